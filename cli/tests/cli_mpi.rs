@@ -22,7 +22,7 @@ fn by_mpi(arguments: &[&str]) -> Output {
 
 #[track_caller]
 fn expect(output: &Output, parts: &[&str]) {
-    let told = mpirun::told(output);
+    let told = mpirun::printed(output);
     assert!(output.status.success(), "{told}");
     for part in parts {
         assert_eq!(told.matches(part).count(), 1, "{part:?} in:\n{told}");
@@ -58,7 +58,7 @@ fn a_message_goes_from_process_to_process_and_back() {
 #[test]
 fn another_number_of_nodes_than_processes_is_told() {
     let said = by_mpi(&["pingpong", "--nodes", "3"]);
-    let told = mpirun::told(&said);
+    let told = mpirun::printed(&said);
     assert!(!said.status.success(), "{told}");
     let expected = "error: --transport mpi: 2 processes were started by MPI, for 3 nodes";
     assert!(told.contains(expected), "{told}");
@@ -81,7 +81,7 @@ fn nodes_of_another_kind_are_refused_to_processes_of_mpi() {
         &["pingpong", "--nodes", "2", "--transport", "socket"],
     ] {
         let said = by_mpi(call);
-        let told = mpirun::told(&said);
+        let told = mpirun::printed(&said);
         assert!(!said.status.success(), "{told}");
         let expected = "each of which would have its own nodes by ";
         assert!(told.contains(expected), "{told}");
@@ -93,7 +93,7 @@ fn nodes_of_another_kind_are_refused_to_processes_of_mpi() {
 #[test]
 fn more_than_one_measurement_by_mpi_is_refused_to_a_process_of_it() {
     let said = by_mpi(&["kneighbor", "--mode", "mpi", "--progress", "all"]);
-    let told = mpirun::told(&said);
+    let told = mpirun::printed(&said);
     assert!(!said.status.success(), "{told}");
     let expected = "a process can be a node by MPI once; expected one of them";
     assert!(told.contains(expected), "{told}");
@@ -116,7 +116,7 @@ fn all_modes_are_in_one_table() {
         .envs(AS_ROOT)
         .output()
         .expect("it starts");
-    let told = mpirun::told(&output);
+    let told = mpirun::printed(&output);
     assert!(output.status.success(), "{told}");
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&told);
     for line in value["sizes"].as_array().expect(&told) {
@@ -232,7 +232,7 @@ fn what_the_environment_says_is_launched() {
         .env("RADDLE_TRANSPORT", "mpi-messages")
         .output()
         .expect("it starts");
-    let told = mpirun::told(&output);
+    let told = mpirun::printed(&output);
     assert!(output.status.success(), "{told}");
     assert_eq!(told.matches("one of 2").count(), 2, "{told}");
 }
@@ -248,7 +248,7 @@ fn a_program_is_launched_on_more_nodes_than_cpus() {
         .envs(AS_ROOT)
         .output()
         .expect("it starts");
-    let told = mpirun::told(&output);
+    let told = mpirun::printed(&output);
     assert!(output.status.success(), "{told}");
     assert_eq!(
         told.matches(&format!("{nodes} mpi")).count(),

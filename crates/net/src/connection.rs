@@ -103,14 +103,14 @@ impl Rights {
             entries.push(None);
         }
         entries[index] = Some(connection);
-        // ORDERING(C1): Release, under the lock. A thread that loads this version copies the entries
-        // under the lock.
+        // ORDERING(C1): Release, under the lock. A thread that loads this version copies the
+        // entries under the lock.
         self.version.store(self.version.load(Acquire) + 1, Release);
         Ok(number)
     }
 
-    /// Returns the memory into which `peer` may put data by the connection with that number and key,
-    /// if it is still open.
+    /// Returns the memory into which `peer` may put data by the connection with that number and
+    /// key, if it is still open.
     pub(crate) fn memory_of(&self, peer: NodeId, number: u16, key: u64) -> Option<Arc<Memory>> {
         let entries = self.entries.lock().expect("nothing panics under this lock");
         let entry = entries.get(usize::from(number).wrapping_sub(1))?.as_ref()?;
@@ -153,8 +153,8 @@ pub(crate) struct ConnectionView {
 }
 
 impl ConnectionView {
-    /// Checks that a message of `peer` is allowed. Returns the place into which it has put data, if it
-    /// has.
+    /// Checks that a message of `peer` is allowed. Returns the place into which it has put data, if
+    /// it has.
     pub(crate) fn check(
         &mut self,
         rights: &Rights,

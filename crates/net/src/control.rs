@@ -1,10 +1,10 @@
 //! Control frames: what nodes report to each other besides messages, such as that a connection was
 //! opened or that a node leaves.
 //!
-//! Each pair of nodes on one machine shares an unnamed socket, which no other process can reach. The
-//! end of the socket reveals the death of a node, whatever its cause, because the system closes all
-//! files of a process. Nodes on different machines have no such socket. Their transport provides a
-//! [`Relay`], which carries the frames.
+//! Each pair of nodes on one machine shares an unnamed socket, which no other process can reach.
+//! The end of the socket reveals the death of a node, whatever its cause, because the system closes
+//! all files of a process. Nodes on different machines have no such socket. Their transport
+//! provides a [`Relay`], which carries the frames.
 
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -47,8 +47,8 @@ pub(crate) const FILES: u64 = 2;
 /// A connection was opened for the receiver of this frame: its number, its key, and the position of
 /// the window in the file.
 pub(crate) const OFFER: u64 = 3;
-/// The sender leaves, so that its end is not a death. Carries the number of packets that it has sent
-/// to the receiver, if the transport counts them.
+/// The sender leaves, so that its end is not a death. Carries the number of packets that it has
+/// sent to the receiver, if the transport counts them.
 pub(crate) const LEAVE: u64 = 4;
 /// A connection for the receiver of this frame is closed: its number and its key. The answer is
 /// [`CLOSED`].

@@ -1,8 +1,8 @@
 //! The descriptor of a message: what it moves where, by which right, and whether it wakes the
 //! receiver.
 //!
-//! It travels as the first bytes of a message's short part. The metadata follow it, then the data if
-//! they are few. All numbers are little-endian.
+//! It travels as the first bytes of a message's short part. The metadata follow it, then the data
+//! if they are few. All numbers are little-endian.
 //!
 //! | bytes | contents |
 //! |---|---|
@@ -47,13 +47,13 @@ pub(crate) struct Descriptor {
 pub struct Flags {
     /// Wakes the receiver if it sleeps.
     pub doorbell: bool,
-    /// The receiver reads the data soon. If this is not set, and the sender writes long data directly
-    /// to their final location, they bypass the caches.
+    /// The receiver reads the data soon. If this is not set, and the sender writes long data
+    /// directly to their final location, they bypass the caches.
     pub cache_hint: bool,
 }
 
 impl Default for Flags {
-    /// Returns the flags of a message that wakes the receiver, and whose data are read soon.
+    /// Returns the flags of a message that wakes the receiver and has data that are read soon.
     fn default() -> Self {
         Self {
             doorbell: true,
@@ -95,8 +95,8 @@ impl Descriptor {
         bytes
     }
 
-    /// Reads the descriptor at the beginning of `short`. Returns it, the metadata behind it, and the
-    /// data behind the metadata.
+    /// Reads the descriptor at the beginning of `short`. Returns it, the metadata behind it, and
+    /// the data behind the metadata.
     ///
     /// # Errors
     /// [`Refusal::Malformed`] for bytes that [`write`](Self::write) never produces.

@@ -108,7 +108,7 @@ pub enum NetError {
     Silent {
         /// The node.
         node: NodeId,
-        /// How long this node waited for an answer.
+        /// The time that this node waited for an answer.
         limit: Duration,
     },
     /// A node has left the program.
@@ -129,7 +129,7 @@ pub enum NetError {
     Broken {
         /// The port that sends by this lane.
         from: PortId,
-        /// What was found.
+        /// A description of the bytes.
         found: raddle_sync::lane::BrokenLane,
     },
     /// The largest possible number of connections is open.

@@ -63,7 +63,7 @@ impl TransportKind {
         }
     }
 
-    /// Returns true for the kinds whose nodes are processes that MPI has started.
+    /// Returns true if the nodes are processes that MPI has started.
     pub const fn is_by_mpi(self) -> bool {
         matches!(self, Self::Mpi | Self::MpiMessages)
     }

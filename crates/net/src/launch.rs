@@ -1,6 +1,6 @@
-//! Starting a program's nodes. The first node starts the others, which run the same program with the
-//! same arguments. With some transports, an external launcher starts all processes, and each finds
-//! out which node it is.
+//! Starting a program's nodes. The first node starts the others, which run the same program with
+//! the same arguments. With some transports, an external launcher starts all processes, and each
+//! finds out which node it is.
 //!
 //! A node that the first one starts receives what it needs through its standard input, which is an
 //! unnamed socket. So nothing is written to a file system, no other process can reach a node, and
@@ -34,7 +34,7 @@ use self::children::Children;
 /// starts.
 pub const NODE_VARIABLE: &str = "RADDLE_NODE";
 
-/// How long the other nodes may take to end after the first node has failed. Then they are killed.
+/// The time that the other nodes have to end after the first node has failed. Then they are killed.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// A builder for the nodes of a program, each of which is a process. If the program itself starts
@@ -110,12 +110,13 @@ impl Launch {
         self
     }
 
-    /// Sets how long another node may be silent, in whole seconds, at least one. The default is ten.
+    /// Sets how long another node may be silent, in whole seconds, at least one. The default is
+    /// ten.
     ///
-    /// A node is silent while its process is stopped (by SIGSTOP, or a frozen control group), or does
-    /// not get to run. The first node asks all others once a second. A node that does not answer for
-    /// this time has ended for the first node ([`NetError::Silent`]), which kills its process at the
-    /// end. A process that a debugger holds is waited for.
+    /// A node is silent while its process is stopped (by SIGSTOP, or a frozen control group), or
+    /// does not get to run. The first node asks all others once a second. A node that does not
+    /// answer for this time has ended for the first node ([`NetError::Silent`]), which kills its
+    /// process at the end. A process that a debugger holds is waited for.
     #[must_use]
     pub const fn silence(mut self, limit: Duration) -> Self {
         self.silence = Silence::of(limit);
@@ -154,14 +155,14 @@ impl Launch {
         ranks::local_rank()
     }
 
-    /// Returns a name for the processes that were started together with this one, if the environment
-    /// has one. No other processes on this machine have the same name at the moment.
+    /// Returns a name for the processes that were started together with this one, if the
+    /// environment has one. No other processes on this machine have the same name at the moment.
     pub fn rank_program() -> Option<String> {
         ranks::program()
     }
 
-    /// Starts the other nodes, or joins them in a process that was started. With an external launcher,
-    /// all processes have to call this, and join each other.
+    /// Starts the other nodes, or joins them in a process that was started. With an external
+    /// launcher, all processes have to call this, and join each other.
     ///
     /// # Errors
     /// - [`NetError::Shape`], [`NetError::System`] and [`NetError::Start`].
@@ -170,8 +171,8 @@ impl Launch {
     ///   transport does not use them.
     /// - [`NetError::NotStarted`] in a node that was started.
     /// - With an external launcher, [`NetError::WithoutMpi`], [`NetError::NotByMpi`],
-    ///   [`NetError::RankCount`], [`NetError::Unlike`] and [`NetError::Mpi`]. A process can be joined
-    ///   to the others only once.
+    ///   [`NetError::RankCount`], [`NetError::Unlike`] and [`NetError::Mpi`]. A process can be
+    ///   joined to the others only once.
     pub fn start(self) -> Result<Nodes, NetError> {
         if self.kind.is_by_mpi() {
             return self.join_ranks();
@@ -187,8 +188,8 @@ impl Launch {
             return Ok(self.nodes(node, Children::default()));
         }
         raise_file_limit();
-        // Whatever fails once the first child was started, the children are waited for. They end when
-        // they see that this process is gone.
+        // Whatever fails once the first child was started, the children are waited for. They end
+        // when they see that this process is gone.
         let mut children = Children::default();
         match self.start_children(&mut children) {
             Ok(node) => Ok(self.nodes(node, children)),
@@ -204,9 +205,9 @@ impl Launch {
         for share in shares {
             let (here, there) = control::pair().map_err(NetError::system("a socket"))?;
             let child = self.spawn(share.me, there)?;
-            let welcomed = send_share(&here, &share);
+            let sent = send_share(&here, &share);
             children.push(share.me, child, here);
-            welcomed.map_err(|error| match error.kind() {
+            sent.map_err(|error| match error.kind() {
                 ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => NetError::Died(share.me),
                 _ => NetError::system("a message to a node that was started")(error),
             })?;
@@ -377,13 +378,13 @@ impl Nodes {
     /// Leaves the program. In the first node, this waits for the others, as long as
     /// [`Launch::grace`] says. With an external launcher, every node waits until all have left.
     ///
-    /// If nodes are dropped without this call, the first node gives the others five seconds, and kills
-    /// those that are still running. In both cases it kills the nodes that were
+    /// If nodes are dropped without this call, the first node gives the others five seconds, and
+    /// kills those that are still running. In both cases it kills the nodes that were
     /// [silent](Launch::silence) for too long, and those that are now stopped for this time.
     ///
     /// # Errors
-    /// [`NetError::Silent`] if a node was killed because it was silent; [`NetError::Failed`] for the
-    /// first node that ended with an error. With an external launcher, the first node returns
+    /// [`NetError::Silent`] if a node was killed because it was silent; [`NetError::Failed`] for
+    /// the first node that ended with an error. With an external launcher, the first node returns
     /// [`NetError::Stays`] if another node has not left in time.
     pub fn finish(mut self) -> Result<(), NetError> {
         let grace = self.grace;
@@ -391,7 +392,8 @@ impl Nodes {
     }
 
     /// Ends the program after a failure, as a drop does. Returns the failure of a node that has
-    /// [reported](Launch::tell_first) its reason, because that says more than that the node has died.
+    /// [reported](Launch::tell_first) its reason, because that says more than that the node has
+    /// died.
     pub fn why(mut self) -> Option<NetError> {
         self.end(Some(GRACE)).err().filter(children::has_reason)
     }

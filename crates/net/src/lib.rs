@@ -2,9 +2,9 @@
 //!
 //! A node is an address space. Each of its threads that sends or receives has a [`Port`]. A message
 //! goes from port to port through memory, which the receiver reads at the place where the sender
-//! wrote it. The doorbell at the end of a message wakes the receiver if it sleeps. Data travel either
-//! with the message, or directly to their final location in a [`Segment`], which the receiver has
-//! registered and opened for the sender.
+//! wrote it. The doorbell at the end of a message wakes the receiver if it sleeps. Data travel
+//! either with the message, or directly to their final location in a [`Segment`], which the
+//! receiver has registered and opened for the sender.
 //!
 //! Each module imports only modules above it:
 //!
@@ -29,17 +29,17 @@
 //!
 //! **Invariant:** unsafe code occurs only in `mapped`, and in the module that lends bytes to MPI.
 //!
-//! **Invariant:** MPI is used only in `transport/mpi`, and named elsewhere only where a transport is
-//! chosen (`kind`, `transport/choose`), in errors, and in the public API of `launch`.
+//! **Invariant:** MPI is used only in `transport/mpi`, and named elsewhere only where a transport
+//! is chosen (`kind`, `transport/choose`), in errors, and in the public API of `launch`.
 //!
 //! # Nodes by MPI
-//! The feature `mpi` needs an MPI library, and libclang to build. With it, a program that
-//! `mpirun -n 4 PROGRAM` or `srun` has started has a node in each process ([`TransportKind::Mpi`]).
-//! Nodes on one machine find each other and share memory ([`Node::shares_memory_with`]). MPI
-//! transports the messages between machines. A node that [finishes](Nodes::finish) waits until all
-//! nodes do. MPI does not report the death of a process. A process that ends without finishing makes
-//! `mpirun` end the whole program, as does a panic that drops its [`Nodes`]. Messages to a node that
-//! has left are dropped.
+//! The feature `mpi` needs an MPI library, and libclang to build. With it, a program that `mpirun
+//! -n 4 PROGRAM` or `srun` has started has a node in each process ([`TransportKind::Mpi`]). Nodes
+//! on one machine find each other and share memory ([`Node::shares_memory_with`]). MPI transports
+//! the messages between machines. A node that [finishes](Nodes::finish) waits until all nodes do.
+//! MPI does not report the death of a process. A process that ends without finishing makes `mpirun`
+//! end the whole program, as does a panic that drops its [`Nodes`]. Messages to a node that has
+//! left are dropped.
 //!
 //! # Source
 //! Parker, Efficient user-level event notification, chapter 3: sender-based one-sided messages,

@@ -33,7 +33,7 @@ pub(crate) const PACKET_BYTES_MAX: usize = HEADER_BYTES + SHORT_MAX + LONG_MAX;
 pub(crate) enum Kind {
     /// A message.
     Message = 16,
-    /// A message whose long part is put into a segment first.
+    /// A message. Its long part is put into a segment first.
     Put = 17,
     /// A long part that is put into a segment without a message. The message follows later.
     Part = 18,
@@ -103,7 +103,8 @@ pub fn packet_of(header: &[u8; HEADER_BYTES], short: &[u8], long: &[u8]) -> Vec<
 }
 
 impl<'a> Packet<'a> {
-    /// Reads a packet. Returns `None` for bytes that are not a packet, or that were changed on the way.
+    /// Reads a packet. Returns `None` for bytes that are not a packet, or that were changed on the
+    /// way.
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
         let (header, parts) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let half = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);

@@ -137,8 +137,8 @@ impl Port {
     /// them.
     ///
     /// # Errors
-    /// [`SendError::Full`] while the receiver is behind; [`SendError::Died`], [`SendError::Left`] and
-    /// [`SendError::Silent`]; [`SendError::TooLong`].
+    /// [`SendError::Full`] while the receiver is behind; [`SendError::Died`], [`SendError::Left`]
+    /// and [`SendError::Silent`]; [`SendError::TooLong`].
     /// # Panics
     /// If there is no such port.
     #[inline]
@@ -195,8 +195,8 @@ impl Port {
         sent.map_err(|error| self.or_left(error))
     }
 
-    /// Replaces [`SendError::Full`] once this node has left. From then on this node does not learn of
-    /// the ends of others, so that there might never be space.
+    /// Replaces [`SendError::Full`] once this node has left. From then on this node does not learn
+    /// of the ends of others, so that there might never be space.
     #[cold]
     fn or_left(&self, error: SendError) -> SendError {
         if error == SendError::Full && self.shared.has_left() {
@@ -223,8 +223,8 @@ impl Port {
         })
     }
 
-    /// Sends bytes to a node in place of a packet, for tests of the receiver. Returns false if there is
-    /// no space, and if the transport has no packets.
+    /// Sends bytes to a node in place of a packet, for tests of the receiver. Returns false if
+    /// there is no space, and if the transport has no packets.
     #[doc(hidden)]
     pub fn send_packet_raw(&mut self, to: NodeId, bytes: &[u8]) -> bool {
         self.shared.transport.send_bytes(to, bytes)
@@ -255,13 +255,13 @@ impl Port {
     /// delivered.
     ///
     /// # Errors
-    /// [`NetError::Died`], [`NetError::Left`] and [`NetError::Silent`], once for each node, after its
-    /// last message; [`NetError::Broken`] once for a lane in which no further message can be found.
-    /// The next call delivers whatever else has arrived.
+    /// [`NetError::Died`], [`NetError::Left`] and [`NetError::Silent`], once for each node, after
+    /// its last message; [`NetError::Broken`] once for a lane in which no further message can be
+    /// found. The next call delivers whatever else has arrived.
     #[inline]
     pub fn poll(&mut self, mut receive: impl FnMut(Arrival<'_>)) -> Result<usize, NetError> {
-        // ORDERING(N1): this comes before the lanes, so that all messages that a node has sent before
-        // its end are found in them.
+        // ORDERING(N1): this comes before the lanes, so that all messages that a node has sent
+        // before its end are found in them.
         let changes = self.shared.changes();
         if self.shared.capabilities.needs_pump() {
             self.shared.transport.pump();
@@ -282,8 +282,8 @@ impl Port {
         Ok(count)
     }
 
-    /// Waits until [`poll`](Self::poll) has something to return: a message with a doorbell, or the end
-    /// of a node.
+    /// Waits until [`poll`](Self::poll) has something to return: a message with a doorbell, or the
+    /// end of a node.
     ///
     /// A message without a doorbell ends the wait if it is there at a look, but does not wake the
     /// thread.
@@ -310,7 +310,8 @@ impl Port {
         self.budget = budget;
     }
 
-    /// Pumps until `poll` has something to return, or `limit` is over. Returns true in the first case.
+    /// Pumps until `poll` has something to return, or `limit` is over. Returns true in the first
+    /// case.
     fn pump_for(&self, limit: Duration) -> bool {
         let start = Instant::now();
         loop {
@@ -349,6 +350,7 @@ impl Port {
         let mut count = 0;
         for _ in 0..TURN {
             let found = lane.receive(|found| {
+                // Read the descriptor, and check that the message is allowed.
                 let read =
                     Descriptor::read(found.short).and_then(|(descriptor, metadata, data)| {
                         let rights = &self.shared.rights;
@@ -359,7 +361,8 @@ impl Port {
                     Ok(read) => read,
                     Err(refusal) => return self.shared.rights.count_refused(refusal),
                 };
-                // If memory is not shared, this process has just written the data.
+                // Find the data, and prefetch what another core has written. If memory is not
+                // shared, this process has just written the data.
                 let is_fetched = descriptor.flags.cache_hint && is_shared;
                 if is_fetched {
                     fetch(found.long);
@@ -406,8 +409,8 @@ impl Port {
         Ok(count)
     }
 
-    /// Returns the index of a word with the bit of a port that has begun to send to this one, and is
-    /// not known yet.
+    /// Returns the index of a word with the bit of a port that has begun to send to this one, and
+    /// is not known yet.
     #[inline]
     fn unknown(&self) -> Option<usize> {
         let words = self.shared.shape.port_count().div_ceil(64);
@@ -450,8 +453,8 @@ impl Port {
         }
     }
 
-    /// Returns an error for the next node that has ended, and whose end has not been reported, once
-    /// all of its messages have been delivered.
+    /// Returns an error for the next node that has ended, once all of its messages have been
+    /// delivered. Each end is reported once.
     #[cold]
     fn report_ends(&mut self, changes: u32) -> Result<(), NetError> {
         let mut is_all = true;

@@ -2,9 +2,9 @@
 //!
 //! References to a segment's bytes are never given out, because a put, or a write through a clone,
 //! may happen while they are read. The bytes are copied in and out, which is sound whatever other
-//! threads do at that moment, and may then find some bytes old and some new. Messages say when bytes
-//! are complete: the bytes that a message reports stay as they were put until its sender puts there
-//! again.
+//! threads do at that moment, and may then find some bytes old and some new. Messages say when
+//! bytes are complete: the bytes that a message reports stay as they were put until its sender puts
+//! there again.
 //!
 //! ```compile_fail
 //! # let nodes = raddle_net::Node::in_process(raddle_net::Shape { nodes: 2, ports: 1 })?;
@@ -39,13 +39,13 @@ pub(crate) trait SegmentOwner: fmt::Debug + Send + Sync {
 
 /// Memory of this node to which other nodes may be allowed to write.
 ///
-/// All bytes are zero at first, and a page uses physical memory only once it has been touched. Clones
-/// refer to the same memory. When the last clone is dropped, the connections to the segment are
-/// [closed](crate::Node::close).
+/// All bytes are zero at first, and a page uses physical memory only once it has been touched.
+/// Clones refer to the same memory. When the last clone is dropped, the connections to the segment
+/// are [closed](crate::Node::close).
 ///
 /// # Examples
-/// One thread writes through a clone while another thread reads. The reader has a copy, which nothing
-/// changes.
+/// One thread writes through a clone while another thread reads. The reader has a copy, which
+/// nothing changes.
 /// ```
 /// use raddle_net::{Node, Shape};
 ///
@@ -173,8 +173,8 @@ impl Drop for Registered {
 /// The right to send to a node by a connection of its own, and to put data into a part of that
 /// node's memory.
 ///
-/// It is valid for the node that has [accepted](crate::Node::accept) the connection, until the other
-/// node [closes](crate::Node::close) it.
+/// It is valid for the node that has [accepted](crate::Node::accept) the connection, until the
+/// other node [closes](crate::Node::close) it.
 #[derive(Debug)]
 pub struct Remote {
     pub(crate) node: NodeId,
@@ -192,8 +192,8 @@ pub struct Remote {
 #[derive(Debug)]
 pub(crate) struct RemoteWindow {
     pub(crate) len: u64,
-    /// If memory is shared: the mapping in this process, and the offset of the window in the mapping,
-    /// which begins at a page boundary.
+    /// If memory is shared: the mapping in this process, and the offset of the window in the
+    /// mapping, which begins at a page boundary.
     pub(crate) mapped: Option<(Arc<Memory>, usize)>,
 }
 
@@ -213,8 +213,8 @@ impl Remote {
         self.window.len == 0
     }
 
-    /// Checks that `len` bytes may be put at offset `at` of the window, by a port of the node that has
-    /// the rights `holder`.
+    /// Checks that `len` bytes may be put at offset `at` of the window, by a port of the node that
+    /// has the rights `holder`.
     ///
     /// # Errors
     /// [`SendError::OutOfBounds`] and [`SendError::NotAccepted`].

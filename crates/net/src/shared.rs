@@ -3,13 +3,13 @@
 //! # Memory ordering
 //! | label | release side | acquire side | what it publishes |
 //! |---|---|---|---|
-//! | N1 | [`Shared::transition_to`] | [`Shared::changes`], [`Shared::ended`] | the node's messages |
-//! | N2 | a new sender sets its bit | the receiving port loads it | nothing: a lane begins as zeros |
+//! | N1 | [`Shared::transition_to`] | [`Shared::changes`], [`Shared::ended`] | its messages |
+//! | N2 | a new sender sets its bit | the receiving port loads it | nothing: a lane is zero |
 //! | N3 | a change of `wanted` | the listening thread loads it | that it has to pump or to end |
 //!
 //! - N1: the listening thread stores a node's state, then increments `changes`. A port loads
-//!   `changes` before it looks into the lanes, and the state afterwards. So it finds all messages of
-//!   a node that has ended.
+//!   `changes` before it looks into the lanes, and the state afterwards. So it finds all messages
+//!   of a node that has ended.
 //! - N3: threads that go to sleep, wake up or leave change `wanted`, then write to the event, which
 //!   by itself orders the two.
 //!
@@ -69,7 +69,7 @@ pub(crate) struct Shared {
     ports_taken: Mutex<Vec<bool>>,
     segments: AtomicU32,
     reports: Mutex<Reports>,
-    /// How long others may be silent. Only set in the first node of several processes.
+    /// The time for which others may be silent. Only set in the first node of several processes.
     pub(crate) silence: Option<Silence>,
     /// The processes that this process has started, by their nodes.
     children: OnceLock<Vec<(NodeId, u32)>>,

@@ -101,14 +101,14 @@ pub(crate) trait Link: fmt::Debug + Send {
 pub(crate) struct Outgoing<'a> {
     pub(crate) short: &'a [&'a [u8]],
     pub(crate) long: &'a [u8],
-    /// What the receiver does with the long part. If memory is shared, it has been put already.
+    /// The use of the long part at the receiver. If memory is shared, it has been put already.
     pub(crate) kind: Kind,
     pub(crate) doorbell: bool,
     /// When the long part is read, for a sender that writes it to its final location.
     pub(crate) reader: Reader,
 }
 
-/// What a transport can do, and what it needs from the rest of the crate.
+/// The properties of a transport that decide what the rest of the crate does for it.
 #[derive(Debug)]
 pub(crate) struct Capabilities {
     /// For each node, whether this node and that node write into each other's memory. Every node
@@ -116,7 +116,7 @@ pub(crate) struct Capabilities {
     pub(crate) shares_memory: Vec<bool>,
     /// How packets arrive. `None` if there are no packets, so that no thread has to pump.
     pub(crate) arrival: Option<Notice>,
-    /// How far the packets have come.
+    /// The counts of packets that have arrived.
     pub(crate) progress: Arc<Progress>,
 }
 

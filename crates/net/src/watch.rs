@@ -47,7 +47,7 @@ impl Silence {
     }
 }
 
-/// What the first node knows about the other nodes.
+/// The first node's record of the other nodes.
 #[derive(Debug)]
 pub(crate) struct Watch {
     silence: Silence,
@@ -55,7 +55,7 @@ pub(crate) struct Watch {
     nodes: Vec<Watched>,
 }
 
-/// What the first node knows about one other node.
+/// The first node's record of one other node.
 #[derive(Clone, Debug, Default)]
 struct Watched {
     /// The node has answered before.
@@ -91,8 +91,8 @@ impl Watch {
 
     /// Asks the nodes if it is time to. Returns the nodes that have been silent for too long.
     ///
-    /// `counts` says whether a period without an answer counts against a node. Its arguments are the
-    /// node, and whether that node has answered before.
+    /// `counts` says whether a period without an answer counts against a node. Its arguments are
+    /// the node, and whether that node has answered before.
     pub(crate) fn look(
         &mut self,
         controls: &Controls,

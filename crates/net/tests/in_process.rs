@@ -1,4 +1,5 @@
-//! Nodes of one process: what is sent arrives once and in order, what is put lies where it was put, and what is not allowed is counted.
+//! Tests of nodes in one process: messages arrive once and in order, puts write to their targets,
+//! and refused messages are counted.
 
 use raddle_net::{
     Arrival, DATA_MAX, Data, Flags, Launch, METADATA_MAX, Message, NetError, Node, NodeId,
@@ -15,24 +16,24 @@ fn at(node: u16, index: u16) -> PortId {
 }
 
 fn nodes<const COUNT: usize>(kind: TransportKind, shape: Shape) -> [Node; COUNT] {
-    let nodes = Node::in_process_by(kind, shape).expect("there is memory");
-    nodes.try_into().expect("so many nodes")
+    let nodes = Node::in_process_by(kind, shape).expect("memory");
+    nodes.try_into().expect("as many nodes as the shape has")
 }
 
 fn by_each_transport(test: impl Fn(TransportKind)) {
     TransportKind::WITHIN.into_iter().for_each(test);
 }
 
-/// A segment of one node, to all of which another may write.
+/// Returns a segment of one node, and the right of another node to write to all of it.
 fn allow(node: &Node, other: &Node, len: usize) -> (Segment, Remote) {
     let segment = node.segment(len).expect("memory");
     let opened = node.open(other.id(), &segment, 0..len);
-    opened.expect("the other is there");
-    let remote = other.accept(node.id()).expect("it has opened");
+    opened.expect("the other node runs");
+    let remote = other.accept(node.id()).expect("the connection was opened");
     (segment, remote)
 }
 
-/// Sends, waiting for room.
+/// Sends a message, and waits for space.
 fn send(port: &mut Port, to: PortId, message: Message<'_>, data: &[u8]) {
     while let Err(error) = port.send(to, message, data) {
         assert_eq!(error, SendError::Full);
@@ -40,18 +41,18 @@ fn send(port: &mut Port, to: PortId, message: Message<'_>, data: &[u8]) {
     }
 }
 
-/// Receives so many messages.
+/// Receives `count` messages.
 fn receive(port: &mut Port, count: usize, mut each: impl FnMut(Arrival<'_>)) {
     let mut received = 0;
     while received < count {
         port.wait();
-        received += port.poll(&mut each).expect("nobody ends");
+        received += port.poll(&mut each).expect("no node ends");
     }
     assert_eq!(received, count);
 }
 
 #[test]
-fn a_message_arrives_with_all_that_it_has() {
+fn a_message_arrives_with_all_its_parts() {
     by_each_transport(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let (mut sender, mut receiver) = (first.port(0), second.port(0));
@@ -63,7 +64,9 @@ fn a_message_arrives_with_all_that_it_has() {
             user: 0xABCD,
             metadata: b"metadata",
         };
-        sender.send(at(1, 0), message, b"data").expect("room");
+        sender
+            .send(at(1, 0), message, b"data")
+            .expect("space for the message");
         receive(&mut receiver, 1, |arrival| {
             assert_eq!(arrival.from, at(0, 0));
             assert_eq!(arrival.message, message);
@@ -119,7 +122,7 @@ fn a_node_sends_to_itself() {
         let (mut sender, mut receiver) = (node.port(0), node.port(1));
         sender
             .send(at(0, 1), Message::default(), b"here")
-            .expect("room");
+            .expect("space for the message");
         receive(&mut receiver, 1, |arrival| {
             assert_eq!(arrival.data, Data::Here(b"here"))
         });
@@ -127,24 +130,24 @@ fn a_node_sends_to_itself() {
 }
 
 #[test]
-fn what_is_put_lies_where_it_was_put() {
+fn a_put_writes_to_its_target() {
     by_each_transport(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let segment = second.segment(100_000).expect("memory");
         let window = 10_000..90_000;
         second
             .open(NodeId(0), &segment, window)
-            .expect("the first is there");
-        let remote = first.accept(NodeId(1)).expect("the second is there");
+            .expect("the first node runs");
+        let remote = first.accept(NodeId(1)).expect("the second node runs");
         assert_eq!((remote.node(), remote.len()), (NodeId(1), 80_000));
         let (mut sender, mut receiver) = (first.port(0), second.port(0));
         let data: Vec<_> = (0..80_000_u32).map(|index| (index % 251) as u8).collect();
         sender
             .put(&mut Put::new(&remote, 0, 0, &data, Message::default()))
-            .expect("room");
+            .expect("space for the message");
         sender
             .put(&mut Put::new(&remote, 0, 79_999, b"!", Message::default()))
-            .expect("room");
+            .expect("space for the message");
         let mut ranges = Vec::new();
         receive(&mut receiver, 2, |arrival| {
             assert!(
@@ -159,21 +162,22 @@ fn what_is_put_lies_where_it_was_put() {
     });
 }
 
-/// Who put more than there was room for waited for it, and took nothing meanwhile: two who did so waited for each other.
+/// A put of more data than there was space for used to wait for space, and its node received
+/// nothing in the meantime. Two nodes with such puts waited for each other.
 #[test]
-fn two_who_put_more_than_there_is_room_for_both_go_on() {
+fn two_opposite_puts_larger_than_the_capacity_both_complete() {
     by_each_transport(|kind| {
         const LEN: usize = 3_000_000;
         let [first, second] = nodes(kind, PAIR);
         let segments = [&first, &second].map(|node| node.segment(LEN).expect("memory"));
         first
             .open(NodeId(1), &segments[0], 0..LEN)
-            .expect("the second is there");
+            .expect("the second node runs");
         second
             .open(NodeId(0), &segments[1], 0..LEN)
-            .expect("the first is there");
+            .expect("the first node runs");
         let mut sides = [(&first, NodeId(1)), (&second, NodeId(0))].map(|(node, peer)| {
-            let remote = node.accept(peer).expect("it has opened");
+            let remote = node.accept(peer).expect("the connection was opened");
             (node.port(0), remote)
         });
         let data: Vec<_> = (0..LEN as u32).map(|index| (index % 251) as u8).collect();
@@ -196,7 +200,7 @@ fn two_who_put_more_than_there_is_room_for_both_go_on() {
             for (port, .., received) in &mut sides {
                 *received += port
                     .poll(|arrival| assert_eq!(arrival.data.range(), Some(0..LEN)))
-                    .expect("nobody ends");
+                    .expect("no node ends");
             }
         }
         for segment in segments {
@@ -206,9 +210,9 @@ fn two_who_put_more_than_there_is_room_for_both_go_on() {
     });
 }
 
-/// A put that had no room, and was given up, says nothing of another one.
+/// A put that was given up for lack of space has no influence on another one.
 #[test]
-fn another_put_begins_anew() {
+fn another_put_starts_from_the_beginning() {
     const LEN: usize = 1_000_000;
     let [first, second] = nodes(TransportKind::Sockets, PAIR);
     let (segment, remote) = allow(&second, &first, LEN);
@@ -219,15 +223,16 @@ fn another_put_begins_anew() {
     let mut put = Put::new(&remote, 0, 0, &data, Message::default());
     while let Err(error) = sender.put(&mut put) {
         assert_eq!(error, SendError::Full);
-        assert_eq!(receiver.poll(|_| ()).expect("nobody ends"), 0);
+        assert_eq!(receiver.poll(|_| ()).expect("no node ends"), 0);
     }
     receive(&mut receiver, 1, |_| ());
     assert!(segment.to_vec(0..LEN) == data);
 }
 
-/// Of other bytes at the same address half came, and half of those that had been there when the put before was given up.
+/// After a put was given up, a put of other bytes at the same address used to write only the second
+/// half of these bytes.
 #[test]
-fn another_put_of_the_same_buffer_begins_anew_and_one_that_was_told_of_too() {
+fn a_new_put_of_the_same_buffer_and_a_repeated_put_start_from_the_beginning() {
     const LEN: usize = 1_000_000;
     let [first, second] = nodes(TransportKind::Sockets, PAIR);
     let (segment, remote) = allow(&second, &first, LEN);
@@ -235,7 +240,7 @@ fn another_put_of_the_same_buffer_begins_anew_and_one_that_was_told_of_too() {
     let mut data = vec![1; LEN];
     let found = sender.put(&mut Put::new(&remote, 0, 0, &data, Message::default()));
     assert_eq!(found, Err(SendError::Full));
-    receiver.poll(|_| ()).expect("nobody ends");
+    receiver.poll(|_| ()).expect("no node ends");
     data.fill(2);
     let mut put = Put::new(&remote, 0, 0, &data, Message::default());
     for _ in 0..2 {
@@ -243,16 +248,17 @@ fn another_put_of_the_same_buffer_begins_anew_and_one_that_was_told_of_too() {
         let mut received = 0;
         while let Err(error) = sender.put(&mut put) {
             assert_eq!(error, SendError::Full);
-            received += receiver.poll(|_| ()).expect("nobody ends");
+            received += receiver.poll(|_| ()).expect("no node ends");
         }
         receive(&mut receiver, 1 - received, |_| ());
         assert!(segment.to_vec(0..LEN) == data);
     }
 }
 
-/// A port outlives its node, and nobody listens any more: it was told of no room for ever.
+/// A port may outlive its node and the listening thread of that node. Such a port used to report
+/// `Full` for ever.
 #[test]
-fn who_has_left_sends_nothing_more() {
+fn a_port_of_a_node_that_has_left_sends_nothing() {
     let [first, second] = nodes(TransportKind::Sockets, PAIR);
     let mut sender = first.port(0);
     drop(first);
@@ -269,17 +275,18 @@ fn who_has_left_sends_nothing_more() {
     );
 }
 
-/// A node that had left, and whose process was still there, kept its sockets open: the others did not see that all it had sent was there, told neither of its end nor of
-/// that of any other, and looked for more for ever.
+/// A node that had left used to keep its sockets open as long as its process ran. The others did
+/// not see that all of its messages had arrived. They reported neither its end nor the end of any
+/// other node, and looked for more messages for ever.
 #[test]
-fn the_end_of_a_node_is_told_while_its_process_is_there() {
+fn the_end_of_a_node_is_reported_while_its_process_runs() {
     by_each_transport(|kind| {
         let [first, second, third] = nodes(kind, Shape { nodes: 3, ports: 1 });
         let mut receiver = second.port(0);
         let (mut sender, _kept) = (first.port(0), third.port(0));
         sender
             .send(at(1, 0), Message::default(), b"last")
-            .expect("room");
+            .expect("space for the message");
         drop(first);
         drop(third);
         let (mut received, mut left) = (0, Vec::new());
@@ -296,9 +303,9 @@ fn the_end_of_a_node_is_told_while_its_process_is_there() {
     });
 }
 
-/// By sockets the end of the other node was its death, whatever it had said.
+/// With sockets, the end of another node used to be reported as its death, even if it had left.
 #[test]
-fn who_sends_to_a_node_that_has_left_is_told_that_it_left() {
+fn a_send_to_a_node_that_has_left_reports_that_it_left() {
     by_each_transport(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let mut sender = first.port(0);
@@ -314,22 +321,22 @@ fn who_sends_to_a_node_that_has_left_is_told_that_it_left() {
 }
 
 #[test]
-fn a_program_that_starts_processes_says_by_what_it_cannot() {
+fn a_transport_that_cannot_connect_processes_is_an_error() {
     let start = |kind| Launch::new(PAIR).transport(kind).start();
-    let error = start(TransportKind::Threads).expect_err("they are within one");
+    let error = start(TransportKind::Threads).expect_err("threads are in one process");
     assert_eq!(
         error.to_string(),
         "nodes by threads cannot be processes; by shm, socket, mpi and mpi-messages they can"
     );
     #[cfg(not(feature = "mpi"))]
     {
-        let error = start(TransportKind::Mpi).expect_err("it was not built");
+        let error = start(TransportKind::Mpi).expect_err("built without MPI");
         assert_eq!(
             error.to_string(),
             "this program was built without MPI; build it with `--features mpi`"
         );
     }
-    let error = Node::in_process_by(TransportKind::Mpi, PAIR).expect_err("they are processes");
+    let error = Node::in_process_by(TransportKind::Mpi, PAIR).expect_err("ranks are processes");
     assert_eq!(
         error.to_string(),
         "nodes by mpi cannot be within one process"
@@ -337,14 +344,14 @@ fn a_program_that_starts_processes_says_by_what_it_cannot() {
 }
 
 #[test]
-fn what_lies_outside_is_not_put() {
+fn a_put_out_of_bounds_writes_nothing() {
     by_each_transport(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let segment = second.segment(4096).expect("memory");
         second
             .open(NodeId(0), &segment, 100..200)
-            .expect("the first is there");
-        let remote = first.accept(NodeId(1)).expect("the second is there");
+            .expect("the first node runs");
+        let remote = first.accept(NodeId(1)).expect("the second node runs");
         let mut sender = first.port(0);
         for (offset, len) in [(0, 101), (100, 1), (u64::MAX, 1), (50, 51)] {
             let data = vec![7; len];
@@ -361,26 +368,26 @@ fn what_lies_outside_is_not_put() {
 }
 
 #[test]
-fn a_connection_that_was_closed_is_refused_and_counted() {
+fn a_message_by_a_closed_connection_is_refused_and_counted() {
     by_each_transport(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let segment = second.segment(4096).expect("memory");
         let connection = second
             .open(NodeId(0), &segment, 0..64)
-            .expect("the first is there");
-        let remote = first.accept(NodeId(1)).expect("the second is there");
+            .expect("the first node runs");
+        let remote = first.accept(NodeId(1)).expect("the second node runs");
         let (mut sender, mut receiver) = (first.port(0), second.port(0));
         sender
             .put(&mut Put::new(&remote, 0, 0, b"in time", Message::default()))
-            .expect("room");
+            .expect("space for the message");
         receive(&mut receiver, 1, |_| ());
         let mut again = Put::new(&remote, 0, 0, b"too late", Message::default());
-        // It is on its way when the connection is closed, and is not delivered.
-        sender.put(&mut again).expect("room");
+        // The message is on its way when the connection is closed, so it is not delivered.
+        sender.put(&mut again).expect("space for the message");
         second.close(connection);
         sender
             .send(at(1, 0), Message::default(), b"")
-            .expect("room");
+            .expect("space for the message");
         receive(&mut receiver, 1, |arrival| {
             assert_eq!(arrival.data, Data::Here(b""))
         });
@@ -390,7 +397,7 @@ fn a_connection_that_was_closed_is_refused_and_counted() {
 }
 
 #[test]
-fn a_lane_that_nobody_empties_is_full_and_nothing_is_lost() {
+fn a_lane_without_a_reader_gets_full_and_loses_nothing() {
     by_each_transport(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let (mut sender, mut receiver) = (first.port(0), second.port(0));
@@ -415,12 +422,12 @@ fn a_lane_that_nobody_empties_is_full_and_nothing_is_lost() {
         });
         sender
             .send(at(1, 0), Message::default(), &[7; 1000])
-            .expect("room again");
+            .expect("space again");
     });
 }
 
 #[test]
-fn what_is_too_long_is_refused() {
+fn a_message_that_is_too_long_is_refused() {
     by_each_transport(|kind| {
         let [first, _second] = nodes(kind, PAIR);
         let mut sender = first.port(0);
@@ -455,24 +462,24 @@ fn what_is_too_long_is_refused() {
 }
 
 #[test]
-fn who_leaves_is_missed_after_its_last_message() {
+fn the_end_of_a_node_is_reported_after_its_last_message() {
     by_each_transport(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let mut receiver = first.port(0);
         let mut sender = second.port(0);
         sender
             .send(at(0, 0), Message::default(), b"last")
-            .expect("room");
+            .expect("space for the message");
         drop((sender, second));
-        let mut heard = 0;
+        let mut received = 0;
         let error = loop {
             receiver.wait();
             match receiver.poll(|arrival| assert_eq!(arrival.data, Data::Here(b"last"))) {
-                Ok(count) => heard += count,
+                Ok(count) => received += count,
                 Err(error) => break error,
             }
         };
-        assert_eq!(heard, 1);
+        assert_eq!(received, 1);
         assert!(matches!(error, NetError::Left(NodeId(1))));
         assert!(!receiver.is_alive(NodeId(1)));
         assert_eq!(
@@ -487,7 +494,7 @@ fn who_leaves_is_missed_after_its_last_message() {
 }
 
 #[test]
-fn shapes_that_cannot_be_are_told() {
+fn invalid_shapes_are_errors() {
     for (nodes, ports) in [(0, 1), (1, 0), (33, 32)] {
         let shape = Shape { nodes, ports };
         let error = Node::in_process(shape)

@@ -1,4 +1,5 @@
-//! Nodes that MPI has started: each test has `mpirun` run its own program, as processes that run the same test as nodes.
+//! Tests of nodes that MPI has started. Each test has `mpirun` run its own program again, as
+//! processes that run the same test as nodes.
 #![cfg(feature = "mpi")]
 
 mod exchange;
@@ -15,27 +16,29 @@ use raddle_net::{
     Shape, TransportKind, descriptor_of_put,
 };
 
-/// Messages from each node to each other one.
+/// The number of messages from each node to each other node.
 const MESSAGES: u32 = 2_000;
 
-/// Says which nodes share memory to the processes that a test has MPI start.
-const WHO_SHARES: &str = "RADDLE_TEST_WHO_SHARES";
-/// All, as on one machine; none, as if each were on a machine of its own; and all but the last.
+/// The environment variable that says which nodes share memory.
+const SHARING: &str = "RADDLE_TEST_SHARING";
+/// The values of the variable: all nodes, as on one machine; none, as if each were on a machine of
+/// its own; and all but the last.
 const SHARINGS: [&str; 3] = ["all", "none", "all but the last"];
 
-/// Has MPI start so many processes of this test, which come here, too, and run their nodes: for each way to share memory.
+/// Has MPI start `ranks` processes of this test, once for each value of [`SHARING`]. These
+/// processes also call this function, and run their nodes.
 fn as_nodes(test: &str, ranks: u16, run: impl FnOnce(Nodes)) {
     run_sharing(test, ranks, run, |output| {
-        assert!(output.status.success(), "{}", mpirun::told(output));
+        assert!(output.status.success(), "{}", mpirun::printed(output));
     });
 }
 
-/// The same of nodes that do not come to a good end; `check` has what they have printed.
+/// Like [`as_nodes`], for nodes that fail. `check` receives what they have printed.
 fn as_nodes_that_fail(test: &str, ranks: u16, run: impl FnOnce(Nodes), check: impl Fn(&str)) {
     run_sharing(test, ranks, run, |output| {
-        let told = mpirun::told(output);
-        assert!(!output.status.success(), "{told}");
-        check(&told);
+        let printed = mpirun::printed(output);
+        assert!(!output.status.success(), "{printed}");
+        check(&printed);
     });
 }
 
@@ -43,34 +46,34 @@ fn run_sharing(test: &str, ranks: u16, run: impl FnOnce(Nodes), check: impl Fn(&
     if Launch::rank_count().is_some() {
         return run(start_sharing(ranks));
     }
-    // Of two, the last is as good as all.
+    // With two nodes, all but the last is the same as none.
     for &sharing in &SHARINGS[..usize::from(ranks).min(SHARINGS.len())] {
-        check(&mpirun::again(test, ranks, [(WHO_SHARES, sharing)]));
+        check(&mpirun::again(test, ranks, [(SHARING, sharing)]));
     }
 }
 
-/// Has MPI start two processes of this test, which come to a good end.
-fn again_well(test: &str) {
+/// Has MPI start two processes of this test, which succeed.
+fn run_two_ranks(test: &str) {
     let output = mpirun::again(test, 2, []);
-    assert!(output.status.success(), "{}", mpirun::told(&output));
+    assert!(output.status.success(), "{}", mpirun::printed(&output));
 }
 
-/// One of the nodes of a test.
+/// Becomes one of the nodes of a test.
 fn start_sharing(ranks: u16) -> Nodes {
-    let sharing = env::var(WHO_SHARES).expect("it was set for these processes");
+    let sharing = env::var(SHARING).expect("the variable is set for these processes");
     let last = NodeId(ranks - 1);
     let is_apart = |node| match &*sharing {
         "all" => false,
         "none" => true,
         _ => node == last,
     };
-    let own = NodeId(Launch::local_rank().expect("MPI says so"));
+    let own = NodeId(Launch::local_rank().expect("MPI sets the rank"));
     let kind = if is_apart(own) {
         TransportKind::MpiMessages
     } else {
         TransportKind::Mpi
     };
-    let nodes = start(kind, ranks, 1).expect("all processes come here");
+    let nodes = start(kind, ranks, 1).expect("all processes call this");
     let node = nodes.node();
     assert_eq!(node.id(), own, "all processes are on this machine");
     for other in node.shape().node_ids() {
@@ -95,7 +98,7 @@ fn messages_of_four_nodes_arrive_in_order() {
     as_nodes("messages_of_four_nodes_arrive_in_order", 4, exchange);
 }
 
-/// Few bytes, as many as a message can have, or something between.
+/// Returns the number of bytes of a message: few, the largest number, or a number in between.
 const fn len_of(number: u32) -> usize {
     match number % 100 {
         7 => DATA_MAX,
@@ -104,7 +107,7 @@ const fn len_of(number: u32) -> usize {
     }
 }
 
-/// Each node sends to all others, and receives while there is no room.
+/// Sends to all other nodes, and receives while there is no space.
 fn exchange(nodes: Nodes) {
     let node = nodes.node();
     let mut port = node.port(0);
@@ -112,7 +115,7 @@ fn exchange(nodes: Nodes) {
     let (mut next, sum) = (HashMap::new(), Cell::new(0));
     let mut take = |arrival: Arrival<'_>| {
         let number: &mut u32 = next.entry(arrival.from.node).or_default();
-        assert_eq!(arrival.message.user, *number, "of {}", arrival.from);
+        assert_eq!(arrival.message.user, *number, "from {}", arrival.from);
         let bytes = here(arrival.data);
         assert_eq!(bytes.len(), len_of(*number));
         assert!(bytes.iter().all(|&byte| byte == *number as u8));
@@ -132,7 +135,7 @@ fn exchange(nodes: Nodes) {
         for &other in &others {
             while let Err(error) = port.send(port_of(other), message, &data) {
                 assert_eq!(error, SendError::Full);
-                // One that has all from all may have left.
+                // A node that has received all its messages may have left.
                 let _ = port.poll(&mut take);
             }
         }
@@ -155,31 +158,32 @@ fn data_are_put_into_a_segment_of_another_process() {
 }
 
 #[test]
-fn a_wrong_key_is_refused_and_what_comes_next_is_not() {
-    let test = "a_wrong_key_is_refused_and_what_comes_next_is_not";
+fn a_wrong_key_is_refused_and_the_next_message_is_not() {
+    let test = "a_wrong_key_is_refused_and_the_next_message_is_not";
     as_nodes(test, 2, |nodes| {
         let node = nodes.node();
         let mut port = node.port(0);
         if node.id() == NodeId(0) {
             let segment = node.segment(4_096).expect("memory");
             let opened = node.open(NodeId(1), &segment, 0..4_096);
-            opened.expect("the other is there");
+            opened.expect("the other node runs");
             let mut found = Vec::new();
             let received = receive(&mut port, NodeId(1), |arrival| {
                 found.extend_from_slice(here(arrival.data));
             });
-            received.expect("the other has not left before it sent");
+            received.expect("the other node sends before it leaves");
             assert_eq!(found, b"good");
             assert_eq!(node.refused(Refusal::WrongKey), 1);
         } else {
-            let remote = node.accept(NodeId(0)).expect("the first is there");
+            let remote = node.accept(NodeId(0)).expect("the first node runs");
             let mut short = descriptor_of_put(&remote, 0, 100, Message::default());
-            // A byte of the key.
+            // Change a byte of the key.
             short[8] ^= 1;
             let first = port_of(NodeId(0));
-            port.send_raw(first, &short, &[]).expect("room");
+            port.send_raw(first, &short, &[])
+                .expect("space for the message");
             let good = port.send(first, Message::default(), b"good");
-            good.expect("room");
+            good.expect("space for the message");
         }
         drop(port);
         nodes.finish().expect("both leave");
@@ -187,14 +191,14 @@ fn a_wrong_key_is_refused_and_what_comes_next_is_not() {
 }
 
 #[test]
-fn who_does_not_receive_is_sent_a_bounded_number_of_messages() {
-    let test = "who_does_not_receive_is_sent_a_bounded_number_of_messages";
+fn a_node_that_does_not_receive_is_sent_a_bounded_number_of_messages() {
+    let test = "a_node_that_does_not_receive_is_sent_a_bounded_number_of_messages";
     as_nodes(test, 2, |nodes| {
         let node = nodes.node();
         let mut port = node.port(0);
         if node.id() == NodeId(1) {
             let (first, mut sent) = (port_of(NodeId(0)), 0_u64);
-            // For a while after the last for which there was room.
+            // Continue for a while after the last message for which there was space.
             let mut refusals = 0;
             while refusals < 10_000 {
                 match port.send(first, Message::default(), &sent.to_le_bytes()) {
@@ -205,10 +209,11 @@ fn who_does_not_receive_is_sent_a_bounded_number_of_messages() {
             }
             let segment = node.segment(8).expect("memory");
             segment.write(0, &sent.to_le_bytes());
-            // Tells the first that it may receive.
-            node.open(NodeId(0), &segment, 0..8).expect("it is there");
+            // This tells the first node that it may receive.
+            let opened = node.open(NodeId(0), &segment, 0..8);
+            opened.expect("the first node runs");
         } else {
-            node.accept(NodeId(1)).expect("it sends");
+            node.accept(NodeId(1)).expect("the other node sends");
             let mut received = 0_u64;
             let ended = loop {
                 let polled = receive(&mut port, NodeId(1), |arrival| {
@@ -219,7 +224,7 @@ fn who_does_not_receive_is_sent_a_bounded_number_of_messages() {
                     break error;
                 }
             };
-            // All that was sent before it left, which comes first.
+            // The end is reported after all messages.
             assert!(matches!(ended, NetError::Left(NodeId(1))), "{ended}");
             assert!((64..10_000).contains(&received), "{received}");
         }
@@ -229,45 +234,47 @@ fn who_does_not_receive_is_sent_a_bounded_number_of_messages() {
 }
 
 #[test]
-fn another_number_of_processes_than_nodes_is_told_by_all() {
-    let test = "another_number_of_processes_than_nodes_is_told_by_all";
+fn all_processes_report_a_number_that_differs_from_the_nodes() {
+    let test = "all_processes_report_a_number_that_differs_from_the_nodes";
     if Launch::rank_count().is_some() {
         let error = start(TransportKind::Mpi, 3, 1)
-            .expect_err("there are two")
+            .expect_err("there are two processes")
             .to_string();
         let expected = "2 processes were started by MPI, for 3 nodes; expected one for each";
         assert_eq!(error, expected);
         let error = start(TransportKind::Mpi, 2, 1)
-            .expect_err("it was started")
+            .expect_err("MPI was started before")
             .to_string();
-        assert!(error.contains("started in this process before"), "{error}");
+        assert!(error.contains("only once in a process"), "{error}");
         return;
     }
-    again_well(test);
+    run_two_ranks(test);
 }
 
-/// Each brought up nodes of its own, and all of these wrote the same files.
+/// Each process used to start nodes of its own, and all of these wrote the same files.
 #[test]
 fn nodes_of_another_kind_are_refused_to_processes_of_mpi() {
     let test = "nodes_of_another_kind_are_refused_to_processes_of_mpi";
     if Launch::rank_count().is_some() {
         for kind in [TransportKind::Memory, TransportKind::Sockets] {
-            let error = start(kind, 2, 1).expect_err("there are two").to_string();
+            let error = start(kind, 2, 1)
+                .expect_err("there are two processes")
+                .to_string();
             assert!(error.ends_with("expected mpi"), "{error}");
         }
         return;
     }
-    again_well(test);
+    run_two_ranks(test);
 }
 
 #[test]
-fn processes_that_are_not_alike_are_told_by_all() {
-    let test = "processes_that_are_not_alike_are_told_by_all";
+fn all_processes_report_shapes_that_differ() {
+    let test = "all_processes_report_shapes_that_differ";
     if Launch::rank_count().is_some() {
         let rank = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(std::env::var);
         let is_first = rank.into_iter().flatten().any(|rank| rank == "0");
         let ports = if is_first { 1 } else { 2 };
-        let error = start(TransportKind::Mpi, 2, ports).expect_err("they are not");
+        let error = start(TransportKind::Mpi, 2, ports).expect_err("the shapes differ");
         let NetError::Unlike {
             found, expected, ..
         } = error
@@ -277,13 +284,13 @@ fn processes_that_are_not_alike_are_told_by_all() {
         assert_eq!((found.ports, expected.ports), (3 - ports, ports));
         return;
     }
-    again_well(test);
+    run_two_ranks(test);
 }
 
 #[test]
 fn a_program_that_mpi_has_not_started_says_so() {
     let error = start(TransportKind::Mpi, 2, 1)
-        .expect_err("nobody has")
+        .expect_err("MPI has not started it")
         .to_string();
     assert!(error.contains("mpirun -n 2 PROGRAM"), "{error}");
     let error = Node::in_process_by(TransportKind::Mpi, Shape { nodes: 2, ports: 1 });
@@ -297,25 +304,26 @@ fn a_node_that_is_killed_ends_the_others() {
     let run = |nodes: Nodes| {
         let mut port = nodes.node().port(0);
         if nodes.node().id() == NodeId(1) {
-            receive(&mut port, NodeId(0), |_| ()).expect("it sends");
+            receive(&mut port, NodeId(0), |_| ()).expect("the other node sends");
             let own = rustix::process::getpid();
-            rustix::process::kill_process(own, rustix::process::Signal::KILL).expect("it lives");
+            let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+            killed.expect("this process runs");
         }
         let error = until_one_is_gone(&nodes, &mut port);
-        panic!("goes on: {error}");
+        panic!("reported: {error}");
     };
-    as_nodes_that_fail(test, 3, run, |told| {
-        assert!(told.contains("signal 9"), "{told}");
-        knows_who_has_died(told);
+    as_nodes_that_fail(test, 3, run, |printed| {
+        assert!(printed.contains("signal 9"), "{printed}");
+        check_reported_death(printed);
     });
 }
 
-/// Whom `mpirun` does not end at once has been told by a socket.
-fn knows_who_has_died(told: &str) {
-    let mut errors = told.split("goes on: ").skip(1);
+/// Checks that nodes that `mpirun` did not end at once have learned of the death by a socket.
+fn check_reported_death(printed: &str) {
+    let mut errors = printed.split("reported: ").skip(1);
     assert!(
         errors.all(|error| error.starts_with("node 1 has died")),
-        "{told}"
+        "{printed}"
     );
 }
 
@@ -325,27 +333,27 @@ fn a_node_that_panics_ends_the_others() {
     let run = |nodes: Nodes| {
         let mut port = nodes.node().port(0);
         if nodes.node().id() == NodeId(1) {
-            receive(&mut port, NodeId(0), |_| ()).expect("it sends");
-            panic!("it falls");
+            receive(&mut port, NodeId(0), |_| ()).expect("the other node sends");
+            panic!("it panics");
         }
         let error = until_one_is_gone(&nodes, &mut port);
-        panic!("goes on: {error}");
+        panic!("reported: {error}");
     };
-    as_nodes_that_fail(test, 3, run, |told| {
-        assert!(told.contains("it falls"), "{told}");
-        knows_who_has_died(told);
+    as_nodes_that_fail(test, 3, run, |printed| {
+        assert!(printed.contains("it panics"), "{printed}");
+        check_reported_death(printed);
     });
 }
 
-/// A program that returns an error in one of its processes: the others hear that it has left.
+/// If one process of a program returns early with an error, the others learn that it has left.
 #[test]
-fn a_node_that_leaves_too_early_is_told() {
-    let test = "a_node_that_leaves_too_early_is_told";
+fn a_node_that_leaves_too_early_is_reported() {
+    let test = "a_node_that_leaves_too_early_is_reported";
     as_nodes(test, 3, |nodes| {
         let mut port = nodes.node().port(0);
         if nodes.node().id() != NodeId(1) {
             let error = until_one_is_gone(&nodes, &mut port);
-            // Of the other, too, when it has heard of it first.
+            // This may also be the end of the third node, if that node has left first.
             assert!(error.ends_with("has left"), "{error}");
         }
         drop(port);

@@ -1,4 +1,5 @@
-//! Nodes that are processes: each test starts its own program again, which runs the same test as the node that it is.
+//! Tests of nodes that are processes. Each test starts its own program again, which runs the same
+//! test as another node.
 
 mod again;
 mod exchange;
@@ -21,23 +22,26 @@ use raddle_net::{
 use rustix::process::Signal;
 
 by_each_transport! {
-    a_number_goes_round_through_all_processes
+    a_number_passes_through_all_processes
     data_are_put_into_the_memory_of_another_process
-    a_node_that_fails_is_told
-    a_node_that_tells_why_it_fails_is_quoted
-    a_first_node_that_panics_is_told
-    a_node_that_takes_its_time_is_waited_for_as_long_as_was_said
-    a_node_that_is_killed_leaves_no_hang_and_nothing_behind
-    a_node_that_is_killed_wakes_all_that_sleep
-    a_first_node_that_is_killed_takes_the_others_along
+    a_node_that_fails_is_reported
+    the_reason_of_a_failed_node_is_quoted
+    the_panic_of_the_first_node_is_reported
+    a_slow_node_is_waited_for_until_the_given_limit
+    a_killed_node_blocks_no_other_and_leaves_nothing_behind
+    a_killed_node_wakes_all_sleeping_nodes
+    all_nodes_end_when_the_first_is_killed
 }
 
-/// Starts, or joins, the nodes of a test.
+/// Starts or joins the nodes of a test.
 fn start(test: &str, kind: TransportKind, nodes: u16) -> Nodes {
     again::start(launch(test, kind, nodes))
 }
 
-/// Sends, waiting for room; an error when the node has ended.
+/// Sends data, and waits for space.
+///
+/// # Errors
+/// An error if the node has ended.
 fn send(port: &mut Port, to: PortId, data: &[u8]) -> Result<(), SendError> {
     loop {
         match port.send(to, Message::default(), data) {
@@ -47,7 +51,7 @@ fn send(port: &mut Port, to: PortId, data: &[u8]) -> Result<(), SendError> {
     }
 }
 
-fn a_number_goes_round_through_all_processes(test: &str, kind: TransportKind) {
+fn a_number_passes_through_all_processes(test: &str, kind: TransportKind) {
     let nodes = start(test, kind, 4);
     let me = nodes.node().id().0;
     let mut port = nodes.node().port(0);
@@ -55,18 +59,18 @@ fn a_number_goes_round_through_all_processes(test: &str, kind: TransportKind) {
     for round in 0..1_000_u64 {
         let expected = 4 * round + u64::from(me);
         if me == 0 {
-            send(&mut port, next, &(expected + 1).to_le_bytes()).expect("all live");
+            send(&mut port, next, &(expected + 1).to_le_bytes()).expect("all nodes run");
         }
         let mut number = 0;
         receive(&mut port, NodeId((me + 3) % 4), |arrival| {
             number = u64::from_le_bytes(here(arrival.data).try_into().expect("eight bytes"));
         })
-        .expect("all live");
+        .expect("all nodes run");
         if me == 0 {
             assert_eq!(number, expected + 4);
         } else {
             assert_eq!(number, expected);
-            send(&mut port, next, &(number + 1).to_le_bytes()).expect("all live");
+            send(&mut port, next, &(number + 1).to_le_bytes()).expect("all nodes run");
         }
     }
     drop(port);
@@ -77,33 +81,33 @@ fn data_are_put_into_the_memory_of_another_process(test: &str, kind: TransportKi
     put_and_look(start(test, kind, 2));
 }
 
-/// A node that fails is told with how it ended.
-fn a_node_that_fails_is_told(test: &str, kind: TransportKind) {
+/// The error of a failed node says how its process ended.
+fn a_node_that_fails_is_reported(test: &str, kind: TransportKind) {
     let nodes = start(test, kind, 2);
     if nodes.node().id() == NodeId(1) {
         std::process::exit(7);
     }
     let mut port = nodes.node().port(0);
-    let error = receive(&mut port, NodeId(1), |_| ()).expect_err("it ends");
+    let error = receive(&mut port, NodeId(1), |_| ()).expect_err("the node ends");
     assert!(matches!(error, NetError::Died(NodeId(1))), "{error}");
     assert!(matches!(
         nodes.node().accept(NodeId(1)),
         Err(NetError::Died(NodeId(1)))
     ));
-    let error = nodes.finish().expect_err("it failed").to_string();
+    let error = nodes.finish().expect_err("the node failed").to_string();
     assert_eq!(error, "node 1 failed: exit status: 7");
 }
 
-/// Whichever node has told why it fails is the one that is told of.
-fn a_node_that_tells_why_it_fails_is_quoted(test: &str, kind: TransportKind) {
+/// Of several failed nodes, the error is that of the one that has reported its reason.
+fn the_reason_of_a_failed_node_is_quoted(test: &str, kind: TransportKind) {
     assert!(
-        Launch::is_started() || !Launch::tell_first("there is no first node to tell"),
-        "this is the first"
+        Launch::is_started() || !Launch::tell_first("there is no first node"),
+        "this is the first node"
     );
     let nodes = start(test, kind, 3);
     match nodes.node().id().0 {
         0 => {
-            let why = nodes.why().expect("it failed").to_string();
+            let why = nodes.why().expect("the node failed").to_string();
             assert_eq!(why, "node 2 failed: the disk is full");
         }
         1 => std::process::exit(7),
@@ -114,38 +118,38 @@ fn a_node_that_tells_why_it_fails_is_quoted(test: &str, kind: TransportKind) {
     }
 }
 
-/// The others heard nothing, and were killed after five seconds.
-fn a_first_node_that_panics_is_told(test: &str, kind: TransportKind) {
+/// The others used to learn nothing of the panic, and were killed after five seconds.
+fn the_panic_of_the_first_node_is_reported(test: &str, kind: TransportKind) {
     let nodes = start(test, kind, 3);
     let me = nodes.node().id();
     let mut port = nodes.node().port(0);
-    let heard = |first: u32, node: u16| {
-        std::env::temp_dir().join(format!("raddle-heard-{kind}-{first}-{node}"))
+    let report_of = |first: u32, node: u16| {
+        std::env::temp_dir().join(format!("raddle-report-{kind}-{first}-{node}"))
     };
     if me != NodeId(0) {
         let error = next_end(&mut port).to_string();
-        // The end of the other that was started may come first.
+        // The end of the other started node may be reported first.
         assert!(
             error == "node 0 has died" || error.ends_with("has left"),
             "{error}"
         );
-        fs::write(heard(parent_id(), me.0), error).expect("there is room");
+        fs::write(report_of(parent_id(), me.0), error).expect("a file can be written");
         return;
     }
     let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| {
         let _nodes = nodes;
-        panic!("it falls");
+        panic!("the first node panics");
     }));
-    panicked.expect_err("it has fallen");
+    panicked.expect_err("it has panicked");
     for node in [1, 2] {
-        let file = heard(std::process::id(), node);
-        assert!(file.exists(), "node {node} has not heard of it");
-        fs::remove_file(file).expect("it is there");
+        let file = report_of(std::process::id(), node);
+        assert!(file.exists(), "node {node} got no report");
+        fs::remove_file(file).expect("the file exists");
     }
 }
 
-/// The first waits no longer for the others than it was told to.
-fn a_node_that_takes_its_time_is_waited_for_as_long_as_was_said(test: &str, kind: TransportKind) {
+/// The first node waits for the others no longer than the given limit.
+fn a_slow_node_is_waited_for_until_the_given_limit(test: &str, kind: TransportKind) {
     let nodes = again::start(launch(test, kind, 3).grace(Duration::from_millis(300)));
     match nodes.node().id() {
         NodeId(1) => std::thread::sleep(Duration::from_millis(50)),
@@ -155,7 +159,7 @@ fn a_node_that_takes_its_time_is_waited_for_as_long_as_was_said(test: &str, kind
     if nodes.node().id() != NodeId(0) {
         return;
     }
-    let error = nodes.finish().expect_err("one takes too long");
+    let error = nodes.finish().expect_err("one node takes too long");
     assert!(
         matches!(
             &error,
@@ -168,33 +172,35 @@ fn a_node_that_takes_its_time_is_waited_for_as_long_as_was_said(test: &str, kind
     );
 }
 
-/// Whatever a node is doing when it is killed, the others hear of it, and nothing of it stays.
-fn a_node_that_is_killed_leaves_no_hang_and_nothing_behind(test: &str, kind: TransportKind) {
+/// A node may be killed at any time. The others get a report, and nothing is left behind.
+fn a_killed_node_blocks_no_other_and_leaves_nothing_behind(test: &str, kind: TransportKind) {
     let shared_before = shared_memory();
     let mut files = None;
     kill_one(test, kind, 200, until_one_is_gone, |processes| {
         for (node, process) in processes {
             assert!(
                 !fs::exists(format!("/proc/{process}")).expect("proc"),
-                "{node} is still there"
+                "{node} still runs"
             );
         }
         let open = fs::read_dir("/proc/self/fd").expect("proc").count();
-        // Of the first round on: other tests of this program have files, too, but theirs come and go.
+        // The number after the first round is the reference. Other tests of this program have files
+        // open, too, but not for long.
         let before = *files.get_or_insert(open);
         assert!(open < before + 40, "{open} files are open, {before} were");
     });
     assert_eq!(shared_memory(), shared_before);
 }
 
-/// Who sleeps hears of a death as well.
-fn a_node_that_is_killed_wakes_all_that_sleep(test: &str, kind: TransportKind) {
+/// Sleeping nodes get a report of a death, too.
+fn a_killed_node_wakes_all_sleeping_nodes(test: &str, kind: TransportKind) {
     let until_gone = |_: &Nodes, port: &mut Port| next_end(port).to_string();
     kill_one(test, kind, 50, until_gone, |_| ());
 }
 
-/// Kills one of the nodes that the first has started, so often, at times that nobody knows before, while each does `until_gone`, which returns what it is told. Then the first does `check`
-/// with the processes that it had started.
+/// Kills one of the nodes that the first node has started, at a random time, while each node runs
+/// `until_gone`, which returns the error that reports the end. Then the first node calls `check`
+/// with the processes that it had started. Repeats this `rounds` times.
 fn kill_one(
     test: &str,
     kind: TransportKind,
@@ -202,7 +208,7 @@ fn kill_one(
     until_gone: impl Fn(&Nodes, &mut Port) -> String,
     mut check: impl FnMut(&[(NodeId, u32)]),
 ) {
-    // Who was started takes part in one program.
+    // A process that was started takes part in one round.
     let rounds = if Launch::is_started() { 1 } else { rounds };
     for _ in 0..rounds {
         let nodes = start(test, kind, 3);
@@ -237,18 +243,19 @@ fn kill_later(process: u32, pause_us: u64) {
     });
 }
 
-/// A number that nobody knows before.
+/// Returns a random number.
 fn random_below(end: u64) -> u64 {
-    // Of the standard library's hashers each has keys of its own.
+    // Each hasher of the standard library has random keys of its own.
     RandomState::new().hash_one(()) % end
 }
 
-/// It is the one that has started the others, and waits for them.
-fn a_first_node_that_is_killed_takes_the_others_along(test: &str, kind: TransportKind) {
+/// The first node is the one that has started the others, and waits for them.
+fn all_nodes_end_when_the_first_is_killed(test: &str, kind: TransportKind) {
     const IS_FIRST: &str = "RADDLE_TEST_FIRST";
     if Launch::is_started() || std::env::var_os(IS_FIRST).is_some() {
         let launch = Launch::new(Shape { nodes: 3, ports: 1 }).transport(kind);
-        // They keep the standard output of the first, whose other end tells when the last has ended.
+        // All nodes keep the standard output of the first one. Its other end is closed when the
+        // last node has ended.
         let nodes = launch.start().expect("processes can be started");
         let mut port = nodes.node().port(0);
         let gone = until_one_is_gone(&nodes, &mut port);
@@ -263,67 +270,68 @@ fn a_first_node_that_is_killed_takes_the_others_along(test: &str, kind: Transpor
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .expect("it starts");
-        let mut output = first.stdout.take().expect("it is piped");
+            .expect("the program starts");
+        let mut output = first.stdout.take().expect("standard output is piped");
         let (over, is_over) = mpsc::channel();
         std::thread::spawn(move || {
             let _whatever_was_printed = io::copy(&mut output, &mut io::sink());
             let _ = over.send(());
         });
         std::thread::sleep(Duration::from_micros(pause));
-        first.kill().expect("it lives, or waits to be waited for");
-        first.wait().expect("it was started here");
+        first.kill().expect("it runs, or has not been waited for");
+        first.wait().expect("it is a child of this process");
         let limit = Duration::from_secs(60);
         assert!(
             is_over.recv_timeout(limit).is_ok(),
-            "a node stays, the first killed after {pause} µs"
+            "a node still runs; the first was killed after {pause} µs"
         );
     }
 }
 
-/// The names in the shared-memory directory.
+/// Returns the names in the directory of shared memory.
 fn shared_memory() -> BTreeSet<std::ffi::OsString> {
-    let entries = fs::read_dir("/dev/shm").expect("there is such a directory");
+    let entries = fs::read_dir("/dev/shm").expect("the directory exists");
     entries
         .map(|entry| entry.expect("an entry").file_name())
         .collect()
 }
 
-/// What could not be mapped was waited for without end.
+/// A node used to wait for ever for a connection that it could not map.
 #[test]
-fn a_node_that_may_open_no_more_files_says_so() {
-    let test = "a_node_that_may_open_no_more_files_says_so";
+fn a_node_that_may_open_no_more_files_returns_an_error() {
+    let test = "a_node_that_may_open_no_more_files_returns_an_error";
     let nodes = start(test, TransportKind::Memory, 2);
     let node = nodes.node();
     let mut port = node.port(0);
     if node.id() == NodeId(1) {
-        // The lowest number that is free: all below it are taken.
+        // This gets the lowest free number, so all numbers below are taken.
         let last = fs::File::open("/dev/null").expect("a file");
         let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
         limit.current = Some(u64::from(last.as_raw_fd().unsigned_abs()) + 1);
-        rustix::process::setrlimit(rustix::process::Resource::Nofile, limit).expect("it is less");
-        send(&mut port, port_of(NodeId(0)), b"now").expect("the first is there");
-        let error = node.accept(NodeId(0)).expect_err("no file can be had");
+        let lowered = rustix::process::setrlimit(rustix::process::Resource::Nofile, limit);
+        lowered.expect("the limit can be lowered");
+        send(&mut port, port_of(NodeId(0)), b"now").expect("the first node runs");
+        let error = node.accept(NodeId(0)).expect_err("no file can be opened");
         let expected = "the system refused memory that another node has allowed this one: ";
         assert!(error.to_string().starts_with(expected), "{error}");
         assert!(error.to_string().contains("Too many open files"), "{error}");
     } else {
-        receive(&mut port, NodeId(1), |_| ()).expect("it has not left before it sent");
+        receive(&mut port, NodeId(1), |_| ()).expect("the other node sends before it leaves");
         let segment = node.segment(4_096).expect("memory");
         node.open(NodeId(1), &segment, 0..4_096)
-            .expect("the other is there");
+            .expect("the other node runs");
     }
     drop(port);
     nodes.finish().expect("both nodes agree");
 }
 
 #[test]
-fn a_process_that_nobody_started_says_so() {
-    let test = "a_process_that_nobody_started_says_so";
+fn a_process_that_was_not_started_as_a_node_returns_an_error() {
+    let test = "a_process_that_was_not_started_as_a_node_returns_an_error";
     if Launch::is_started() {
         let error = Launch::new(Shape { nodes: 2, ports: 1 })
             .start()
-            .expect_err("standard input is nothing");
+            .expect_err("standard input is empty");
         assert!(
             error.to_string().contains("expected to be started by it"),
             "{error}"
@@ -336,13 +344,14 @@ fn a_process_that_nobody_started_says_so() {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .status();
-    assert!(status.expect("it starts").success());
+    assert!(status.expect("the program starts").success());
 }
 
-/// The first waited for five seconds, and killed whoever was still writing its results.
+/// The first node used to wait for five seconds, and to kill a node that was still writing its
+/// results.
 #[test]
-fn a_node_that_takes_its_time_is_waited_for() {
-    let test = "a_node_that_takes_its_time_is_waited_for";
+fn a_slow_node_is_waited_for() {
+    let test = "a_slow_node_is_waited_for";
     let finish = |kind: TransportKind| {
         // A process that is started finds its transport among its arguments.
         let arguments = ["--exact", test, "--nocapture", kind.name()];
@@ -350,14 +359,15 @@ fn a_node_that_takes_its_time_is_waited_for() {
         if nodes.node().id() == NodeId(1) {
             std::thread::sleep(Duration::from_millis(5_500));
         }
-        nodes.finish().expect("it has not been killed");
+        nodes.finish().expect("the other node was not killed");
     };
     let kinds = [TransportKind::Memory, TransportKind::Sockets];
     if Launch::is_started() {
         let is_own = |kind: &TransportKind| std::env::args().any(|name| name == kind.name());
-        return finish(kinds.into_iter().find(is_own).expect("it was said"));
+        let kind = kinds.into_iter().find(is_own);
+        return finish(kind.expect("the transport is among the arguments"));
     }
-    // By both transports at the same time, since the time is what counts.
+    // Both transports run at the same time, because the test mostly waits.
     std::thread::scope(|scope| {
         for kind in kinds {
             scope.spawn(move || finish(kind));

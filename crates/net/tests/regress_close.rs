@@ -1,21 +1,21 @@
-//! A put after the connection was closed wrote to the memory all the same, where memory is shared,
-//! and returned `Ok` by every transport; so did one to a segment that had been dropped. The
-//! sender's library did not know of the end of a connection: only the receiver did, which counted
-//! the message and did not deliver it.
+//! With shared memory, a put after the connection was closed used to write to the memory. With
+//! every transport, it returned `Ok`, as did a put to a segment that had been dropped. The sender's
+//! library did not know that the connection was closed. Only the receiver did, which counted the
+//! message and did not deliver it.
 //!
-//! A number of a connection is used again. Closing one twice closed the next one of that number. A
-//! put by a port of a node that had not accepted the connection, or by a connection to a node that
-//! had left, wrote before it was refused.
+//! Numbers of connections are reused. Closing a connection twice used to close the next connection
+//! of that number. A put by a port of a node that had not accepted the connection, or by a
+//! connection to a node that had left, used to write before it was refused.
 
 use raddle_net::{
     ConnectionId, Message, Node, NodeId, Put, Remote, Segment, SendError, Shape, TransportKind,
 };
 
 const SHAPE: Shape = Shape { nodes: 3, ports: 1 };
-/// More than a packet takes, so that by sockets the put goes in parts.
+/// More bytes than fit a packet, so that with sockets the put consists of parts.
 const LEN: usize = 300_000;
 
-/// Two nodes that know each other, and a third.
+/// Two nodes with a connection, and a third one.
 struct Three {
     owner: Node,
     putter: Node,
@@ -23,7 +23,7 @@ struct Three {
 }
 
 fn three(kind: TransportKind) -> Three {
-    let nodes = Node::in_process_by(kind, SHAPE).expect("the nodes come up");
+    let nodes = Node::in_process_by(kind, SHAPE).expect("the nodes start");
     let [owner, putter, third] = nodes.try_into().expect("three");
     Three {
         owner,
@@ -36,11 +36,14 @@ impl Three {
     fn connect(&self, segment: &Segment) -> (ConnectionId, Remote) {
         let opened = self.owner.open(self.putter.id(), segment, 0..segment.len());
         let remote = self.putter.accept(self.owner.id());
-        (opened.expect("it is there"), remote.expect("it is opened"))
+        (
+            opened.expect("the other node runs"),
+            remote.expect("the connection was opened"),
+        )
     }
 }
 
-/// Puts ones over all of it, until there is no `Full` any more.
+/// Puts `len` ones at the beginning of the window.
 fn put(port: &mut raddle_net::Port, remote: &Remote, len: usize) -> Result<(), SendError> {
     let data = vec![1; len];
     let mut put = Put::new(remote, 0, 0, &data, Message::default());
@@ -81,7 +84,7 @@ fn a_put_in_parts_ends_when_the_connection_is_closed() {
     let mut port = three.putter.port(0);
     let data = vec![1; 4 * LEN];
     let mut put = Put::new(&remote, 0, 0, &data, Message::default());
-    // The system's buffers hold a part of it, which has not been taken from there.
+    // The buffers of the system hold a part of the data, which has not been received.
     assert_eq!(port.put(&mut put), Err(SendError::Full));
     three.owner.close(connection);
     assert_eq!(port.put(&mut put), Err(SendError::Closed(NodeId(0))));
@@ -119,14 +122,14 @@ fn closing_twice_leaves_the_next_connection_of_that_number() {
         three.owner.close(first);
         let (_, remote) = three.connect(&segment);
         three.owner.close(first);
-        // Nor is it another node's to close.
+        // Another node cannot close it either.
         three.third.close(first);
         assert_eq!(put(&mut three.putter.port(0), &remote, 1), Ok(()), "{kind}");
     }
 }
 
 #[test]
-fn a_connection_is_that_of_the_node_that_has_accepted_it() {
+fn a_connection_belongs_to_the_node_that_has_accepted_it() {
     for kind in TransportKind::WITHIN {
         let three = three(kind);
         let segment = three.owner.segment(LEN).expect("memory");
@@ -144,7 +147,7 @@ fn a_node_that_has_left_is_not_written_to() {
     let (_, remote) = three.connect(&segment);
     let mut port = three.putter.port(0);
     drop(three.owner);
-    // Tells of the end.
+    // This receives the report of the end.
     while port.poll(|_| ()).is_ok() {}
     assert_eq!(put(&mut port, &remote, 1), Err(SendError::Left(NodeId(0))));
     assert!(is_untouched(&segment));
@@ -166,8 +169,8 @@ fn closing_does_not_wait_for_a_node_that_has_left_or_died() {
     }
 }
 
-/// Puts race with the end: each either comes before it or has an error, and after it nothing
-/// changes.
+/// Puts race with the close. Each put either comes before it or returns an error, and nothing
+/// changes after it.
 #[test]
 fn nothing_is_written_once_close_has_returned() {
     for kind in [TransportKind::Threads, TransportKind::Memory] {
@@ -193,7 +196,7 @@ fn nothing_is_written_once_close_has_returned() {
                 }
                 three.owner.close(connection);
                 segment.write(0, &vec![0xFF; LEN]);
-                let error = puts.join().expect("it does not panic");
+                let error = puts.join().expect("the thread does not panic");
                 assert_eq!(error, SendError::Closed(NodeId(0)));
             });
             let bytes = segment.to_vec(0..LEN);
@@ -217,7 +220,7 @@ fn a_node_does_not_wait_for_itself() {
     let _ = three(TransportKind::Threads).putter.accept(NodeId(1));
 }
 
-/// One `end` too many made the listening thread believe that the node was leaving.
+/// One `end` too many used to make the listening thread believe that the node was leaving.
 #[test]
 fn pumping_that_was_not_begun_cannot_be_ended() {
     let three = three(TransportKind::Sockets);
@@ -226,12 +229,12 @@ fn pumping_that_was_not_begun_cannot_be_ended() {
     pump.end();
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pump.end()));
     assert!(ended.is_err());
-    // Nor can another handle end what this one has begun.
+    // Another handle cannot end what this one has begun.
     pump.begin();
     let other = pump.clone();
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| other.end()));
     assert!(ended.is_err());
-    // The listening thread still hears: closing needs its answer.
+    // The listening thread still runs, because closing needs its answer.
     let segment = three.owner.segment(1).expect("memory");
     let (connection, _remote) = three.connect(&segment);
     three.owner.close(connection);

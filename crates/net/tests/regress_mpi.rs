@@ -1,6 +1,7 @@
-//! By MPI, too: a put after the connection was closed is refused, and a node that was stopped is
-//! given up, while the program runs and at its end. Each test has `mpirun` run its own program, as
-//! processes that run the same test as nodes.
+//! The MPI counterparts of `regress_close` and `regress_stopped`: a put after the connection was
+//! closed is refused, and a node that was stopped is given up, while the program runs and at its
+//! end. Each test has `mpirun` run its own program again, as processes that run the same test as
+//! nodes.
 #![cfg(feature = "mpi")]
 
 mod exchange;
@@ -12,39 +13,41 @@ use exchange::{next_end, put_after_close, say, wait_for_messages};
 use raddle_net::{Launch, NetError, NodeId, Nodes, Shape, TransportKind};
 use rustix::process::{Signal, getpid, kill_process};
 
-/// Within a machine by memory, and as between machines.
+/// The transports: with shared memory within a machine, and without, as between machines.
 const KINDS: [TransportKind; 2] = [TransportKind::Mpi, TransportKind::MpiMessages];
-/// Says by which of them.
+/// The environment variable with the name of the transport.
 const KIND: &str = "RADDLE_TEST_KIND";
 
-/// Has MPI start two nodes of this test, by each kind, or becomes one; `is_well` says how they end.
+/// Has MPI start two nodes of this test for each kind of transport, or becomes one of the nodes.
+/// `is_well` says whether they succeed.
 fn as_two_nodes(test: &str, is_well: bool, run: impl FnOnce(Nodes)) {
     if Launch::rank_count().is_some() {
-        let named = std::env::var(KIND).expect("it was set for these processes");
+        let named = std::env::var(KIND).expect("the variable is set for these processes");
         let kind = KINDS.into_iter().find(|kind| kind.name() == named);
         let launch = Launch::new(Shape { nodes: 2, ports: 1 })
-            .transport(kind.expect("it is one of two"))
+            .transport(kind.expect("one of two kinds"))
             .silence(Duration::from_secs(2));
-        return run(launch.start().expect("both processes come here"));
+        return run(launch.start().expect("both processes call this"));
     }
-    // Together: what is stopped takes two seconds to be missed, and as long for `mpirun` to kill.
+    // Both kinds run at the same time, because a stopped process is given up only after two
+    // seconds, and `mpirun` takes as long to kill it.
     std::thread::scope(|scope| {
         for kind in KINDS {
             scope.spawn(move || {
                 let output = mpirun::again_beside(test, 2, [(KIND, kind.name())]);
-                let told = mpirun::told(&output);
-                assert_eq!(output.status.success(), is_well, "{kind}: {told}");
-                let is_silent = told.contains("node 1 has not answered for 2 s");
-                assert_eq!(is_silent, !is_well, "{kind}: {told}");
+                let printed = mpirun::printed(&output);
+                assert_eq!(output.status.success(), is_well, "{kind}: {printed}");
+                let is_silent = printed.contains("node 1 has not answered for 2 s");
+                assert_eq!(is_silent, !is_well, "{kind}: {printed}");
             });
         }
     });
 }
 
-/// Stops this process, until it is killed.
+/// Stops this process until it is killed.
 fn stop() -> ! {
     kill_process(getpid(), Signal::STOP).expect("it is this process");
-    // Another thread may take the signal, and this one go on for a moment.
+    // Another thread may receive the signal, so that this one continues for a moment.
     loop {
         std::thread::sleep(Duration::from_secs(1));
     }
@@ -94,7 +97,7 @@ fn a_node_that_is_stopped_at_the_end_is_given_up() {
                 nodes.finish().unwrap_or_else(|error| panic!("{error}"));
             } else {
                 say(&mut port, NodeId(0));
-                // So that the first is about to finish when this one is stopped.
+                // Let the first node begin to finish before this one is stopped.
                 std::thread::sleep(Duration::from_secs(1));
                 stop();
             }

@@ -1,8 +1,8 @@
-//! A node that was stopped (SIGSTOP) was waited for without end and without a word: it does not
-//! close its sockets, and so it had not died. That was so even after another node had been killed,
-//! since the end waits for all processes.
+//! A node that was stopped (SIGSTOP) used to be waited for without end and without a report. It
+//! does not close its sockets, so it did not count as dead. The same happened after another node
+//! had been killed, because the end of a program waits for all processes.
 //!
-//! Each test starts its own program again, which runs the same test as the node that it is.
+//! Each test starts its own program again, which runs the same test as another node.
 
 mod again;
 mod exchange;
@@ -23,7 +23,7 @@ by_each_transport! {
     a_put_after_close_is_refused_between_processes
 }
 
-/// Starts, or joins, the nodes of a test, which give up one that does not answer.
+/// Starts or joins the nodes of a test, which give up a node that does not answer.
 fn start(test: &str, kind: TransportKind, nodes: u16) -> Nodes {
     again::start(launch(test, kind, nodes).silence(SILENCE))
 }
@@ -33,7 +33,7 @@ fn signal(nodes: &Nodes, node: NodeId, signal: Signal) {
     let (_, process) = nodes
         .processes()
         .find(|(other, _)| *other == node)
-        .expect("it was started here");
+        .expect("this process has started it");
     again::signal(process, signal);
 }
 
@@ -70,7 +70,8 @@ fn a_stopped_node_ends_the_wait_of_the_first_also_after_another_was_killed(
         matches!(error, NetError::Died(node) if node == killed),
         "{error}"
     );
-    // A sender that waits for room is told, too; one that waits for a connection is.
+    // A sender that waits for space gets an error, and so does a thread that waits for a
+    // connection.
     let data = vec![0; 100_000];
     let refused = loop {
         match port.send(port_of(stopped), Message::default(), &data) {
@@ -79,7 +80,10 @@ fn a_stopped_node_ends_the_wait_of_the_first_also_after_another_was_killed(
         }
     };
     assert_eq!(refused, SendError::Silent(stopped));
-    let error = nodes.node().accept(stopped).expect_err("it does not run");
+    let error = nodes
+        .node()
+        .accept(stopped)
+        .expect_err("the node does not run");
     assert!(
         matches!(error, NetError::Silent { node, .. } if node == stopped),
         "{error}"
@@ -89,10 +93,16 @@ fn a_stopped_node_ends_the_wait_of_the_first_also_after_another_was_killed(
     assert_eq!(error, expected);
     let processes: Vec<_> = nodes.processes().collect();
     drop(port);
-    assert_eq!(nodes.finish().expect_err("it fails").to_string(), expected);
+    assert_eq!(
+        nodes
+            .finish()
+            .expect_err("a node does not answer")
+            .to_string(),
+        expected
+    );
     for (node, process) in processes {
-        let is_there = fs::exists(format!("/proc/{process}")).expect("it can be asked");
-        assert!(!is_there, "{node} is still there");
+        let is_there = fs::exists(format!("/proc/{process}")).expect("proc");
+        assert!(!is_there, "{node} still runs");
     }
 }
 
@@ -102,14 +112,14 @@ fn a_node_that_is_stopped_at_the_end_is_not_waited_for(test: &str, kind: Transpo
     if nodes.node().id() != NodeId(0) {
         say(&mut port, NodeId(0));
         serve(&mut port);
-        // The first has left, and waits for this process, which takes its time: it is not over.
+        // The first node has left, and waits for this process, which continues to run.
         std::thread::sleep(Duration::from_secs(1_000));
         return;
     }
     wait_for_messages(&mut port, 1);
     drop(port);
     signal(&nodes, NodeId(1), Signal::STOP);
-    let error = nodes.finish().expect_err("it does not run");
+    let error = nodes.finish().expect_err("the node does not run");
     assert!(
         matches!(
             error,

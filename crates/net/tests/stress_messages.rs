@@ -1,6 +1,8 @@
-//! Many messages of random size between processes: each arrives once, in order, whole, and both sides come to the same sum.
+//! Sends many messages of random size between processes. Each arrives once, in order and complete,
+//! and both sides compute the same sum.
 //!
-//! `RADDLE_STRESS_MESSAGES` says how many there are, from each of two nodes; 10⁸ take a minute or two.
+//! `RADDLE_STRESS_MESSAGES` is the number of messages from each of two nodes; 10⁸ take a minute or
+//! two.
 
 use std::env;
 
@@ -10,14 +12,15 @@ use raddle_net::{
 
 const SHAPE: Shape = Shape { nodes: 3, ports: 1 };
 const COUNT: u64 = 200_000;
-/// What data are cut from.
+/// The number of random bytes from which the data of messages are cut.
 const POOL_BYTES: usize = 1 << 17;
 
-/// A row of numbers that both sides know (splitmix64: Steele, Lea, Flood, OOPSLA 2014).
+/// A sequence of pseudo-random numbers that both sides compute (splitmix64: Steele, Lea, Flood,
+/// OOPSLA 2014).
 #[derive(Clone)]
-struct Row(u64);
+struct Sequence(u64);
 
-impl Row {
+impl Sequence {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -26,11 +29,11 @@ impl Row {
     }
 
     fn pool() -> Vec<u8> {
-        let mut row = Self(7);
-        (0..POOL_BYTES).map(|_| row.next() as u8).collect()
+        let mut sequence = Self(7);
+        (0..POOL_BYTES).map(|_| sequence.next() as u8).collect()
     }
 
-    /// The next message's data: mostly few, at times very many.
+    /// Returns the data of the next message: mostly few, sometimes very many.
     fn data<'a>(&mut self, pool: &'a [u8]) -> &'a [u8] {
         let word = self.next();
         let bits = if word.is_multiple_of(1024) {
@@ -44,26 +47,26 @@ impl Row {
     }
 }
 
-/// What is added up of a message.
+/// Returns the contribution of a message to the sum.
 fn weight(number: u64, data: &[u8]) -> u64 {
     let ends = [data.first(), data.last()].map(|byte| u64::from(byte.copied().unwrap_or_default()));
     (number + 1) * (data.len() as u64 + 257 * ends[0] + 65_537 * ends[1] + 1)
 }
 
 #[test]
-fn messages_of_random_size_arrive_once_in_order_and_whole_by_memory() {
+fn messages_of_random_size_arrive_once_in_order_and_complete_by_memory() {
     exchange(
-        "messages_of_random_size_arrive_once_in_order_and_whole_by_memory",
+        "messages_of_random_size_arrive_once_in_order_and_complete_by_memory",
         TransportKind::Memory,
         1,
     );
 }
 
 #[test]
-fn messages_of_random_size_arrive_once_in_order_and_whole_by_sockets() {
-    // A message takes some twenty times as long.
+fn messages_of_random_size_arrive_once_in_order_and_complete_by_sockets() {
+    // A message takes about twenty times as long as by memory.
     exchange(
-        "messages_of_random_size_arrive_once_in_order_and_whole_by_sockets",
+        "messages_of_random_size_arrive_once_in_order_and_complete_by_sockets",
         TransportKind::Sockets,
         20,
     );
@@ -81,17 +84,17 @@ fn exchange(test: &str, kind: TransportKind, share: u64) {
         .expect("processes can be started");
     let me = nodes.node().id();
     let mut port = nodes.node().port(0);
-    let pool = Row::pool();
+    let pool = Sequence::pool();
     let first = PortId {
         node: NodeId(0),
         index: 0,
     };
     if me == NodeId(0) {
-        let mut rows = [Row(1), Row(2)];
+        let mut sequences = [Sequence(1), Sequence(2)];
         let mut numbers = [0; 2];
         let mut sums = [0_u64; 2];
-        let mut told = [None; 2];
-        while told.contains(&None) {
+        let mut reported = [None; 2];
+        while reported.contains(&None) {
             port.wait();
             let polled = port.poll(
                 |Arrival {
@@ -99,19 +102,23 @@ fn exchange(test: &str, kind: TransportKind, share: u64) {
                      message,
                      data,
                  }| {
-                    let who = usize::from(from.node.0) - 1;
+                    let sender = usize::from(from.node.0) - 1;
                     let Data::Here(data) = data else {
                         panic!("nothing is put")
                     };
-                    if numbers[who] == count {
-                        told[who] = Some(u64::from_le_bytes(data.try_into().expect("a sum")));
+                    if numbers[sender] == count {
+                        let sum = data.try_into().expect("a sum");
+                        reported[sender] = Some(u64::from_le_bytes(sum));
                         return;
                     }
-                    let number = numbers[who];
-                    assert_eq!(message.user, number as u32, "of {from}");
-                    assert!(data == rows[who].data(&pool), "message {number} of {from}");
-                    sums[who] = sums[who].wrapping_add(weight(number, data));
-                    numbers[who] += 1;
+                    let number = numbers[sender];
+                    assert_eq!(message.user, number as u32, "from {from}");
+                    assert!(
+                        data == sequences[sender].data(&pool),
+                        "message {number} from {from}"
+                    );
+                    sums[sender] = sums[sender].wrapping_add(weight(number, data));
+                    numbers[sender] += 1;
                 },
             );
             assert!(
@@ -119,9 +126,9 @@ fn exchange(test: &str, kind: TransportKind, share: u64) {
                 "{polled:?}"
             );
         }
-        assert_eq!(told, sums.map(Some));
+        assert_eq!(reported, sums.map(Some));
     } else {
-        let mut row = Row(me.0.into());
+        let mut sequence = Sequence(me.0.into());
         let mut sum = 0_u64;
         let mut send = |user, data: &[u8]| {
             let message = Message {
@@ -134,7 +141,7 @@ fn exchange(test: &str, kind: TransportKind, share: u64) {
             }
         };
         for number in 0..count {
-            let data = row.data(&pool);
+            let data = sequence.data(&pool);
             sum = sum.wrapping_add(weight(number, data));
             send(number as u32, data);
         }

@@ -1,4 +1,5 @@
-//! Tests of descriptors: a written descriptor is read back, and arbitrary bytes are read or refused.
+//! Tests of descriptors: a written descriptor is read back, and arbitrary bytes are read or
+//! refused.
 
 use proptest::prelude::*;
 
@@ -28,7 +29,11 @@ fn descriptors() -> impl Strategy<Value = Descriptor> {
 
 proptest! {
     #[test]
-    fn a_written_descriptor_is_read_back(descriptor in descriptors(), rest: Vec<u8>, metadata_len: u8) {
+    fn a_written_descriptor_is_read_back(
+        descriptor in descriptors(),
+        rest: Vec<u8>,
+        metadata_len: u8,
+    ) {
         let metadata_len = metadata_len.min(rest.len() as u8);
         let descriptor = Descriptor { metadata_len, ..descriptor };
         let mut short = descriptor.write().to_vec();

@@ -1,4 +1,5 @@
-//! What the environment says about the processes that `mpirun` or `srun` has started.
+//! The environment of processes that `mpirun` or `srun` has started: how many there are, and which
+//! of them this process is.
 //!
 //! This reads environment variables only, so that it also works in a program built without MPI.
 

@@ -59,15 +59,15 @@ impl Children {
         }
     }
 
-    /// Waits for all processes, for some seconds at most. Returns the failure of one that has reported
-    /// its reason.
+    /// Waits for all processes, for some seconds at most. Returns the failure of one that has
+    /// reported its reason.
     pub(super) fn reported_failure(&mut self) -> Option<NetError> {
         let ended = self.wait(Some(GRACE), Silence::USUAL);
         ended.err().filter(has_reason)
     }
 
-    /// Waits for all processes. Kills those that are still running after `grace`, and those that are
-    /// stopped for longer than `silence` allows.
+    /// Waits for all processes. Kills those that are still running after `grace`, and those that
+    /// are stopped for longer than `silence` allows.
     ///
     /// # Errors
     /// The failure of the first process that has reported its reason, or else of the first process.
@@ -123,8 +123,8 @@ impl Drop for Children {
 }
 
 impl ChildNode {
-    /// Waits for the process until `end`. Kills it if it still runs then, or if it was stopped for too
-    /// long.
+    /// Waits for the process until `end`. Kills it if it still runs then, or if it was stopped for
+    /// too long.
     fn wait(&mut self, end: Option<Instant>, silence: Silence) -> io::Result<ExitStatus> {
         let notice = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty()).ok();
         let mut stopped = 0;

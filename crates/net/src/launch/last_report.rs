@@ -1,8 +1,8 @@
 //! The last report of a node that the first one has started: why it fails.
 //!
-//! The first node prints the reason, and the failed node prints nothing, so that a program on several
-//! nodes has one error line. The report uses the socket that is the node's standard input at its
-//! start. The first node reads it when the process has ended.
+//! The first node prints the reason, and the failed node prints nothing, so that a program on
+//! several nodes has one error line. The report uses the socket that is the node's standard input
+//! at its start. The first node reads it when the process has ended.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;

@@ -1,9 +1,10 @@
 //! Memory without a name in any file system. Only a process that received its descriptor can reach
 //! it.
 //!
-//! Several threads and processes may read and write it at the same moment, through mappings of their
-//! own or through the same one. So no reference to its bytes is ever created, neither here nor by a
-//! caller. Bytes are copied in and out by [`copy_shared`], for which that is not a data race.
+//! Several threads and processes may read and write it at the same moment, through mappings of
+//! their own or through the same one. So no reference to its bytes is ever created, neither here
+//! nor by a caller. Bytes are copied in and out by [`copy_shared`], for which that is not a data
+//! race.
 
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,8 +24,8 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Creates `len` zero bytes. A page exists only once it is touched, and no process can change the
-    /// number of bytes.
+    /// Creates `len` zero bytes. A page exists only once it is touched, and no process can change
+    /// the number of bytes.
     pub(crate) fn create(name: &str, len: usize) -> Result<(Self, OwnedFd), Errno> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = memfd_create(name, flags)?;
@@ -84,7 +85,8 @@ impl Memory {
         unsafe { copy_shared(place, into.as_mut_ptr(), into.len()) }
     }
 
-    /// Copies the bytes of a source to offset `at`, for a reader on another core, or a later reader.
+    /// Copies the bytes of a source to offset `at`, for a reader on another core, or a later
+    /// reader.
     ///
     /// # Panics
     /// If the target does not lie in the memory.

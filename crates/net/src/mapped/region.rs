@@ -159,8 +159,8 @@ impl Region {
         &self.table
     }
 
-    /// Wakes the thread that waits for a message at port `index`. For the first port, this also wakes
-    /// a sleeping worker, unless a worker is searching for work.
+    /// Wakes the thread that waits for a message at port `index`. For the first port, this also
+    /// wakes a sleeping worker, unless a worker is searching for work.
     #[inline]
     pub(crate) fn ring(&self, index: usize) {
         if index > 0 {
@@ -172,8 +172,8 @@ impl Region {
         let _ = self.table.cell(0).ring_after_fence();
     }
 
-    /// Wakes all waiting threads because a node has ended. It wakes all of them, because the node may
-    /// have ended while it was waking one.
+    /// Wakes all waiting threads because a node has ended. It wakes all of them, because the node
+    /// may have ended while it was waking one.
     pub(crate) fn notify_all(&self) {
         for index in self.table.indices() {
             let _ = self.table.ring(index);
@@ -199,25 +199,25 @@ impl Region {
         unsafe { address.cast::<Openings>().as_ref() }
     }
 
-    /// Returns the sending end of the lane from `from` to port `index` of the node, or `None` if it was
-    /// taken before.
+    /// Returns the sending end of the lane from `from` to port `index` of the node, or `None` if it
+    /// was taken before.
     pub(crate) fn sender(&self, from: PortId, index: u16) -> Option<LaneSender> {
         let address = self.take(End::Sends, from, index)?;
-        // SAFETY: `take` returns the address of a lane. Its sending end belongs to the node of `from`,
-        // and was taken just now for the first time.
+        // SAFETY: `take` returns the address of a lane. Its sending end belongs to the node of
+        // `from`, and was taken just now for the first time.
         Some(unsafe { LaneSender::attach(address, Arc::clone(&self.memory) as _) })
     }
 
     /// Returns the receiving end of that lane, or `None` if it was taken before.
     pub(crate) fn receiver(&self, from: PortId, index: u16) -> Option<LaneReceiver> {
         let address = self.take(End::Receives, from, index)?;
-        // SAFETY: `take` returns the address of a lane. Its receiving end belongs to the node that has
-        // the region, and was taken just now for the first time.
+        // SAFETY: `take` returns the address of a lane. Its receiving end belongs to the node that
+        // has the region, and was taken just now for the first time.
         Some(unsafe { LaneReceiver::attach(address, Arc::clone(&self.memory) as _) })
     }
 
-    /// Takes an end of a lane, and returns the address of the lane, or `None` if this process has taken
-    /// that end before. The lane begins at a page boundary, and is zero at first.
+    /// Takes an end of a lane, and returns the address of the lane, or `None` if this process has
+    /// taken that end before. The lane begins at a page boundary, and is zero at first.
     fn take(&self, end: End, from: PortId, index: u16) -> Option<NonNull<u8>> {
         assert!(
             index < self.shape.ports && self.shape.contains(from),

@@ -1,8 +1,8 @@
 //! Opening, accepting and closing connections.
 //!
 //! Closing a connection is a request to the other node and its answer. The listening thread of the
-//! other node closes the [`Grant`](crate::grant::Grant) by which that node puts, and answers when no
-//! put is in progress any more.
+//! other node closes the [`Grant`](crate::grant::Grant) by which that node puts, and answers when
+//! no put is in progress any more.
 
 use std::ops::Range;
 use std::os::fd::AsFd;
@@ -83,8 +83,8 @@ impl Node {
     /// on.
     ///
     /// Waits for the answer of the other node. From then on nothing is put by the connection, and
-    /// the other node's attempts return [`SendError::Closed`](crate::SendError::Closed). This has no
-    /// effect on a connection that has been closed before, or that another node has opened.
+    /// the other node's attempts return [`SendError::Closed`](crate::SendError::Closed). This has
+    /// no effect on a connection that has been closed before, or that another node has opened.
     pub fn close(&self, connection: ConnectionId) {
         let ConnectionId { number, key } = connection;
         self.shared.close_all([(number, key)]);

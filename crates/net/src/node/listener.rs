@@ -20,7 +20,7 @@ use crate::shared::{Ended, LEAVING, Shared};
 use crate::transport::Progress;
 use crate::watch::{self, Watch};
 
-/// How long the listening thread sleeps when it cannot process what has arrived.
+/// The time that the listening thread sleeps when it cannot process what has arrived.
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// The listening thread of a node.
@@ -65,6 +65,7 @@ impl Listener<'_> {
     fn turn(&mut self, is_wanted: bool) {
         let node = self.node;
         let nap = self.poll(is_wanted);
+        // Wait for control frames, for the event, and, if this thread has to pump, for packets.
         let mut sockets: Vec<_> = self
             .open
             .iter()
@@ -74,8 +75,8 @@ impl Listener<'_> {
         if is_wanted {
             sockets.extend(node.capabilities.sockets().map(AsFd::as_fd));
         }
-        // A stuck packet is tried again even if nothing else arrives, because no socket gives notice
-        // of space in a lane.
+        // A stuck packet is tried again even if nothing else arrives, because no socket gives
+        // notice of space in a lane.
         let is_stuck = nap.is_none() && is_wanted && node.capabilities.progress.is_stuck();
         let limits = [
             nap,
@@ -89,8 +90,8 @@ impl Listener<'_> {
         // Pump before the control sockets are read, so that the packets of a node are in the lanes
         // before its end is known.
         let has_data = ready.iter().any(|&index| index > self.open.len());
-        let is_over = (has_data || is_stuck) && !node.transport.pump();
-        if has_failed || (is_over && has_data) {
+        let found_nothing = (has_data || is_stuck) && !node.transport.pump();
+        if has_failed || (found_nothing && has_data) {
             // A lane is full, another thread pumps, or the system has no memory. That passes.
             thread::sleep(PAUSE);
         }
@@ -106,8 +107,8 @@ impl Listener<'_> {
                 self.open.swap_remove(index);
             }
         }
-        self.answer();
-        self.give_up_the_silent();
+        self.send_answers();
+        self.give_up_silent_nodes();
     }
 
     /// If the transport gives no notice: receives frames, pumps if that is wanted, and returns how
@@ -123,8 +124,8 @@ impl Listener<'_> {
         interval.map(|interval| interval.next(has_arrived))
     }
 
-    /// Handles what was received from `from`: a frame, or `None` at its end. Returns false if no more
-    /// will arrive.
+    /// Handles what was received from `from`: a frame, or `None` at its end. Returns false if no
+    /// more will arrive.
     fn handle(&mut self, from: NodeId, received: Result<Option<Frame>, Errno>) -> bool {
         let node = self.node;
         let frame = match received {
@@ -167,21 +168,21 @@ impl Listener<'_> {
     }
 
     /// Sends the answers for which there is space.
-    fn answer(&mut self) {
+    fn send_answers(&mut self) {
         let controls = &self.node.controls;
         self.answers
             .retain(|&(to, kind, words)| controls.try_send(to, kind, words) == Err(Errno::AGAIN));
     }
 
     /// Gives up the nodes that have been silent for too long. For this node they have ended.
-    fn give_up_the_silent(&mut self) {
+    fn give_up_silent_nodes(&mut self) {
         let (Some(watch), node) = (&mut self.watch, self.node) else {
             return;
         };
         let others = node.shape.node_ids().filter(|&other| other != node.me);
         let alive = others.filter(|&other| node.ended(other).is_none());
-        // Processes that were not started by this one run before the program begins, so that each
-        // period counts against them.
+        // An external launcher starts all processes together, so that each period counts against
+        // them. For a child of this process, it depends on the state of the child.
         let counts = |other, has_answered| {
             let process = node.process_of(other);
             process.is_none_or(|process| watch::counts(process, has_answered))
@@ -215,7 +216,7 @@ impl Listener<'_> {
     /// any more.
     fn close_grant(&self, from: NodeId, key: u64) {
         let grant = self.node.reports().grants.remove(&(from, key));
-        // A connection whose `Remote` was dropped is not used.
+        // If the `Remote` was dropped, the connection is no longer in use.
         if let Some(grant) = grant.and_then(|grant| grant.upgrade()) {
             grant.close();
         }
@@ -270,8 +271,8 @@ mod tests {
     use crate::{Flags, Message, Node, PortId, SendError, Shape, TransportKind};
 
     /// A packet for which its lane had no space used to stay where it was once there was space. The
-    /// threads that had made the space slept, because they saw no message. The listening thread slept,
-    /// because no socket gave notice.
+    /// threads that had made the space slept, because they saw no message. The listening thread
+    /// slept, because no socket gave notice.
     #[test]
     fn a_stuck_packet_is_news_once_there_is_space() {
         let shape = Shape { nodes: 2, ports: 1 };

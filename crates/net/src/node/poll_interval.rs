@@ -1,4 +1,4 @@
-//! How long the listening thread sleeps between two polls of a transport that gives no notice of
+//! The naps of the listening thread between two polls of a transport that gives no notice of
 //! what arrives.
 //!
 //! A nap is an eighth of the silence before it, that is, of the time since something has arrived or

@@ -6,8 +6,8 @@ use raddle_sync::prim::{AtomicU32, Relaxed};
 
 use crate::shared::Shared;
 
-/// How often pumping may have been begun through one handle: more often than a system has threads,
-/// and far from the bit `LEAVING` of the count of all handles.
+/// The largest number of unfinished calls of `begin` through one handle: more than a system has
+/// threads, and far from the bit `LEAVING` of the count of all handles.
 const BEGUN_MAX: u32 = 1 << 22;
 
 /// A handle that makes the listening thread of a node pump packets while the threads that usually

@@ -16,8 +16,8 @@ use crate::transport::Outgoing;
 /// Data for a segment of another node, and the message that reports them. Pass it to [`Port::put`]
 /// until there was space for all of it.
 ///
-/// It records its progress, and borrows the data. If it is dropped before it is complete, some of the
-/// data have been put, and no message has been sent.
+/// It records its progress, and borrows the data. If it is dropped before it is complete, some of
+/// the data have been put, and no message has been sent.
 #[derive(Clone, Debug)]
 pub struct Put<'a> {
     remote: &'a Remote,
@@ -42,8 +42,8 @@ impl<'a> Put<'a> {
         Self::of(remote, index, at, Source::of_bytes(data), message)
     }
 
-    /// Puts some bytes of a segment, as they are at the moment of the copy. If memory is shared, they
-    /// are copied once, from the segment to the receiver.
+    /// Puts some bytes of a segment, as they are at the moment of the copy. If memory is shared,
+    /// they are copied once, from the segment to the receiver.
     ///
     /// # Panics
     /// If the bytes do not lie in the segment.
@@ -82,14 +82,15 @@ impl<'a> Put<'a> {
 impl Port {
     /// Puts data, and sends the message that reports them.
     ///
-    /// With shared memory, the data are copied once, into the memory of the receiver, which finds them
-    /// there when the message arrives.
+    /// With shared memory, the data are copied once, into the memory of the receiver, which finds
+    /// them there when the message arrives.
     ///
     /// # Errors
-    /// As [`send`](Self::send), [`SendError::OutOfBounds`], [`SendError::Closed`] if the receiver has
-    /// closed the connection, and [`SendError::NotAccepted`]. On [`SendError::Full`], some of the data
-    /// may have been put, and no message has been sent. The same `put`, passed again, continues from
-    /// there. Once the message has been sent, the `put` starts again from the beginning.
+    /// As [`send`](Self::send), [`SendError::OutOfBounds`], [`SendError::Closed`] if the receiver
+    /// has closed the connection, and [`SendError::NotAccepted`]. On [`SendError::Full`], some of
+    /// the data may have been put, and no message has been sent. The same `put`, passed again,
+    /// continues from there. Once the message has been sent, the `put` starts again from the
+    /// beginning.
     /// # Panics
     /// As [`send`](Self::send).
     #[inline]

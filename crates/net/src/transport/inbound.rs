@@ -19,7 +19,8 @@ use crate::packet::{Kind, PACKET_BYTES_MAX, Packet};
 /// The number of packets that are received from one node before the next node has its turn.
 const TURN: usize = 16;
 
-/// A packet whose number is further ahead than this is an old packet.
+/// The largest distance of a packet's number from the expected one. A number that is further ahead
+/// belongs to an old packet.
 const AHEAD_MAX: u32 = u32::MAX / 2;
 
 /// The packets from one node.
@@ -57,8 +58,8 @@ impl Inbound {
     /// Writes the packets that `receive` fetches into the lanes. `receive` writes a packet into the
     /// buffer and returns its length, or returns `None` if no packet has arrived.
     ///
-    /// Returns true if there were packets. Stops when a lane has no space, or when the next node has
-    /// its turn.
+    /// Returns true if there were packets. Stops when a lane has no space, or when the next node
+    /// has its turn.
     pub(super) fn pump(&mut self, mut receive: impl FnMut(&mut [u8]) -> Option<usize>) -> bool {
         for count in 0..TURN {
             let found = match self.stuck.take() {
@@ -91,6 +92,7 @@ impl Inbound {
             return Ok(());
         };
         let header = packet.header;
+        // Check the number, and count lost and repeated packets.
         match header.number.wrapping_sub(self.received) {
             0 => {}
             1..=AHEAD_MAX => {
@@ -104,11 +106,13 @@ impl Inbound {
                 return Ok(());
             }
         }
+        // Check the ports.
         if header.from >= self.shape.ports || header.to >= self.shape.ports {
             self.received = header.number.wrapping_add(1);
             self.rights.count_refused(Refusal::Malformed);
             return Ok(());
         }
+        // Put the long part into its segment, if it belongs there.
         if header.kind != Kind::Message
             && let Err(refusal) = put(&mut self.view, &self.rights, self.node, &packet)
         {
@@ -120,6 +124,8 @@ impl Inbound {
             self.received = header.number.wrapping_add(1);
             return Ok(());
         }
+        // Write the message into its lane. If the lane is full, the whole packet is tried again
+        // later. A put is then repeated, which writes the same bytes.
         let lane = match self.lanes.entry((header.from, header.to)) {
             Entry::Occupied(lane) => lane.into_mut(),
             Entry::Vacant(place) => {

@@ -14,11 +14,11 @@
 //! | `sending` | a packet on its way: bytes that MPI reads |
 //!
 //! # The end
-//! A node that leaves tells all others how many packets they were sent. It then receives, and drops,
-//! the packets that still arrive, until all nodes have left, all of their packets have arrived, and
-//! MPI has read all of its own. At that point nothing is on its way, and MPI ends in all processes
-//! together. If a process ends without this, `mpirun` ends the others: MPI has no other way to report
-//! a death. On the same machine a socket reports it, too.
+//! A node that leaves tells all others how many packets they were sent. It then receives, and
+//! drops, the packets that still arrive, until all nodes have left, all of their packets have
+//! arrived, and MPI has read all of its own. At that point nothing is on its way, and MPI ends in
+//! all processes together. If a process ends without this, `mpirun` ends the others: MPI has no
+//! other way to report a death. On the same machine a socket reports it, too.
 
 mod neighbours;
 mod outbox;
@@ -45,12 +45,12 @@ use crate::watch::{Silence, Watch};
 use self::neighbours::{Neighbour, try_receive};
 use self::ranks::Ranks;
 
-/// How long a node that has left sleeps before it checks again whether the others have: the first
-/// time, and at most.
+/// The times for which a node that has left sleeps before it checks again whether the others have:
+/// the first one, and the longest one.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 
-/// The transport: memory shared with some nodes, including this one, and messages of MPI to and from
-/// all others.
+/// The transport: memory shared with some nodes, including this one, and messages of MPI to and
+/// from all others.
 #[derive(Debug)]
 struct ByMpi {
     shape: Shape,
@@ -260,8 +260,8 @@ impl Transport for ByMpi {
             |incoming: &Option<Incoming>| incoming.as_ref().is_some_and(|it| it.inbound.is_stuck());
         let mut has_pumped = false;
         if self.far == 1 || incoming.iter().any(is_stuck) {
-            // With one far node there is no choice. With a stuck packet, the next packet may be from
-            // a node that has to wait, so that all nodes are tried.
+            // With one far node there is no choice. With a stuck packet, the next packet may be
+            // from a node that has to wait, so that all nodes are tried.
             for (node, incoming) in self.shape.node_ids().zip(&mut *incoming) {
                 if let Some(incoming) = incoming {
                     has_pumped |= self.pump_node(node, incoming);

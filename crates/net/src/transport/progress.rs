@@ -1,5 +1,5 @@
-//! How far the packets of each node have come: written by the threads that pump, read by ports and
-//! by the listening thread.
+//! Counts of the packets that have arrived from each node. The threads that pump write them, and
+//! ports and the listening thread read them.
 //!
 //! A node is drained when its packets that have been delivered are as many as it has sent in all.
 //! A transport that counts packets learns the second number when the node leaves. With a transport

@@ -3,8 +3,8 @@
 use raddle_net::{Launch, Nodes, Shape, TransportKind};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Makes a test of each function for each transport: a process that is started runs one test by one
-/// transport.
+/// Defines a test of each function for each transport. A process that is started runs one test,
+/// with one transport.
 macro_rules! by_each_transport {
     ($($test:ident)*) => {
         mod shm {
@@ -33,7 +33,7 @@ pub(crate) fn launch(test: &str, kind: TransportKind, nodes: u16) -> Launch {
         .quiet(true)
 }
 
-/// Starts, or joins, the nodes that were described.
+/// Starts or joins the nodes of `launch`.
 pub(crate) fn start(launch: Launch) -> Nodes {
     launch.start().expect("processes can be started")
 }
@@ -41,5 +41,5 @@ pub(crate) fn start(launch: Launch) -> Nodes {
 /// Sends a signal to a process that this one has started.
 pub(crate) fn signal(process: u32, signal: Signal) {
     let process = Pid::from_raw(process.cast_signed()).expect("not zero");
-    kill_process(process, signal).expect("it lives, or waits to be waited for");
+    kill_process(process, signal).expect("it runs, or has not been waited for");
 }

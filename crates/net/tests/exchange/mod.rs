@@ -1,21 +1,22 @@
-//! What processes send each other in tests, whoever has started them.
+//! Message exchanges between the processes of a test, with any launcher.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use raddle_net::{
     Arrival, Data, Message, NetError, NodeId, Nodes, Port, PortId, Put, SendError, Shape,
 };
 
-/// The first port of a node.
+/// Returns the first port of a node.
 pub(crate) const fn port_of(node: NodeId) -> PortId {
     PortId { node, index: 0 }
 }
 
-/// All nodes but one.
+/// Returns all nodes but one.
 pub(crate) fn others(shape: Shape, than: NodeId) -> impl Iterator<Item = NodeId> {
     shape.node_ids().filter(move |&node| node != than)
 }
 
-/// Receives what there is, waiting for it; the end of node `of` is an error, that of others is not.
+/// Waits for messages and receives them. The end of node `of` is an error, the end of another node
+/// is not.
 pub(crate) fn receive(
     port: &mut Port,
     of: NodeId,
@@ -31,7 +32,7 @@ pub(crate) fn receive(
     }
 }
 
-/// Data that came along.
+/// Returns the data that arrived with a message.
 pub(crate) fn here(data: Data<'_>) -> &[u8] {
     match data {
         Data::Here(bytes) => bytes,
@@ -39,7 +40,7 @@ pub(crate) fn here(data: Data<'_>) -> &[u8] {
     }
 }
 
-/// Each sends to all others and receives; returns what is told of the first that ends.
+/// Sends to all others and receives, until a node ends. Returns the error that reports the end.
 pub(crate) fn until_one_is_gone(nodes: &Nodes, port: &mut Port) -> String {
     let own = nodes.node().id();
     loop {
@@ -55,7 +56,7 @@ pub(crate) fn until_one_is_gone(nodes: &Nodes, port: &mut Port) -> String {
             assert_eq!(here(arrival.data), [arrival.from.node.0 as u8; 500]);
         });
         match polled {
-            // The CPU is for a process that empties its lanes.
+            // Let a process run that empties its lanes.
             Ok(0) if !has_sent => std::thread::yield_now(),
             Ok(_) => {}
             Err(error) => return error.to_string(),
@@ -63,14 +64,14 @@ pub(crate) fn until_one_is_gone(nodes: &Nodes, port: &mut Port) -> String {
     }
 }
 
-/// The second of two nodes puts data into the memory of the first, more than go into one packet.
+/// Has the second of two nodes put data into the memory of the first, more than fit one packet.
 pub(crate) fn put_and_look(nodes: Nodes) {
     let node = nodes.node();
     let mut port = node.port(0);
     if node.id() == NodeId(0) {
         let segment = node.segment(1 << 20).expect("memory");
         let opened = node.open(NodeId(1), &segment, 4_096..1 << 20);
-        opened.expect("the other is there");
+        opened.expect("the other node runs");
         let received = receive(&mut port, NodeId(1), |arrival| {
             let range = arrival.data.range().expect("put");
             assert_eq!(range, 4_096 + 1_234..4_096 + 301_234);
@@ -78,9 +79,9 @@ pub(crate) fn put_and_look(nodes: Nodes) {
             let mut bytes = bytes.iter().enumerate();
             assert!(bytes.all(|(index, &byte)| byte == (index % 253) as u8));
         });
-        received.expect("the other has not left before it put");
+        received.expect("the other node puts before it leaves");
     } else {
-        let remote = node.accept(NodeId(0)).expect("the first is there");
+        let remote = node.accept(NodeId(0)).expect("the first node runs");
         let data: Vec<_> = (0..300_000).map(|index| (index % 253) as u8).collect();
         let mut put = Put::new(&remote, 0, 1_234, &data, Message::default());
         while let Err(error) = port.put(&mut put) {
@@ -92,13 +93,13 @@ pub(crate) fn put_and_look(nodes: Nodes) {
     nodes.finish().expect("both leave");
 }
 
-/// Sends a message that says that this node is here.
+/// Sends a message that says that this node runs.
 pub(crate) fn say(port: &mut Port, to: NodeId) {
     let sent = port.send(port_of(to), Message::default(), b"here");
-    sent.expect("there is room for one");
+    sent.expect("space for one message");
 }
 
-/// Waits for so many messages.
+/// Waits for `count` messages.
 pub(crate) fn wait_for_messages(port: &mut Port, mut count: u16) {
     while count > 0 {
         port.wait();
@@ -106,7 +107,7 @@ pub(crate) fn wait_for_messages(port: &mut Port, mut count: u16) {
     }
 }
 
-/// Sleeps until a node ends; returns how the port reports that.
+/// Sleeps until a node ends. Returns the error that reports the end.
 pub(crate) fn next_end(port: &mut Port) -> NetError {
     loop {
         port.wait();
@@ -116,15 +117,15 @@ pub(crate) fn next_end(port: &mut Port) -> NetError {
     }
 }
 
-/// The second of two nodes puts data into the memory of the first, which then closes the
-/// connection: the next put is refused, and writes nothing.
+/// Has the second of two nodes put data into the memory of the first, which then closes the
+/// connection. The next put is refused, and writes nothing.
 pub(crate) fn put_after_close(nodes: Nodes) {
     let node = nodes.node();
     let mut port = node.port(0);
     if node.id() == NodeId(0) {
         let segment = node.segment(4_096).expect("memory");
         let connection = node.open(NodeId(1), &segment, 0..4_096);
-        let connection = connection.expect("the other is there");
+        let connection = connection.expect("the other node runs");
         wait_for_messages(&mut port, 1);
         assert_eq!(segment.to_vec(0..3), b"ok!");
         node.close(connection);
@@ -133,9 +134,9 @@ pub(crate) fn put_after_close(nodes: Nodes) {
         wait_for_messages(&mut port, 1);
         assert!(segment.to_vec(0..4_096).iter().all(|&byte| byte == 0));
     } else {
-        let remote = node.accept(NodeId(0)).expect("the first is there");
+        let remote = node.accept(NodeId(0)).expect("the first node runs");
         let mut put = Put::new(&remote, 0, 0, b"ok!", Message::default());
-        port.put(&mut put).expect("there is room");
+        port.put(&mut put).expect("space for the message");
         wait_for_messages(&mut port, 1);
         let mut put = Put::new(&remote, 0, 0, b"late", Message::default());
         assert_eq!(port.put(&mut put), Err(SendError::Closed(NodeId(0))));

@@ -1,4 +1,4 @@
-//! Has MPI start a program: for tests, of other crates, too.
+//! Has MPI start a program, for the tests of this crate and of others.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::env;
@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
-/// After so many seconds `mpirun` ends a program that hangs.
+/// The number of seconds after which `mpirun` ends a program that hangs.
 const SECONDS_MAX: &str = "60";
 
-/// What Open MPI and MPICH are told: to start more processes than there are CPUs, as whoever runs the tests, who let each other run, and to end.
+/// The settings of Open MPI and MPICH: to run as any user, to start more processes than there are
+/// CPUs, to have processes that wait yield the CPU, and to end after a time.
 const VARIABLES: [(&str, &str); 8] = [
     ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
     ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
@@ -22,7 +23,8 @@ const VARIABLES: [(&str, &str); 8] = [
     ("MPIEXEC_TIMEOUT", SECONDS_MAX),
 ];
 
-/// Runs a program as so many processes, one program at a time; `variables` is its environment besides that of this process.
+/// Runs a program as `ranks` processes, one program at a time. `variables` is its environment, in
+/// addition to that of this process.
 pub(crate) fn mpirun<'a>(
     ranks: u16,
     program: impl AsRef<OsStr>,
@@ -34,7 +36,7 @@ pub(crate) fn mpirun<'a>(
     mpirun_beside(ranks, program, arguments, variables)
 }
 
-/// Runs a program as [`mpirun`] does, beside others: for programs that mostly wait.
+/// Like [`mpirun`], but at the same time as others, for programs that mostly wait.
 pub(crate) fn mpirun_beside<'a>(
     ranks: u16,
     program: impl AsRef<OsStr>,
@@ -45,15 +47,16 @@ pub(crate) fn mpirun_beside<'a>(
     command.envs(VARIABLES).envs(variables);
     command.args(["-n", &ranks.to_string()]).arg(program);
     let output = command.args(arguments).output();
-    let output = output.expect("mpirun is there: the feature `mpi` needs an MPI library");
-    // As Open MPI says it, and MPICH.
-    let said = String::from_utf8_lossy(&output.stderr).to_lowercase();
-    let has_hung = said.contains("the user-provided time limit") || said.contains("timed out");
-    assert!(!has_hung, "a program hangs: {}", told(&output));
+    let output = output.expect("`mpirun` exists: the feature `mpi` needs an MPI library");
+    // The messages of Open MPI and of MPICH.
+    let errors = String::from_utf8_lossy(&output.stderr).to_lowercase();
+    let has_hung = errors.contains("the user-provided time limit") || errors.contains("timed out");
+    assert!(!has_hung, "a program hangs: {}", printed(&output));
     output
 }
 
-/// Runs one test of this program again, as so many processes; `variables` is their environment besides that of this process.
+/// Runs one test of this program again, as `ranks` processes. `variables` is their environment, in
+/// addition to that of this process.
 pub(crate) fn again<'a>(
     test: &str,
     ranks: u16,
@@ -62,7 +65,7 @@ pub(crate) fn again<'a>(
     mpirun(ranks, own_program(), &arguments_of(test), variables)
 }
 
-/// Runs one test of this program again as [`again`] does, beside others.
+/// Like [`again`], but at the same time as others.
 pub(crate) fn again_beside<'a>(
     test: &str,
     ranks: u16,
@@ -79,8 +82,8 @@ const fn arguments_of(test: &str) -> [&str; 3] {
     ["--exact", test, "--nocapture"]
 }
 
-/// What a program has printed, for those who look for why a test failed.
-pub(crate) fn told(output: &Output) -> String {
+/// Returns the exit status and the output of a program, for the message of a failed assertion.
+pub(crate) fn printed(output: &Output) -> String {
     let out = String::from_utf8_lossy(&output.stdout);
     let error = String::from_utf8_lossy(&output.stderr);
     format!("{}\n{out}\n{error}", output.status)

@@ -1,17 +1,18 @@
-//! The processes on one machine, among those that MPI has started: how they come to share memory, so
-//! that MPI transports only the messages to other machines.
+//! The processes on one machine, among those that MPI has started: how they come to share memory,
+//! so that MPI transports only the messages to other machines.
 //!
-//! Each process listens at a socket in the abstract namespace. The others receive its name from MPI.
-//! The name is not secret, because the system lists it. Each process connects to the processes with
-//! lower node numbers, sends its region, and receives the other region. Each end sends the other's
-//! secret, which only MPI has transported. A process that does not know the secret receives nothing.
-//! The listening sockets are closed as soon as all have connected. What remains is a socket between
-//! each pair, as between nodes that the first node has started.
+//! Each process listens at a socket in the abstract namespace. The others receive its name from
+//! MPI. The name is not secret, because the system lists it. Each process connects to the processes
+//! with lower node numbers, sends its region, and receives the other region. Each end sends the
+//! other's secret, which only MPI has transported. A process that does not know the secret receives
+//! nothing. The listening sockets are closed as soon as all have connected. What remains is a
+//! socket between each pair, as between nodes that the first node has started.
 //!
 //! MPI transports the messages between two processes that do not connect: if they are on different
 //! machines, if the system refuses something, or if the program asks for it. Both processes know
-//! whether they share memory, because each tells all others which regions it has. A process waits for
-//! others only in the exchanges of MPI, in which all processes take part, whatever they were refused.
+//! whether they share memory, because each tells all others which regions it has. A process waits
+//! for others only in the exchanges of MPI, in which all processes take part, whatever they were
+//! refused.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -175,8 +176,8 @@ impl Others<'_> {
     /// Accepts all processes that have connected, and sends them `region`.
     fn accept(&self, listener: &Listener, region: &OwnedFd) -> Neighbours {
         let mut neighbours: Neighbours = self.shape.node_ids().map(|_| None).collect();
-        // All other nodes have connected, and no more connections than these can be waiting. So this
-        // ends, however many strangers connect in the meantime.
+        // All other nodes have connected, and no more connections than these can be waiting. So
+        // this ends, however many strangers connect in the meantime.
         for _ in 0..=BACKLOG {
             let control = match accept_with(&listener.socket, SocketFlags::CLOEXEC) {
                 Ok(control) => control,
@@ -297,7 +298,8 @@ mod tests {
         assert!(accepted.iter().all(Option::is_none));
         let answer = control::receive(&socket).expect("the other end is closed");
         assert!(answer.is_none(), "{answer:?}");
-        // A process that accepts, but does not know the secret of the one that connects, is refused.
+        // A process that accepts, but does not know the secret of the one that connects, is
+        // refused.
         let outgoing = others(&words, 1).connect(&region);
         let mut guessed = words.clone();
         guessed[WORDS] ^= 1;

@@ -2,8 +2,9 @@
 //! bounded.
 //!
 //! MPI accepts any number of short messages to a process that is busy, and keeps them in memory. So
-//! the last packet of every batch is sent in synchronous mode, in which MPI says when the receiver has
-//! received it. MPI delivers in order, so the packets before it have been received by then, too.
+//! the last packet of every batch is sent in synchronous mode, in which MPI says when the receiver
+//! has received it. MPI delivers in order, so the packets before it have been received by then,
+//! too.
 
 use std::collections::VecDeque;
 
@@ -39,7 +40,8 @@ impl Outbox {
     /// Sends a message from port `from` of this node to port `index` of another.
     ///
     /// # Errors
-    /// [`SendError::Full`] while the receiver is behind, and [`SendError::Left`] once this node has left.
+    /// [`SendError::Full`] while the receiver is behind, and [`SendError::Left`] once this node has
+    /// left.
     pub(super) fn send(
         &mut self,
         from: PortId,

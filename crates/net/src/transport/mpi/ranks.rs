@@ -1,10 +1,10 @@
 //! The processes that MPI has started, each of which is a node, and all calls of MPI.
 //!
-//! One thread at a time calls MPI, under a lock. That is quicker than the thread support of MPI, and
-//! demands less of the library.
+//! One thread at a time calls MPI, under a lock. That is quicker than the thread support of MPI,
+//! and demands less of the library.
 //!
-//! There are two tags for messages: one for packets, and one for control frames. MPI keeps the order
-//! of messages with the same tag.
+//! There are two tags for messages: one for packets, and one for control frames. MPI keeps the
+//! order of messages with the same tag.
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -84,8 +84,8 @@ impl Ranks {
         Ok((ranks, all[WORDS - 1]))
     }
 
-    /// Exchanges words with all processes, which all have to call this, with the same number of words.
-    /// Returns the words of all processes, by node.
+    /// Exchanges words with all processes, which all have to call this, with the same number of
+    /// words. Returns the words of all processes, by node.
     pub(super) fn gather(&self, own: &[u64]) -> Vec<u64> {
         let mut all = vec![0; own.len() * usize::from(self.shape.nodes)];
         if let Some(world) = &*self.lock() {
@@ -142,8 +142,8 @@ impl Ranks {
         Some(node_of(&status))
     }
 
-    /// Receives the next packet of `node`, if one has arrived. Returns its length, or 0 if it does not
-    /// fit the buffer.
+    /// Receives the next packet of `node`, if one has arrived. Returns its length, or 0 if it does
+    /// not fit the buffer.
     pub(super) fn receive(&self, node: NodeId, buffer: &mut [u8]) -> Option<usize> {
         let world = self.lock();
         let world = world.as_ref()?.universe.world();

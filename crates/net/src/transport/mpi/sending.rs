@@ -1,13 +1,13 @@
-//! A message that MPI may still read. Its bytes stay unchanged, and at the same address, until MPI is
-//! done with them.
+//! A message that MPI may still read. Its bytes stay unchanged, and at the same address, until MPI
+//! is done with them.
 //!
-//! The binding borrows the bytes for as long as MPI uses them, but a queue cannot store a borrow next
-//! to the bytes that it borrows. So this module states what the compiler cannot know. It is the only
-//! unsafe code of the transport.
+//! The binding borrows the bytes for as long as MPI uses them, but a queue cannot store a borrow
+//! next to the bytes that it borrows. So this module states what the compiler cannot know. It is
+//! the only unsafe code of the transport.
 //!
 //! # Invariants
-//! 1. While there is a request, nothing writes to the bytes, and they are neither freed nor moved. If
-//!    such a message is dropped, they are leaked.
+//! 1. While there is a request, nothing writes to the bytes, and they are neither freed nor moved.
+//!    If such a message is dropped, they are leaked.
 //! 2. Requests are created and tested under the lock on MPI, and so by one thread at a time.
 
 use std::{fmt, mem, slice};
@@ -24,9 +24,9 @@ pub(super) struct Sending {
     request: Option<Request<'static, [u8]>>,
 }
 
-// SAFETY: a request is not `Send` only because of the pointer by which MPI knows it. At the level of
-// thread support that this program requests, MPI lets any thread complete a request, as long as one
-// thread at a time calls MPI (MPI 3.1, section 12.4). That is invariant 2.
+// SAFETY: a request is not `Send` only because of the pointer by which MPI knows it. At the level
+// of thread support that this program requests, MPI lets any thread complete a request, as long as
+// one thread at a time calls MPI (MPI 3.1, section 12.4). That is invariant 2.
 unsafe impl Send for Sending {}
 
 /// The event after which MPI is done with a message.
@@ -41,8 +41,8 @@ pub(super) enum Done {
 impl Sending {
     /// Sends bytes. Never waits.
     pub(super) fn new(bytes: Vec<u8>, to: Process<'_>, tag: Tag, done: Done) -> Self {
-        // SAFETY: these are the `bytes.len()` bytes of a vector. By invariant 1 they stay unchanged, and
-        // at the same address, for as long as the request exists.
+        // SAFETY: these are the `bytes.len()` bytes of a vector. By invariant 1 they stay
+        // unchanged, and at the same address, for as long as the request exists.
         let lent: &'static [u8] = unsafe { slice::from_raw_parts(bytes.as_ptr(), bytes.len()) };
         let request = match done {
             Done::Read => to.immediate_send_with_tag(StaticScope, lent, tag),
