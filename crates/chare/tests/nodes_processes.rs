@@ -144,7 +144,7 @@ mod by_mpi {
         let kinds = TransportKind::OF_PROCESSES.into_iter();
         for kind in kinds.filter(|kind| kind.is_by_mpi()) {
             let output = mpirun::again(test, nodes, [("RADDLE_TRANSPORT", kind.name())]);
-            assert!(output.status.success(), "{}", mpirun::told(&output));
+            assert!(output.status.success(), "{}", mpirun::printed(&output));
         }
     }
 
