@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(idle.len(), SHAPE.idlers());
         let last = SHAPE.idlers() - 1;
         thread::scope(|scope| {
-            // Relaxed, for the load and the store: the fences of the set order them.
+            // Relaxed, here and below: the fences of the set order the accesses.
             let has_work = || arrived.load(Relaxed) > 0;
             scope.spawn(move || {
                 idle.start_search();
