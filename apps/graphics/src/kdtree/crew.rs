@@ -62,9 +62,9 @@ pub trait Crew: Sync {
 
 /// The calling thread.
 #[derive(Debug)]
-pub(super) struct Alone;
+pub(super) struct OneThread;
 
-impl Crew for Alone {
+impl Crew for OneThread {
     fn for_each<T: Send>(&self, items: &mut [T], body: impl Fn(usize, &mut T) + Sync) {
         for (index, item) in items.iter_mut().enumerate() {
             body(index, item);
@@ -88,9 +88,9 @@ impl Crew for Alone {
 ///
 /// What panics in a part panics for whoever asked for it, when all parts have ended.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Everybody;
+pub struct AllWorkers;
 
-impl Crew for Everybody {
+impl Crew for AllWorkers {
     fn for_each<T: Send>(&self, items: &mut [T], body: impl Fn(usize, &mut T) + Sync) {
         raddle::for_each_mut(items, body);
     }

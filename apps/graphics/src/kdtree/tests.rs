@@ -3,10 +3,16 @@
 use glam::Vec3;
 use proptest::prelude::*;
 
-use super::build::Input;
-use super::cell::Reference;
-use super::level::LARGE_LEN_MIN;
 use super::*;
+use crate::intersect::Corners;
+use crate::kdtree::builders::input::Input;
+use crate::kdtree::builders::progress::Progress;
+use crate::kdtree::cells::names::Reference;
+use crate::kdtree::cost::level::{LARGE_LEN_MIN, Level};
+use crate::kdtree::crew::OneThread;
+use crate::kdtree::preparation::duplicates;
+use crate::kdtree::preparation::triangles::references_of;
+use crate::mesh::Mesh;
 
 mod naive;
 
@@ -56,7 +62,7 @@ proptest! {
     ) {
         let parameters = Parameters { intersection_cost, depth_limit, ..Parameters::default() };
         let tree = KdTree::build_sequential(&mesh_of(&triangles), &parameters).unwrap();
-        let (references, extent) = build::references_of(&triangles, &Alone);
+        let (references, extent) = references_of(&triangles, &OneThread);
         let input = Input::new(triangles, &parameters, Progress::new(|_| ())).unwrap();
         let naive = naive::build(&input, extent, &references, Level::ROOT);
         prop_assert!(naive.equals(&tree, tree.root()));
@@ -73,7 +79,7 @@ proptest! {
     ) {
         let parameters = Parameters { copies_max, ..Parameters::default() };
         let tree = KdTree::build_sequential(&mesh_of(&triangles), &parameters).unwrap();
-        let (references, extent) = build::references_of(&triangles, &Alone);
+        let (references, extent) = references_of(&triangles, &OneThread);
         let input = Input::new(triangles, &parameters, Progress::new(|_| ())).unwrap();
         let naive = naive::build(&input, extent, &references, Level::ROOT);
         prop_assert!(naive.equals(&tree, tree.root()));

@@ -1,9 +1,10 @@
 //! A builder without events: it counts the triangles on both sides of every candidate plane of every cell.
 
-use super::super::cell::Extent;
-use super::super::clip;
-use super::super::sweep::{Plane, Side, Surface};
 use super::*;
+use crate::kdtree::cells::extent::Extent;
+use crate::kdtree::cost::plane::{Plane, Side};
+use crate::kdtree::cost::sweep::Surface;
+use crate::kdtree::phases::clip;
 
 /// A tree of boxes, easy to get right.
 #[derive(Debug)]

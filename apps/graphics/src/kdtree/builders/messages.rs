@@ -1,0 +1,209 @@
+//! The builder by messages: every large cell has a node task that coordinates its splitting, and worker tasks that share it.
+//!
+//! A node task is a chare that is made when its cell is there. It calls its worker tasks for one data-parallel phase after the other, and each
+//! answers when its share is done; then it makes the node tasks of both halves, which wait at its worker until somebody has time for
+//! them, and waits for their subtrees itself. Small cells are built by the sequential builder. Nobody waits but by being no entry that runs, and
+//! what is shared is owned by those who read it; only the shelves that memory comes from have locks, each of them a worker's own.
+//!
+//! ```text
+//! options    what can be chosen
+//! node       node tasks; split: the phases that they coordinate
+//! worker     worker tasks
+//! team       where the worker tasks of a cell come from
+//! ```
+//!
+//! # Source
+//! P. Jetley, L. V. Kalé: Optimizations for message driven applications on multicore architectures. HiPC 2011, sections III to VI. The
+//! parallel algorithm: B. Choi et al.: Parallel SAH k-D tree construction. High Performance Graphics 2010. The triangles that planes cut are clipped
+//! here, as Wald and Havran do; what that makes of events is dealt out with the others.
+
+mod node;
+mod options;
+mod split;
+mod team;
+mod worker;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use raddle::prelude::*;
+use raddle::{Grain, GrainTuner};
+use raddle_sync::prim::{AtomicUsize, Relaxed};
+
+use crate::kdtree::builders::input::Input;
+use crate::kdtree::builders::progress::{Progress, WHOLE};
+use crate::kdtree::builders::store::Store;
+use crate::kdtree::builders::work::Work;
+use crate::kdtree::cells::cell::SharedCell;
+use crate::kdtree::cost::level::Level;
+use crate::kdtree::cost::parameters::Parameters;
+use crate::kdtree::crew::AllWorkers;
+use crate::kdtree::error::BuildError;
+use crate::kdtree::layout::assemble::assemble;
+use crate::kdtree::layout::tree::KdTree;
+use crate::kdtree::preparation::Prepared;
+use crate::kdtree::preparation::memory::Memory;
+use node::{Build, NodeTask, SubtreeJob};
+use team::Teams;
+
+pub use options::{
+    MessageOptions, NodeGrain, ScanChoice, SharedArrays, UnknownNodeGrain, UnknownScanChoice,
+    UnknownSharedArrays, UnknownWorkerTasks, WorkerTasks,
+};
+
+/// Builds trees by messages, one after the other, and learns the best grain while it does.
+///
+/// It keeps memory of its builds, some 300 bytes for each triangle of the last one that was begun, as long as it lives. What it has learned counts for
+/// builds of as many triangles and like parameters: for others make another.
+///
+/// # Examples
+/// ```
+/// use raddle_graphics::kdtree::messages::{MessageBuilder, MessageOptions};
+/// use raddle_graphics::kdtree::{KdTree, Parameters, Prepared};
+/// use raddle_graphics::scene::{self, Scene};
+///
+/// let mesh = scene::generate(Scene::Flake, 50_000);
+/// let runtime = raddle::Runtime::builder().workers(2).build()?;
+/// let builder = MessageBuilder::new(&runtime, MessageOptions::default());
+/// let parameters = Parameters::default();
+/// let built = builder.build(Prepared::new(&mesh)?, &parameters, |_| ())?;
+/// assert_eq!(built.tree, KdTree::build_sequential(&mesh, &parameters)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct MessageBuilder<'runtime> {
+    runtime: &'runtime Runtime,
+    options: MessageOptions,
+    teams: Arc<Teams>,
+    store: Arc<Store>,
+    tuner: GrainTuner,
+}
+
+/// A tree, and how it was built.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Built {
+    /// The tree.
+    pub tree: KdTree,
+    /// From the sorted events to the tree, as that of a [`Timed`](super::Timed).
+    pub time: Duration,
+    /// Node tasks, also those that built a subtree alone.
+    pub node_tasks: usize,
+    /// Worker tasks that have worked on cells; one that has worked on several counts for each.
+    pub worker_tasks: usize,
+    /// Into how many parts the tree was to be cut.
+    pub parts: usize,
+}
+
+impl<'runtime> MessageBuilder<'runtime> {
+    /// A builder on the workers of a runtime. Static worker tasks are made here.
+    pub fn new(runtime: &'runtime Runtime, options: MessageOptions) -> Self {
+        Self {
+            runtime,
+            options,
+            teams: Arc::new(Teams::new(runtime, options.worker_tasks, options.sync)),
+            store: Arc::new(Store::new(runtime.worker_count())),
+            tuner: GrainTuner::new("kdtree"),
+        }
+    }
+
+    /// What was chosen.
+    #[must_use]
+    pub fn options(&self) -> &MessageOptions {
+        &self.options
+    }
+
+    /// Builds a tree.
+    ///
+    /// `on_progress` hears, from any worker, what [`KdTree::build_with`] tells.
+    ///
+    /// # Errors
+    /// [`BuildError::ParameterOutOfRange`].
+    /// # Panics
+    /// On a worker of a runtime, who would wait for himself. When `on_progress` panics: the runtime's chares have then failed, as after a panic in
+    /// any entry, and builds by messages need a new runtime.
+    pub fn build(
+        &self,
+        prepared: Prepared,
+        parameters: &Parameters,
+        on_progress: impl Fn(f32) + Send + Sync + 'static,
+    ) -> Result<Built, BuildError> {
+        assert!(
+            raddle::worker_index().is_none(),
+            "a build by messages is waited for outside of the runtime's workers; on a worker build by tasks, with `KdTree::build`"
+        );
+        let progress = Progress::new(on_progress);
+        let (
+            triangles,
+            cell,
+            Memory {
+                lists,
+                tree: memory,
+            },
+        ) = prepared.into_parts();
+        let input = Input::new(triangles, parameters, progress)?;
+        let weight = cell.names.len();
+        self.store.expect(weight);
+        self.store.put_initial(lists);
+        let run = match self.options.grain {
+            NodeGrain::Tuned => Some(self.runtime.install(|| self.tuner.begin(weight))),
+            NodeGrain::Tasks(_) => None,
+        };
+        let parts = match (&run, self.options.grain) {
+            (Some(run), _) => run.task_count(),
+            (None, NodeGrain::Tasks(count)) => count.max(1),
+            (None, NodeGrain::Tuned) => unreachable!("a tuned build is a run of the tuner"),
+        };
+        let begun = Instant::now();
+        let build = Arc::new(Build {
+            work: Work {
+                input,
+                store: Arc::clone(&self.store),
+            },
+            options: self.options,
+            grain: Grain::tasks(weight, parts),
+            triangle_count: weight,
+            teams: Arc::clone(&self.teams),
+            node_tasks: AtomicUsize::new(0),
+            worker_tasks: AtomicUsize::new(0),
+        });
+        let extent = cell.extent;
+        let root = {
+            let build = Arc::clone(&build);
+            self.runtime.chare(move |_| NodeTask::new(build))
+        };
+        let job = SubtreeJob {
+            cell: SharedCell::root(cell),
+            level: Level::ROOT,
+            share: WHOLE,
+        };
+        let piece = root.tree(job).wait();
+        let tree = self.runtime.install(|| {
+            let Input {
+                triangles,
+                parameters,
+                ..
+            } = &build.work.input;
+            assemble((triangles, parameters), extent, piece, memory, &AllWorkers)
+        });
+        let time = begun.elapsed();
+        self.store.free_external_cells();
+        if let Some(run) = run {
+            run.finish_after(time);
+        }
+        Ok(Built {
+            tree,
+            time,
+            // Relaxed: all who count have replied.
+            node_tasks: build.node_tasks.load(Relaxed),
+            worker_tasks: build.worker_tasks.load(Relaxed),
+            parts,
+        })
+    }
+}
+
+impl Drop for MessageBuilder<'_> {
+    fn drop(&mut self) {
+        self.teams.end();
+    }
+}

@@ -1,0 +1,9 @@
+//! Rays.
+
+mod estimate;
+mod statistics;
+mod traverse;
+
+pub use estimate::TESTS_SLOW;
+pub use statistics::TreeStatistics;
+pub use traverse::RayCost;
