@@ -1,4 +1,9 @@
-//! The builders.
+//! The builders: [`sequential`] on one thread, [`tasks`] by forks and joins, and [`messages`] by
+//! chares.
+//!
+//! The parallel builders split large cells together and hand small cells to the sequential builder.
+//! They share [`work`] (the decision about a cell), [`split_phases`] (the state between the phases
+//! of a split), [`shares`] (one task's part of a phase) and [`store`] (the memory of the lists).
 
 mod constructors;
 pub(in crate::kdtree) mod input;

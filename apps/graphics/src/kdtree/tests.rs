@@ -250,7 +250,7 @@ fn what_cannot_be_built_is_named() {
     };
     assert_eq!(
         message(&Mesh::default(), &parameters),
-        "limit of copies is 0.5, expected a number from 1 on"
+        "limit on copies is 0.5, expected a number of at least 1"
     );
 }
 

@@ -1,4 +1,5 @@
-//! Rays.
+//! Rays through a finished tree: [`traverse`] finds hits, [`statistics`] measures the tree, and
+//! [`estimate`] follows sample rays.
 
 mod estimate;
 mod statistics;

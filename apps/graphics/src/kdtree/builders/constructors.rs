@@ -1,4 +1,4 @@
-//! Constructors.
+//! The constructors of [`KdTree`] on the calling thread and by tasks.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,17 +18,18 @@ use crate::kdtree::layout::tree::KdTree;
 use crate::kdtree::preparation::Prepared;
 use crate::mesh::Mesh;
 
-/// A tree, and how long it took.
+/// A tree and its build time.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Timed {
     /// The tree.
     pub tree: KdTree,
-    /// From the sorted events to the tree: without what comes before, and without the freeing of the cells' lists.
+    /// The time from the sorted events to the tree. It includes neither the preparation before nor
+    /// the freeing of the cells' lists afterwards.
     pub time: Duration,
 }
 
-/// Frees some memory; what that took.
+/// Frees some memory and returns the time that this took.
 fn freeing<T>(memory: T) -> Duration {
     let begun = Instant::now();
     drop(memory);
@@ -36,24 +37,27 @@ fn freeing<T>(memory: T) -> Duration {
 }
 
 impl KdTree {
-    /// Builds a tree with all workers of the runtime; the tree does not depend on how many there are.
+    /// Builds a tree with all workers of the runtime. The tree does not depend on the number of
+    /// workers.
     ///
-    /// Cost: O(N log N) work; some 250 bytes per triangle while it runs.
+    /// Takes O(N log N) work, and about 250 bytes per triangle while it runs.
     ///
     /// # Errors
-    /// As [`build_sequential`](Self::build_sequential).
+    /// As for [`build_sequential`](Self::build_sequential).
     pub fn build(mesh: &Mesh, parameters: &Parameters) -> Result<Self, BuildError> {
         Self::build_with(mesh, parameters, |_| ())
     }
 
-    /// As [`build`](Self::build), and tells how much of the tree stands.
+    /// As [`build`](Self::build), and reports the progress.
     ///
-    /// `on_progress` hears, from any worker, the share of the triangles that are in finished subtrees, from 0
-    /// to 1; once for some thousand triangles, and at last 1. A worker that is overtaken tells an earlier share
-    /// after a later one. The last steps, which take a few per cent of the time, come after the 1.
+    /// `on_progress` is called on any worker with the share of the triangles that are in finished
+    /// subtrees, from 0 to 1. It is called once per some thousand triangles, and at last with 1.
+    /// Calls from different workers can overtake each other, so a smaller share may follow a larger
+    /// one. The last steps of the build, which take a few per cent of the time, come after the 1.
     ///
     /// # Errors
-    /// As [`build_sequential`](Self::build_sequential).
+    /// As for [`build_sequential`](Self::build_sequential).
+    ///
     /// # Examples
     /// ```
     /// use raddle_graphics::kdtree::{KdTree, Parameters};
@@ -73,10 +77,10 @@ impl KdTree {
         Self::from_prepared(Prepared::new(mesh)?, parameters, on_progress)
     }
 
-    /// As [`build_with`](Self::build_with), from what was prepared before.
+    /// As [`build_with`](Self::build_with), with a mesh that has already been prepared.
     ///
     /// # Errors
-    /// [`BuildError::ParameterOutOfRange`].
+    /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
     pub fn from_prepared(
         prepared: Prepared,
         parameters: &Parameters,
@@ -85,10 +89,10 @@ impl KdTree {
         Self::from_prepared_by(prepared, parameters, &AllWorkers, on_progress)
     }
 
-    /// As [`from_prepared`](Self::from_prepared), with a crew of one's own.
+    /// As [`from_prepared`](Self::from_prepared), on the threads of `crew`.
     ///
     /// # Errors
-    /// [`BuildError::ParameterOutOfRange`].
+    /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
     pub fn from_prepared_by(
         prepared: Prepared,
         parameters: &Parameters,
@@ -98,10 +102,10 @@ impl KdTree {
         Ok(Self::timed_by(prepared, parameters, crew, on_progress)?.tree)
     }
 
-    /// As [`from_prepared_by`](Self::from_prepared_by), and tells how long it took.
+    /// As [`from_prepared_by`](Self::from_prepared_by), and also returns the build time.
     ///
     /// # Errors
-    /// [`BuildError::ParameterOutOfRange`].
+    /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
     pub fn timed_by(
         prepared: Prepared,
         parameters: &Parameters,
@@ -111,7 +115,8 @@ impl KdTree {
         let (triangles, cell, memory) = prepared.into_parts();
         let input = Input::new(triangles, parameters, Progress::new(&on_progress))?;
         let begun = Instant::now();
-        // One shelf for all: what one worker has put back another takes, before memory is touched that is fresh from the system.
+        // All workers share one set of shelves: a worker should reuse a buffer of any other worker
+        // before it touches memory that is fresh from the system.
         let store = Store::new(1);
         store.expect(cell.names.len());
         store.put_stack(memory.lists);
@@ -136,20 +141,21 @@ impl KdTree {
 
     /// Builds a tree on the calling thread.
     ///
-    /// Cost: O(N log N) time; some 250 bytes per triangle while it runs.
+    /// Takes O(N log N) time, and about 250 bytes per triangle while it runs.
     ///
     /// # Errors
-    /// [`BuildError`] where the mesh breaks the rules of [`crate::mesh`], has 2^26 triangles or more, or a
-    /// parameter is out of range. A mesh without triangles has a tree: one empty leaf.
+    /// Returns a [`BuildError`] if the mesh breaks the rules of [`crate::mesh`], has 2^26 triangles
+    /// or more, or if a parameter is out of range. A mesh without triangles is no error; its tree
+    /// is one empty leaf.
     pub fn build_sequential(mesh: &Mesh, parameters: &Parameters) -> Result<Self, BuildError> {
         Self::build_sequential_with(mesh, parameters, |_| ())
     }
 
-    /// As [`build_sequential`](Self::build_sequential), and tells how much of the tree stands, as
-    /// [`build_with`](Self::build_with).
+    /// As [`build_sequential`](Self::build_sequential), and reports the progress as
+    /// [`build_with`](Self::build_with) does.
     ///
     /// # Errors
-    /// As [`build_sequential`](Self::build_sequential).
+    /// As for [`build_sequential`](Self::build_sequential).
     pub fn build_sequential_with(
         mesh: &Mesh,
         parameters: &Parameters,
@@ -158,10 +164,11 @@ impl KdTree {
         Self::from_prepared_sequential(Prepared::sequential(mesh)?, parameters, on_progress)
     }
 
-    /// As [`build_sequential_with`](Self::build_sequential_with), from what was prepared before.
+    /// As [`build_sequential_with`](Self::build_sequential_with), with a mesh that has already been
+    /// prepared.
     ///
     /// # Errors
-    /// [`BuildError::ParameterOutOfRange`].
+    /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
     pub fn from_prepared_sequential(
         prepared: Prepared,
         parameters: &Parameters,
@@ -170,10 +177,11 @@ impl KdTree {
         Ok(Self::timed_sequential(prepared, parameters, on_progress)?.tree)
     }
 
-    /// As [`from_prepared_sequential`](Self::from_prepared_sequential), and tells how long it took.
+    /// As [`from_prepared_sequential`](Self::from_prepared_sequential), and also returns the build
+    /// time.
     ///
     /// # Errors
-    /// [`BuildError::ParameterOutOfRange`].
+    /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
     pub fn timed_sequential(
         prepared: Prepared,
         parameters: &Parameters,

@@ -1,4 +1,4 @@
-//! The input of a build.
+//! The input that all builders share, and the decision to split a cell.
 
 use super::progress::Progress;
 use crate::intersect::Corners;
@@ -7,7 +7,7 @@ use crate::kdtree::cost::parameters::Parameters;
 use crate::kdtree::cost::plane::Plane;
 use crate::kdtree::error::BuildError;
 
-/// What a tree is built over.
+/// The input of a build.
 #[derive(Debug)]
 pub(in crate::kdtree) struct Input<'a> {
     /// The corners of every triangle.
@@ -15,12 +15,12 @@ pub(in crate::kdtree) struct Input<'a> {
     pub(in crate::kdtree) parameters: Parameters,
     /// The depth at which every cell becomes a leaf.
     pub(in crate::kdtree) levels: u32,
-    /// How much of the tree stands.
+    /// The progress of the build.
     pub(in crate::kdtree) progress: Progress<'a>,
 }
 
 impl<'a> Input<'a> {
-    /// Checks the parameters and settles the depth.
+    /// Checks the parameters and computes the maximum depth.
     pub(in crate::kdtree) fn new(
         triangles: Vec<Corners>,
         parameters: &Parameters,
@@ -35,7 +35,8 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// Whether a cell may be split at all: some plane could be cheaper than a leaf, and is allowed.
+    /// Returns true if a cell may be split at all, that is, if its depth permits it and some plane
+    /// could be cheaper than a leaf.
     #[inline]
     pub(in crate::kdtree) fn may_split(&self, reference_count: usize, level: Level) -> bool {
         let parameters = &self.parameters;
@@ -43,7 +44,7 @@ impl<'a> Input<'a> {
             && parameters.empty_bonus * parameters.traversal_cost < self.leaf_cost(reference_count)
     }
 
-    /// The plane, if it is cheaper than a leaf and keeps to the bound on copies.
+    /// Returns the plane if it is cheaper than a leaf and respects the bound on copies.
     #[inline]
     pub(in crate::kdtree) fn worth_it(
         &self,

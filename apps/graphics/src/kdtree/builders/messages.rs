@@ -1,21 +1,29 @@
-//! The builder by messages: every large cell has a node task that coordinates its splitting, and worker tasks that share it.
+//! The builder by messages. Every large cell has a node task, which coordinates its splitting, and
+//! worker tasks, which share the work.
 //!
-//! A node task is a chare that is made when its cell is there. It calls its worker tasks for one data-parallel phase after the other, and each
-//! answers when its share is done; then it makes the node tasks of both halves, which wait at its worker until somebody has time for
-//! them, and waits for their subtrees itself. Small cells are built by the sequential builder. Nobody waits but by being no entry that runs, and
-//! what is shared is owned by those who read it; only the shelves that memory comes from have locks, each of them a worker's own.
+//! A node task is a chare that is created as soon as its cell exists. It calls its worker tasks for
+//! one data-parallel phase after the other, and each worker task answers when its share is done.
+//! Then the node task creates the node tasks of both halves as seeds, which wait on its worker
+//! until a worker has time for them, and waits for their subtrees. Small cells are built by the
+//! sequential builder.
+//!
+//! No task blocks a worker: a task waits by suspending its entry method. Shared data is owned by
+//! the tasks that read it. The only locks are those of the shelves of buffers, and each worker has
+//! shelves of its own.
 //!
 //! ```text
-//! options    what can be chosen
-//! node       node tasks; split: the phases that they coordinate
+//! options    the options of a build
+//! node       node tasks
+//! split      the phases that a node task coordinates
 //! worker     worker tasks
-//! team       where the worker tasks of a cell come from
+//! team       the origin of the worker tasks of a cell
 //! ```
 //!
 //! # Source
-//! P. Jetley, L. V. Kalé: Optimizations for message driven applications on multicore architectures. HiPC 2011, sections III to VI. The
-//! parallel algorithm: B. Choi et al.: Parallel SAH k-D tree construction. High Performance Graphics 2010. The triangles that planes cut are clipped
-//! here, as Wald and Havran do; what that makes of events is dealt out with the others.
+//! P. Jetley, L. V. Kalé: Optimizations for message driven applications on multicore architectures.
+//! HiPC 2011, sections III to VI. The parallel algorithm: B. Choi et al.: Parallel SAH k-D tree
+//! construction. High Performance Graphics 2010. Clipping the triangles that planes cut follows
+//! Wald and Havran; the new events are distributed along with the others.
 
 mod node;
 mod options;
@@ -51,10 +59,11 @@ pub use options::{
     UnknownSharedArrays, UnknownWorkerTasks, WorkerTasks,
 };
 
-/// Builds trees by messages, one after the other, and learns the best grain while it does.
+/// Builds trees by messages, one after the other, and learns the best grain from build to build.
 ///
-/// It keeps memory of its builds, some 300 bytes for each triangle of the last one that was begun, as long as it lives. What it has learned counts for
-/// builds of as many triangles and like parameters: for others make another.
+/// The builder keeps about 300 bytes of memory for each triangle of the most recent build, as long
+/// as it exists. The learned grain applies to builds with the same number of triangles and similar
+/// parameters; create another builder for others.
 ///
 /// # Examples
 /// ```
@@ -79,24 +88,25 @@ pub struct MessageBuilder<'runtime> {
     tuner: GrainTuner,
 }
 
-/// A tree, and how it was built.
+/// A tree and statistics of its build.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Built {
     /// The tree.
     pub tree: KdTree,
-    /// From the sorted events to the tree, as that of a [`Timed`](super::Timed).
+    /// The time from the sorted events to the tree, as in [`Timed`](crate::kdtree::Timed).
     pub time: Duration,
-    /// Node tasks, also those that built a subtree alone.
+    /// The number of node tasks, including those that built a subtree alone.
     pub node_tasks: usize,
-    /// Worker tasks that have worked on cells; one that has worked on several counts for each.
+    /// The number of worker tasks that have worked on cells. A worker task counts once for each
+    /// cell that it has worked on.
     pub worker_tasks: usize,
-    /// Into how many parts the tree was to be cut.
+    /// The number of parts into which the tree was to be cut.
     pub parts: usize,
 }
 
 impl<'runtime> MessageBuilder<'runtime> {
-    /// A builder on the workers of a runtime. Static worker tasks are made here.
+    /// Creates a builder on the workers of a runtime. Static worker tasks are created here.
     pub fn new(runtime: &'runtime Runtime, options: MessageOptions) -> Self {
         Self {
             runtime,
@@ -107,7 +117,7 @@ impl<'runtime> MessageBuilder<'runtime> {
         }
     }
 
-    /// What was chosen.
+    /// The options of this builder.
     #[must_use]
     pub fn options(&self) -> &MessageOptions {
         &self.options
@@ -115,13 +125,15 @@ impl<'runtime> MessageBuilder<'runtime> {
 
     /// Builds a tree.
     ///
-    /// `on_progress` hears, from any worker, what [`KdTree::build_with`] tells.
+    /// `on_progress` is called on any worker, as for [`KdTree::build_with`].
     ///
     /// # Errors
-    /// [`BuildError::ParameterOutOfRange`].
+    /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
+    ///
     /// # Panics
-    /// On a worker of a runtime, who would wait for himself. When `on_progress` panics: the runtime's chares have then failed, as after a panic in
-    /// any entry, and builds by messages need a new runtime.
+    /// Panics when called on a worker of a runtime, since that worker would wait for itself. Also
+    /// panics when `on_progress` panics. The runtime's chares have then failed, as after a panic in
+    /// any entry method, and further builds by messages need a new runtime.
     pub fn build(
         &self,
         prepared: Prepared,
@@ -130,7 +142,8 @@ impl<'runtime> MessageBuilder<'runtime> {
     ) -> Result<Built, BuildError> {
         assert!(
             raddle::worker_index().is_none(),
-            "a build by messages is waited for outside of the runtime's workers; on a worker build by tasks, with `KdTree::build`"
+            "a build by messages must not be called on a worker of a runtime; \
+             use `KdTree::build` there"
         );
         let progress = Progress::new(on_progress);
         let (
@@ -194,7 +207,7 @@ impl<'runtime> MessageBuilder<'runtime> {
         Ok(Built {
             tree,
             time,
-            // Relaxed: all who count have replied.
+            // Relaxed: all tasks that count have replied.
             node_tasks: build.node_tasks.load(Relaxed),
             worker_tasks: build.worker_tasks.load(Relaxed),
             parts,

@@ -1,43 +1,44 @@
-//! How much of a tree stands while it is built.
+//! The progress of a build.
 //!
-//! The whole tree is one share, a number of parts. A cell hands its share on to its halves, by their triangles,
-//! down to cells that are soon done; these tell when they are. So the shares of all finished cells add up to
-//! the whole, whatever the planes cut and whoever builds what, and counting costs one atomic addition for some
-//! thousand triangles.
+//! The whole tree is one share, an integer number of units. A cell divides its share between its
+//! halves in proportion to their triangles. This ends at cells that are finished soon, and these
+//! report their shares when they are finished. So the shares of all finished cells add up to the
+//! whole, whatever the planes cut and whichever task builds a cell. The cost is one atomic addition
+//! per some thousand triangles.
 
 use std::fmt;
 
 use raddle_sync::prim::{AtomicU64, Relaxed};
 
-/// Cells with fewer references than this keep their share to themselves.
+/// Cells with fewer references than this do not divide their share.
 pub(in crate::kdtree) const CELL_LEN_MIN: usize = 4096;
 
-/// A part of the tree, in parts of [`WHOLE`]. Nothing is told of cells with none.
+/// A share of the tree, in units of 1/[`WHOLE`]. A cell with share 0 reports nothing.
 pub(in crate::kdtree) type Share = u64;
 
 /// The share of the root.
 pub(in crate::kdtree) const WHOLE: Share = 1 << 40;
 
-/// Adds up what is done and tells it.
+/// Adds up the shares of finished cells and reports the sum.
 pub(in crate::kdtree) struct Progress<'a> {
     done: AtomicU64,
-    tell: Box<dyn Fn(f32) + Send + Sync + 'a>,
+    report: Box<dyn Fn(f32) + Send + Sync + 'a>,
 }
 
 impl<'a> Progress<'a> {
-    pub(in crate::kdtree) fn new(tell: impl Fn(f32) + Send + Sync + 'a) -> Self {
+    pub(in crate::kdtree) fn new(report: impl Fn(f32) + Send + Sync + 'a) -> Self {
         Self {
             done: AtomicU64::new(0),
-            tell: Box::new(tell),
+            report: Box::new(report),
         }
     }
 
-    /// Notes that a cell with that share is done.
+    /// Records that a cell with the given share is finished.
     pub(in crate::kdtree) fn add(&self, share: Share) {
         if share > 0 {
-            // Relaxed: a figure for people, because of which nothing is read.
+            // Relaxed: the sum is only displayed; no other memory is read because of it.
             let done = self.done.fetch_add(share, Relaxed) + share;
-            (self.tell)((done as f64 / WHOLE as f64) as f32);
+            (self.report)((done as f64 / WHOLE as f64) as f32);
         }
     }
 }
@@ -51,7 +52,7 @@ impl fmt::Debug for Progress<'_> {
     }
 }
 
-/// Deals a share out to two halves of so many references.
+/// Divides a share between two halves with the given numbers of references.
 pub(in crate::kdtree) fn halves(share: Share, below: usize, above: usize) -> (Share, Share) {
     let all = (below + above).max(1) as u128;
     let to_below = (u128::from(share) * below as u128 / all) as Share;

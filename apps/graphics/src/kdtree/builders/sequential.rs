@@ -1,14 +1,14 @@
-//! The sequential builder: the reference that the parallel one is held to, and what that one runs on small
-//! cells.
+//! The sequential builder. It is the reference for the parallel builders, which also use it for
+//! small cells.
 //!
 //! # Memory
-//! The lists of the cells live on two stacks. A cell at an even depth is on one of them, its children go on
-//! the other; as soon as they are dealt out, the cell's own lists are taken off. So at any time only the
-//! cells that still wait are in memory, a cell needs no allocation once the stacks have grown, and what is
-//! read next was written last.
+//! The lists of the cells are on two stacks. A cell at an even depth is on one of them, and its
+//! children are on the other. As soon as a cell has been distributed to its halves, its own lists
+//! are popped. So at any time only pending cells are in memory, no cell needs an allocation once
+//! the stacks have grown, and the lists that are read next are those written last.
 //!
 //! # Source
-//! Wald, Havran 2006 (see [`super`]), algorithm 5.
+//! Wald, Havran 2006 (see [`crate::kdtree`]), algorithm 5.
 
 use super::input::Input;
 use super::progress::{self, Share};
@@ -28,7 +28,8 @@ use crate::kdtree::phases::lists::{Lists, Slices};
 use crate::kdtree::phases::mark::{self, Shorter};
 use crate::kdtree::phases::route::{Counts, Route};
 
-/// Builds the subtree of a cell at some depth. Its lists become part of the workspace meanwhile; the cell is given back for its memory.
+/// Builds the subtree of a cell at the given level. The lists of the cell become part of the
+/// workspace in the meantime. Returns the cell too, so that its memory can be reused.
 pub(super) fn build(
     input: &Input<'_>,
     cell: OwnedCell,
@@ -71,12 +72,13 @@ struct Builder<'a> {
     input: &'a Input<'a>,
     workspace: &'a mut Workspace,
     fragment: &'a mut Fragment,
-    /// Keeps the pieces of triangles as long as there are cells below those that they were cut in.
+    /// The pieces of triangles, which are kept as long as there are pending cells below the cell in
+    /// which they were cut.
     arena: Arena,
 }
 
 impl Builder<'_> {
-    /// Builds the subtree of the cell on top of stack `side` and takes it off.
+    /// Builds the subtree of the cell on top of stack `side` and pops the cell.
     fn subtree(
         &mut self,
         extent: Extent,
@@ -90,7 +92,7 @@ impl Builder<'_> {
         };
         let pair = self.fragment.open_pair();
         let count = place.names.len();
-        // A small cell keeps its share until all below it is done.
+        // A small cell keeps its share until everything below it is finished.
         let (own, share) = if count < progress::CELL_LEN_MIN {
             (share, 0)
         } else {
@@ -101,6 +103,7 @@ impl Builder<'_> {
             let halves = extent.halves(plane.axis, plane.position);
             self.narrowed(empty, halves, place, side, (level, share))
         } else {
+            // If no half can be split further, both become leaves and need no events.
             let (split, counts_max) = self.mark(&extent, &place, side, &plane);
             let may_split = |count| self.input.may_split(count, level);
             if may_split(counts_max.below) || may_split(counts_max.above) {
@@ -115,7 +118,8 @@ impl Builder<'_> {
         Node::inner(plane.axis, plane.position, pair)
     }
 
-    /// The plane that is worth it, and the half that nothing reaches into, if there is one.
+    /// Returns the plane if it is worth a split, and the half that no triangle reaches into, if
+    /// there is one.
     fn plane(
         &mut self,
         extent: &Extent,
@@ -151,7 +155,8 @@ impl Builder<'_> {
         };
     }
 
-    /// The nodes of two halves of which one is empty: the other has the very same lists.
+    /// Builds the nodes of two halves of which one is empty. The other half has the lists of the
+    /// cell.
     fn narrowed(
         &mut self,
         empty: usize,
@@ -169,7 +174,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Marks the triangles of a cell; tells how many each half has at most.
+    /// Marks the triangles of a cell. Also returns an upper limit for the number of triangles in
+    /// each half.
     fn mark<'b>(
         &mut self,
         extent: &'b Extent,
@@ -196,7 +202,7 @@ impl Builder<'_> {
         (split, shorter.counts(Passed::over(events), count))
     }
 
-    /// The nodes of two halves that are leaves.
+    /// Builds the nodes of two halves that are leaves.
     fn leaves(
         &mut self,
         split: &Split<'_>,
@@ -218,7 +224,7 @@ impl Builder<'_> {
         ]
     }
 
-    /// The nodes of two halves that have lists of their own.
+    /// Builds the nodes of two halves that have lists of their own.
     fn halves(
         &mut self,
         split: &Split<'_>,
@@ -240,7 +246,8 @@ impl Builder<'_> {
         nodes
     }
 
-    /// Deals a cell out onto the other stack: the half above the plane first, so that the one below is on top.
+    /// Distributes a cell onto the other stack: first the half above the plane, so that the half
+    /// below is on top.
     fn distribute(
         &mut self,
         split: &Split<'_>,
@@ -264,6 +271,8 @@ impl Builder<'_> {
         };
         let top = &mut tops[1 - side];
         let cell = from.cell(place, *split.extent);
+        // Reserve space on the other stack. The half below begins behind the largest possible half
+        // above.
         to.grow(top, counts_max.below + counts_max.above);
         if routes.len() < cell.names.len() {
             routes.resize(cell.names.len(), Route::default());
@@ -278,6 +287,7 @@ impl Builder<'_> {
             added,
             arena: &mut self.arena,
         };
+        // Distribute the names, which yields the routes of the events.
         let names = Slices::new(&mut to.names[top.names..], counts_max.above);
         let mark = |index: usize| marks[index];
         let counts = split
@@ -296,6 +306,7 @@ impl Builder<'_> {
         };
         let mut above = places(top.names, counts.above);
         let mut below = places(top.names + counts_max.above, counts.below);
+        // Distribute the events along these routes.
         for axis in 0..3 {
             let start = top.events[axis];
             let lists = Slices::new(&mut to.events[axis][start..], 2 * counts_max.above);

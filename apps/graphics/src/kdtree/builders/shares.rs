@@ -1,21 +1,24 @@
-//! Splitting a cell that several work on: what one of them does in each phase, on its even share of the lists.
+//! One task's share of splitting a cell that several tasks work on.
 //!
-//! | phase | a share | what it leaves |
-//! |---|---|---|
-//! | `FindBestPartition` | [`Counted::of`], then, knowing what comes before it, [`Counted::lightest`] | the lightest plane of each axis |
-//! | `MarkTriangles` | [`mark`] | marks |
-//! | `CopyTriangles` | [`DealtNames::of`], then, knowing what comes before it, [`DealtNames::renumber`] | names of both halves, routes |
-//! | `CopyEvents` | [`deal_events`] | events of both halves |
+//! | phase               | work on a share                                    | result           |
+//! |---------------------|----------------------------------------------------|------------------|
+//! | `FindBestPartition` | [`Counted::of`], scan, [`Counted::lightest`]       | lightest planes  |
+//! | `MarkTriangles`     | [`mark`]                                           | marks            |
+//! | `CopyTriangles`     | [`ShareNames::of`], scan, [`ShareNames::renumber`] | names and routes |
+//! | `CopyEvents`        | [`distribute_events`]                              | events           |
 //!
-//! How the shares' results come together, in one array each or in chunks, is up to the caller.
+//! A scan tells each share what the shares before it have counted. The caller decides how the
+//! results of the shares are combined: in one array each, or in chunks.
 //!
-//! # Why the outcome is that of one alone
-//! Shares are stretches of lists in order. The lightest plane is the first of the lightest; names keep their order; and of the events that
-//! cutting has made each goes to the share between whose first event and the next share's it belongs.
+//! # Why the result is that of a single task
+//! Shares are consecutive stretches of the lists. The lightest plane is the first of the lightest
+//! planes of all shares. Names keep their order. Each new event of a cut triangle belongs to the
+//! share that would contain it: it lies behind the first event of that share and before the first
+//! event of the next one.
 //!
 //! # Source
-//! Choi et al. 2010 (see [`super::tasks`]), section 4; Jetley, Kalé: Optimizations for message driven applications on multicore architectures.
-//! HiPC 2011, section III.
+//! Choi et al. 2010 (see [`crate::kdtree::phases`]), section 4; Jetley, Kalé: Optimizations for
+//! message driven applications on multicore architectures. HiPC 2011, section III.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,25 +49,25 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// All of a list.
+    /// The share that is the whole list.
     pub(super) const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// Where the share begins and ends in a list of `len`.
+    /// The range of the share in a list of length `len`.
     pub(super) fn range(self, len: usize) -> Range<usize> {
         len * self.index / self.count..len * (self.index + 1) / self.count
     }
 }
 
-/// What a sweep passes in a share of each axis.
+/// The triangles that a sweep enters and leaves in a share of each axis.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
     pub(super) passed: [Passed; 3],
-    /// Within each slice of the share.
+    /// The counts within each slice of the share, as returned by [`sweep::count`].
     sums: [Vec<Vec<Passed>>; 3],
 }
 
 impl Counted {
-    /// Counts, as the prescan of a parallel scan does.
+    /// Counts, like the prescan of a parallel scan.
     pub(super) fn of(cell: &SharedCell, share: Share) -> Self {
         let mut counted = Self::default();
         for (axis, events) in cell.events.iter().enumerate() {
@@ -78,7 +81,8 @@ impl Counted {
         counted
     }
 
-    /// Finds the lightest plane of the share along each axis; `before` is what all shares before it have counted.
+    /// Finds the lightest plane of the share along each axis. `before` is the count of all shares
+    /// before it.
     pub(super) fn lightest(
         &self,
         cell: &SharedCell,
@@ -108,7 +112,7 @@ impl Counted {
     }
 }
 
-/// How the plane cuts the list of its axis: which side is the shorter one, and where that is in the list.
+/// Returns the shorter side of a plane, and its range in the list of the plane's axis.
 pub(super) fn shorter_side(events: &ChunkedArray<Event>, plane: &Plane) -> (Shorter, Range<usize>) {
     let split = events.chunks().map(|chunk| plane.split(chunk)).sum();
     let shorter = Shorter::of(events.len(), split);
@@ -119,7 +123,7 @@ pub(super) fn shorter_side(events: &ChunkedArray<Event>, plane: &Plane) -> (Shor
     }
 }
 
-/// Marks by a share of the shorter side.
+/// Marks the triangles of a share of the shorter side.
 pub(super) fn mark(
     events: &ChunkedArray<Event>,
     side: &Range<usize>,
@@ -131,10 +135,10 @@ pub(super) fn mark(
     events.slices(range).for_each(|slice| marks.mark(slice));
 }
 
-/// How much the shares before one have made.
+/// The counts of a share's output, or of all shares before one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ShareCounts {
-    /// Names.
+    /// The number of names in each half.
     pub(super) counts: Counts,
     pub(super) straddlers: usize,
     pub(super) pieces: usize,
@@ -142,7 +146,7 @@ pub(super) struct ShareCounts {
 
 sum_of_fields!(ShareCounts: counts, straddlers, pieces);
 
-/// What a share of the names has become.
+/// The output for a share of the names.
 #[derive(Debug, Default)]
 pub(super) struct ShareNames {
     pub(super) halves: Halves<Vec<Name>>,
@@ -153,7 +157,8 @@ pub(super) struct ShareNames {
 }
 
 impl ShareNames {
-    /// Deals out a share of the names, as if nothing came before it, to memory that is empty.
+    /// Distributes a share of the names, as if no share came before it, into the given empty
+    /// buffers.
     pub(super) fn of(
         cell: &SharedCell,
         share: Share,
@@ -194,7 +199,7 @@ impl ShareNames {
         }
     }
 
-    /// How much there is.
+    /// The counts of this output.
     pub(super) fn share_counts(&self) -> ShareCounts {
         ShareCounts {
             counts: self.counts(),
@@ -203,7 +208,8 @@ impl ShareNames {
         }
     }
 
-    /// Gives everything its final number, knowing what comes before it, and writes down the routes. Returns their memory.
+    /// Assigns final numbers, given the counts of all shares before this one, and writes the routes
+    /// to `routes`. Returns the memory of the routes.
     pub(super) fn renumber(
         &mut self,
         arena: &Arena,
@@ -239,25 +245,25 @@ impl ShareNames {
         self.take_routes()
     }
 
-    /// The routes. They are final where nothing comes before the share.
+    /// Removes and returns the routes. They are final if no share comes before this one.
     pub(super) fn take_routes(&mut self) -> Vec<Route> {
         std::mem::take(&mut self.routes)
     }
 }
 
-/// What all shares of the names have become.
+/// The combined output of all shares of the names.
 #[derive(Debug)]
 pub(super) struct Names {
     pub(super) halves: Halves<ChunkedArray<Name>>,
     pub(super) straddlers: Vec<Straddler>,
-    /// Sorted.
+    /// The new events of cut triangles, sorted.
     pub(super) added: Added,
-    /// Knows the names of both halves.
+    /// Looks up the names of both halves.
     pub(super) arena: Arc<Arena>,
 }
 
 impl Names {
-    /// Puts the shares together.
+    /// Combines the output of all shares, in order.
     pub(super) fn of(above: &Arc<Arena>, shares: impl IntoIterator<Item = ShareNames>) -> Self {
         let mut halves = Halves::<ChunkedArray<Name>>::default();
         let (mut straddlers, mut added) = (Vec::new(), Added::default());
@@ -279,7 +285,8 @@ impl Names {
     }
 }
 
-/// Deals out a share of the events of an axis to lists with room for at most so many.
+/// Distributes a share of the events of an axis. `to` creates the lists, given an upper limit for
+/// their lengths.
 pub(super) fn distribute_events<L: Lists<Event>>(
     routes: &Routes<'_>,
     events: &ChunkedArray<Event>,
@@ -296,7 +303,8 @@ pub(super) fn distribute_events<L: Lists<Event>>(
     routes.distribute_stretch(events.slices(range), axis, added, to)
 }
 
-/// The new events that go with a range: an empty one has none, since the next begins where it does.
+/// Returns the new events that belong to a range. An empty range has none, because the next range
+/// begins at the same position.
 fn added_in<'a>(
     routes: &Routes<'a>,
     events: &ChunkedArray<Event>,

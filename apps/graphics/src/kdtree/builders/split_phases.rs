@@ -1,7 +1,8 @@
-//! A large cell on its way to two halves: what the phases of splitting it hand on, whoever goes through them.
+//! The state between the phases of splitting a large cell.
 //!
-//! [`Halving`] is what triangles are marked and dealt out with, [`Dealing`] what events are dealt out with after that. The
-//! shares of either are done in any order, by tasks or by messages.
+//! In [`TrianglePhase`] triangles are marked and distributed. In [`EventPhase`], which follows,
+//! events are distributed. The shares of either phase can be processed in any order, by tasks or by
+//! messages.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,13 +25,13 @@ use crate::kdtree::phases::lists::Lists;
 use crate::kdtree::phases::mark::{self, SharedMarks, Shorter};
 use crate::kdtree::phases::route::{Counts, Halves, Route};
 
-/// A cell, the plane that splits it, and who is on which side.
+/// A cell, the plane that splits it, and the sides of its triangles.
 #[derive(Debug)]
 pub(super) struct TrianglePhase {
     pub(super) cell: Arc<SharedCell>,
     pub(super) plane: Plane,
     shorter: Shorter,
-    /// The shorter side, in the list of the plane's axis.
+    /// The range of the shorter side in the list of the plane's axis.
     side: Range<usize>,
     marks: SharedMarks,
     routes: SharedVec<Route>,
@@ -51,13 +52,13 @@ impl TrianglePhase {
         }
     }
 
-    /// Marks by a share of the events.
+    /// Marks the triangles of a share of the events.
     pub(super) fn mark(&self, share: Share) {
         let events = &self.cell.events[self.plane.axis];
         shares::mark(events, &self.side, share, &self.marks);
     }
 
-    /// Deals out a share of the names, when all are marked.
+    /// Distributes a share of the names, after all shares have been marked.
     pub(super) fn distribute(
         &self,
         triangles: &[Corners],
@@ -76,7 +77,7 @@ impl TrianglePhase {
         ShareNames::of(&self.cell, share, &split, take, (halves, store.take(len)))
     }
 
-    /// Gives what a share has become its final numbers, knowing what comes before it.
+    /// Assigns final numbers to the output of a share, given the counts of all shares before it.
     pub(super) fn renumber(
         &self,
         share_names: &mut ShareNames,
@@ -88,10 +89,10 @@ impl TrianglePhase {
         store.put(share_names.renumber(&self.cell.arena, before, &mut routes));
     }
 
-    /// Goes on to the events, with all that the shares have become, in order.
+    /// Starts the phase of the events, given the output of all shares in order.
     ///
     /// # Panics
-    /// When some share has not been dealt out and renumbered.
+    /// Panics if some share has not been distributed and renumbered.
     pub(super) fn into_event_phase(
         self,
         shares: impl IntoIterator<Item = ShareNames>,
@@ -107,21 +108,21 @@ impl TrianglePhase {
     }
 }
 
-/// The events of each axis that a share has made for both halves.
+/// The events of each axis that a share contributes to both halves.
 pub(super) type ShareEvents = [Halves<Vec<Event>>; 3];
 
-/// The arrays that events of each axis go to, where they are not in chunks.
+/// The arrays for the events of each axis, if they are not in chunks.
 pub(super) type EventArrays = [Halves<SharedVec<Event>>; 3];
 
-/// Where the events of a share go in the arrays of an axis.
+/// The place of a share's events in the arrays of an axis.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct EventPlace {
-    /// Events of the shares before it.
+    /// The number of events of the shares before it.
     pub(super) before: Counts,
     pub(super) own: Counts,
 }
 
-/// A cell whose triangles have been dealt out, and the way of its events.
+/// A cell with distributed triangles, and the routes of its events.
 #[derive(Debug)]
 pub(super) struct EventPhase {
     cell: Arc<SharedCell>,
@@ -140,7 +141,7 @@ impl EventPhase {
         }
     }
 
-    /// Deals a share of each axis into chunks of its own.
+    /// Distributes a share of each axis into new chunks.
     pub(super) fn distribute(&self, share: Share, store: &Store) -> ShareEvents {
         std::array::from_fn(|axis| {
             let chunks = |capacity: Counts| {
@@ -151,12 +152,12 @@ impl EventPhase {
         })
     }
 
-    /// Counts what a share of each axis gives to both halves.
+    /// Counts the events that a share of each axis contributes to both halves.
     pub(super) fn count(&self, share: Share) -> [Counts; 3] {
         std::array::from_fn(|axis| self.distribute_axis(axis, share, |_| Counts::default()))
     }
 
-    /// Deals a share of each axis, which gives so many to both halves, to arrays in which there are so many others before them.
+    /// Distributes a share of each axis into arrays, at the given places.
     pub(super) fn distribute_to(
         &self,
         share: Share,
@@ -183,7 +184,7 @@ impl EventPhase {
         shares::distribute_events(&self.routes(), &self.cell.events[axis], axis, share, to)
     }
 
-    /// The halves, from what the shares of the events have become, in order.
+    /// Returns the halves, given the events of all shares in order.
     pub(super) fn halves_of_chunks(
         self,
         shares: impl IntoIterator<Item = ShareEvents>,
@@ -199,7 +200,7 @@ impl EventPhase {
         self.halves(events, store)
     }
 
-    /// The halves, with these events.
+    /// Returns the halves, given their events.
     pub(super) fn halves(
         self,
         events: [Halves<ChunkedArray<Event>>; 3],
@@ -240,7 +241,7 @@ impl EventPhase {
     }
 }
 
-/// Splits a cell without anybody's help.
+/// Splits a cell on the calling thread.
 pub(super) fn split_on_one_thread(
     cell: &Arc<SharedCell>,
     plane: Plane,

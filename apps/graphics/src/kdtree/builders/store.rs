@@ -1,13 +1,18 @@
-//! Buffers for the lists of cells, which go from one cell to the next, and from one build to the next.
+//! Buffers for the lists of cells, which are reused from cell to cell and from build to build.
 //!
-//! Memory that is fresh from the system costs more to touch than events cost to deal out. So a cell's lists are taken from a shelf of the worker
-//! that fills them, else from another's, and are put on one by who has read them; after the first cells there is enough. Together the shelves
-//! keep a bounded number of bytes for each triangle of a build; what is more goes back to the system: a buffer instead of smaller ones of its kind on its
-//! shelf, or itself.
+//! Touching memory that is fresh from the system costs more than distributing events. So the list
+//! of a cell is taken from a shelf of the worker that fills it, otherwise from another worker's
+//! shelf. The worker that has read the list puts it on one of its own shelves. After the first
+//! cells there are enough buffers.
+//!
+//! All shelves together keep a bounded number of bytes per triangle of a build. When a returned
+//! buffer exceeds the bound, either smaller buffers of the same kind on the same shelf or the
+//! buffer itself are freed.
 //!
 //! # Source
-//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. TeraGrid 2010, section 4: memory comes from the thread
-//! that uses it. That lists are kept, not single objects, is ours.
+//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters.
+//! TeraGrid 2010, section 4: memory comes from the thread that uses it. Keeping whole lists instead
+//! of single objects is our own addition.
 
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,20 +29,22 @@ use crate::kdtree::cells::stack::Stack;
 use crate::kdtree::phases::mark::SharedMarks;
 use crate::kdtree::phases::route::Route;
 
-/// Bytes that are kept for each triangle: the lists of all cells of a level and of the next, and of what workers build alone meanwhile.
+/// The number of bytes that are kept per triangle: enough for the lists of all cells of a level and
+/// of the next, and for the workspaces of sequential builds at the same time.
 const BYTES_PER_TRIANGLE: usize = 300;
-/// Smaller buffers are not kept: the allocator has memory of this size at hand that is not fresh.
+/// Smaller buffers are not kept. For these sizes the allocator reuses memory that is not fresh.
 const BYTES_MIN: usize = 16 * 1024;
 
 /// The shelves of all workers.
 #[derive(Debug)]
 pub(super) struct Store {
     shelves: Vec<CachePadded<Shelves>>,
-    /// Bytes on all shelves.
+    /// The number of bytes on all shelves.
     kept: AtomicUsize,
-    /// The most that these shall be.
+    /// The maximum number of bytes on all shelves.
     limit: AtomicUsize,
-    /// What was brought to builds and is used up. The next ones bring their own.
+    /// Cells that are no longer needed, with lists that were passed in with a build. The next
+    /// builds bring their own.
     external_cells: Mutex<Vec<SharedCell>>,
 }
 
@@ -51,9 +58,9 @@ struct Shelves {
     workspaces: Shelf<Workspace>,
 }
 
-/// Memory that is kept.
+/// Memory that can be kept on a shelf.
 pub(super) trait Buffer: Sized {
-    /// How much it is.
+    /// The size of the memory in bytes.
     fn byte_count(&self) -> usize;
 }
 
@@ -69,14 +76,14 @@ impl Buffer for SharedMarks {
     }
 }
 
-/// What lists are of.
+/// An element of the lists.
 pub(super) trait Item: Copy {
-    /// Where lists of these are kept.
+    /// Returns the shelf for lists of this element.
     #[expect(private_interfaces, reason = "shelves are for the store alone")]
     fn shelf(shelves: &Shelves) -> &Shelf<Vec<Self>>;
 }
 
-/// Says on which shelf the lists of an item are.
+/// Assigns a shelf to each element type.
 macro_rules! shelved {
     ($($item:ty: $shelf:ident),+) => {$(
         impl Item for $item {
@@ -91,7 +98,8 @@ macro_rules! shelved {
 shelved!(Event: events, Name: names, Route: routes, u8: bytes);
 
 impl Store {
-    /// A store for so many workers, which keeps nothing before it [expects](Self::expect) a build.
+    /// Creates a store for `worker_count` workers. It keeps nothing until it
+    /// [expects](Self::expect) a build.
     pub(super) fn new(worker_count: usize) -> Self {
         Self {
             shelves: (0..worker_count).map(|_| CachePadded::default()).collect(),
@@ -101,10 +109,11 @@ impl Store {
         }
     }
 
-    /// Makes ready for a build of so many triangles. What was kept for much larger ones goes.
+    /// Sets the limit for a build of `triangle_count` triangles. Frees everything if much larger
+    /// builds have left more than that.
     pub(super) fn expect(&self, triangle_count: usize) {
         let limit = triangle_count * BYTES_PER_TRIANGLE;
-        // Relaxed, here and below: bounds and counts, on which nothing but the amount of memory depends.
+        // Relaxed, here and below: limits and counters, which affect only the amount of memory.
         self.limit.store(limit, Relaxed);
         if self.kept.load(Relaxed) > limit {
             for shelves in &self.shelves {
@@ -129,7 +138,8 @@ impl Store {
         }
     }
 
-    /// Those of this worker, then those of others; of some worker first for threads that are none.
+    /// Returns the shelves of this worker, then those of the others. A thread that is not a worker
+    /// begins with those of some worker.
     fn shelves(&self) -> impl Iterator<Item = &Shelves> {
         let worker = raddle::worker_index().unwrap_or_default() % self.shelves.len();
         let (before, from) = self.shelves.split_at(worker);
@@ -140,14 +150,15 @@ impl Store {
         self.shelves().next().expect("every worker has shelves")
     }
 
-    /// Finds a buffer on the first shelf that has one.
+    /// Takes a buffer from the first shelf that has one.
     fn find<B: Buffer>(&self, take: impl Fn(&Shelves) -> Option<B>) -> Option<B> {
         let found = self.shelves().find_map(take)?;
         self.kept.fetch_sub(found.byte_count(), Relaxed);
         Some(found)
     }
 
-    /// Keeps a buffer, if it is worth it, and if too many bytes are kept instead of smaller ones on that shelf.
+    /// Keeps a buffer unless it is too small. If the limit is exceeded, frees smaller buffers of
+    /// that shelf, or else the buffer itself.
     fn keep<B: Buffer>(&self, buffer: B, shelf: &Shelf<B>) {
         let bytes = buffer.byte_count();
         if bytes < BYTES_MIN {
@@ -167,7 +178,7 @@ impl Store {
         shelf.put(buffer);
     }
 
-    /// An empty buffer with room for so many items.
+    /// Returns an empty buffer with space for at least `capacity` items.
     pub(super) fn take<T: Item>(&self, capacity: usize) -> Vec<T> {
         let bytes = capacity * size_of::<T>();
         if bytes < BYTES_MIN {
@@ -177,19 +188,19 @@ impl Store {
             .unwrap_or_else(|| Vec::with_capacity(capacity))
     }
 
-    /// Takes memory that nobody needs.
+    /// Takes back a buffer that is no longer needed.
     pub(super) fn put<T: Item>(&self, mut buffer: Vec<T>) {
         buffer.clear();
         self.keep(buffer, T::shelf(self.here()));
     }
 
-    /// As [`put`](Self::put).
+    /// Takes back all lists of a stack, as [`put`](Self::put) does.
     pub(super) fn put_stack(&self, stack: Stack) {
         self.put(stack.names);
         stack.events.into_iter().for_each(|events| self.put(events));
     }
 
-    /// Takes the lists of a cell. Those that were brought along are put aside.
+    /// Takes back the lists of a cell. Lists that were passed in with the build are set aside.
     pub(super) fn put_cell(&self, cell: SharedCell) {
         if cell.is_external {
             open(&self.external_cells).push(cell);
@@ -207,24 +218,25 @@ impl Store {
         }
     }
 
-    /// Frees what was put aside. Not a part of building: whoever times that does it afterwards.
+    /// Frees the lists that were set aside. This is not part of the build, so the caller calls it
+    /// after measuring the time.
     pub(super) fn free_external_cells(&self) {
         let external_cells = mem::take(&mut *open(&self.external_cells));
         drop(external_cells);
     }
 
-    /// Marks, all clear.
+    /// Returns marks, which are all clear.
     pub(super) fn marks(&self) -> SharedMarks {
         self.find(|shelves| shelves.marks.take_largest())
             .unwrap_or_default()
     }
 
-    /// Takes marks that are all clear.
+    /// Takes back marks, which must all be clear.
     pub(super) fn put_marks(&self, marks: SharedMarks) {
         self.keep(marks, &self.here().marks);
     }
 
-    /// What a sequential build needs.
+    /// Returns a workspace for a sequential build.
     pub(super) fn workspace(&self) -> Workspace {
         self.find(|shelves| shelves.workspaces.take_largest())
             .unwrap_or_default()
@@ -234,14 +246,14 @@ impl Store {
         self.keep(workspace, &self.here().workspaces);
     }
 
-    /// Takes memory for the first build that is done by one worker; later ones have what that leaves.
+    /// Takes memory for the first sequential build of a worker. Later builds reuse that workspace.
     pub(super) fn put_initial(&self, lists: Stack) {
         if self.shelves().all(|shelves| shelves.workspaces.is_empty()) {
             self.put_workspace(Workspace::within(lists));
         }
     }
 
-    /// A cell with lists in one piece. Those that are not are copied.
+    /// Converts a cell to one with contiguous lists. Lists in several chunks are copied.
     pub(super) fn in_one_piece(&self, cell: SharedCell) -> OwnedCell {
         OwnedCell {
             extent: cell.extent,
@@ -251,7 +263,7 @@ impl Store {
         }
     }
 
-    /// Makes one list of several.
+    /// Joins several chunks to one list.
     fn join<T: Item>(&self, chunks: ChunkedArray<T>) -> Vec<T> {
         if chunks.chunks().filter(|chunk| !chunk.is_empty()).count() < 2 {
             return chunks.into_vec();
@@ -265,7 +277,7 @@ impl Store {
     }
 }
 
-/// Buffers of one kind, the smallest first.
+/// Buffers of one kind, sorted by size, the smallest first.
 #[derive(Debug)]
 struct Shelf<B>(Mutex<Vec<B>>);
 
@@ -284,7 +296,7 @@ impl<B: Buffer> Shelf<B> {
         self.open().is_empty()
     }
 
-    /// The smallest buffer of so many bytes or more.
+    /// Takes the smallest buffer that has at least `bytes` bytes.
     fn take(&self, bytes: usize) -> Option<B> {
         let mut buffers = self.open();
         let first = buffers.partition_point(|buffer| buffer.byte_count() < bytes);
@@ -295,7 +307,7 @@ impl<B: Buffer> Shelf<B> {
         self.open().pop()
     }
 
-    /// The smallest buffer, if it has fewer bytes.
+    /// Takes the smallest buffer if it has fewer than `bytes` bytes.
     fn take_smaller(&self, bytes: usize) -> Option<B> {
         let mut buffers = self.open();
         let is_smaller = buffers.first()?.byte_count() < bytes;
@@ -309,7 +321,7 @@ impl<B: Buffer> Shelf<B> {
         buffers.insert(place, buffer);
     }
 
-    /// Lets all go; how many bytes that were.
+    /// Frees all buffers and returns their total size in bytes.
     fn clear(&self) -> usize {
         mem::take(&mut *self.open())
             .iter()
@@ -318,7 +330,7 @@ impl<B: Buffer> Shelf<B> {
     }
 }
 
-/// Buffers are scratch memory: what a panic left in them does not matter.
+/// Ignores poisoning: buffers are scratch memory, so it does not matter what a panic left in them.
 fn open<B>(buffers: &Mutex<Vec<B>>) -> MutexGuard<'_, Vec<B>> {
     buffers.lock().unwrap_or_else(PoisonError::into_inner)
 }

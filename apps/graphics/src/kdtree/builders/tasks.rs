@@ -1,11 +1,14 @@
-//! The parallel builder by forks and joins: a task for every subtree, and several for the splitting of the largest cells.
+//! The parallel builder by forks and joins: one task per subtree, and several tasks that share the
+//! splitting of the largest cells.
 //!
-//! While there are fewer cells than workers, or hardly more, all share the splitting of each, phase by phase ([`super::shares`]). Its two halves
-//! are then built side by side, down to cells so small that the sequential builder takes over. What comes back is a tree of [`Piece`]s.
+//! As long as there are fewer cells than workers, or hardly more, all workers share the splitting
+//! of each cell, phase by phase ([`super::shares`]). The two halves are then built in parallel,
+//! down to cells that are small enough for the sequential builder. The result is a tree of
+//! [`Piece`]s.
 //!
 //! # Source
-//! Wald, Havran 2006 (see [`super`]); the scheme of tasks: B. Choi, R. Komuravelli, V. Lu, H. Sung, R. Bocchino,
-//! S. Adve, J. Hart: Parallel SAH k-D Tree Construction. High Performance Graphics 2010, section 4 ("nested").
+//! Wald, Havran 2006 (see [`crate::kdtree`]); the scheme of tasks: Choi et al. 2010 (see
+//! [`crate::kdtree::phases`]), section 4 ("nested").
 
 use std::sync::Arc;
 
@@ -20,14 +23,14 @@ use crate::kdtree::cost::sweep::{Lightest, Passed};
 use crate::kdtree::crew::Crew;
 use crate::kdtree::layout::piece::Piece;
 
-/// Subtrees with fewer triangles than this are a single task.
+/// Subtrees with fewer triangles than this are always a single task.
 const CELL_LEN_MIN: usize = progress::CELL_LEN_MIN;
-/// Larger ones never are, where there is more than one worker.
+/// Subtrees with more triangles than this are never a single task, unless there is only one worker.
 const CELL_LEN_MAX: usize = 16 * 1024;
-/// Subtrees for each worker, so that all have something to do until the end.
+/// The number of subtrees per worker, so that all workers are busy until the end.
 const CELLS_PER_WORKER: usize = 16;
 
-/// Builds the tree of a cell.
+/// Builds the subtree of a cell.
 pub(super) fn build(work: &Work<'_>, cell: SharedCell, crew: &impl Crew) -> Piece {
     let (count, workers) = (cell.len(), crew.part_count().max(1));
     let tasks = Tasks {
@@ -42,9 +45,9 @@ pub(super) fn build(work: &Work<'_>, cell: SharedCell, crew: &impl Crew) -> Piec
 struct Tasks<'a, C> {
     work: &'a Work<'a>,
     crew: &'a C,
-    /// Cells with fewer triangles are built by one.
+    /// Cells with fewer triangles than this are built by one task.
     grain: usize,
-    /// Triangles of the root.
+    /// The number of triangles of the root.
     root: usize,
 }
 
@@ -72,7 +75,7 @@ impl<C: Crew> Tasks<'_, C> {
         } else {
             self.split(&cell, plane, team)
         };
-        let cell = Arc::into_inner(cell).expect("nobody keeps a cell");
+        let cell = Arc::into_inner(cell).expect("all tasks have dropped the cell");
         self.work.store.put_cell(cell);
         let shares = progress::halves(share, below.len(), above.len());
         let halves = self.crew.join(
@@ -82,11 +85,12 @@ impl<C: Crew> Tasks<'_, C> {
         Piece::split(&plane, halves)
     }
 
-    /// Finds the plane of a cell.
+    /// Finds the plane of a cell with `team` tasks.
     fn step(&self, cell: &SharedCell, team: usize, level: Level) -> Step {
         if team == 1 {
             return self.work.step_alone(cell, level);
         }
+        // Count each share, then add up the counts before each share.
         let counted = self.for_each_share(team, |share| Counted::of(cell, share));
         let mut before = [Passed::default(); 3];
         let mut parts: Vec<(Counted, [Passed; 3], [Lightest; 3])> = Vec::new();
@@ -100,6 +104,7 @@ impl<C: Crew> Tasks<'_, C> {
                 let share = Share { index, count: team };
                 *lightest = counted.lightest(cell, share, *before);
             });
+        // Combine the lightest planes of all shares.
         let lightest = parts.iter().map(|(.., lightest)| *lightest);
         let lightest = lightest.fold([Lightest::none(); 3], |best, other| {
             [0, 1, 2].map(|axis: usize| best[axis].or(other[axis]))
@@ -107,14 +112,16 @@ impl<C: Crew> Tasks<'_, C> {
         self.work.step(cell, lightest, level)
     }
 
-    /// Splits a cell in so many shares.
+    /// Splits a cell with `team` tasks.
     fn split(&self, cell: &Arc<SharedCell>, plane: Plane, team: usize) -> [SharedCell; 2] {
         let (input, store) = (&self.work.input, &*self.work.store);
         let triangle_phase = TrianglePhase::new(cell, plane, store);
+        // Mark the triangles, then distribute the names of each share as if it were the first one.
         self.for_each_share(team, |share| triangle_phase.mark(share));
         let names = self.for_each_share(team, |share| {
             triangle_phase.distribute(&input.triangles, share, store)
         });
+        // Renumber each share by the counts before it, then distribute the events.
         let mut before = ShareCounts::default();
         let mut names: Vec<(ShareNames, ShareCounts)> = names
             .into_iter()
@@ -135,7 +142,7 @@ impl<C: Crew> Tasks<'_, C> {
         event_phase.halves_of_chunks(events, store)
     }
 
-    /// What becomes of each of so many shares.
+    /// Calls `body` with each share and returns the results in order.
     fn for_each_share<T: Send>(&self, team: usize, body: impl Fn(Share) -> T + Sync) -> Vec<T> {
         let mut slots: Vec<Option<T>> = (0..team).map(|_| None).collect();
         self.crew.for_each(&mut slots, |index, slot| {

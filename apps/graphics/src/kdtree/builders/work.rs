@@ -1,4 +1,5 @@
-//! What parallel builders do with a cell, whether by tasks or by messages: find its plane, split it, or build all below it.
+//! The work of parallel builders on a cell, by tasks or by messages: find its plane, or build its
+//! whole subtree.
 
 use std::sync::Arc;
 
@@ -13,14 +14,16 @@ use crate::kdtree::cost::plane::Plane;
 use crate::kdtree::cost::sweep::{self, Lightest, Surface};
 use crate::kdtree::layout::piece::Piece;
 
-/// Several share a cell only if each has so many triangles.
+/// Several tasks share a cell only if each has at least this many triangles.
 const SHARE_LEN_MIN: usize = 8 * 1024;
-/// Shares for each worker.
+/// The maximum number of shares per worker.
 const SHARES_PER_WORKER: usize = 2;
 
-/// Into how many shares the work on a cell is cut, where the root has so many triangles.
+/// Returns the number of shares into which the work on a cell is divided, given the number of
+/// triangles of the cell and of the root.
 ///
-/// Several take some more time in all than one alone. So they share cells only while there are fewer of these than workers, or hardly more.
+/// Several tasks together take somewhat more time than one. So cells are shared only as long as
+/// there are fewer cells than workers, or hardly more.
 pub(super) fn team_len(count: usize, root: usize, workers: usize) -> usize {
     if workers == 1 || count < 3 * root / (2 * workers) {
         return 1;
@@ -28,19 +31,19 @@ pub(super) fn team_len(count: usize, root: usize, workers: usize) -> usize {
     (count / SHARE_LEN_MIN).clamp(1, SHARES_PER_WORKER * workers)
 }
 
-/// A build by several.
+/// The input and the memory of a parallel build.
 #[derive(Debug)]
 pub(super) struct Work<'a> {
     pub(super) input: Input<'a>,
     pub(super) store: Arc<Store>,
 }
 
-/// What is to be done with a cell that may be split.
+/// The decision about a cell that may be split.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// No plane is worth it.
+    /// No plane is worth a split.
     Leaf,
-    /// The plane cuts off a half that nothing reaches into: 0 for below, 1 for above.
+    /// The plane cuts off a half that no triangle reaches into: 0 for below, 1 for above.
     CutOff(Plane, usize),
     /// The plane has triangles on both sides.
     Split(Plane),
@@ -66,7 +69,7 @@ impl Work<'_> {
         piece
     }
 
-    /// Decides by the lightest planes along each axis.
+    /// Decides about a cell, given the lightest plane along each axis.
     pub(super) fn step(&self, cell: &SharedCell, lightest: [Lightest; 3], level: Level) -> Step {
         let count = cell.len();
         let ends = [0, 1, 2].map(|axis: usize| {
@@ -89,7 +92,7 @@ impl Work<'_> {
         }
     }
 
-    /// Finds the plane of a cell on this thread.
+    /// Decides about a cell on this thread.
     pub(super) fn step_alone(&self, cell: &SharedCell, level: Level) -> Step {
         let counted = Counted::of(cell, Share::WHOLE);
         self.step(
@@ -101,7 +104,7 @@ impl Work<'_> {
 }
 
 impl SharedCell {
-    /// The half of a cell that has all of its triangles.
+    /// Returns the half that contains all triangles of this cell. `empty` is the other half.
     pub(super) fn narrowed(mut self, plane: &Plane, empty: usize) -> Self {
         let (below, above) = self.extent.halves(plane.axis, plane.position);
         self.extent = if empty == 0 { above } else { below };

@@ -5,7 +5,8 @@ use crate::kdtree::cells::stack::{Stack, Top};
 use crate::kdtree::cost::sweep;
 use crate::kdtree::phases::route::{Added, Route, Straddler};
 
-/// What a sequential build needs besides its result. Reused from one subtree to the next.
+/// The memory that a sequential build needs besides its result. It is reused from one subtree to
+/// the next.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
     pub(super) stacks: [Stack; 2],
@@ -18,7 +19,7 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    /// A workspace that has some memory.
+    /// Creates a workspace that uses the given memory.
     pub(super) fn within(memory: Stack) -> Self {
         Self {
             stacks: [Stack::default(), memory],
@@ -28,7 +29,7 @@ impl Workspace {
 }
 
 impl Buffer for Workspace {
-    /// That of the lists, which is nearly all.
+    /// The memory of the lists, which is nearly all.
     fn byte_count(&self) -> usize {
         let of_stack = |stack: &Stack| {
             let events = stack.events.iter().map(Buffer::byte_count);

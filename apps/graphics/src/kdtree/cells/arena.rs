@@ -1,9 +1,12 @@
-//! What cells call their triangles: names of one word; and the pieces that planes have cut some of them into.
+//! The pieces that split planes cut triangles into, and their lookup by [`Name`].
 //!
-//! A cell's list says which triangles reach into it, and what becomes of a list is to be copied, level by level. So an entry is one word: the index
-//! of a triangle in the mesh, or the number of a piece of one. Boxes are looked at only where a plane cuts a triangle; that of a whole one
-//! comes from its corners, that of a piece is kept in an arena. Arenas hang on one another as cells do: pieces are numbered through from the root
-//! on, and an arena goes on where that of the cell above ends.
+//! Every list of a cell's triangles is copied again and again, level by level. So an entry of a
+//! list is a single word, a [`Name`]: the index of a whole triangle in the mesh, or the number of a
+//! piece of a triangle. The box of a triangle is needed only when a plane cuts the triangle. The
+//! box of a whole triangle is computed from its corners; the box of a piece is stored in an arena.
+//!
+//! Arenas form a chain that follows the nesting of the cells. Pieces are numbered consecutively
+//! from the root down, so an arena continues the numbering where the arena of the parent cell ends.
 
 use std::sync::Arc;
 
@@ -11,17 +14,17 @@ use super::extent::Extent;
 use super::names::{Name, Occurrence, Reference};
 use crate::intersect::Corners;
 
-/// The pieces that the triangles of a cell and those below it are named by.
+/// The pieces that belong to a cell and to the cells below it.
 #[derive(Debug, Default)]
 pub(in crate::kdtree) struct Arena {
     above: Option<Arc<Self>>,
-    /// The number of the first piece that is kept here.
+    /// The number of the first piece that is stored in this arena.
     first: usize,
     pieces: Vec<Reference>,
 }
 
 impl Arena {
-    /// An arena for what is below.
+    /// Creates an empty arena for the cells below the cell of `above`.
     pub(in crate::kdtree) fn below(above: &Arc<Self>) -> Self {
         Self {
             first: above.len(),
@@ -30,12 +33,12 @@ impl Arena {
         }
     }
 
-    /// The number of the next piece.
+    /// The number that the next piece will get.
     pub(in crate::kdtree) fn len(&self) -> usize {
         self.first + self.pieces.len()
     }
 
-    /// Keeps a piece and names it.
+    /// Stores a piece and returns its name.
     #[inline]
     pub(in crate::kdtree) fn push(&mut self, piece: Reference) -> Name {
         let name = Name::piece(self.len());
@@ -43,22 +46,24 @@ impl Arena {
         name
     }
 
-    /// Keeps some pieces, which have the next numbers.
+    /// Stores several pieces, which get consecutive numbers.
     pub(in crate::kdtree) fn extend(&mut self, pieces: impl IntoIterator<Item = Reference>) {
         self.pieces.extend(pieces);
     }
 
-    /// Forgets the pieces from some number on, all of which are kept here.
+    /// Removes the pieces from number `len` on.
+    ///
+    /// All of them must be stored in this arena, not in one above it.
     pub(in crate::kdtree) fn truncate(&mut self, len: usize) {
         self.pieces.truncate(len - self.first);
     }
 
-    /// The pieces that are kept here.
+    /// Returns the pieces that are stored in this arena.
     pub(in crate::kdtree) fn into_pieces(self) -> Vec<Reference> {
         self.pieces
     }
 
-    /// What has a name, among triangles with these corners.
+    /// Looks up the reference of a name, given the corners of all triangles of the mesh.
     #[inline]
     pub(in crate::kdtree) fn reference(&self, name: Name, triangles: &[Corners]) -> Reference {
         if name.is_cut() {
@@ -70,7 +75,7 @@ impl Arena {
         }
     }
 
-    /// Which triangle a name belongs to, as a leaf names it.
+    /// Returns the triangle of a name, in the form in which a leaf stores it.
     #[inline]
     pub(in crate::kdtree) fn occurrence(&self, name: Name) -> Occurrence {
         if name.is_cut() {
@@ -96,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_found_in_whichever_arena_it_is() {
+    fn a_name_is_found_in_the_arena_that_stores_it() {
         let reference = |triangle| Reference {
             extent: Extent::ZERO,
             triangle: Occurrence::first(triangle).repeated(),

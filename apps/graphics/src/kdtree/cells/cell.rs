@@ -1,4 +1,7 @@
-//! Cells on their way to becoming nodes: a box, the triangles that reach into it, and their events.
+//! Cells that are still to become nodes: a box, the triangles that reach into it, and their events.
+//!
+//! The same content exists in three forms. [`Cell`] borrows its lists, [`OwnedCell`] owns each list
+//! as one vector, and [`SharedCell`] has lists in chunks, since several tasks have written them.
 
 use std::sync::Arc;
 
@@ -9,12 +12,12 @@ use super::event::Event;
 use super::extent::Extent;
 use super::names::Name;
 
-/// What is known of a cell, wherever its lists are kept.
+/// A cell that borrows its lists.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::kdtree) struct Cell<'a> {
     pub(in crate::kdtree) extent: Extent,
     pub(in crate::kdtree) names: &'a [Name],
-    /// Per axis, sorted. The references in them are indices in `names`.
+    /// One sorted list per axis. The references in the events are indices into `names`.
     pub(in crate::kdtree) events: [&'a [Event]; 3],
 }
 
@@ -24,24 +27,25 @@ pub(in crate::kdtree) struct OwnedCell {
     pub(in crate::kdtree) extent: Extent,
     pub(in crate::kdtree) names: Vec<Name>,
     pub(in crate::kdtree) events: [Vec<Event>; 3],
-    /// Knows the names.
+    /// Looks up the names.
     pub(in crate::kdtree) arena: Arc<Arena>,
 }
 
-/// A cell that several work on: what each of them has made of its lists is a chunk.
+/// A cell that several tasks work on. Each chunk of its lists is the output of one task.
 #[derive(Debug)]
 pub(in crate::kdtree) struct SharedCell {
     pub(in crate::kdtree) extent: Extent,
     pub(in crate::kdtree) names: ChunkedArray<Name>,
     pub(in crate::kdtree) events: [ChunkedArray<Event>; 3],
-    /// Knows the names.
+    /// Looks up the names.
     pub(in crate::kdtree) arena: Arc<Arena>,
-    /// The lists came along with the build and go with it: the next one brings its own.
+    /// True if the lists were passed in with the build. Such lists are not kept for the next build,
+    /// which brings lists of its own.
     pub(in crate::kdtree) is_external: bool,
 }
 
 impl SharedCell {
-    /// The root of a build.
+    /// Creates the root of a build.
     pub(in crate::kdtree) fn root(cell: OwnedCell) -> Self {
         Self {
             is_external: true,
@@ -49,7 +53,7 @@ impl SharedCell {
         }
     }
 
-    /// The triangles.
+    /// The number of references.
     pub(in crate::kdtree) fn len(&self) -> usize {
         self.names.len()
     }

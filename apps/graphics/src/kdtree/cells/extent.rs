@@ -5,7 +5,7 @@ use glam::Vec3;
 use crate::intersect::Corners;
 use crate::mesh::Bounds;
 
-/// An axis-aligned box as plain arrays, which a loop can index by axis.
+/// An axis-aligned box, stored as plain arrays so that a loop can index it by axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::kdtree) struct Extent {
     pub(in crate::kdtree) low: [f32; 3],
@@ -18,7 +18,7 @@ impl Extent {
         high: [0.0; 3],
     };
 
-    /// The smallest box around a triangle.
+    /// Returns the smallest box around a triangle.
     pub(in crate::kdtree) fn of_triangle([a, b, c]: &Corners) -> Self {
         // Adding zero turns -0.0 into 0.0, so that equal positions have equal bits.
         let of_all = |pick: fn(f32, f32) -> f32| {
@@ -30,7 +30,7 @@ impl Extent {
         }
     }
 
-    /// The smallest box around this one and another.
+    /// Returns the smallest box around this box and another one.
     pub(in crate::kdtree) fn union(mut self, other: &Self) -> Self {
         for axis in 0..3 {
             self.low[axis] = self.low[axis].min(other.low[axis]);
@@ -39,7 +39,8 @@ impl Extent {
         self
     }
 
-    /// Both halves of the box, at a plane inside or on its border.
+    /// Splits the box at a plane inside the box or on its border. Returns the half below and the
+    /// half above.
     pub(in crate::kdtree) fn halves(&self, axis: usize, position: f32) -> (Self, Self) {
         let (mut below, mut above) = (*self, *self);
         below.high[axis] = position;
@@ -47,13 +48,14 @@ impl Extent {
         (below, above)
     }
 
-    /// Whether another box is in this one and nowhere touches its border.
+    /// Returns true if `other` lies inside this box without touching its border.
     #[inline]
     pub(in crate::kdtree) fn is_around(&self, other: &Self) -> bool {
         (0..3).all(|axis| self.low[axis] < other.low[axis] && other.high[axis] < self.high[axis])
     }
 
-    /// Half of the surface. `f64`, so that neither tiny nor huge scenes leave the range.
+    /// Half of the surface area. It is an `f64` so that neither tiny nor huge scenes overflow or
+    /// underflow.
     pub(in crate::kdtree) fn half_area(&self) -> f64 {
         let [x, y, z] =
             std::array::from_fn(|axis| f64::from(self.high[axis]) - f64::from(self.low[axis]));

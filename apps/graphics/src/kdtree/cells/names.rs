@@ -1,9 +1,10 @@
-//! Triangles as cells and leaves refer to them.
+//! The one-word names of triangles: [`Name`] in the lists of cells, [`Occurrence`] in the lists of
+//! leaves. A [`Reference`] is the full description that a [`Name`] resolves to.
 
 use super::event::{Event, Kind};
 use super::extent::Extent;
 
-/// What a cell calls a triangle.
+/// The name of a triangle, or of a piece of a triangle, in the list of a cell.
 ///
 /// ```text
 ///  31    30                              0
@@ -17,30 +18,30 @@ pub(in crate::kdtree) struct Name(u32);
 impl Name {
     const CUT: u32 = 1 << 31;
 
-    /// The name of a triangle that no plane has cut.
+    /// Returns the name of a triangle that no plane has cut.
     #[inline]
     pub(in crate::kdtree) fn whole(triangle: u32) -> Self {
         debug_assert!(triangle < Self::CUT);
         Self(triangle)
     }
 
-    /// The name of a piece.
+    /// Returns the name of a piece.
     ///
     /// # Panics
-    /// When there are 2^31 of them.
+    /// Panics if `number` is 2^31 or more.
     #[inline]
     pub(in crate::kdtree) fn piece(number: usize) -> Self {
         assert!(number < Self::CUT as usize, "too many pieces of triangles");
         Self(number as u32 | Self::CUT)
     }
 
-    /// The first occurrence of the triangle, where this is the name of a whole one.
+    /// Returns the first occurrence of the triangle. This must be the name of a whole triangle.
     #[inline]
     pub(in crate::kdtree) fn first_occurrence(self) -> Occurrence {
         Occurrence::first(self.0)
     }
 
-    /// Whether a plane has cut the triangle.
+    /// Returns true if this is the name of a piece, that is, if a plane has cut the triangle.
     #[inline]
     pub(in crate::kdtree) fn is_cut(self) -> bool {
         self.0 >= Self::CUT
@@ -52,7 +53,8 @@ impl Name {
     }
 }
 
-/// A triangle as a reference names it: which one, and whether of all leaves below that name it this reference's is the first in the tree.
+/// A triangle in the list of a leaf, with a flag that tells whether an earlier leaf of the tree
+/// also contains it.
 ///
 /// ```text
 ///  31       30                              0
@@ -60,21 +62,23 @@ impl Name {
 /// │repeated│ index of the triangle           │
 /// └────────┴─────────────────────────────────┘
 /// ```
-/// Where a plane cuts a triangle, the piece below goes on being the first, the one above repeats it: leaves below a plane come before those
-/// above it. So each triangle has exactly one reference at any time that is the first.
+///
+/// Each triangle has exactly one first occurrence at any time. When a plane cuts a triangle, the
+/// piece below the plane stays the first occurrence and the piece above becomes a repeated one,
+/// because the leaves below a plane come before the leaves above it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::kdtree) struct Occurrence(u32);
 
 impl Occurrence {
     const REPEATED: u32 = 1 << 31;
 
-    /// The first naming of a triangle with an index below 2^31.
+    /// Returns the first occurrence of a triangle. The index must be below 2^31.
     pub(in crate::kdtree) fn first(triangle: u32) -> Self {
         debug_assert!(triangle < Self::REPEATED);
         Self(triangle)
     }
 
-    /// The same triangle, named again.
+    /// Returns a repeated occurrence of the same triangle.
     pub(in crate::kdtree) fn repeated(self) -> Self {
         Self(self.0 | Self::REPEATED)
     }
@@ -90,7 +94,7 @@ impl Occurrence {
     }
 }
 
-/// A triangle within a cell: which one, and the box of the part of it that the cell holds.
+/// A triangle within a cell: its occurrence, and the box of the part that lies inside the cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::kdtree) struct Reference {
     pub(in crate::kdtree) extent: Extent,
@@ -98,12 +102,13 @@ pub(in crate::kdtree) struct Reference {
 }
 
 impl Reference {
-    /// The name of a whole triangle.
+    /// Returns the name of the triangle, which no plane must have cut.
     pub(in crate::kdtree) fn name(&self) -> Name {
         Name::whole(self.triangle.triangle())
     }
 
-    /// Puts the events of this triangle along one axis to a list: one where it is flat, else two.
+    /// Appends the events of this triangle along one axis: one event if the triangle is flat along
+    /// the axis, otherwise two.
     pub(in crate::kdtree) fn push_events(&self, index: u32, axis: usize, events: &mut Vec<Event>) {
         let (low, high) = (self.extent.low[axis], self.extent.high[axis]);
         if low == high {

@@ -1,4 +1,4 @@
-//! Stacks of lists.
+//! A stack of cells' lists, which lets the sequential builder work without an allocation per cell.
 
 use std::ops::Range;
 
@@ -7,15 +7,15 @@ use super::event::Event;
 use super::extent::Extent;
 use super::names::Name;
 
-/// Where on a stack the lists of a cell are.
+/// The ranges of a stack that hold the lists of one cell.
 #[derive(Debug, Clone)]
 pub(in crate::kdtree) struct Place {
     pub(in crate::kdtree) names: Range<usize>,
     pub(in crate::kdtree) events: [Range<usize>; 3],
 }
 
-/// Lists of cells, one on top of the other. The vectors stay as long as they have ever been; `Place`s say
-/// what of them is in use.
+/// The lists of several cells, one on top of the other. The vectors never shrink; a [`Place`] tells
+/// which part of them a cell uses.
 #[derive(Debug, Clone, Default)]
 pub(in crate::kdtree) struct Stack {
     pub(in crate::kdtree) names: Vec<Name>,
@@ -31,7 +31,7 @@ impl Stack {
         }
     }
 
-    /// Makes the stack at least so high that `count` more triangles fit onto `top`.
+    /// Grows the stack, if necessary, so that `count` more triangles fit on `top`.
     pub(in crate::kdtree) fn grow(&mut self, top: &Top, count: usize) {
         let len = top.names + count;
         if self.names.len() < len {
@@ -46,7 +46,7 @@ impl Stack {
     }
 }
 
-/// How high a stack is filled.
+/// The fill level of a stack.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::kdtree) struct Top {
     pub(in crate::kdtree) names: usize,

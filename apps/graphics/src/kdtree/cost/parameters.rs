@@ -1,11 +1,11 @@
-//! What a tree is built for: costs, the bonus for empty space, and a limit on the depth.
+//! The parameters of a tree: the costs, the bonus for empty space, and the limits.
 
 use crate::kdtree::error::BuildError;
 
-/// The deepest that any tree grows: the traversal keeps a stack of that many entries.
+/// The maximum depth of any tree. The traversal keeps a stack with this many entries.
 pub const DEPTH_MAX: u32 = 64;
 
-/// How deep a tree may grow. The root has depth 0.
+/// The limit on the depth of a tree. The root has depth 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DepthLimit {
     /// `8 + 1.3 log2(triangles)`, the rule of Havran and of pbrt.
@@ -13,12 +13,12 @@ pub enum DepthLimit {
     Automatic,
     /// At most this deep, and never deeper than [`DEPTH_MAX`].
     At(u32),
-    /// As deep as the costs say, but for [`DEPTH_MAX`].
+    /// As deep as the costs suggest, up to [`DEPTH_MAX`].
     Unlimited,
 }
 
 impl DepthLimit {
-    /// The limit for a mesh of `triangle_count` triangles.
+    /// Returns the maximum depth for a mesh of `triangle_count` triangles.
     #[must_use]
     pub fn levels(self, triangle_count: usize) -> u32 {
         match self {
@@ -32,19 +32,20 @@ impl DepthLimit {
     }
 }
 
-/// The bound on copies unless another is asked for.
+/// The default bound on copies.
 ///
-/// Scanned models and rooms stay below it. A star of needles in all directions reaches it; building
-/// its tree takes 2.5 times as long per triangle as that of a scanned model of 870,000 triangles.
-/// With 5 that is 3.0 times, for a tenth fewer tests per ray.
+/// Scanned models and interiors stay below it. A star of needles in all directions reaches it.
+/// Building the tree of such a star takes 2.5 times as long per triangle as building that of a
+/// scanned model of 870,000 triangles. With a bound of 5 it would take 3.0 times as long and save a
+/// tenth of the tests per ray.
 const COPIES_MAX: f64 = 4.7;
 
-/// What the surface-area heuristic weighs.
+/// The parameters of the surface-area heuristic.
 ///
-/// Only the ratio of the two costs matters for the shape of the tree. The defaults suit the traversal of this
-/// crate, where a step through an inner node waits for memory and often goes the way that the processor did not
-/// guess, and a test of a triangle does neither: on scanned models a finer tree makes rays no faster, and takes
-/// twice as long to build.
+/// Only the ratio of the two costs affects the shape of the tree. The defaults suit the traversal
+/// of this crate. A step through an inner node waits for memory and often takes the branch that the
+/// processor did not predict; a test of a triangle does neither. On scanned models, a finer tree
+/// makes rays no faster and takes twice as long to build.
 ///
 /// # Examples
 /// ```
@@ -55,16 +56,17 @@ const COPIES_MAX: f64 = 4.7;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
-    /// What a step through an inner node costs; finite, above zero.
+    /// The cost of a step through an inner node; finite and above zero.
     pub traversal_cost: f64,
-    /// What a test of a triangle costs; finite, above zero.
+    /// The cost of a test of a triangle; finite and above zero.
     pub intersection_cost: f64,
     /// The factor, from 0 to 1, on the cost of a plane that cuts off empty space.
     pub empty_bonus: f64,
-    /// How deep the tree may grow.
+    /// The limit on the depth of the tree.
     pub depth_limit: DepthLimit,
-    /// How many references to each triangle the large cells may have on average, where planes cut
-    /// triangles and copy the references; at least 1. Infinity: as many as the costs say.
+    /// The maximum average number of references per triangle in the large cells, at least 1. A
+    /// plane that cuts triangles copies their references. With infinity, only the costs limit the
+    /// copies.
     pub copies_max: f64,
 }
 
@@ -92,10 +94,10 @@ impl Parameters {
                 "a number from 0 to 1",
             ),
             (
-                "limit of copies",
+                "limit on copies",
                 self.copies_max,
                 self.copies_max >= 1.0,
-                "a number from 1 on",
+                "a number of at least 1",
             ),
         ];
         match checks.into_iter().find(|(_, _, fits, _)| !fits) {

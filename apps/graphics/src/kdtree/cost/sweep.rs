@@ -1,22 +1,24 @@
-//! The surface-area heuristic: the cheapest plane for a cell, found by one sweep along each axis.
+//! The surface-area heuristic (SAH): finds the cheapest plane of a cell by one sweep along each
+//! axis.
 //!
 //! # Cost
-//! A ray that meets a cell of surface `S` meets the halves with the chances `S_l / S` and `S_r / S`. Splitting
-//! therefore costs
+//! A ray that meets a cell of surface `S` meets the halves with the probabilities `S_l / S` and
+//! `S_r / S`. So a split costs
 //! ```text
 //! λ · (traversal + intersection · (S_l · n_l + S_r · n_r) / S)
 //! ```
-//! where `λ < 1` when one half has some thickness and no triangle at all, else 1. Candidates are the ends of
-//! the extents of the triangles: between them the cost is linear, so no minimum is missed. A triangle that
-//! lies in the plane counts once, for the half where it is cheaper.
+//! where `λ < 1` if one half is not flat and contains no triangle at all, and `λ = 1` otherwise.
+//! The candidate planes are at the ends of the extents of the triangles. Between them the cost is
+//! linear, so no minimum is missed. A triangle that lies in the plane counts once, for the half
+//! where it is cheaper.
 //!
 //! # Ties
-//! The first of equally cheap planes in the order axis, position, side (above, then below) wins, whatever
-//! parts the sweep is done in: the choice depends on the cell alone.
+//! Among equally cheap planes, the first in the order axis, position, side (above, then below)
+//! wins, no matter how the sweep is divided. So the choice depends on the cell alone.
 //!
 //! # Source
-//! Wald, Havran 2006 (see [`super`]), sections 3 and 4; empty-space bonus: section 5.1 there, after V. Havran's
-//! dissertation, 2000.
+//! Wald, Havran 2006 (see [`crate::kdtree`]), sections 3 and 4. Empty-space bonus: section 5.1
+//! there, after V. Havran's dissertation, 2000.
 
 mod stretch;
 
@@ -31,17 +33,17 @@ use super::plane::{Plane, Side};
 #[cfg(test)]
 mod tests;
 
-/// The surface of the halves of one box as functions of where it is cut along one axis.
+/// The surface areas of both halves of a box, as functions of the position of a cut along one axis.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::kdtree) struct Surface {
     axis: usize,
     low: f32,
     high: f32,
-    /// Area of the cut.
+    /// The area of the cut.
     cross: f64,
-    /// Half of its perimeter.
+    /// Half of the perimeter of the cut.
     perimeter: f64,
-    /// Half of the surface of the whole box.
+    /// Half of the surface area of the whole box.
     whole: f64,
 }
 
@@ -59,7 +61,8 @@ impl Surface {
         }
     }
 
-    /// The sum of surface times triangles over both halves.
+    /// Returns the weight of a plane: the sum of surface area times number of triangles over both
+    /// halves.
     #[inline(always)]
     pub(in crate::kdtree) fn weight(&self, position: f32, below: u32, above: u32) -> f64 {
         self.area_below(position) * f64::from(below) + self.area_above(position) * f64::from(above)
@@ -79,8 +82,11 @@ impl Surface {
         parameters.traversal_cost + parameters.intersection_cost * (weight / self.whole)
     }
 
-    /// The cheapest plane, of the lightest and of those that cut off what is empty; `ends` are the first and the last event along the
-    /// axis, `count` the triangles. None when the cell has no surface.
+    /// Returns the cheapest of the lightest plane and the planes that cut off empty space, or
+    /// `None` if the cell has no surface.
+    ///
+    /// `first` and `last` are the first and the last event along the axis, and `count` is the
+    /// number of triangles.
     pub(in crate::kdtree) fn plane(
         &self,
         lightest: Lightest,
@@ -113,16 +119,16 @@ impl Surface {
     }
 }
 
-/// Memory that sweeps use.
+/// Scratch memory for sweeps.
 #[derive(Debug, Default)]
 pub(in crate::kdtree) struct Scratch {
     sums: Vec<Passed>,
     bounds: Vec<f64>,
 }
 
-/// Finds the cheapest plane, or none when the cell has no surface or no triangles.
+/// Finds the cheapest plane. Returns `None` if the cell has no surface or no triangles.
 ///
-/// The plane may well cost more than a leaf; that is for the caller to weigh. Cost: O(events).
+/// The plane may cost more than a leaf; the caller compares the two. Takes O(events) time.
 pub(in crate::kdtree) fn cheapest_plane(
     cell: &Cell<'_>,
     parameters: &Parameters,
@@ -132,7 +138,7 @@ pub(in crate::kdtree) fn cheapest_plane(
     cheapest_of(planes)
 }
 
-/// Finds the cheapest plane across one axis.
+/// Finds the cheapest plane perpendicular to one axis.
 pub(in crate::kdtree) fn cheapest_plane_along(
     cell: &Cell<'_>,
     axis: usize,
@@ -155,7 +161,7 @@ pub(in crate::kdtree) fn cheapest_plane_along(
     surface.plane(lightest, ends, triangle_count, parameters)
 }
 
-/// The first of the cheapest.
+/// Returns the first of the cheapest planes.
 pub(in crate::kdtree) fn cheapest_of(planes: [Option<Plane>; 3]) -> Option<Plane> {
     planes
         .into_iter()

@@ -1,9 +1,12 @@
-//! From the pieces that builders leave to a tree: nodes and leaves laid end to end, and the triangles in the order of the leaves.
+//! Assembles a tree from the pieces that the builders make: lays nodes and leaves end to end, and
+//! stores the triangles in the order of the leaves.
 //!
-//! Pieces are laid out in the order in which the sequential builder would have written them, so that the tree does not show who built it. Each
-//! triangle is put down once, where the first leaf names it. Which leaf that is was known when the leaf was made ([`Named`]), so
-//! that all stretches of leaves can be worked on at once: one pass puts the triangles down and notes where, the next looks that up for
-//! all other leaves.
+//! Pieces are laid out in the order in which the sequential builder would have written them, so the
+//! tree does not depend on the builder. Each triangle is stored once, at the position of the first
+//! leaf that contains it. Whether a leaf is the first one was known when the leaf was made
+//! ([`Occurrence`]), so all stretches of leaves can be processed in parallel. The first pass stores
+//! the triangles and records their positions. The second pass looks up these positions for all leaf
+//! entries.
 
 use raddle_collections::shared_vec::SharedVec;
 use raddle_sync::prim::{AtomicU32, Relaxed};
@@ -18,7 +21,7 @@ use crate::kdtree::cells::names::Occurrence;
 use crate::kdtree::cost::parameters::Parameters;
 use crate::kdtree::crew::Crew;
 
-/// Leaf entries that one visit of a crew deals with.
+/// The number of leaf entries in one unit of work.
 const STRETCH_LEN: usize = 16 * 1024;
 
 /// Memory for the triangles of a tree.
@@ -30,7 +33,8 @@ pub(in crate::kdtree) struct TreeMemory {
 }
 
 impl TreeMemory {
-    /// Room for so many triangles. It is written to here, so that a system that only then finds the memory need not do so later.
+    /// Allocates memory for `count` triangles and writes to it, so that the system maps its pages
+    /// now and not during the build.
     pub(in crate::kdtree) fn new(count: usize, crew: &impl Crew) -> Self {
         let (corners, (triangle_ids, places)) = crew.join(
             || vec![[[f32::NAN; 3]; 3]; count],
@@ -43,16 +47,16 @@ impl TreeMemory {
         }
     }
 
-    /// A place for each triangle of the mesh.
+    /// Returns an array with one place for each triangle of the mesh.
     fn places(&mut self, triangle_count: usize) -> Vec<AtomicU32> {
         let mut places = std::mem::take(&mut self.places);
         places.resize(triangle_count, 0);
-        // In the same memory.
+        // The conversion reuses the allocation.
         places.into_iter().map(AtomicU32::new).collect()
     }
 }
 
-/// Puts a finished tree together.
+/// Assembles the finished tree.
 pub(in crate::kdtree) fn assemble(
     (triangles, parameters): (&[Corners], &Parameters),
     extent: Extent,
@@ -60,6 +64,7 @@ pub(in crate::kdtree) fn assemble(
     mut memory: TreeMemory,
     crew: &impl Crew,
 ) -> KdTree {
+    // Give every node its final index, and copy the leaf lists into one.
     let mut layout = Layout::of(piece);
     let (nodes, mut names) = layout.lay_out(crew);
     let stretches: Vec<&[Occurrence]> = names.chunks(STRETCH_LEN).collect();
@@ -68,6 +73,7 @@ pub(in crate::kdtree) fn assemble(
     let places = memory.places(triangles.len());
     let corners = SharedVec::within(memory.corners, triangle_count);
     let triangle_ids = SharedVec::within(memory.triangle_ids, triangle_count);
+    // First pass: store each triangle where it occurs first, and record its place.
     each_of(stretches.len(), crew, |index| {
         let range = firsts[index]..firsts[index + 1];
         let mut corners = corners.claim(range.clone());
@@ -75,20 +81,21 @@ pub(in crate::kdtree) fn assemble(
         let first_occurrences = stretches[index].iter().filter(|name| name.is_first());
         for (name, place) in first_occurrences.zip(range) {
             let triangle = name.triangle();
-            // Relaxed: nobody reads it before all of this pass is done.
+            // Relaxed: it is read only after this pass has ended.
             places[triangle as usize].store(place as u32, Relaxed);
             triangle_ids.extend_from_slice(&[triangle]);
             corners.extend_from_slice(&[triangles[triangle as usize]]);
         }
     });
+    // Second pass: replace every leaf entry by the recorded place.
     let mut stretches: Vec<&mut [Occurrence]> = names.chunks_mut(STRETCH_LEN).collect();
     crew.for_each(&mut stretches, |_, stretch| {
         for name in &mut **stretch {
-            // Relaxed: stored in the pass before this one.
+            // Relaxed: it was stored in the previous pass.
             *name = Occurrence::first(places[name.triangle() as usize].load(Relaxed));
         }
     });
-    // In the same memory.
+    // The conversion reuses the allocation.
     let entries: Vec<u32> = names.into_iter().map(Occurrence::triangle).collect();
     let corners = filled(corners);
     KdTree {
@@ -110,7 +117,7 @@ pub(in crate::kdtree) fn assemble(
     }
 }
 
-/// How many names before each stretch, and in all, are the first of their triangle.
+/// Returns the number of first occurrences before each stretch, and their total.
 fn firsts_before(stretches: &[&[Occurrence]], crew: &impl Crew) -> Vec<usize> {
     let mut firsts = vec![0; stretches.len() + 1];
     crew.for_each(&mut firsts[1..], |index, count| {
@@ -136,19 +143,20 @@ fn filled<T: Copy>(vector: SharedVec<T>) -> Vec<T> {
     vector.into_vec().expect("every stretch was written")
 }
 
-/// Where the fragments of a tree go.
+/// The positions of the fragments in the tree.
 #[derive(Debug, Default)]
 struct Layout {
-    /// In the order of the nodes. A pair of children that belongs to no fragment is a run by itself.
+    /// The fragments in the order of the nodes. A pair of children that belongs to no fragment is a
+    /// run of its own.
     runs: Vec<Run>,
-    /// Nodes that are known only when what is below them has its place.
+    /// Nodes with their indices, which are written after everything below them has its position.
     late: Vec<(usize, Node)>,
     nodes: usize,
     entries: usize,
     depth: u32,
 }
 
-/// A fragment and its place.
+/// A fragment and its position.
 #[derive(Debug)]
 struct Run {
     fragment: Fragment,
@@ -157,7 +165,7 @@ struct Run {
 }
 
 impl Layout {
-    /// Lays out a whole tree. The root fills the first pair.
+    /// Lays out a whole tree. The root and a filler make up the first pair.
     fn of(piece: Piece) -> Self {
         let mut layout = Self::default();
         let first = layout.open_pair();
@@ -166,7 +174,7 @@ impl Layout {
         layout
     }
 
-    /// Gives a piece its place and returns its root.
+    /// Assigns a position to a piece and returns the root of the piece.
     fn place(&mut self, piece: Piece) -> Node {
         match piece {
             Piece::Whole { root, fragment } => {
@@ -190,7 +198,7 @@ impl Layout {
         }
     }
 
-    /// Makes room for two nodes and returns the index of the first.
+    /// Reserves two nodes and returns the index of the first.
     fn open_pair(&mut self) -> usize {
         let mut pair = Fragment::default();
         pair.open_pair();
@@ -211,9 +219,9 @@ impl Layout {
         self.runs.push(run);
     }
 
-    /// Copies all fragments to their places.
+    /// Copies all fragments to their positions.
     fn lay_out(&mut self, crew: &impl Crew) -> (Vec<Node>, Vec<Occurrence>) {
-        // A single list stays where it is.
+        // If a single fragment contains all entries, its list is reused without copying.
         let is_whole = |run: &&mut Run| run.fragment.entries.len() == self.entries;
         let whole = self.runs.iter_mut().find(is_whole);
         let whole = whole.map(|run| {

@@ -1,22 +1,22 @@
-//! Large leaves. Testing all triangles of a large leaf is slow, so there is a hierarchy of boxes
-//! below it.
+//! Hierarchies of boxes below large leaves. Testing all triangles of a large leaf would be slow.
 //!
-//! Planes do not tell long triangles apart that overlap. The surface-area heuristic then ends at a
-//! leaf of any size, and so does the bound on copies ([`super::level`]). A hierarchy of boxes has
-//! each triangle once, whatever its size. Rays visit its boxes from front to back and leave out
-//! those behind the nearest hit: of the triangles in the way of a ray they test those that begin
-//! before it.
+//! No plane separates long triangles that overlap. The surface-area heuristic then stops at a leaf
+//! of any size, and so does the bound on copies ([`crate::kdtree::cost::level`]). A hierarchy of
+//! boxes contains each triangle once, whatever its size. Rays visit the boxes from front to back
+//! and skip those behind the nearest hit. So of the triangles whose boxes a ray meets, it tests
+//! only those that begin before the hit.
 //!
-//! Leaves at a depth limit that was asked for have no hierarchy: such a tree is wanted as it is,
-//! and has large leaves whatever its triangles.
+//! Leaves at a depth limit that the user asked for have no hierarchy. Such a tree is wanted as it
+//! is, and has large leaves whatever its triangles are.
 //!
-//! The lists of the leaves stay as they are. A hierarchy depends on the finished tree alone, so
-//! that every builder makes the same.
+//! The lists of the leaves stay unchanged. A hierarchy depends on the finished tree alone, so every
+//! builder makes the same.
 //!
 //! # Boxes
-//! A box holds the parts of its triangles within the leaf's cell. A hit is found in each cell that
-//! it lies in, and there in each box, for the reason that [`super::traverse`] gives: boxes are
-//! rounded outward, and stretches within them are made longer just as those within cells.
+//! A box contains the parts of its triangles within the leaf's cell. A hit is found in each cell
+//! that contains it, and within the cell in each box that contains it, for the reason given in
+//! `traversal::traverse`: boxes are rounded outward, and the ray's stretches within boxes are
+//! extended like those within cells.
 //!
 //! # Source
 //! T. Kay, J. Kajiya: Ray tracing complex scenes. SIGGRAPH 1986, with halves by the median of the
@@ -30,19 +30,19 @@ use crate::kdtree::cost::parameters::{DEPTH_MAX, DepthLimit};
 use crate::kdtree::crew::Crew;
 use crate::kdtree::phases::clip;
 
-/// Entries of a traversal's stack for the deepest tree there can be.
+/// The number of entries of a traversal's stack that suffices for the deepest possible tree.
 pub(in crate::kdtree) const STACK_LEN: usize = DEPTH_MAX as usize;
 /// The largest number of triangles in a box that is not divided.
 const BOX_LEN_MAX: usize = 8;
 
-/// A box, and what it holds.
+/// A box of a hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::kdtree) struct BoxNode {
     pub(in crate::kdtree) extent: Extent,
-    /// The index of the first half; the second one is next to it. Of a list, the first of its
-    /// triangles.
+    /// In a divided box, the index of the first half; the second half follows it. Otherwise the
+    /// index of the first triangle of the box.
     pub(in crate::kdtree) first: u32,
-    /// The triangles of a list; 0 where the box is divided.
+    /// The number of triangles, or 0 if the box is divided.
     pub(in crate::kdtree) count: u32,
 }
 
@@ -51,11 +51,11 @@ pub(in crate::kdtree) struct BoxNode {
 pub(in crate::kdtree) struct Hierarchy {
     /// The index of the leaf's first entry in the tree.
     leaf: u32,
-    /// The root first, then pairs of halves.
+    /// The root, followed by pairs of halves.
     pub(in crate::kdtree) nodes: Vec<BoxNode>,
     /// The triangles of the leaf, as indices into the tree's corners, in the order of the boxes.
     pub(in crate::kdtree) entries: Vec<u32>,
-    /// A copy of their corners: the triangles of a box are far from each other in those of the
+    /// A copy of their corners. The triangles of a box are far from each other in the array of the
     /// tree.
     pub(in crate::kdtree) corners: Vec<Corners>,
 }
@@ -65,8 +65,8 @@ pub(in crate::kdtree) struct Hierarchy {
 pub(in crate::kdtree) struct Hierarchies(Vec<Hierarchy>);
 
 impl Hierarchies {
-    /// Makes the hierarchies of all large leaves. Cost: O(nodes), and O(n log n) for each large
-    /// leaf.
+    /// Builds the hierarchies of all large leaves. Takes O(nodes) time, and O(n log n) time for
+    /// each large leaf.
     pub(in crate::kdtree) fn of(
         nodes: &[Node],
         entries: &[u32],
@@ -92,7 +92,7 @@ impl Hierarchies {
         Self(all)
     }
 
-    /// The hierarchy of a leaf that [is large](is_large), if it has one.
+    /// Returns the hierarchy of a leaf that [is large](is_large), if it has one.
     pub(in crate::kdtree) fn of_leaf(&self, leaf: Node) -> Option<&Hierarchy> {
         let first = leaf.first() as u32;
         let found = self
@@ -101,7 +101,7 @@ impl Hierarchies {
         found.ok().map(|index| &self.0[index])
     }
 
-    /// The memory of all.
+    /// The memory of all hierarchies, in bytes.
     pub(in crate::kdtree) fn byte_count(&self) -> usize {
         let of_one = |hierarchy: &Hierarchy| {
             size_of_val(hierarchy.nodes.as_slice())
@@ -112,14 +112,14 @@ impl Hierarchies {
     }
 }
 
-/// Tells whether a node is a leaf that may have a hierarchy.
+/// Returns true if a node is a leaf with enough triangles for a hierarchy.
 #[inline(always)]
 pub(in crate::kdtree) fn is_large(node: Node) -> bool {
     node.is_leaf() && node.count() >= LARGE_LEN_MIN
 }
 
-/// The large leaves of a tree above some depth, and their cells, each with an empty place for its
-/// hierarchy.
+/// Returns the large leaves of a tree above depth `limit` and their cells, each with an empty
+/// hierarchy that is to be filled.
 fn large_leaves(nodes: &[Node], extent: Extent, limit: u32) -> Vec<(Hierarchy, Node, Extent)> {
     let mut found = Vec::new();
     let mut pending = vec![(nodes[0], extent, 0)];
@@ -168,7 +168,7 @@ impl Hierarchy {
             .collect();
         let mut hierarchy = Self {
             leaf,
-            // Lists have four triangles or more: there are fewer than half as many boxes.
+            // Lists have four triangles or more, so there are fewer than half as many boxes.
             nodes: Vec::with_capacity(items.len() / 2),
             entries: Vec::with_capacity(items.len()),
             corners: Vec::with_capacity(items.len()),
@@ -179,7 +179,7 @@ impl Hierarchy {
         hierarchy
     }
 
-    /// Puts down a box around some items, and returns its index.
+    /// Adds a box around some items, and returns its index.
     fn open(&mut self, items: &[Item]) -> usize {
         let extents = items.iter().map(|item| item.extent);
         let extent = extents.reduce(|all, extent| all.union(&extent));
@@ -191,8 +191,8 @@ impl Hierarchy {
         self.nodes.len() - 1
     }
 
-    /// Fills a box with its items: halves of equal size, at the median along the axis on which the
-    /// centres are spread most.
+    /// Fills a box with its items. Divides the items into two halves of equal size, at the median
+    /// along the axis with the widest spread of centres.
     fn divide(&mut self, index: usize, items: &mut [Item], corners: &[Corners], depth: usize) {
         // A traversal keeps one pending box for each level.
         debug_assert!(depth < STACK_LEN, "halves of at most 2^26 triangles");
@@ -221,7 +221,7 @@ impl Hierarchy {
     }
 }
 
-/// The axis along which the centres of some items are spread most; the first of equals.
+/// Returns the axis along which the centres of the items are spread most; the first axis on ties.
 fn widest_axis(items: &[Item]) -> usize {
     let width = |axis: usize| {
         let (low, high) = items

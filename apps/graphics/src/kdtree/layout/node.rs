@@ -1,47 +1,47 @@
 //! A node of a kd-tree in eight bytes.
 //!
 //! ```text
-//!            payload: 32 bits             word: 30 bits             2 bits
+//!              payload: 32 bits            word: 30 bits              2 bits
 //! inner node │ split position, an f32    │ index of the first child │ axis: 0, 1, 2 │
 //! leaf       │ first entry of its list   │ length of its list       │ 3             │
 //! ```
-//! Both children stand next to each other, so that one index leads to both and they share a cache line.
+//! Both children are adjacent, so that one index leads to both and they share a cache line.
 //!
 //! # Source
-//! I. Wald: Realtime Ray Tracing and Interactive Global Illumination. Dissertation, Saarland University, 2004,
-//! section 7.3.
+//! I. Wald: Realtime Ray Tracing and Interactive Global Illumination. Dissertation, Saarland
+//! University, 2004, section 7.3.
 
-/// A node: an inner one or a leaf, packed into eight bytes.
+/// An inner node or a leaf, packed into eight bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Node {
     payload: u32,
     word: u32,
 }
 
-/// A [`Node`] taken apart.
+/// The unpacked form of a [`Node`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NodeKind {
-    /// A split of space in two.
+    /// A split of space by a plane.
     Inner {
-        /// 0, 1, 2 for x, y, z.
+        /// The axis: 0, 1, 2 for x, y, z.
         axis: usize,
-        /// Where on that axis.
+        /// The position of the plane on that axis.
         position: f32,
-        /// The index of the child below the plane; the one above it has the next index.
+        /// The index of the child below the plane. The child above the plane has the next index.
         children: usize,
     },
     /// A list of triangles.
     Leaf {
-        /// Index of its first entry in the list of all leaves.
+        /// The index of its first entry in the list of all leaves.
         first: usize,
-        /// How many entries; may be none.
+        /// The number of entries, which may be zero.
         count: usize,
     },
 }
 
 impl Node {
     const LEAF: u32 = 3;
-    /// Nodes and leaf entries are counted in this many bits.
+    /// The maximum index of a node, and the maximum number of entries of a leaf.
     pub(in crate::kdtree) const COUNT_MAX: usize = (1 << 30) - 1;
 
     /// Packs an inner node.
@@ -70,7 +70,8 @@ impl Node {
         }
     }
 
-    /// The same node where nodes and leaf entries have moved up by so many places.
+    /// Returns the node after everything that it refers to has moved up by `nodes` nodes and
+    /// `entries` leaf entries.
     #[inline]
     pub(in crate::kdtree) fn moved(self, nodes: usize, entries: usize) -> Self {
         match self.kind() {
@@ -83,7 +84,7 @@ impl Node {
         }
     }
 
-    /// Takes the node apart.
+    /// Unpacks the node.
     #[inline]
     #[must_use]
     pub fn kind(self) -> NodeKind {
@@ -101,7 +102,7 @@ impl Node {
         }
     }
 
-    /// Whether the node is a leaf.
+    /// Returns true if the node is a leaf.
     #[inline]
     #[must_use]
     pub fn is_leaf(self) -> bool {

@@ -1,24 +1,26 @@
-//! Pieces of a tree.
+//! Pieces of a tree, as the builders make them.
 
 use super::node::Node;
 use crate::kdtree::cells::arena::Arena;
 use crate::kdtree::cells::names::{Name, Occurrence};
 use crate::kdtree::cost::plane::Plane;
 
-/// A piece of a tree below some node: everything but that node itself.
+/// A part of a tree below some node, without that node itself.
 ///
-/// Order: the pair of children, then all below the first, then all below the second.
+/// The nodes are in this order: the pair of children, then everything below the first child, then
+/// everything below the second.
 #[derive(Debug, Default)]
 pub(in crate::kdtree) struct Fragment {
     pub(in crate::kdtree) nodes: Vec<Node>,
-    /// Triangles of all leaves, one list after the other in the order of the leaves.
+    /// The triangles of all leaves, one list after the other in the order of the leaves.
     pub(in crate::kdtree) entries: Vec<Occurrence>,
-    /// The depth, in the whole tree, of the deepest leaf.
+    /// The depth of the deepest leaf, counted from the root of the whole tree.
     pub(in crate::kdtree) depth: u32,
 }
 
 impl Fragment {
-    /// A fragment for so many triangles. Much of what it reserves is never touched.
+    /// Creates an empty fragment with enough capacity for `count` triangles. Much of that memory is
+    /// never touched.
     pub(in crate::kdtree) fn with_capacity_for(count: usize) -> Self {
         Self {
             nodes: Vec::with_capacity(count / 2),
@@ -36,7 +38,7 @@ impl Fragment {
         Node::leaf(first, names.len())
     }
 
-    /// Makes room for two children and returns the index of the first.
+    /// Reserves two children and returns the index of the first.
     pub(in crate::kdtree) fn open_pair(&mut self) -> usize {
         let pair = self.nodes.len();
         self.nodes.extend([Node::default(); 2]);
@@ -44,12 +46,12 @@ impl Fragment {
     }
 }
 
-/// A subtree as its builders left it.
+/// A subtree, as its builders made it.
 #[derive(Debug)]
 pub(in crate::kdtree) enum Piece {
-    /// Built by one.
+    /// A subtree built by one task.
     Whole { root: Node, fragment: Fragment },
-    /// Built by several.
+    /// A node and its halves, which may have been built by different tasks.
     Split {
         axis: usize,
         position: f32,
@@ -58,7 +60,8 @@ pub(in crate::kdtree) enum Piece {
 }
 
 impl Piece {
-    /// A node with one half that is empty, at some depth, and all else in the other.
+    /// Creates the node of a plane that cuts off empty space. Half `empty` becomes an empty leaf
+    /// at depth `depth`, and `full` becomes the other half.
     pub(in crate::kdtree) fn cut_off(plane: &Plane, empty: usize, depth: u32, full: Self) -> Self {
         let leaf = Self::Whole {
             root: Node::leaf(0, 0),
@@ -75,7 +78,7 @@ impl Piece {
         Self::split(plane, halves)
     }
 
-    /// A node with two halves.
+    /// Creates a node with two halves.
     pub(in crate::kdtree) fn split(plane: &Plane, halves: (Self, Self)) -> Self {
         Self::Split {
             axis: plane.axis,

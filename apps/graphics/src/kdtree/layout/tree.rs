@@ -1,4 +1,4 @@
-//! The tree.
+//! The tree itself and the access to its parts.
 
 use super::large::Hierarchies;
 use super::node::{Node, NodeKind};
@@ -6,11 +6,12 @@ use crate::intersect::Corners;
 use crate::kdtree::cost::parameters::Parameters;
 use crate::mesh::Bounds;
 
-/// A kd-tree over the triangles of a mesh, with a copy of them in the order in which rays come by.
+/// A kd-tree over the triangles of a mesh, with a copy of the triangles in the order in which rays
+/// visit them.
 ///
-/// Leaves hold only triangles that rays can hit. Triangles with two equal corners are left out.
-/// Where many triangles have the very same corners, all but the first are left out too: hits at the
-/// same distance count for the lowest index, so that hits stay the same.
+/// Leaves contain only triangles that rays can hit. Triangles with two equal corners are left out.
+/// Of many triangles with identical corners, all but the first are left out too. This does not
+/// change any hit, because among hits at the same distance the lowest index wins.
 ///
 /// # Examples
 /// ```
@@ -32,26 +33,26 @@ pub struct KdTree {
     pub(in crate::kdtree) parameters: Parameters,
     /// The depth of the deepest leaf.
     pub(in crate::kdtree) depth: u32,
-    /// The root, a node that fills its pair, then pairs of children.
+    /// The root, a filler that completes its pair, then pairs of children.
     pub(in crate::kdtree) nodes: Vec<Node>,
-    /// Lists of all leaves; indices into `corners` and `triangle_ids`.
+    /// The lists of all leaves, as indices into `corners` and `triangle_ids`.
     pub(in crate::kdtree) entries: Vec<u32>,
-    /// Each triangle once, in the order in which the leaves first name them.
+    /// Each triangle once, in the order of first occurrence in the leaves.
     pub(in crate::kdtree) corners: Vec<Corners>,
-    /// The index in the mesh of each of `corners`.
+    /// For each element of `corners`, the index of the triangle in the mesh.
     pub(in crate::kdtree) triangle_ids: Vec<u32>,
     /// The hierarchies of boxes below large leaves.
     pub(in crate::kdtree) hierarchies: Hierarchies,
 }
 
 impl KdTree {
-    /// The box around all triangles that a ray can hit; a point at the origin when there are none.
+    /// The box around all triangles that a ray can hit; a point at the origin if there are none.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    /// The highest index of a triangle in any leaf. Cost: O(triangles).
+    /// The highest index of a triangle in any leaf. Takes O(triangles) time.
     pub(crate) fn triangle_highest(&self) -> Option<usize> {
         self.triangle_ids
             .iter()
@@ -59,7 +60,7 @@ impl KdTree {
             .map(|&triangle| triangle as usize)
     }
 
-    /// What the tree was built with.
+    /// The parameters that the tree was built with.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
@@ -77,7 +78,7 @@ impl KdTree {
         &self.nodes
     }
 
-    /// The triangles of a leaf, as indices into the mesh; none of an inner node.
+    /// The triangles of a leaf, as indices into the mesh. For an inner node the iterator is empty.
     pub fn triangles_of(&self, node: Node) -> impl ExactSizeIterator<Item = u32> + '_ {
         let entries = match node.kind() {
             NodeKind::Leaf { first, count } => &self.entries[first..first + count],

@@ -1,17 +1,18 @@
-//! Perfect splits: the exact extent of what two halves of a cell hold of a triangle.
+//! Perfect splits: the exact boxes of the pieces of a triangle in both halves of a cell.
 //!
-//! The box of a whole triangle says too much about a cell that holds only a corner of it. So a triangle that
-//! straddles a split plane is clipped to its cell, then cut by the plane, and each half is given the box of
-//! its own piece.
+//! The box of a whole triangle is too large for a cell that contains only a corner of the triangle.
+//! So a triangle that straddles a split plane is clipped to its cell and then cut by the plane, and
+//! each half gets the box of its own piece.
 //!
 //! # Rounding
-//! Clipping is done in `f64`, from the original corners every time, so that errors do not add up over the
-//! levels. What comes out is rounded outward to `f32`: a box may be one unit in the last place too
-//! large, never too small, and a triangle is in no danger of missing from a cell that it reaches into.
+//! Clipping is done in `f64` and always starts from the original corners, so that errors do not add
+//! up over the levels. The result is rounded outward to `f32`. A box may be one unit in the last
+//! place too large, but never too small. So a triangle is never missing from a cell that it reaches
+//! into.
 //!
 //! # Source
-//! Wald, Havran 2006 (see [`super`]), section 4.4; I. Sutherland, G. Hodgman: Reentrant polygon clipping.
-//! CACM 17(1), 1974.
+//! Wald, Havran 2006 (see [`crate::kdtree`]), section 4.4; I. Sutherland, G. Hodgman: Reentrant
+//! polygon clipping. CACM 17(1), 1974.
 
 use crate::intersect::Corners;
 use crate::kdtree::cells::extent::Extent;
@@ -52,8 +53,8 @@ impl Polygon {
 
     #[inline]
     fn push(&mut self, corner: Point) {
-        // A convex polygon cannot outgrow the array; rounding could only ever bend it by a corner that is
-        // as good as its neighbour.
+        // A convex polygon cannot outgrow the array. Rounding can at most add a corner that nearly
+        // coincides with its neighbour, and such a corner can be dropped.
         if let Some(slot) = self.corners.get_mut(self.len) {
             *slot = corner;
             self.len += 1;
@@ -63,8 +64,8 @@ impl Polygon {
 
 /// A polygon that is clipped by one plane after another.
 struct Clipping {
-    /// The polygon, and memory for the next one. They change places with each plane: copying a
-    /// polygon takes as long as clipping it.
+    /// The current polygon, and memory for the next one. They change places with each plane,
+    /// because copying a polygon takes as long as clipping it.
     polygons: [Polygon; 2],
     current: usize,
 }
@@ -114,7 +115,8 @@ impl Clipping {
     }
 }
 
-/// Where the edge between two points on different sides of a plane meets it.
+/// Returns the point where the edge between two points on different sides of a plane crosses the
+/// plane.
 #[inline]
 fn crossing(a: Point, b: Point, axis: usize, plane: f64) -> Point {
     let share = (plane - a[axis]) / (b[axis] - a[axis]);
@@ -147,7 +149,8 @@ impl Piece {
         }
     }
 
-    /// Rounds outward and cuts off what stands over `limit`, which holds the true piece.
+    /// Rounds the box outward and clips it to `limit`, which contains the exact piece. Returns
+    /// `None` if the piece is empty.
     fn rounded_within(&self, limit: &Extent) -> Option<Extent> {
         if self.low[0] > self.high[0] {
             return None;
@@ -162,24 +165,24 @@ impl Piece {
     }
 }
 
-/// The largest `f32` at or below a number within its range.
+/// Returns the largest `f32` at or below a number within the range of `f32`.
 #[inline(always)]
 fn round_down(value: f64) -> f32 {
     let nearest = value as f32;
     stepped(nearest, -i32::from(f64::from(nearest) > value))
 }
 
-/// The smallest `f32` at or above a number within its range.
+/// Returns the smallest `f32` at or above a number within the range of `f32`.
 #[inline(always)]
 fn round_up(value: f64) -> f32 {
     let nearest = value as f32;
     stepped(nearest, i32::from(f64::from(nearest) < value))
 }
 
-/// The number some steps above another one.
+/// Returns the `f32` that is some steps above another one.
 ///
-/// The step is added, not jumped over: whether rounding needs one is pure chance. Zeros need no
-/// care, since the zero that a number rounds to has the sign of that number.
+/// The step is added without a branch, because a processor cannot predict whether rounding needs
+/// one. Zeros need no special case: a number rounds to a zero of its own sign.
 #[inline(always)]
 fn stepped(value: f32, steps: i32) -> f32 {
     // Maps the bits to integers in the order of the numbers, and back.
@@ -187,7 +190,7 @@ fn stepped(value: f32, steps: i32) -> f32 {
     f32::from_bits(ordered(ordered(value.to_bits() as i32) + steps) as u32)
 }
 
-/// The box of the part of a triangle within `cell`, which the triangle reaches into.
+/// Returns the box of the part of a triangle within `cell`. The triangle must reach into the cell.
 pub(in crate::kdtree) fn within(triangle: &Corners, cell: &Extent) -> Extent {
     let whole = Extent::of_triangle(triangle);
     let mut limit = *cell;
@@ -206,15 +209,15 @@ pub(in crate::kdtree) fn within(triangle: &Corners, cell: &Extent) -> Extent {
     for &corner in clipping.polygon().corners() {
         part.include(corner);
     }
-    // A part so thin that `f64` loses it has all that is not ruled out.
+    // If the part is so thin that it vanishes in `f64`, the limit is the best known box.
     part.rounded_within(&limit).unwrap_or(limit)
 }
 
 /// Cuts a triangle by a plane and returns the boxes of its pieces below and above, within `cell`.
 ///
-/// `extent` is the box of the part of the triangle inside `cell`; it must reach to both sides of the plane,
-/// and what is returned never stands over it. A piece is `None` where the triangle touches its half at most
-/// by the rounding of `extent`.
+/// `extent` is the box of the part of the triangle inside `cell`. It must reach to both sides of
+/// the plane, and the returned boxes never extend beyond it. A piece is `None` if the triangle
+/// touches that half only because `extent` was rounded.
 pub(in crate::kdtree) fn halves(
     triangle: &Corners,
     extent: &Extent,
@@ -241,13 +244,14 @@ pub(in crate::kdtree) fn halves(
         below.rounded_within(&below_limit),
         above.rounded_within(&above_limit),
     ) {
-        // The part inside the cell is so thin that `f64` loses it: keep all that is not ruled out.
+        // The part inside the cell is so thin that it vanishes in `f64`: return the largest boxes
+        // that are possible.
         (None, None) => (Some(below_limit), Some(above_limit)),
         pieces => pieces,
     }
 }
 
-/// The boxes of the two parts of a polygon. Corners in the plane belong to both.
+/// Returns the boxes of the two parts of a polygon. Corners in the plane belong to both parts.
 fn cut(polygon: &Polygon, axis: usize, plane: f64) -> (Piece, Piece) {
     let (mut below, mut above) = (Piece::EMPTY, Piece::EMPTY);
     let (mut reaches_below, mut reaches_above) = (false, false);
@@ -273,7 +277,7 @@ fn cut(polygon: &Polygon, axis: usize, plane: f64) -> (Piece, Piece) {
         reaches_above |= to > 0.0;
         previous = corner;
     }
-    // A polygon that merely touches the plane from one side is no part of the other half.
+    // A polygon that merely touches the plane from one side has no part in the other half.
     match (reaches_below, reaches_above) {
         (true, false) => (below, Piece::EMPTY),
         (false, true) => (Piece::EMPTY, above),

@@ -1,11 +1,14 @@
-//! Dealing out events: those of one axis go to both halves along the [`Route`]s of their triangles, in order, and the new ones that
-//! cutting has made go in between.
+//! The phase `CopyEvents`: distributes the events of a cell to its halves. The events of one axis
+//! follow the [`Route`]s of their triangles and keep their order; the new events of cut triangles
+//! are merged in.
 //!
-//! An event of a triangle in one half is written once, to where that half's list has got; which half that is, is computed and not jumped on, and
-//! along the split axis it is known beforehand. The few events of triangles in both halves, and the new ones, are dealt with out of line.
+//! An event of a triangle in one half only is written once, to the end of that half's list. Which
+//! half this is, is computed without a branch; along the split axis it is known beforehand. The few
+//! events of straddling triangles and the new events are handled out of line.
 //!
 //! # Source
-//! Wald, Havran 2006 (see [`super`]), section 4.3; Choi et al. 2010 (see [`super::tasks`]), section 4 (`CopyEvents`).
+//! Wald, Havran 2006 (see [`crate::kdtree`]), section 4.3; Choi et al. 2010 (see [`super`]),
+//! section 4.
 
 use super::lists::Lists;
 use super::route::{Added, Halves, PieceRoute, Route, Straddler};
@@ -14,23 +17,24 @@ use crate::kdtree::cost::plane::Plane;
 
 /// Triangles may be in either half.
 const EITHER: u8 = 0;
-/// All but straddling triangles are below.
+/// All triangles except straddling ones are below.
 const BELOW: u8 = 1;
-/// All but straddling triangles are above.
+/// All triangles except straddling ones are above.
 const ABOVE: u8 = 2;
 
-/// What the events of a cell go along.
+/// Everything that determines where the events of a cell go.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::kdtree) struct Routes<'a> {
     pub(in crate::kdtree) plane: &'a Plane,
     pub(in crate::kdtree) routes: &'a [Route],
     pub(in crate::kdtree) straddlers: &'a [Straddler],
-    /// Sorted.
+    /// The new events of cut triangles, sorted.
     pub(in crate::kdtree) added: &'a Added,
 }
 
 impl<'a> Routes<'a> {
-    /// Deals all events of an axis to both lists, which have room for two events of each triangle of the half. Cost: O(events).
+    /// Distributes all events of an axis to both lists. Each list must have space for two events
+    /// per triangle of its half. Takes O(events) time.
     pub(in crate::kdtree) fn distribute<L: Lists<Event>>(
         &self,
         events: &[Event],
@@ -40,7 +44,8 @@ impl<'a> Routes<'a> {
         self.distribute_stretch([events].into_iter(), axis, self.all_added(axis), to)
     }
 
-    /// Deals a stretch of the events of an axis, which comes in slices, and the new ones that belong into it.
+    /// Distributes a stretch of the events of an axis, given as slices, and merges in the new
+    /// events `added`, which belong into that stretch.
     pub(in crate::kdtree) fn distribute_stretch<'b, L: Lists<Event>>(
         &self,
         slices: impl Iterator<Item = &'b [Event]>,
@@ -68,7 +73,9 @@ impl<'a> Routes<'a> {
         }
     }
 
-    /// The new events that belong behind what comes before `first` and before `next`, neither of which are there at the list's ends.
+    /// Returns the new events that belong into a stretch of an axis. `first` is the first event of
+    /// the stretch, or `None` at the start of the list; `next` is the first event behind the
+    /// stretch, or `None` at the end of the list.
     pub(in crate::kdtree) fn added_between(
         &self,
         axis: usize,
@@ -87,19 +94,19 @@ impl<'a> Routes<'a> {
     }
 }
 
-/// Events of one axis on their way.
+/// The state of distributing the events of one axis.
 struct Stream<'a> {
     routes: &'a [Route],
     straddlers: &'a [Straddler],
-    /// Along the split axis, what comes before all events above the plane.
+    /// Along the split axis, a value that separates the events below the plane from those above it.
     split: Option<Event>,
     axis: usize,
-    /// New events that have not been put in.
+    /// The new events that have not been merged in yet.
     added: Halves<&'a [Event]>,
 }
 
 impl Stream<'_> {
-    /// Deals the next events.
+    /// Distributes the next events of the axis.
     #[inline]
     fn run_along<L: Lists<Event>>(&mut self, events: &[Event], to: L) -> L {
         let Some(first_above) = self.split else {
@@ -111,7 +118,8 @@ impl Stream<'_> {
         self.run::<ABOVE, L>(above, to)
     }
 
-    /// The lists come and go by value, so that where they have got stays in registers.
+    /// Distributes events in order. The lists are passed and returned by value so that their write
+    /// positions stay in registers.
     #[inline(always)]
     fn run<const WAY: u8, L: Lists<Event>>(&mut self, events: &[Event], mut to: L) -> L {
         let mut next_added = self.next_added();
@@ -141,7 +149,7 @@ impl Stream<'_> {
         first(self.added.below).min(first(self.added.above))
     }
 
-    /// Puts in the new events that come before one.
+    /// Merges in the new events that come before `event`.
     #[cold]
     #[inline(never)]
     fn put_added<L: Lists<Event>>(&mut self, event: Event, mut to: L) -> L {

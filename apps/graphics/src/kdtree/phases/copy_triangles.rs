@@ -1,11 +1,14 @@
-//! Dealing out triangles: each half of a cell gets the names of its own, in order, and each old one a [`Route`] for its events.
+//! The phase `CopyTriangles`: distributes the triangles of a cell to its halves. Each half gets the
+//! names of its triangles in order, and each triangle of the cell gets a [`Route`] for its events.
 //!
-//! Triangles that straddle the plane are cut: each half that a piece reaches into gets that, and where the piece's box is not that of the whole,
-//! new events are made. Lists of events follow by [`super::deal`]. The work can be done on any stretch of the names by itself.
+//! A triangle that straddles the plane is cut, and each half gets the piece that reaches into it.
+//! If the box of a piece differs from the box of the whole, new events are generated. The lists of
+//! events are distributed afterwards, by [`super::copy_events`]. Any stretch of the names can be
+//! processed on its own.
 //!
 //! # Source
-//! Wald, Havran 2006 (see [`super`]), section 4.3; Choi et al. 2010 (see [`super::tasks`]), section 4 (`CopyTriangles`). Keeping those events of a
-//! cut triangle that the cut did not move is ours.
+//! Wald, Havran 2006 (see [`crate::kdtree`]), section 4.3; Choi et al. 2010 (see [`super`]),
+//! section 4. Keeping the events of a cut triangle that the cut did not move is our own addition.
 
 use super::clip;
 use super::lists::Lists;
@@ -21,7 +24,7 @@ use crate::kdtree::cost::plane::Plane;
 #[cfg(test)]
 pub(in crate::kdtree) mod tests;
 
-/// A cell that is split by a plane.
+/// A cell and the plane that splits it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::kdtree) struct Split<'a> {
     pub(in crate::kdtree) extent: &'a Extent,
@@ -31,17 +34,17 @@ pub(in crate::kdtree) struct Split<'a> {
     pub(in crate::kdtree) triangles: &'a [Corners],
 }
 
-/// Where dealing out puts what it makes, besides the names.
+/// The output of the phase, apart from the names.
 #[derive(Debug)]
 pub(in crate::kdtree) struct SplitOutput<'a> {
     pub(in crate::kdtree) routes: &'a mut [Route],
     pub(in crate::kdtree) straddlers: &'a mut Vec<Straddler>,
     pub(in crate::kdtree) added: &'a mut Added,
-    /// Knows the names, and keeps new pieces.
+    /// Looks up the names, and stores the new pieces.
     pub(in crate::kdtree) arena: &'a mut Arena,
 }
 
-/// The boxes of the pieces of a triangle.
+/// A triangle and the boxes of its pieces.
 struct Cut {
     whole: Reference,
     below: Option<Extent>,
@@ -49,7 +52,8 @@ struct Cut {
 }
 
 impl Cut {
-    /// The pieces as leaves name them: that below goes on being the first, if it is there.
+    /// Returns the pieces. The piece below stays the first occurrence of the triangle; if there is
+    /// none, the piece above does.
     fn pieces(&self) -> [Option<Reference>; 2] {
         let piece = |extent: &Extent, triangle: Occurrence| Reference {
             extent: *extent,
@@ -69,7 +73,8 @@ impl Cut {
 }
 
 impl Split<'_> {
-    /// Deals out a stretch of names, the first of which has this index in the cell, by their marks. Cost: O(names).
+    /// Distributes a stretch of names by their marks. `first` is the index of the first name in the
+    /// cell. Takes O(names) time.
     #[inline]
     pub(in crate::kdtree) fn distribute<L: Lists<Name>>(
         &self,
@@ -137,8 +142,11 @@ impl Split<'_> {
         }
     }
 
-    /// Deals out all names of a cell to two leaves: puts the triangles of the one below and then those of the one above to the end of `entries`.
-    /// Returns how many each got, of at most `room`. Cost: O(names).
+    /// Distributes all names of a cell to two leaves: appends the triangles of the leaf below and
+    /// then those of the leaf above to `entries`.
+    ///
+    /// `counts_max` is an upper limit for the number of triangles of each leaf. Returns the actual
+    /// numbers. Takes O(names) time.
     pub(in crate::kdtree) fn distribute_to_leaves(
         &self,
         names: &[Name],
@@ -171,7 +179,7 @@ impl Split<'_> {
             above += side as usize;
             below += 1 - side as usize;
         }
-        // Where a piece below has vanished, the list above moves up.
+        // If a piece below was empty, the list above moves down to close the gap.
         if below < counts_max.below {
             lists.copy_within(counts_max.below..above, below);
         }
@@ -183,11 +191,12 @@ impl Split<'_> {
         counts
     }
 
-    /// What a straddler is called in the halves that it reaches into.
+    /// Returns the occurrences of a straddling triangle in the halves that it reaches into.
     #[inline]
     fn reaches(&self, name: Name, arena: &Arena) -> [Option<Occurrence>; 2] {
         if !name.is_cut() {
-            // All of it is in the cell, so that it has corners in both halves: nothing of it can vanish.
+            // The whole triangle lies in the cell, so it has corners in both halves and neither
+            // piece can be empty.
             let occurrence = arena.occurrence(name);
             return [Some(occurrence), Some(occurrence.repeated())];
         }
@@ -198,7 +207,8 @@ impl Split<'_> {
     #[inline(never)]
     fn reaches_of_piece(&self, name: Name, arena: &Arena) -> [Option<Occurrence>; 2] {
         let whole = arena.reference(name, self.triangles);
-        // Nor can anything of a piece that keeps clear of the cell's border: that piece ends in corners too.
+        // A piece that does not touch the border of the cell also has corners in both halves, so
+        // neither part can be empty.
         if self.extent.is_around(&whole.extent) {
             return [Some(whole.triangle), Some(whole.triangle.repeated())];
         }

@@ -1,21 +1,23 @@
-//! Both halves' lists while they are filled: in one slice of memory that is there, or in rooms of their own; or only counted.
+//! The output lists of both halves while they are being filled. They are in one slice of existing
+//! memory, or in vectors of their own, or they are only counted.
 //!
-//! Which half an item goes to is chosen by a conditional move, see [`raddle_collections::two_lists`].
+//! The half of an item is selected by a conditional move, see [`raddle_collections::two_lists`].
 
 use raddle_collections::two_lists::{Room, TwoLists};
 
 use super::route::Counts;
 
-/// Two lists, the one below a plane, which is number 0, and the one above, number 1.
+/// Two lists: number 0 for the half below the plane, and number 1 for the half above.
 pub(in crate::kdtree) trait Lists<T> {
-    /// Puts an item to the end of one.
+    /// Appends an item to one of the lists.
     fn put(&mut self, half: usize, item: T);
 
-    /// How many items both have.
+    /// The lengths of both lists.
     fn lens(&self) -> Counts;
 }
 
-/// Lists in one slice: the one above from its start on, the one below from some place behind that.
+/// Both lists in one slice: the list above begins at its start, the list below at a given position
+/// behind that.
 #[derive(Debug)]
 pub(in crate::kdtree) struct Slices<'a, T> {
     items: &'a mut [T],
@@ -65,7 +67,7 @@ impl<T: Copy, R: Room<T>> Lists<T> for TwoLists<T, R> {
     }
 }
 
-/// Lists that nobody needs yet: how long they will be.
+/// Lists that are only counted, not stored.
 impl<T> Lists<T> for Counts {
     #[inline(always)]
     fn put(&mut self, half: usize, _item: T) {

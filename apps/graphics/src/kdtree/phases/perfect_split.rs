@@ -1,15 +1,19 @@
-//! Perfect splits for other builders: the boxes of both pieces of a triangle that a plane cuts.
+//! Perfect splits as a public function, for builders outside of this crate: the boxes of both
+//! pieces of a triangle that a plane cuts.
 
 use super::clip;
 use crate::intersect::Corners;
 use crate::kdtree::cells::extent::Extent;
 use crate::mesh::Bounds;
 
-/// Cuts a triangle by the plane at `position` along `axis` and returns the boxes of its pieces, below and above.
+/// Cuts a triangle by the plane at `position` along `axis` and returns the boxes of its pieces,
+/// below and above.
 ///
-/// `extent` is the box of the part of the triangle inside `cell`; it reaches to both sides of the plane, and the
-/// pieces' boxes stay in it. Of a triangle that was never cut it is the box of all of it, of a piece what this has returned. A piece
-/// is `None` where the triangle reaches into its half by no more than rounding. Cost: some 200 ns.
+/// `extent` is the box of the part of the triangle inside `cell`. For a triangle that was never
+/// cut, this is the box of the whole triangle; for a piece, it is the box that an earlier call
+/// returned. `extent` must reach to both sides of the plane, and the returned boxes lie within it.
+/// A piece is `None` if the triangle reaches into that half only because of rounding. Takes about
+/// 200 ns.
 ///
 /// # Examples
 /// ```

@@ -1,29 +1,30 @@
-//! Where the events of each triangle of a cell go: to one half, or, of a triangle that the plane cuts, some of them to either.
+//! The route of a triangle's events: all of them go to one half, or, if the plane cuts the
+//! triangle, each half keeps some of them.
 
 use crate::kdtree::cells::event::{self, Event, Kind};
 use crate::kdtree::cells::extent::Extent;
 use crate::kdtree::sums::sum_of_fields;
 
-/// Something for each half of a cell.
+/// A pair of values, one for each half of a cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::kdtree) struct Halves<T> {
     pub(in crate::kdtree) below: T,
     pub(in crate::kdtree) above: T,
 }
 
-/// How many of something each half gets.
+/// The number of items in each half.
 pub(in crate::kdtree) type Counts = Halves<usize>;
 
 sum_of_fields!(Counts: below, above);
 
-/// Where the events of one triangle go.
+/// The route of the events of one triangle.
 ///
 /// ```text
 ///  31 30                                        1    0
 /// ┌──┬─────────────────────────────────────────┬───────┐
-/// │ 0│ how far its index in the half is behind │ above │   one half only
+/// │ 0│ old index minus new index               │ above │   one half only
 /// ├──┼─────────────────────────────────────────┴───────┤
-/// │ 1│ number of the straddler                         │   both
+/// │ 1│ number of the straddler                         │   both halves
 /// └──┴─────────────────────────────────────────────────┘
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,37 +33,39 @@ pub(in crate::kdtree) struct Route(u32);
 impl Route {
     const STRADDLES: u32 = 1 << 31;
 
-    /// To the half above if `side` is 1, below if it is 0, where the index is less by some distance.
+    /// Creates a route to one half: below if `side` is 0, above if it is 1. The index of the
+    /// triangle in the half is smaller by `distance`.
     #[inline]
     pub(in crate::kdtree) fn new(distance: u32, side: u32) -> Self {
         Self(distance << 1 | side)
     }
 
-    /// To both halves.
+    /// Creates the route of a triangle that straddles the plane.
     #[inline]
     pub(in crate::kdtree) fn straddling(number: usize) -> Self {
         Self(number as u32 | Self::STRADDLES)
     }
 
-    /// The number of the straddler.
+    /// The number of the straddler, if the triangle straddles the plane.
     #[inline]
     pub(in crate::kdtree) fn straddler(self) -> Option<usize> {
         (self.0 >= Self::STRADDLES).then_some((self.0 & !Self::STRADDLES) as usize)
     }
 
-    /// How much less the index is in the half.
+    /// The difference between the index of the triangle in the cell and its index in the half.
     #[inline]
     pub(in crate::kdtree) fn distance(self) -> u32 {
         self.0 >> 1
     }
 
-    /// 0 for below, 1 for above.
+    /// The half: 0 for below, 1 for above.
     #[inline]
     pub(in crate::kdtree) fn side(self) -> u32 {
         self.0 & 1
     }
 
-    /// The same route where others come before: so many in either half, and so many straddlers.
+    /// Adjusts the route for the shares before it, which have put `first` triangles into the halves
+    /// and have cut `straddlers` triangles.
     #[inline]
     pub(in crate::kdtree) fn behind(self, first: Counts, straddlers: usize) -> Self {
         if self.0 >= Self::STRADDLES {
@@ -77,26 +80,29 @@ impl Route {
     }
 }
 
-/// What becomes of a straddling triangle in one half.
+/// The route of a straddling triangle's events to one half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::kdtree) struct PieceRoute {
-    /// Its index there, or [`GONE`](Self::GONE).
+    /// The index of the piece in the half, or [`GONE`](Self::GONE).
     pub(in crate::kdtree) index: u32,
-    /// Which of its old events go along: for each axis, from the lowest bits on, its end or planar event, then its start.
+    /// The old events that the piece keeps. Each axis has two bits, from the lowest bits on: one
+    /// for its end or planar event, then one for its start.
     keep: u8,
 }
 
 impl PieceRoute {
     const GONE: u32 = u32::MAX;
 
-    /// The half holds nothing of it.
+    /// The route if no piece reaches into the half.
     pub(in crate::kdtree) const NONE: Self = Self {
         index: Self::GONE,
         keep: 0,
     };
 
-    /// The fate of what was as large as `whole`, and is as large as `piece` in this half: its new events are put to `added`, for the triangle
-    /// that has the index `old` in the cell.
+    /// Creates the route for a piece with the box `piece` of a triangle with the box `whole`.
+    ///
+    /// `old` is the index of the triangle in the cell and `index` that of the piece in the half.
+    /// The new events of the piece are appended to `added`; they refer to the triangle by `old`.
     pub(in crate::kdtree) fn of_piece(
         whole: &Extent,
         piece: &Extent,
@@ -127,13 +133,13 @@ impl PieceRoute {
         Self { index, keep }
     }
 
-    /// Whether an old event of the triangle goes along.
+    /// Returns true if the piece keeps the old event of the given axis and kind.
     #[inline]
     pub(in crate::kdtree) fn keeps(self, axis: usize, kind: u32) -> bool {
         self.keep >> (2 * axis as u32 + (kind >> 1)) & 1 != 0
     }
 
-    /// The same where others come before.
+    /// Adjusts the route for the shares before it, which have put `first` triangles into the half.
     pub(in crate::kdtree) fn behind(self, first: usize) -> Self {
         if self.index == Self::GONE {
             return self;
@@ -145,18 +151,19 @@ impl PieceRoute {
     }
 }
 
-/// A triangle on both sides of the plane: what becomes of it in either half.
+/// A triangle on both sides of the plane: the routes of its pieces.
 pub(in crate::kdtree) type Straddler = Halves<PieceRoute>;
 
-/// The events that cutting made, per half and axis.
+/// The new events of cut triangles, per half and axis.
 ///
-/// They bear the indices of their triangles in the cell, as those do among which they go: the triangles of the halves are in the
-/// cell's order, so that the order by old indices is that by new ones.
+/// They contain the indices of their triangles in the cell, like the events into which they are
+/// merged. The triangles of the halves are in the order of the cell, so sorting by old indices is
+/// the same as sorting by new ones.
 #[derive(Debug, Default)]
 pub(in crate::kdtree) struct Added {
     pub(in crate::kdtree) below: [Vec<Event>; 3],
     pub(in crate::kdtree) above: [Vec<Event>; 3],
-    /// Memory for the sort.
+    /// Scratch memory for the sort.
     spare: Vec<Event>,
 }
 
@@ -165,7 +172,7 @@ impl Added {
         self.lists().for_each(Vec::clear);
     }
 
-    /// Puts those of another stretch behind these.
+    /// Appends the events of another stretch.
     pub(in crate::kdtree) fn append(&mut self, other: &Self) {
         let others = other.below.iter().chain(&other.above);
         for (list, other) in self.lists().zip(others) {
@@ -173,12 +180,12 @@ impl Added {
         }
     }
 
-    /// All lists, those below first.
+    /// Returns all lists, those below first.
     fn lists(&mut self) -> impl Iterator<Item = &mut Vec<Event>> {
         self.below.iter_mut().chain(&mut self.above)
     }
 
-    /// Brings the lists into order.
+    /// Sorts all lists.
     pub(in crate::kdtree) fn sort(&mut self) {
         let mut spare = std::mem::take(&mut self.spare);
         for list in self.lists() {

@@ -1,28 +1,28 @@
-//! Leaving out duplicates: of many triangles with the very same corners rays can hit only the
-//! first.
+//! Removes duplicates: of many triangles with identical corners, rays can hit only the first.
 //!
-//! All of them are hit at the same distance, where the lowest index wins. So a tree without the
-//! others has the same hits. No plane tells duplicates apart, and every ray would test all of them.
+//! All duplicates are hit at the same distance, where the lowest index wins. So a tree without the
+//! others has the same hits. No plane separates duplicates, and every ray would test all of them.
 //!
-//! Duplicates begin at the same place along each axis. So they stand together in the sorted events,
-//! and only where many do the triangles are looked at: in most meshes few do, and this costs one
-//! pass over the events of one axis. Fewer than [`RUN_LEN_MIN`] duplicates may stay.
+//! Duplicates begin at the same position along each axis, so they are adjacent in the sorted
+//! events. The triangles are compared only where many of them begin at one position. In most meshes
+//! there are few such positions, and the search costs one pass over the events of one axis. Up to
+//! [`RUN_LEN_MIN`] - 1 duplicates may remain.
 
 use crate::intersect::Corners;
 use crate::kdtree::cells::event::{Event, Kind};
 use crate::kdtree::cells::names::Name;
 
-/// The number of triangles beginning at one place from which on they are compared.
+/// The minimum number of triangles that begin at one position for them to be compared.
 pub(in crate::kdtree) const RUN_LEN_MIN: usize = 16;
 
-/// Stands in place of the new index of what is left out.
+/// The marker for a triangle without a new index, and for an empty slot of the hash table.
 const GONE: u32 = u32::MAX;
 
-/// Leaves out all duplicates but the first of each triangle, where there are many. Returns their
-/// number.
+/// Removes all duplicates except the first of each triangle, where there are many. Returns the
+/// number of removed triangles.
 ///
-/// `names` are whole triangles in the order of their indices, `events` are sorted. Cost: O(events),
-/// some nanoseconds more for each triangle that is looked at.
+/// `names` must be whole triangles in the order of their indices, and `events` must be sorted.
+/// Takes O(events) time, and some nanoseconds for each triangle that is compared.
 pub(in crate::kdtree) fn leave_out(
     triangles: &[Corners],
     names: &mut Vec<Name>,
@@ -62,10 +62,10 @@ pub(in crate::kdtree) fn leave_out(
     before - names.len()
 }
 
-/// Finds the duplicates among the triangles of some events, which come in the order of their
+/// Finds the duplicates among the triangles of some events, which are in the order of their
 /// indices.
 ///
-/// `table` is scratch memory: a hash table with open addressing.
+/// `table` is scratch memory for a hash table with open addressing.
 fn find_in(
     run: &[Event],
     triangles: &[Corners],
@@ -95,10 +95,11 @@ fn find_in(
     }
 }
 
-/// Scrambles some words into one.
+/// Hashes some words.
 ///
 /// # Source
-/// The hash of Firefox and rustc, with its high bits brought down, as they depend on all words.
+/// The hash of Firefox and rustc. The result is taken from its high bits, which depend on all
+/// words.
 fn hash(words: &[u32]) -> u64 {
     let scramble = |hash: u64, &word: &u32| {
         (hash.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x517c_c1b7_2722_0a95)

@@ -1,13 +1,14 @@
-//! Events.
+//! Generates the events of all triangles and sorts them.
 
 use crate::kdtree::cells::event::{self, Event};
 use crate::kdtree::cells::names::Reference;
 use crate::kdtree::crew::Crew;
 
-/// Shorter lists of events are sorted by one alone.
+/// The minimum number of references per part. Shorter lists of events are sorted by one thread.
 const SORT_LEN_MIN: usize = 16 * 1024;
 
-/// The events of all axes, in some parts of each axis, which are not sorted: all parts of one axis after those of another.
+/// Generates the events of all axes. Returns several unsorted parts per axis, first all parts of
+/// axis 0, then those of axis 1 and axis 2.
 pub(in crate::kdtree) fn parts_of_events(
     references: &[Reference],
     crew: &impl Crew,
@@ -29,12 +30,13 @@ pub(in crate::kdtree) fn parts_of_events(
     parts
 }
 
-/// The sorted events of all axes, from their parts; and memory that is free then.
+/// Sorts and merges the parts to one list per axis. Also returns memory that is no longer needed.
 pub(in crate::kdtree) fn sorted(
     mut parts: Vec<Vec<Event>>,
     crew: &impl Crew,
 ) -> ([Vec<Event>; 3], Vec<Vec<Event>>) {
-    // Each part of each axis is sorted by itself; then neighbours are merged until one list is left.
+    // Each part of each axis is sorted separately. Then neighbouring parts are merged until one
+    // list per axis is left.
     let mut spare = vec![Vec::new(); parts.len()];
     let mut jobs: Vec<_> = parts.iter_mut().zip(&mut spare).collect();
     crew.for_each(&mut jobs, |_, (events, spare)| event::sort(events, spare));
@@ -52,7 +54,7 @@ pub(in crate::kdtree) fn sorted(
     (events, spare)
 }
 
-/// The sorted events of all axes.
+/// Returns the sorted events of all axes.
 #[cfg(test)]
 pub(in crate::kdtree) fn events_of(references: &[Reference], crew: &impl Crew) -> [Vec<Event>; 3] {
     sorted(parts_of_events(references, crew), crew).0

@@ -1,4 +1,4 @@
-//! Memory.
+//! The memory of a build, which is allocated before the build begins.
 
 use crate::kdtree::cells::event::Event;
 use crate::kdtree::cells::names::Name;
@@ -6,15 +6,16 @@ use crate::kdtree::cells::stack::Stack;
 use crate::kdtree::crew::Crew;
 use crate::kdtree::layout::assemble::TreeMemory;
 
-/// Memory to build in.
+/// The memory of a build.
 #[derive(Debug, Clone)]
 pub(in crate::kdtree) struct Memory {
-    /// For the lists of the first halves.
+    /// Memory for the lists of the first halves.
     pub(in crate::kdtree) lists: Stack,
     pub(in crate::kdtree) tree: TreeMemory,
 }
 
-/// Memory for so many triangles, and some that the first plane cuts; `spare` becomes part of it.
+/// Allocates memory for `count` triangles and for the pieces that the first planes cut. Reuses the
+/// memory of `spare`.
 pub(in crate::kdtree) fn memory_of(
     count: usize,
     spare: Vec<Vec<Event>>,

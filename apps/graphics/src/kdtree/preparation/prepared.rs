@@ -1,4 +1,5 @@
-//! What every builder starts from: a mesh's triangles, checked, and the sorted events of their extents.
+//! The input of every builder: the checked triangles of a mesh and the sorted events of their
+//! extents.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,9 +14,10 @@ use crate::kdtree::crew::{AllWorkers, Crew, OneThread};
 use crate::kdtree::error::BuildError;
 use crate::mesh::Mesh;
 
-/// The triangles of a mesh and their sorted events: what a tree is built from.
+/// The triangles of a mesh and their sorted events, ready to build a tree from.
 ///
-/// Studies of tree construction time what comes after this, so it is a step of its own; a build uses it up.
+/// Published build times of kd-trees exclude this preparation, so it is a step of its own. A build
+/// consumes its result.
 ///
 /// # Examples
 /// ```
@@ -33,34 +35,35 @@ use crate::mesh::Mesh;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// Of all triangles of the mesh.
+    /// The corners of all triangles of the mesh.
     corners: Vec<Corners>,
     /// The root.
     cell: OwnedCell,
-    /// What the sort has left, and more, to build in.
+    /// Memory for the build, including the memory that the sort no longer needs.
     memory: Memory,
     times: PrepareTimes,
 }
 
-/// What the steps before a build took.
+/// The durations of the steps before a build.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PrepareTimes {
-    /// Copying and checking the triangles, and finding their boxes.
+    /// Copying and checking the triangles, and computing their boxes.
     pub references: Duration,
-    /// Making the events: two for each triangle and axis.
+    /// Generating the events: two for each triangle and axis.
     pub events: Duration,
-    /// Sorting them, leaving out duplicates, and making room for what will be built.
+    /// Sorting the events, removing duplicates, and allocating memory for the build.
     pub sort: Duration,
 }
 
 impl Prepared {
     /// Prepares a mesh with all workers of the runtime.
     ///
-    /// Cost: O(N log N) work; some 250 bytes per triangle until the tree stands.
+    /// Takes O(N log N) work and about 250 bytes per triangle until the tree is complete.
     ///
     /// # Errors
-    /// [`BuildError`] where the mesh breaks the rules of [`crate::mesh`], or has 2^26 triangles or more.
+    /// Returns a [`BuildError`] if the mesh breaks the rules of [`crate::mesh`], or has 2^26
+    /// triangles or more.
     pub fn new(mesh: &Mesh) -> Result<Self, BuildError> {
         Self::by(mesh, &AllWorkers)
     }
@@ -68,7 +71,7 @@ impl Prepared {
     /// Prepares a mesh on the calling thread.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// As for [`new`](Self::new).
     pub fn sequential(mesh: &Mesh) -> Result<Self, BuildError> {
         Self::by(mesh, &OneThread)
     }
@@ -104,18 +107,18 @@ impl Prepared {
         })
     }
 
-    /// Takes the triangles, the root cell and the memory apart.
+    /// Returns the triangles of the mesh, the root cell and the memory for the build.
     pub(in crate::kdtree) fn into_parts(self) -> (Vec<Corners>, OwnedCell, Memory) {
         (self.corners, self.cell, self.memory)
     }
 
-    /// Triangles of the mesh.
+    /// The number of triangles of the mesh.
     #[must_use]
     pub fn triangle_count(&self) -> usize {
         self.corners.len()
     }
 
-    /// What preparing took.
+    /// The durations of the preparation steps.
     #[must_use]
     pub fn times(&self) -> PrepareTimes {
         self.times

@@ -1,4 +1,4 @@
-//! Triangles.
+//! Checks the triangles of a mesh, and computes their references and the box around them.
 
 use crate::intersect::Corners;
 use crate::kdtree::cells::extent::Extent;
@@ -8,15 +8,17 @@ use crate::kdtree::error::BuildError;
 use crate::memory::{self, NoMemory};
 use crate::mesh::{COORDINATE_MAX, Mesh};
 
-/// The most triangles that a tree can hold.
+/// The maximum number of triangles of a tree.
 pub(in crate::kdtree) const TRIANGLES_MAX: usize = (1 << 26) - 1;
-/// Elements that one visit of a crew deals with.
+/// The number of elements in one unit of work.
 const STRETCH_LEN: usize = 16 * 1024;
-/// What a build takes for each triangle at its height: corners, names and events of a cell and of its halves, and the tree.
+/// The peak memory of a build per triangle, in bytes: the corners, the names and events of a cell
+/// and of its halves, and the tree.
 const BUILD_BYTES: u64 = 250;
 
-/// Copies the corners of all triangles, and checks them on the way. The first step of a build, so it is here that
-/// memory is asked for.
+/// Copies the corners of all triangles and checks them.
+///
+/// This is the first step of a build, so it also checks that the system has enough memory.
 pub(in crate::kdtree) fn corners_of(
     mesh: &Mesh,
     crew: &impl Crew,
@@ -79,9 +81,11 @@ fn corners_of_triangle(mesh: &Mesh, triangle: usize) -> Result<Corners, BuildErr
     Ok(corners)
 }
 
-/// The references of a whole mesh, one for each triangle that a ray can hit, and the box around them.
+/// Returns the references of a whole mesh, one for each triangle that a ray can hit, and the box
+/// around them.
 ///
-/// A triangle with two equal corners covers no ray, in exact arithmetic as in ours, and is left out.
+/// A triangle with two equal corners is hit by no ray, in exact arithmetic as well as in ours, and
+/// is left out.
 pub(in crate::kdtree) fn references_of(
     triangles: &[Corners],
     crew: &impl Crew,

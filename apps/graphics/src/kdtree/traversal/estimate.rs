@@ -1,7 +1,7 @@
-//! An estimate of what a ray costs: some rays are followed, and their triangle tests counted.
+//! Estimates the cost of a ray by following sample rays and counting their triangle tests.
 //!
-//! The surface-area heuristic does not know that rays stop at what they hit, nor of the hierarchies
-//! of large leaves. So its cost says how good a tree is among trees of the same triangles, but not
+//! The surface-area heuristic takes into account neither that rays stop at their first hit nor the
+//! hierarchies of large leaves. So its cost compares trees of the same triangles, but does not tell
 //! whether rays are slow.
 
 use glam::Vec3;
@@ -10,19 +10,19 @@ use super::traverse::RayCost;
 use crate::kdtree::layout::tree::KdTree;
 use crate::ray::Ray;
 
-/// The most rays that are followed.
+/// The maximum number of sample rays.
 const RAY_COUNT: u32 = 512;
 /// The number of tests after which no further ray is followed.
 const TESTS_MAX: u64 = 4_000_000;
-/// Rays that test more triangles than this on average are slow. At scanned models they test about
-/// ten.
+/// Rays that test more triangles than this on average are slow. In trees of scanned models they
+/// test about ten.
 pub const TESTS_SLOW: f64 = 1_000.0;
 
 impl KdTree {
-    /// Estimates how many triangles a ray tests on average, by following some rays.
+    /// Estimates the average number of triangles that a ray tests, by following sample rays.
     ///
-    /// The rays come from all around and go towards points in the box of the tree. They are the
-    /// same for the same box. Cost: at most some hundred rays, and a few million tests.
+    /// The rays come from all directions and aim at points in the box of the tree. They are the
+    /// same for the same box. Takes at most some hundred rays and a few million tests.
     #[must_use]
     pub fn tests_per_ray(&self) -> f64 {
         let (center, extent) = (self.bounds.center(), self.bounds.extent());
@@ -45,7 +45,7 @@ impl KdTree {
     }
 }
 
-/// Five numbers in [0, 1) for each index, which fill their space evenly.
+/// Returns five numbers in [0, 1) for each index. Over all indices they fill the space evenly.
 ///
 /// # Source
 /// M. Roberts: The unreasonable effectiveness of quasirandom sequences, 2018: an additive

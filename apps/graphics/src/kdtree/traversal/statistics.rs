@@ -1,4 +1,4 @@
-//! Figures that tell how good a tree is, and how large.
+//! Statistics of the quality and the size of a tree.
 
 use super::estimate::TESTS_SLOW;
 use crate::kdtree::cells::extent::Extent;
@@ -6,39 +6,40 @@ use crate::kdtree::cost::parameters::Parameters;
 use crate::kdtree::layout::node::{Node, NodeKind};
 use crate::kdtree::layout::tree::KdTree;
 
-/// What [`KdTree::statistics`] counts.
+/// The result of [`KdTree::statistics`].
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct TreeStatistics {
-    /// Nodes, inner ones and leaves.
+    /// The number of nodes, inner ones and leaves.
     pub node_count: usize,
-    /// Leaves, empty ones too.
+    /// The number of leaves, including empty ones.
     pub leaf_count: usize,
-    /// Leaves without a triangle.
+    /// The number of leaves without a triangle.
     pub leaf_empty_count: usize,
-    /// Triangles in all leaves, each as often as it stands in one.
+    /// The number of triangles in all leaves. A triangle counts once for each leaf that contains
+    /// it.
     pub entry_count: usize,
-    /// The depth of the deepest leaf; the root has depth 0.
+    /// The depth of the deepest leaf. The root has depth 0.
     pub depth: u32,
-    /// Triangles per leaf that is not empty; 0 if there is none.
+    /// The average number of triangles per non-empty leaf; 0 if there is none.
     pub triangles_per_leaf: f64,
-    /// What a ray that meets the box of the tree costs on average, by the surface-area heuristic, in units of
-    /// [`Parameters`].
+    /// The expected cost of a ray that meets the box of the tree, by the surface-area heuristic, in
+    /// units of [`Parameters`].
     pub expected_cost: f64,
-    /// Triangles of the largest leaf.
+    /// The number of triangles of the largest leaf.
     pub leaf_largest: usize,
-    /// The triangles that a ray tests on average, estimated by following some rays.
+    /// The average number of triangles that a ray tests, estimated by following sample rays.
     pub tests_per_ray: f64,
-    /// Tells that rays are slow: they test more than `TESTS_SLOW` triangles.
-    /// Long triangles that overlap make such trees.
+    /// True if rays are slow, that is, if they test more than `TESTS_SLOW` triangles on average.
+    /// Long triangles that overlap cause this.
     pub is_slow: bool,
-    /// Memory of the finished tree, with its copy of the triangles.
+    /// The memory of the finished tree in bytes, with its copy of the triangles.
     pub memory_bytes: usize,
 }
 
 impl KdTree {
-    /// Counts nodes, leaves and their entries, computes the expected cost of a ray and follows some
-    /// hundred rays. Cost: O(nodes), and at most a few million triangle tests.
+    /// Counts nodes, leaves and their entries, computes the expected cost of a ray, and follows
+    /// some hundred rays. Takes O(nodes) time, and at most a few million triangle tests.
     #[must_use]
     pub fn statistics(&self) -> TreeStatistics {
         let root = Extent {
@@ -53,8 +54,8 @@ impl KdTree {
             depth: 0,
             cost: 0.0,
         };
-        // Explicitly, not by recursion: the order of the sum is that of the nodes, and so it is always the
-        // same.
+        // An explicit stack instead of recursion: the terms are added in the order of the nodes, so
+        // the sum is always the same.
         let mut pending = vec![(self.root(), root, 0)];
         while let Some((node, extent, depth)) = pending.pop() {
             counters.add(node, &extent, root.half_area(), depth);
@@ -96,7 +97,7 @@ impl KdTree {
     }
 }
 
-/// The figures while they are counted.
+/// The counters during a walk over all nodes.
 struct Counters {
     parameters: Parameters,
     leaf_count: usize,
@@ -108,7 +109,7 @@ struct Counters {
 
 impl Counters {
     fn add(&mut self, node: Node, extent: &Extent, root_area: f64, depth: u32) {
-        // A box without any surface is met by no ray; then only its root counts.
+        // No ray meets a box without surface. Then only the root counts.
         let chance = if root_area > 0.0 {
             extent.half_area() / root_area
         } else if depth == 0 {

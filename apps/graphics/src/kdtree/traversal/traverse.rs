@@ -1,18 +1,19 @@
-//! Following a ray through the tree, from front to back.
+//! Follows a ray through the tree, from front to back.
 //!
 //! # Rounding
-//! The distance to a plane, `(position - origin) / direction`, is off by at most two units in the last place.
-//! Every stretch of a ray that a cell is visited for is therefore made longer by [`SLACK`] at either end. So
-//! each triangle that the ray hits is tested in some cell, also where it lies in a split plane, in a flat
-//! cell, or on an edge between cells; and of hits at the same distance the triangle with the lowest index
-//! wins, as in a loop over all triangles.
+//! The computed distance to a plane, `(position - origin) / direction`, is off by at most two units
+//! in the last place. So the stretch of the ray for which a cell is visited is extended by
+//! [`SLACK`] at either end. Each triangle that the ray hits is therefore tested in some cell, even
+//! if it lies in a split plane, in a flat cell, or on an edge between cells. Among hits at the same
+//! distance the triangle with the lowest index wins, as in a loop over all triangles.
 //!
-//! A ray within a plane gives 0 times infinity, no number, and every comparison with it is false: the tests
-//! are put so that both children are then visited with the stretch of their parent.
+//! For a ray within a plane the distance is 0 times infinity, which is NaN. Every comparison with
+//! it is false. The conditions are written so that both children are then visited with the stretch
+//! of their parent.
 //!
 //! # Source
-//! V. Havran: Heuristic Ray Shooting Algorithms. Dissertation, Czech Technical University, 2000, appendix C
-//! (traversal by recursion unrolled with a stack).
+//! V. Havran: Heuristic Ray Shooting Algorithms. Dissertation, Czech Technical University, 2000,
+//! appendix C (traversal by recursion unrolled with a stack).
 
 use std::ops::AddAssign;
 
@@ -22,13 +23,14 @@ use crate::kdtree::layout::large::{self, Hierarchy, STACK_LEN};
 use crate::kdtree::layout::tree::KdTree;
 use crate::ray::{Hit, Ray};
 
-/// How much longer each end of a stretch is made, relative to its distance: eight units in the last place.
+/// The relative extension of each end of a stretch: eight units in the last place.
 const SLACK: f32 = 1.0 / (1 << 21) as f32;
 
-/// Entries of the stack for nearly every tree: a short one is cleared sooner, and that is done for every ray.
+/// The number of stack entries for nearly every tree. The stack is cleared for every ray, and a
+/// short stack is cleared faster.
 const STACK_LEN_SHORT: usize = 40;
 
-/// A subtree still to be visited, and the stretch of the ray within it.
+/// A subtree that is still to be visited, and the stretch of the ray within it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pending {
     node: u32,
@@ -36,12 +38,13 @@ struct Pending {
     t_max: f32,
 }
 
-/// A ray as the inner nodes see it. Four entries, so that an index of two bits needs no check.
+/// The origin and the inverse direction of a ray, for tests against axis-aligned planes. There are
+/// four entries so that an index of two bits needs no bounds check.
 #[derive(Debug)]
 struct Slabs {
     origin: [f32; 4],
     inverse: [f32; 4],
-    /// 1 where the ray goes down the axis and meets the child above the plane first.
+    /// 1 if the ray runs down the axis and meets the child above the plane first.
     first_child: [u32; 4],
 }
 
@@ -57,7 +60,7 @@ impl Slabs {
         }
     }
 
-    /// Clips a stretch of the ray to a box, a little generously.
+    /// Clips a stretch of the ray to a box, and extends it by the slack.
     #[inline(always)]
     fn stretch(&self, extent: &Extent, mut t_min: f32, mut t_max: f32) -> Option<(f32, f32)> {
         for axis in 0..3 {
@@ -78,8 +81,8 @@ impl Slabs {
 impl KdTree {
     /// Finds the first triangle that a ray hits.
     ///
-    /// Of several hits at the same `t` the one with the lowest triangle index counts. The answer is that of
-    /// [`Shear::test`] over all triangles. Cost: O(log N) for most scenes and rays.
+    /// Among several hits at the same `t` the one with the lowest triangle index wins. The result
+    /// is that of [`Shear::test`] over all triangles. Takes O(log N) time for most scenes and rays.
     ///
     /// # Examples
     /// ```
@@ -102,14 +105,15 @@ impl KdTree {
         self.first_hit::<false, ()>(ray, &mut ())
     }
 
-    /// Tells whether a ray hits any triangle at all. Cost: as [`nearest`](Self::nearest), mostly less.
+    /// Returns true if a ray hits any triangle. Takes the same time as [`nearest`](Self::nearest),
+    /// mostly less.
     #[inline]
     #[must_use]
     pub fn is_hit(&self, ray: &Ray) -> bool {
         self.first_hit::<true, ()>(ray, &mut ()).is_some()
     }
 
-    /// Finds what [`nearest`](Self::nearest) finds, and counts what that took.
+    /// Returns the result of [`nearest`](Self::nearest) and its cost.
     #[must_use]
     pub fn nearest_with_cost(&self, ray: &Ray) -> (Option<Hit>, RayCost) {
         let mut cost = RayCost::default();
@@ -117,7 +121,7 @@ impl KdTree {
         (hit, cost)
     }
 
-    /// Tells what [`is_hit`](Self::is_hit) tells, and counts what that took.
+    /// Returns the result of [`is_hit`](Self::is_hit) and its cost.
     #[must_use]
     pub fn is_hit_with_cost(&self, ray: &Ray) -> (bool, RayCost) {
         let mut cost = RayCost::default();
@@ -125,7 +129,7 @@ impl KdTree {
         (hit.is_some(), cost)
     }
 
-    /// Picks the code for the direction of the ray and the depth of the tree.
+    /// Selects the code for the main direction of the ray and the depth of the tree.
     #[inline]
     fn first_hit<const ANY: bool, W: CostCounter>(
         &self,
@@ -165,6 +169,8 @@ impl KdTree {
         let mut height = 0;
         let mut node = *self.nodes.first()?;
         loop {
+            // Descend to a leaf. Wherever the stretch reaches into both children, continue with the
+            // nearer one and push the other.
             while !node.is_leaf() {
                 counter.step();
                 let axis = node.axis();
@@ -209,8 +215,8 @@ impl KdTree {
                     return self.hit(&nearest);
                 }
             }
-            // Not all that is pending lies further away than what was pending before: within a plane that the
-            // ray runs in, both halves begin where their parent does. So none may be given up unseen.
+            // The pending subtrees are not sorted by distance: for a ray within a plane, both
+            // halves begin where their parent does. So every pending subtree has to be checked.
             loop {
                 if height == 0 {
                     return self.hit(&nearest);
@@ -257,7 +263,8 @@ impl KdTree {
         let mut next = enter(0, nearest);
         loop {
             let Some((index, _)) = next.take() else {
-                // Hits at the distance of the nearest one count too: the lowest index wins.
+                // A box that begins at the distance of the nearest hit must be visited too, because
+                // the lowest index wins.
                 while height > 0 && next.is_none() {
                     height -= 1;
                     next = Some(stack[height]).filter(|(_, enter)| *enter <= nearest.t);
@@ -323,12 +330,12 @@ impl KdTree {
     }
 }
 
-/// Follows what a ray costs; nothing does so for nothing.
+/// Counts the cost of a ray. The implementation for `()` counts nothing and costs nothing.
 trait CostCounter {
-    /// An inner node, or a box of a large leaf.
+    /// Counts a visit of an inner node or of a box of a large leaf.
     fn step(&mut self);
 
-    /// So many tests of triangles.
+    /// Counts `count` tests of triangles.
     fn tests(&mut self, count: usize);
 }
 
@@ -350,13 +357,13 @@ impl CostCounter for RayCost {
     }
 }
 
-/// The work that rays took.
+/// The cost of rays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RayCost {
-    /// Inner nodes, and boxes of large leaves, that were visited.
+    /// The number of visited inner nodes and boxes of large leaves.
     pub steps: u64,
-    /// Triangles that were tested; one in several leaves counts several times.
+    /// The number of triangle tests. A triangle in several leaves counts several times.
     pub tests: u64,
 }
 
@@ -367,7 +374,7 @@ impl AddAssign for RayCost {
     }
 }
 
-/// The best hit so far; `entry` is `u32::MAX` for none.
+/// The nearest hit so far. `entry` is `u32::MAX` if there is none.
 #[derive(Debug, Clone, Copy)]
 struct Nearest {
     t: f32,
@@ -375,13 +382,13 @@ struct Nearest {
     weights: [f32; 3],
 }
 
-/// A distance a little before `t`, which is not below zero.
+/// Returns a distance a little before `t`, which must not be negative.
 #[inline(always)]
 fn lower(t: f32) -> f32 {
     t * (1.0 - SLACK)
 }
 
-/// A distance a little after `t`, which is not below zero.
+/// Returns a distance a little after `t`, which must not be negative.
 #[inline(always)]
 fn upper(t: f32) -> f32 {
     t * (1.0 + SLACK)

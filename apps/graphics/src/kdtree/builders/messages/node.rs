@@ -1,4 +1,5 @@
-//! Node tasks: each coordinates the splitting of one cell, and makes one for either half.
+//! Node tasks. Each one coordinates the splitting of one cell and creates the node tasks of both
+//! halves.
 
 use std::sync::Arc;
 
@@ -18,16 +19,17 @@ use crate::kdtree::cost::level::Level;
 use crate::kdtree::cost::plane::Plane;
 use crate::kdtree::layout::piece::Piece;
 
-/// A cell has at most so many worker tasks for each worker: of more, none would have work worth a message.
+/// The maximum number of worker tasks of a cell per worker. With more tasks than this, the work of
+/// each would not be worth a message.
 const TASKS_PER_WORKER_MAX: usize = 64;
 
-/// What all tasks of a build know.
+/// The state that all tasks of a build share.
 #[derive(Debug)]
 pub(super) struct Build {
     pub(super) work: Work<'static>,
     pub(super) options: MessageOptions,
     pub(super) grain: Grain,
-    /// Of the root.
+    /// The number of triangles of the root.
     pub(super) triangle_count: usize,
     pub(super) teams: Arc<Teams>,
     pub(super) node_tasks: AtomicUsize,
@@ -39,7 +41,7 @@ impl Build {
         &self.work.store
     }
 
-    /// How many worker tasks a cell is worth.
+    /// Returns the number of worker tasks for a cell.
     fn team_len(&self, cell: &SharedCell, workers: usize) -> usize {
         match self.options.triangles_per_task {
             Some(count) => (cell.len() / count.max(1)).min(TASKS_PER_WORKER_MAX * workers),
@@ -47,23 +49,23 @@ impl Build {
         }
     }
 
-    /// Whether a cell at some level is split by tasks.
+    /// Returns true if a cell at the given level is split by tasks.
     fn is_split(&self, cell: &SharedCell, level: Level) -> bool {
         self.grain.splits(cell.len()) && self.work.input.may_split(cell.len(), level)
     }
 }
 
-/// What a node task does with its cell.
+/// The result of processing a cell.
 enum Outcome {
-    /// The subtree, built alone.
+    /// The subtree, built by this task alone.
     Whole(Piece),
-    /// As [`Step::CutOff`], with all that is left.
+    /// As [`Step::CutOff`], with the rest of the cell.
     CutOff(Plane, usize, Box<SharedCell>),
     /// Both halves, and the number of references of the cell.
     Halves(Plane, Box<[SharedCell; 2]>, usize),
 }
 
-/// A cell that waits for a node task.
+/// A request to build the subtree of a cell.
 #[derive(Debug)]
 pub(super) struct SubtreeJob {
     pub(super) cell: SharedCell,
@@ -79,14 +81,15 @@ pub(super) struct NodeTask {
 
 impl NodeTask {
     pub(super) fn new(build: Arc<Build>) -> Self {
-        // Relaxed: a count.
+        // Relaxed: this is only a counter.
         build.node_tasks.fetch_add(1, Relaxed);
         Self { build }
     }
 
-    /// Makes a seed for a half of this task's cell.
+    /// Creates the node task of a half of this task's cell, as a seed.
     ///
-    /// The cell goes with the seed: a message would wait at this worker until it has time for it, wherever the seed is by then.
+    /// The cell travels with the seed. If it were sent in a message, the message would first wait
+    /// until this worker has time for it, even after the seed has moved to another worker.
     fn make_half(&self, cx: &Cx<Self>, half: usize, job: SubtreeJob) {
         let (build, above) = (Arc::clone(&self.build), cx.this());
         cx.chare(move |cx: &mut Cx<Self>| {
@@ -101,6 +104,7 @@ impl NodeTask {
             mut level,
             share,
         } = job;
+        // Planes that cut off empty space leave a single half, so they are handled by a loop.
         let mut cut_off = Vec::new();
         let mut piece = loop {
             match self.step(cx, cell, level, share).await {
@@ -116,13 +120,14 @@ impl NodeTask {
                 }
             }
         };
+        // Add the nodes of these planes, from the lowest to the highest.
         while let Some((plane, empty, depth)) = cut_off.pop() {
             piece = Piece::cut_off(&plane, empty, depth, piece);
         }
         piece
     }
 
-    /// Has both halves built.
+    /// Creates the node tasks of both halves and waits for their subtrees.
     async fn halves(
         &self,
         cx: &mut Cx<Self>,
@@ -146,7 +151,7 @@ impl NodeTask {
         Piece::split(&plane, (below, above))
     }
 
-    /// Does with a cell what its plane says.
+    /// Finds the plane of a cell and splits the cell accordingly.
     async fn step(
         &self,
         cx: &mut Cx<Self>,
@@ -175,7 +180,7 @@ impl NodeTask {
             (step, halves)
         } else {
             let team = build.teams.request_team(cx, wanted).await;
-            // Relaxed: a count.
+            // Relaxed: this is only a counter.
             build.worker_tasks.fetch_add(team.len, Relaxed);
             let scan = build.options.scans.at(level.depth, cx.worker_count());
             let outcome = Split::new(build, &team, (&cell, level), scan).run().await;
@@ -199,11 +204,11 @@ impl NodeTask {
 
 #[chare]
 impl NodeTask {
-    /// A team that was asked for.
+    /// Receives the team that this task has requested.
     #[message]
     pub(super) fn team_granted(team: Team);
 
-    /// The subtree of a half.
+    /// Receives the subtree of a half.
     #[message]
     pub(super) fn done(half: usize, piece: Piece);
 
@@ -214,7 +219,7 @@ impl NodeTask {
         self.subtree(cx, job).await
     }
 
-    /// Builds the subtree of a half of the cell above.
+    /// Builds the subtree of a half of the parent's cell.
     #[entry]
     async fn build(
         &mut self,

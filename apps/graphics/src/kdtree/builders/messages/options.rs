@@ -1,4 +1,4 @@
-//! What can be chosen about a build by messages: the study measures each of these.
+//! The options of a build by messages. The study by Jetley and Kalé measures each of them.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -7,24 +7,27 @@ use std::str::FromStr;
 use raddle::chare::{ScanForm, SectionForm};
 use raddle::choice;
 
-/// How a build by messages goes about it.
+/// The options of a build by messages.
 ///
-/// The default is what was fastest on few workers; the tree is the same whatever is chosen.
+/// The default is the fastest choice on few workers. The tree does not depend on the options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageOptions {
-    /// Into how many node tasks the tree is cut.
+    /// The number of node tasks into which the tree is cut.
     pub grain: NodeGrain,
-    /// Where worker tasks come from.
+    /// The origin of the worker tasks.
     pub worker_tasks: WorkerTasks,
-    /// A cell has one worker task for each so many of its triangles, but at most 64 for each worker. Without a number only cells near
-    /// the root have any: while there are fewer cells than workers, or hardly more.
+    /// The number of triangles of a cell per worker task, with at most 64 tasks per worker. With
+    /// `None`, only cells near the root have worker tasks, as long as there are fewer cells than
+    /// workers, or hardly more.
     pub triangles_per_task: Option<usize>,
-    /// How node tasks call their worker tasks, and these answer. [`SectionForm::TwoLevel`] needs [`WorkerTasks::Static`]: dynamic ones are in no
-    /// array whose workers could pass a message on, and have [`SectionForm::Auto`] instead.
+    /// The way in which node tasks call their worker tasks and receive their answers.
+    /// [`SectionForm::TwoLevel`] requires [`WorkerTasks::Static`]. It forwards messages between
+    /// the workers of an array. Dynamic worker tasks are in no array, so they use
+    /// [`SectionForm::Auto`] instead.
     pub sync: SectionForm,
-    /// How worker tasks learn what comes before them.
+    /// The scan by which worker tasks learn what comes before them.
     pub scans: ScanChoice,
-    /// Where worker tasks put what they make.
+    /// The arrays into which worker tasks write their results.
     pub arrays: SharedArrays,
 }
 
@@ -41,12 +44,13 @@ impl Default for MessageOptions {
     }
 }
 
-/// Where the cutting into node tasks ends, and subtrees are built by one.
+/// The size at which subtrees are no longer cut into node tasks but built by a single task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeGrain {
-    /// Subtrees with at most the triangles of the mesh divided by this are one task.
+    /// A subtree is built by one task if it has at most the triangles of the mesh divided by this
+    /// number.
     Tasks(usize),
-    /// What was best in the builds before.
+    /// The best grain of the previous builds.
     Tuned,
 }
 
@@ -59,21 +63,21 @@ impl fmt::Display for NodeGrain {
     }
 }
 
-/// A text says no grain.
+/// The error for a text that is not a grain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no grain: {found:?}; expected a number of node tasks from 1 to {}, or tuned",
+    "invalid grain {found:?}; expected a number of node tasks from 1 to {}, or tuned",
     usize::MAX
 )]
 pub struct UnknownNodeGrain {
-    /// What was asked for.
+    /// The text.
     pub found: String,
 }
 
 impl FromStr for NodeGrain {
     type Err = UnknownNodeGrain;
 
-    /// Reads a number, or `tuned` in letters of either case.
+    /// Parses a number, or `tuned` in upper or lower case.
     fn from_str(text: &str) -> Result<Self, UnknownNodeGrain> {
         if text.eq_ignore_ascii_case("tuned") {
             return Ok(Self::Tuned);
@@ -87,13 +91,15 @@ impl FromStr for NodeGrain {
     }
 }
 
-/// Where the tasks come from that share the work on one cell.
+/// The origin of the tasks that share the work on one cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WorkerTasks {
-    /// Collections of 1, 2, 4, … over nested ranges of workers, made beforehand.
+    /// Collections of 1, 2, 4, … tasks over nested ranges of workers, created before the first
+    /// build.
     Static,
-    /// Made for each cell: dealt to all workers where there are more tasks than workers, else seeds that idle workers take.
+    /// Tasks created for each cell. If there are more tasks than workers, they are spread over all
+    /// workers; otherwise they are seeds that idle workers take.
     #[default]
     Dynamic,
 }
@@ -104,11 +110,11 @@ choice! {
     expected "static or dynamic", else UnknownWorkerTasks
 }
 
-/// By which form of scan the worker tasks of a cell learn what comes before them.
+/// The form of the scans by which the worker tasks of a cell learn what comes before them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScanChoice {
-    /// Recursive doubling near the root, where all workers take part, prescan-push below.
+    /// Recursive doubling near the root, where all workers take part; prescan-push below.
     #[default]
     ByDepth,
     /// Prescan-push everywhere.
@@ -124,7 +130,8 @@ choice! {
 }
 
 impl ScanChoice {
-    /// The form for a cell at some depth: above it are fewer cells than there are workers, or not.
+    /// Returns the form for a cell at some depth, depending on whether that level has fewer cells
+    /// than there are workers.
     pub(super) fn at(self, depth: u32, worker_count: usize) -> ScanForm {
         let is_shallow = 1_usize
             .checked_shl(depth)
@@ -137,13 +144,13 @@ impl ScanChoice {
     }
 }
 
-/// Where worker tasks put what they make together.
+/// The kind of arrays into which worker tasks write their results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SharedArrays {
-    /// In one array, at places that they find out by scans.
+    /// One array for all tasks. The tasks compute their positions by scans.
     Plain,
-    /// In chunks of their own.
+    /// One chunk per task.
     #[default]
     Chunked,
 }

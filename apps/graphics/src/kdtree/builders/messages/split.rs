@@ -1,18 +1,19 @@
-//! The phases of splitting a cell, one after the other, as the node task coordinates them.
+//! The phases of splitting a cell, as the node task coordinates them.
 //!
 //! ```text
-//! phase               arrays   to the team     from the team
-//! FindBestPartition            find_plane      the lightest planes, reduced
-//! MarkTriangles                mark            that all are done
-//! CopyTriangles       chunked  deal_names      chunks, gathered
-//!                     plain    count_names     counts, summed
-//!                              copy_names      the rest, gathered
-//! CopyEvents          chunked  deal_events     chunks, gathered
-//!                     plain    count_events    counts, summed
-//!                              copy_events     that all are done
+//! phase               arrays   to the team        from the team
+//! FindBestPartition            find_plane         the lightest planes, reduced
+//! MarkTriangles                mark               an empty reduction
+//! CopyTriangles       chunked  distribute_names   chunks, gathered
+//!                     plain    count_names        counts, summed
+//!                              copy_names         the rest, gathered
+//! CopyEvents          chunked  distribute_events  chunks, gathered
+//!                     plain    count_events       counts, summed
+//!                              copy_events        an empty reduction
 //! ```
-//! With plain arrays `CopyEvents` begins with a scan, by which each task knows where in the arrays it writes. `CopyTriangles` has a scan with either
-//! kind: events name triangles by numbers that go through all chunks.
+//! With plain arrays `CopyEvents` begins with a scan, from which each task learns where to write in
+//! the arrays. `CopyTriangles` needs a scan with either kind of arrays, because events refer to
+//! triangles by numbers that are consecutive over all chunks.
 
 use std::sync::Arc;
 
@@ -59,7 +60,7 @@ impl<'a> Split<'a> {
         }
     }
 
-    /// Goes through all phases, as far as the plane wants it.
+    /// Runs the phases. If the plane does not split the cell, the later phases are skipped.
     pub(super) async fn run(self) -> (Step, Option<[SharedCell; 2]>) {
         let cell = Arc::clone(self.cell);
         self.section.all().find_plane(self.section, cell, self.scan);
@@ -93,7 +94,7 @@ impl<'a> Split<'a> {
         triangle_phase
     }
 
-    /// Goes on to the events, with all that the team has made of the names.
+    /// Starts the phase of the events, with the names that all tasks of the team have produced.
     fn start_event_phase(
         &self,
         triangle_phase: Arc<TrianglePhase>,

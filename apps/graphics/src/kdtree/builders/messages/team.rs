@@ -1,11 +1,14 @@
-//! Teams of worker tasks: where a node task gets them from, and where they go when it is done.
+//! Teams of worker tasks: how a node task gets one, and what happens to the team afterwards.
 //!
-//! *Static* collections are made before the first build: for m = 1, 2, 4, … up to the number of workers, collection `T(m, i)` has a task on each
-//! of the workers from i·m on, and a node task on worker p takes `T(m, p / m)`. There are several replicas of each, of which it picks
-//! one at random, so that two node tasks seldom want the same. If they do, one waits: a [`Lender`] lends its collection to one at a time.
+//! *Static* collections are created before the first build. For m = 1, 2, 4, … up to the number of
+//! workers, collection `T(m, i)` has one task on each of the m workers from i·m on. A node task on
+//! worker p uses `T(m, p / m)`. There are several replicas of each collection, and the node task
+//! picks one at random, so that two node tasks seldom request the same one. If they do, one of them
+//! waits: a [`Lender`] lends its collection to one node task at a time.
 //!
-//! *Dynamic* tasks are made for one cell. Where there are more of them than workers, they are dealt to all workers; else they are seeds
-//! that wait at the worker of their node task until it, or one with nothing to do, makes them.
+//! *Dynamic* tasks are created for one cell. If there are more of them than workers, they are
+//! spread over all workers. Otherwise they are seeds, which wait on the worker of their node task
+//! until this worker or an idle one instantiates them.
 //!
 //! # Source
 //! Jetley, Kalé (see [`super`]), section V-B.
@@ -20,10 +23,10 @@ use super::options::WorkerTasks;
 use super::worker::{WorkerTask, WorkerTaskProxy};
 use crate::kdtree::builders::shares::Share;
 
-/// Replicas of each static collection.
+/// The number of replicas of each static collection.
 const REPLICAS: usize = 4;
 
-/// Tasks that share the work on a cell.
+/// The tasks that share the work on a cell.
 #[derive(Debug)]
 pub(super) struct Team {
     pub(super) section: Section<WorkerTask>,
@@ -31,17 +34,17 @@ pub(super) struct Team {
     from: Source,
 }
 
-/// Where a team has come from.
+/// The origin of a team.
 #[derive(Debug)]
 enum Source {
     /// It is lent.
     Lender(LenderProxy),
-    /// It was made for the cell.
+    /// It was created for the cell.
     Made(Vec<WorkerTaskProxy>),
 }
 
 impl Team {
-    /// Lets the tasks go.
+    /// Returns the team to its lender, or ends its tasks.
     pub(super) fn dismiss(self) {
         match self.from {
             Source::Lender(lender) => lender.returned(),
@@ -53,11 +56,11 @@ impl Team {
     }
 }
 
-/// Where teams come from.
+/// The source of the teams of a build.
 #[derive(Debug)]
 pub(super) enum Teams {
     Static {
-        /// By the logarithm of their size, then by their workers and replicas.
+        /// Indexed by the logarithm of the size, then by worker range and replica.
         lenders: Vec<Vec<LenderProxy>>,
         arrays: Vec<Array<WorkerTask>>,
         pick_count: AtomicU64,
@@ -96,7 +99,8 @@ impl Teams {
         }
     }
 
-    /// Gets a team of about `wanted` tasks, two or more, for a node task; a static one has at most as many as there are workers.
+    /// Gets a team of about `wanted` tasks, two or more, for a node task. A static team has at most
+    /// as many tasks as there are workers.
     pub(super) async fn request_team(&self, cx: &mut Cx<NodeTask>, wanted: usize) -> Team {
         match self {
             Self::Static {
@@ -106,16 +110,16 @@ impl Teams {
             } => {
                 let size_log2 = (wanted.ilog2() as usize).min(lenders.len() - 1);
                 let near = cx.worker() >> size_log2 << REPLICAS.trailing_zeros();
-                // Relaxed: a source of chance.
+                // Relaxed: the counter is only a source of pseudo-random numbers.
                 let replica = mixed(pick_count.fetch_add(1, Relaxed)) as usize % REPLICAS;
                 lenders[size_log2][near + replica].lend(cx.this());
                 cx.next(NodeTask::team_granted).await
             }
-            Self::Dynamic { sync } => made(cx, wanted, *sync),
+            Self::Dynamic { sync } => create(cx, wanted, *sync),
         }
     }
 
-    /// Ends what was made beforehand.
+    /// Ends the static collections.
     pub(super) fn end(&self) {
         if let Self::Static {
             lenders, arrays, ..
@@ -127,8 +131,8 @@ impl Teams {
     }
 }
 
-/// Makes the tasks for one cell.
-fn made(cx: &mut Cx<NodeTask>, len: usize, sync: SectionForm) -> Team {
+/// Creates the tasks for one cell.
+fn create(cx: &mut Cx<NodeTask>, len: usize, sync: SectionForm) -> Team {
     let workers = cx.worker_count();
     let tasks: Vec<WorkerTaskProxy> = (0..len)
         .map(|index| {
@@ -165,11 +169,11 @@ pub(super) struct Lender {
 
 #[chare]
 impl Lender {
-    /// The borrower needs it no more.
+    /// The borrower no longer needs the collection.
     #[message]
     pub(super) fn returned();
 
-    /// Lends the collection, and waits until it is back: the next in line gets it then.
+    /// Lends the collection and waits until it is returned. The next request is served after that.
     #[entry]
     pub(super) async fn lend(&mut self, cx: &mut Cx<Self>, to: super::node::NodeTaskProxy) {
         to.team_granted(Team {
@@ -180,7 +184,7 @@ impl Lender {
         cx.next(Self::returned).await;
     }
 
-    /// There are no more builds.
+    /// Ends this chare, since there are no further builds.
     #[entry]
     pub(super) fn leave(&mut self, cx: &mut Cx<Self>) {
         cx.end();

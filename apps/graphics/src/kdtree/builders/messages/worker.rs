@@ -1,4 +1,5 @@
-//! Worker tasks: each does its even share of every phase of splitting a cell, and says what it has found or made.
+//! Worker tasks. Each one does an equal share of every phase of splitting a cell and contributes
+//! its results.
 
 use std::sync::Arc;
 
@@ -15,22 +16,23 @@ use crate::kdtree::cells::names::Name;
 use crate::kdtree::cost::sweep::{Lightest, Passed};
 use crate::kdtree::phases::route::{Counts, Halves};
 
-/// One of those who share the work on a cell.
+/// One of the tasks that share the work on a cell.
 #[derive(Debug)]
 pub(super) struct WorkerTask {
     share: Share,
-    /// With plain arrays: what the names have become, and what comes before them.
+    /// With plain arrays: the output for the names, and the number of names before it.
     share_names: Option<(ShareNames, Counts)>,
-    /// With plain arrays: where the events of each axis go.
+    /// With plain arrays: the positions of the events of each axis.
     places: [EventPlace; 3],
 }
 
-/// A part of some work is to be done. Whoever waits for it takes the work over when all have let go of it.
+/// Shared data of a phase. The waiting node task takes the data back after all worker tasks have
+/// dropped their references.
 #[derive(Debug)]
 pub(super) struct Job<T> {
     pub(super) build: Arc<Build>,
     pub(super) of: Arc<T>,
-    /// How to scan.
+    /// The form of the scans.
     pub(super) scan: ScanForm,
 }
 
@@ -53,7 +55,8 @@ impl WorkerTask {
         }
     }
 
-    /// Deals out the names and gives them their final numbers, which takes a scan however arrays are made; tells what comes before them.
+    /// Distributes this share of the names and assigns their final numbers, which takes a scan with
+    /// either kind of arrays. Also returns the number of names before this share.
     async fn distribute(
         &self,
         cx: &mut Cx<Self>,
@@ -100,7 +103,7 @@ impl WorkerTask {
         cx.contribute_to(team, ());
     }
 
-    /// `CopyTriangles`, for chunked arrays.
+    /// `CopyTriangles` with chunked arrays.
     #[entry]
     pub(super) async fn distribute_names(
         &mut self,
@@ -112,7 +115,8 @@ impl WorkerTask {
         cx.contribute_to(team, Gather::new(share_names));
     }
 
-    /// `CopyTriangles`, for plain arrays: contributes how many names each half gets.
+    /// `CopyTriangles` with plain arrays, first part: contributes the number of names for each
+    /// half.
     #[entry]
     pub(super) async fn count_names(
         &mut self,
@@ -126,7 +130,8 @@ impl WorkerTask {
         cx.contribute_to(team, Sum(counts));
     }
 
-    /// The copying of `CopyTriangles`, for plain arrays: contributes what else there is.
+    /// `CopyTriangles` with plain arrays, second part: copies the names and contributes the rest of
+    /// the output.
     #[entry]
     pub(super) fn copy_names(
         &mut self,
@@ -150,7 +155,7 @@ impl WorkerTask {
         cx.contribute_to(team, Gather::new(share_names));
     }
 
-    /// `CopyEvents`, for chunked arrays.
+    /// `CopyEvents` with chunked arrays.
     #[entry]
     pub(super) fn distribute_events(
         &mut self,
@@ -163,7 +168,7 @@ impl WorkerTask {
         cx.contribute_to(team, Gather::new(share_events));
     }
 
-    /// The scan of `CopyEvents`, for plain arrays: contributes how many events each half gets.
+    /// `CopyEvents` with plain arrays, first part: contributes the number of events for each half.
     #[entry]
     pub(super) async fn count_events(
         &mut self,
@@ -182,7 +187,7 @@ impl WorkerTask {
         cx.contribute_to(team, Sum(own));
     }
 
-    /// `CopyEvents`, for plain arrays.
+    /// `CopyEvents` with plain arrays, second part: copies the events.
     #[entry]
     pub(super) fn copy_events(
         &mut self,
@@ -196,14 +201,14 @@ impl WorkerTask {
         cx.contribute_to(team, ());
     }
 
-    /// Nobody needs this task any more.
+    /// Ends this task.
     #[entry]
     pub(super) fn leave(&mut self, cx: &mut Cx<Self>) {
         cx.end();
     }
 }
 
-/// Copies a chunk to its place in an array, and gives it back.
+/// Copies a chunk to its place in an array, and returns the chunk.
 #[must_use]
 fn copied<T: Copy>(chunk: Vec<T>, array: &SharedVec<T>, first: usize) -> Vec<T> {
     let mut claim = array.claim(first..first + chunk.len());
@@ -211,7 +216,7 @@ fn copied<T: Copy>(chunk: Vec<T>, array: &SharedVec<T>, first: usize) -> Vec<T> 
     chunk
 }
 
-/// The lightest planes of all shares, along each axis.
+/// The reducer for the lightest plane along each axis.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LightestOfAll(pub(super) [Lightest; 3]);
 
@@ -228,7 +233,7 @@ impl Reducer for LightestOfAll {
     }
 }
 
-/// Sums of what shares have counted.
+/// Implements addition as a reduction for counters.
 macro_rules! sums {
     ($($type:ty),+) => {$(
         impl Operand<op::Add> for $type {

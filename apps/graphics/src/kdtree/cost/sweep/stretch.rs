@@ -1,18 +1,26 @@
-//! The lightest plane of a stretch of events, found without weighing most of them.
+//! Finds the lightest plane of a stretch of events without weighing most of them.
 //!
-//! Between two events of a sorted list nothing is lighter than what the counts before the first and behind the second, and the areas at
-//! their positions, come to. So a stretch is counted in blocks, which is quick; the planes at the blocks' first events give a weight that
-//! the lightest does not exceed; and only the blocks whose bound is below that are looked at event by event. Of a long list these
-//! are a few around the minimum.
+//! The weight of a plane is defined by [`Surface::weight`]. Consider the planes between two events
+//! of a sorted list. None of them is lighter than a lower bound that follows from the triangle
+//! counts before the first event and behind the second, and from the areas at their positions. The
+//! search uses this in three steps:
 //!
-//! # Why the outcome is that of weighing all
-//! Each operation of a weight rounds monotonically, so that a bound from smaller operands is no larger than any weight computed in its
-//! block. A block that holds the lightest plane therefore has a bound of at most its weight, and is looked at; so is every
-//! earlier one that is as light, and the first of equals wins.
+//! 1. Count the triangles in blocks of events, which is fast.
+//! 2. Weigh the plane at the first event of each block. The smallest of these weights is an upper
+//!    limit for the lightest plane.
+//! 3. Weigh every event, but only in the blocks with a lower bound at or below that limit. In a
+//!    long list these are a few blocks around the minimum.
+//!
+//! # Why the result is that of weighing all events
+//! Each operation of a weight rounds monotonically. So a bound computed from smaller operands is no
+//! larger than any weight computed in its block. A block that contains the lightest plane therefore
+//! has a bound of at most the plane's weight, and is searched. So is every earlier block that is
+//! equally light, and the first of equal planes wins.
 //!
 //! # Source
-//! The sweep: Wald, Havran 2006 (see [`super`]), algorithm 5. Counting by stretches, the prescan of a parallel scan: Choi et al. 2010 (see
-//! [`super::super::tasks`]), section 4. Leaving out blocks is ours.
+//! The sweep: Wald, Havran 2006 (see [`crate::kdtree`]), algorithm 5. Counting by stretches, the
+//! prescan of a parallel scan: Choi et al. 2010 (see [`crate::kdtree::phases`]), section 4.
+//! Skipping blocks is our own addition.
 
 use std::ops::Range;
 
@@ -26,16 +34,18 @@ use crate::kdtree::sums::sum_of_fields;
 #[cfg(test)]
 mod tests;
 
-/// Events a block.
+/// Events per block.
 const BLOCK_LEN: usize = 32;
-/// Events a block of a long stretch: most of it is left out however large the blocks are, and fewer blocks are less to go over.
+/// Events per block of a long stretch. Most of a long stretch is skipped whatever the block length,
+/// and there are fewer large blocks to visit.
 const LONG_BLOCK_LEN: usize = 8 * BLOCK_LEN;
-/// Stretches of so many events are long.
+/// Stretches with at least this many events are long.
 const LONG_LEN_MIN: usize = 8 * 1024;
-/// Shorter stretches are weighed event by event.
+/// In shorter stretches every event is weighed.
 const STRETCH_LEN_MIN: usize = 3 * BLOCK_LEN;
 
-/// How many triangles a sweep has met, and how many it has left. Planar ones are left as they are met.
+/// The number of triangles that a sweep has entered, and the number that it has left. A planar
+/// triangle is left as soon as it is entered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::kdtree) struct Passed {
     pub(in crate::kdtree) met: u32,
@@ -45,10 +55,11 @@ pub(in crate::kdtree) struct Passed {
 sum_of_fields!(Passed: met, left);
 
 impl Passed {
-    /// What a sweep over some events passes.
+    /// Counts the triangles that a sweep over some events enters and leaves.
     #[inline(always)]
     pub(in crate::kdtree) fn over(events: &[Event]) -> Self {
-        // Both counts in one word: the kinds, `End` = 0, `Planar` = 1, `Start` = 2, and above them the starts.
+        // One sum accumulates both counts: the kinds (`End` = 0, `Planar` = 1, `Start` = 2) in the
+        // low word, and the starts in the high word.
         let sum = events
             .iter()
             .map(|event| event.kind_and_start())
@@ -61,14 +72,16 @@ impl Passed {
     }
 }
 
-/// Counts what the sweep over a stretch passes: before each of its blocks, and last in all.
+/// Counts the triangles that the sweep over a stretch enters and leaves. `sums` is replaced by the
+/// counts before each block, followed by the total.
 ///
-/// Cost: O(events), a fraction of a nanosecond for each; `sums` is replaced.
+/// Takes O(events) time, a fraction of a nanosecond per event.
 pub(in crate::kdtree) fn count(events: &[Event], sums: &mut Vec<Passed>) -> Passed {
     Arch::new().dispatch(Count { events, sums })
 }
 
-/// Work that the best instructions of the processor at hand are used for.
+/// The arguments of [`count`]. The work is compiled for several instruction sets, and the best one
+/// that the processor supports is chosen at run time.
 struct Count<'a> {
     events: &'a [Event],
     sums: &'a mut Vec<Passed>,
@@ -111,12 +124,12 @@ pub(in crate::kdtree) struct Lightest {
     pub(in crate::kdtree) weight: f64,
     pub(in crate::kdtree) event: Event,
     pub(in crate::kdtree) planar_side: Side,
-    /// The triangles below and above.
+    /// The number of triangles below and above.
     pub(in crate::kdtree) counts: [u32; 2],
 }
 
 impl Lightest {
-    /// Heavier than any plane.
+    /// Returns a value that is heavier than any plane.
     pub(in crate::kdtree) fn none() -> Self {
         Self {
             weight: f64::INFINITY,
@@ -126,7 +139,8 @@ impl Lightest {
         }
     }
 
-    /// The lighter of this one and that of another stretch of the same axis; of equals the first.
+    /// Returns the lighter of this plane and that of another stretch of the same axis; the first
+    /// one if they are equal.
     pub(in crate::kdtree) fn or(self, other: Self) -> Self {
         let order = |lightest: &Self| (lightest.event, lightest.planar_side == Side::Below);
         let is_lighter = other.weight < self.weight
@@ -148,7 +162,7 @@ impl Lightest {
     }
 }
 
-/// Some of the sorted events along an axis, and what stands next to them there.
+/// A part of the sorted events along an axis, and the events next to it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::kdtree) struct Stretch<'a> {
     pub(in crate::kdtree) events: &'a [Event],
@@ -156,7 +170,7 @@ pub(in crate::kdtree) struct Stretch<'a> {
     pub(in crate::kdtree) after: Option<Event>,
 }
 
-/// As [`Count`].
+/// The arguments of [`Stretch::lightest`], dispatched like [`Count`].
 struct FindLightest<'a> {
     stretch: &'a Stretch<'a>,
     surface: &'a Surface,
@@ -175,7 +189,7 @@ impl WithSimd for FindLightest<'_> {
     }
 }
 
-/// The numbers of triangles on both sides of a sweep.
+/// The number of triangles on each side of a sweep.
 #[derive(Debug, Clone, Copy)]
 struct Sides {
     below: u32,
@@ -183,14 +197,16 @@ struct Sides {
 }
 
 impl Stretch<'_> {
-    /// Whether counting would cost more than it saves.
+    /// Returns true if the stretch is so short that counting would cost more than it saves.
     pub(in crate::kdtree) fn is_short(&self) -> bool {
         self.events.len() < STRETCH_LEN_MIN
     }
 
-    /// Finds the lightest plane of a stretch; `passed` is what the sweep has passed before it, of `count` triangles in all.
+    /// Finds the lightest plane of the stretch.
     ///
-    /// `sums` is what [`count`] has found; short stretches do without. `bounds` is scratch memory.
+    /// `passed` is the count before the stretch, and `count` the number of triangles of the cell.
+    /// `sums` is the result of [`count`]; short stretches do not use it. `bounds` is scratch
+    /// memory.
     pub(in crate::kdtree) fn lightest(
         &self,
         surface: &Surface,
@@ -223,7 +239,7 @@ impl Stretch<'_> {
         let mut lightest = Lightest::none();
         let len = self.events.len();
         if self.is_short() {
-            self.look_at_blocks(0..len, Sides::after(passed, count), surface, &mut lightest);
+            self.weigh_blocks(0..len, Sides::after(passed, count), surface, &mut lightest);
             return lightest;
         }
         let block_len = if len < LONG_LEN_MIN {
@@ -231,6 +247,8 @@ impl Stretch<'_> {
         } else {
             LONG_BLOCK_LEN
         };
+        // Compute the lower bound of every block, and the upper limit from the planes at their
+        // first events.
         let mut limit = f64::INFINITY;
         bounds.resize(len.div_ceil(block_len), 0.0);
         for (block, bound) in bounds.iter_mut().enumerate() {
@@ -242,19 +260,21 @@ impl Stretch<'_> {
             *bound = area_below * f64::from(before.below)
                 + surface.area_above(last.position()) * f64::from(behind.above);
         }
+        // Search only the blocks that may contain the lightest plane.
         for (block, &bound) in bounds.iter().enumerate() {
             if bound <= limit {
                 let first = block * block_len;
                 let range = first..len.min(first + block_len);
-                self.look_at_blocks(range, sides(block), surface, &mut lightest);
+                self.weigh_blocks(range, sides(block), surface, &mut lightest);
             }
         }
         lightest
     }
 
-    /// Weighs the planes through some events, of which so many are on either side before the first.
+    /// Weighs the planes at the events of a range, block by block. `sides` is the state of the
+    /// sweep before the first event.
     #[inline(always)]
-    fn look_at_blocks(
+    fn weigh_blocks(
         &self,
         range: Range<usize>,
         mut sides: Sides,
@@ -263,13 +283,13 @@ impl Stretch<'_> {
     ) {
         for first in range.clone().step_by(BLOCK_LEN) {
             let end = range.end.min(first + BLOCK_LEN);
-            sides = self.look_at_block(first..end, sides, surface, lightest);
+            sides = self.weigh_block(first..end, sides, surface, lightest);
         }
     }
 
-    /// Weighs the planes through a block of events; returns what is on either side behind it.
+    /// Weighs the planes at the events of one block. Returns the state of the sweep behind it.
     #[inline(always)]
-    fn look_at_block(
+    fn weigh_block(
         &self,
         range: Range<usize>,
         sides: Sides,
@@ -279,18 +299,19 @@ impl Stretch<'_> {
         if let Some(block) = self.events[range.clone()].first_chunk::<BLOCK_LEN>()
             && !block.iter().any(|event| event.is_planar())
         {
-            return look_at_plain(block, sides, surface, lightest);
+            return weigh_plain_block(block, sides, surface, lightest);
         }
-        self.look_at(range, sides, surface, lightest)
+        self.weigh_events(range, sides, surface, lightest)
     }
 
-    /// Weighs the plane through each of some events.
+    /// Weighs the planes at the events of a range.
     ///
-    /// Weighing at every event instead of every position needs no look ahead: within the ends at one position
-    /// all but the last, and within the starts all but the first, count some triangle on both sides and are too
-    /// heavy to win. Planar events at one position are weighed before the first and behind the last.
+    /// Weighing at every event instead of at every position needs no look-ahead. Among the ends at
+    /// one position all but the last, and among the starts all but the first, count some triangle
+    /// on both sides, so they are too heavy to win. Planar events at one position are weighed
+    /// before the first and behind the last of them.
     #[inline(always)]
-    fn look_at(
+    fn weigh_events(
         &self,
         range: Range<usize>,
         Sides {
@@ -320,7 +341,7 @@ impl Stretch<'_> {
                 }
                 continue;
             }
-            // The kinds left are `End` = 0 and `Start` = 2.
+            // The remaining kinds are `End` = 0 and `Start` = 2.
             let starts = kind >> 1;
             above -= 1 - starts;
             lightest.weigh(surface, event, below, above, Side::Above);
@@ -349,30 +370,33 @@ impl Sides {
         }
     }
 
-    /// A weight that the lightest plane does not exceed, from the plane through the next event.
+    /// Returns an upper limit for the weight of the lightest plane: the weight of the plane at the
+    /// next event.
     #[inline(always)]
     fn weight_limit(self, surface: &Surface, area_below: f64, event: Event) -> f64 {
         let is_end = u32::from(event.kind() == Kind::End as u32);
         let weight = area_below * f64::from(self.below)
             + surface.area_above(event.position()) * f64::from(self.above - is_end);
-        // In the middle of planar triangles there is no plane to choose; one at either end of them is no heavier, but for
-        // rounding.
+        // In the middle of planar triangles there is no plane to choose. A plane at either end of
+        // them is no heavier, apart from rounding.
         let slack = if event.is_planar() { 1.0 + 1e-9 } else { 1.0 };
         weight * slack
     }
 }
 
-/// Weighs the planes through some events none of which is planar; returns what is on either side behind them.
+/// Weighs the planes at the events of a block without planar events. Returns the state of the sweep
+/// behind it.
 ///
-/// All are weighed before any is compared with another: so a processor can do several at once. The weights are those of
-/// [`Surface::weight`], operation by operation.
+/// All planes are weighed before any two are compared, so that the processor can weigh several at
+/// once. The weights are computed by the same operations as in [`Surface::weight`].
 #[inline(always)]
-fn look_at_plain(
+fn weigh_plain_block(
     block: &[Event; BLOCK_LEN],
     sides: Sides,
     surface: &Surface,
     lightest: &mut Lightest,
 ) -> Sides {
+    // Count the starts before each event.
     let mut starts = [0_u32; BLOCK_LEN + 1];
     let mut sum = 0;
     for (starts, event) in starts[1..].iter_mut().zip(block) {
@@ -381,14 +405,15 @@ fn look_at_plain(
     }
     let mut weights = [0.0_f64; BLOCK_LEN];
     for (index, weight) in weights.iter_mut().enumerate() {
-        // What is no start is an end.
+        // Every event that is not a start is an end.
         let ends = index as u32 + 1 - starts[index + 1];
         let [below, above] = [sides.below + starts[index], sides.above - ends];
-        // Counts of triangles are below 2^31; signed numbers are quicker to convert.
+        // Counts of triangles are below 2^31. Signed integers are faster to convert.
         let [below, above] = [below, above].map(|count| f64::from(count as i32));
         let position = block[index].position();
         *weight = surface.area_below(position) * below + surface.area_above(position) * above;
     }
+    // Find the minimum by halving the array, which vectorises well.
     let mut least = weights;
     let mut width = BLOCK_LEN;
     while width > 1 {
@@ -398,6 +423,7 @@ fn look_at_plain(
             *weight = if other < *weight { other } else { *weight };
         }
     }
+    // The position of the minimum is needed only if it improves the result.
     if least[0] < lightest.weight
         && let Some(index) = weights.iter().position(|&weight| weight == least[0])
     {

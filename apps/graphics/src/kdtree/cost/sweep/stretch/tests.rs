@@ -44,7 +44,7 @@ fn by_weighing_all(events: &[Event], count: u32, surface: &Surface) -> Lightest 
         below: 0,
         above: count,
     };
-    all.look_at(0..events.len(), sides, surface, &mut lightest);
+    all.weigh_events(0..events.len(), sides, surface, &mut lightest);
     lightest
 }
 
