@@ -143,7 +143,7 @@ impl WorkerTask {
         let (mut share_names, first) = self
             .share_names
             .take()
-            .expect("what is copied was share_names");
+            .expect("names are counted before they are copied");
         let Halves { below, above } = std::mem::take(&mut share_names.halves);
         for chunk in [
             copied(below, &arrays.below, first.below),

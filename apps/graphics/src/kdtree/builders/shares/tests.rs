@@ -1,4 +1,4 @@
-//! Shares of a cell find and make what one alone does.
+//! Shares of a cell have the same results as a single task.
 
 use proptest::prelude::*;
 use raddle_collections::shared_vec::SharedVec;
@@ -11,7 +11,7 @@ use crate::kdtree::cost::plane::Side;
 use crate::kdtree::cost::sweep::{Scratch, cheapest_plane_along};
 use crate::kdtree::phases::copy_triangles::tests::{Half, corners, split};
 
-/// Cuts a list into chunks at some of its indices.
+/// Cuts a list into chunks at the given fractions of its length.
 fn chunked<T: Copy>(items: &[T], cuts: &[f64]) -> ChunkedArray<T> {
     let mut ends: Vec<usize> = cuts
         .iter()
@@ -41,10 +41,15 @@ fn shares(count: usize) -> impl Iterator<Item = Share> + Clone {
     (0..count).map(move |index| Share { index, count })
 }
 
-/// The references and the events of both halves, made by shares.
-type Made = (Halves<Vec<Reference>>, [Halves<Vec<Event>>; 3]);
+/// The references and the events of both halves, combined from all shares.
+type Output = (Halves<Vec<Reference>>, [Halves<Vec<Event>>; 3]);
 
-fn split_by_shares(cell: &SharedCell, plane: &Plane, triangles: &[Corners], count: usize) -> Made {
+fn split_by_shares(
+    cell: &SharedCell,
+    plane: &Plane,
+    triangles: &[Corners],
+    count: usize,
+) -> Output {
     let (shorter, side) = shorter_side(&cell.events[plane.axis], plane);
     let split = Split {
         extent: &cell.extent,
@@ -70,7 +75,7 @@ fn split_by_shares(cell: &SharedCell, plane: &Plane, triangles: &[Corners], coun
             )
         })
         .collect();
-    // They are clear for the next who mark.
+    // The marks are clear for the next cell.
     assert!((0..cell.len()).all(|index| marks.take(index) == 0));
     let routes = SharedVec::new(cell.len());
     let mut before = ShareCounts::default();
@@ -96,10 +101,10 @@ fn split_by_shares(cell: &SharedCell, plane: &Plane, triangles: &[Corners], coun
                 let [below, above] = [capacity.below, capacity.above].map(Vec::with_capacity);
                 TwoLists::new(below, above)
             };
-            let share_names = distribute_events(&routes, events, axis, share, capacity);
+            let lists = distribute_events(&routes, events, axis, share, capacity);
             let counted = distribute_events(&routes, events, axis, share, |_| Counts::default());
-            assert_eq!(counted, Lists::<Event>::lens(&share_names));
-            let [below, above] = share_names.into_rooms();
+            assert_eq!(counted, Lists::<Event>::lens(&lists));
+            let [below, above] = lists.into_rooms();
             all.below.extend(below);
             all.above.extend(above);
         }
@@ -120,7 +125,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn shares_do_what_one_alone_does(
+    fn shares_have_the_results_of_a_single_task(
         triangles in prop_oneof![
             proptest::collection::vec(corners(), 1..30),
             proptest::collection::vec(corners(), 300..700),
@@ -134,11 +139,12 @@ proptest! {
         if half.references.is_empty() {
             return Ok(());
         }
-        // What has been cut before is shared out as well as whole triangles are.
+        // Cells with pieces of triangles are shared in the same way as cells with whole triangles.
         if let Some(plane) = first_cut {
             let (axis, pick, is_below) = plane;
             let position = half.events[axis][pick % half.events[axis].len()].position();
-            let plane = Plane { axis, position, planar_side: Side::Below, counts: [0; 2], cost: 0.0 };
+            let planar_side = Side::Below;
+            let plane = Plane { axis, position, planar_side, counts: [0; 2], cost: 0.0 };
             let (below, above) = split(&half, &plane, &triangles, usize::MAX);
             half = if is_below { below } else { above };
             if half.references.is_empty() {
@@ -156,13 +162,15 @@ proptest! {
             }
             let ends = (half.events[axis][0], *half.events[axis].last().unwrap());
             let parameters = Parameters::default();
-            let found = Surface::new(&half.extent, axis).plane(lightest, ends, cell.len() as u32, &parameters);
+            let surface = Surface::new(&half.extent, axis);
+            let found = surface.plane(lightest, ends, cell.len() as u32, &parameters);
             let whole = Cell {
                 extent: half.extent,
                 names: &half.names,
                 events: half.events.each_ref().map(Vec::as_slice),
             };
-            prop_assert_eq!(found, cheapest_plane_along(&whole, axis, &parameters, &mut Scratch::default()));
+            let expected = cheapest_plane_along(&whole, axis, &parameters, &mut Scratch::default());
+            prop_assert_eq!(found, expected);
         }
 
         let plane = Plane {

@@ -1,4 +1,4 @@
-//! What shelves keep, and what they give back.
+//! Tests of which buffers the shelves keep and return.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Bytes that are on the shelves, counted anew.
+/// Counts the bytes on the shelves.
 fn on_shelves(store: &Store) -> usize {
     let of = |shelf: &Shelf<Vec<Event>>| -> usize {
         shelf.open().iter().map(Buffer::byte_count).sum::<usize>()
@@ -45,7 +45,7 @@ proptest! {
 }
 
 #[test]
-fn a_buffer_comes_back_and_larger_ones_replace_smaller_ones() {
+fn a_buffer_is_reused_and_larger_ones_replace_smaller_ones() {
     let store = Store::new(1);
     // 300,000 bytes.
     store.expect(1_000);
@@ -63,17 +63,21 @@ fn a_buffer_comes_back_and_larger_ones_replace_smaller_ones() {
     assert_eq!(capacities(), [2_500, 34_000]);
     store.put(Vec::<Event>::with_capacity(3_000));
     assert_eq!(capacities(), [3_000, 34_000]);
-    // More than there is room for even when the smallest is gone.
+    // This buffer exceeds the limit even after the smallest one is freed.
     store.put(Vec::<Event>::with_capacity(30_000));
     assert_eq!(capacities(), [34_000]);
     store.put(Vec::<Event>::with_capacity(100));
-    assert_eq!(capacities(), [34_000], "small ones are for the allocator");
+    assert_eq!(
+        capacities(),
+        [34_000],
+        "small buffers are left to the allocator"
+    );
 }
 
 #[test]
-fn what_another_worker_keeps_is_found() {
+fn a_buffer_on_another_workers_shelf_is_found() {
     let runtime = raddle::Runtime::builder().workers(2).build();
-    let runtime = runtime.expect("two workers can be had");
+    let runtime = runtime.expect("two workers can be started");
     let store = Arc::new(Store::new(2));
     store.expect(10_000);
     runtime.install(|| {
@@ -88,7 +92,7 @@ fn what_another_worker_keeps_is_found() {
 }
 
 #[test]
-fn what_was_kept_for_larger_builds_goes() {
+fn buffers_of_larger_builds_are_freed() {
     let store = Store::new(1);
     store.expect(10_000);
     store.put(Vec::<Event>::with_capacity(50_000));

@@ -1,4 +1,4 @@
-//! The order of events, the radix sort, the merge.
+//! Tests of the order of events, the radix sort and the merge.
 
 use proptest::prelude::*;
 
@@ -23,19 +23,21 @@ fn packed(events: &[(f32, Kind, u32)]) -> Vec<Event> {
 
 proptest! {
     #[test]
-    fn unpacking_gives_back_what_was_packed((position, kind, reference) in event()) {
+    fn unpacking_inverts_packing((position, kind, reference) in event()) {
         let event = Event::new(position, kind, reference);
         prop_assert_eq!(event.position(), position);
         prop_assert_eq!(event.kind(), kind as u32);
         prop_assert_eq!(event.reference(), reference);
         let other = event.with_reference(7);
-        prop_assert_eq!((other.position(), other.kind(), other.reference()), (position, kind as u32, 7));
+        let fields = (other.position(), other.kind(), other.reference());
+        prop_assert_eq!(fields, (position, kind as u32, 7));
     }
 
     #[test]
     fn events_are_ordered_by_position_kind_and_reference(a in event(), b in event()) {
         let expected = a.partial_cmp(&b).expect("no position is NaN");
-        let [a, b] = [a, b].map(|(position, kind, reference)| Event::new(position, kind, reference));
+        let pack = |(position, kind, reference)| Event::new(position, kind, reference);
+        let [a, b] = [a, b].map(pack);
         prop_assert_eq!(a.cmp(&b), expected);
     }
 
@@ -53,7 +55,10 @@ proptest! {
     }
 
     #[test]
-    fn moving_down_changes_the_reference_alone((position, kind, reference) in event(), share in 0.0_f64..1.0) {
+    fn moving_down_changes_the_reference_alone(
+        (position, kind, reference) in event(),
+        share in 0.0_f64..1.0,
+    ) {
         let distance = (f64::from(reference) * share) as u32;
         let moved = Event::new(position, kind, reference).moved_down(distance);
         prop_assert_eq!(moved, Event::new(position, kind, reference - distance));
@@ -69,7 +74,7 @@ fn both_zeros_are_one_position() {
 }
 
 #[test]
-fn infinities_stand_at_the_ends() {
+fn infinities_are_first_and_last() {
     let mut events: Vec<_> = [
         f32::INFINITY,
         -1.0,
@@ -95,7 +100,8 @@ fn infinities_stand_at_the_ends() {
 
 #[test]
 fn the_radix_sort_gives_the_one_sorted_order() {
-    // A small multiplicative generator: positions with many ties, of both signs, and some outliers.
+    // A small multiplicative generator. The positions have many ties, both signs, and some
+    // outliers.
     let mut state = 1_u64;
     let mut next = || {
         state = state

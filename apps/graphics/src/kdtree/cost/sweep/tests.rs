@@ -1,4 +1,4 @@
-//! The sweep against an evaluation of every candidate plane.
+//! Compares the sweep with an evaluation of every candidate plane.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,8 @@ use crate::kdtree::cells::names::{Occurrence, Reference};
 use crate::kdtree::crew::OneThread;
 use crate::kdtree::preparation::events::events_of;
 
-/// References whose extents begin and end on a coarse grid, so that ties and planar triangles abound.
+/// Generates references with extents on a coarse grid, so that there are many ties and planar
+/// triangles.
 fn references() -> impl Strategy<Value = Vec<Reference>> {
     let edge = || (0_i32..12, 0_i32..4);
     proptest::collection::vec([edge(), edge(), edge()], 1..24).prop_map(|extents| {
@@ -27,7 +28,7 @@ fn references() -> impl Strategy<Value = Vec<Reference>> {
     })
 }
 
-/// The cost by its definition, from counts by their definition.
+/// Computes the cost by its definition, from counts by their definition.
 fn cost_by_definition(
     cell: &Extent,
     references: &[Reference],
@@ -52,7 +53,7 @@ fn cost_by_definition(
     }
 }
 
-/// Every plane there is, in the order in which ties are broken.
+/// Returns all candidate planes, in the order in which ties are broken.
 fn candidates(references: &[Reference]) -> Vec<(usize, f32, Side)> {
     let mut all = Vec::new();
     for axis in 0..3 {
@@ -89,10 +90,13 @@ proptest! {
         margin in 0_i32..2,
         empty_bonus in prop_oneof![Just(1.0), Just(0.8), Just(0.2)],
     ) {
-        let mut extent = references.iter().map(|reference| reference.extent).reduce(|all, one| all.union(&one)).unwrap();
+        let extents = references.iter().map(|reference| reference.extent);
+        let mut extent = extents.reduce(|all, one| all.union(&one)).unwrap();
         extent.high = extent.high.map(|high| high + margin as f32 * 0.5);
         let parameters = Parameters { empty_bonus, ..Parameters::default() };
-        let plane = with_cell(extent, &references, |cell| cheapest_plane(cell, &parameters, &mut Scratch::default()));
+        let plane = with_cell(extent, &references, |cell| {
+            cheapest_plane(cell, &parameters, &mut Scratch::default())
+        });
         let Some(plane) = plane else {
             prop_assert_eq!(extent.half_area(), 0.0);
             return Ok(());
@@ -102,7 +106,10 @@ proptest! {
         prop_assert!((own_cost - plane.cost).abs() <= 1e-12 * own_cost);
         for candidate in candidates(&references) {
             let cost = cost_by_definition(&extent, &references, candidate, &parameters);
-            prop_assert!(plane.cost <= cost * (1.0 + 1e-12), "{:?} costs {}, {:?} {}", plane, plane.cost, candidate, cost);
+            prop_assert!(
+                plane.cost <= cost * (1.0 + 1e-12),
+                "{:?} costs {}, {:?} {}", plane, plane.cost, candidate, cost
+            );
         }
     }
 }
@@ -144,8 +151,9 @@ fn an_empty_cell_has_no_plane() {
 }
 
 #[test]
-fn of_equally_cheap_planes_the_first_axis_and_position_win() {
-    // Two points at the ends of a cube: every axis offers to cut off the same empty space.
+fn the_first_axis_and_position_win_among_equally_cheap_planes() {
+    // Two points at opposite corners of a cube: every axis has planes that cut off the same empty
+    // space.
     let at = |corner: f32, triangle| Reference {
         extent: Extent {
             low: [corner; 3],

@@ -1,4 +1,4 @@
-//! Clipping against an enumeration of all corners that the cut polygon can have.
+//! Compares clipping with an enumeration of all possible corners of the cut polygon.
 
 use proptest::prelude::*;
 
@@ -31,8 +31,9 @@ fn inside(point: Point, cell: &Extent, tolerance: f64) -> bool {
     })
 }
 
-/// All corners of the intersection of a triangle and a box: corners of the triangle in the box, edges of the
-/// triangle through faces of the box, edges of the box through the triangle.
+/// Returns all corners of the intersection of a triangle and a box: corners of the triangle inside
+/// the box, edges of the triangle through faces of the box, and edges of the box through the
+/// triangle.
 fn corners_of_intersection(triangle: &Corners, cell: &Extent) -> Vec<Point> {
     const TOLERANCE: f64 = 1e-9;
     let [a, b, c] = triangle.map(|corner| corner.map(f64::from));
@@ -95,7 +96,8 @@ fn meet(a: &Extent, b: &Extent) -> Option<Extent> {
     Some(meet)
 }
 
-/// Whether the intersection lies in a face of the cell only: what rounding leaves of that is anybody's guess.
+/// Returns true if the intersection lies in a face of the cell only. Rounding may keep or lose such
+/// an intersection.
 fn is_touch(points: &[Point], cell: &Extent) -> bool {
     (0..3).any(|axis| {
         let (low, high) = (f64::from(cell.low[axis]), f64::from(cell.high[axis]));
@@ -108,7 +110,7 @@ fn is_touch(points: &[Point], cell: &Extent) -> bool {
 fn check(piece: Option<Extent>, triangle: &Corners, half: &Extent) -> Result<(), TestCaseError> {
     let points = corners_of_intersection(triangle, half);
     let Some(extent) = piece else {
-        // Left out: then nothing but a touch may be there.
+        // If the piece was dropped, the intersection must be a mere touch.
         for axis in 0..3 {
             let spread = points.iter().map(|point| point[axis]);
             let touches = spread.clone().fold(f64::MIN, f64::max) - spread.fold(f64::MAX, f64::min);
@@ -146,7 +148,10 @@ fn check(piece: Option<Extent>, triangle: &Corners, half: &Extent) -> Result<(),
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_global_rejects: 100_000, ..ProptestConfig::with_cases(2000) })]
+    #![proptest_config(ProptestConfig {
+        max_global_rejects: 100_000,
+        ..ProptestConfig::with_cases(2000)
+    })]
 
     #[test]
     fn pieces_are_as_large_as_their_corners(
@@ -175,7 +180,7 @@ proptest! {
 
 #[test]
 fn a_touch_that_rounding_loses_is_kept_in_both_halves() {
-    // The triangle meets the flat cell in one point of its border.
+    // The triangle meets the flat cell in a single point on the cell's border.
     let triangle = [[1.686_227_9, -1.0, -1.0], [0.0; 3], [-3.0, -3.0, 3.0]];
     let cell = Extent {
         low: [-1.0, -2.0, 0.0],
@@ -218,7 +223,8 @@ fn rounding_goes_outward() {
 
 #[test]
 fn a_polygon_that_touches_the_plane_is_in_one_half_only() {
-    // The extent claims that the triangle reaches over the plane; its corner only touches it.
+    // According to the box, the triangle extends beyond the plane, but only its corner touches the
+    // plane.
     let triangle = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
     let mut extent = Extent::of_triangle(&triangle);
     extent.high[0] = 1.5;
@@ -229,7 +235,8 @@ fn a_polygon_that_touches_the_plane_is_in_one_half_only() {
     assert_eq!(above, None);
 }
 
-/// Numbers in the range of `f32`, many of them beside one, and some too small for it.
+/// Generates numbers in the range of `f32`. Many are close to an `f32`, and some are too small for
+/// one.
 fn numbers() -> impl Strategy<Value = f64> {
     let float = -1e30_f32..1e30;
     let tiny = -1e-44_f64..1e-44;
@@ -250,7 +257,10 @@ proptest! {
     #[test]
     fn rounding_gives_the_next_numbers(value in numbers()) {
         let (low, high) = (round_down(value), round_up(value));
-        prop_assert!(f64::from(low) <= value && value <= f64::from(high), "{value:e}: {low:e} {high:e}");
+        prop_assert!(
+            f64::from(low) <= value && value <= f64::from(high),
+            "{value:e}: {low:e} {high:e}"
+        );
         if f64::from(low) == value {
             prop_assert_eq!(low, high);
         } else {

@@ -1,4 +1,4 @@
-//! After any split, both halves hold what their references say, and in order.
+//! After any split, both halves contain what their references say, in order.
 
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ pub(in crate::kdtree) fn corners() -> impl Strategy<Value = Corners> {
     [corner(), corner(), corner()]
 }
 
-/// A cell, and what its names stand for.
+/// A cell, and the references that its names resolve to.
 #[derive(Debug)]
 pub(in crate::kdtree) struct Half {
     pub(in crate::kdtree) extent: Extent,
@@ -39,7 +39,7 @@ pub(in crate::kdtree) struct Half {
 }
 
 impl Half {
-    /// The cell of whole triangles.
+    /// Creates the cell of whole triangles.
     pub(in crate::kdtree) fn root(triangles: &[Corners]) -> Self {
         let (references, extent) = references_of(triangles, &OneThread);
         Self {
@@ -52,7 +52,7 @@ impl Half {
     }
 }
 
-/// A cell on its way to halves: its marks, and how many names each half has at most.
+/// Marks the triangles of a cell. Also returns an upper limit for the number of names of each half.
 fn marked<'a>(
     cell: &'a Half,
     plane: &'a Plane,
@@ -71,7 +71,8 @@ fn marked<'a>(
     (split, marks, counts_max)
 }
 
-/// Splits a cell by the functions under test, with its names in stretches of some length.
+/// Splits a cell by the functions under test. The names are processed in stretches of the given
+/// length.
 pub(in crate::kdtree) fn split(
     cell: &Half,
     plane: &Plane,
@@ -86,13 +87,13 @@ pub(in crate::kdtree) fn split(
     let mut to = Slices::new(&mut names, counts_max.above);
     for (number, names) in cell.names.chunks(stretch).enumerate() {
         let first = number * stretch;
-        let mut dealt = SplitOutput {
+        let mut output = SplitOutput {
             routes: &mut routes[first..],
             straddlers: &mut straddlers,
             added: &mut added,
             arena: &mut arena,
         };
-        to = split.distribute(names, first, |index| marks[first + index], to, &mut dealt);
+        to = split.distribute(names, first, |index| marks[first + index], to, &mut output);
     }
     let counts = to.lens();
     added.sort();
@@ -103,8 +104,8 @@ pub(in crate::kdtree) fn split(
         added: &added,
     };
     let events = [0, 1, 2].map(|axis| {
-        let counts_max = |count| Vec::with_capacity(2 * count);
-        let to = TwoLists::new(counts_max(counts.below), counts_max(counts.above));
+        let list = |count| Vec::with_capacity(2 * count);
+        let to = TwoLists::new(list(counts.below), list(counts.above));
         routes.distribute(&cell.events[axis], axis, to).into_rooms()
     });
     let arena = Arc::new(arena);
@@ -165,7 +166,10 @@ proptest! {
     #[test]
     fn the_events_of_the_halves_are_those_of_their_references(
         triangles in proptest::collection::vec(corners(), 1..30),
-        cuts in proptest::collection::vec((0_usize..3, 0_usize..60, any::<bool>(), any::<bool>()), 1..6),
+        cuts in proptest::collection::vec(
+            (0_usize..3, 0_usize..60, any::<bool>(), any::<bool>()),
+            1..6,
+        ),
         stretch in 1_usize..40,
     ) {
         let mut cell = Half::root(&triangles);
@@ -186,18 +190,22 @@ proptest! {
             let (whole_below, whole_above) = split(&cell, &plane, &triangles, usize::MAX);
             prop_assert_eq!(&below.references, &whole_below.references);
             prop_assert_eq!(&above.references, &whole_above.references);
-            // Leaves get the same triangles, under the same names.
+            // Leaves get the same triangles, with the same occurrence flags.
             let (entries, counts) = to_leaves(&cell, &plane, &triangles);
             let occurrence = |half: &Half| -> Vec<Occurrence> {
                 half.references.iter().map(|reference| reference.triangle).collect()
             };
             prop_assert_eq!(&entries[..counts.below], occurrence(&below));
             prop_assert_eq!(&entries[counts.below..], occurrence(&above));
-            // Nobody gets lost, and nobody is in both halves without reaching over the plane.
+            // No triangle is lost, and a triangle is in both halves only if it straddles the plane.
             for reference in &cell.references {
-                let held = |half: &Half| half.references.iter().any(|other| other.triangle.triangle() == reference.triangle.triangle());
+                let triangle = reference.triangle.triangle();
+                let held = |half: &Half| {
+                    half.references.iter().any(|other| other.triangle.triangle() == triangle)
+                };
                 prop_assert!(held(&below) || held(&above));
-                let straddles = reference.extent.low[axis] < plane.position && reference.extent.high[axis] > plane.position;
+                let straddles = reference.extent.low[axis] < plane.position
+                    && reference.extent.high[axis] > plane.position;
                 prop_assert!(straddles || !(held(&below) && held(&above)));
             }
             cell = if go_below { below } else { above };

@@ -1,20 +1,22 @@
-//! However a list of events is cut into stretches, and however much of it is left out, the lightest plane is that of weighing all.
+//! Wherever a list of events is cut into stretches, and whatever is skipped, the lightest plane is
+//! that of weighing all planes.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::kdtree::cells::extent::Extent;
 
-/// Sorted events along an axis: of flat triangles and others, on a grid so coarse that many share a position, or so fine that few do.
+/// Generates the sorted events of flat and other triangles along an axis. The grid is so coarse
+/// that many events share a position, or so fine that few do.
 fn events() -> impl Strategy<Value = (Vec<Event>, u32)> {
     let edges = |positions: i32, shortest: i32| {
         proptest::collection::vec((0..positions, shortest..4), 1..300)
     };
     let with_planar = prop_oneof![edges(3, 0), edges(40, 0), edges(100_000, 0)];
     let without = prop_oneof![edges(3, 1), edges(40, 1), edges(100_000, 1)];
-    // More than fit into a short stretch's blocks.
+    // Longer than a short stretch.
     let long = proptest::collection::vec((0..100_000, 1_i32..4), 4 * 1024..6 * 1024);
-    // Both kinds of blocks next to each other.
+    // Blocks with planar events next to blocks without.
     let mixed = (edges(2000, 1), edges(100, 0)).prop_map(|(most, few)| [most, few].concat());
     prop_oneof![10 => with_planar, 10 => without, 10 => mixed, 1 => long].prop_map(|edges| {
         let mut events = Vec::new();
@@ -66,7 +68,8 @@ proptest! {
         };
         let surface = Surface::new(&extent, 0);
         let expected = by_weighing_all(&events, count, &surface);
-        let mut ends: Vec<usize> = cuts.iter().map(|share| (share * events.len() as f64) as usize).collect();
+        let end = |share: &f64| (share * events.len() as f64) as usize;
+        let mut ends: Vec<usize> = cuts.iter().map(end).collect();
         ends.push(events.len());
         ends.sort_unstable();
         let (mut passed, mut begin, mut found) = (Passed::default(), 0, Lightest::none());
