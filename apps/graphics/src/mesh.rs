@@ -20,22 +20,24 @@
 mod detect;
 mod error;
 mod faces;
-mod glb;
+mod format;
+mod ignored;
 mod load;
-mod obj;
-mod ply;
+mod parsed;
 mod points;
 mod polygon;
+mod readers;
 mod report;
 mod source;
-mod stl;
 mod weld;
 
 use glam::{DVec3, Vec3};
 
 pub use self::error::{MeshError, MeshProblem, Place};
+pub use self::format::Format;
+pub use self::ignored::Ignored;
 pub use self::load::{LoadOptions, Loaded};
-pub use self::report::{Compression, Format, Ignored, MeshReport, Progress};
+pub use self::report::{Compression, MeshReport, Progress};
 
 #[cfg(test)]
 mod tests;

@@ -11,10 +11,9 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::COORDINATE_MAX;
+use super::format::FORMATS;
 use crate::memory::NoMemory;
 
-/// The formats as an error message names them.
-const FORMATS: &str = "a mesh in PLY, OBJ, STL or binary glTF, plain or as .gz or .zst";
 /// The most characters that a message takes to repeat a piece of the input, escapes counted as printed.
 const QUOTED_CHARS_MAX: usize = 40;
 

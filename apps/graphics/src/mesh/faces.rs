@@ -7,9 +7,9 @@
 use glam::Vec3;
 
 use super::error::{Fault, Place};
+use super::ignored::Ignored;
 use super::points::Point;
 use super::polygon::{Cutter, TESTS_MAX};
-use super::report::Ignored;
 
 /// The triangles of a mesh in the making.
 #[derive(Debug)]

@@ -11,14 +11,11 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-use glam::{DVec3, Vec3};
-
 use super::error::{Fault, MeshError, MeshProblem, Place};
 use super::faces::Faces;
-use super::points::{Point, Points};
-use super::report::{Compression, Format, Ignored, MeshReport, Progress};
+use super::report::{Compression, MeshReport, Progress};
 use super::source::Source;
-use super::{Mesh, detect, glb, obj, ply, stl};
+use super::{Mesh, detect};
 
 /// Limits on what a file may ask for.
 ///
@@ -145,60 +142,6 @@ impl Mesh {
     }
 }
 
-/// What a reader of one format makes of a stream.
-#[derive(Debug)]
-pub(crate) struct Parsed {
-    mesh: Mesh,
-    format: Format,
-    offset: DVec3,
-    polygon_count: u64,
-    ignored: Ignored,
-}
-
-impl Parsed {
-    /// Makes a mesh of what a reader has found.
-    ///
-    /// `normals` are as many as `points`, or none. Those that are no numbers are missing: the mesh
-    /// gets computed ones in their place, or no normals at all if all are missing.
-    /// # Errors
-    /// As [`Points::finish`].
-    pub(crate) fn new<P: Point>(
-        format: Format,
-        points: Points<P>,
-        normals: Vec<Vec3>,
-        mut faces: Faces,
-    ) -> Result<Self, Fault> {
-        faces.ignored.vertices = points.broken_count();
-        let (positions, offset) = points.finish(&faces.triangles)?;
-        let mut mesh = Mesh {
-            positions,
-            normals,
-            triangles: faces.triangles,
-        };
-        let missing = mesh.normals.iter().filter(|normal| !normal.is_finite());
-        match missing.count() {
-            0 => {}
-            all if all == mesh.normals.len() => mesh.normals = Vec::new(),
-            _ => {
-                let normals = std::mem::take(&mut mesh.normals);
-                mesh.compute_normals();
-                for (computed, normal) in mesh.normals.iter_mut().zip(normals) {
-                    if normal.is_finite() {
-                        *computed = normal;
-                    }
-                }
-            }
-        }
-        Ok(Self {
-            mesh,
-            format,
-            offset,
-            polygon_count: faces.polygon_count,
-            ignored: faces.ignored,
-        })
-    }
-}
-
 /// Opens a file for reading; its length if it is a regular file.
 fn open(path: &Path) -> Result<(File, Option<u64>), Fault> {
     let fault = |error| Fault::new(Place::Whole, MeshProblem::Open(error));
@@ -246,13 +189,8 @@ fn read_stream(
         source.bound_by(Rc::clone(&bytes_read));
     }
     let faces = Faces::new(options.triangle_count_max);
-    let mut parsed = match detect::format(&mut source, name)? {
-        detect::Kind::Ply => ply::read(&mut source, faces),
-        detect::Kind::Obj => obj::read(&mut source, faces),
-        detect::Kind::StlText => stl::read_text(&mut source, faces),
-        detect::Kind::StlBinary => stl::read_binary(&mut source, faces),
-        detect::Kind::Glb => glb::read(&mut source, faces),
-    }?;
+    let reader = detect::reader(&mut source, name)?;
+    let mut parsed = (reader.read)(&mut source, faces)?;
     parsed.ignored.trailing_bytes = source.drain()?;
     let (input_time, expanded_bytes) = (source.input_time(), source.offset());
     drop(source);

@@ -3,57 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
-/// The format of a mesh file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// Stanford polygon file, ASCII.
-    PlyText,
-    /// Stanford polygon file, binary, least significant byte first.
-    PlyLittleEndian,
-    /// Stanford polygon file, binary, most significant byte first.
-    PlyBigEndian,
-    /// Wavefront OBJ.
-    Obj,
-    /// Stereolithography file, ASCII.
-    StlText,
-    /// Stereolithography file, binary.
-    StlBinary,
-    /// Binary glTF 2.
-    Glb,
-}
-
-impl Format {
-    /// Which way is up, by the standard of the format or, where it has none, by what most programs take it for.
-    ///
-    /// In glTF y is up by its standard. STL says nothing, but comes from and goes to machines that build upwards along z,
-    /// and their programs show it so. Of PLY and OBJ most programs take y; scans may lie as the scanner did.
-    #[must_use]
-    pub fn up(self) -> Vec3 {
-        match self {
-            Self::StlText | Self::StlBinary => Vec3::Z,
-            Self::PlyText | Self::PlyLittleEndian | Self::PlyBigEndian | Self::Obj | Self::Glb => {
-                Vec3::Y
-            }
-        }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::PlyText => "PLY (ASCII)",
-            Self::PlyLittleEndian => "PLY (binary, little endian)",
-            Self::PlyBigEndian => "PLY (binary, big endian)",
-            Self::Obj => "OBJ",
-            Self::StlText => "STL (ASCII)",
-            Self::StlBinary => "STL (binary)",
-            Self::Glb => "binary glTF",
-        })
-    }
-}
+use super::format::Format;
+use super::ignored::Ignored;
 
 /// The compression around a mesh file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,107 +27,6 @@ impl fmt::Display for Compression {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
         })
-    }
-}
-
-/// What a file holds and a mesh does not: counts of what was left out or ignored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Ignored {
-    /// Faces with one or two corners or none.
-    pub faces: u64,
-    /// Lines: elements `l` of OBJ, `edge` of PLY, and primitives of lines in glTF.
-    pub lines: u64,
-    /// Points that are elements of their own: `p` of OBJ, and primitives of points in glTF.
-    pub points: u64,
-    /// Free-form curves and surfaces.
-    pub curves: u64,
-    /// Normals that are missing or no numbers; the mesh has computed ones in their place.
-    pub normals: u64,
-    /// Vertices that no triangle uses and whose coordinates are no finite numbers.
-    pub vertices: u64,
-    /// Rows of text with more values than the file declares for them.
-    pub surplus_rows: u64,
-    /// Bytes after the end of the mesh.
-    pub trailing_bytes: u64,
-    /// Missing ends: 1 for ASCII STL without a last `endsolid`, which may have been cut short.
-    pub missing_ends: u64,
-}
-
-impl Ignored {
-    /// Returns every count with its name, in the order of the fields.
-    #[must_use]
-    pub fn counts(&self) -> [(&'static str, u64); 9] {
-        [
-            ("faces", self.faces),
-            ("lines", self.lines),
-            ("points", self.points),
-            ("curves", self.curves),
-            ("normals", self.normals),
-            ("vertices", self.vertices),
-            ("surplus_rows", self.surplus_rows),
-            ("trailing_bytes", self.trailing_bytes),
-            ("missing_ends", self.missing_ends),
-        ]
-    }
-
-    /// Tells whether the mesh is all that the file holds.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl fmt::Display for Ignored {
-    /// Prints what is not zero, on one line; nothing if all is zero.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut separator = "";
-        for (count, one, many) in [
-            (
-                self.faces,
-                "face without three corners left out",
-                "faces without three corners left out",
-            ),
-            (self.lines, "line left out", "lines left out"),
-            (self.points, "point left out", "points left out"),
-            (
-                self.curves,
-                "curve or surface left out",
-                "curves or surfaces left out",
-            ),
-            (
-                self.normals,
-                "missing or broken normal computed",
-                "missing or broken normals computed",
-            ),
-            (
-                self.vertices,
-                "unused broken vertex ignored",
-                "unused broken vertices ignored",
-            ),
-            (
-                self.surplus_rows,
-                "row with surplus values, which were ignored",
-                "rows with surplus values, which were ignored",
-            ),
-            (
-                self.trailing_bytes,
-                "byte after the end ignored",
-                "bytes after the end ignored",
-            ),
-            (
-                self.missing_ends,
-                "missing end: the file may have been cut short",
-                "missing ends: the file may have been cut short",
-            ),
-        ] {
-            if count > 0 {
-                let what = if count == 1 { one } else { many };
-                write!(formatter, "{separator}{count} {what}")?;
-                separator = ", ";
-            }
-        }
-        Ok(())
     }
 }
 

@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 use super::error::{Fault, MeshProblem, Place, quoted};
 use crate::memory;
 
+/// What some editors write before a text in UTF-8.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 #[cfg(test)]
 mod tests;
 

@@ -20,16 +20,22 @@ use std::collections::HashMap;
 
 use glam::{DVec3, Vec3};
 
-use super::error::{Fault, MeshProblem, Place, quoted};
-use super::faces::Faces;
-use super::load::Parsed;
-use super::points::Points;
-use super::report::Format;
-use super::source::{LINE_BYTES_MAX, Source, line_too_long};
+use super::FormatReader;
+use crate::mesh::error::{Fault, MeshProblem, Place, quoted};
+use crate::mesh::faces::Faces;
+use crate::mesh::format::Format;
+use crate::mesh::parsed::Parsed;
+use crate::mesh::points::Points;
+use crate::mesh::source::{LINE_BYTES_MAX, Source, line_too_long};
 
 #[cfg(test)]
 mod tests;
 
+/// The first words of OBJ lines that anybody writes.
+const FIRST_WORDS: &[&[u8]] = &[
+    b"v", b"vn", b"vt", b"vp", b"f", b"fo", b"l", b"p", b"g", b"o", b"s", b"mtllib", b"usemtl",
+    b"mg",
+];
 /// Words that lines begin with which hold numbers, and no names.
 const NUMERIC: &[&[u8]] = &[
     b"v", b"vn", b"vt", b"vp", b"f", b"fo", b"l", b"p", b"bmat", b"step", b"curv", b"curv2",
@@ -59,8 +65,19 @@ const PREAMBLE: &[&[u8]] = &[
 ];
 const LINE_EXPECTED: &str = "a line of OBJ, such as \"v X Y Z\" or \"f A B C\"";
 
+/// The reader of OBJ files.
+pub(super) const READER: FormatReader = FormatReader {
+    extension: "obj",
+    is_text: None,
+    recognizes: |head| {
+        let is_first_word = |word: &[u8]| FIRST_WORDS.contains(&word);
+        head.is_text && head.first_word().is_some_and(is_first_word)
+    },
+    read,
+};
+
 /// Reads an OBJ file from its first byte.
-pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
+fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
     let mut reader = Reader {
         points: Points::new(),
         normals: Vec::new(),

@@ -15,20 +15,21 @@
 //! G. Turk, The PLY Polygon File Format, Stanford University, 1994. Triangle strips (-1 starts a new one):
 //! the plyfiles of Stanford's `vrippack`.
 
+mod fast;
 mod header;
-mod quick;
 mod values;
 
 use glam::{DVec3, Vec3};
 
 use self::header::{Element, Encoding, Header, Shape};
 use self::values::{BinaryValues, TextValues, Values};
-use super::error::{Fault, Place};
-use super::faces::Faces;
-use super::load::Parsed;
-use super::points::{Point, Points, coordinate_fault, is_coordinate};
-use super::report::Format;
-use super::source::Source;
+use super::FormatReader;
+use crate::mesh::error::{Fault, Place};
+use crate::mesh::faces::Faces;
+use crate::mesh::format::Format;
+use crate::mesh::parsed::Parsed;
+use crate::mesh::points::{Point, Points, coordinate_fault, is_coordinate};
+use crate::mesh::source::Source;
 
 #[cfg(test)]
 mod tests;
@@ -40,8 +41,20 @@ const VERTICES_CHECKED: u64 = 1 << 14;
 /// The names under which the corners of a face go.
 const CORNER_PROPERTIES: [&str; 2] = ["vertex_indices", "vertex_index"];
 
+/// The reader of PLY files.
+pub(super) const READER: FormatReader = FormatReader {
+    extension: "ply",
+    is_text: None,
+    recognizes: |head| {
+        [b"ply\n", b"ply\r", b"ply "]
+            .iter()
+            .any(|start| head.bytes.starts_with(*start))
+    },
+    read,
+};
+
 /// Reads a PLY file from its first byte.
-pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
+fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
     let header = Header::read(source)?;
     let format = match header.encoding {
         Encoding::Text => Format::PlyText,

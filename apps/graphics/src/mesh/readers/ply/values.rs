@@ -2,8 +2,8 @@
 
 use glam::Vec3;
 
+use super::fast;
 use super::header::{Element, Scalar, Shape};
-use super::quick;
 use crate::mesh::error::{Fault, Place, quoted};
 use crate::mesh::faces::Faces;
 use crate::mesh::points::{Point, Points};
@@ -207,7 +207,7 @@ impl<const BIG: bool> Values for BinaryValues<'_, '_, BIG> {
 
     fn float(&mut self, scalar: Scalar) -> Result<Result<f64, Fault>, Fault> {
         let bytes = self.source.peek(scalar.bytes(), "a number")?;
-        let value = quick::float::<BIG>(scalar, bytes);
+        let value = fast::float::<BIG>(scalar, bytes);
         self.source.consume(scalar.bytes());
         Ok(Ok(value))
     }
@@ -217,11 +217,11 @@ impl<const BIG: bool> Values for BinaryValues<'_, '_, BIG> {
         let bytes = self.source.peek(scalar.bytes(), "a whole number")?;
         let value = match scalar {
             Scalar::F32 | Scalar::F64 => {
-                let value = quick::double::<BIG>(scalar, bytes);
+                let value = fast::double::<BIG>(scalar, bytes);
                 whole(value)
                     .ok_or_else(|| Fault::syntax(place, value.to_string(), "a whole number"))?
             }
-            _ => quick::integer::<BIG>(scalar, bytes),
+            _ => fast::integer::<BIG>(scalar, bytes),
         };
         self.source.consume(scalar.bytes());
         Ok(value)
@@ -238,7 +238,7 @@ impl<const BIG: bool> Values for BinaryValues<'_, '_, BIG> {
         points: &mut Points<P>,
         normals: &mut Vec<Vec3>,
     ) -> Result<bool, Fault> {
-        quick::read_vertices::<BIG, P>(self.source, element, fields, points, normals)
+        fast::read_vertices::<BIG, P>(self.source, element, fields, points, normals)
     }
 
     fn read_triangles_quick(
@@ -249,7 +249,7 @@ impl<const BIG: bool> Values for BinaryValues<'_, '_, BIG> {
         vertex_count: usize,
         faces: &mut Faces,
     ) -> u64 {
-        quick::read_triangles::<BIG>(self.source, element, list_index, count, vertex_count, faces)
+        fast::read_triangles::<BIG>(self.source, element, list_index, count, vertex_count, faces)
     }
 
     fn skip_quick(&mut self, element: &Element) -> Result<bool, Fault> {

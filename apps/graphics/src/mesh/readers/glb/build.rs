@@ -9,9 +9,9 @@ use super::scene;
 use crate::memory;
 use crate::mesh::error::Fault;
 use crate::mesh::faces::Faces;
-use crate::mesh::load::Parsed;
+use crate::mesh::format::Format;
+use crate::mesh::parsed::Parsed;
 use crate::mesh::points::Points;
-use crate::mesh::report::Format;
 
 /// The most primitives that nodes and instances may show: a small file can name many at many
 /// places.

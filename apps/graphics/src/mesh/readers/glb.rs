@@ -34,12 +34,12 @@ mod scene;
 use self::accessor::Accessors;
 use self::buffer::Buffers;
 use self::build::Builder;
-use super::detect::BYTE_ORDER_MARK;
-use super::error::{Fault, Place, one_line, quoted};
-use super::faces::Faces;
-use super::load::Parsed;
-use super::source::Source;
+use super::FormatReader;
 use crate::memory;
+use crate::mesh::error::{Fault, Place, one_line, quoted};
+use crate::mesh::faces::Faces;
+use crate::mesh::parsed::Parsed;
+use crate::mesh::source::{BYTE_ORDER_MARK, Source};
 
 #[cfg(test)]
 mod tests;
@@ -100,8 +100,16 @@ impl Expansion {
     }
 }
 
+/// The reader of binary glTF files.
+pub(super) const READER: FormatReader = FormatReader {
+    extension: "glb",
+    is_text: None,
+    recognizes: |head| head.bytes.starts_with(b"glTF"),
+    read,
+};
+
 /// Reads a binary glTF file from its first byte.
-pub(crate) fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
+fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
     let container = Container::read(source)?;
     check_objects(source, &container)?;
     let root = json::parse(&container.json).map_err(|error| container.json_fault(&error))?;

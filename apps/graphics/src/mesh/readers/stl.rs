@@ -12,13 +12,14 @@
 
 use glam::{DVec3, Vec3};
 
-use super::error::{Fault, Place, quoted};
-use super::faces::Faces;
-use super::load::Parsed;
-use super::points::{Point, coordinate_fault, is_coordinate};
-use super::report::Format;
-use super::source::Source;
-use super::weld::Welder;
+use super::{FormatReader, Head};
+use crate::mesh::error::{Fault, Place, quoted};
+use crate::mesh::faces::Faces;
+use crate::mesh::format::Format;
+use crate::mesh::parsed::Parsed;
+use crate::mesh::points::{Point, coordinate_fault, is_coordinate};
+use crate::mesh::source::Source;
+use crate::mesh::weld::Welder;
 
 #[cfg(test)]
 mod tests;
@@ -26,8 +27,41 @@ mod tests;
 const HEADER_BYTES: usize = 80;
 const TRIANGLE_BYTES: usize = 50;
 
+/// The reader of binary STL files.
+pub(super) const BINARY_READER: FormatReader = FormatReader {
+    extension: "stl",
+    is_text: Some(false),
+    recognizes: is_binary,
+    read: read_binary,
+};
+
+/// The reader of ASCII STL files.
+pub(super) const TEXT_READER: FormatReader = FormatReader {
+    extension: "stl",
+    is_text: Some(true),
+    recognizes: |head| {
+        let is_solid = |word: &[u8]| word.eq_ignore_ascii_case(b"solid");
+        head.is_text && head.first_word().is_some_and(is_solid)
+    },
+    read: read_text,
+};
+
+/// Returns true if a file has exactly the length that a binary STL header promises. A file that is
+/// not text but begins with `solid` is a binary STL file too, since many of them do.
+fn is_binary(head: &Head<'_>) -> bool {
+    let count = head
+        .bytes
+        .get(HEADER_BYTES..)
+        .and_then(|rest| rest.first_chunk::<4>());
+    let has_promised_length = count.is_some_and(|&count| {
+        let bytes = 84 + 50 * u64::from(u32::from_le_bytes(count));
+        head.length == Some(bytes)
+    });
+    has_promised_length || (!head.is_text && head.bytes.starts_with(b"solid"))
+}
+
 /// Reads a binary STL file from its first byte.
-pub(crate) fn read_binary(source: &mut Source<'_>, mut faces: Faces) -> Result<Parsed, Fault> {
+fn read_binary(source: &mut Source<'_>, mut faces: Faces) -> Result<Parsed, Fault> {
     source.skip(HEADER_BYTES as u64, "a header of 80 bytes")?;
     let count_place = source.byte();
     let count = u32::from_le_bytes(source.take("the number of triangles")?);
@@ -79,7 +113,7 @@ fn binary_triangle(
 }
 
 /// Reads an ASCII STL file from its first byte.
-pub(crate) fn read_text(source: &mut Source<'_>, mut faces: Faces) -> Result<Parsed, Fault> {
+fn read_text(source: &mut Source<'_>, mut faces: Faces) -> Result<Parsed, Fault> {
     let mut welder = Welder::<DVec3>::new();
     let mut corners = Vec::new();
     let (mut has_begun, mut has_ended) = (false, false);
