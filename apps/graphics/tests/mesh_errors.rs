@@ -256,7 +256,7 @@ fn a_face_too_intricate_to_cut_up_is_an_error_at_its_line() {
         let beginning = format!("zigzag.obj: line {line}: a face of 60000 corners, ");
         assert!(message.starts_with(&beginning), "{message}");
         assert!(
-            message.contains("; expected a product of these two of at most "),
+            message.contains("; expected a product of both numbers of at most "),
             "{message}"
         );
     }

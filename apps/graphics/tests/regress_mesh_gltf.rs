@@ -87,8 +87,8 @@ fn buffers_of_gltf_may_stand_in_its_json() {
     assert_eq!(mesh.positions[2], Vec3::new(1.0, 1.0, 0.0));
     for (bytes, expected) in [
         (format!("data:;base64,{}", &data[..60]), "of 45"),
-        (format!("data:;base64,?{data}"), "a URI that is no base64"),
-        (format!("data:,{data}"), "a URI that is no base64"),
+        (format!("data:;base64,?{data}"), "a URI that is not base64"),
+        (format!("data:,{data}"), "a URI that is not base64"),
         ("mesh.bin".to_owned(), "in another file"),
     ] {
         let error = try_read("it.glb", &file(uri(&bytes))).expect_err(&bytes);

@@ -1,19 +1,20 @@
-//! Which compression and which format a file has: by its content first, by its name where that says nothing.
+//! Detects the compression and the format of a file by its content, or by its name if the content
+//! is not conclusive.
 //!
-//! A byte-order mark before a text is passed over.
+//! A byte-order mark before a text is skipped.
 //!
-//! | found at the beginning                         | taken for            |
+//! | beginning of the file                          | result               |
 //! |------------------------------------------------|----------------------|
 //! | `1f 8b`                                        | gzip                 |
 //! | `28 b5 2f fd`, or a skippable frame            | zstd                 |
 //! | `ply` and the end of a line                    | PLY                  |
 //! | `glTF`                                         | binary glTF          |
 //! | 84 bytes and 50 for each promised triangle     | binary STL           |
-//! | text whose first word is `solid`               | ASCII STL            |
-//! | text whose first word is a keyword of OBJ      | OBJ                  |
+//! | text with the first word `solid`               | ASCII STL            |
+//! | text with a keyword of OBJ as its first word   | OBJ                  |
 //!
-//! Many binary STL files begin with `solid`, too; their length gives them away, and if that is not known
-//! because they are compressed, the zero bytes in their header.
+//! Many binary STL files begin with `solid` too. They are recognised by their length or, if that is
+//! unknown because they are compressed, by the zero bytes in their header.
 //!
 //! # Source
 //! RFC 1952 (gzip, section 2.3.1), RFC 8878 (zstd, sections 3.1.1 and 3.1.2).
@@ -31,14 +32,14 @@ use super::source::{BYTE_ORDER_MARK, Source};
 #[cfg(test)]
 mod tests;
 
-/// The largest window that a zstd frame may have, as a power of two.
+/// The largest permitted window of a zstd frame, as a power of two.
 const WINDOW_LOG_MAX: u32 = if usize::BITS == 64 { 31 } else { 30 };
-/// How much of the expanded file the format is told from.
+/// The number of bytes of the expanded file that are examined for the format.
 const HEAD_BYTES: usize = 64 << 10;
-/// Input whose first bytes have been looked at and put back.
+/// Input with its first bytes examined and put back.
 pub(crate) type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// Tells the compression of `input`, and returns it as it was.
+/// Detects the compression of `input`, and returns the input with all its bytes.
 pub(crate) fn compression<R: Read>(mut input: R) -> std::io::Result<(Compression, Peeked<R>)> {
     let mut head = Vec::with_capacity(4);
     input.by_ref().take(4).read_to_end(&mut head)?;
@@ -50,10 +51,10 @@ pub(crate) fn compression<R: Read>(mut input: R) -> std::io::Result<(Compression
     Ok((compression, Cursor::new(head).chain(input)))
 }
 
-/// Puts the decompressor before `input` that it needs.
+/// Wraps `input` in the decompressor that it needs.
 ///
-/// A window of zstd may be as large as the format allows; the system gives memory only for the part
-/// of it that is used.
+/// A zstd window may be as large as the format permits. The system provides memory only for the
+/// part of it that is used.
 pub(crate) fn expand<'a>(
     compression: Compression,
     input: impl Read + 'a,
@@ -69,7 +70,7 @@ pub(crate) fn expand<'a>(
     })
 }
 
-/// The members of a gzip file, one after the other, up to padding with zeros or the end.
+/// Reads the members of a gzip file, one after the other, up to padding with zeros or the end.
 struct GzipMembers<R>(Option<GzDecoder<BufReader<R>>>);
 
 impl<R: Read> Read for GzipMembers<R> {
@@ -89,7 +90,7 @@ impl<R: Read> Read for GzipMembers<R> {
     }
 }
 
-/// Passes over zero bytes; false if nothing else follows.
+/// Skips zero bytes. Returns false if nothing else follows.
 fn skip_zeros(input: &mut impl BufRead) -> std::io::Result<bool> {
     loop {
         let buffered = input.fill_buf()?;
@@ -102,8 +103,8 @@ fn skip_zeros(input: &mut impl BufRead) -> std::io::Result<bool> {
     }
 }
 
-/// Selects the reader for the content at the beginning of `source`; the extension of `name`
-/// decides if the content does not.
+/// Selects the reader for the content at the beginning of `source`. If the content is not
+/// conclusive, the extension of `name` decides.
 pub(crate) fn reader(source: &mut Source<'_>, name: &Path) -> Result<&'static FormatReader, Fault> {
     source.ensure(HEAD_BYTES)?;
     if source.buffered().starts_with(BYTE_ORDER_MARK) {
@@ -132,7 +133,7 @@ pub(crate) fn reader(source: &mut Source<'_>, name: &Path) -> Result<&'static Fo
     })
 }
 
-/// The extension in small letters, that of a compressed file without `.gz` or `.zst`.
+/// Returns the extension in lower case. A final `.gz` or `.zst` is ignored.
 fn extension(name: &Path) -> String {
     let lower = |path: &Path| {
         path.extension()

@@ -1,10 +1,10 @@
-//! The formats of mesh files.
+//! The formats of mesh files and their conventions.
 
 use std::fmt;
 
 use glam::Vec3;
 
-/// The formats as an error message names them.
+/// The supported formats, for error messages.
 pub(super) const FORMATS: &str = "a mesh in PLY, OBJ, STL or binary glTF, plain or as .gz or .zst";
 
 /// The format of a mesh file.
@@ -28,10 +28,12 @@ pub enum Format {
 }
 
 impl Format {
-    /// Which way is up, by the standard of the format or, where it has none, by what most programs take it for.
+    /// Returns the direction that points up: by the standard of the format or, if it has none, by
+    /// the convention of most programs.
     ///
-    /// In glTF y is up by its standard. STL says nothing, but comes from and goes to machines that build upwards along z,
-    /// and their programs show it so. Of PLY and OBJ most programs take y; scans may lie as the scanner did.
+    /// The glTF standard defines y as up. STL defines nothing, but its files come from and go to
+    /// machines that build upwards along z, and their programs display them that way. Most programs
+    /// assume y for PLY and OBJ; scans may have the orientation of the scanner.
     #[must_use]
     pub fn up(self) -> Vec3 {
         match self {

@@ -1,28 +1,28 @@
-//! Counts of ignored content.
+//! Counts of the content of a file that is not part of the mesh.
 
 use std::fmt;
 
-/// What a file holds and a mesh does not: counts of what was left out or ignored.
+/// Counts of the content that a file has and the mesh does not, because it was left out or ignored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ignored {
-    /// Faces with one or two corners or none.
+    /// Faces with fewer than three corners.
     pub faces: u64,
-    /// Lines: elements `l` of OBJ, `edge` of PLY, and primitives of lines in glTF.
+    /// Lines: elements `l` of OBJ, `edge` of PLY, and line primitives of glTF.
     pub lines: u64,
-    /// Points that are elements of their own: `p` of OBJ, and primitives of points in glTF.
+    /// Points that are elements of their own: `p` of OBJ, and point primitives of glTF.
     pub points: u64,
     /// Free-form curves and surfaces.
     pub curves: u64,
-    /// Normals that are missing or no numbers; the mesh has computed ones in their place.
+    /// Normals that are missing or not finite; the mesh has computed ones instead.
     pub normals: u64,
-    /// Vertices that no triangle uses and whose coordinates are no finite numbers.
+    /// Vertices with non-finite coordinates that no triangle uses.
     pub vertices: u64,
     /// Rows of text with more values than the file declares for them.
     pub surplus_rows: u64,
     /// Bytes after the end of the mesh.
     pub trailing_bytes: u64,
-    /// Missing ends: 1 for ASCII STL without a last `endsolid`, which may have been cut short.
+    /// Missing ends: 1 for ASCII STL without a last `endsolid`, which may be truncated.
     pub missing_ends: u64,
 }
 
@@ -43,7 +43,7 @@ impl Ignored {
         ]
     }
 
-    /// Tells whether the mesh is all that the file holds.
+    /// Returns true if the file contains nothing besides the mesh.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -51,7 +51,7 @@ impl Ignored {
 }
 
 impl fmt::Display for Ignored {
-    /// Prints what is not zero, on one line; nothing if all is zero.
+    /// Prints the counts that are not zero, on one line; nothing if all are zero.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
         for (count, one, many) in [
@@ -94,8 +94,8 @@ impl fmt::Display for Ignored {
             ),
         ] {
             if count > 0 {
-                let what = if count == 1 { one } else { many };
-                write!(formatter, "{separator}{count} {what}")?;
+                let text = if count == 1 { one } else { many };
+                write!(formatter, "{separator}{count} {text}")?;
                 separator = ", ";
             }
         }

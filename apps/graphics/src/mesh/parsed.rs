@@ -1,4 +1,4 @@
-//! The result of a reader.
+//! The result of reading a file, before it is checked.
 
 use glam::{DVec3, Vec3};
 
@@ -9,7 +9,7 @@ use super::format::Format;
 use super::ignored::Ignored;
 use super::points::{Point, Points};
 
-/// What a reader of one format makes of a stream.
+/// The mesh that a reader has made from a stream, and what it has learned about the file.
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(super) mesh: Mesh,
@@ -20,12 +20,14 @@ pub(crate) struct Parsed {
 }
 
 impl Parsed {
-    /// Makes a mesh of what a reader has found.
+    /// Makes a mesh from the points, normals and faces that a reader has found.
     ///
-    /// `normals` are as many as `points`, or none. Those that are no numbers are missing: the mesh
-    /// gets computed ones in their place, or no normals at all if all are missing.
+    /// There must be as many `normals` as `points`, or none. Normals that are not finite are
+    /// missing. The mesh gets computed normals in their place, or no normals at all if all are
+    /// missing.
+    ///
     /// # Errors
-    /// As [`Points::finish`].
+    /// As for [`Points::finish`].
     pub(crate) fn new<P: Point>(
         format: Format,
         points: Points<P>,

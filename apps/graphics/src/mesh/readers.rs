@@ -1,4 +1,7 @@
 //! The readers of all formats.
+//!
+//! To add a format, write a reader in a new submodule, add it to [`READERS`], and add the format to
+//! [`super::format`].
 
 mod glb;
 mod obj;
@@ -10,7 +13,7 @@ use super::faces::Faces;
 use super::parsed::Parsed;
 use super::source::Source;
 
-/// All readers. The first one that recognizes a file reads the file.
+/// All readers. The first one that recognises a file reads the file.
 pub(super) const READERS: [FormatReader; 5] = [
     ply::READER,
     glb::READER,
@@ -22,9 +25,10 @@ pub(super) const READERS: [FormatReader; 5] = [
 /// The reader of one format.
 #[derive(Debug)]
 pub(super) struct FormatReader {
-    /// The extension of file names, in lower case.
+    /// The file extension, in lower case.
     pub(super) extension: &'static str,
-    /// Decides between readers with the same extension: true for text, false for binary data.
+    /// Decides between readers with the same extension: `Some(true)` for text, `Some(false)` for
+    /// binary data.
     pub(super) is_text: Option<bool>,
     /// Returns true if the beginning of a file proves that it has this format.
     pub(super) recognizes: fn(&Head<'_>) -> bool,
@@ -33,7 +37,7 @@ pub(super) struct FormatReader {
 }
 
 impl FormatReader {
-    /// Returns true if a file with this extension is to be read by this reader.
+    /// Returns true if this reader reads files with this extension and beginning.
     pub(super) fn accepts(&self, extension: &str, head: &Head<'_>) -> bool {
         self.extension == extension && self.is_text.is_none_or(|text| text == head.is_text)
     }
@@ -65,7 +69,7 @@ impl<'a> Head<'a> {
         self.bytes.split(is_line_end).next().unwrap_or(self.bytes)
     }
 
-    /// The first word of a text that is not in a comment line, which begins with `#`.
+    /// The first word outside of comment lines, which begin with `#`.
     fn first_word(&self) -> Option<&'a [u8]> {
         self.bytes
             .split(is_line_end)
@@ -80,8 +84,8 @@ fn is_line_end(byte: &u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Tells whether there are no control characters but white space, and what some programs write at
-/// the end of a text: zeros, and the mark of an end under CP/M and DOS.
+/// Returns true if the bytes contain no control characters except white space. At the end they may
+/// also contain zeros and the end-of-text mark of CP/M and DOS, which some programs write there.
 fn is_text(bytes: &[u8]) -> bool {
     let is_padding = |byte: &u8| matches!(byte, 0 | 0x1a) || byte.is_ascii_whitespace();
     let end = bytes.iter().rposition(|byte| !is_padding(byte));

@@ -1,4 +1,4 @@
-//! What a mesh file was found to hold, and what it cost to load it.
+//! The report on loading a mesh file: its content, and the cost of loading it.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use glam::DVec3;
 use super::format::Format;
 use super::ignored::Ignored;
 
-/// The compression around a mesh file.
+/// The compression of a mesh file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
-    /// The file is as the format says.
+    /// No compression.
     None,
     /// gzip, one member or several.
     Gzip,
@@ -30,36 +30,38 @@ impl fmt::Display for Compression {
     }
 }
 
-/// What a file held and what loading it took.
+/// The content of a file and the cost of loading it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MeshReport {
     /// The format of the content.
     pub format: Format,
-    /// The compression around it.
+    /// The compression of the file.
     pub compression: Compression,
-    /// Bytes read from the file.
+    /// The number of bytes read from the file.
     pub file_bytes: u64,
-    /// Bytes after decompression; as many as in the file if it is not compressed.
+    /// The number of bytes after decompression, which is the number of bytes in the file if it is
+    /// not compressed.
     pub expanded_bytes: u64,
-    /// What the file holds and the mesh does not.
+    /// The content that the file has and the mesh does not.
     pub ignored: Ignored,
-    /// The point of the file that is the origin of the mesh: a coordinate of the file is that of
-    /// the mesh plus this. Zero unless the triangles are far from the origin for their size.
+    /// The point of the file that is the origin of the mesh. A coordinate of the file is that of
+    /// the mesh plus this offset. It is zero unless the triangles are far from the origin for their
+    /// size.
     pub offset: DVec3,
-    /// Vertices of the mesh, with those that no triangle uses.
+    /// The number of vertices of the mesh, including those that no triangle uses.
     pub vertex_count: usize,
-    /// Triangles of the mesh, with those of zero area.
+    /// The number of triangles of the mesh, including those of zero area.
     pub triangle_count: usize,
-    /// Triangles of zero area.
+    /// The number of triangles of zero area.
     pub degenerate_count: usize,
-    /// Faces with more than three corners, which have become triangles.
+    /// The number of faces with more than three corners, which were triangulated.
     pub polygon_count: u64,
-    /// Time that the disk and the decompressor took.
+    /// The time spent in the disk and the decompressor.
     pub input_time: Duration,
-    /// Time that making a mesh of the bytes took.
+    /// The time spent on making a mesh from the bytes.
     pub parse_time: Duration,
-    /// Time that the last look at the finished mesh took.
+    /// The time spent on checking the finished mesh.
     pub check_time: Duration,
 }
 
@@ -72,7 +74,7 @@ impl MeshReport {
 }
 
 impl fmt::Display for MeshReport {
-    /// Prints one line: counts, format, sizes, time; what is zero and need not be said is left out.
+    /// Prints one line with counts, format, sizes and time. Zero counts are left out.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
@@ -89,12 +91,12 @@ impl fmt::Display for MeshReport {
                 self.compression
             )?;
         }
-        for (count, what) in [
+        for (count, text) in [
             (self.degenerate_count as u64, "triangles of zero area"),
-            (self.polygon_count, "polygons cut up"),
+            (self.polygon_count, "polygons triangulated"),
         ] {
             if count > 0 {
-                write!(formatter, ", {count} {what}")?;
+                write!(formatter, ", {count} {text}")?;
             }
         }
         if !self.ignored.is_empty() {
@@ -107,12 +109,12 @@ impl fmt::Display for MeshReport {
     }
 }
 
-/// How far loading has come.
+/// The progress of loading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes of the file that have been read.
+    /// The number of bytes of the file that have been read.
     pub bytes_read: u64,
-    /// Bytes of the whole file; unknown for a pipe.
+    /// The number of bytes of the whole file; unknown for a pipe.
     pub bytes_total: Option<u64>,
 }

@@ -5,11 +5,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn cut(positions: &[Vec3]) -> Vec<[u32; 3]> {
+fn triangulate(positions: &[Vec3]) -> Vec<[u32; 3]> {
     let corners: Vec<u32> = (0..positions.len() as u32).collect();
     let mut triangles = Vec::new();
-    Cutter::default()
-        .cut(&corners, positions, |triangle| triangles.push(triangle))
+    Triangulator::default()
+        .triangulate(&corners, positions, |triangle| triangles.push(triangle))
         .expect("few corners");
     triangles
 }
@@ -25,7 +25,7 @@ fn flat(points: &[[f32; 2]]) -> Vec<Vec3> {
 
 /// Asserts that the triangles fill a polygon of area `expected` without overlap.
 fn assert_fills(positions: &[Vec3], expected: f32) {
-    let triangles = cut(positions);
+    let triangles = triangulate(positions);
     assert_eq!(triangles.len(), positions.len() - 2);
     let areas: Vec<f32> = triangles.iter().map(|&it| area(positions, it)).collect();
     assert!(
@@ -42,7 +42,7 @@ fn assert_fills(positions: &[Vec3], expected: f32) {
 #[test]
 fn convex_polygons_become_fans() {
     let square = flat(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]);
-    assert_eq!(cut(&square), [[0, 1, 2], [0, 2, 3]]);
+    assert_eq!(triangulate(&square), [[0, 1, 2], [0, 2, 3]]);
     assert_fills(&square, 1.0);
 }
 
@@ -94,10 +94,10 @@ fn a_pentagram_and_other_broken_polygons_still_give_their_number_of_triangles() 
         Vec3::new(angle.cos(), angle.sin(), 0.0)
     };
     let pentagram: Vec<Vec3> = (0..5).map(|index| star(index as f32)).collect();
-    assert_eq!(cut(&pentagram).len(), 3);
-    assert_eq!(cut(&[Vec3::ONE; 6]).len(), 4);
+    assert_eq!(triangulate(&pentagram).len(), 3);
+    assert_eq!(triangulate(&[Vec3::ONE; 6]).len(), 4);
     let bow_tie = flat(&[[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]);
-    assert_eq!(cut(&bow_tie).len(), 2);
+    assert_eq!(triangulate(&bow_tie).len(), 2);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn the_orientation_of_the_polygon_is_kept_on_every_plane() {
     ];
     for (number, plane) in planes.into_iter().enumerate() {
         let positions: Vec<Vec3> = notched.iter().map(|&point| plane(point)).collect();
-        let normals: Vec<Vec3> = cut(&positions)
+        let normals: Vec<Vec3> = triangulate(&positions)
             .into_iter()
             .map(|triangle| {
                 let [a, b, c] = triangle.map(|corner| positions[corner as usize]);
@@ -139,8 +139,9 @@ fn a_polygon_that_would_take_hours_is_refused_before_any_triangle() {
             Vec3::new(radius * angle.cos(), radius * angle.sin(), 0.0)
         })
         .collect();
-    let refused = Cutter::default().cut(&corners, &zigzag, |triangle| panic!("{triangle:?}"));
-    let TooIntricate { reflex_count } = refused.expect_err("too many corners");
+    let refused =
+        Triangulator::default().triangulate(&corners, &zigzag, |triangle| panic!("{triangle:?}"));
+    let TooComplex { reflex_count } = refused.expect_err("too many corners");
     assert!((20_000..40_000).contains(&reflex_count), "{reflex_count}");
 }
 
@@ -173,7 +174,7 @@ proptest! {
             .iter()
             .map(|&(x, y, z)| Vec3::new(x.into(), y.into(), z.into()))
             .collect();
-        let triangles = cut(&positions);
+        let triangles = triangulate(&positions);
         prop_assert_eq!(triangles.len(), positions.len() - 2);
         let mut used = vec![false; positions.len()];
         for corner in triangles.iter().flatten() {

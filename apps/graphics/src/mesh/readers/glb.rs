@@ -1,25 +1,26 @@
-//! Binary glTF 2.0 (`.glb`): every triangle that its scene shows, where the scene puts it.
+//! Reads binary glTF 2.0 (`.glb`): every triangle that its scene shows, in the position that the
+//! scene gives it.
 //!
-//! Only the parts of the JSON that make a mesh are read, see [`json`]; broken or unknown parts
-//! beside them do not matter. A node may stand in the graph once, as the specification demands, so
-//! that no file can grow on the way; a mesh may be shown by any number of nodes. Strips, fans,
-//! sparse and quantised accessors, data URIs and `EXT_mesh_gpu_instancing` are read. The mesh is
-//! that of the rest pose: morph targets count with their default weights, joints position the
-//! meshes that hang on them, and animations do not run. Data in other files and compressed data are
-//! refused.
+//! Only the parts of the JSON that define a mesh are parsed, see [`json`]. Broken or unknown parts
+//! beside them do not matter. A node may occur in the graph only once, as the specification
+//! demands, so that no file can grow while it is read. A mesh may be shown by any number of nodes.
+//! Strips, fans, sparse and quantised accessors, data URIs and `EXT_mesh_gpu_instancing` are
+//! supported. The mesh is that of the rest pose: morph targets have their default weights, joints
+//! position the meshes that are bound to them, and animations are not played. Data in other files
+//! and compressed data are rejected.
 //!
 //! # Limits
-//! The JSON is held whole, and a small compressed file can hold a very long one. So there are
-//! limits, which are checked before the memory is taken.
+//! The whole JSON is kept in memory, and a small compressed file can contain a very long one. So
+//! there are limits, which are checked before the memory is allocated.
 //!
-//! | what | limit | of a compressed file also |
+//! | data | limit | additional limit for a compressed file |
 //! |---|---|---|
 //! | the JSON | 128 MiB | 4 MiB, and 64 bytes for each compressed byte |
 //! | its objects in memory | the memory of the machine | 16 MiB, and 256 bytes for each |
 //! | the binary chunk | 4 GiB, by the format | 16 MiB, and 256 bytes for each |
 //!
 //! The JSON of real scenes takes 30 to 300 bytes for each node, accessor or mesh, and compresses by
-//! less than 30. So a million nodes of average size fit.
+//! a factor of less than 30. So a million nodes of average size fit.
 //!
 //! # Source
 //! Khronos Group, glTF 2.0 Specification, 2021: 3.5 (scenes), 3.7.2 (meshes), 4.4 (container).
@@ -44,8 +45,9 @@ use crate::mesh::source::{BYTE_ORDER_MARK, Source};
 #[cfg(test)]
 mod tests;
 
-/// What a file may require of its readers: extensions that have no say in the shape of triangles (all of
-/// those that begin so), and the one that allows small integers as coordinates.
+/// The extensions that a file may require: those that do not affect the shape of triangles (any
+/// extension that begins with one of these strings), and the one that permits small integers as
+/// coordinates.
 const EXTENSIONS_HARMLESS: [&str; 12] = [
     "KHR_materials_",
     "KHR_texture_",
@@ -61,32 +63,33 @@ const EXTENSIONS_HARMLESS: [&str; 12] = [
     "KHR_node_hoverability",
 ];
 
-/// The longest JSON that is read.
+/// The maximum length of the JSON.
 const JSON_BYTES_MAX: u64 = 128 << 20;
 
-/// How far the JSON of a compressed file may expand, and how much further for each compressed byte.
+/// The limit for the JSON of a compressed file.
 const JSON_EXPANSION: Expansion = Expansion {
     what: "JSON",
     free: 4 << 20,
     per_byte: 64,
 };
-/// The same for the objects of the JSON, in memory.
+/// The corresponding limit for the objects of the JSON, in memory.
 const OBJECT_EXPANSION: Expansion = Expansion {
     what: "objects in JSON",
     free: 16 << 20,
     per_byte: 256,
 };
-/// The same for the binary chunk.
+/// The corresponding limit for the binary chunk.
 const BINARY_EXPANSION: Expansion = Expansion {
     what: "a binary chunk",
     free: 16 << 20,
     per_byte: 256,
 };
 
-/// How much of a chunk is read before its expansion is checked.
+/// The number of bytes of a chunk that are read between two checks of its expansion.
 const PIECE_BYTES: u64 = 1 << 20;
 
-/// How many bytes a compressed file may hold of something.
+/// A limit on some data of a compressed file: a fixed number of bytes, and a number for each
+/// compressed byte.
 #[derive(Debug, Clone, Copy)]
 struct Expansion {
     what: &'static str,
@@ -135,7 +138,7 @@ fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
     builder.finish()
 }
 
-/// The two chunks of a file, and where they stand in it.
+/// The two chunks of a file and their offsets.
 #[derive(Debug)]
 struct Container {
     json: Vec<u8>,
@@ -158,7 +161,7 @@ impl Container {
             binary_offset: 0,
         };
         let mut chunk_number = 0;
-        // Some writers count more bytes than they write: the file may end after any whole chunk.
+        // Some writers count more bytes than they write, so the file may end after any whole chunk.
         while source.offset() < u64::from(length) && (chunk_number == 0 || source.ensure(1)?) {
             let place = source.byte();
             let [chunk_length, chunk_type] = words(source, "the head of a chunk")?;
@@ -206,7 +209,7 @@ impl Container {
         Ok(container)
     }
 
-    /// Takes a byte-order mark and the padding with zeros off the JSON, which are none of it.
+    /// Removes a byte-order mark and the padding with zeros, which do not belong to the JSON.
     fn trim_json(&mut self) {
         let is_text = |byte: &u8| *byte != 0 && !byte.is_ascii_whitespace();
         let end = self.json.iter().rposition(is_text);
@@ -217,7 +220,7 @@ impl Container {
         }
     }
 
-    /// What the JSON parser found, at the byte of the file where it found it.
+    /// Converts an error of the JSON parser, and computes its place in the file.
     #[cold]
     fn json_fault(&self, error: &serde_json::Error) -> Fault {
         let lines = self.json.split_inclusive(|&byte| byte == b'\n');
@@ -227,13 +230,13 @@ impl Container {
             .sum();
         let place = Place::Byte(self.json_offset + (before + error.column()) as u64);
         let found = format!(
-            "JSON that does not read on: {}",
+            "JSON that cannot be parsed: {}",
             one_line(&error.to_string())
         );
         Fault::syntax(place, found, "a scene in glTF 2.0")
     }
 
-    /// The beginning of the JSON, where faults in what it says are reported.
+    /// The beginning of the JSON, where errors in its content are reported.
     fn json_place(&self) -> Place {
         Place::Byte(self.json_offset)
     }
@@ -251,8 +254,8 @@ fn words<const COUNT: usize>(
     Ok(words)
 }
 
-/// Checks that there is memory for the objects of the JSON: `{}` takes two bytes there and some
-/// hundred as a node. Braces in strings count, too; they are rare.
+/// Checks that there is memory for the objects of the JSON. An object `{}` takes two bytes there,
+/// but hundreds of bytes as a node in memory. Braces in strings count too, but they are rare.
 fn check_objects(source: &Source<'_>, container: &Container) -> Result<(), Fault> {
     let count = memchr::memchr_iter(b'{', &container.json).count() as u64;
     let bytes = count * size_of::<json::Node>() as u64;
@@ -260,7 +263,8 @@ fn check_objects(source: &Source<'_>, container: &Container) -> Result<(), Fault
     memory::ask(bytes).map_err(|none| Fault::no_memory(container.json_place(), none))
 }
 
-/// Reads the content of a chunk. Makes room as bytes come, not as the file promises.
+/// Reads the content of a chunk. Memory is allocated as bytes arrive, not by the length that the
+/// file declares.
 fn chunk(
     source: &mut Source<'_>,
     length: u64,

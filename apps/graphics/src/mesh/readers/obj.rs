@@ -1,17 +1,17 @@
-//! Wavefront OBJ: points, normals and polygons; everything else is passed over.
+//! Reads Wavefront OBJ files: points, normals and polygons. Everything else is skipped.
 //!
-//! Indices count from 1, or backwards from the last with a minus sign. Faces may name points that
-//! come later in the file. Where every corner of every face names a normal, the mesh gets normals:
-//! a point with two normals (on a sharp edge) becomes two vertices, the second after all points of
-//! the file. Where only some corners name normals, none is taken. A normal that is named and
-//! missing, or no three numbers, costs that normal only.
+//! Indices count from 1, or backwards from the last with a minus sign. Faces may refer to points
+//! that come later in the file. If every corner of every face has a normal, the mesh gets normals.
+//! A point with two normals (on a sharp edge) becomes two vertices, of which the second comes after
+//! all points of the file. If only some corners have normals, all normals are ignored. If a normal
+//! does not exist or does not consist of three numbers, only that normal is lost.
 //!
-//! A backslash at the end joins a line of numbers with the next. Names and remarks may end in one,
-//! too (paths of Windows do), so theirs joins nothing.
+//! A backslash at the end of a line of numbers joins it with the next line. Names and comments may
+//! end in a backslash too (Windows paths do), so it joins nothing there.
 //!
-//! A word at the beginning of a line that we do not know is passed over like those that we know and
-//! do not need, because programs add words of their own. Without any point in the file, the first
-//! such line is an error, because then the file is something else.
+//! A line with an unknown first word is skipped, like the lines with known words that a mesh does
+//! not need, because programs add words of their own. If the file contains no point at all, the
+//! first such line is an error, because the file is then probably not OBJ.
 //!
 //! # Source
 //! Alias|Wavefront, Advanced Visualizer Manual, appendix B1: Object Files, version 3.0.
@@ -31,17 +31,17 @@ use crate::mesh::source::{LINE_BYTES_MAX, Source, line_too_long};
 #[cfg(test)]
 mod tests;
 
-/// The first words of OBJ lines that anybody writes.
+/// The common first words of OBJ lines, by which the format is detected.
 const FIRST_WORDS: &[&[u8]] = &[
     b"v", b"vn", b"vt", b"vp", b"f", b"fo", b"l", b"p", b"g", b"o", b"s", b"mtllib", b"usemtl",
     b"mg",
 ];
-/// Words that lines begin with which hold numbers, and no names.
+/// The first words of lines that contain numbers and no names.
 const NUMERIC: &[&[u8]] = &[
     b"v", b"vn", b"vt", b"vp", b"f", b"fo", b"l", b"p", b"bmat", b"step", b"curv", b"curv2",
     b"surf", b"parm", b"trim", b"hole", b"scrv", b"sp", b"con", b"deg",
 ];
-/// How many points are read between two checks of their memory.
+/// The number of points that are read between two checks of their memory.
 const POINTS_CHECKED: usize = 1 << 14;
 /// Other words of OBJ.
 const PREAMBLE: &[&[u8]] = &[
@@ -91,8 +91,8 @@ fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
     let mut joined = Vec::new();
     let mut points_checked = 0;
     while let Some((place, line)) = source.next_line()? {
-        let (line, goes_on) = content(line);
-        if goes_on {
+        let (line, continues) = content(line);
+        if continues {
             joined.clear();
             joined.extend_from_slice(line);
             join(source, place, &mut joined)?;
@@ -108,7 +108,7 @@ fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
     reader.finish()
 }
 
-/// The part of a line before its remark, and whether the next line continues it.
+/// Returns the part of a line before its comment, and whether the next line continues it.
 fn content(line: &[u8]) -> (&[u8], bool) {
     let word = line
         .split(u8::is_ascii_whitespace)
@@ -116,8 +116,8 @@ fn content(line: &[u8]) -> (&[u8], bool) {
     if !word.is_some_and(|word| NUMERIC.contains(&word)) {
         return (line, false);
     }
-    if let Some(remark) = memchr::memchr(b'#', line) {
-        return (&line[..remark], false);
+    if let Some(comment) = memchr::memchr(b'#', line) {
+        return (&line[..comment], false);
     }
     match line.trim_ascii_end().strip_suffix(b"\\") {
         Some(beginning) => (beginning, true),
@@ -129,10 +129,10 @@ fn content(line: &[u8]) -> (&[u8], bool) {
 fn join(source: &mut Source<'_>, place: Place, joined: &mut Vec<u8>) -> Result<(), Fault> {
     while let Some((_, line)) = source.next_line()? {
         joined.push(b' ');
-        let remark = memchr::memchr(b'#', line);
-        let line = &line[..remark.unwrap_or(line.len())];
+        let comment = memchr::memchr(b'#', line);
+        let line = &line[..comment.unwrap_or(line.len())];
         match line.trim_ascii_end().strip_suffix(b"\\") {
-            Some(more) if remark.is_none() => joined.extend_from_slice(more),
+            Some(more) if comment.is_none() => joined.extend_from_slice(more),
             _ => {
                 joined.extend_from_slice(line);
                 break;
@@ -145,22 +145,22 @@ fn join(source: &mut Source<'_>, place: Place, joined: &mut Vec<u8>) -> Result<(
     Ok(())
 }
 
-/// The parts of the lines so far.
+/// The state of reading a file.
 #[derive(Debug)]
 struct Reader {
     points: Points<DVec3>,
     /// The normals of the file; broken ones are NaN.
     normals: Vec<Vec3>,
     faces: Faces,
-    /// Every corner so far names a normal.
+    /// True as long as every corner has a normal.
     has_normals: bool,
-    /// The largest index of a point that faces name, from 0, and where; checked at the end of the
-    /// file.
+    /// The largest index of a point that a face refers to, counted from 0, and the place of that
+    /// face. It is checked at the end of the file.
     farthest_point: Option<(u32, Place)>,
-    /// The corners of the face at hand.
+    /// The corners of the current face.
     corners: Vec<u32>,
     corner_normals: Vec<u32>,
-    /// The fault of the first line before all points that begins with no word of OBJ.
+    /// The fault of the first line before all points that does not begin with a word of OBJ.
     first_unknown: Option<Fault>,
 }
 
@@ -233,13 +233,13 @@ impl Reader {
             )
         } else {
             self.faces
-                .push_waiting(place, &self.corners, &self.corner_normals)
+                .push_deferred(place, &self.corners, &self.corner_normals)
         }
     }
 
     /// Reads the index of a point, and returns it counted from 0.
     ///
-    /// One that counts from the beginning may be that of a point to come.
+    /// An index that counts from the beginning may refer to a point that is still to come.
     #[inline]
     fn point_index(&mut self, place: Place, word: &[u8]) -> Result<u32, Fault> {
         let count = self.points.len();
@@ -284,7 +284,7 @@ impl Reader {
     }
 }
 
-/// The index of a normal that the file does not have, or that is no three numbers.
+/// The index of a normal that the file does not contain, or that does not consist of three numbers.
 const MISSING: u32 = u32::MAX;
 const CORNER_EXPECTED: &str = "a corner V, V/T, V//N or V/T/N";
 
@@ -311,7 +311,7 @@ fn vector<'w>(
     Ok(values)
 }
 
-/// The index that a word stands for, counted from 0, with `count` items so far.
+/// Converts a word to an index counted from 0, given the number of items so far.
 #[inline]
 fn from_zero(word: &[u8], count: usize) -> Option<u32> {
     let number = integer(word)?;
@@ -325,7 +325,7 @@ fn from_zero(word: &[u8], count: usize) -> Option<u32> {
         .filter(|index| *index < MISSING)
 }
 
-/// A whole number of at most 18 digits.
+/// Parses an integer of at most 18 digits.
 #[inline]
 fn integer(word: &[u8]) -> Option<i64> {
     let (digits, sign) = match word {
@@ -358,9 +358,8 @@ fn bad_index(place: Place, found: i64, count: usize, what: &str) -> Fault {
     Fault::new(place, problem)
 }
 
-/// Returns a normal for each vertex, NaN for one without; makes a vertex more of a point for each
-/// further normal there. A corner whose normal is missing shares the vertex of another corner at
-/// the point.
+/// Returns a normal for each vertex, NaN if it has none. Adds a vertex for each further normal at a
+/// point. A corner without a normal shares the vertex of another corner at the same point.
 fn split_by_normals(
     points: &mut Points<DVec3>,
     faces: &mut Faces,

@@ -1,19 +1,21 @@
-//! Stanford polygon files (PLY): ASCII, and binary in both byte orders.
+//! Reads Stanford polygon files (PLY): ASCII, and binary in both byte orders.
 //!
-//! A PLY file is a header that declares elements (records) and their properties, and then the elements, in
-//! the declared order. Taken here are `x y z` and `nx ny nz` of `vertex`, the polygons of `face`
-//! (`vertex_indices` or `vertex_index`) and the strips of `tristrips`; everything else is passed over.
-//! One reader serves all three encodings through [`Values`]; what most large files consist of (binary
-//! vertices of fixed size, triangles) has a quick way in [`quick`].
+//! A PLY file is a header that declares elements (records) and their properties, followed by the
+//! elements in the declared order. This reader uses `x y z` and `nx ny nz` of `vertex`, the
+//! polygons of `face` (`vertex_indices` or `vertex_index`) and the strips of `tristrips`.
+//! Everything else is skipped. One reader handles all three encodings through [`Values`]. The bulk
+//! of most large files (binary vertices of fixed size, triangles) has a fast path in [`fast`].
 //!
-//! In ASCII, a row is one record: surplus values in it are ignored and counted, missing ones are an
-//! error. Numbers that an `f32` cannot hold (`double`, wide integers, all text) are read as `f64`.
+//! In ASCII, a row is one record. Surplus values in it are ignored and counted; missing values are
+//! an error. Numbers that do not fit into an `f32` (`double`, wide integers, all text) are read as
+//! `f64`.
 //!
-//! The header's counts are promises that are believed only as far as the remaining bytes can keep them.
+//! The counts in the header are trusted only as far as the remaining bytes can contain that many
+//! elements.
 //!
 //! # Source
-//! G. Turk, The PLY Polygon File Format, Stanford University, 1994. Triangle strips (-1 starts a new one):
-//! the plyfiles of Stanford's `vrippack`.
+//! G. Turk, The PLY Polygon File Format, Stanford University, 1994. Triangle strips (-1 starts a
+//! new one): the plyfiles of Stanford's `vrippack`.
 
 mod fast;
 mod header;
@@ -34,11 +36,11 @@ use crate::mesh::source::Source;
 #[cfg(test)]
 mod tests;
 
-/// The properties that we take of a vertex, in the order of fields.
+/// The properties of a vertex that are read, in the order of their roles.
 const VERTEX_PROPERTIES: [&str; 6] = ["x", "y", "z", "nx", "ny", "nz"];
-/// How many vertices are read one by one between two checks of their memory.
+/// The number of vertices that are read one by one between two checks of their memory.
 const VERTICES_CHECKED: u64 = 1 << 14;
-/// The names under which the corners of a face go.
+/// The names of the property with the corners of a face.
 const CORNER_PROPERTIES: [&str; 2] = ["vertex_indices", "vertex_index"];
 
 /// The reader of PLY files.
@@ -105,15 +107,15 @@ fn read_body<P: Point, V: Values>(
     Parsed::new(format, body.points, body.normals, body.faces)
 }
 
-/// What the elements after the header have come to so far.
+/// The data from the elements that have been read so far.
 #[derive(Debug)]
 struct Body<P> {
-    /// What the header promises.
+    /// The number of vertices that the header declares.
     vertex_count: usize,
     points: Points<P>,
     normals: Vec<Vec3>,
     faces: Faces,
-    /// The corners of the face at hand.
+    /// The corners of the current face.
     corners: Vec<i64>,
     polygon: Vec<u32>,
 }
@@ -126,16 +128,13 @@ impl<P: Point> Body<P> {
             return Err(Fault::syntax(
                 second.place,
                 "a second element vertex",
-                "one at most",
+                "at most one",
             ));
         }
         let count = vertex.map_or(0, |vertex| vertex.count);
         let vertex_count = u32::try_from(count).map_err(|_| {
             let place = vertex.map_or(Place::Whole, |vertex| vertex.place);
-            let expected = format!(
-                "at most {}, what an index of 32 bits can tell apart",
-                u32::MAX
-            );
+            let expected = format!("at most {}, the limit of an index of 32 bits", u32::MAX);
             Fault::too_large(place, format!("{count} vertices"), expected)
         })?;
         Ok(Self {
@@ -186,7 +185,7 @@ impl<P: Point> Body<P> {
         if has_normals {
             source.reserve(&mut self.normals, element.count, bytes_min)?;
         }
-        if !values.read_vertices_quick(element, &fields, &mut self.points, &mut self.normals)? {
+        if !values.read_vertices_fast(element, &fields, &mut self.points, &mut self.normals)? {
             self.read_vertices_one_by_one(element, &fields, has_normals, values)?;
         }
         let is_missing = |normal: &&Vec3| !normal.is_finite();
@@ -224,7 +223,8 @@ impl<P: Point> Body<P> {
                         };
                         match value {
                             Ok(value) => vertex[role] = value,
-                            // What is no number costs a normal, or a vertex that is used.
+                            // If a value is not a number, a normal is lost, or the vertex is
+                            // broken.
                             Err(_) if role >= 3 => vertex[role] = f64::NAN,
                             Err(broken) => fault = fault.or(Some(broken)),
                         }
@@ -253,10 +253,10 @@ impl<P: Point> Body<P> {
         self.faces.ignored.surplus_rows += u64::from(values.end_record());
     }
 
-    /// Passes over an element that we have no use for.
+    /// Skips an element that is not needed.
     fn skip<V: Values>(&mut self, element: &Element, values: &mut V) -> Result<(), Fault> {
-        // Without properties an element has no bytes, whatever its count.
-        if element.properties.is_empty() || values.skip_quick(element)? {
+        // An element without properties has no bytes, whatever its count is.
+        if element.properties.is_empty() || values.skip_fast(element)? {
             return Ok(());
         }
         for _ in 0..element.count {
@@ -269,7 +269,8 @@ impl<P: Point> Body<P> {
         Ok(())
     }
 
-    /// Reads the elements whose property `vertex_indices` lists corners, and gives each list to `add`.
+    /// Reads an element whose property `vertex_indices` contains lists of corners, and calls `add`
+    /// after each list.
     fn read_faces<V: Values>(
         &mut self,
         element: &Element,
@@ -296,7 +297,7 @@ impl<P: Point> Body<P> {
         let mut left = element.count;
         while left > 0 {
             if element.name == "face" {
-                left -= values.read_triangles_quick(
+                left -= values.read_triangles_fast(
                     element,
                     list_index,
                     left,
@@ -314,7 +315,7 @@ impl<P: Point> Body<P> {
                     Shape::List { count, item } if index == list_index => {
                         let length = values.length(count)?;
                         place = values.place_of_last(place);
-                        if length > self.faces.room() as u64 + 2 {
+                        if length > self.faces.capacity_left() as u64 + 2 {
                             let count = usize::try_from(length - 2).unwrap_or(usize::MAX);
                             self.faces.claim(place, count)?;
                         }
@@ -333,7 +334,7 @@ impl<P: Point> Body<P> {
         Ok(())
     }
 
-    /// Takes the corners at hand for those of a polygon.
+    /// Adds the current corners as a polygon.
     fn add_face(&mut self, place: Place) -> Result<(), Fault> {
         self.polygon.clear();
         for &corner in &self.corners {
@@ -343,11 +344,11 @@ impl<P: Point> Body<P> {
             self.faces
                 .push_polygon(place, &self.polygon, &[], &self.points.list)
         } else {
-            self.faces.push_waiting(place, &self.polygon, &[])
+            self.faces.push_deferred(place, &self.polygon, &[])
         }
     }
 
-    /// Takes the corners at hand for triangle strips with -1 between them.
+    /// Adds the current corners as triangle strips, which are separated by -1.
     fn add_strips(&mut self, place: Place) -> Result<(), Fault> {
         let corners = std::mem::take(&mut self.corners);
         for strip in corners.split(|&corner| corner == -1) {
@@ -362,7 +363,7 @@ impl<P: Point> Body<P> {
     }
 }
 
-/// Checks an index of a vertex.
+/// Checks the index of a vertex.
 #[inline]
 fn index(corner: i64, vertex_count: usize, place: Place) -> Result<u32, Fault> {
     match u32::try_from(corner) {

@@ -1,11 +1,11 @@
-//! Stereolithography files (STL), ASCII and binary.
+//! Reads stereolithography files (STL), ASCII and binary.
 //!
-//! An STL file is a list of triangles, each with its own corners; corners that are the same to the last bit
-//! become one vertex. Its normals say nothing that the corners do not, and are often wrong: they are passed
-//! over. So are the two bytes after each binary triangle, which some programs use for colours.
+//! An STL file is a list of triangles, each with its own corners. Identical corners become one
+//! vertex. The normals contain no information beyond the corners and are often wrong, so they are
+//! skipped. So are the two bytes after each binary triangle, which some programs use for colours.
 //!
-//! ASCII is read as programs write it: with `end` and the word that it ends apart, with solids that
-//! begin or end twice, with lines of colours, and without `endsolid` at the end of the file.
+//! The ASCII reader accepts common deviations: `end` separated from the word that it ends, solids
+//! that begin or end twice, lines of colours, and a missing `endsolid` at the end of the file.
 //!
 //! # Source
 //! 3D Systems, StereoLithography Interface Specification, 1988, section 6.5.
@@ -46,8 +46,8 @@ pub(super) const TEXT_READER: FormatReader = FormatReader {
     read: read_text,
 };
 
-/// Returns true if a file has exactly the length that a binary STL header promises. A file that is
-/// not text but begins with `solid` is a binary STL file too, since many of them do.
+/// Returns true if a file has exactly the length that a binary STL header promises, or if it begins
+/// with `solid` but is not text. Many binary STL files begin with `solid`.
 fn is_binary(head: &Head<'_>) -> bool {
     let count = head
         .bytes
@@ -67,7 +67,7 @@ fn read_binary(source: &mut Source<'_>, mut faces: Faces) -> Result<Parsed, Faul
     let count = u32::from_le_bytes(source.take("the number of triangles")?);
     let expected = format!("{count} triangles of {TRIANGLE_BYTES} bytes");
     let bytes = u64::from(count) * TRIANGLE_BYTES as u64;
-    // A file that is too short for its promise is found out before it is read.
+    // Reject a file that is too short for its count before reading it.
     if let Some(remaining) = source.remaining().filter(|&remaining| remaining < bytes) {
         source.skip(remaining, &expected)?;
         source.peek(1, &expected)?;
@@ -144,7 +144,7 @@ fn read_text(source: &mut Source<'_>, mut faces: Faces) -> Result<Parsed, Fault>
     Parsed::new(Format::StlText, welder.points, Vec::new(), faces)
 }
 
-/// Reads what stands between `facet` and `endfacet`.
+/// Reads the lines between `facet` and `endfacet`.
 fn read_facet(
     source: &mut Source<'_>,
     welder: &mut Welder<DVec3>,
@@ -202,7 +202,7 @@ fn expect_word(source: &mut Source<'_>, word: &str) -> Result<(), Fault> {
     }
 }
 
-/// Reads `end` and a word, together or apart.
+/// Reads `end` and a word, together or separated.
 fn expect_end(source: &mut Source<'_>, word: &str) -> Result<(), Fault> {
     let expected = format!("\"end{word}\"");
     let (place, token) = next_word(source, &expected)?;
@@ -220,7 +220,7 @@ fn expect_end(source: &mut Source<'_>, word: &str) -> Result<(), Fault> {
     }
 }
 
-/// The number of the vertex at a point, after a look at its coordinates.
+/// Checks the coordinates of a point and returns the number of its vertex.
 fn weld<P: Point>(welder: &mut Welder<P>, point: [f64; 3], place: Place) -> Result<u32, Fault> {
     if let Some(&bad) = point.iter().find(|value| !is_coordinate(**value)) {
         return Err(coordinate_fault(place, bad));

@@ -1,8 +1,9 @@
 //! Accessors: typed arrays that a glTF file describes on top of its binary chunk.
 //!
-//! Every offset and count is checked against the chunk before anything is read, in 64 bits that cannot
-//! overflow: an array that a view on the chunk can hold is at most as long as the file, so that memory grows
-//! with the file only. An accessor without a view is all zeros; it may be no longer than the file either.
+//! Every offset and count is checked against the chunk before anything is read, in 64-bit
+//! arithmetic that cannot overflow. An array in a view on the chunk is at most as long as the file,
+//! so memory is proportional to the file. An accessor without a view is all zeros; it must not be
+//! longer than the file either.
 //!
 //! # Source
 //! glTF 2.0 Specification, 3.6.2 (accessors, alignment, sparse accessors, normalised integers).
@@ -49,24 +50,24 @@ impl ComponentType {
 /// An array in a buffer.
 #[derive(Debug, Clone, Copy)]
 struct Array<'a> {
-    /// From the first byte of the first item to the last byte of the last.
+    /// The bytes from the first byte of the first item to the last byte of the last item.
     bytes: &'a [u8],
-    /// Where `bytes` begin in the file; none for what stands in a URI.
+    /// The offset of `bytes` in the file; `None` for data from a URI.
     offset: Option<u64>,
-    /// Where the JSON begins.
+    /// The place where the JSON begins.
     json_place: Place,
     stride: usize,
     item_bytes: usize,
 }
 
 impl<'a> Array<'a> {
-    /// The items with their places in the file.
+    /// Returns the items with their places in the file.
     fn items(self) -> impl Iterator<Item = (Place, &'a [u8])> {
         let items = self.bytes.chunks(self.stride).enumerate();
         items.map(move |(number, item)| (self.place(number), &item[..self.item_bytes]))
     }
 
-    /// Where an item begins in the file.
+    /// The place of an item in the file.
     fn place(self, number: usize) -> Place {
         self.offset.map_or(self.json_place, |offset| {
             Place::Byte(offset + (number * self.stride) as u64)
@@ -83,23 +84,23 @@ impl<'a> Accessors<'a> {
         }
     }
 
-    /// Where errors of the JSON are reported.
+    /// The place where errors of the JSON are reported.
     pub(super) fn json_place(&self) -> Place {
         self.container.json_place()
     }
 
-    /// A fault in the JSON.
+    /// Creates a fault in the JSON.
     #[cold]
     pub(super) fn fault(&self, found: impl Into<String>, expected: impl Into<String>) -> Fault {
         Fault::syntax(self.json_place(), found, expected)
     }
 
-    /// The number of items of an accessor, which is no promise yet that they exist.
+    /// The number of items that an accessor declares, which is not checked yet.
     pub(super) fn count(&self, index: usize) -> Result<u64, Fault> {
         self.accessor(index).map(|accessor| accessor.count.0)
     }
 
-    /// Calls `visit` with every item of an accessor of `N` components, which is of type `kind`.
+    /// Calls `visit` with every item of an accessor of type `kind`, which has `N` components.
     pub(super) fn vectors<const N: usize>(
         &self,
         index: usize,
@@ -139,7 +140,7 @@ impl<'a> Accessors<'a> {
             .try_for_each(|(place, item)| visit(place, item))
     }
 
-    /// Returns the items of an accessor of whole numbers, all of which must be below `vertex_count`.
+    /// Returns the items of an accessor of integers, all of which must be below `vertex_count`.
     pub(super) fn indices(&self, index: usize, vertex_count: usize) -> Result<Vec<u32>, Fault> {
         let accessor = self.accessor(index)?;
         let component = self.component(index, accessor, "SCALAR")?;
@@ -190,7 +191,7 @@ impl<'a> Accessors<'a> {
         }
     }
 
-    /// The items of an accessor as they stand in its view; none if it has no view.
+    /// Returns the items of an accessor in its view, or `None` if it has no view.
     fn base(
         &self,
         index: usize,
@@ -208,15 +209,15 @@ impl<'a> Accessors<'a> {
         })
     }
 
-    /// The number of items of an accessor without a view, each of which takes `item_bytes` in
-    /// memory.
+    /// Returns the number of items of an accessor without a view. Each item takes `item_bytes`
+    /// bytes in memory.
     fn zeros(&self, index: usize, accessor: &Accessor, item_bytes: usize) -> Result<usize, Fault> {
         let count = accessor.count.0;
         let bytes = (self.container.json.len() + self.container.binary.len()) as u64;
         if count > bytes {
             return Err(Fault::too_large(
                 self.json_place(),
-                format!("accessor {index}: {count} items, none of which stands in the file"),
+                format!("accessor {index}: {count} items that are not in the file"),
                 format!("at most {bytes}, one for every byte of the file"),
             ));
         }
@@ -225,7 +226,7 @@ impl<'a> Accessors<'a> {
         Ok(count as usize)
     }
 
-    /// Calls `put` with every item that a sparse accessor puts in the place of another.
+    /// Calls `put` with every item that a sparse accessor replaces.
     fn replace(
         &self,
         index: usize,
@@ -273,7 +274,7 @@ impl<'a> Accessors<'a> {
         Ok(())
     }
 
-    /// Finds `count` items in a view, or tells what is wrong with that.
+    /// Returns an array of `count` items in a view, or a description of the problem.
     fn array(
         &self,
         view_index: usize,
@@ -337,7 +338,7 @@ fn size(component: ComponentType) -> usize {
     }
 }
 
-/// The whole number in one, two or four bytes.
+/// Reads the unsigned integer in one, two or four bytes.
 #[inline]
 fn unsigned(bytes: &[u8]) -> u32 {
     bytes
@@ -346,7 +347,7 @@ fn unsigned(bytes: &[u8]) -> u32 {
         .fold(0, |value, &byte| value << 8 | u32::from(byte))
 }
 
-/// The component that `bytes` begin with; a normalised one is between -1 and 1.
+/// Reads the component at the beginning of `bytes`. A normalised component is between -1 and 1.
 fn number(component: ComponentType, is_normalized: bool, bytes: &[u8]) -> f64 {
     let bits = unsigned(&bytes[..size(component)]);
     let (value, largest) = match component {

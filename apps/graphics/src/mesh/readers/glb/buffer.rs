@@ -1,4 +1,4 @@
-//! The buffers of a glTF file: its binary chunk, and data that stand in the JSON itself.
+//! The buffers of a glTF file: its binary chunk, and data in the JSON itself.
 //!
 //! # Source
 //! glTF 2.0 Specification, 3.6.1 (buffers). Data URIs: RFC 2397. Base64: RFC 4648, section 4.
@@ -13,21 +13,21 @@ pub(super) struct Buffers<'a> {
     list: Vec<Buffer>,
 }
 
-/// Where the bytes of a buffer are.
+/// The location of a buffer's bytes.
 #[derive(Debug)]
 enum Buffer {
     /// In the binary chunk.
     Chunk,
-    /// They stood in a data URI.
+    /// Decoded from a data URI.
     Decoded(Vec<u8>),
-    /// In a data URI that is no base64.
+    /// In a data URI that is not base64.
     Broken,
     /// In another file.
     Elsewhere,
 }
 
 impl<'a> Buffers<'a> {
-    /// Finds the bytes of every buffer. Takes at most as much memory as the JSON.
+    /// Locates the bytes of every buffer. Takes at most as much memory as the JSON.
     pub(super) fn new(root: &Root, container: &'a Container) -> Self {
         let buffer = |(index, buffer): (usize, &super::json::Buffer)| match &buffer.uri {
             None if index == 0 => Buffer::Chunk,
@@ -38,7 +38,7 @@ impl<'a> Buffers<'a> {
             },
         };
         let mut list: Vec<_> = root.buffers.iter().enumerate().map(buffer).collect();
-        // A file with a binary chunk that it does not declare is clear enough.
+        // A file with an undeclared binary chunk is accepted, since its meaning is clear.
         if list.is_empty() {
             list.push(Buffer::Chunk);
         }
@@ -51,12 +51,14 @@ impl<'a> Buffers<'a> {
     /// Returns the bytes of a buffer, and whether they are those of the binary chunk.
     ///
     /// # Errors
-    /// What is in the way.
+    /// A description of the problem.
     pub(super) fn bytes(&self, index: usize) -> Result<(&[u8], bool), String> {
         match self.list.get(index) {
             Some(Buffer::Chunk) => Ok((self.chunk, true)),
             Some(Buffer::Decoded(bytes)) => Ok((bytes, false)),
-            Some(Buffer::Broken) => Err(format!("data of buffer {index}, a URI that is no base64")),
+            Some(Buffer::Broken) => {
+                Err(format!("data of buffer {index}, a URI that is not base64"))
+            }
             Some(Buffer::Elsewhere) | None => {
                 Err(format!("data of buffer {index}, which is in another file"))
             }
@@ -64,7 +66,7 @@ impl<'a> Buffers<'a> {
     }
 }
 
-/// The bytes of a data URI without its scheme: a media type, `;base64,`, and the data.
+/// Decodes the bytes of a data URI without its scheme: a media type, `;base64,`, and the data.
 fn decode_data(data: &str) -> Option<Vec<u8>> {
     let (kind, data) = data.split_once(',')?;
     kind.ends_with(";base64").then_some(())?;
@@ -80,7 +82,8 @@ fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
         for &digit in group {
             bits = bits << 6 | digit_value(digit)?;
         }
-        // The bits of a last group of two or three digits that make no whole byte are padding.
+        // The last group may have two or three digits. Its bits that do not form a whole byte are
+        // padding.
         let len = group.len() * 6 / 8;
         bits <<= 6 * (4 - group.len());
         bytes.extend(&bits.to_be_bytes()[1..=len]);

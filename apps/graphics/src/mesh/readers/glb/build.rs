@@ -1,4 +1,4 @@
-//! From the primitives of a glTF file to one mesh in world space.
+//! Converts the primitives of a glTF file to one mesh in world space.
 
 use glam::{DMat4, DVec3, Vec3};
 
@@ -13,26 +13,26 @@ use crate::mesh::format::Format;
 use crate::mesh::parsed::Parsed;
 use crate::mesh::points::Points;
 
-/// The most primitives that nodes and instances may show: a small file can name many at many
-/// places.
+/// The maximum number of primitives that nodes and instances may show. A small file can show many
+/// primitives in many places.
 const SHOWN_MAX: u64 = 1 << 26;
 
-/// A mesh in the making.
+/// An unfinished mesh.
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
     accessors: Accessors<'a>,
-    /// Where the nodes of the file are in the world.
+    /// The world transformations of the nodes of the file.
     worlds: &'a [DMat4],
     faces: Faces,
     points: Points<DVec3>,
-    /// One for each point, NaN where the primitive has none.
+    /// One normal for each point, NaN if the primitive has none.
     normals: Vec<Vec3>,
     has_normals: bool,
-    /// Primitives shown so far.
+    /// The number of primitives shown so far.
     shown_count: u64,
 }
 
-/// How the indices of a primitive make triangles.
+/// The way in which the indices of a primitive form triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Triangles,
@@ -53,8 +53,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds all triangles of the mesh that a node shows. `transform` takes the node's space to the
-    /// world.
+    /// Adds all triangles of the mesh that a node shows. `transform` maps the space of the node to
+    /// the world.
     pub(super) fn add_node(&mut self, node: &Node, transform: DMat4) -> Result<(), Fault> {
         let root = self.accessors.root;
         let Some(mesh_index) = node.mesh else {
@@ -86,7 +86,7 @@ impl<'a> Builder<'a> {
         self.add_mesh(mesh, weights, Placement::Rigid(transform))
     }
 
-    /// The places of all instances, in the space of their node.
+    /// Returns the transformations of all instances, in the space of their node.
     fn instances(&self, instancing: &Instancing) -> Result<Vec<DMat4>, Fault> {
         let accessors = self.accessors;
         let find = |name: &str| instancing.attributes.get(name).map(|it| it.index());
@@ -222,7 +222,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Adds a normal for every vertex from `first` on, NaN for those that the file has none for.
+    /// Adds a normal for every vertex from `first` on, NaN for those without a normal in the file.
     fn add_normals(
         &mut self,
         primitive: &Primitive,

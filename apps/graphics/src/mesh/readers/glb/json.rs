@@ -1,8 +1,8 @@
 //! The JSON of a glTF file, as far as a mesh needs it.
 //!
-//! Everything else (animations, cameras, lights, materials, extensions that we do not know) is
-//! passed over unread, so that nothing in it can be in the way of a mesh. Whole numbers may be
-//! written as floats, as programs in JavaScript and Lua do.
+//! Everything else (animations, cameras, lights, materials, unknown extensions) is skipped, so that
+//! an error in it does not affect the mesh. Integers may be written as floats, as programs in
+//! JavaScript and Lua do.
 //!
 //! # Source
 //! Khronos Group, glTF 2.0 Specification, 2021: chapter 5 (properties). Instances: the vendor
@@ -35,7 +35,7 @@ pub(super) struct Scene {
     pub(super) nodes: Vec<Index>,
 }
 
-/// A place in the scene, and what it shows there.
+/// A position in the scene, and the mesh that is shown there.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Node {
@@ -46,12 +46,12 @@ pub(super) struct Node {
     pub(super) translation: Option<[f64; 3]>,
     pub(super) rotation: Option<[f64; 4]>,
     pub(super) scale: Option<[f64; 3]>,
-    /// Weights of morph targets, in the place of those of the mesh.
+    /// The weights of morph targets, which override those of the mesh.
     pub(super) weights: Option<Vec<f64>>,
     pub(super) extensions: NodeExtensions,
 }
 
-/// The extensions of a node that we know.
+/// The supported extensions of a node.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct NodeExtensions {
@@ -59,7 +59,7 @@ pub(super) struct NodeExtensions {
     pub(super) instancing: Option<Instancing>,
 }
 
-/// Places that a node shows its mesh at: accessors by the names of their attributes.
+/// The instances of a node's mesh: accessors by the names of their attributes.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Instancing {
@@ -74,7 +74,7 @@ pub(super) struct MeshOfPrimitives {
     pub(super) weights: Vec<f64>,
 }
 
-/// Accessors that make points, lines or triangles.
+/// Accessors that define points, lines or triangles.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Primitive {
@@ -84,7 +84,7 @@ pub(super) struct Primitive {
     pub(super) targets: Vec<BTreeMap<String, Index>>,
 }
 
-/// The joints that a mesh hangs on.
+/// The joints of a skinned mesh.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Skin {
@@ -115,7 +115,7 @@ pub(super) struct Sparse {
     pub(super) values: SparsePart,
 }
 
-/// Where the indices or the values of sparse items stand.
+/// The location of the indices or the values of sparse items.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct SparsePart {
@@ -144,12 +144,13 @@ pub(super) struct Buffer {
 /// A position in one of the lists of the file.
 pub(super) type Index = Number;
 
-/// A whole number from zero, which may be written as a float.
+/// A non-negative integer, which may be written as a float.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Number(pub(super) u64);
 
 impl Number {
-    /// The number as a position in a list: one that no list has, if it is too large.
+    /// Returns the number as a position in a list. If it is too large, the result is a position
+    /// that no list has.
     pub(super) fn index(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }
@@ -161,7 +162,7 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-/// Takes whole numbers of every form.
+/// Accepts non-negative integers in any notation.
 struct NumberVisitor;
 
 impl Visitor<'_> for NumberVisitor {
@@ -176,7 +177,7 @@ impl Visitor<'_> for NumberVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Number, E> {
-        // Beyond 2^53 a float no longer tells whole numbers apart.
+        // Beyond 2^53 a float no longer distinguishes all integers.
         if value.fract() == 0.0 && (0.0..=9.0e15).contains(&value) {
             Ok(Number(value as u64))
         } else {
@@ -187,7 +188,7 @@ impl Visitor<'_> for NumberVisitor {
     }
 }
 
-/// Reads a file. The parser names the line and the column of what is wrong.
+/// Parses a file. Errors contain the line and the column.
 pub(super) fn parse(text: &[u8]) -> Result<Root, serde_json::Error> {
     serde_json::from_slice(text)
 }

@@ -1,5 +1,5 @@
-//! The rest pose of a primitive: what its morph targets add to it, and where joints or nodes put
-//! it.
+//! The rest pose of a primitive: the displacements by its morph targets, and the transformations by
+//! joints or nodes.
 //!
 //! # Source
 //! glTF 2.0 Specification, 3.7.2.2 (morph targets), 3.7.3 (skins).
@@ -13,23 +13,23 @@ use super::json::{Index, Primitive, Skin};
 use crate::memory;
 use crate::mesh::error::Fault;
 
-/// The most sets of four joints at a vertex.
+/// The maximum number of sets of four joints per vertex.
 const JOINT_SETS_MAX: usize = 8;
 
-/// What puts the vertices of a mesh into the world.
+/// The transformation of the vertices of a mesh to the world.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Placement<'a> {
-    /// One transformation for all.
+    /// One transformation for all vertices.
     Rigid(DMat4),
-    /// The transformations of joints, a mixture of which counts for each vertex.
+    /// The transformations of joints. Each vertex uses a weighted mean of them.
     Joints {
         joints: &'a [DMat4],
-        /// For a primitive that says nothing of joints.
+        /// The transformation for a primitive without joints.
         node: DMat4,
     },
 }
 
-/// The matrices that take points at rest to where the joints of a skin are.
+/// Returns the matrices that move points from the rest position to the joints of a skin.
 pub(super) fn joint_matrices(
     accessors: Accessors<'_>,
     skin: &Skin,
@@ -55,7 +55,8 @@ pub(super) fn joint_matrices(
     Ok(joints)
 }
 
-/// What morph targets add to an attribute of each vertex; empty if they add nothing.
+/// Returns the displacement of an attribute by morph targets for each vertex. The list is empty if
+/// there is none.
 pub(super) fn displacements(
     accessors: Accessors<'_>,
     primitive: &Primitive,
@@ -83,14 +84,14 @@ pub(super) fn displacements(
 /// The transformation of every vertex of a primitive.
 #[derive(Debug)]
 pub(super) enum Transforms {
-    /// The same for all.
+    /// The same transformation for all vertices.
     One(DMat4),
-    /// One for each vertex, as far as the list goes; then the other.
+    /// One transformation for each vertex in the list, and another one for all further vertices.
     Each(Vec<DMat4>, DMat4),
 }
 
 impl Transforms {
-    /// Finds the transformations of a primitive.
+    /// Computes the transformations of a primitive.
     pub(super) fn of(
         accessors: Accessors<'_>,
         primitive: &Primitive,
@@ -133,7 +134,7 @@ impl Transforms {
         if sums.is_empty() {
             return Ok(Self::One(node));
         }
-        // Weights should have the sum 1, and rounded ones have about that.
+        // Weights should add up to 1, and rounded weights add up to about 1.
         let mean = |(sum, weight): (DMat4, f64)| {
             if weight > 0.0 {
                 sum * weight.recip()
@@ -153,13 +154,13 @@ impl Transforms {
         }
     }
 
-    /// Tells whether the primitive is turned inside out.
+    /// Returns true if the transformation mirrors the primitive.
     pub(super) fn is_mirror(&self) -> bool {
         self.at(0).determinant() < 0.0
     }
 }
 
-/// The accessors of joints and weights of a set.
+/// Returns the accessors of joints and weights of a set.
 fn joint_set(attributes: &BTreeMap<String, Index>, set: usize) -> Option<(usize, usize)> {
     let find = |name: &str| {
         attributes
@@ -169,8 +170,8 @@ fn joint_set(attributes: &BTreeMap<String, Index>, set: usize) -> Option<(usize,
     find("JOINTS").zip(find("WEIGHTS"))
 }
 
-/// What turns normals where `transform` takes points: its cofactors, which are the inverse
-/// transpose up to a factor, but exist for any matrix.
+/// Returns the transformation of normals that corresponds to `transform` for points. It consists of
+/// the cofactors, which equal the inverse transpose up to a factor, but exist for any matrix.
 pub(super) fn normal_transform(transform: DMat4) -> DMat3 {
     let [x, y, z] = [0, 1, 2].map(|axis| transform.col(axis).truncate());
     let mirrored = if transform.determinant() < 0.0 {

@@ -1,4 +1,5 @@
-//! The nodes of a glTF file: where each is in the world, and which the scene shows.
+//! The nodes of a glTF file: their transformations to the world, and the walk over those that the
+//! scene shows.
 //!
 //! # Source
 //! glTF 2.0 Specification, 3.5 (scenes, nodes, transformations).
@@ -8,18 +9,18 @@ use glam::{DMat4, DQuat, DVec3};
 use super::json::{Node, Number, Root};
 use crate::mesh::error::{Fault, Place};
 
-/// Visits the nodes of the scene, and calls `visit` with each that has a mesh and with what places
-/// it in the world. Without any nodes, visits one for every mesh.
+/// Calls `visit` with each node of the scene that has a mesh, and with its transformation to the
+/// world. If the file has no nodes, visits one node for every mesh.
 pub(super) fn walk(
     root: &Root,
     place: Place,
     mut visit: impl FnMut(&Node, DMat4) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let mut waiting: Vec<(usize, DMat4)> = roots(root)
+    let mut pending: Vec<(usize, DMat4)> = roots(root)
         .into_iter()
         .map(|node| (node, DMat4::IDENTITY))
         .collect();
-    waiting.reverse();
+    pending.reverse();
     if root.nodes.is_empty() {
         for mesh in 0..root.meshes.len() {
             let node = Node {
@@ -30,7 +31,7 @@ pub(super) fn walk(
         }
     }
     let mut visited = vec![false; root.nodes.len()];
-    while let Some((index, parent)) = waiting.pop() {
+    while let Some((index, parent)) = pending.pop() {
         let Some(node) = root.nodes.get(index) else {
             let expected = format!("one below {}, the number of nodes", root.nodes.len());
             return Err(Fault::syntax(place, format!("node {index}"), expected));
@@ -44,12 +45,13 @@ pub(super) fn walk(
             visit(node, transform)?;
         }
         let children = node.children.iter().rev();
-        waiting.extend(children.map(|child| (child.index(), transform)));
+        pending.extend(children.map(|child| (child.index(), transform)));
     }
     Ok(())
 }
 
-/// The nodes that a walk begins with: those of the scene; without one, all that are no children.
+/// Returns the nodes that a walk begins with: those of the scene or, without a scene, all that are
+/// not children.
 fn roots(root: &Root) -> Vec<usize> {
     let scene = root.scene.map_or(0, Number::index);
     if let Some(scene) = root.scenes.get(scene) {
@@ -58,7 +60,7 @@ fn roots(root: &Root) -> Vec<usize> {
     ancestors(root)
 }
 
-/// The nodes that are no children of others.
+/// Returns the nodes that are not children of others.
 fn ancestors(root: &Root) -> Vec<usize> {
     let mut is_child = vec![false; root.nodes.len()];
     for child in root.nodes.iter().flat_map(|node| &node.children) {
@@ -71,27 +73,28 @@ fn ancestors(root: &Root) -> Vec<usize> {
         .collect()
 }
 
-/// Where each node is in the world, whatever the scene shows of it: joints need not be part of it.
+/// Returns the transformation of each node to the world. This includes nodes outside of the scene,
+/// since joints need not be part of it.
 ///
-/// A node in a circle, which the specification forbids, is where its own transformation puts it.
+/// A node in a cycle, which the specification forbids, has its own transformation only.
 pub(super) fn transforms(root: &Root) -> Vec<DMat4> {
     let mut transforms: Vec<DMat4> = root.nodes.iter().map(local_transform).collect();
     let mut is_done = vec![false; root.nodes.len()];
-    let mut waiting = ancestors(root);
-    while let Some(index) = waiting.pop() {
+    let mut pending = ancestors(root);
+    while let Some(index) = pending.pop() {
         is_done[index] = true;
         for child in root.nodes[index].children.iter().map(|child| child.index()) {
             if child < root.nodes.len() && !is_done[child] {
                 is_done[child] = true;
                 transforms[child] = transforms[index] * transforms[child];
-                waiting.push(child);
+                pending.push(child);
             }
         }
     }
     transforms
 }
 
-/// What takes a point from the node's space to its parent's.
+/// Returns the transformation from the space of a node to that of its parent.
 fn local_transform(node: &Node) -> DMat4 {
     if let Some(columns) = &node.matrix {
         return DMat4::from_cols_array(columns);
@@ -99,7 +102,8 @@ fn local_transform(node: &Node) -> DMat4 {
     placement(node.translation, node.rotation, node.scale)
 }
 
-/// What scales a point, then turns and then moves it; what is not given does nothing.
+/// Returns the transformation that first scales, then rotates and then moves a point. Missing parts
+/// have no effect.
 pub(super) fn placement(
     translation: Option<[f64; 3]>,
     rotation: Option<[f64; 4]>,

@@ -1,7 +1,7 @@
-//! The quick ways through binary PLY: records of fixed size, and triangles.
+//! The fast paths through binary PLY: records of fixed size, and triangles.
 //!
-//! Both work on whole records in the buffer, without a call or a check per number. Neither reports a bad
-//! face: it stops before it, and the general reader finds out what is wrong.
+//! Both process whole records in the buffer, without a call or a check per number. Neither reports
+//! a bad face: it stops before the face, and the general reader then reports the error.
 
 use glam::Vec3;
 
@@ -11,14 +11,14 @@ use crate::mesh::faces::Faces;
 use crate::mesh::points::{Point, Points, coordinate_fault, is_coordinate};
 use crate::mesh::source::Source;
 
-/// Where a number stands in a record, and its type.
+/// The offset of a number in a record, and its type.
 #[derive(Debug, Clone, Copy)]
 struct Field {
     offset: usize,
     scalar: Scalar,
 }
 
-/// Reads all vertices of `element`, unless it has lists; tells whether.
+/// Reads all vertices of `element`. Returns false and reads nothing if the element has lists.
 pub(super) fn read_vertices<const BIG: bool, P: Point>(
     source: &mut Source<'_>,
     element: &Element,
@@ -37,7 +37,7 @@ pub(super) fn read_vertices<const BIG: bool, P: Point>(
         return Ok(false);
     };
     let expected = format!("{} vertices of {stride} bytes", element.count);
-    // A file that is too short for its promise is found out before it is read.
+    // Reject a file that is too short for its count before reading it.
     let bytes = element.count.saturating_mul(stride as u64);
     if let Some(remaining) = source.remaining().filter(|&remaining| remaining < bytes) {
         source.skip(remaining, &expected)?;
@@ -54,7 +54,7 @@ pub(super) fn read_vertices<const BIG: bool, P: Point>(
             append::<BIG, Vec3>(chunk, stride, normal, normals);
         }
         if !points.list[first..].iter().all(|point| point.is_sound()) {
-            note_broken::<BIG, P>(chunk, source.offset(), stride, position, points, first);
+            mark_broken::<BIG, P>(chunk, source.offset(), stride, position, points, first);
         }
         source.consume(records * stride);
         let bytes = points.bytes() + size_of_val(&normals[..]) as u64;
@@ -64,9 +64,10 @@ pub(super) fn read_vertices<const BIG: bool, P: Point>(
     Ok(true)
 }
 
-/// Notes the vertices from `first` on, which stand in `chunk`, that have broken coordinates.
+/// Marks the vertices in `chunk` that have broken coordinates. The first vertex of the chunk has
+/// index `first`.
 #[cold]
-fn note_broken<const BIG: bool, P: Point>(
+fn mark_broken<const BIG: bool, P: Point>(
     chunk: &[u8],
     chunk_offset: u64,
     stride: usize,
@@ -79,7 +80,7 @@ fn note_broken<const BIG: bool, P: Point>(
         let bad = fields.iter().find(|field| !is_coordinate(value(field)));
         if let Some(bad) = bad {
             let offset = chunk_offset + (number * stride + bad.offset) as u64;
-            points.note_broken(
+            points.mark_broken(
                 first + number,
                 coordinate_fault(Place::Byte(offset), value(bad)),
             );
@@ -87,7 +88,7 @@ fn note_broken<const BIG: bool, P: Point>(
     }
 }
 
-/// Appends what `fields` hold in every record of `chunk`.
+/// Appends the values of `fields` in every record of `chunk`.
 fn append<const BIG: bool, P: Point>(
     chunk: &[u8],
     stride: usize,
@@ -120,9 +121,11 @@ fn append<const BIG: bool, P: Point>(
     }
 }
 
-/// Reads triangles from the buffer, as long as face after face is one and sound; returns their number.
+/// Reads triangles from the buffer until a face is not a triangle or is invalid. Returns the number
+/// of triangles.
 ///
-/// Applies to faces of one list, of lengths of one byte and indices of four, and otherwise numbers.
+/// Applies to faces with one list, whose length has one byte and whose indices have four, and
+/// otherwise only scalar properties.
 pub(super) fn read_triangles<const BIG: bool>(
     source: &mut Source<'_>,
     element: &Element,
@@ -157,7 +160,7 @@ pub(super) fn read_triangles<const BIG: bool>(
         return 0;
     }
     let record_bytes = before + 13 + after;
-    let most = count.min(faces.room() as u64) as usize;
+    let most = count.min(faces.capacity_left() as u64) as usize;
     let buffered = source.buffered();
     let mut done = 0;
     let records = buffered.chunks_exact(record_bytes).take(most);
@@ -177,7 +180,7 @@ pub(super) fn read_triangles<const BIG: bool>(
     done as u64
 }
 
-/// Where a scalar property stands in a record.
+/// Returns the field of a scalar property in a record.
 fn field(element: &Element, (index, shape): (usize, Shape)) -> Option<Field> {
     let Shape::Scalar(scalar) = shape else {
         return None;
@@ -201,7 +204,7 @@ fn word<const BIG: bool>(bytes: [u8; 4]) -> u32 {
     }
 }
 
-/// The number of type `scalar` that `bytes` begin with, as a float.
+/// Reads the number of type `scalar` at the beginning of `bytes`, as a float.
 #[inline]
 pub(super) fn float<const BIG: bool>(scalar: Scalar, bytes: &[u8]) -> f64 {
     match scalar {
@@ -210,7 +213,7 @@ pub(super) fn float<const BIG: bool>(scalar: Scalar, bytes: &[u8]) -> f64 {
     }
 }
 
-/// The float of type `scalar` that `bytes` begin with.
+/// Reads the float of type `scalar` at the beginning of `bytes`.
 #[inline]
 pub(super) fn double<const BIG: bool>(scalar: Scalar, bytes: &[u8]) -> f64 {
     let bits = unsigned::<BIG>(&bytes[..scalar.bytes()]);
@@ -220,7 +223,7 @@ pub(super) fn double<const BIG: bool>(scalar: Scalar, bytes: &[u8]) -> f64 {
     }
 }
 
-/// The whole number of type `scalar` that `bytes` begin with.
+/// Reads the integer of type `scalar` at the beginning of `bytes`.
 #[inline]
 pub(super) fn integer<const BIG: bool>(scalar: Scalar, bytes: &[u8]) -> i64 {
     let bits = unsigned::<BIG>(&bytes[..scalar.bytes()]);

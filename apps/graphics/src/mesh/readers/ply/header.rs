@@ -1,12 +1,13 @@
-//! The header of a PLY file: lines of text that declare the encoding, the elements and their properties.
+//! Reads the header of a PLY file: lines of text that declare the encoding, the elements and their
+//! properties.
 
 use crate::mesh::error::{Fault, Place, quoted};
 use crate::mesh::source::Source;
 
-/// The most properties of all elements together; what has more is no mesh.
+/// The maximum number of properties of all elements together. No mesh has more.
 const PROPERTY_COUNT_MAX: usize = 4096;
 
-/// How the elements after the header are written.
+/// The encoding of the elements after the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
     Text,
@@ -30,7 +31,7 @@ pub(super) enum Scalar {
 }
 
 impl Scalar {
-    /// The size in binary files.
+    /// The size in binary files, in bytes.
     #[inline]
     pub(super) fn bytes(self) -> usize {
         match self {
@@ -41,7 +42,7 @@ impl Scalar {
         }
     }
 
-    /// Tells whether every number of the type is an `f32`, too.
+    /// Returns true if every number of the type is also an `f32`.
     fn is_single(self) -> bool {
         matches!(
             self,
@@ -49,7 +50,7 @@ impl Scalar {
         )
     }
 
-    fn named(name: &[u8]) -> Option<Self> {
+    fn from_name(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"char" | b"int8" => Self::I8,
             b"uchar" | b"uint8" => Self::U8,
@@ -66,7 +67,7 @@ impl Scalar {
     }
 }
 
-/// A property is a number, or a list that says its length first.
+/// The shape of a property: a number, or a list that begins with its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Scalar(Scalar),
@@ -80,7 +81,7 @@ pub(super) struct Property {
     pub(super) shape: Shape,
 }
 
-/// A declaration of `count` records that are alike.
+/// A declaration of `count` records of the same structure.
 #[derive(Debug)]
 pub(super) struct Element {
     pub(super) name: String,
@@ -91,7 +92,7 @@ pub(super) struct Element {
 }
 
 impl Element {
-    /// Finds a property by its name: its position among the properties, and its shape.
+    /// Finds a property by its name. Returns its position among the properties, and its shape.
     pub(super) fn property(&self, name: &str) -> Option<(usize, Shape)> {
         let index = self
             .properties
@@ -100,12 +101,13 @@ impl Element {
         Some((index, self.properties[index].shape))
     }
 
-    /// Tells whether a number is one of 32 bits or fewer that an `f32` holds exactly.
+    /// Returns true if a property is a number that an `f32` represents exactly.
     pub(super) fn is_single(&self, name: &str) -> bool {
         matches!(self.property(name), Some((_, Shape::Scalar(scalar))) if scalar.is_single())
     }
 
-    /// The size of a record in a binary file, if it is the same for all: if there are no lists.
+    /// The size of a record in a binary file, if it is the same for all records because there are
+    /// no lists.
     pub(super) fn stride(&self) -> Option<usize> {
         self.properties
             .iter()
@@ -117,7 +119,7 @@ impl Element {
     }
 }
 
-/// What a PLY file declares.
+/// The declarations of a PLY file.
 #[derive(Debug)]
 pub(super) struct Header {
     pub(super) encoding: Encoding,
@@ -130,7 +132,8 @@ impl Header {
         let mut encoding = None;
         let mut elements: Vec<Element> = Vec::new();
         let mut property_count = 0;
-        // All lines end as the first does. That tells the end of the last from the data after it.
+        // All lines have the same line end as the first one. This separates the end of the last
+        // line from the data after it.
         let mut line_end = None;
         loop {
             let end = source.line();
@@ -211,10 +214,10 @@ fn parse_count(word: &[u8], place: Place) -> Result<u64, Fault> {
 fn property(declaration: &[&[u8]]) -> Option<Property> {
     let (shape, name) = match *declaration {
         [b"list", count, item, name] => {
-            let (count, item) = (Scalar::named(count)?, Scalar::named(item)?);
+            let (count, item) = (Scalar::from_name(count)?, Scalar::from_name(item)?);
             (Shape::List { count, item }, name)
         }
-        [scalar, name] => (Shape::Scalar(Scalar::named(scalar)?), name),
+        [scalar, name] => (Shape::Scalar(Scalar::from_name(scalar)?), name),
         _ => return None,
     };
     let name = String::from_utf8_lossy(name).into_owned();

@@ -1,4 +1,4 @@
-//! The numbers after a PLY header, one after the other, however they are written.
+//! The numbers after a PLY header, in sequence and independent of their encoding.
 
 use glam::Vec3;
 
@@ -11,29 +11,29 @@ use crate::mesh::source::Source;
 
 /// A stream of numbers of declared types.
 pub(super) trait Values {
-    /// The bytes below.
+    /// The underlying stream.
     fn source(&self) -> &Source<'_>;
-    /// The place of the next number; of text, the line of the record.
+    /// The place of the next number. In a text it is the line of the record.
     fn place(&self) -> Place;
-    /// The place of a number that has just been read, which began at `place`.
+    /// The place of a number that has just been read and that began at `place`.
     fn place_of_last(&self, place: Place) -> Place;
-    /// The least number of bytes that a record of an element can have.
+    /// The minimum number of bytes of a record of an element.
     fn bytes_min(&self, element: &Element) -> u64;
     /// Begins a record. In a text, that is a row.
     fn begin_record(&mut self) -> Result<(), Fault> {
         Ok(())
     }
 
-    /// Ends a record; tells whether it has more values than were read.
+    /// Ends a record. Returns true if it has more values than were read.
     fn end_record(&mut self) -> bool {
         false
     }
 
-    /// Reads a number as a float. The inner error is that of a word that is no number.
+    /// Reads a number as a float. The inner error is that of a word that is not a number.
     fn float(&mut self, scalar: Scalar) -> Result<Result<f64, Fault>, Fault>;
-    /// Reads a whole number. Those beyond 63 bits become the largest.
+    /// Reads an integer. Values of more than 63 bits become the largest integer.
     fn integer(&mut self, scalar: Scalar) -> Result<i64, Fault>;
-    /// Passes over a number.
+    /// Skips a number.
     fn skip(&mut self, scalar: Scalar) -> Result<(), Fault>;
 
     /// Reads the length of a list.
@@ -46,8 +46,9 @@ pub(super) trait Values {
         })
     }
 
-    /// Reads all vertices at once, if there is a quick way for `fields` of `element`; tells whether.
-    fn read_vertices_quick<P: Point>(
+    /// Reads all vertices if there is a fast path for `fields` of `element`. Returns false
+    /// otherwise.
+    fn read_vertices_fast<P: Point>(
         &mut self,
         _element: &Element,
         _fields: &[Option<(usize, Shape)>; 6],
@@ -57,8 +58,8 @@ pub(super) trait Values {
         Ok(false)
     }
 
-    /// Reads some sound triangles, at most `count`, if there is a quick way; returns their number.
-    fn read_triangles_quick(
+    /// Reads some valid triangles, at most `count`, if there is a fast path. Returns their number.
+    fn read_triangles_fast(
         &mut self,
         _element: &Element,
         _list_index: usize,
@@ -69,8 +70,8 @@ pub(super) trait Values {
         0
     }
 
-    /// Passes over all records of an element, if there is a quick way; tells whether.
-    fn skip_quick(&mut self, _element: &Element) -> Result<bool, Fault> {
+    /// Skips all records of an element if there is a fast path. Returns false otherwise.
+    fn skip_fast(&mut self, _element: &Element) -> Result<bool, Fault> {
         Ok(false)
     }
 }
@@ -79,7 +80,7 @@ pub(super) trait Values {
 #[derive(Debug)]
 pub(super) struct TextValues<'s, 'a> {
     source: &'s mut Source<'a>,
-    /// The row at hand, how much of it has been read, and its line.
+    /// The current row, the number of bytes of it that have been read, and its line.
     row: Vec<u8>,
     read_len: usize,
     place: Place,
@@ -95,7 +96,7 @@ impl<'s, 'a> TextValues<'s, 'a> {
         }
     }
 
-    /// The next word of the row.
+    /// Returns the next word of the row.
     fn word(&mut self) -> Option<&[u8]> {
         let rest = &self.row[self.read_len..];
         let first = rest.iter().position(|byte| *byte > b' ')?;
@@ -105,7 +106,7 @@ impl<'s, 'a> TextValues<'s, 'a> {
         Some(&rest[first..end])
     }
 
-    /// The next word of the row, which has to be there.
+    /// Returns the next word of the row, or an error if there is none.
     fn token(&mut self) -> Result<(Place, &[u8]), Fault> {
         let place = self.place;
         match self.word() {
@@ -139,7 +140,7 @@ impl Values for TextValues<'_, '_> {
             let Some((place, row)) = self.source.next_line()? else {
                 return Err(Fault::truncated(end, "a number"));
             };
-            // Empty lines stand between rows here and there.
+            // Skip empty lines between rows.
             if row.iter().any(|byte| *byte > b' ') {
                 self.row.clear();
                 self.row.extend_from_slice(row);
@@ -165,7 +166,7 @@ impl Values for TextValues<'_, '_> {
         let (place, token) = self.token()?;
         std::str::from_utf8(token)
             .ok()
-            .and_then(|text| text.parse().ok().or_else(|| whole(text.parse().ok()?)))
+            .and_then(|text| text.parse().ok().or_else(|| as_integer(text.parse().ok()?)))
             .ok_or_else(|| Fault::syntax(place, quoted(token), "a whole number"))
     }
 
@@ -199,7 +200,8 @@ impl<const BIG: bool> Values for BinaryValues<'_, '_, BIG> {
             .iter()
             .map(|property| match property.shape {
                 Shape::Scalar(scalar) => scalar.bytes(),
-                // The lists that room is made for are faces; those without three corners are rare.
+                // Memory is reserved only for lists of faces, and faces with fewer than three
+                // corners are rare.
                 Shape::List { count, item } => count.bytes() + 3 * item.bytes(),
             });
         bytes.sum::<usize>() as u64
@@ -218,7 +220,7 @@ impl<const BIG: bool> Values for BinaryValues<'_, '_, BIG> {
         let value = match scalar {
             Scalar::F32 | Scalar::F64 => {
                 let value = fast::double::<BIG>(scalar, bytes);
-                whole(value)
+                as_integer(value)
                     .ok_or_else(|| Fault::syntax(place, value.to_string(), "a whole number"))?
             }
             _ => fast::integer::<BIG>(scalar, bytes),
@@ -231,7 +233,7 @@ impl<const BIG: bool> Values for BinaryValues<'_, '_, BIG> {
         self.source.skip(scalar.bytes() as u64, "a number")
     }
 
-    fn read_vertices_quick<P: Point>(
+    fn read_vertices_fast<P: Point>(
         &mut self,
         element: &Element,
         fields: &[Option<(usize, Shape)>; 6],
@@ -241,7 +243,7 @@ impl<const BIG: bool> Values for BinaryValues<'_, '_, BIG> {
         fast::read_vertices::<BIG, P>(self.source, element, fields, points, normals)
     }
 
-    fn read_triangles_quick(
+    fn read_triangles_fast(
         &mut self,
         element: &Element,
         list_index: usize,
@@ -252,7 +254,7 @@ impl<const BIG: bool> Values for BinaryValues<'_, '_, BIG> {
         fast::read_triangles::<BIG>(self.source, element, list_index, count, vertex_count, faces)
     }
 
-    fn skip_quick(&mut self, element: &Element) -> Result<bool, Fault> {
+    fn skip_fast(&mut self, element: &Element) -> Result<bool, Fault> {
         let Some(stride) = element.stride() else {
             return Ok(false);
         };
@@ -264,7 +266,7 @@ impl<const BIG: bool> Values for BinaryValues<'_, '_, BIG> {
     }
 }
 
-/// A float that stands for a whole number, as one.
-fn whole(value: f64) -> Option<i64> {
+/// Converts a float without a fractional part to an integer.
+fn as_integer(value: f64) -> Option<i64> {
     (value.fract() == 0.0 && value.abs() < 9.0e15).then_some(value as i64)
 }
