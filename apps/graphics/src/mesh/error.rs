@@ -36,7 +36,7 @@ pub struct MeshError {
     pub path: PathBuf,
     /// The place in the file where the reader stopped.
     pub place: Place,
-    /// What was found there, and what was expected.
+    /// The content that was found there, and the content that was expected.
     pub problem: MeshProblem,
 }
 

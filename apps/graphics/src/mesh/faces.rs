@@ -97,7 +97,7 @@ impl Faces {
         Ok(())
     }
 
-    /// Adds a face with any number of corners whose vertices are not all known yet.
+    /// Adds a face with any number of corners before all of its vertices are known.
     ///
     /// Its triangles come after all others.
     pub(crate) fn push_deferred(

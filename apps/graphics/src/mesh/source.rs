@@ -424,8 +424,8 @@ impl Source<'_> {
         self.check_expansion(self.byte(), "vertices", bytes, free, per_byte)
     }
 
-    /// Checks that a compressed file can contain `bytes` bytes of `content`: at most `free` bytes, and
-    /// `per_byte` further bytes for each compressed byte that was read so far.
+    /// Checks that a compressed file can contain `bytes` bytes of `content`: at most `free` bytes,
+    /// and `per_byte` further bytes for each compressed byte that was read so far.
     pub(crate) fn check_expansion(
         &self,
         here: Place,

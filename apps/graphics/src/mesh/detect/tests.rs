@@ -1,4 +1,4 @@
-//! Formats and compressions are told by their beginnings, and by names only in need.
+//! Formats and compressions are detected by their first bytes, and by names only if necessary.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn kind(bytes: &[u8], name: &str) -> Option<ReaderKey> {
 }
 
 #[test]
-fn content_goes_before_the_name() {
+fn content_takes_precedence_over_the_name() {
     assert_eq!(kind(b"ply\nformat ascii 1.0\n", "a.obj"), PLY);
     assert_eq!(kind(b"ply\r\nformat ascii 1.0\n", "a"), PLY);
     assert_eq!(kind(b"glTF\x02\0\0\0", "a.stl"), GLB);
@@ -29,7 +29,7 @@ fn content_goes_before_the_name() {
 }
 
 #[test]
-fn a_binary_stl_file_is_told_by_its_length_even_if_it_begins_with_solid() {
+fn a_binary_stl_file_is_detected_by_its_length_even_if_it_begins_with_solid() {
     let mut bytes = b"solid, or so it says".to_vec();
     bytes.resize(80, b' ');
     bytes.extend(1_u32.to_le_bytes());
@@ -40,7 +40,7 @@ fn a_binary_stl_file_is_told_by_its_length_even_if_it_begins_with_solid() {
 }
 
 #[test]
-fn names_count_where_the_content_is_mute() {
+fn the_name_decides_if_the_content_does_not() {
     assert_eq!(kind(b"# nothing else\n", "a.obj"), OBJ);
     assert_eq!(kind(b"# nothing else\n", "a.OBJ.gz"), OBJ);
     assert_eq!(kind(b"\0\x01\x02", "a.stl.zst"), STL_BINARY);
@@ -52,7 +52,7 @@ fn names_count_where_the_content_is_mute() {
 }
 
 #[test]
-fn compressions_are_told_by_their_magic_bytes_and_input_stays_whole() {
+fn compressions_are_detected_by_their_magic_bytes_and_the_input_stays_whole() {
     let cases: [(&[u8], Compression); 6] = [
         (&[0x1f, 0x8b, 8, 0, 1], Compression::Gzip),
         (&[0x1f, 0x8b], Compression::Gzip),

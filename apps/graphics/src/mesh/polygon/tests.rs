@@ -1,4 +1,4 @@
-//! Cut polygons keep their area, their orientation and their corners.
+//! Triangulated polygons keep their area, their orientation and their corners.
 
 use glam::Vec3;
 use proptest::prelude::*;
@@ -28,10 +28,7 @@ fn assert_fills(positions: &[Vec3], expected: f32) {
     let triangles = triangulate(positions);
     assert_eq!(triangles.len(), positions.len() - 2);
     let areas: Vec<f32> = triangles.iter().map(|&it| area(positions, it)).collect();
-    assert!(
-        areas.iter().all(|&area| area >= 0.0),
-        "turned round: {areas:?}"
-    );
+    assert!(areas.iter().all(|&area| area >= 0.0), "reversed: {areas:?}");
     let sum: f32 = areas.iter().sum();
     assert!(
         (sum - expected).abs() < 1e-4 * expected,
@@ -47,7 +44,7 @@ fn convex_polygons_become_fans() {
 }
 
 #[test]
-fn a_quad_with_a_notch_is_cut_through_the_notch() {
+fn a_quad_with_a_notch_is_divided_at_the_notch() {
     for turn in 0..4 {
         let mut arrow = flat(&[[0.0, 0.0], [2.0, -2.0], [1.0, 0.0], [2.0, 2.0]]);
         arrow.rotate_left(turn);
@@ -75,7 +72,7 @@ fn a_comb_fills_its_own_area() {
 }
 
 #[test]
-fn corners_in_a_line_do_no_harm() {
+fn a_polygon_with_collinear_corners_is_filled() {
     let square = flat(&[
         [0.0, 0.0],
         [1.0, 0.0],
@@ -127,9 +124,10 @@ fn the_orientation_of_the_polygon_is_kept_on_every_plane() {
     }
 }
 
-/// Its corners were once cut off in their order: the slivers kept the kd-tree busy for half a minute.
+/// Regression: the corners of such a polygon used to be cut off in their order, and the resulting
+/// slivers kept the kd-tree busy for half a minute.
 #[test]
-fn a_polygon_that_would_take_hours_is_refused_before_any_triangle() {
+fn a_polygon_that_would_take_hours_is_rejected_before_any_triangle() {
     let corners: Vec<u32> = (0..60_000).collect();
     let zigzag: Vec<Vec3> = corners
         .iter()
@@ -139,9 +137,9 @@ fn a_polygon_that_would_take_hours_is_refused_before_any_triangle() {
             Vec3::new(radius * angle.cos(), radius * angle.sin(), 0.0)
         })
         .collect();
-    let refused =
+    let outcome =
         Triangulator::default().triangulate(&corners, &zigzag, |triangle| panic!("{triangle:?}"));
-    let TooComplex { reflex_count } = refused.expect_err("too many corners");
+    let TooComplex { reflex_count } = outcome.expect_err("too many corners");
     assert!((20_000..40_000).contains(&reflex_count), "{reflex_count}");
 }
 
@@ -167,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_corners_their_triangles_are_as_many_and_use_each(
+    fn the_triangles_of_any_polygon_are_two_fewer_and_use_every_corner(
         points in prop::collection::vec((-3_i8..3, -3_i8..3, -3_i8..3), 3..30)
     ) {
         let positions: Vec<Vec3> = points

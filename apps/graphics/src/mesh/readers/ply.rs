@@ -269,8 +269,8 @@ impl<P: Point> Body<P> {
         Ok(())
     }
 
-    /// Reads an element whose property `vertex_indices` contains lists of corners, and calls `add`
-    /// after each list.
+    /// Reads an element in which the property `vertex_indices` contains lists of corners, and calls
+    /// `add` after each list.
     fn read_faces<V: Values>(
         &mut self,
         element: &Element,

@@ -84,7 +84,7 @@ pub(super) fn displacements(
 /// The transformation of every vertex of a primitive.
 #[derive(Debug)]
 pub(super) enum Transforms {
-    /// The same transformation for all vertices.
+    /// A common transformation for all vertices.
     One(DMat4),
     /// One transformation for each vertex in the list, and another one for all further vertices.
     Each(Vec<DMat4>, DMat4),

@@ -1,10 +1,10 @@
-//! What scenes in binary glTF may say, and what they may not.
+//! Tests of the scenes that binary glTF can describe, and of the errors.
 
 use glam::Vec3;
 
 use crate::mesh::{LoadOptions, Loaded, Mesh, MeshError};
 
-/// A file of the given JSON members around `binary`.
+/// Creates a file with the given JSON members around `binary`.
 fn file(members: &str, binary: &[u8]) -> Vec<u8> {
     let json = format!(
         "{{\"asset\":{{\"version\":\"2.0\"}},\"buffers\":[{{\"byteLength\":{}}}],{members}}}",
@@ -48,7 +48,8 @@ fn square() -> Vec<u8> {
 }
 
 /// One view on everything, and four points.
-const POINTS: &str = "\"bufferViews\":[{\"buffer\":0,\"byteLength\":48}],\"accessors\":[{\"bufferView\":0,\
+const POINTS: &str = "\"bufferViews\":[{\"buffer\":0,\"byteLength\":48}],\
+    \"accessors\":[{\"bufferView\":0,\
     \"componentType\":5126,\"count\":4,\"type\":\"VEC3\"}]";
 
 fn mesh(primitive: &str) -> String {
@@ -74,7 +75,7 @@ fn modes_make_triangles_of_points_without_indices() {
 }
 
 #[test]
-fn nodes_place_their_meshes_one_in_the_other() {
+fn transformations_of_nested_nodes_are_combined() {
     let nodes = "\"scene\":1,\"scenes\":[{\"nodes\":[]},{\"nodes\":[2]}],\"nodes\":[\
         {\"mesh\":0,\"translation\":[10,0,0]},\
         {\"mesh\":0,\"matrix\":[0,1,0,0,-1,0,0,0,0,0,1,0,0,0,5,1]},\
@@ -99,9 +100,11 @@ fn nodes_place_their_meshes_one_in_the_other() {
 }
 
 #[test]
-fn a_mirror_turns_triangles_round_and_normals_with_the_surface() {
-    let members = "\"nodes\":[{\"mesh\":0,\"scale\":[-2,1,3]}],\"meshes\":[{\"primitives\":[{\"attributes\":\
-        {\"POSITION\":0,\"NORMAL\":1}}]}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":72}],\"accessors\":[\
+fn a_mirror_reverses_triangles_and_turns_normals_with_the_surface() {
+    let members = "\"nodes\":[{\"mesh\":0,\"scale\":[-2,1,3]}],\
+        \"meshes\":[{\"primitives\":[{\"attributes\":\
+        {\"POSITION\":0,\"NORMAL\":1}}]}],\
+        \"bufferViews\":[{\"buffer\":0,\"byteLength\":72}],\"accessors\":[\
         {\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"},\
         {\"bufferView\":0,\"byteOffset\":36,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"}]";
     let slope = [0.6, 0.0, 0.8];
@@ -121,7 +124,8 @@ fn primitives_without_normals_get_computed_ones_beside_others_that_have_them() {
     let members = format!(
         "\"meshes\":[{{\"primitives\":[{{\"attributes\":{{\"POSITION\":0,\"NORMAL\":1}}}},\
          {{\"attributes\":{{\"POSITION\":0}}}}]}}],\
-         \"bufferViews\":[{{\"buffer\":0,\"byteLength\":72}}],\"accessors\":[{0}}},{0},\"byteOffset\":36}}]",
+         \"bufferViews\":[{{\"buffer\":0,\"byteLength\":72}}],\
+         \"accessors\":[{0}}},{0},\"byteOffset\":36}}]",
         "{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\""
     );
     let mut values = vec![0., 0., 0., 1., 0., 0., 0., 1., 0.];
@@ -133,13 +137,14 @@ fn primitives_without_normals_get_computed_ones_beside_others_that_have_them() {
 
 #[test]
 fn small_integers_strides_and_sparse_values_are_read() {
-    // Four points of three bytes and one of padding; then an index and a point that replace the last.
+    // Four points of three bytes and a byte of padding. An index and a point replace the last one.
     let mut binary = vec![0, 0, 0, 9, 127, 0, 0, 9, 127, 127, 0, 9, 0, 129, 0, 9];
     binary.extend([3, 0, 0, 0, 0, 127, 0, 0]);
     let members = format!(
         "{},\"bufferViews\":[{{\"buffer\":0,\"byteLength\":16,\"byteStride\":4}},\
          {{\"buffer\":0,\"byteOffset\":16,\"byteLength\":8}}],\
-         \"accessors\":[{{\"bufferView\":0,\"componentType\":5120,\"normalized\":true,\"count\":4,\"type\":\"VEC3\",\
+         \"accessors\":[{{\"bufferView\":0,\"componentType\":5120,\"normalized\":true,\
+         \"count\":4,\"type\":\"VEC3\",\
          \"sparse\":{{\"count\":1,\"indices\":{{\"bufferView\":1,\"componentType\":5121}},\
          \"values\":{{\"bufferView\":1,\"byteOffset\":4}}}}}}]",
         mesh(",\"mode\":6")
@@ -147,7 +152,7 @@ fn small_integers_strides_and_sparse_values_are_read() {
     let mesh = read(&members, &binary);
     let expected = [Vec3::ZERO, Vec3::X, Vec3::new(1., 1., 0.), Vec3::Y];
     assert_eq!(mesh.positions, expected);
-    // Without a view all points but those that the sparse values replace are zero, here two of four.
+    // Without a view all points are zero, except for the two that the sparse values replace.
     let without_view = members
         .replacen("\"bufferView\":0,", "", 1)
         .replace("\"sparse\":{\"count\":1", "\"sparse\":{\"count\":2")
@@ -190,7 +195,7 @@ fn errors_name_the_byte_and_what_was_expected() {
         (
             good.replace("\"count\":4", "\"count\":9999")
                 .replace("\"bufferView\":0,", ""),
-            "9999 items, none of which",
+            "9999 items that are not in the file",
         ),
         (
             good.replace("\"POSITION\":0", "\"POSITION\":3"),
@@ -236,11 +241,11 @@ fn errors_name_the_byte_and_what_was_expected() {
         ),
         (
             good.replace(":48", ":forty"),
-            "JSON that does not read on: expected ident at line 1 column",
+            "JSON that cannot be parsed: expected ident at line 1 column",
         ),
     ];
     for (members, expected) in cases {
-        // Vertices without a view are legal, and all zero: a mesh without any area.
+        // Vertices without a view are legal. They are all zero, so the mesh has no area.
         let outcome = try_read(&file(&members, &square()));
         let message = match outcome {
             Ok(loaded) => format!("{} vertices", loaded.report.vertex_count),
@@ -250,9 +255,10 @@ fn errors_name_the_byte_and_what_was_expected() {
     }
 }
 
-/// Expects an error that names the byte `offset` of the binary chunk and goes on as told.
+/// Asserts that reading fails at byte `offset` of the binary chunk with a message that begins with
+/// `problem`.
 #[track_caller]
-fn refuses_at(members: &str, binary: &[u8], offset: usize, problem: &str) {
+fn assert_error_at(members: &str, binary: &[u8], offset: usize, problem: &str) {
     let bytes = file(members, binary);
     let place = bytes.len() - binary.len() + offset;
     let message = try_read(&bytes).expect_err("bad data").to_string();
@@ -265,15 +271,19 @@ fn bad_coordinates_and_indices_are_found_in_the_binary_chunk() {
     let good = format!("{},{POINTS}", mesh(""));
     let mut binary = square();
     binary[20..24].copy_from_slice(&f32::NAN.to_le_bytes());
-    refuses_at(&good, &binary, 12, "coordinate NaN; expected");
+    assert_error_at(&good, &binary, 12, "coordinate NaN; expected");
 
     let indexed = good
         .replace("},\"mode", "},\"indices\":1,\"mode")
-        .replace("\"VEC3\"}]", "\"VEC3\"},{\"bufferView\":0,\"byteOffset\":36,\"componentType\":5123,\"count\":3,\"type\":\"SCALAR\"}]")
+        .replace(
+            "\"VEC3\"}]",
+            "\"VEC3\"},{\"bufferView\":0,\"byteOffset\":36,\"componentType\":5123,\
+             \"count\":3,\"type\":\"SCALAR\"}]",
+        )
         .replace("\"POSITION\":0}", "\"POSITION\":0},\"indices\":1");
     let mut binary = square();
     binary[38..40].copy_from_slice(&4_u16.to_le_bytes());
-    refuses_at(
+    assert_error_at(
         &indexed,
         &binary,
         38,
@@ -282,10 +292,10 @@ fn bad_coordinates_and_indices_are_found_in_the_binary_chunk() {
 }
 
 #[test]
-fn broken_containers_are_found_out() {
+fn broken_containers_are_errors() {
     let whole = file(&format!("{},{POINTS}", mesh("")), &square());
     for length in 4..whole.len() {
-        try_read(&whole[..length]).expect_err("it is cut short");
+        try_read(&whole[..length]).expect_err("the file is truncated");
     }
     let mut later = whole.clone();
     later[4] = 3;
@@ -306,7 +316,7 @@ fn broken_containers_are_found_out() {
     let mut other = whole;
     other[16..20].copy_from_slice(b"NOPE");
     let message = try_read(&other)
-        .expect_err("the first chunk is no JSON")
+        .expect_err("the first chunk is not JSON")
         .to_string();
     assert!(
         message.starts_with("it.glb: byte 12: a first chunk \"NOPE\"; expected \"JSON\""),

@@ -1,4 +1,4 @@
-//! What OBJ files may say beyond plain triangles, and what they may not.
+//! Tests of the OBJ features beyond plain triangles, and of the errors.
 
 use glam::Vec3;
 
@@ -18,7 +18,7 @@ fn read(text: &str) -> Mesh {
 const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
 
 #[test]
-fn corners_in_every_form_name_the_same_points() {
+fn corners_in_every_notation_refer_to_the_same_points() {
     for face in [
         "f 1 2 3",
         "f 1/7 2/7 3/7",
@@ -26,7 +26,7 @@ fn corners_in_every_form_name_the_same_points() {
         "f 1/7/1 2/7/1 3/7/1",
         "f -4 -3 -2",
         "f 1 \\\n2 \\\r\n3",
-        "f\t1  2\t3   # a remark",
+        "f\t1  2\t3   # a comment",
         "fo 1 2 3",
     ] {
         let mesh = read(&format!("{SQUARE}vn 0 0 1\nvt 0 0\n{face}\n"));
@@ -35,9 +35,9 @@ fn corners_in_every_form_name_the_same_points() {
 }
 
 #[test]
-fn what_is_no_face_is_passed_over() {
+fn lines_other_than_faces_are_skipped() {
     let text = format!(
-        "# remark\nmtllib a.mtl\no thing\n{SQUARE}vt 0 0 0\nusemtl red\ns 1\ng part\nl 1 2\np 1\n\
+        "# comment\nmtllib a.mtl\no thing\n{SQUARE}vt 0 0 0\nusemtl red\ns 1\ng part\nl 1 2\np 1\n\
          made_up_word 1 2\nf 1 2 3 4\n"
     );
     assert_eq!(read(&text).triangles, [[0, 1, 2], [0, 2, 3]]);
@@ -66,7 +66,7 @@ fn a_point_with_two_normals_becomes_two_vertices() {
 }
 
 #[test]
-fn normals_of_polygons_that_wait_stay_with_their_corners() {
+fn normals_of_deferred_polygons_stay_with_their_corners() {
     let text = format!("vn 1 0 0\nvn 0 1 0\nf 1//1 2//2 3//1 4//2\nf 1//1 2//2 3//1\n{SQUARE}");
     let mesh = read(&text);
     assert_eq!(mesh.triangles, [[0, 1, 2], [0, 1, 2], [0, 2, 3]]);
@@ -74,7 +74,7 @@ fn normals_of_polygons_that_wait_stay_with_their_corners() {
 }
 
 #[test]
-fn normals_of_some_corners_only_are_not_taken() {
+fn normals_of_only_some_corners_are_ignored() {
     let mesh = read(&format!("{SQUARE}vn 0 0 1\nf 1//1 2//1 3//1\nf 1 3 4\n"));
     assert!(mesh.normals.is_empty());
     assert_eq!(mesh.triangles.len(), 2);

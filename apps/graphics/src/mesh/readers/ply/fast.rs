@@ -124,8 +124,8 @@ fn append<const BIG: bool, P: Point>(
 /// Reads triangles from the buffer until a face is not a triangle or is invalid. Returns the number
 /// of triangles.
 ///
-/// Applies to faces with one list, whose length has one byte and whose indices have four, and
-/// otherwise only scalar properties.
+/// Applies to faces with a single list and otherwise only scalar properties. The length of the list
+/// must have one byte, and its indices must have four.
 pub(super) fn read_triangles<const BIG: bool>(
     source: &mut Source<'_>,
     element: &Element,

@@ -191,7 +191,8 @@ impl Header {
 
 const LINE_EXPECTED: &str =
     "\"format\", \"element NAME COUNT\", \"property\", \"comment\" or \"end_header\"";
-const PROPERTY_EXPECTED: &str = "\"property TYPE NAME\" or \"property list TYPE TYPE NAME\" with types \
+const PROPERTY_EXPECTED: &str = "\"property TYPE NAME\" or \
+    \"property list TYPE TYPE NAME\" with types \
      char, uchar, short, ushort, int, uint, int64, uint64, float or double";
 const FORMAT_EXPECTED: &str = "\"format\" with ascii, binary_little_endian or binary_big_endian";
 

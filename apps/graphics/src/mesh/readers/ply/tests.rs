@@ -1,4 +1,4 @@
-//! What PLY files may say beyond vertices and triangles in their usual form, and what they may not.
+//! Tests of the PLY features beyond plain vertices and triangles, and of the errors.
 
 use glam::Vec3;
 
@@ -27,13 +27,14 @@ const VERTEX: &str = "element vertex 4\nproperty float x\nproperty float y\nprop
 const FACE: &str = "element face 1\nproperty list uchar int vertex_indices\n";
 
 #[test]
-fn foreign_elements_and_properties_are_passed_over() {
+fn foreign_elements_and_properties_are_skipped() {
     let text = "ply\nformat ascii 1.0\nobj_info made up\n\
         element range_grid 2\nproperty list uchar int samples\n\
         element vertex 4\nproperty uchar red\nproperty double x\nproperty float32 y\n\
         property list uchar float weights\nproperty int16 z\n\
         element edge 1\nproperty int a\nproperty int b\n\
-        element face 2\nproperty float quality\nproperty list uint8 uint16 vertex_index\nproperty list int char flags\n\
+        element face 2\nproperty float quality\n\
+        property list uint8 uint16 vertex_index\nproperty list int char flags\n\
         end_header\n\
         2 7 8\n0\n\
         255 0 0 1 0.5 0\n255 1 0 0 0\n255 1 1 0 0\n255 0 1 2 1 1 0\n\
@@ -45,7 +46,7 @@ fn foreign_elements_and_properties_are_passed_over() {
 }
 
 #[test]
-fn polygons_of_any_size_are_cut_up_and_counted() {
+fn polygons_of_any_size_are_triangulated_and_counted() {
     let faces = "element face 3\nproperty list uchar int vertex_indices\n";
     let text = header(VERTEX, faces) + SQUARE + "4 0 1 2 3\n2 0 1\n3 0 1 2\n";
     let loaded = read(text.as_bytes());
@@ -61,7 +62,7 @@ fn faces_may_come_before_their_vertices() {
 }
 
 #[test]
-fn strips_turn_every_other_triangle_and_begin_anew_after_minus_one() {
+fn strips_reverse_every_other_triangle_and_restart_after_minus_one() {
     let strips = "element tristrips 1\nproperty list int int vertex_indices\n";
     let text = header(VERTEX, strips) + SQUARE + "9 0 1 3 2 -1 0 0 1 2\n";
     let triangles = read(text.as_bytes()).mesh.triangles;
@@ -114,7 +115,7 @@ fn every_type_of_number_reads_alike_in_both_byte_orders() {
 }
 
 #[test]
-fn quads_among_triangles_leave_the_quick_way_and_return_to_it() {
+fn quads_among_triangles_leave_the_fast_path_and_return_to_it() {
     let mut bytes = format!(
         "ply\nformat binary_little_endian 1.0\n{VERTEX}element face 5\nproperty uchar tag\n\
          property list uchar int vertex_indices\nproperty uchar tag2\nend_header\n"
@@ -139,7 +140,7 @@ fn quads_among_triangles_leave_the_quick_way_and_return_to_it() {
 }
 
 #[test]
-fn normals_count_only_if_all_three_are_there() {
+fn normals_are_used_only_if_they_have_all_three_components() {
     let vertex = "element vertex 4\nproperty float x\nproperty float y\nproperty float z\n\
         property float nx\nproperty float ny\n";
     let text = header(vertex, FACE) + "0 0 0 5 5\n1 0 0 5 5\n1 1 0 5 5\n0 1 0 5 5\n3 0 1 2\n";
@@ -148,7 +149,7 @@ fn normals_count_only_if_all_three_are_there() {
     let text =
         header(&vertex, FACE) + "0 0 0 0 0 5\n1 0 0 nan 0 0\n1 1 0 0 0 0\n0 1 0 3 0 4\n3 0 1 2\n";
     let Loaded { mesh, report, .. } = read(text.as_bytes());
-    // The one that is no number gets the computed normal of its vertex.
+    // The normal that is not a number is replaced by the computed normal of its vertex.
     assert_eq!(
         mesh.normals,
         [Vec3::Z, Vec3::Z, Vec3::ZERO, Vec3::new(0.6, 0.0, 0.8)]
@@ -250,7 +251,7 @@ fn errors_name_the_line_and_what_was_expected() {
 }
 
 #[test]
-fn a_binary_file_cut_short_is_found_out_at_its_end() {
+fn a_truncated_binary_file_is_an_error_at_its_end() {
     let mut bytes = header(VERTEX, FACE)
         .replace("ascii", "binary_little_endian")
         .into_bytes();
@@ -264,7 +265,7 @@ fn a_binary_file_cut_short_is_found_out_at_its_end() {
     }
     assert!(try_read(&bytes).is_ok());
     for length in start..bytes.len() {
-        let error = try_read(&bytes[..length]).expect_err("it is cut short");
+        let error = try_read(&bytes[..length]).expect_err("the file is truncated");
         let place = error.place;
         assert!(
             matches!(place, Place::Byte(byte) if byte <= length as u64 && byte >= start as u64),
@@ -284,11 +285,12 @@ fn a_header_that_promises_too_much_costs_no_memory() {
             let vertex = VERTEX.replace("vertex 4", &format!("vertex {count}"));
             let face = FACE.replace("face 1", &format!("face {count}"));
             let text = header(&vertex, &face).replace("ascii", encoding) + "0 0 0 0";
-            // Without a length, as of a compressed file, nothing but the data can tell.
+            // Without a length, as for a compressed file, only the data shows that the counts are
+            // wrong.
             for length in [None, Some(text.len() as u64)] {
                 let options = LoadOptions::default();
                 let outcome = Mesh::read(text.as_bytes(), length, "it.ply", &options, |_| ());
-                outcome.expect_err("it is cut short");
+                outcome.expect_err("the file is truncated");
             }
         }
     }
@@ -299,7 +301,7 @@ fn a_header_that_promises_too_much_costs_no_memory() {
 }
 
 #[test]
-fn limits_of_the_caller_hold() {
+fn the_limits_of_the_caller_are_enforced() {
     let text = header(VERTEX, FACE) + SQUARE + "4 0 1 2 3\n";
     let options = LoadOptions::default().triangle_count_max(1);
     let outcome = Mesh::read(text.as_bytes(), None, "it.ply", &options, |_| ());

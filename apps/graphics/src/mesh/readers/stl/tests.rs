@@ -1,4 +1,4 @@
-//! What STL files may say, and what they may not.
+//! Tests of the variants of STL files, and of the errors.
 
 use crate::mesh::{LoadOptions, Loaded, Mesh, MeshError};
 
@@ -10,10 +10,11 @@ fn try_read(bytes: &[u8]) -> Result<Loaded, MeshError> {
 const FACET: &str = "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 1 1 0\n";
 
 #[test]
-fn text_may_hold_several_solids_polygons_capitals_and_wrong_normals() {
+fn text_may_contain_several_solids_polygons_capitals_and_wrong_normals() {
     let text = format!(
         "solid a b c\n{FACET}endloop\nendfacet\nendsolid a b c\nSOLID\nFACET NORMAL nan x 1e999\n\
-         OUTER LOOP VERTEX 0 0 0 VERTEX 1 0 0 VERTEX 1 1 0 VERTEX -0 1e0 0 ENDLOOP ENDFACET\nENDSOLID\n"
+         OUTER LOOP VERTEX 0 0 0 VERTEX 1 0 0 VERTEX 1 1 0 VERTEX -0 1e0 0 \
+         ENDLOOP ENDFACET\nENDSOLID\n"
     );
     let loaded = try_read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(loaded.mesh.triangles, [[0, 1, 2], [0, 1, 2], [0, 2, 3]]);
