@@ -1,7 +1,8 @@
-//! Binary glTF that other programs write and read, and that our reader once refused or misread.
+//! Regression tests with binary glTF that other programs write and read, and that our reader
+//! rejected or misread.
 //!
-//! The whole JSON had to be as the specification says, so a broken animation cost the mesh.
-//! Instances, joints and the weights of morph targets were passed over without a word.
+//! The whole JSON had to follow the specification, so a broken animation made the mesh unreadable.
+//! Instances, joints and the weights of morph targets were silently ignored.
 
 mod mesh_support;
 
@@ -76,7 +77,7 @@ fn parts_of_gltf_that_no_mesh_needs_do_not_matter() {
 }
 
 #[test]
-fn buffers_of_gltf_may_stand_in_its_json() {
+fn buffers_of_gltf_may_be_data_uris() {
     let uri =
         |bytes: &str| format!("\"nodes\":[{{\"mesh\":0}}],\"buffers\":[{{\"uri\":\"{bytes}\"}}]");
     let data = "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAACAPwAAgD8AAAAAAAAAAAAAgD8AAAAAAAABAAIAAAACAAMA";
@@ -96,7 +97,7 @@ fn buffers_of_gltf_may_stand_in_its_json() {
     }
 }
 
-/// Appends numbers to the square and describes them: a view and an accessor of type `kind`.
+/// Appends numbers to the binary data and describes them by a view and an accessor of type `kind`.
 fn with_floats(
     json: &str,
     binary: &mut Vec<u8>,
@@ -123,7 +124,7 @@ fn with_floats(
 }
 
 #[test]
-fn instances_are_shown_where_they_are() {
+fn instances_have_their_own_transformations() {
     let mut binary = square_bytes();
     let moves = [0., 0., 0., 3., 0., 0., 6., 0., 0.];
     let json = with_floats(GLTF, &mut binary, "VEC3", 3, &moves);
@@ -157,7 +158,8 @@ fn instances_are_shown_where_they_are() {
 #[test]
 fn joints_position_a_skinned_mesh_and_its_node_does_not() {
     let mut binary = square_bytes();
-    // All points hang on the second joint but the last, which hangs on both.
+    // All points are bound to the second joint, except for the last one, which is bound to both
+    // joints.
     let joints = [1., 0., 0., 0.].repeat(4);
     let bytes: Vec<u8> = joints.iter().map(|joint| *joint as u8).collect();
     let offset = binary.len();
@@ -194,7 +196,7 @@ fn joints_position_a_skinned_mesh_and_its_node_does_not() {
     assert_eq!(mesh.triangles, SQUARE);
     let expected = [[0., 2., 4.], [1., 2., 4.], [1., 3., 4.], [0., 2., 4.]];
     assert_eq!(mesh.positions, expected.map(Vec3::from_array));
-    // A joint that is no node is an error, and a primitive without joints stays with its node.
+    // A joint that is not a node is an error, and a primitive without joints follows its node.
     let bad = nodes.replace("[1,2]", "[1,5]");
     let error = try_read("it.glb", &glb_file(&format!("{{{json},{bad}}}"), &binary));
     assert!(
@@ -230,7 +232,7 @@ fn default_weights_of_morph_targets_are_the_rest_pose() {
 }
 
 #[test]
-fn primitives_of_gltf_that_are_no_triangles_are_counted() {
+fn points_lines_and_broken_vertices_of_gltf_are_counted() {
     let json = GLTF.replace(
         "\"primitives\":[",
         "\"primitives\":[{\"attributes\":{\"POSITION\":0},\"mode\":0},{\"attributes\":{\"POSITION\":0},\"mode\":3},",
@@ -238,7 +240,7 @@ fn primitives_of_gltf_that_are_no_triangles_are_counted() {
     let json = format!("{{{json},\"nodes\":[{{\"mesh\":0}}]}}");
     let loaded = read("it.glb", glb_file(&json, &square_bytes()));
     assert_eq!(ignored(&loaded), [("lines", 1), ("points", 1)]);
-    // A fifth point, which no index names, is no number.
+    // A fifth point, which no index refers to, is NaN.
     let mut binary = square_bytes();
     let points = [&binary[..48], &[0xff; 12]].concat();
     binary.splice(..48, points);
