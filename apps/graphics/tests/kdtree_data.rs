@@ -28,7 +28,8 @@ struct Real {
 /// the tests share them.
 static REAL: LazyLock<Vec<Real>> = LazyLock::new(|| {
     let folder = std::env::var_os("RADDLE_DATA").expect(
-        "RADDLE_DATA must name the folder with the real test data: this test loads mesh/*.ply.zst from it",
+        "RADDLE_DATA must name the folder with the real test data: \
+         this test loads mesh/*.ply.zst from it",
     );
     let folder = PathBuf::from(folder).join("mesh");
     let entries =

@@ -7,7 +7,8 @@ use raddle_graphics::mesh::{Compression, Format, LoadOptions, Loaded, Mesh};
 /// Returns the folder of real data.
 fn data() -> PathBuf {
     let folder = std::env::var_os("RADDLE_DATA").expect(
-        "RADDLE_DATA must name the folder with the real test data: this test loads mesh/*.ply.zst from it",
+        "RADDLE_DATA must name the folder with the real test data: \
+         this test loads mesh/*.ply.zst from it",
     );
     PathBuf::from(folder)
 }

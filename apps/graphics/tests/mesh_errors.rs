@@ -194,7 +194,8 @@ fn a_mesh_without_any_area_is_an_error() {
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "{name}: 2 triangles, all of zero area; expected at least one triangle with an area"
+                    "{name}: 2 triangles, all of zero area; \
+                     expected at least one triangle with an area"
                 )
             );
             assert!(

@@ -196,7 +196,8 @@ proptest! {
             let offset = loaded.report.offset;
             if offset == DVec3::ZERO {
                 prop_assert_eq!(corners(&loaded.mesh), corners(&mesh), "{}", name);
-                prop_assert_eq!(loaded.report.degenerate_count, mesh.degenerate_count(), "{}", name);
+                let degenerate_count = loaded.report.degenerate_count;
+                prop_assert_eq!(degenerate_count, mesh.degenerate_count(), "{}", name);
                 continue;
             }
             // The mesh is far from the origin for its size. Only narrowing the coordinates after

@@ -86,7 +86,8 @@ proptest! {
     #[test]
     fn rays_along_the_planes_of_a_grid(mesh in mesh(true), rays in rays(true)) {
         for empty_bonus in [0.8, 0.1] {
-            let parameters = Parameters { empty_bonus, traversal_cost: 0.1, ..Parameters::default() };
+            let traversal_cost = 0.1;
+            let parameters = Parameters { empty_bonus, traversal_cost, ..Parameters::default() };
             let tree = KdTree::build(&mesh, &parameters).unwrap();
             for ray in &rays {
                 check(&mesh, &tree, ray)?;
@@ -96,7 +97,11 @@ proptest! {
     }
 
     #[test]
-    fn rays_at_corners_and_edges(mesh in mesh(false), origin in point(false), share in 0.0_f32..1.0) {
+    fn rays_at_corners_and_edges(
+        mesh in mesh(false),
+        origin in point(false),
+        share in 0.0_f32..1.0,
+    ) {
         let parameters = Parameters { traversal_cost: 0.1, ..Parameters::default() };
         let tree = KdTree::build(&mesh, &parameters).unwrap();
         let origin = origin * 3.0 - 3.0;
@@ -110,7 +115,12 @@ proptest! {
     }
 
     #[test]
-    fn stretches_of_rays(mesh in mesh(false), from in point(false), to in point(false), margin in 0.0_f32..0.4) {
+    fn stretches_of_rays(
+        mesh in mesh(false),
+        from in point(false),
+        to in point(false),
+        margin in 0.0_f32..0.4,
+    ) {
         prop_assume!(from != to);
         let tree = KdTree::build(&mesh, &Parameters::default()).unwrap();
         check(&mesh, &tree, &Ray::between(from, to, margin))?;

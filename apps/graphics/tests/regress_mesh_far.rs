@@ -92,9 +92,11 @@ fn glb(mesh: &Mesh, by: DVec3) -> Vec<u8> {
             .flat_map(|it| it.to_le_bytes()),
     );
     let json = format!(
-        "{{\"asset\":{{\"version\":\"2.0\"}},\"nodes\":[{{\"translation\":[{},{},{}],\"children\":[1]}},{{\"mesh\":0}}],\
+        "{{\"asset\":{{\"version\":\"2.0\"}},\"nodes\":[{{\"translation\":[{},{},{}],\
+         \"children\":[1]}},{{\"mesh\":0}}],\
          \"meshes\":[{{\"primitives\":[{{\"attributes\":{{\"POSITION\":0}},\"indices\":1}}]}}],\
-         \"buffers\":[{{\"byteLength\":{}}}],\"bufferViews\":[{{\"buffer\":0,\"byteLength\":{points}}},\
+         \"buffers\":[{{\"byteLength\":{}}}],\
+         \"bufferViews\":[{{\"buffer\":0,\"byteLength\":{points}}},\
          {{\"buffer\":0,\"byteOffset\":{points},\"byteLength\":{}}}],\
          \"accessors\":[{{\"bufferView\":0,\"componentType\":5126,\"count\":{},\"type\":\"VEC3\"}},\
          {{\"bufferView\":1,\"componentType\":5125,\"count\":{},\"type\":\"SCALAR\"}}]}}",

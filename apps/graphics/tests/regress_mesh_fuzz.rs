@@ -13,7 +13,8 @@ fn error(bytes: &[u8], name: &str) -> MeshError {
 /// as a whole.
 #[test]
 fn names_of_elements_are_escaped_in_messages() {
-    let file = b"ply\nformat binary_little_endian 1.0\nelement vert\0\x1b[2Jex 8\nproperty float x\nend_header\n";
+    let file = b"ply\nformat binary_little_endian 1.0\nelement vert\0\x1b[2Jex 8\n\
+        property float x\nend_header\n";
     let message = error(file, "it.ply").to_string();
     assert!(!message.contains(char::is_control), "{message:?}");
     assert!(message.contains("\\u{0}\\u{1b}[2J"), "{message}");

@@ -14,7 +14,8 @@ const SQUARE: [[u32; 3]; 2] = [[0, 1, 2], [0, 2, 3]];
 /// Members of a glTF file that show a square of four points and six 16-bit indices.
 const GLTF: &str = "\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\
     \"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":1}]}],\
-    \"bufferViews\":[{\"buffer\":0,\"byteLength\":48},{\"buffer\":0,\"byteOffset\":48,\"byteLength\":12}],\
+    \"bufferViews\":[{\"buffer\":0,\"byteLength\":48},\
+    {\"buffer\":0,\"byteOffset\":48,\"byteLength\":12}],\
     \"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"},\
     {\"bufferView\":1,\"componentType\":5123,\"count\":6,\"type\":\"SCALAR\"}]";
 
@@ -34,11 +35,15 @@ fn square_bytes() -> Vec<u8> {
 fn parts_of_gltf_that_no_mesh_needs_do_not_matter() {
     let node = "\"nodes\":[{\"mesh\":0}],\"buffers\":[{\"byteLength\":60}]";
     for more in [
-        "\"animations\":[{\"channels\":[{\"sampler\":0,\"target\":{\"path\":\"translation\"}}],\"samplers\":[{}]}]",
-        "\"animations\":[{\"channels\":[{\"target\":{\"path\":\"pointer\",\"extensions\":{\"x\":[]}}}]}]",
+        "\"animations\":[{\"channels\":[{\"sampler\":0,\"target\":{\"path\":\"translation\"}}],\
+         \"samplers\":[{}]}]",
+        "\"animations\":[{\"channels\":[{\"target\":\
+         {\"path\":\"pointer\",\"extensions\":{\"x\":[]}}}]}]",
         "\"cameras\":[{\"type\":\"fisheye\"}],\"materials\":[{\"alphaMode\":\"SPARKLE\"}]",
-        "\"images\":[{}],\"textures\":7,\"samplers\":[{\"wrapS\":-1}],\"extensionsUsed\":[\"ANY_thing\"]",
-        "\"extensions\":{\"KHR_lights_punctual\":{\"lights\":[{\"type\":\"laser\"}]}},\"extras\":null",
+        "\"images\":[{}],\"textures\":7,\"samplers\":[{\"wrapS\":-1}],\
+         \"extensionsUsed\":[\"ANY_thing\"]",
+        "\"extensions\":{\"KHR_lights_punctual\":{\"lights\":[{\"type\":\"laser\"}]}},\
+         \"extras\":null",
         "\"extensionsRequired\":[\"KHR_animation_pointer\",\"KHR_materials_unlit\"]",
     ] {
         let file = glb_file(&format!("{{{GLTF},{node},{more}}}"), &square_bytes());
@@ -139,7 +144,8 @@ fn instances_have_their_own_transformations() {
         &[1., 1., 1., 2., 2., 2., 1., 1., 1.],
     );
     for required in ["", ",\"extensionsRequired\":[\"EXT_mesh_gpu_instancing\"]"] {
-        let nodes = "\"nodes\":[{\"mesh\":0,\"translation\":[0,0,9],\"extensions\":{\"EXT_mesh_gpu_instancing\":\
+        let nodes = "\"nodes\":[{\"mesh\":0,\"translation\":[0,0,9],\
+            \"extensions\":{\"EXT_mesh_gpu_instancing\":\
             {\"attributes\":{\"TRANSLATION\":2,\"ROTATION\":3,\"SCALE\":4,\"_ID\":7}}}}]";
         let mesh = read(
             "it.glb",
@@ -235,7 +241,8 @@ fn default_weights_of_morph_targets_are_the_rest_pose() {
 fn points_lines_and_broken_vertices_of_gltf_are_counted() {
     let json = GLTF.replace(
         "\"primitives\":[",
-        "\"primitives\":[{\"attributes\":{\"POSITION\":0},\"mode\":0},{\"attributes\":{\"POSITION\":0},\"mode\":3},",
+        "\"primitives\":[{\"attributes\":{\"POSITION\":0},\"mode\":0},\
+         {\"attributes\":{\"POSITION\":0},\"mode\":3},",
     );
     let json = format!("{{{json},\"nodes\":[{{\"mesh\":0}}]}}");
     let loaded = read("it.glb", glb_file(&json, &square_bytes()));

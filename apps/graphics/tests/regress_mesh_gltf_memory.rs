@@ -85,7 +85,8 @@ fn a_compressed_scene_of_many_nodes_is_read() {
          \"meshes\":[{{\"primitives\":[{{\"attributes\":{{\"POSITION\":0}}}}]}}],\
          \"buffers\":[{{\"byteLength\":36}}],\
          \"bufferViews\":[{{\"buffer\":0,\"byteLength\":36}}],\
-         \"accessors\":[{{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"}}]}}",
+         \"accessors\":[{{\"bufferView\":0,\"componentType\":5126,\
+         \"count\":3,\"type\":\"VEC3\"}}]}}",
         numbers.join(","),
         nodes.join(","),
     );

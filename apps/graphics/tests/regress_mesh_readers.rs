@@ -16,7 +16,10 @@ const POINTS: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
 const PLY: &str = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\n\
     property float z\nelement face 2\nproperty list uchar int vertex_indices\nend_header\n";
 const SQUARE: [[u32; 3]; 2] = [[0, 1, 2], [0, 2, 3]];
-const FACET: &str = "facet normal 0 0 1\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 0 1 0\n endloop\nendfacet\n";
+const FACET: &str = concat!(
+    "facet normal 0 0 1\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 0 1 0\n",
+    " endloop\nendfacet\n",
+);
 
 /// Regression: a backslash at the end of a name or a comment used to swallow the next line, here a
 /// face or a point.

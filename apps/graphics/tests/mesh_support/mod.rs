@@ -151,7 +151,8 @@ pub(crate) fn glb(mesh: &Mesh) -> Vec<u8> {
         false => (
             String::from(",\"NORMAL\":2"),
             format!(
-                ",{{\"bufferView\":0,\"byteOffset\":{},\"componentType\":5126,\"count\":{vertex_count},\
+                ",{{\"bufferView\":0,\"byteOffset\":{},\"componentType\":5126,\
+                 \"count\":{vertex_count},\
                  \"type\":\"VEC3\"}}",
                 12 * vertex_count
             ),
@@ -160,12 +161,15 @@ pub(crate) fn glb(mesh: &Mesh) -> Vec<u8> {
     let json = format!(
         "{{\"asset\":{{\"version\":\"2.0\"}},\"scene\":0,\"scenes\":[{{\"nodes\":[0]}}],\
          \"nodes\":[{{\"mesh\":0}}],\
-         \"meshes\":[{{\"primitives\":[{{\"attributes\":{{\"POSITION\":0{normal}}},\"indices\":1}}]}}],\
+         \"meshes\":[{{\"primitives\":[{{\"attributes\":{{\"POSITION\":0{normal}}\
+         },\"indices\":1}}]}}],\
          \"buffers\":[{{\"byteLength\":{}}}],\
          \"bufferViews\":[{{\"buffer\":0,\"byteLength\":{vector_bytes}}},\
          {{\"buffer\":0,\"byteOffset\":{vector_bytes},\"byteLength\":{}}}],\
-         \"accessors\":[{{\"bufferView\":0,\"componentType\":5126,\"count\":{vertex_count},\"type\":\"VEC3\"}},\
-         {{\"bufferView\":1,\"componentType\":{index_type},\"count\":{},\"type\":\"SCALAR\"}}{normal_accessor}]}}",
+         \"accessors\":[{{\"bufferView\":0,\"componentType\":5126,\
+         \"count\":{vertex_count},\"type\":\"VEC3\"}},\
+         {{\"bufferView\":1,\"componentType\":{index_type},\"count\":{},\"type\":\"SCALAR\"}}\
+         {normal_accessor}]}}",
         binary.len(),
         binary.len() - vector_bytes,
         3 * mesh.triangles.len(),

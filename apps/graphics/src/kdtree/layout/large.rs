@@ -3,8 +3,8 @@
 //! No plane separates long triangles that overlap. The surface-area heuristic then stops at a leaf
 //! of any size, and so does the bound on copies ([`crate::kdtree::cost::level`]). A hierarchy of
 //! boxes contains each triangle once, whatever its size. Rays visit the boxes from front to back
-//! and skip those behind the nearest hit. So of the triangles whose boxes a ray meets, it tests
-//! only those that begin before the hit.
+//! and skip those behind the nearest hit. So a ray does not test all triangles in its way, but only
+//! those that begin before the hit.
 //!
 //! Leaves at a depth limit that the user asked for have no hierarchy. Such a tree is wanted as it
 //! is, and has large leaves whatever its triangles are.
