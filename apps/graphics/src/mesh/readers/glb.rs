@@ -68,19 +68,19 @@ const JSON_BYTES_MAX: u64 = 128 << 20;
 
 /// The limit for the JSON of a compressed file.
 const JSON_EXPANSION: Expansion = Expansion {
-    what: "JSON",
+    content: "JSON",
     free: 4 << 20,
     per_byte: 64,
 };
 /// The corresponding limit for the objects of the JSON, in memory.
 const OBJECT_EXPANSION: Expansion = Expansion {
-    what: "objects in JSON",
+    content: "objects in JSON",
     free: 16 << 20,
     per_byte: 256,
 };
 /// The corresponding limit for the binary chunk.
 const BINARY_EXPANSION: Expansion = Expansion {
-    what: "a binary chunk",
+    content: "a binary chunk",
     free: 16 << 20,
     per_byte: 256,
 };
@@ -92,14 +92,14 @@ const PIECE_BYTES: u64 = 1 << 20;
 /// compressed byte.
 #[derive(Debug, Clone, Copy)]
 struct Expansion {
-    what: &'static str,
+    content: &'static str,
     free: u64,
     per_byte: u64,
 }
 
 impl Expansion {
     fn check(self, source: &Source<'_>, bytes: u64) -> Result<(), Fault> {
-        source.check_expansion(source.byte(), self.what, bytes, self.free, self.per_byte)
+        source.check_expansion(source.byte(), self.content, bytes, self.free, self.per_byte)
     }
 }
 

@@ -345,10 +345,10 @@ fn integer(word: &[u8]) -> Option<i64> {
 }
 
 #[cold]
-fn bad_index(place: Place, found: i64, count: usize, what: &str) -> Fault {
+fn bad_index(place: Place, found: i64, count: usize, items: &str) -> Fault {
     let expected = match count {
-        0 => format!("none at all, with 0 {what}"),
-        _ => format!("1 to {count} or -{count} to -1, with {count} {what}"),
+        0 => format!("none at all, with 0 {items}"),
+        _ => format!("1 to {count} or -{count} to -1, with {count} {items}"),
     };
     let problem = MeshProblem::Index {
         of: "vertex",

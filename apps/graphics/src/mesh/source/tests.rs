@@ -67,7 +67,7 @@ fn line_numbers_stay_correct_when_tokens_and_lines_alternate() {
 }
 
 #[test]
-fn peek_beyond_the_end_names_the_end_and_what_was_expected() {
+fn peek_beyond_the_end_names_the_end_and_the_expected_content() {
     let mut source = source(b"abc");
     assert_eq!(
         source.take::<2>("two").expect("three bytes are available"),

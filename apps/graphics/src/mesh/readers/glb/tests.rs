@@ -167,7 +167,7 @@ fn small_integers_strides_and_sparse_values_are_read() {
 }
 
 #[test]
-fn errors_name_the_byte_and_what_was_expected() {
+fn errors_name_the_byte_and_the_expected_content() {
     let good = format!("{},{POINTS}", mesh(""));
     assert!(try_read(&file(&good, &square())).is_ok());
     let nodes = "\"nodes\":[{\"mesh\":0,\"children\":[0]}],\"scenes\":[{\"nodes\":[0]}],";

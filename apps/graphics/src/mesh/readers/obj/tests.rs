@@ -81,7 +81,7 @@ fn normals_of_only_some_corners_are_ignored() {
 }
 
 #[test]
-fn errors_name_the_line_and_what_was_expected() {
+fn errors_name_the_line_and_the_expected_content() {
     let cases = [
         (
             "v 0 0\nf 1 1 1\n",

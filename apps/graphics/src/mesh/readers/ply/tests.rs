@@ -158,7 +158,7 @@ fn normals_are_used_only_if_they_have_all_three_components() {
 }
 
 #[test]
-fn errors_name_the_line_and_what_was_expected() {
+fn errors_name_the_line_and_the_expected_content() {
     let cases = [
         (
             header("element vertices\n", ""),

@@ -23,7 +23,7 @@ fn text_may_contain_several_solids_polygons_capitals_and_wrong_normals() {
 }
 
 #[test]
-fn errors_in_text_name_the_line_and_what_was_expected() {
+fn errors_in_text_name_the_line_and_the_expected_content() {
     let cases = [
         (
             "solid\n".to_owned(),
@@ -93,7 +93,7 @@ fn binary(count: u32, values: &[f32]) -> Vec<u8> {
 }
 
 #[test]
-fn errors_in_binary_name_the_byte_and_what_was_expected() {
+fn errors_in_binary_name_the_byte_and_the_expected_content() {
     let sound = [0., 0., 0., 1., 0., 0., 0., 1., 0.];
     let bad = [0., 0., 0., 1., 0., 0., 0., f32::NEG_INFINITY, 0.];
     let cases = [

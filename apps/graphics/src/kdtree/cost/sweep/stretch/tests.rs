@@ -54,7 +54,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn stretches_find_what_weighing_all_finds(
+    fn stretches_find_the_same_plane_as_weighing_all(
         (events, count) in events(),
         cuts in proptest::collection::vec(0.0_f64..1.0, 0..4),
         margin in 0_i32..2,
