@@ -12,15 +12,15 @@
 //! 20 · 2⁻²⁴ · R · (R + M)
 //! ```
 //! `R` is the largest magnitude of the corners' translated and sheared coordinates across the ray,
-//! and `M` the largest one along it. A sheared coordinate has an error of at most `2⁻²⁴ · (2 R + 5
-//! M)`: three roundings of numbers up to `R + M`, and two of the shear. A difference of two
-//! products of such coordinates multiplies that by `4 R`, and adds `4 · 2⁻²⁴ · R²` by its own
+//! and `M` the largest one along it. A sheared coordinate has an error of at most
+//! `2⁻²⁴ · (2 R + 5 M)`: three roundings of numbers up to `R + M`, and two of the shear. A difference
+//! of two products of such coordinates multiplies that by `4 R`, and adds `4 · 2⁻²⁴ · R²` by its own
 //! roundings.
 //!
 //! If that bound leaves the result open, the test is repeated in `f64`, by triple products that
 //! need no shear. So two triangles with a common edge decide by signs that are certain, or by the
-//! same number up to its sign. No ray slips through between them. Computing the bound costs 3 to 5
-//! % of the time of a ray.
+//! same number up to its sign. No ray slips through between them. Computing the bound costs between
+//! 3 % and 5 % of the time of a ray.
 //!
 //! # Source
 //! S. Woop, C. Benthin, I. Wald: Watertight Ray/Triangle Intersection. Journal of Computer Graphics
