@@ -30,8 +30,7 @@ use raddle_collections::two_lists::TwoLists;
 use crate::kdtree::cells::arena::Arena;
 use crate::kdtree::cells::cell::SharedCell;
 use crate::kdtree::cells::event::Event;
-use crate::kdtree::cells::names::Name;
-use crate::kdtree::cells::names::Reference;
+use crate::kdtree::cells::names::{Name, Reference};
 use crate::kdtree::cost::plane::Plane;
 use crate::kdtree::cost::sweep::{self, Lightest, Passed, Stretch, Surface};
 use crate::kdtree::phases::copy_events::Routes;
@@ -140,7 +139,9 @@ pub(super) fn mark(
 pub(super) struct ShareCounts {
     /// The number of names in each half.
     pub(super) counts: Counts,
+    /// The number of triangles that straddle the plane.
     pub(super) straddlers: usize,
+    /// The number of pieces into which these were cut.
     pub(super) pieces: usize,
 }
 
@@ -216,6 +217,7 @@ impl ShareNames {
         before: ShareCounts,
         routes: &mut Claim<Route>,
     ) -> Vec<Route> {
+        // Pieces are numbered in the order in which this share has cut them.
         let mut piece = arena.len() + before.pieces;
         for straddler in &mut self.straddlers {
             let halves = [
@@ -238,6 +240,7 @@ impl ShareNames {
                 *piece_route = piece_route.behind(first);
             }
         }
+        // Shift the routes by the triangles of the shares before.
         for route in &mut self.routes {
             *route = route.behind(before.counts, before.straddlers);
         }

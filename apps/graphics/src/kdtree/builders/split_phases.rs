@@ -251,6 +251,7 @@ pub(super) fn split_on_one_thread(
     let count = cell.len();
     let events = &cell.events[plane.axis];
     let (shorter, side) = shares::shorter_side(events, &plane);
+    // `MarkTriangles`, with plain marks instead of shared ones.
     let mut marks = store.take(count);
     marks.resize(count, 0);
     events
@@ -262,6 +263,7 @@ pub(super) fn split_on_one_thread(
         shorter,
         triangles: &input.triangles,
     };
+    // `CopyTriangles`. No share comes before this one, so the numbers and routes are final.
     let halves = [store.take(count), store.take(count)];
     let take = |index: usize| marks[index];
     let mut share_names = ShareNames::of(
@@ -279,6 +281,7 @@ pub(super) fn split_on_one_thread(
         plane,
         routes,
     };
+    // `CopyEvents`.
     let events = event_phase.distribute(Share::WHOLE, store);
     event_phase.halves_of_chunks([events], store)
 }

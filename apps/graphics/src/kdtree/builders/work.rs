@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use super::input::Input;
-use super::progress;
-use super::sequential;
 use super::shares::{Counted, Share};
 use super::store::Store;
+use super::{progress, sequential};
 use crate::kdtree::cells::cell::SharedCell;
 use crate::kdtree::cost::level::Level;
 use crate::kdtree::cost::plane::Plane;

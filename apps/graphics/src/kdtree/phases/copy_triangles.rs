@@ -17,8 +17,7 @@ use super::route::{Added, Counts, PieceRoute, Route, Straddler};
 use crate::intersect::Corners;
 use crate::kdtree::cells::arena::Arena;
 use crate::kdtree::cells::extent::Extent;
-use crate::kdtree::cells::names::Name;
-use crate::kdtree::cells::names::{Occurrence, Reference};
+use crate::kdtree::cells::names::{Name, Occurrence, Reference};
 use crate::kdtree::cost::plane::Plane;
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::kdtree::cells::event::Event;
-use crate::kdtree::cells::names::Name;
-use crate::kdtree::cells::names::{Occurrence, Reference};
+use crate::kdtree::cells::names::{Name, Occurrence, Reference};
 use crate::kdtree::crew::OneThread;
 use crate::kdtree::preparation::events::events_of;
 
