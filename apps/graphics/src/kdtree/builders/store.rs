@@ -109,8 +109,8 @@ impl Store {
         }
     }
 
-    /// Sets the limit for a build of `triangle_count` triangles. Frees all buffers if earlier builds
-    /// have left more than that.
+    /// Sets the limit for a build of `triangle_count` triangles. Frees all buffers if earlier
+    /// builds have left more than that.
     pub(super) fn expect(&self, triangle_count: usize) {
         let limit = triangle_count * BYTES_PER_TRIANGLE;
         // Relaxed, here and below: limits and counters, which affect only the amount of memory.
