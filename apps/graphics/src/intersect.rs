@@ -13,9 +13,9 @@
 //! ```
 //! `R` is the largest magnitude of the corners' translated and sheared coordinates across the ray,
 //! and `M` the largest one along it. A sheared coordinate has an error of at most
-//! `2⁻²⁴ · (2 R + 5 M)`: three roundings of numbers up to `R + M`, and two of the shear. A difference
-//! of two products of such coordinates multiplies that by `4 R`, and adds `4 · 2⁻²⁴ · R²` by its own
-//! roundings.
+//! `2⁻²⁴ · (2 R + 5 M)`: three roundings of numbers up to `R + M`, and two of the shear. A
+//! difference of two products of such coordinates multiplies that by `4 R`, and its own roundings
+//! add `4 · 2⁻²⁴ · R²`.
 //!
 //! If that bound leaves the result open, the test is repeated in `f64`, by triple products that
 //! need no shear. So two triangles with a common edge decide by signs that are certain, or by the
