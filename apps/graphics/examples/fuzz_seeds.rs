@@ -1,11 +1,14 @@
-//! Writes the first inputs of every fuzz target: small files of each format, made here, plain and compressed, a
-//! small machine as XML, what a person may write of topologies and affinities, and what tuners have learned.
+//! Writes the initial inputs of every fuzz target: small files of each mesh format, plain and
+//! compressed; a small machine as XML; user input for topologies and affinities; and the
+//! measurements of tuners.
 //!
-//! It stands here because most of them are meshes, and because it is then built with the tests, and not once more.
+//! The example is in this package because most inputs are meshes, and because it is then built
+//! together with the tests.
 //!
-//! Run with `cargo run -p raddle-graphics --example fuzz_seeds`; the files go to `fuzz/corpus`, and their number is printed.
+//! Run it with `cargo run -p raddle-graphics --example fuzz_seeds`. The files go to `fuzz/corpus`,
+//! and the example prints their number.
 #![forbid(unsafe_code)]
-#![expect(clippy::print_stdout, reason = "it tells how many there are")]
+#![expect(clippy::print_stdout, reason = "it prints the number of files")]
 
 #[path = "../tests/mesh_support/mod.rs"]
 mod mesh_support;
@@ -17,40 +20,59 @@ use glam::Vec3;
 use mesh_support::{every_format, glb_file};
 use raddle_graphics::mesh::Mesh;
 
-/// A PLY file with much that most do not have.
+/// A PLY file with many uncommon features.
 const PLY_ODD: &str = "ply\nformat ascii 1.0\ncomment odd\nobj_info odd\nelement range_grid 1\n\
     property list uchar int samples\nelement face 2\nproperty uchar tag\n\
-    property list uchar uint vertex_indices\nelement vertex 5\nproperty double x\nproperty short y\n\
+    property list uchar uint vertex_indices\nelement vertex 5\nproperty double x\n\
+    property short y\n\
     property list char float weights\nproperty float z\nelement tristrips 1\n\
-    property list int int vertex_indices\nend_header\n1 7\n0 4 0 1 2 3\n0 5 0 1 4 2 3\n0 0 1 1 0\n1 0 0 0\n\
+    property list int int vertex_indices\nend_header\n1 7\n0 4 0 1 2 3\n0 5 0 1 4 2 3\n\
+    0 0 1 1 0\n1 0 0 0\n\
     1 1 2 1 1 0\n0 1 0 0\n0.5 0 0 1e-3\n6 0 1 2 -1 3 4\n";
-/// An OBJ file with much that most do not have.
-const OBJ_ODD: &str = "# odd\nmtllib a.mtl\no b\nf -1 1 2\nv 0 0 0 1\nv 1 0 0 .5 .5 .5\nv 1 1 0\nv .2 .1 0\n\
-    vn 0 0 1\nvn 0 1 0\nvt 0 0\ng c\ns off\nf 1/1/1 2//2 3//1 \\\n4//2 # end\nf 1//1 2//1 3//1\nl 1 2\n";
+/// An OBJ file with many uncommon features.
+const OBJ_ODD: &str = "# odd\nmtllib a.mtl\no b\nf -1 1 2\nv 0 0 0 1\nv 1 0 0 .5 .5 .5\n\
+    v 1 1 0\nv .2 .1 0\n\
+    vn 0 0 1\nvn 0 1 0\nvt 0 0\ng c\ns off\nf 1/1/1 2//2 3//1 \\\n4//2 # end\nf 1//1 2//1 3//1\n\
+    l 1 2\n";
 /// A scene of two nodes, a strip and a sparse accessor of small integers.
-const GLB_ODD: &str = "{\"asset\":{\"version\":\"2.0\"},\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"children\":[1],\
-    \"scale\":[-1,2,1]},{\"mesh\":0,\"rotation\":[0,0,1,0]}],\"meshes\":[{\"primitives\":[{\"attributes\":\
-    {\"POSITION\":0},\"mode\":5}]}],\"buffers\":[{\"byteLength\":20}],\"bufferViews\":[{\"buffer\":0,\"byteLength\":16,\
-    \"byteStride\":4},{\"buffer\":0,\"byteOffset\":16,\"byteLength\":4}],\"accessors\":[{\"bufferView\":0,\
-    \"componentType\":5120,\"count\":4,\"type\":\"VEC3\",\"normalized\":true,\"sparse\":{\"count\":1,\"indices\":\
+const GLB_ODD: &str = "{\"asset\":{\"version\":\"2.0\"},\"scenes\":[{\"nodes\":[0]}],\
+    \"nodes\":[{\"children\":[1],\
+    \"scale\":[-1,2,1]},{\"mesh\":0,\"rotation\":[0,0,1,0]}],\
+    \"meshes\":[{\"primitives\":[{\"attributes\":\
+    {\"POSITION\":0},\"mode\":5}]}],\"buffers\":[{\"byteLength\":20}],\
+    \"bufferViews\":[{\"buffer\":0,\"byteLength\":16,\
+    \"byteStride\":4},{\"buffer\":0,\"byteOffset\":16,\"byteLength\":4}],\
+    \"accessors\":[{\"bufferView\":0,\
+    \"componentType\":5120,\"count\":4,\"type\":\"VEC3\",\"normalized\":true,\
+    \"sparse\":{\"count\":1,\"indices\":\
     {\"bufferView\":1,\"componentType\":5121},\"values\":{\"bufferView\":0}}}]}";
 
-/// A machine as hwloc exports it: two CPUs, two memories, a cache, a distance matrix, things that are optional.
+/// A machine as hwloc exports it: two CPUs, two memories, a cache, a distance matrix, and optional
+/// parts.
 const MACHINE_XML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
 <topology version="2.0">
-  <object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x7" allowed_cpuset="0x3" nodeset="0x3" complete_nodeset="0x3" allowed_nodeset="0x3" gp_index="1">
+  <object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x7" allowed_cpuset="0x3"
+    nodeset="0x3" complete_nodeset="0x3" allowed_nodeset="0x3" gp_index="1">
     <info name="Backend" value="&lt;none&gt;"/>
-    <object type="NUMANode" os_index="0" cpuset="0x3" complete_cpuset="0x3" nodeset="0x1" complete_nodeset="0x1" gp_index="2" local_memory="4096">
+    <object type="NUMANode" os_index="0" cpuset="0x3" complete_cpuset="0x3" nodeset="0x1"
+      complete_nodeset="0x1" gp_index="2" local_memory="4096">
       <page_type size="4096" count="1"/>
     </object>
-    <object type="NUMANode" os_index="1" cpuset="0x3" complete_cpuset="0x3" nodeset="0x2" complete_nodeset="0x2" gp_index="3" subtype="HBM"/>
-    <object type="L2Cache" cpuset="0x3" complete_cpuset="0x3" nodeset="0x3" complete_nodeset="0x3" gp_index="4" cache_size="1024" depth="2" cache_linesize="64" cache_associativity="8" cache_type="0">
-      <object type="Core" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x3" complete_nodeset="0x3" gp_index="5">
-        <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x3" complete_nodeset="0x3" gp_index="6"/>
+    <object type="NUMANode" os_index="1" cpuset="0x3" complete_cpuset="0x3" nodeset="0x2"
+      complete_nodeset="0x2" gp_index="3" subtype="HBM"/>
+    <object type="L2Cache" cpuset="0x3" complete_cpuset="0x3" nodeset="0x3" complete_nodeset="0x3"
+      gp_index="4" cache_size="1024" depth="2" cache_linesize="64" cache_associativity="8"
+      cache_type="0">
+      <object type="Core" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x3"
+        complete_nodeset="0x3" gp_index="5">
+        <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x3"
+          complete_nodeset="0x3" gp_index="6"/>
       </object>
-      <object type="Core" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x3" complete_nodeset="0x3" gp_index="7">
-        <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x3" complete_nodeset="0x3" gp_index="8"/>
+      <object type="Core" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x3"
+        complete_nodeset="0x3" gp_index="7">
+        <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x3"
+          complete_nodeset="0x3" gp_index="8"/>
       </object>
     </object>
     <object type="Misc" gp_index="9" name="note"/>
@@ -61,7 +83,7 @@ const MACHINE_XML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
   </distances2>
 </topology>
 "#;
-/// What a person may write of a machine.
+/// User input that describes a machine.
 const SYNTHETIC: [&str; 13] = [
     "pu:2",
     "numa:2 core:4 pu:2",
@@ -77,7 +99,7 @@ const SYNTHETIC: [&str; 13] = [
     "4 7 [numa(memory=1GB)] core:2 4",
     "socket:1 NUMANode:2(memorysidecachesize=4MB) group2:2 L1iCache:1 2(indexes=numa)",
 ];
-/// What a person may write of how workers are spread.
+/// User input that describes how workers are spread.
 const AFFINITIES: [&str; 7] = [
     "none",
     "Compact",
@@ -98,25 +120,28 @@ const MATRICES: [&str; 8] = [
     "%%MatrixMarket matrix array integer general\n2 2\n0\n2\n1\n0\n",
     "0\n3 4\n1 010\n1 5 2\n2 5 1 6 3\n1 6 2\n",
 ];
-/// What tuners have learned, on as many workers as a small machine may have.
+/// Measurements of tuners, for as many workers as a small machine may have.
 const GRAINS: [&str; 4] = [
     "raddle-grains 1\n",
     "raddle-grains 1\n# at night\n\n\ttree  workers=2 weight=2^0 tasks=1 ns_per_weight=1000.0\r\n\
-        tree workers=2 weight=2^20 tasks=362 ns_per_weight=12.5\nsum workers=2 weight=2^20 tasks=8 ns_per_weight=1e-3\n",
+        tree workers=2 weight=2^20 tasks=362 ns_per_weight=12.5\n\
+        sum workers=2 weight=2^20 tasks=8 ns_per_weight=1e-3\n",
     "raddle-grains 1\ntree workers=1 weight=2^63 tasks=1024 ns_per_weight=5e-324\n\
-        tree workers=4 weight=2^63 tasks=18446744073709551615 ns_per_weight=1.7976931348623157e308\n\
+        tree workers=4 weight=2^63 tasks=18446744073709551615 \
+        ns_per_weight=1.7976931348623157e308\n\
         sum_2.\u{e4} workers=18446744073709551615 weight=2^7 tasks=+3 ns_per_weight=.5",
     "raddle-grains 1\nsum workers=1 weight=2^64 tasks=0 ns_per_weight=inf more\n",
 ];
 
-/// Messages: a good one, one with two changes, one of any bytes, and several in a row.
+/// Messages: a good one, one with two changes, one of arbitrary bytes, and several in a row.
 const MESSAGES: [&[u8]; 4] = [
     &[1, 0, 7],
     &[2, 2, 16, 0xFF, 8, 1, 7, 7],
     &[3, 0, 1, 2, 3],
     &[1, 0, 0, 100, 8, 4, 0, 0, 0, 0, 6, 0, 1, 2, 3, 4, 5, 6],
 ];
-/// Packets for a receiver: a message, one that was put, a part that was put, one whose header was changed, and what is none.
+/// Packets for a receiver: a message, a put message, a put part, one with a changed header, and an
+/// invalid packet.
 const PACKETS: [&[u8]; 5] = [
     &[1, 0, 2, 0, 7, 7],
     &[2, 0, 3, 0, 1, 2, 3],
@@ -128,11 +153,14 @@ const PACKETS: [&[u8]; 5] = [
     ],
 ];
 
-/// Parameters of a node, as people write them, and as nobody should.
+/// Parameters of a node, valid and invalid.
 const PARAMETERS: [&str; 5] = [
-    "name = \"mine\"\n[core]\ncontexts = 4\nspeeds = [1.0, 0.6]\ncurve = \"measured\"\n[network]\nwire_ns = 5e2\nbytes_per_ns = 12.5\n",
-    "[message]\nsend_ns = 1_000\nnotify_latency_ns = 0x20\n[system]\nslice_us = 10\naway = 0.25\n[cache]\nreferenced = 1\n",
-    "tracer.misses = 1e6\ntracer.brick_edge = 7\ntracer.imbalance = 0.4\ntracer.other_requests_per_us = 0.01\n",
+    "name = \"mine\"\n[core]\ncontexts = 4\nspeeds = [1.0, 0.6]\ncurve = \"measured\"\n\
+     [network]\nwire_ns = 5e2\nbytes_per_ns = 12.5\n",
+    "[message]\nsend_ns = 1_000\nnotify_latency_ns = 0x20\n[system]\nslice_us = 10\n\
+     away = 0.25\n[cache]\nreferenced = 1\n",
+    "tracer.misses = 1e6\ntracer.brick_edge = 7\ntracer.imbalance = 0.4\n\
+     tracer.other_requests_per_us = 0.01\n",
     "[interface]\ntrip_ns = -1\n[core]\ncontexts = 0\nspeeds = []\n[graphics]\n",
     "[network\nwire_ns = = inf\n",
 ];
@@ -168,7 +196,7 @@ fn main() -> std::io::Result<()> {
         gzip.write_all(bytes)?;
         put("mesh_file", ".gz", &gzip.finish()?)?;
         if kind == "glb" {
-            // What the target puts into a container itself: JSON, a line break, data.
+            // The parts that the target puts into a container itself: JSON, a line break, data.
             let json_bytes = bytes[12..16]
                 .try_into()
                 .map(u32::from_le_bytes)

@@ -1,10 +1,10 @@
-//! Renders a knot: from a mesh to a tree to a picture in a file, with all workers.
+//! Renders a knot with all workers: from a mesh to a tree to a picture in a file.
 //!
-//! `cargo run --release -p raddle-graphics --example picture [FILE]` writes `FILE`, or `knot.png` in the
-//! directory for temporary files, and prints where the picture is, how good the tree is and how many rays a
-//! second there were. A `FILE` may end in .png, .ppm or .exr.
+//! Run it with `cargo run --release -p raddle-graphics --example picture [FILE]`. It writes `FILE`,
+//! or `knot.png` in the directory for temporary files. It prints the path of the picture, the
+//! quality of the tree, and the number of rays per second. A `FILE` may end in .png, .ppm or .exr.
 
-#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+#![expect(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os()
         .nth(1)
         .map_or_else(|| std::env::temp_dir().join("knot.png"), PathBuf::from);
-    // Better to know now than after all the work.
+    // Check the path before the work begins.
     picture::check_path(&path)?;
 
     let mesh = generate(Scene::Knot, 100_000);
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         statistics.node_count, statistics.depth, statistics.expected_cost
     );
     println!(
-        "rays      {:.2} million a second",
+        "rays      {:.2} million per second",
         report.rays_per_second() / 1e6
     );
     assert!(report.rays_hit > 0, "the knot is in the picture");

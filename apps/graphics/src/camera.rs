@@ -1,8 +1,8 @@
-//! A pinhole camera, and where to put it when nobody says.
+//! A pinhole camera, and the choice of a position for it.
 //!
-//! A [`View`] is what a person may ask for, piece by piece; what is left open is chosen so that the mesh makes
-//! a good picture. An object is looked at from three quarters and a little above, and fills the frame. A room
-//! is looked at from within, along the longest clear line.
+//! A [`View`] contains the user's wishes, each of which is optional. The rest is chosen so that the
+//! mesh makes a good picture. An object is seen in a three-quarter view from slightly above, and
+//! fills the frame. A room is seen from inside, along the longest unobstructed line.
 
 use glam::{DVec3, Vec3};
 use thiserror::Error;
@@ -16,9 +16,9 @@ mod room;
 #[cfg(test)]
 mod tests;
 
-/// Field of view for an object, in degrees: long enough a lens not to distort.
+/// The field of view for an object, in degrees. The lens is long enough not to distort.
 const FOV_OBJECT_DEGREES: f32 = 32.0;
-/// Field of view for a room, in degrees.
+/// The field of view for a room, in degrees.
 const FOV_ROOM_DEGREES: f32 = 68.0;
 
 /// A pinhole camera.
@@ -39,27 +39,27 @@ pub struct Camera {
     forward: Vec3,
     right: Vec3,
     up: Vec3,
-    /// Tangent of half of the vertical field of view.
+    /// The tangent of half of the vertical field of view.
     tangent: f32,
 }
 
-/// What cannot be looked at.
+/// The reasons why a camera cannot be set up.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
 pub enum CameraError {
-    /// The eye is where it looks.
+    /// The eye is at the point to look at.
     #[error("eye and point to look at are both at {0}, expected two different points")]
     NoDirection(DVec3),
-    /// There is no upright picture along the line of sight.
+    /// The way up is along the line of sight.
     #[error("the way up is {0}, expected a direction across the line of sight")]
     NoUpright(Vec3),
-    /// The field of view is not an angle that a picture can have.
+    /// The field of view is not a possible angle of a picture.
     #[error("the field of view is {0} degrees, expected more than 0 and less than 180")]
     FieldOfView(f32),
-    /// A coordinate is no finite number.
+    /// A coordinate is not a finite number.
     #[error("{name} is {value}, expected finite coordinates")]
     NotFinite {
-        /// Which point.
+        /// The name of the point.
         name: &'static str,
         /// The point.
         value: Vec3,
@@ -67,8 +67,8 @@ pub enum CameraError {
 }
 
 impl CameraError {
-    /// The same error with its point moved by `offset`: in the coordinates of a file that a mesh is
-    /// relative to, see [`MeshReport::offset`](crate::mesh::MeshReport::offset).
+    /// Returns the error with its point moved by `offset`. This converts it to the coordinates of a
+    /// file with a [`MeshReport::offset`](crate::mesh::MeshReport::offset).
     #[must_use]
     pub fn moved_by(self, offset: DVec3) -> Self {
         match self {
@@ -79,10 +79,11 @@ impl CameraError {
 }
 
 impl Camera {
-    /// A camera at `eye` that looks at a point, with the vertical field of view in degrees.
+    /// Creates a camera at `eye` that looks at a point, with the vertical field of view in degrees.
     ///
     /// # Errors
-    /// [`CameraError`] where the points coincide, `up` is along the line of sight, or a number makes no sense.
+    /// Returns a [`CameraError`] if the points coincide, if `up` is along the line of sight, or if
+    /// a number is out of range.
     pub fn look(eye: Vec3, at: Vec3, up: Vec3, fov_degrees: f32) -> Result<Self, CameraError> {
         let point = ("the point to look at", at);
         for (name, value) in [("eye", eye), point, ("the way up", up)] {
@@ -90,14 +91,14 @@ impl Camera {
                 return Err(CameraError::NotFinite { name, value });
             }
         }
-        // In f64, since the points may be huge, or near each other.
+        // In f64, since the points may be huge or close to each other.
         let sight = (at.as_dvec3() - eye.as_dvec3())
             .try_normalize()
             .ok_or(CameraError::NoDirection(eye.as_dvec3()))?;
         Self::along(eye, sight.as_vec3(), up, fov_degrees)
     }
 
-    /// A camera at a point that looks along a unit vector.
+    /// Creates a camera at a point that looks along a unit vector.
     fn along(eye: Vec3, forward: Vec3, up: Vec3, fov_degrees: f32) -> Result<Self, CameraError> {
         if !(fov_degrees > 0.0 && fov_degrees < 180.0) {
             return Err(CameraError::FieldOfView(fov_degrees));
@@ -116,9 +117,9 @@ impl Camera {
         })
     }
 
-    /// The ray through a point of a picture, in pixels from its upper left corner.
+    /// Returns the ray through a point of a picture, in pixels from its upper left corner.
     ///
-    /// The direction reaches to the plane at distance 1; it is no unit vector.
+    /// The direction extends to the plane at distance 1. It is not a unit vector.
     #[inline]
     #[must_use]
     pub fn ray(&self, [x, y]: [f32; 2], (width, height): (u32, u32)) -> Ray {
@@ -128,13 +129,13 @@ impl Camera {
         Ray::new(self.eye, self.forward + right * self.right + up * self.up)
     }
 
-    /// Where the camera stands.
+    /// The position of the camera.
     #[must_use]
     pub fn eye(&self) -> Vec3 {
         self.eye
     }
 
-    /// Unit vectors along the line of sight, to the right and up in the picture.
+    /// The unit vectors along the line of sight, to the right and up in the picture.
     #[must_use]
     pub fn axes(&self) -> [Vec3; 3] {
         [self.forward, self.right, self.up]
@@ -147,7 +148,7 @@ impl Camera {
     }
 }
 
-/// What is asked of a camera; what is `None` is chosen to suit the mesh.
+/// The wishes for a camera. Each field that is `None` is chosen to suit the mesh.
 ///
 /// # Examples
 /// ```
@@ -158,40 +159,42 @@ impl Camera {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct View {
-    /// Where to stand.
+    /// The position of the camera.
     pub eye: Option<Vec3>,
-    /// What to look at: by default the middle of the mesh.
+    /// The point to look at; by default the centre of the mesh.
     pub look_at: Option<Vec3>,
-    /// What is up.
+    /// The direction that points up.
     pub up: Option<Vec3>,
-    /// What is up where `up` does not say, unless the line of sight is along it: by default the y axis. See
-    /// [`Format::up`](crate::mesh::Format::up).
+    /// The direction that points up if `up` is `None`, unless the line of sight is along it. The
+    /// default is the y axis. See [`Format::up`](crate::mesh::Format::up).
     pub up_default: Option<Vec3>,
     /// The vertical field of view in degrees.
     pub fov_degrees: Option<f32>,
 }
 
-/// What kind of scene a camera was chosen for.
+/// The kind of scene that a camera was chosen for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Setting {
-    /// Something to be looked at from outside.
+    /// A thing that is seen from outside.
     Object,
-    /// Something to stand in.
+    /// An interior that is seen from inside.
     Room,
 }
 
 impl View {
-    /// What is up, if a picture with it is possible.
+    /// The requested direction that points up.
     pub(crate) fn up(&self) -> Vec3 {
         self.up.or(self.up_default).unwrap_or(Vec3::Y)
     }
 
-    /// Makes a camera for a mesh and a picture of some size in pixels, and tells what the mesh was taken for.
+    /// Creates a camera for a mesh and a picture of some size in pixels. Also returns the kind of
+    /// scene that the mesh was classified as.
     ///
-    /// Cost: some ten thousand rays, and for an object two passes over the vertices.
+    /// Takes some ten thousand rays, and for an object two passes over the vertices.
+    ///
     /// # Errors
-    /// As [`Camera::look`].
+    /// As for [`Camera::look`].
     pub fn camera(
         &self,
         mesh: &Mesh,
@@ -215,7 +218,8 @@ impl View {
         let camera = match (self.eye, self.look_at) {
             (Some(eye), at) => {
                 let at = at.unwrap_or(middle);
-                // Straight from above or below the default has no upright; any other way up will do.
+                // The default cannot be used if the view is straight from above or below. Any other
+                // way up will do.
                 let up = match (self.up, (at - eye).normalize_or_zero()) {
                     (None, sight) if sight.cross(upright).length() < 1e-4 => {
                         -framing::front(upright)

@@ -1,29 +1,31 @@
-//! A test of a ray against a triangle that lets no ray slip through between two triangles.
+//! A watertight test of a ray against a triangle: no ray slips through between two triangles.
 //!
-//! The triangle is moved so that the ray starts at the origin, its axes are exchanged so that the ray goes
-//! mostly along the third, and it is sheared so that the ray goes exactly along that. Then the ray hits the
-//! triangle if the origin lies inside its projection. The signs of the three edge functions tell.
+//! The triangle is transformed in three steps. It is translated so that the ray starts at the
+//! origin, its axes are permuted so that the ray goes mostly along the third axis, and it is
+//! sheared so that the ray goes exactly along that axis. Then the ray hits the triangle if the
+//! origin lies inside its projection, which follows from the signs of the three edge functions.
 //!
 //! # Exactness
-//! The outcome is that of exact arithmetic on the given numbers, but for the rounding of `f64`. An
-//! edge function in `f32` has an error of at most
+//! The result is that of exact arithmetic on the given numbers, apart from the rounding of `f64`.
+//! An edge function in `f32` has an error of at most
 //! ```text
 //! 20 · 2⁻²⁴ · R · (R + M)
 //! ```
-//! `R` is the largest of the corners' moved and sheared coordinates across the ray, `M` the largest
-//! one along it. A sheared coordinate has an error of at most `2⁻²⁴ · (2 R + 5 M)`: three roundings
-//! of numbers up to `R + M`, and two of the shear. A difference of two products of such coordinates
-//! multiplies that by `4 R`, and adds `4 · 2⁻²⁴ · R²` by its own roundings.
+//! `R` is the largest magnitude of the corners' translated and sheared coordinates across the ray,
+//! and `M` the largest one along it. A sheared coordinate has an error of at most
+//! `2⁻²⁴ · (2 R + 5 M)`: three roundings of numbers up to `R + M`, and two of the shear. A
+//! difference of two products of such coordinates multiplies that by `4 R`, and its own roundings
+//! add `4 · 2⁻²⁴ · R²`.
 //!
-//! If that bound leaves the outcome open, the test is done again in `f64`, by triple products that
-//! need no shear. So two triangles with an edge in common decide by certain signs, or by the same
-//! number up to the sign: no ray slips through between them. The bound costs rays 3 to 5 % of their
-//! time.
+//! If that bound leaves the result open, the test is repeated in `f64`, by triple products that
+//! need no shear. So two triangles with a common edge decide by signs that are certain, or by the
+//! same number up to its sign. No ray slips through between them. Computing the bound costs between
+//! 3 % and 5 % of the time of a ray.
 //!
 //! # Source
 //! S. Woop, C. Benthin, I. Wald: Watertight Ray/Triangle Intersection. Journal of Computer Graphics
-//! Techniques 2(1), 2013. There the second test is for zeros alone, on the coordinates that `f32`
-//! has sheared. Bounds on the error of a sign: J. Shewchuk: Adaptive Precision Floating-Point
+//! Techniques 2(1), 2013. In that paper the second test is only for zeros, on the coordinates
+//! sheared in `f32`. Bounds on the error of a sign: J. Shewchuk: Adaptive Precision Floating-Point
 //! Arithmetic and Fast Robust Geometric Predicates. Discrete & Computational Geometry 18, 1997.
 
 use crate::ray::Ray;
@@ -31,26 +33,27 @@ use crate::ray::Ray;
 #[cfg(test)]
 mod tests;
 
-/// The factor of the bound on the error of edge functions. The half above 20 is for the rounding of
-/// the bound itself.
+/// The factor of the error bound of edge functions. The half above 20 covers the rounding of the
+/// bound itself.
 const ERROR_FACTOR: f32 = 20.5 / (1 << 24) as f32;
 
-/// Below this edge functions lose digits to underflow.
+/// Below this value edge functions lose digits to underflow.
 const EDGE_MIN: f32 = 1e-30;
 
 /// The corners of a triangle.
 pub type Corners = [[f32; 3]; 3];
 
-/// A hit of one triangle: how far, and the weights of the corners.
+/// A hit of one triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TriangleHit {
-    /// How far along the ray, in lengths of its direction.
+    /// The distance along the ray, in lengths of its direction.
     pub t: f32,
     /// The weights of the three corners at the point.
     pub weights: [f32; 3],
 }
 
-/// The axis along which a ray goes fastest: the `Z` to make its [`Shear`] for.
+/// Returns the axis with the largest component of a ray's direction, which is the `Z` of its
+/// [`Shear`].
 #[inline]
 #[must_use]
 pub fn main_axis(ray: &Ray) -> usize {
@@ -64,7 +67,7 @@ pub fn main_axis(ray: &Ray) -> usize {
     }
 }
 
-/// What of a ray is the same for all triangles, for a ray whose [`main_axis`] is `Z`.
+/// The values that a ray needs for all triangles. `Z` must be the [`main_axis`] of the ray.
 ///
 /// The axis is a constant, so that the loads of a test need no index.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +98,7 @@ impl<const Z: usize> Shear<Z> {
         }
     }
 
-    /// Tests a triangle; both of its faces count. A hit has `t_min <= t <= t_max`.
+    /// Tests a triangle, of which both faces count. A hit has `t_min <= t <= t_max`.
     #[inline(always)]
     #[must_use]
     pub fn test(&self, corners: &Corners, t_min: f32, t_max: f32) -> Option<TriangleHit> {
@@ -104,13 +107,13 @@ impl<const Z: usize> Shear<Z> {
         let v = a[0] * c[1] - a[1] * c[0];
         let w = b[0] * a[1] - b[1] * a[0];
         let (low, high) = (smaller(smaller(u, v), w), larger(larger(u, v), w));
-        // If all signs are alike, the smallest edge function decides; else the smaller one of the two
-        // outermost.
+        // If all signs are equal, the smallest edge function decides, otherwise the smaller one of
+        // the two outermost.
         let margin = smaller(low.abs(), high.abs());
         let across = [a, b, c].map(|corner| larger(corner[0].abs(), corner[1].abs()));
         let along = [a, b, c].map(|corner| corner[2].abs());
         let [across, along] = [across, along].map(|[a, b, c]| larger(larger(a, b), c));
-        // False for numbers that overflow: then nothing is certain.
+        // The comparison is false for numbers that overflow, since nothing is certain then.
         let is_certain = margin > ERROR_FACTOR * across * (across + along) + EDGE_MIN;
         if !is_certain {
             return self.test_wide(corners, t_min, t_max);
@@ -125,7 +128,7 @@ impl<const Z: usize> Shear<Z> {
         (t >= t_min && t <= t_max).then_some(TriangleHit { t, weights })
     }
 
-    /// The test in `f64`, where `f32` does not tell for certain.
+    /// Repeats the test in `f64` if the result in `f32` is not certain.
     #[cold]
     #[inline(never)]
     fn test_wide(&self, corners: &Corners, t_min: f32, t_max: f32) -> Option<TriangleHit> {
@@ -135,7 +138,7 @@ impl<const Z: usize> Shear<Z> {
         });
         let direction = self.direction.map(f64::from);
         let [u, v, w] = [(c, b), (a, c), (b, a)].map(|(first, second)| {
-            // Along each axis the same up to the sign if both change places.
+            // If `first` and `second` change places, each term stays the same up to its sign.
             let [x, y, z] = [0, 1, 2].map(|axis| {
                 let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
                 direction[axis] * (first[next] * second[last] - first[last] * second[next])
@@ -158,7 +161,7 @@ impl<const Z: usize> Shear<Z> {
         })
     }
 
-    /// Moves and shears a corner; the third coordinate is not yet scaled.
+    /// Translates and shears a corner. The third coordinate is not scaled yet.
     #[inline(always)]
     fn moved(&self, corner: &[f32; 3]) -> [f32; 3] {
         let z = corner[Z] - self.origin[Z];
@@ -170,13 +173,14 @@ impl<const Z: usize> Shear<Z> {
     }
 }
 
-/// The smaller of two numbers. Unlike `f32::min` no more than one instruction, since neither may be NaN.
+/// Returns the smaller of two numbers. This is a single instruction, unlike `f32::min`, because
+/// neither may be NaN.
 #[inline(always)]
 fn smaller(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
 }
 
-/// The larger of two numbers, as [`smaller`].
+/// Returns the larger of two numbers, like [`smaller`].
 #[inline(always)]
 fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }

@@ -1,49 +1,50 @@
-//! Memory asked for before the work begins, so that too little of it is an error and not the end of the process.
+//! Checks for memory before the work begins, so that a lack of memory is an error and does not
+//! abort the process.
 //!
-//! A list that cannot grow ends the process, and work on a mesh is made of many lists that grow. Whoever begins such
-//! work therefore asks once for about as much as all of them will take together, gives it back, and sets to work.
-//! That is no promise, since somebody else may be quicker, but it tells a machine that is too small for the mesh, and
-//! a limit on the process (`ulimit -v`, a container), from one that is large enough. Lists of which the length is known
-//! are reserved with [`reserve`] instead.
+//! A list that cannot grow aborts the process, and work on a mesh involves many growing lists. So
+//! before such work begins, the code requests once about as much memory as all lists will take
+//! together, frees it, and starts. This is no guarantee, since another process may take the memory
+//! in between. But it detects a machine that is too small for the mesh, and a limit on the process
+//! (`ulimit -v`, a container). Lists of known length are reserved with [`reserve`] instead.
 
-/// Smaller amounts are not asked for: there are as many more in the rest of the program.
+/// Smaller amounts are not requested, since the rest of the program needs as much anyway.
 const ASKED_BYTES_MIN: u64 = 1 << 20;
 
-/// What could not be had, in bytes.
+/// The number of bytes that are not available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoMemory(pub(crate) u64);
 
-/// Asks whether there are so many bytes in one piece. Cost: two calls of the system.
+/// Checks that `bytes` bytes of contiguous memory are available. Takes two system calls.
 ///
 /// # Errors
-/// [`NoMemory`] when there are not.
+/// Returns [`NoMemory`] if they are not available.
 pub(crate) fn ask(bytes: u64) -> Result<(), NoMemory> {
     if bytes < ASKED_BYTES_MIN {
         return Ok(());
     }
-    let mut room = Vec::<u8>::new();
-    reserve(&mut room, bytes)?;
-    // A block that nobody looks at would not be asked for at all.
-    std::hint::black_box(&mut room);
+    let mut block = Vec::<u8>::new();
+    reserve(&mut block, bytes)?;
+    // Without this, the compiler could remove the unused block together with its allocation.
+    std::hint::black_box(&mut block);
     Ok(())
 }
 
-/// Asks for so many bytes for each of `count` things.
+/// Checks that memory for `count` items of `bytes` bytes each is available.
 ///
 /// # Errors
-/// As [`ask`].
+/// As for [`ask`].
 pub(crate) fn ask_for_each(count: usize, bytes: u64) -> Result<(), NoMemory> {
     ask((count as u64).saturating_mul(bytes))
 }
 
-/// Makes room for exactly `len` more elements.
+/// Reserves space for exactly `len` more elements.
 ///
 /// # Errors
-/// [`NoMemory`] when there is none for them; then the list is as it was.
+/// Returns [`NoMemory`] if the space is not available. The list is then unchanged.
 pub(crate) fn reserve<T>(list: &mut Vec<T>, len: u64) -> Result<(), NoMemory> {
-    let refused = NoMemory(len.saturating_mul(size_of::<T>() as u64));
-    let count = usize::try_from(len).map_err(|_| refused)?;
-    list.try_reserve_exact(count).map_err(|_| refused)
+    let no_memory = NoMemory(len.saturating_mul(size_of::<T>() as u64));
+    let count = usize::try_from(len).map_err(|_| no_memory)?;
+    list.try_reserve_exact(count).map_err(|_| no_memory)
 }
 
 #[cfg(test)]
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_machine_has_is_refused_and_small_amounts_are_not() {
+    fn impossible_amounts_are_rejected_and_small_amounts_are_not() {
         assert_eq!(ask(1 << 10), Ok(()));
         assert_eq!(ask(1 << 27), Ok(()));
         assert_eq!(ask(1 << 62), Err(NoMemory(1 << 62)));

@@ -1,49 +1,52 @@
-//! Triangle meshes: what every renderer and tree of this crate works on.
+//! Triangle meshes, the input of every renderer and tree of this crate.
 //!
-//! A [`Mesh`] is three flat arrays, so that a million triangles are three allocations. Whatever a
-//! file holds (polygons, strips, scene graphs, quantised coordinates) has become such a mesh by the
-//! time anything else sees it. The coordinates of a file that are far from the origin are relative
-//! to an offset, see [`MeshReport::offset`]. These hold for every mesh that a reader or a generator
-//! returns:
+//! A [`Mesh`] consists of three flat arrays, so a million triangles take three allocations. Readers
+//! convert everything that a file contains (polygons, strips, scene graphs, quantised coordinates)
+//! to such a mesh. If the coordinates of a file are far from the origin, the mesh is relative to an
+//! offset, see [`MeshReport::offset`]. Every mesh that a reader or a generator returns has these
+//! properties:
 //!
 //! 1. every index of `triangles` is below `positions.len()`;
 //! 2. every coordinate is finite and of magnitude at most [`COORDINATE_MAX`];
-//! 3. `normals` is empty or as long as `positions`, and each one is a unit vector or zero;
+//! 3. `normals` is empty or as long as `positions`, and each normal is a unit vector or zero;
 //! 4. at least one triangle has an area.
 //!
-//! Other triangles of zero area are kept: they are counted in reports, and nobody may stumble over them.
+//! Other triangles of zero area are kept. They are counted in reports, and all code must handle
+//! them.
 //!
 //! # Source
-//! Vertex normals: N. Max, Weights for Computing Vertex Normals from Facet Normals, Journal of Graphics
-//! Tools 4(2), 1999 (section 1: weighting by area needs no division).
+//! Vertex normals: N. Max, Weights for Computing Vertex Normals from Facet Normals, Journal of
+//! Graphics Tools 4(2), 1999 (section 1: weighting by area needs no division).
 
 mod detect;
 mod error;
 mod faces;
-mod glb;
+mod format;
+mod ignored;
 mod load;
-mod obj;
-mod ply;
+mod parsed;
 mod points;
 mod polygon;
+mod readers;
 mod report;
 mod source;
-mod stl;
 mod weld;
 
 use glam::{DVec3, Vec3};
 
 pub use self::error::{MeshError, MeshProblem, Place};
+pub use self::format::Format;
+pub use self::ignored::Ignored;
 pub use self::load::{LoadOptions, Loaded};
-pub use self::report::{Compression, Format, Ignored, MeshReport, Progress};
+pub use self::report::{Compression, MeshReport, Progress};
 
 #[cfg(test)]
 mod tests;
 
-/// The largest magnitude that a coordinate may have, in the file's own unit.
+/// The largest permitted magnitude of a coordinate, in the unit of the file.
 ///
-/// Products of three differences of such coordinates stay below the largest `f32`, so that no area, volume
-/// or determinant on the way to a picture can overflow.
+/// Products of three differences of such coordinates stay below the largest `f32`, so no area,
+/// volume or determinant on the way to a picture can overflow.
 pub const COORDINATE_MAX: f32 = 1e12;
 
 /// Triangles over shared vertices.
@@ -63,10 +66,10 @@ pub const COORDINATE_MAX: f32 = 1e12;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Mesh {
-    /// One point per vertex, in the file's own unit.
+    /// One point per vertex, in the unit of the file.
     pub positions: Vec<Vec3>,
-    /// One normal per vertex, or none at all. Zero where the triangles around a vertex cancel out: there
-    /// the triangle's own normal has to do.
+    /// One normal per vertex, or none at all. A normal is zero if the triangles around its vertex
+    /// cancel out; the normal of the triangle is then used instead.
     pub normals: Vec<Vec3>,
     /// Three indices into `positions` per triangle, anticlockwise as seen from outside.
     pub triangles: Vec<[u32; 3]>,
@@ -76,16 +79,17 @@ impl Mesh {
     /// Returns the corners of a triangle.
     ///
     /// # Panics
-    /// When `triangle_index` is not below `triangles.len()`, or one of its indices is out of range.
+    /// Panics if `triangle_index` is not below `triangles.len()`, or if one of its indices is out
+    /// of range.
     #[inline]
     #[must_use]
     pub fn triangle(&self, triangle_index: usize) -> [Vec3; 3] {
         self.triangles[triangle_index].map(|vertex| self.positions[vertex as usize])
     }
 
-    /// Returns the smallest box around all triangles; vertices that no triangle uses do not count.
+    /// Returns the smallest box around all triangles. Vertices that no triangle uses do not count.
     ///
-    /// The box of a mesh without triangles is [`Bounds::EMPTY`]. Cost: one pass over the triangles.
+    /// The box of a mesh without triangles is [`Bounds::EMPTY`]. Takes one pass over the triangles.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         self.triangles
@@ -96,17 +100,18 @@ impl Mesh {
             })
     }
 
-    /// Tells whether a triangle has an area of exactly zero: corners that coincide or stand in a line.
+    /// Returns true if a triangle has an area of exactly zero, that is, if its corners coincide or
+    /// are collinear.
     ///
     /// # Panics
-    /// As [`triangle`](Self::triangle).
+    /// As for [`triangle`](Self::triangle).
     #[inline]
     #[must_use]
     pub fn is_degenerate(&self, triangle_index: usize) -> bool {
         doubled_area(self.triangle(triangle_index)) == DVec3::ZERO
     }
 
-    /// Counts the triangles of zero area. Cost: one pass over the triangles.
+    /// Counts the triangles of zero area. Takes one pass over the triangles.
     #[must_use]
     pub fn degenerate_count(&self) -> usize {
         (0..self.triangles.len())
@@ -114,9 +119,9 @@ impl Mesh {
             .count()
     }
 
-    /// Returns the mesh with smooth normals: its own if it has any, computed ones otherwise.
+    /// Returns the mesh with smooth normals: its own if it has any, otherwise computed ones.
     ///
-    /// Cost: see [`compute_normals`](Self::compute_normals).
+    /// The cost is that of [`compute_normals`](Self::compute_normals).
     #[must_use]
     pub fn with_vertex_normals(mut self) -> Self {
         if self.normals.len() != self.positions.len() {
@@ -125,11 +130,13 @@ impl Mesh {
         self
     }
 
-    /// Gives every vertex the mean of the normals of its triangles, weighted by their areas.
+    /// Sets the normal of every vertex to the mean of the normals of its triangles, weighted by
+    /// area.
     ///
-    /// A vertex without a triangle of any area, or whose triangles cancel out, gets the zero vector. The
-    /// sums are `f64`, so that neither tiny nor huge meshes lose them. Cost: one pass over the triangles
-    /// and one over the vertices, and 24 bytes per vertex for the time of the call.
+    /// A vertex gets the zero vector if no triangle around it has an area, or if its triangles
+    /// cancel out. The sums are `f64`, so that neither tiny nor huge meshes lose precision. Takes
+    /// one pass over the triangles and one over the vertices, and 24 bytes per vertex during the
+    /// call.
     pub fn compute_normals(&mut self) {
         let mut sums = vec![DVec3::ZERO; self.positions.len()];
         for (index, corners) in self.triangles.iter().enumerate() {
@@ -156,13 +163,13 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The box around nothing: including any point in it gives the box of that point alone.
+    /// The empty box. Including a point gives the box of that point alone.
     pub const EMPTY: Self = Self {
         min: Vec3::INFINITY,
         max: Vec3::NEG_INFINITY,
     };
 
-    /// Returns the smallest box around this one and `point`.
+    /// Returns the smallest box around this box and `point`.
     #[inline]
     #[must_use]
     pub fn including(self, point: Vec3) -> Self {
@@ -172,14 +179,14 @@ impl Bounds {
         }
     }
 
-    /// Tells whether no point lies inside, not even on the border.
+    /// Returns true if no point lies in the box or on its border.
     #[inline]
     #[must_use]
     pub fn is_empty(self) -> bool {
         !self.min.cmple(self.max).all()
     }
 
-    /// Returns the point in the middle; of the empty box the origin.
+    /// Returns the centre, or the origin if the box is empty.
     #[inline]
     #[must_use]
     pub fn center(self) -> Vec3 {
@@ -189,7 +196,7 @@ impl Bounds {
         self.min * 0.5 + self.max * 0.5
     }
 
-    /// Returns the lengths of the edges; of the empty box zero.
+    /// Returns the lengths of the edges, or zero if the box is empty.
     #[inline]
     #[must_use]
     pub fn extent(self) -> Vec3 {
@@ -200,7 +207,8 @@ impl Bounds {
     }
 }
 
-/// The normal of a triangle, as long as twice its area. In `f64` neither underflows nor overflows.
+/// Returns the normal of a triangle with a length of twice its area. In `f64` it can neither
+/// underflow nor overflow.
 #[inline]
 fn doubled_area([a, b, c]: [Vec3; 3]) -> DVec3 {
     let a = a.as_dvec3();

@@ -1,7 +1,7 @@
-//! Pictures in linear light, and files of them: PNG, PPM and OpenEXR.
+//! Pictures in linear light, and their files: PNG, PPM and OpenEXR.
 //!
-//! A file is encoded in memory and then [written whole](whole_file): a reader finds the whole picture or none, also when
-//! the disk is full.
+//! A file is encoded in memory and then [written atomically](whole_file). A reader finds the whole
+//! picture or none, even if the disk is full.
 //!
 //! # Source
 //! The transfer function of PNG and PPM: IEC 61966-2-1 (sRGB).
@@ -19,7 +19,8 @@ use crate::memory::{self, NoMemory, reserve};
 #[cfg(test)]
 mod tests;
 
-/// A picture: rows from the top, each from the left, red, green and blue in linear light.
+/// A picture: rows from top to bottom, each from left to right, with red, green and blue in linear
+/// light.
 ///
 /// # Examples
 /// ```
@@ -36,66 +37,66 @@ pub struct Picture {
     pixels: Vec<[f32; 3]>,
 }
 
-/// A kind of picture file.
+/// The format of a picture file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum PictureFormat {
-    /// Portable Network Graphics: 8 bits a channel, sRGB.
+    /// Portable Network Graphics: 8 bits per channel, sRGB.
     Png,
-    /// Portable Pixmap, binary (P6): 8 bits a channel, sRGB.
+    /// Portable Pixmap, binary (P6): 8 bits per channel, sRGB.
     Ppm,
     /// OpenEXR: 32-bit floats in linear light.
     Exr,
 }
 
-/// A picture that could not be written: which file, and why.
+/// A picture that could not be written: the file and the reason.
 #[derive(Debug, Error)]
 #[error("{}: {problem}", path.display())]
 #[non_exhaustive]
 pub struct PictureError {
     /// The file, as the caller named it.
     pub path: PathBuf,
-    /// What went wrong.
+    /// The reason.
     pub problem: PictureProblem,
 }
 
-/// Why a picture could not be written.
+/// The reason why a picture could not be written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PictureProblem {
-    /// The name ends in nothing that tells a format.
+    /// The extension of the name does not denote a format.
     #[error("{found}; expected a name that ends in .png, .ppm or .exr")]
     Extension {
-        /// What the name ends in, in words.
+        /// A description of the extension.
         found: String,
     },
-    /// The path leads to a directory.
+    /// The path refers to a directory.
     #[error("a directory; expected the name of a file")]
     Directory,
-    /// The directory for the file is not there or is none.
+    /// The directory for the file does not exist or is not a directory.
     #[error("no directory {}; expected one to write the file in", .0.display())]
     NoDirectory(PathBuf),
     /// The file could not be written.
     #[error("{0}; expected to write {1} bytes")]
     Write(io::Error, usize),
-    /// The file, or its directory, may not be written.
+    /// The file or its directory is not writable.
     #[error("{0}; expected a file that can be written")]
     Open(io::Error),
-    /// There is not so much memory.
+    /// There is not enough memory.
     #[error("no memory for {bytes} bytes of pixels; expected a smaller picture")]
     OutOfMemory {
-        /// What was asked of the system.
+        /// The number of bytes that were requested from the system.
         bytes: u64,
     },
-    /// A picture this large has no file of this format.
+    /// The format does not support a picture of this size.
     #[error("{width} × {height} pixels; expected a picture that the format can hold: {reason}")]
     Encode {
-        /// Pixels per row.
+        /// The number of pixels per row.
         width: u32,
-        /// Rows.
+        /// The number of rows.
         height: u32,
-        /// What the encoder says.
+        /// The message of the encoder.
         reason: String,
     },
 }
@@ -116,10 +117,11 @@ impl PictureProblem {
 }
 
 impl PictureFormat {
-    /// Tells the format from the extension of a file name, in small or capital letters.
+    /// Returns the format for the extension of a file name, in lower or upper case.
     ///
     /// # Errors
-    /// [`PictureProblem::Extension`] for any other extension, or none.
+    /// Returns [`PictureProblem::Extension`] for any other extension, or none.
+    ///
     /// # Examples
     /// ```
     /// use raddle_graphics::picture::PictureFormat;
@@ -148,13 +150,14 @@ impl PictureFormat {
     }
 }
 
-/// Finds out whether a picture could be written to a path, as far as can be told without writing one.
+/// Checks whether a picture could be written to a path, as far as that is possible without writing
+/// one.
 ///
-/// For callers who would rather know before a long computation than after it. An existing file is left as it
-/// is.
+/// This is useful before a long computation. An existing file is left unchanged.
 ///
 /// # Errors
-/// [`PictureError`] as [`Picture::save`], but for a disk that will turn out to be full.
+/// Returns a [`PictureError`] as [`Picture::save`] does. A disk that will be full later is not
+/// detected.
 pub fn check_path(path: impl AsRef<Path>) -> Result<PictureFormat, PictureError> {
     let path = path.as_ref();
     let format = PictureFormat::of(path)?;
@@ -163,11 +166,11 @@ pub fn check_path(path: impl AsRef<Path>) -> Result<PictureFormat, PictureError>
 }
 
 impl Picture {
-    /// A black picture.
+    /// Creates a black picture.
     ///
     /// # Panics
-    /// When the picture has more pixels than memory has addresses. Memory that is not there ends the process;
-    /// see [`try_new`](Self::try_new).
+    /// Panics if the picture has more pixels than the address space. If memory is not available,
+    /// the process is aborted; see [`try_new`](Self::try_new).
     #[must_use]
     pub fn new(width: u32, height: u32) -> Self {
         let len = (width as usize)
@@ -180,10 +183,10 @@ impl Picture {
         }
     }
 
-    /// A black picture, if there is memory for it.
+    /// Creates a black picture, if there is memory for it.
     ///
     /// # Errors
-    /// [`PictureProblem::OutOfMemory`] where the system gives no 12 bytes a pixel.
+    /// Returns [`PictureProblem::OutOfMemory`] if 12 bytes per pixel are not available.
     pub fn try_new(width: u32, height: u32) -> Result<Self, PictureProblem> {
         Ok(Self {
             width,
@@ -192,13 +195,13 @@ impl Picture {
         })
     }
 
-    /// Pixels per row.
+    /// The number of pixels per row.
     #[must_use]
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// Rows.
+    /// The number of rows.
     #[must_use]
     pub fn height(&self) -> u32 {
         self.height
@@ -210,28 +213,29 @@ impl Picture {
         &self.pixels
     }
 
-    /// All pixels, row by row, to be changed.
+    /// All pixels, row by row, for modification.
     pub fn pixels_mut(&mut self) -> &mut [[f32; 3]] {
         &mut self.pixels
     }
 
-    /// A row, from 0 at the top.
+    /// Returns a row, counted from 0 at the top.
     ///
     /// # Panics
-    /// When there are not so many rows.
+    /// Panics if `row` is not below the height.
     #[must_use]
     pub fn row(&self, row: u32) -> &[[f32; 3]] {
         assert!(row < self.height, "row {row} of {}", self.height);
         &self.pixels[row as usize * self.width as usize..][..self.width as usize]
     }
 
-    /// Writes the picture to a file of the format that its extension says.
+    /// Writes the picture to a file in the format of its extension.
     ///
-    /// What stands at the path is replaced, all at once. Cost: the encoded picture in memory.
+    /// An existing file at the path is replaced atomically. The encoded picture is kept in memory.
     ///
     /// # Errors
-    /// [`PictureError`] names the file, and says whether the extension means nothing, there is no such
-    /// directory, the path is one, or writing failed; then no part of a picture is left.
+    /// Returns a [`PictureError`] if the extension is unknown, if the directory does not exist, if
+    /// the path is a directory, or if writing fails. In that case no part of a picture is left.
+    ///
     /// # Examples
     /// ```
     /// use raddle_graphics::picture::Picture;
@@ -252,11 +256,11 @@ impl Picture {
             .map_err(|error| PictureProblem::Write(error, bytes.len()).at(path))
     }
 
-    /// Encodes the picture as a file of some format. The same picture always gives the same bytes.
+    /// Encodes the picture as a file. The same picture always gives the same bytes.
     ///
     /// # Errors
-    /// [`PictureProblem::Encode`] for a picture without pixels or too large for the format,
-    /// [`PictureProblem::OutOfMemory`] where there is none for its bytes.
+    /// Returns [`PictureProblem::Encode`] for a picture that has no pixels or is too large for the
+    /// format, and [`PictureProblem::OutOfMemory`] if there is no memory for its bytes.
     pub fn encode(&self, format: PictureFormat) -> Result<Vec<u8>, PictureProblem> {
         match format {
             PictureFormat::Png => self.png(),
@@ -265,7 +269,7 @@ impl Picture {
         }
     }
 
-    fn refused(&self, reason: impl ToString) -> PictureProblem {
+    fn encode_error(&self, reason: impl ToString) -> PictureProblem {
         PictureProblem::Encode {
             width: self.width,
             height: self.height,
@@ -276,7 +280,8 @@ impl Picture {
     fn png(&self) -> Result<Vec<u8>, PictureProblem> {
         let mut bytes = Vec::new();
         let quantised = self.quantised()?;
-        // The encoder filters into a list of its own, and packs into another before it hands that over.
+        // The encoder filters into a list of its own, and compresses into another one before it
+        // writes the result.
         memory::ask_for_each(self.pixels.len(), 3 * size_of::<[u8; 3]>() as u64)?;
         PngEncoder::new_with_quality(&mut bytes, CompressionType::Default, FilterType::Adaptive)
             .write_image(
@@ -285,7 +290,7 @@ impl Picture {
                 self.height,
                 ExtendedColorType::Rgb8,
             )
-            .map_err(|error| self.refused(error))?;
+            .map_err(|error| self.encode_error(error))?;
         Ok(bytes)
     }
 
@@ -301,14 +306,15 @@ impl Picture {
         use exr::prelude::{Image, SpecificChannels, WritableImage};
 
         if self.pixels.is_empty() {
-            return Err(self.refused("no pixels"));
+            return Err(self.encode_error("no pixels"));
         }
         let (width, height) = (self.width as usize, self.height as usize);
         let channels = SpecificChannels::rgb(|position: exr::math::Vec2<usize>| {
             let [red, green, blue] = self.pixels[position.y() * width + position.x()];
             (red, green, blue)
         });
-        // Rows and their places stand behind a header; where packing gains nothing, as large as they are.
+        // Reserve space for the rows and their offsets behind a header. Where compression gains
+        // nothing, rows have their original size.
         let mut bytes = Vec::new();
         let row_bytes = (width * size_of::<[f32; 3]>()) as u64 + 64;
         reserve(&mut bytes, u64::from(self.height) * row_bytes + (64 << 10))?;
@@ -317,11 +323,11 @@ impl Picture {
             .write()
             .non_parallel()
             .to_buffered(&mut bytes)
-            .map_err(|error| self.refused(error))?;
+            .map_err(|error| self.encode_error(error))?;
         Ok(bytes.into_inner())
     }
 
-    /// The picture in 8 bits a channel.
+    /// Returns the picture in 8 bits per channel.
     fn quantised(&self) -> Result<Vec<[u8; 3]>, PictureProblem> {
         let width = self.width.max(1) as usize;
         let mut quantised = Vec::new();
@@ -335,7 +341,7 @@ impl Picture {
     }
 }
 
-/// So many black pixels, if there is memory for them.
+/// Returns `len` black pixels, if there is memory for them.
 pub(crate) fn black(len: u64) -> Result<Vec<[f32; 3]>, PictureProblem> {
     let mut pixels = Vec::new();
     reserve(&mut pixels, len)?;
@@ -343,7 +349,8 @@ pub(crate) fn black(len: u64) -> Result<Vec<[f32; 3]>, PictureProblem> {
     Ok(pixels)
 }
 
-/// Encodes linear light from 0 to 1; what lies outside is clipped, and what is no number is black.
+/// Encodes linear light from 0 to 1. Values outside of this range are clamped, and NaN becomes
+/// black.
 #[must_use]
 pub fn srgb(linear: f32) -> f32 {
     let linear = if linear > 0.0 { linear.min(1.0) } else { 0.0 };
@@ -356,9 +363,10 @@ pub fn srgb(linear: f32) -> f32 {
     }
 }
 
-/// A threshold for rounding, different from pixel to pixel so that smooth gradients show no steps.
+/// Returns a threshold for rounding, which varies from pixel to pixel so that smooth gradients show
+/// no steps.
 ///
-/// Between 0.25 and 0.75, so that a channel whose value is exact stays exact.
+/// It is between 0.25 and 0.75, so that an exact value of a channel stays exact.
 ///
 /// # Source
 /// J. Jimenez: Next Generation Post Processing in Call of Duty, 2014 (interleaved gradient noise).
@@ -367,7 +375,7 @@ fn dither(x: usize, y: usize) -> f32 {
     0.25 + 0.5 * (52.982_918 * phase.fract()).fract()
 }
 
-/// Says why no file can be begun at `path`.
+/// Returns the reason why no file can be created at `path`.
 fn cannot_open(error: io::Error, path: &Path) -> PictureError {
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -1,4 +1,4 @@
-//! Rays and what they hit.
+//! Rays and their hits.
 
 use glam::Vec3;
 
@@ -14,18 +14,18 @@ use glam::Vec3;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ray {
-    /// Where `t` is zero. Finite.
+    /// The point with `t` = 0; finite.
     pub origin: Vec3,
-    /// Where it goes; of any length but zero, finite. `t` counts in this length.
+    /// The direction; finite and of any length except zero, which is the unit of `t`.
     pub direction: Vec3,
-    /// The smallest `t` that counts as a hit; not below zero.
+    /// The smallest `t` of a hit; not negative.
     pub t_min: f32,
-    /// The largest `t` that counts as a hit; may be infinite.
+    /// The largest `t` of a hit; may be infinite.
     pub t_max: f32,
 }
 
 impl Ray {
-    /// A ray that starts at its origin and never ends.
+    /// Creates a ray that starts at its origin and never ends.
     #[inline]
     #[must_use]
     pub const fn new(origin: Vec3, direction: Vec3) -> Self {
@@ -37,9 +37,10 @@ impl Ray {
         }
     }
 
-    /// A ray between two points, without its ends: it hits what hides one from the other.
+    /// Creates a ray between two points without its ends. It hits any triangle that hides one point
+    /// from the other.
     ///
-    /// `t` runs from 0 at `from` to 1 at `to`; `margin` of it is left out at either end.
+    /// `t` runs from 0 at `from` to 1 at `to`, and `margin` of it is left out at either end.
     #[inline]
     #[must_use]
     pub fn between(from: Vec3, to: Vec3, margin: f32) -> Self {
@@ -59,13 +60,14 @@ impl Ray {
     }
 }
 
-/// Where a ray meets a triangle.
+/// A hit of a ray on a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// How far along the ray, in lengths of its direction.
+    /// The distance along the ray, in lengths of its direction.
     pub t: f32,
     /// The index of the triangle in its mesh.
     pub triangle: u32,
-    /// The weights of the three corners at the point; not below zero, their sum is 1 up to rounding.
+    /// The weights of the three corners at the point. They are not negative, and their sum is 1 up
+    /// to rounding.
     pub weights: [f32; 3],
 }

@@ -1,7 +1,7 @@
-//! Pictures of meshes: rays through every pixel, two lights, a task for every tile.
+//! Renders pictures of meshes: rays through every pixel, two lights, and one task per tile.
 //!
-//! A tile is a task and knows nothing of the others; which samples a pixel takes follows from its place
-//! alone. So the picture does not depend on how many workers there are, to the last bit.
+//! Tiles are independent tasks, and the samples of a pixel depend only on its position. So the
+//! picture does not depend on the number of workers, to the last bit.
 
 use std::time::{Duration, Instant};
 
@@ -25,12 +25,12 @@ use normals::CornerNormals;
 use shade::Shader;
 use tile::{Tile, tiles_of};
 
-/// The widest and highest picture.
+/// The maximum width and height of a picture.
 pub const SIZE_MAX: u32 = 1 << 16;
-/// The most samples per pixel.
+/// The maximum number of samples per pixel.
 pub const SAMPLES_MAX: u32 = 1 << 16;
 
-/// What to render.
+/// The options of a rendering.
 ///
 /// # Examples
 /// ```
@@ -43,9 +43,9 @@ pub const SAMPLES_MAX: u32 = 1 << 16;
 pub struct RenderOptions {
     /// Width and height in pixels, each from 1 to [`SIZE_MAX`].
     pub size: (u32, u32),
-    /// Rays per pixel, from 1 to [`SAMPLES_MAX`].
+    /// The number of rays per pixel, from 1 to [`SAMPLES_MAX`].
     pub samples: u32,
-    /// From where; what it leaves open is chosen to suit the mesh.
+    /// The wishes for the camera. The rest is chosen to suit the mesh.
     pub view: View,
 }
 
@@ -59,25 +59,25 @@ impl Default for RenderOptions {
     }
 }
 
-/// Why there is no picture.
+/// The reasons why a picture cannot be rendered.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
     /// The camera cannot be set up.
     #[error(transparent)]
     Camera(#[from] CameraError),
-    /// A picture without pixels, or too large a one.
+    /// The picture has no pixels, or is too large.
     #[error("a picture of {0} × {1} pixels, expected 1 to {SIZE_MAX} each way")]
     Size(u32, u32),
-    /// No samples, or too many.
+    /// The number of samples is zero or too large.
     #[error("{0} samples per pixel, expected 1 to {SAMPLES_MAX}")]
     Samples(u32),
-    /// There is no memory for the picture, or for the normals of a mesh that has none.
+    /// There is not enough memory for the picture, or for the normals of a mesh without normals.
     #[error(
         "no memory for {bytes} bytes of pixels and normals, expected a smaller picture or mesh"
     )]
     OutOfMemory {
-        /// What was asked of the system.
+        /// The number of bytes that were requested from the system.
         bytes: u64,
     },
     /// The tree was built over another mesh.
@@ -85,70 +85,70 @@ pub enum RenderError {
         "a tree over triangle {triangle} of a mesh with {count}, expected the tree of the mesh"
     )]
     OtherMesh {
-        /// A triangle that the tree has.
+        /// A triangle of the tree.
         triangle: usize,
-        /// Triangles of the mesh.
+        /// The number of triangles of the mesh.
         count: usize,
     },
 }
 
-/// A picture and what it took.
+/// A picture and a report on rendering it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Rendering {
     /// The picture.
     pub picture: Picture,
-    /// What it took.
+    /// The report.
     pub report: RenderReport,
 }
 
-/// What a rendering took.
+/// A report on a rendering.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct RenderReport {
-    /// From where the picture was taken.
+    /// The camera of the picture.
     pub camera: Camera,
-    /// What the mesh was taken for.
+    /// The kind of scene that the mesh was classified as.
     pub setting: Setting,
-    /// Rays from the camera.
+    /// The number of rays from the camera.
     pub rays_primary: u64,
-    /// Rays from the camera that hit the mesh.
+    /// The number of rays from the camera that hit the mesh.
     pub rays_hit: u64,
-    /// Rays towards the light.
+    /// The number of rays towards the light.
     pub rays_shadow: u64,
-    /// Tasks.
+    /// The number of tiles, each of which is a task.
     pub tile_count: usize,
-    /// Time to choose camera and light and to find the normals.
+    /// The time spent on choosing camera and light and on computing the normals.
     pub time_prepare: Duration,
-    /// Time to follow the rays.
+    /// The time spent on following the rays.
     pub time_trace: Duration,
 }
 
 impl RenderReport {
-    /// Rays of all kinds.
+    /// The number of rays of all kinds.
     #[must_use]
     pub fn rays(&self) -> u64 {
         self.rays_primary + self.rays_shadow
     }
 
-    /// Rays of all kinds per second of tracing, shading included.
+    /// The number of rays of all kinds per second of tracing, including shading.
     #[must_use]
     pub fn rays_per_second(&self) -> f64 {
         self.rays() as f64 / self.time_trace.as_secs_f64().max(1e-9)
     }
 }
 
-/// A tile that is done, as the progress callback hears of it.
+/// A finished tile, as reported to the progress callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TileDone {
-    /// Which one, from 0.
+    /// The number of the tile, from 0.
     pub tile: usize,
-    /// How many there are.
+    /// The number of tiles.
     pub tile_count: usize,
 }
 
-/// Counts of rays, summed up tile by tile.
+/// Counts of rays, added up over the tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct RayCounts {
     primary: u64,
@@ -158,12 +158,13 @@ struct RayCounts {
 
 /// Renders a mesh with all workers of the runtime.
 ///
-/// `tree` is the tree of `mesh`. `on_tile` hears of every tile as it is done, in any order and from any
-/// worker. The picture depends on nothing but mesh, tree and options.
+/// `tree` must be the tree of `mesh`. `on_tile` is called for every finished tile, in any order and
+/// on any worker. The picture depends only on mesh, tree and options.
 ///
 /// # Errors
-/// [`RenderError`] for sizes, samples or cameras that make no sense, and where there is no memory for the
-/// picture.
+/// Returns a [`RenderError`] if the size, the number of samples or the camera is out of range, or
+/// if there is not enough memory for the picture.
+///
 /// # Examples
 /// ```
 /// use glam::Vec3;
@@ -190,7 +191,8 @@ pub fn render(
 ) -> Result<Rendering, RenderError> {
     check(mesh, tree, options)?;
     let start = Instant::now();
-    // Before the rays: what memory is not there for should not be found out after the work.
+    // Allocate all memory before following the rays, so that a lack of memory is detected before
+    // the work.
     let (mut picture, mut pixels) = memory_for(mesh, options.size)?;
     let (camera, setting) = options.view.camera(mesh, tree, options.size)?;
     let normals = CornerNormals::of(mesh, tree.bounds());
@@ -234,13 +236,14 @@ pub fn render(
     Ok(Rendering { picture, report })
 }
 
-/// A picture, and as many pixels again for the tiles; that there is room for normals is found out with them.
+/// Allocates a picture, and the same number of pixels again for the tiles. Also checks that there
+/// is memory for the normals.
 fn memory_for(
     mesh: &Mesh,
     (width, height): (u32, u32),
 ) -> Result<(Picture, Vec<[f32; 3]>), RenderError> {
     let len = u64::from(width) * u64::from(height);
-    // Pictures and tiles alike take three floats a pixel.
+    // The picture and the tiles both take three floats per pixel.
     let pixel_bytes = 2 * len * size_of::<[f32; 3]>() as u64;
     let normal_bytes = CornerNormals::bytes_for(mesh);
     let both = Picture::try_new(width, height).and_then(|picture| {

@@ -1,14 +1,15 @@
-//! Scenes for people without files: shapes of any number of triangles, the same on every machine.
+//! Generated scenes, for users without files. They have any number of triangles and are the same on
+//! every machine.
 //!
-//! | name      | what                                              | why it is here                            |
-//! |-----------|---------------------------------------------------|-------------------------------------------|
-//! | `flake`   | a sphere with nine smaller spheres, and so on     | separate parts of very different sizes    |
-//! | `terrain` | mountains over a square                           | one even sheet, seen at a grazing angle   |
-//! | `knot`    | a tube along a torus knot                         | a thin part in a large box, much overlap  |
+//! | name      | contents                                      | purpose                         |
+//! |-----------|-----------------------------------------------|---------------------------------|
+//! | `flake`   | a sphere with nine smaller spheres, and so on | parts of very different sizes   |
+//! | `terrain` | mountains over a square                       | one sheet, at a grazing angle   |
+//! | `knot`    | a tube along a torus knot                     | a thin part in a box, overlaps  |
 //!
-//! All of them have smooth normals, look outwards (anticlockwise), stand upright along y and fit into a box of
-//! a few units around the origin. A scene is a function of its seed alone: the number of triangles says how
-//! finely it is drawn, not what it shows.
+//! All scenes have smooth normals, face outward (anticlockwise), are upright along y, and fit into
+//! a box of a few units around the origin. The shape of a scene depends on its seed alone. The
+//! number of triangles determines only how finely it is drawn.
 
 mod flake;
 mod knot;
@@ -27,7 +28,7 @@ use crate::mesh::Mesh;
 #[cfg(test)]
 mod tests;
 
-/// The most triangles that a scene may be asked for: 2^28.
+/// The maximum number of triangles of a scene: 2^28.
 pub const TRIANGLE_COUNT_MAX: usize = 1 << 28;
 
 /// A scene that can be generated.
@@ -43,10 +44,10 @@ pub enum Scene {
 }
 
 impl Scene {
-    /// All scenes, in the order in which they are offered.
+    /// All scenes, in the order in which they are listed to the user.
     pub const ALL: [Self; 3] = [Self::Flake, Self::Terrain, Self::Knot];
 
-    /// The name of the scene, as a person types it.
+    /// The name of the scene, as the user types it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -56,7 +57,8 @@ impl Scene {
         }
     }
 
-    /// From where to look at the scene. What is `None` is best chosen as for any mesh.
+    /// Returns the wishes for a camera that suit the scene. Fields that are `None` are best chosen
+    /// as for any mesh.
     ///
     /// # Examples
     /// ```
@@ -74,7 +76,7 @@ impl Scene {
         }
     }
 
-    /// The fewest triangles that the scene can be drawn with.
+    /// The minimum number of triangles of the scene.
     #[must_use]
     pub fn triangle_count_min(self) -> usize {
         match self {
@@ -91,7 +93,7 @@ impl fmt::Display for Scene {
     }
 }
 
-/// A name that no scene has.
+/// The error for a name that no scene has.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("scene {name:?}; expected flake, terrain or knot")]
 #[non_exhaustive]
@@ -106,7 +108,7 @@ impl FromStr for Scene {
     /// Finds a scene by its name.
     ///
     /// # Errors
-    /// [`SceneError`] tells the names that there are.
+    /// Returns a [`SceneError`] that lists the valid names.
     fn from_str(name: &str) -> Result<Self, SceneError> {
         Self::ALL
             .into_iter()
@@ -115,20 +117,21 @@ impl FromStr for Scene {
     }
 }
 
-/// There is no memory for a scene.
+/// There is not enough memory for a scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("no memory for {bytes} bytes of triangles; expected a scene of fewer")]
 #[non_exhaustive]
 pub struct OutOfMemory {
-    /// What was asked of the system.
+    /// The number of bytes that were requested from the system.
     pub bytes: u64,
 }
 
 /// Generates a scene of about `triangle_count` triangles, with seed 0.
 ///
 /// # Panics
-/// When `triangle_count` is more than [`TRIANGLE_COUNT_MAX`]. Memory that is not there ends the process; see
-/// [`try_generate`].
+/// Panics if `triangle_count` is more than [`TRIANGLE_COUNT_MAX`]. If memory is not available, the
+/// process is aborted; see [`try_generate`].
+///
 /// # Examples
 /// ```
 /// use raddle_graphics::scene::{self, Scene};
@@ -146,11 +149,13 @@ pub fn generate(scene: Scene, triangle_count: usize) -> Mesh {
 /// Generates a scene as [`generate`] does, if there is memory for it.
 ///
 /// # Errors
-/// [`OutOfMemory`] where the system has not 36 bytes for each triangle.
+/// Returns [`OutOfMemory`] if 36 bytes per triangle are not available.
+///
 /// # Panics
-/// When `triangle_count` is more than [`TRIANGLE_COUNT_MAX`].
+/// Panics if `triangle_count` is more than [`TRIANGLE_COUNT_MAX`].
 pub fn try_generate(scene: Scene, triangle_count: usize) -> Result<Mesh, OutOfMemory> {
-    // A triangle has three indices and half a vertex; that has a position, a normal and, for a while, a sum.
+    // A triangle has three indices and half a vertex. A vertex has a position, a normal and
+    // temporarily a sum.
     const TRIANGLE_BYTES: u64 = 12 + (12 + 12 + 24) / 2;
     memory::ask_for_each(triangle_count, TRIANGLE_BYTES)
         .map_err(|NoMemory(bytes)| OutOfMemory { bytes })?;
@@ -159,11 +164,13 @@ pub fn try_generate(scene: Scene, triangle_count: usize) -> Result<Mesh, OutOfMe
 
 /// Generates a scene of about `triangle_count` triangles.
 ///
-/// The mesh has never more than `triangle_count` triangles, except that it has at least
-/// [`Scene::triangle_count_min`]; and from 1,000 on it has at least 95 % of them, from 100,000 on 99 %. The same
-/// arguments give the same mesh. Cost: linear in the number of triangles, a few dozen nanoseconds for each.
+/// The mesh never has more than `triangle_count` triangles, except that it has at least
+/// [`Scene::triangle_count_min`]. From 1,000 triangles on it has at least 95 % of them, and from
+/// 100,000 on at least 99 %. The same arguments give the same mesh. The time is linear in the
+/// number of triangles, a few dozen nanoseconds for each.
+///
 /// # Panics
-/// When `triangle_count` is more than [`TRIANGLE_COUNT_MAX`].
+/// Panics if `triangle_count` is more than [`TRIANGLE_COUNT_MAX`].
 #[must_use]
 pub fn generate_with_seed(scene: Scene, triangle_count: usize, seed: u64) -> Mesh {
     assert!(
@@ -178,11 +185,11 @@ pub fn generate_with_seed(scene: Scene, triangle_count: usize, seed: u64) -> Mes
     }
 }
 
-/// Scrambles a number into another: a random number for every seed and place.
+/// Mixes the bits of a number, which gives a random number for every seed and position.
 ///
 /// # Source
-/// G. L. Steele, D. Lea, C. H. Flood: Fast Splittable Pseudorandom Number Generators. OOPSLA 2014 (the
-/// finaliser of SplitMix64).
+/// G. L. Steele, D. Lea, C. H. Flood: Fast Splittable Pseudorandom Number Generators. OOPSLA 2014
+/// (the finaliser of SplitMix64).
 fn scramble(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -190,15 +197,17 @@ fn scramble(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// A number in [0, 1) for every input.
+/// Returns a number in [0, 1) for every input.
 fn fraction(value: u64) -> f32 {
     (scramble(value) >> 40) as f32 / (1 << 24) as f32
 }
 
-/// Appends a rectangular sheet of `rows` × `columns` vertices to `mesh`, two triangles for each cell.
+/// Appends a rectangular sheet of `rows` × `columns` vertices to `mesh`, with two triangles for
+/// each cell.
 ///
-/// A sheet that is `closed` along an axis has a further row of cells there, from the last vertices back to the
-/// first. The triangles face the side from which rows go up and columns to the right.
+/// A sheet that is closed along an axis has a further row of cells there, from the last vertices
+/// back to the first. The triangles face the side from which rows go up and columns go to the
+/// right.
 fn append_sheet(
     mesh: &mut Mesh,
     [rows, columns]: [usize; 2],

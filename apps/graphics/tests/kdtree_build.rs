@@ -1,4 +1,5 @@
-//! The parallel builder gives the sequential builder's tree, node for node, on generated meshes.
+//! The builder by tasks gives the tree of the sequential builder, node for node, on generated
+//! meshes.
 
 mod kdtree_support;
 
@@ -13,7 +14,7 @@ use raddle_graphics::scene::{Scene, generate};
 
 use kdtree_support::{degenerate, soup};
 
-/// Both trees of a mesh, which must be one.
+/// Builds a tree by tasks and asserts that it equals the sequential one.
 fn tree_of(mesh: &Mesh, parameters: &Parameters) -> KdTree {
     let tree = KdTree::build(mesh, parameters).unwrap();
     assert!(
@@ -132,15 +133,15 @@ proptest! {
     }
 }
 
-/// A large mesh was built for many seconds without a sign of life, since nobody was told how far it was.
+/// Regression: a build of a large mesh ran for many seconds without any report of its progress.
 #[test]
 fn the_shares_of_finished_subtrees_add_up_to_one() {
     let mesh = generate(Scene::Flake, 60_000);
     let parameters = Parameters::default();
-    let told = Mutex::new(Vec::new());
-    let note = |share: f32| told.lock().expect("no panic").push(share);
+    let reported = Mutex::new(Vec::new());
+    let note = |share: f32| reported.lock().expect("no panic").push(share);
     let check = |builder: &str| {
-        let mut shares = std::mem::take(&mut *told.lock().expect("no panic"));
+        let mut shares = std::mem::take(&mut *reported.lock().expect("no panic"));
         shares.sort_by(f32::total_cmp);
         assert!(shares.len() > 10, "{builder}: {shares:?}");
         assert!(shares[0] > 0.0, "{builder}: {shares:?}");

@@ -1,4 +1,5 @@
-//! The trees of the real meshes under `RADDLE_DATA`: one tree whoever builds it, and right for rays.
+//! The trees of the real meshes under `RADDLE_DATA`: all builders give the same tree, and rays hit
+//! the right triangles.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -17,23 +18,24 @@ struct Real {
     path: PathBuf,
     mesh: Mesh,
     prepared: Prepared,
-    /// Down to level 15.
+    /// The tree with at most 15 levels.
     to_15: KdTree,
-    /// By the parameters that a caller has who names none.
-    usual: KdTree,
+    /// The tree with default parameters.
+    default_tree: KdTree,
 }
 
-/// All meshes of the folder of real data. To read and to build them takes seconds, so the tests
-/// share them.
+/// All meshes in the folder of real data. Reading them and building their trees takes seconds, so
+/// the tests share them.
 static REAL: LazyLock<Vec<Real>> = LazyLock::new(|| {
     let folder = std::env::var_os("RADDLE_DATA").expect(
-        "RADDLE_DATA must name the folder with the real test data: this test loads mesh/*.ply.zst from it",
+        "RADDLE_DATA must name the folder with the real test data: \
+         this test loads mesh/*.ply.zst from it",
     );
     let folder = PathBuf::from(folder).join("mesh");
     let entries =
         std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("a directory that can be read").path())
+        .map(|entry| entry.expect("the directory is readable").path())
         .filter(|path| path.to_string_lossy().ends_with(".ply.zst"))
         .collect();
     paths.sort();
@@ -46,7 +48,7 @@ static REAL: LazyLock<Vec<Real>> = LazyLock::new(|| {
     raddle::map(0..paths.len(), |index| Real::load(paths[index].clone()))
 });
 
-/// The parameters of the study, whose trees have 15 levels.
+/// The parameters of the study, which uses trees of 15 levels.
 fn to_15() -> Parameters {
     Parameters {
         depth_limit: DepthLimit::At(15),
@@ -61,7 +63,7 @@ impl Real {
         let to_15 = KdTree::from_prepared_sequential(prepared.clone(), &to_15(), |_| ());
         Self {
             to_15: to_15.unwrap(),
-            usual: KdTree::build_sequential(&mesh, &Parameters::default()).unwrap(),
+            default_tree: KdTree::build_sequential(&mesh, &Parameters::default()).unwrap(),
             path,
             mesh,
             prepared,
@@ -75,8 +77,10 @@ fn every_mesh_has_one_tree() {
     let builder = MessageBuilder::new(&runtime, MessageOptions::default());
     for real in &*REAL {
         let path = real.path.display();
-        for (parameters, expected) in [(to_15(), &real.to_15), (Parameters::default(), &real.usual)]
-        {
+        for (parameters, expected) in [
+            (to_15(), &real.to_15),
+            (Parameters::default(), &real.default_tree),
+        ] {
             let depth_limit = parameters.depth_limit;
             let tree = KdTree::build(&real.mesh, &parameters).unwrap();
             assert!(tree == *expected, "{path} at {depth_limit:?}");
@@ -87,9 +91,9 @@ fn every_mesh_has_one_tree() {
     }
 }
 
-/// Each choice where many tasks work on many cells, and both kinds of worker tasks with both kinds
-/// of arrays.
-fn switched() -> Vec<MessageOptions> {
+/// Returns each value of each option, with many tasks working on many cells, and both kinds of
+/// worker tasks with both kinds of arrays.
+fn option_variants() -> Vec<MessageOptions> {
     let many = MessageOptions {
         grain: NodeGrain::Tasks(64),
         // Two hundred tasks for the largest of the meshes.
@@ -106,7 +110,7 @@ fn switched() -> Vec<MessageOptions> {
         all.extend(SectionForm::ALL.map(|sync| MessageOptions { sync, ..many }));
     }
     all.extend(ScanChoice::ALL.map(|scans| MessageOptions { scans, ..many }));
-    // The usual choice is among those of each kind.
+    // The default options occur once per option. Keep only the first occurrence.
     let is_new = |index: &usize| !all[..*index].contains(&all[*index]);
     (0..all.len())
         .filter(is_new)
@@ -115,9 +119,9 @@ fn switched() -> Vec<MessageOptions> {
 }
 
 #[test]
-fn every_switch_gives_the_tree_of_real_meshes() {
+fn every_option_gives_the_same_tree_of_real_meshes() {
     let runtime = raddle::Runtime::builder().workers(2).build().unwrap();
-    // The dragon in full, five times as large, is built by messages above.
+    // The full dragon, which is five times as large, is built by messages in another test.
     let wanted = ["bunny", "dragon_res2", "sponza", "car"];
     let is_wanted = |real: &&Real| {
         let name = real.path.to_string_lossy();
@@ -126,7 +130,7 @@ fn every_switch_gives_the_tree_of_real_meshes() {
     let mut count = 0;
     for real in REAL.iter().filter(is_wanted) {
         count += 1;
-        for options in switched() {
+        for options in option_variants() {
             let builder = MessageBuilder::new(&runtime, options);
             let built = builder.build(real.prepared.clone(), &to_15(), |_| ());
             let is_same = built.unwrap().tree == real.to_15;
@@ -137,10 +141,10 @@ fn every_switch_gives_the_tree_of_real_meshes() {
 }
 
 #[test]
-fn rays_at_real_meshes_hit_what_trying_all_triangles_hits() {
+fn rays_at_real_meshes_hit_the_nearest_of_all_triangles() {
     for real in &*REAL {
-        let (mesh, tree) = (&real.mesh, &real.usual);
-        // A leaf with everything in it: the same test of every triangle.
+        let (mesh, tree) = (&real.mesh, &real.default_tree);
+        // A single leaf with all triangles: the same test is applied to every triangle.
         let parameters = Parameters {
             depth_limit: DepthLimit::At(0),
             ..Parameters::default()

@@ -1,4 +1,5 @@
-//! The builder by messages gives the sequential builder's tree, node for node, however it is told to go about it.
+//! The builder by messages gives the tree of the sequential builder, node for node, with any
+//! options.
 
 mod kdtree_support;
 
@@ -14,7 +15,7 @@ use raddle_graphics::scene::{Scene, generate};
 
 use kdtree_support::{degenerate, soup};
 
-/// So fine that small meshes have many node tasks, and these many worker tasks.
+/// So fine that small meshes have many node tasks, and these have many worker tasks.
 const FINE: MessageOptions = MessageOptions {
     grain: NodeGrain::Tasks(64),
     worker_tasks: WorkerTasks::Dynamic,
@@ -28,9 +29,9 @@ fn runtime(workers: usize) -> Runtime {
     Runtime::builder().workers(workers).build().unwrap()
 }
 
-/// A mesh that is ready to be built, and the tree that the sequential builder makes of it.
+/// A prepared mesh, and the tree that the sequential builder makes of it.
 ///
-/// Both take longer than most builds by messages, so each is made once for all that are compared.
+/// Both take longer than most builds by messages, so they are made once for all comparisons.
 struct Expected {
     prepared: Prepared,
     parameters: Parameters,
@@ -46,7 +47,7 @@ impl Expected {
         }
     }
 
-    /// Builds by messages, and compares.
+    /// Builds by messages and compares the trees.
     #[track_caller]
     fn check(&self, builder: &MessageBuilder<'_>) {
         let built = builder.build(self.prepared.clone(), &self.parameters, |_| ());
@@ -67,7 +68,7 @@ fn at_depth(depth_limit: DepthLimit) -> Parameters {
     }
 }
 
-/// Every combination of what is a choice of few.
+/// Returns all combinations of the options with few values.
 fn all_options() -> Vec<MessageOptions> {
     let mut all = Vec::new();
     for worker_tasks in WorkerTasks::ALL {
@@ -89,7 +90,7 @@ fn all_options() -> Vec<MessageOptions> {
 }
 
 #[test]
-fn every_switch_gives_the_same_tree() {
+fn every_option_gives_the_same_tree() {
     let depths = [DepthLimit::At(8), DepthLimit::Unlimited].map(at_depth);
     let scenes = Scene::ALL.map(|scene| generate(scene, 1_500));
     let expected = scenes
@@ -153,7 +154,7 @@ fn degenerate_meshes_have_the_same_tree() {
 }
 
 #[test]
-fn builds_at_the_same_time_do_not_disturb_each_other() {
+fn concurrent_builds_do_not_disturb_each_other() {
     let expected = Scene::ALL
         .map(|scene| Expected::new(&generate(scene, 5_000), at_depth(DepthLimit::At(15))));
     let runtime = runtime(2);
@@ -176,8 +177,8 @@ fn builds_at_the_same_time_do_not_disturb_each_other() {
 }
 
 #[test]
-#[should_panic(expected = "outside of the runtime's workers")]
-fn a_worker_is_told_not_to_wait_for_a_build() {
+#[should_panic(expected = "must not be called on a worker")]
+fn a_build_on_a_worker_is_rejected() {
     let runtime = runtime(2);
     let builder = MessageBuilder::new(&runtime, FINE);
     let prepared = Prepared::new(&generate(Scene::Flake, 100)).unwrap();
@@ -185,7 +186,7 @@ fn a_worker_is_told_not_to_wait_for_a_build() {
 }
 
 #[test]
-fn a_cell_has_no_more_worker_tasks_than_make_sense() {
+fn the_number_of_worker_tasks_of_a_cell_is_bounded() {
     let runtime = runtime(2);
     let mesh = generate(Scene::Knot, 10_000);
     let options = MessageOptions {
@@ -197,13 +198,13 @@ fn a_cell_has_no_more_worker_tasks_than_make_sense() {
     let parameters = at_depth(DepthLimit::At(8));
     let built = builder.build(Prepared::new(&mesh).unwrap(), &parameters, |_| ());
     let built = built.unwrap();
-    // No cell of this scene is cut off empty space, so that each node task has one cell.
+    // In this scene no plane cuts off empty space, so each node task has one cell.
     assert!(built.worker_tasks <= 128 * built.node_tasks);
     assert!(built.worker_tasks >= 128);
 }
 
 #[test]
-fn what_cannot_be_built_is_an_error() {
+fn a_parameter_out_of_range_is_an_error() {
     let runtime = runtime(2);
     let builder = MessageBuilder::new(&runtime, FINE);
     let prepared = Prepared::new(&generate(Scene::Flake, 100)).unwrap();
@@ -211,7 +212,7 @@ fn what_cannot_be_built_is_an_error() {
         traversal_cost: f64::NAN,
         ..Parameters::default()
     };
-    let refused = builder.build(prepared, &parameters, |_| ());
-    let said = refused.unwrap_err().to_string();
-    assert!(said.contains("traversal cost is NaN"), "{said}");
+    let outcome = builder.build(prepared, &parameters, |_| ());
+    let message = outcome.unwrap_err().to_string();
+    assert!(message.contains("traversal cost is NaN"), "{message}");
 }

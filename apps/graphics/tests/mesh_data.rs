@@ -1,13 +1,14 @@
-//! The real meshes under `RADDLE_DATA` load, with the counts that their list gives.
+//! The real meshes under `RADDLE_DATA` load with the counts in their list.
 
 use std::path::PathBuf;
 
 use raddle_graphics::mesh::{Compression, Format, LoadOptions, Loaded, Mesh};
 
-/// The folder of real data.
+/// Returns the folder of real data.
 fn data() -> PathBuf {
     let folder = std::env::var_os("RADDLE_DATA").expect(
-        "RADDLE_DATA must name the folder with the real test data: this test loads mesh/*.ply.zst from it",
+        "RADDLE_DATA must name the folder with the real test data: \
+         this test loads mesh/*.ply.zst from it",
     );
     PathBuf::from(folder)
 }

@@ -1,4 +1,5 @@
-//! Bad mesh files end in errors of one line that name the file, the place, what was found and what was expected.
+//! Bad mesh files end in one-line errors that name the file, the place, what was found and what was
+//! expected.
 
 mod mesh_support;
 
@@ -16,7 +17,7 @@ fn square() -> Mesh {
     }
 }
 
-/// A folder that goes away with its owner.
+/// A folder that is deleted when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -39,7 +40,7 @@ impl Drop for Folder {
     }
 }
 
-/// Loads a bad file; asserts that its error is one line that begins with its name.
+/// Loads a bad file and asserts that its error is one line that begins with the file's name.
 fn error(path: &Path) -> MeshError {
     let error = Mesh::load(path).expect_err("the file is bad");
     let message = error.to_string();
@@ -62,7 +63,7 @@ fn read(name: &str, bytes: &[u8]) -> Result<Mesh, MeshError> {
 }
 
 #[test]
-fn what_is_no_file_is_said_to_be_none() {
+fn missing_files_directories_and_empty_files_are_distinct_errors() {
     let folder = Folder::new("mesh-errors-none");
     let missing = error(&folder.0.join("missing.ply"));
     assert!(matches!(missing.problem, MeshProblem::Open(_)));
@@ -71,29 +72,29 @@ fn what_is_no_file_is_said_to_be_none() {
         let empty = error(&folder.write(name, b""));
         assert!(matches!(empty.problem, MeshProblem::Empty), "{name}");
     }
-    let nothing = zstd::encode_all(&b""[..], 1).expect("memory takes all bytes");
+    let nothing = zstd::encode_all(&b""[..], 1).expect("writing to memory succeeds");
     let empty = error(&folder.write("empty.ply.zst", &nothing));
     assert!(matches!(empty.problem, MeshProblem::Empty));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_file_that_opens_and_does_not_read_is_an_error_at_its_byte() {
-    // The memory of a process is a file whose first page nobody may read.
+fn a_file_that_opens_but_cannot_be_read_is_an_error_at_its_byte() {
+    // The memory of a process is a file with an unreadable first page.
     let error = error(Path::new("/proc/self/mem"));
     assert!(matches!(error.problem, MeshProblem::Read(_)), "{error}");
     assert_eq!(error.place, Place::Byte(0));
 }
 
 #[test]
-fn what_is_no_mesh_is_quoted_on_one_line() {
+fn the_beginning_of_an_unknown_file_is_quoted_on_one_line() {
     let folder = Folder::new("mesh-errors-format");
     for (bytes, quoted) in [
         (&b"Dear reader,\nthis is no mesh.\n"[..], "\"Dear reader,\""),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "\"\\u{fffd}PNG\""),
         (b"{\"asset\": {}}", "JSON"),
     ] {
-        let error = error(&folder.write("letter", bytes));
+        let error = error(&folder.write("note", bytes));
         assert!(matches!(error.problem, MeshProblem::UnknownFormat { .. }));
         assert!(error.to_string().contains(quoted), "{error}");
     }
@@ -111,11 +112,12 @@ fn a_name_with_a_line_break_does_not_break_the_line() {
 }
 
 #[test]
-fn a_file_cut_short_anywhere_is_an_error_or_no_other_mesh() {
+fn a_truncated_file_is_an_error_or_a_part_of_the_mesh() {
     for (name, bytes) in every_format(&square()) {
         for length in 0..bytes.len() {
             match read(name, &bytes[..length]) {
-                // Text may lose its last line break, and OBJ its last faces, without anybody being able to tell.
+                // A text may lose its last line break, and OBJ its last faces, without being
+                // recognisable as truncated.
                 Ok(mesh) => {
                     let text =
                         name == "mesh.obj" || length + 1 == bytes.len() || name.contains("text");
@@ -134,16 +136,16 @@ fn a_file_cut_short_anywhere_is_an_error_or_no_other_mesh() {
 }
 
 #[test]
-fn compressed_data_cut_short_or_damaged_is_an_error() {
+fn truncated_or_damaged_compressed_data_is_an_error() {
     let (_, bytes) = every_format(&square()).swap_remove(1);
-    let zstd = zstd::encode_all(&bytes[..], 1).expect("memory takes all bytes");
+    let zstd = zstd::encode_all(&bytes[..], 1).expect("writing to memory succeeds");
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    std::io::Write::write_all(&mut encoder, &bytes).expect("memory takes all bytes");
-    let gzip = encoder.finish().expect("memory takes all bytes");
+    std::io::Write::write_all(&mut encoder, &bytes).expect("writing to memory succeeds");
+    let gzip = encoder.finish().expect("writing to memory succeeds");
     for (name, file) in [("it.ply.zst", zstd), ("it.ply.gz", gzip)] {
         assert!(read(name, &file).is_ok(), "{name}");
         for length in 5..file.len() {
-            let error = read(name, &file[..length]).expect_err("it is cut short");
+            let error = read(name, &file[..length]).expect_err("the file is truncated");
             assert!(error.to_string().starts_with(name), "{error}");
         }
         // The last bytes of gzip are its checksum and its length.
@@ -158,13 +160,13 @@ fn compressed_data_cut_short_or_damaged_is_an_error() {
 }
 
 #[test]
-fn a_bomb_stops_at_the_limit() {
+fn a_decompression_bomb_stops_at_the_limit() {
     let header =
         b"ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\nproperty float x\n\
         property float y\nproperty float z\nend_header\n";
     let mut bomb = header.to_vec();
     bomb.resize(64 << 20, 0);
-    let bomb = zstd::encode_all(&bomb[..], 1).expect("memory takes all bytes");
+    let bomb = zstd::encode_all(&bomb[..], 1).expect("writing to memory succeeds");
     assert!(bomb.len() < 1 << 16, "the bomb is small");
     let error = read("bomb.ply.zst", &bomb).expect_err("it expands beyond the limit");
     assert!(
@@ -179,20 +181,21 @@ fn a_bomb_stops_at_the_limit() {
     );
 }
 
-/// Such meshes once loaded, and `raddle render` wrote a picture of nothing and called that a success.
+/// Regression: such meshes used to load, and `raddle render` reported success for an empty picture.
 #[test]
-fn a_mesh_without_any_area_is_an_error_that_says_so() {
+fn a_mesh_without_any_area_is_an_error() {
     let in_a_point = vec![Vec3::ONE; 4];
     let in_a_line = (0..4).map(|x| Vec3::X * x as f32).collect();
     for positions in [in_a_point, in_a_line] {
         let mut flat = square();
         flat.positions = positions;
         for (name, bytes) in every_format(&flat) {
-            let error = read(name, &bytes).expect_err("nothing of it can be seen");
+            let error = read(name, &bytes).expect_err("the mesh is invisible");
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "{name}: 2 triangles, all of zero area; expected at least one triangle with an area"
+                    "{name}: 2 triangles, all of zero area; \
+                     expected at least one triangle with an area"
                 )
             );
             assert!(
@@ -204,7 +207,7 @@ fn a_mesh_without_any_area_is_an_error_that_says_so() {
 }
 
 #[test]
-fn triangles_of_zero_area_beside_others_load_and_are_counted() {
+fn triangles_of_zero_area_are_kept_and_counted_if_there_are_others() {
     let mut flat = square();
     flat.triangles.extend([[0, 0, 0], [1, 2, 1]]);
     for (name, bytes) in every_format(&flat) {
@@ -220,7 +223,7 @@ fn triangles_of_zero_area_beside_others_load_and_are_counted() {
     }
 }
 
-/// The beginning of `/dev/zero` once stood in the message as forty times `\u{0}`.
+/// Regression: the beginning of `/dev/zero` used to be quoted as forty times `\u{0}`.
 #[test]
 fn a_quoted_beginning_stays_short_when_escaped() {
     let error = read("zeros", &[0; 4096]).expect_err("zeros are no mesh");
@@ -232,9 +235,9 @@ fn a_quoted_beginning_stays_short_when_escaped() {
     );
 }
 
-/// Such a face once became slivers that a kd-tree takes half a minute for.
+/// Regression: such a face used to become slivers that a kd-tree takes half a minute for.
 #[test]
-fn a_face_too_intricate_to_cut_up_is_an_error_at_its_line() {
+fn a_face_too_complex_to_triangulate_is_an_error_at_its_line() {
     use std::fmt::Write;
 
     let count = 60_000;
@@ -243,10 +246,10 @@ fn a_face_too_intricate_to_cut_up_is_an_error_at_its_line() {
         let angle = f64::from(index) * (std::f64::consts::TAU / f64::from(count));
         let radius = 1.0 + 0.5 * (1.7 * f64::from(index)).sin();
         let (x, y) = (radius * angle.cos(), radius * angle.sin());
-        writeln!(points, "v {x} {y} 0").expect("a string takes all");
-        write!(face, " {}", index + 1).expect("a string takes all");
+        writeln!(points, "v {x} {y} 0").expect("writing to a string succeeds");
+        write!(face, " {}", index + 1).expect("writing to a string succeeds");
     }
-    // The face after its points and before them, when it has to wait.
+    // The face comes after its points, or before them, where it has to be deferred.
     for (text, line) in [
         (format!("{points}{face}\n"), count + 1),
         (format!("# first\n{face}\n{points}"), 2),
@@ -256,7 +259,7 @@ fn a_face_too_intricate_to_cut_up_is_an_error_at_its_line() {
         let beginning = format!("zigzag.obj: line {line}: a face of 60000 corners, ");
         assert!(message.starts_with(&beginning), "{message}");
         assert!(
-            message.contains("; expected a product of these two of at most "),
+            message.contains("; expected a product of both numbers of at most "),
             "{message}"
         );
     }

@@ -1,4 +1,4 @@
-//! Every format, in every compression, gives back the triangles that a test wrote into it.
+//! Every format, with every compression, gives back the triangles that a test wrote into it.
 
 mod mesh_support;
 
@@ -41,7 +41,7 @@ fn read(name: &str, bytes: &[u8]) -> Loaded {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The corners of all triangles, which do not depend on how vertices are numbered.
+/// Returns the corners of all triangles, which do not depend on the numbering of vertices.
 fn corners(mesh: &Mesh) -> Vec<[Vec3; 3]> {
     (0..mesh.triangles.len())
         .map(|index| mesh.triangle(index))
@@ -53,10 +53,12 @@ fn compressed(bytes: &[u8], compression: Compression) -> Vec<u8> {
         Compression::Gzip => {
             let mut encoder =
                 flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-            encoder.write_all(bytes).expect("memory takes all bytes");
-            encoder.finish().expect("memory takes all bytes")
+            encoder
+                .write_all(bytes)
+                .expect("writing to memory succeeds");
+            encoder.finish().expect("writing to memory succeeds")
         }
-        Compression::Zstd => zstd::encode_all(bytes, 1).expect("memory takes all bytes"),
+        Compression::Zstd => zstd::encode_all(bytes, 1).expect("writing to memory succeeds"),
         _ => bytes.to_vec(),
     }
 }
@@ -88,7 +90,7 @@ fn every_format_in_every_compression_gives_the_same_triangles() {
 }
 
 #[test]
-fn formats_are_told_without_a_name_and_with_a_wrong_one() {
+fn formats_are_detected_without_a_name_and_with_a_wrong_one() {
     let mesh = cube();
     for (name, bytes) in every_format(&mesh) {
         let format = read(name, &bytes).report.format;
@@ -103,7 +105,7 @@ fn formats_are_told_without_a_name_and_with_a_wrong_one() {
 }
 
 #[test]
-fn normals_come_back_where_the_format_has_them() {
+fn normals_are_read_if_the_format_has_them() {
     let mesh = cube().with_vertex_normals();
     for (name, bytes) in every_format(&mesh) {
         let back = read(name, &bytes).mesh;
@@ -120,7 +122,7 @@ fn normals_come_back_where_the_format_has_them() {
 }
 
 #[test]
-fn two_compressed_parts_in_a_row_are_one_file() {
+fn two_consecutive_compressed_parts_are_one_file() {
     let (_, bytes) = every_format(&cube()).swap_remove(1);
     let (front, back) = bytes.split_at(bytes.len() / 2);
     for compression in [Compression::Gzip, Compression::Zstd] {
@@ -158,7 +160,8 @@ fn files_are_found_on_disk_and_a_pipe_needs_no_length() {
     std::fs::remove_dir_all(&folder).expect("the folder is ours");
 }
 
-/// Any mesh that a file can hold: some vertices, some triangles over them, not all without area.
+/// Generates meshes that a file can contain: some vertices, and some triangles over them, not all
+/// without area.
 fn meshes() -> impl Strategy<Value = Mesh> {
     let number = prop_oneof![
         -1e3_f32..1e3,
@@ -193,10 +196,12 @@ proptest! {
             let offset = loaded.report.offset;
             if offset == DVec3::ZERO {
                 prop_assert_eq!(corners(&loaded.mesh), corners(&mesh), "{}", name);
-                prop_assert_eq!(loaded.report.degenerate_count, mesh.degenerate_count(), "{}", name);
+                let degenerate_count = loaded.report.degenerate_count;
+                prop_assert_eq!(degenerate_count, mesh.degenerate_count(), "{}", name);
                 continue;
             }
-            // Far from the origin for their size; only the narrowing after the offset rounds.
+            // The mesh is far from the origin for its size. Only narrowing the coordinates after
+            // subtracting the offset rounds.
             let close = 1e-6 * f64::from(mesh.bounds().extent().max_element());
             for (found, expected) in corners(&loaded.mesh).iter().zip(corners(&mesh)) {
                 for (found, expected) in found.iter().zip(expected) {

@@ -1,11 +1,12 @@
-//! Files of pictures: what cannot be written is one line that names the file, and leaves nothing behind.
+//! A picture file that cannot be written is a one-line error that names the file, and leaves no
+//! file behind.
 
 use std::fs;
 use std::path::PathBuf;
 
 use raddle_graphics::picture::{Picture, PictureProblem, check_path};
 
-/// A directory of its own for a test.
+/// Creates a separate directory for a test.
 fn directory(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("raddle-files-{name}-{}", std::process::id()));
     fs::create_dir_all(&path).unwrap();
@@ -34,7 +35,7 @@ fn an_unknown_extension_is_named() {
 }
 
 #[test]
-fn a_directory_is_no_file() {
+fn a_directory_is_an_error() {
     let path = directory("directory").join("picture.png");
     fs::create_dir_all(&path).unwrap();
     let expected = format!(
@@ -83,8 +84,8 @@ fn a_full_disk_is_an_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_directory_that_takes_no_files_is_an_error() {
-    // No one may make files there, not even an administrator.
+fn a_directory_without_write_access_is_an_error() {
+    // No user, not even an administrator, can create files there.
     let path = PathBuf::from("/proc/self/picture.png");
     let text = message(&path);
     assert!(text.starts_with("/proc/self/picture.png: "), "{text}");

@@ -1,4 +1,5 @@
-//! Every ray hits what a loop over all triangles hits: the same triangle at the same distance, to the last bit.
+//! Every ray has the hit of a loop over all triangles: the same triangle at the same distance, to
+//! the last bit.
 
 mod kdtree_support;
 
@@ -30,7 +31,7 @@ fn point(grid: bool) -> impl Strategy<Value = Vec3> {
     [coordinate(), coordinate(), coordinate()].prop_map(Vec3::from_array)
 }
 
-/// Few triangles of all sizes; on a coarse grid many share edges, planes and corners.
+/// Generates few triangles of all sizes. On a coarse grid, many share edges, planes and corners.
 fn mesh(grid: bool) -> impl Strategy<Value = Mesh> {
     mesh_of(grid, 1..60)
 }
@@ -46,7 +47,8 @@ fn mesh_of(grid: bool, count: Range<usize>) -> impl Strategy<Value = Mesh> {
     )
 }
 
-/// Rays between points, some through each other's coordinates so that they run along planes and edges.
+/// Generates rays between points. Some pairs of points share coordinates, so that the rays run
+/// along planes and edges.
 fn rays(grid: bool) -> impl Strategy<Value = Vec<Ray>> {
     let ends = (
         point(grid),
@@ -84,7 +86,8 @@ proptest! {
     #[test]
     fn rays_along_the_planes_of_a_grid(mesh in mesh(true), rays in rays(true)) {
         for empty_bonus in [0.8, 0.1] {
-            let parameters = Parameters { empty_bonus, traversal_cost: 0.1, ..Parameters::default() };
+            let traversal_cost = 0.1;
+            let parameters = Parameters { empty_bonus, traversal_cost, ..Parameters::default() };
             let tree = KdTree::build(&mesh, &parameters).unwrap();
             for ray in &rays {
                 check(&mesh, &tree, ray)?;
@@ -94,7 +97,11 @@ proptest! {
     }
 
     #[test]
-    fn rays_at_corners_and_edges(mesh in mesh(false), origin in point(false), share in 0.0_f32..1.0) {
+    fn rays_at_corners_and_edges(
+        mesh in mesh(false),
+        origin in point(false),
+        share in 0.0_f32..1.0,
+    ) {
         let parameters = Parameters { traversal_cost: 0.1, ..Parameters::default() };
         let tree = KdTree::build(&mesh, &parameters).unwrap();
         let origin = origin * 3.0 - 3.0;
@@ -108,7 +115,12 @@ proptest! {
     }
 
     #[test]
-    fn stretches_of_rays(mesh in mesh(false), from in point(false), to in point(false), margin in 0.0_f32..0.4) {
+    fn stretches_of_rays(
+        mesh in mesh(false),
+        from in point(false),
+        to in point(false),
+        margin in 0.0_f32..0.4,
+    ) {
         prop_assume!(from != to);
         let tree = KdTree::build(&mesh, &Parameters::default()).unwrap();
         check(&mesh, &tree, &Ray::between(from, to, margin))?;
@@ -118,7 +130,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Where tests cost little leaves are large, and rays search them by boxes.
+    /// If tests are cheap, leaves are large, and rays search them by boxes.
     #[test]
     fn rays_at_large_leaves(
         (mesh, rays) in any::<bool>().prop_flat_map(|grid| (mesh_of(grid, 64..400), rays(grid))),
@@ -137,7 +149,7 @@ proptest! {
     }
 }
 
-/// A sheet of squares, two triangles each, at some height.
+/// Creates a sheet of squares, two triangles each, at the given height.
 fn sheet(edge: u32, height: f32) -> Mesh {
     let at = |x: u32, y: u32| x + y * (edge + 1);
     let mut mesh = Mesh::default();
@@ -156,7 +168,7 @@ fn sheet(edge: u32, height: f32) -> Mesh {
 fn no_ray_slips_through_a_flat_sheet() {
     let mesh = sheet(12, 0.0);
     let tree = KdTree::build(&mesh, &Parameters::default()).unwrap();
-    // Not at the border, where a slanting ray may pass by.
+    // Points at the border are left out, since a slanting ray may miss the sheet there.
     for (x, y) in (1..48).flat_map(|x| (1..48).map(move |y| (x as f32 * 0.25, y as f32 * 0.25))) {
         for origin in [
             Vec3::new(x, y, 1.0),
@@ -172,7 +184,7 @@ fn no_ray_slips_through_a_flat_sheet() {
 }
 
 #[test]
-fn of_two_triangles_in_one_place_the_first_is_hit() {
+fn the_first_of_two_identical_triangles_is_hit() {
     let mut mesh = sheet(4, 0.0);
     let copies: Vec<[u32; 3]> = mesh.triangles.clone();
     mesh.triangles.extend(copies);

@@ -1,12 +1,14 @@
-//! Meshes that made trees slow to build or to traverse: needles, soups and duplicates.
+//! Regression tests with meshes that made trees slow to build or to traverse: needles, random large
+//! triangles and duplicates.
 //!
 //! - A fan of 250,000 needles took 18 times the CPU time of a tree of depth 12, for hardly a lower
-//!   cost of rays: planes cut every needle again and again. The time tripled with every doubling.
-//! - A soup of large triangles became one leaf, since no single plane makes rays cheaper there.
-//!   Each ray tested all of its triangles, and rendering took hours without a warning.
+//!   cost of rays: planes cut every needle again and again. The time tripled with every doubling of
+//!   the number of needles.
+//! - Many random large triangles became one leaf, since no single plane makes rays cheaper there.
+//!   Each ray tested all triangles, and rendering took hours without a warning.
 //! - A million equal triangles became one leaf too.
 //!
-//! The tests count references and triangle tests; none takes the time.
+//! The tests count references and triangle tests; none measures time.
 
 mod kdtree_support;
 
@@ -21,7 +23,7 @@ use raddle_graphics::scene::{Scene, generate};
 
 use kdtree_support::{nearest_of_all, soup};
 
-/// Random numbers in [0, 1); the same for the same seed.
+/// Returns a generator of random numbers in [0, 1), which are the same for the same seed.
 fn numbers(seed: u64) -> impl FnMut() -> f32 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move || {
@@ -32,7 +34,7 @@ fn numbers(seed: u64) -> impl FnMut() -> f32 {
     }
 }
 
-/// A point on the unit sphere.
+/// Returns a point on the unit sphere.
 fn direction(random: &mut impl FnMut() -> f32) -> Vec3 {
     let (sin, cos) = (std::f32::consts::TAU * random()).sin_cos();
     let height = 2.0 * random() - 1.0;
@@ -40,7 +42,7 @@ fn direction(random: &mut impl FnMut() -> f32) -> Vec3 {
     Vec3::new(radius * cos, radius * sin, height)
 }
 
-/// Needles from one point in all directions.
+/// Creates needles from one point in all directions.
 fn needles(count: usize) -> Mesh {
     let mut random = numbers(1);
     soup((0..count).map(|_| {
@@ -49,7 +51,7 @@ fn needles(count: usize) -> Mesh {
     }))
 }
 
-/// A round fan of needles in one plane, or with a rim that goes up and down.
+/// Creates a round fan of needles, in one plane or with a wavy rim.
 fn fan(count: usize, height: f32) -> Mesh {
     let rim = |index: usize| {
         let angle = std::f32::consts::TAU * index as f32 / count as f32;
@@ -59,14 +61,14 @@ fn fan(count: usize, height: f32) -> Mesh {
     soup((0..count).map(|index| [Vec3::ZERO, rim(index), rim(index + 1)]))
 }
 
-/// Triangles with corners anywhere in a cube.
+/// Creates triangles with corners anywhere in a cube.
 fn large_triangles(count: usize) -> Mesh {
     let mut random = numbers(2);
     let mut point = || Vec3::new(random(), random(), random());
     soup((0..count).map(|_| [point(), point(), point()]))
 }
 
-/// Rays from around a mesh to corners of its triangles and to points in its box.
+/// Returns rays from around a mesh to corners of its triangles and to points in its box.
 fn rays(mesh: &Mesh, count: usize) -> impl Iterator<Item = Ray> + use<'_> {
     let bounds = mesh.bounds();
     let mut random = numbers(3);
@@ -81,7 +83,8 @@ fn rays(mesh: &Mesh, count: usize) -> impl Iterator<Item = Ray> + use<'_> {
     })
 }
 
-/// The tree of a mesh, on which all builders agree. Rays hit the same as in the list of triangles.
+/// Returns the tree of a mesh. Asserts that all builders give the same tree, and that rays have the
+/// hits of the list of triangles.
 fn tree_of(mesh: &Mesh) -> KdTree {
     let parameters = Parameters::default();
     let runtime = Runtime::builder().workers(2).build().unwrap();
@@ -99,7 +102,7 @@ fn tree_of(mesh: &Mesh) -> KdTree {
     tree
 }
 
-/// A kind of mesh: its name, and what makes one of so many triangles.
+/// A kind of mesh: its name, and a function that creates one with a given number of triangles.
 type Kind = (&'static str, fn(usize) -> Mesh);
 
 #[test]
@@ -113,8 +116,8 @@ fn needles_have_a_bounded_number_of_references() {
         for count in [10_000, 20_000] {
             let statistics = tree_of(&needles(count)).statistics();
             let copies = statistics.entry_count as f64 / count as f64;
-            // The bound of 4.7 is for large cells; small ones copy a little more.
-            assert!(copies < 7.0, "{kind}: {copies:.1} references a needle");
+            // The bound of 4.7 applies to large cells; small ones copy a little more.
+            assert!(copies < 7.0, "{kind}: {copies:.1} references per needle");
         }
     }
 }
@@ -131,7 +134,7 @@ fn without_a_bound_needles_have_many_references() {
 }
 
 #[test]
-fn the_bound_on_copies_leaves_ordinary_meshes_alone() {
+fn the_bound_on_copies_does_not_affect_ordinary_meshes() {
     let unbounded = Parameters {
         copies_max: f64::INFINITY,
         ..Parameters::default()
@@ -146,7 +149,7 @@ fn the_bound_on_copies_leaves_ordinary_meshes_alone() {
 }
 
 #[test]
-fn rays_at_a_soup_test_a_small_part_of_its_leaf_and_it_is_called_slow() {
+fn rays_test_a_small_part_of_a_huge_leaf_and_the_tree_is_reported_as_slow() {
     let tests = [10_000, 40_000].map(|count| {
         let statistics = tree_of(&large_triangles(count)).statistics();
         assert_eq!(statistics.leaf_largest, count);
@@ -158,10 +161,10 @@ fn rays_at_a_soup_test_a_small_part_of_its_leaf_and_it_is_called_slow() {
         statistics.tests_per_ray
     });
     // Less than linear: the exponent is about 0.7.
-    assert!(tests[1] < 3.2 * tests[0], "{tests:?} tests a ray");
+    assert!(tests[1] < 3.2 * tests[0], "{tests:?} tests per ray");
 }
 
-/// A mesh with so many copies of each triangle of another one.
+/// Returns a mesh with `count` copies of each triangle of another one.
 fn copies_of(mesh: &Mesh, count: usize) -> Mesh {
     Mesh {
         triangles: mesh.triangles.repeat(count),
@@ -170,7 +173,7 @@ fn copies_of(mesh: &Mesh, count: usize) -> Mesh {
 }
 
 #[test]
-fn a_million_equal_triangles_make_the_tree_and_the_picture_of_one() {
+fn a_million_equal_triangles_have_the_tree_and_the_picture_of_one() {
     let one = soup([[Vec3::ZERO, Vec3::X, Vec3::new(0.0, 1.0, 0.5)]]);
     let many = copies_of(&one, 1_000_000);
     let trees = [&one, &many].map(|mesh| KdTree::build(mesh, &Parameters::default()).unwrap());
@@ -202,12 +205,15 @@ fn copies_of_a_mesh_cost_rays_nothing() {
         assert_eq!(other.nearest(&ray), tree.nearest(&ray), "{ray:?}");
     }
     let [of_one, of_many] = [&tree, &other].map(|tree| tree.statistics().tests_per_ray);
-    assert!(of_many < 2.0 * of_one, "{of_many} and {of_one} tests a ray");
+    assert!(
+        of_many < 2.0 * of_one,
+        "{of_many} and {of_one} tests per ray"
+    );
 }
 
-/// Turned and mirrored copies have their own rounding, and so their own hits.
+/// Rotated and mirrored copies have rounding of their own, and so hits of their own.
 #[test]
-fn turned_copies_are_hit_as_in_the_list() {
+fn rotated_copies_are_hit_as_in_the_list() {
     let mesh = generate(Scene::Knot, 200);
     let mut turned = copies_of(&mesh, 60);
     for (index, triangle) in turned.triangles.iter_mut().enumerate() {

@@ -1,8 +1,9 @@
-//! A scene far from the origin loads as the one at the origin, and rays hit the same triangles.
+//! A scene far from the origin loads like the same scene at the origin, and rays hit the same
+//! triangles.
 //!
-//! Coordinates were narrowed to `f32` while a file was read. A sphere of 1 m at its place on the
-//! map became a barrel with steps, and at geocentric coordinates most of its triangles had no area
-//! left.
+//! Regression: coordinates used to be narrowed to `f32` while a file was read. A sphere of 1 m at
+//! map coordinates became a barrel with steps, and at geocentric coordinates most of its triangles
+//! had no area left.
 
 mod mesh_support;
 
@@ -91,9 +92,11 @@ fn glb(mesh: &Mesh, by: DVec3) -> Vec<u8> {
             .flat_map(|it| it.to_le_bytes()),
     );
     let json = format!(
-        "{{\"asset\":{{\"version\":\"2.0\"}},\"nodes\":[{{\"translation\":[{},{},{}],\"children\":[1]}},{{\"mesh\":0}}],\
+        "{{\"asset\":{{\"version\":\"2.0\"}},\"nodes\":[{{\"translation\":[{},{},{}],\
+         \"children\":[1]}},{{\"mesh\":0}}],\
          \"meshes\":[{{\"primitives\":[{{\"attributes\":{{\"POSITION\":0}},\"indices\":1}}]}}],\
-         \"buffers\":[{{\"byteLength\":{}}}],\"bufferViews\":[{{\"buffer\":0,\"byteLength\":{points}}},\
+         \"buffers\":[{{\"byteLength\":{}}}],\
+         \"bufferViews\":[{{\"buffer\":0,\"byteLength\":{points}}},\
          {{\"buffer\":0,\"byteOffset\":{points},\"byteLength\":{}}}],\
          \"accessors\":[{{\"bufferView\":0,\"componentType\":5126,\"count\":{},\"type\":\"VEC3\"}},\
          {{\"bufferView\":1,\"componentType\":5125,\"count\":{},\"type\":\"SCALAR\"}}]}}",
@@ -118,7 +121,7 @@ fn every_format(mesh: &Mesh, by: DVec3) -> [(&'static str, Vec<u8>); 5] {
     ]
 }
 
-/// The triangle that each pixel of a picture shows.
+/// Returns the triangle that each pixel of a picture shows.
 fn hits(mesh: &Mesh) -> Vec<Option<u32>> {
     const SIZE: (u32, u32) = (96, 72);
     let tree = KdTree::build_sequential(mesh, &Parameters::default()).expect("a small mesh");
@@ -159,9 +162,10 @@ fn moved_scenes_have_the_hits_that_they_have_at_the_origin() {
     }
 }
 
-/// Formats without doubles are exact far from the origin, too, but rays through them would not be.
+/// Formats without doubles can be exact far from the origin too, but rays through them would not
+/// be.
 #[test]
-fn whole_numbers_in_f32_far_away_are_brought_near() {
+fn distant_integers_in_f32_are_moved_near_the_origin() {
     let mut mesh = Mesh {
         positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z],
         normals: Vec::new(),
@@ -178,9 +182,9 @@ fn whole_numbers_in_f32_far_away_are_brought_near() {
     }
 }
 
-/// The place of Würzburg in metres, on the map and from the middle of the earth.
+/// The location of Würzburg in metres, in map coordinates and from the centre of the earth.
 #[test]
-fn spheres_at_their_place_on_earth_keep_all_triangles() {
+fn spheres_at_map_and_geocentric_coordinates_keep_all_triangles() {
     for place in [
         DVec3::new(567_123.456, 5_515_789.012, 177.0),
         DVec3::new(4_060_123.456, 711_234.567, 4_851_345.678),
@@ -205,7 +209,7 @@ fn spheres_at_their_place_on_earth_keep_all_triangles() {
             }
         }
         let loaded = read("it.obj", text);
-        // A triangle at each of the two poles has two corners in one point.
+        // Each triangle at one of the two poles has two equal corners.
         let flat = 2 * columns as usize;
         assert_eq!(loaded.report.triangle_count, 2 * (rows * columns) as usize);
         assert_eq!(loaded.report.degenerate_count, flat);

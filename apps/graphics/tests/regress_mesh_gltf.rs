@@ -1,7 +1,8 @@
-//! Binary glTF that other programs write and read, and that our reader once refused or misread.
+//! Regression tests with binary glTF that other programs write and read, and that our reader
+//! rejected or misread.
 //!
-//! The whole JSON had to be as the specification says, so a broken animation cost the mesh.
-//! Instances, joints and the weights of morph targets were passed over without a word.
+//! The whole JSON had to follow the specification, so a broken animation made the mesh unreadable.
+//! Instances, joints and the weights of morph targets were silently ignored.
 
 mod mesh_support;
 
@@ -13,7 +14,8 @@ const SQUARE: [[u32; 3]; 2] = [[0, 1, 2], [0, 2, 3]];
 /// Members of a glTF file that show a square of four points and six 16-bit indices.
 const GLTF: &str = "\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\
     \"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":1}]}],\
-    \"bufferViews\":[{\"buffer\":0,\"byteLength\":48},{\"buffer\":0,\"byteOffset\":48,\"byteLength\":12}],\
+    \"bufferViews\":[{\"buffer\":0,\"byteLength\":48},\
+    {\"buffer\":0,\"byteOffset\":48,\"byteLength\":12}],\
     \"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"},\
     {\"bufferView\":1,\"componentType\":5123,\"count\":6,\"type\":\"SCALAR\"}]";
 
@@ -33,11 +35,15 @@ fn square_bytes() -> Vec<u8> {
 fn parts_of_gltf_that_no_mesh_needs_do_not_matter() {
     let node = "\"nodes\":[{\"mesh\":0}],\"buffers\":[{\"byteLength\":60}]";
     for more in [
-        "\"animations\":[{\"channels\":[{\"sampler\":0,\"target\":{\"path\":\"translation\"}}],\"samplers\":[{}]}]",
-        "\"animations\":[{\"channels\":[{\"target\":{\"path\":\"pointer\",\"extensions\":{\"x\":[]}}}]}]",
+        "\"animations\":[{\"channels\":[{\"sampler\":0,\"target\":{\"path\":\"translation\"}}],\
+         \"samplers\":[{}]}]",
+        "\"animations\":[{\"channels\":[{\"target\":\
+         {\"path\":\"pointer\",\"extensions\":{\"x\":[]}}}]}]",
         "\"cameras\":[{\"type\":\"fisheye\"}],\"materials\":[{\"alphaMode\":\"SPARKLE\"}]",
-        "\"images\":[{}],\"textures\":7,\"samplers\":[{\"wrapS\":-1}],\"extensionsUsed\":[\"ANY_thing\"]",
-        "\"extensions\":{\"KHR_lights_punctual\":{\"lights\":[{\"type\":\"laser\"}]}},\"extras\":null",
+        "\"images\":[{}],\"textures\":7,\"samplers\":[{\"wrapS\":-1}],\
+         \"extensionsUsed\":[\"ANY_thing\"]",
+        "\"extensions\":{\"KHR_lights_punctual\":{\"lights\":[{\"type\":\"laser\"}]}},\
+         \"extras\":null",
         "\"extensionsRequired\":[\"KHR_animation_pointer\",\"KHR_materials_unlit\"]",
     ] {
         let file = glb_file(&format!("{{{GLTF},{node},{more}}}"), &square_bytes());
@@ -76,7 +82,7 @@ fn parts_of_gltf_that_no_mesh_needs_do_not_matter() {
 }
 
 #[test]
-fn buffers_of_gltf_may_stand_in_its_json() {
+fn buffers_of_gltf_may_be_data_uris() {
     let uri =
         |bytes: &str| format!("\"nodes\":[{{\"mesh\":0}}],\"buffers\":[{{\"uri\":\"{bytes}\"}}]");
     let data = "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAACAPwAAgD8AAAAAAAAAAAAAgD8AAAAAAAABAAIAAAACAAMA";
@@ -87,8 +93,8 @@ fn buffers_of_gltf_may_stand_in_its_json() {
     assert_eq!(mesh.positions[2], Vec3::new(1.0, 1.0, 0.0));
     for (bytes, expected) in [
         (format!("data:;base64,{}", &data[..60]), "of 45"),
-        (format!("data:;base64,?{data}"), "a URI that is no base64"),
-        (format!("data:,{data}"), "a URI that is no base64"),
+        (format!("data:;base64,?{data}"), "a URI that is not base64"),
+        (format!("data:,{data}"), "a URI that is not base64"),
         ("mesh.bin".to_owned(), "in another file"),
     ] {
         let error = try_read("it.glb", &file(uri(&bytes))).expect_err(&bytes);
@@ -96,7 +102,7 @@ fn buffers_of_gltf_may_stand_in_its_json() {
     }
 }
 
-/// Appends numbers to the square and describes them: a view and an accessor of type `kind`.
+/// Appends numbers to the binary data and describes them by a view and an accessor of type `kind`.
 fn with_floats(
     json: &str,
     binary: &mut Vec<u8>,
@@ -123,7 +129,7 @@ fn with_floats(
 }
 
 #[test]
-fn instances_are_shown_where_they_are() {
+fn instances_have_their_own_transformations() {
     let mut binary = square_bytes();
     let moves = [0., 0., 0., 3., 0., 0., 6., 0., 0.];
     let json = with_floats(GLTF, &mut binary, "VEC3", 3, &moves);
@@ -138,7 +144,8 @@ fn instances_are_shown_where_they_are() {
         &[1., 1., 1., 2., 2., 2., 1., 1., 1.],
     );
     for required in ["", ",\"extensionsRequired\":[\"EXT_mesh_gpu_instancing\"]"] {
-        let nodes = "\"nodes\":[{\"mesh\":0,\"translation\":[0,0,9],\"extensions\":{\"EXT_mesh_gpu_instancing\":\
+        let nodes = "\"nodes\":[{\"mesh\":0,\"translation\":[0,0,9],\
+            \"extensions\":{\"EXT_mesh_gpu_instancing\":\
             {\"attributes\":{\"TRANSLATION\":2,\"ROTATION\":3,\"SCALE\":4,\"_ID\":7}}}}]";
         let mesh = read(
             "it.glb",
@@ -157,7 +164,8 @@ fn instances_are_shown_where_they_are() {
 #[test]
 fn joints_position_a_skinned_mesh_and_its_node_does_not() {
     let mut binary = square_bytes();
-    // All points hang on the second joint but the last, which hangs on both.
+    // All points are bound to the second joint, except for the last one, which is bound to both
+    // joints.
     let joints = [1., 0., 0., 0.].repeat(4);
     let bytes: Vec<u8> = joints.iter().map(|joint| *joint as u8).collect();
     let offset = binary.len();
@@ -194,7 +202,7 @@ fn joints_position_a_skinned_mesh_and_its_node_does_not() {
     assert_eq!(mesh.triangles, SQUARE);
     let expected = [[0., 2., 4.], [1., 2., 4.], [1., 3., 4.], [0., 2., 4.]];
     assert_eq!(mesh.positions, expected.map(Vec3::from_array));
-    // A joint that is no node is an error, and a primitive without joints stays with its node.
+    // A joint that is not a node is an error, and a primitive without joints follows its node.
     let bad = nodes.replace("[1,2]", "[1,5]");
     let error = try_read("it.glb", &glb_file(&format!("{{{json},{bad}}}"), &binary));
     assert!(
@@ -230,15 +238,16 @@ fn default_weights_of_morph_targets_are_the_rest_pose() {
 }
 
 #[test]
-fn primitives_of_gltf_that_are_no_triangles_are_counted() {
+fn points_lines_and_broken_vertices_of_gltf_are_counted() {
     let json = GLTF.replace(
         "\"primitives\":[",
-        "\"primitives\":[{\"attributes\":{\"POSITION\":0},\"mode\":0},{\"attributes\":{\"POSITION\":0},\"mode\":3},",
+        "\"primitives\":[{\"attributes\":{\"POSITION\":0},\"mode\":0},\
+         {\"attributes\":{\"POSITION\":0},\"mode\":3},",
     );
     let json = format!("{{{json},\"nodes\":[{{\"mesh\":0}}]}}");
     let loaded = read("it.glb", glb_file(&json, &square_bytes()));
     assert_eq!(ignored(&loaded), [("lines", 1), ("points", 1)]);
-    // A fifth point, which no index names, is no number.
+    // A fifth point, which no index refers to, is NaN.
     let mut binary = square_bytes();
     let points = [&binary[..48], &[0xff; 12]].concat();
     binary.splice(..48, points);

@@ -1,10 +1,10 @@
-//! Files that other programs write and read, and that our readers once refused or misread without a
-//! word.
+//! Regression tests with files that other programs write and read, and that our readers rejected or
+//! silently misread.
 //!
-//! Each format has its habits: old line ends, byte-order marks, padding, words apart, indices with
-//! a plus sign, names that end in a backslash, normals that are no numbers, vertices that nothing
-//! uses. A reader has to see through them where the meaning is clear, and to count what it leaves
-//! out.
+//! Files of each format have peculiarities: old line ends, byte-order marks, padding, separated
+//! words, indices with a plus sign, names that end in a backslash, normals that are not finite,
+//! unused vertices. A reader has to accept them if the meaning is clear, and to count what it
+//! leaves out.
 
 mod mesh_support;
 
@@ -16,10 +16,13 @@ const POINTS: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
 const PLY: &str = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\n\
     property float z\nelement face 2\nproperty list uchar int vertex_indices\nend_header\n";
 const SQUARE: [[u32; 3]; 2] = [[0, 1, 2], [0, 2, 3]];
-const FACET: &str = "facet normal 0 0 1\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 0 1 0\n endloop\nendfacet\n";
+const FACET: &str = concat!(
+    "facet normal 0 0 1\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 0 1 0\n",
+    " endloop\nendfacet\n",
+);
 
-/// A backslash at the end of a name or a remark once swallowed the next line, here a face or a
-/// point.
+/// Regression: a backslash at the end of a name or a comment used to swallow the next line, here a
+/// face or a point.
 #[test]
 fn backslashes_join_lines_of_numbers_only() {
     for before in [
@@ -75,7 +78,7 @@ fn lines_are_counted_by_any_line_end() {
             "{message} {end:?}"
         );
         let text = format!("solid\n\n{FACET}facet normal 0 0 x y").replace('\n', end);
-        let message = try_read("it.stl", text.as_bytes()).expect_err("cut short");
+        let message = try_read("it.stl", text.as_bytes()).expect_err("the file is truncated");
         assert!(
             message.to_string().starts_with("it.stl: line 10: "),
             "{message} {end:?}"
@@ -83,9 +86,9 @@ fn lines_are_counted_by_any_line_end() {
     }
 }
 
-/// A broken vertex that a face uses is an error at its own line, wherever the face is.
+/// A broken vertex that a face uses is an error at the vertex's own line, wherever the face is.
 #[test]
-fn broken_vertices_cost_the_file_only_if_they_are_used() {
+fn broken_vertices_are_errors_only_if_they_are_used() {
     for (point, expected) in [
         ("v nan 0 0", "coordinate NaN"),
         ("v 1 x 0", "\"x\"; expected a number"),
@@ -103,7 +106,7 @@ fn broken_vertices_cost_the_file_only_if_they_are_used() {
 }
 
 #[test]
-fn a_missing_or_broken_normal_costs_that_normal_only() {
+fn a_missing_or_broken_normal_is_replaced_by_a_computed_one() {
     let quad = "f 1//1 2//1 3//1 4//1\n";
     for normals in [
         "",
@@ -136,7 +139,7 @@ fn a_missing_or_broken_normal_costs_that_normal_only() {
     assert_eq!(ignored(&loaded), [("faces", 1), ("normals", 2)]);
 }
 
-/// Surplus values once were taken for the next row: colours became faces.
+/// Regression: surplus values used to be taken for the next row, so that colours became faces.
 #[test]
 fn a_row_of_ply_is_a_record() {
     let points = "0 0 0\n1 0 0\n1 1 0\n0 1 0\n";
@@ -164,7 +167,7 @@ fn a_row_of_ply_is_a_record() {
 }
 
 #[test]
-fn ply_files_may_end_their_lines_in_any_way_and_begin_with_a_mark() {
+fn ply_files_may_have_any_line_end_and_begin_with_a_byte_order_mark() {
     let text = format!("{PLY}0 0 0\n1 0 0\n1 1 0\n0 1 0\n3 0 1 2\n3 0 2 3\n");
     let mut body = Vec::new();
     // The first byte of the data could be the second half of the last line end.
@@ -222,7 +225,7 @@ fn ascii_stl_is_read_as_programs_write_it() {
 }
 
 #[test]
-fn what_a_mesh_cannot_hold_is_counted() {
+fn content_without_a_place_in_a_mesh_is_counted() {
     let text = format!("{POINTS}l 1 2\nl 2 3 4\np 1 2 3\nsurf 0 1 0 1\nf 1\nf\nf 1 2\nf 1 2 3\n");
     let loaded = read("it.obj", text);
     let expected = [("faces", 3), ("lines", 2), ("points", 3), ("curves", 1)];
@@ -258,29 +261,29 @@ fn gzip_may_be_padded_with_zeros_and_zstd_may_have_a_long_window() {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder
         .write_all(text.as_bytes())
-        .expect("memory takes all");
-    let gzip = encoder.finish().expect("memory takes all");
+        .expect("writing to memory succeeds");
+    let gzip = encoder.finish().expect("writing to memory succeeds");
     for padding in [1, 7, 512, 100_000] {
         let mut padded = gzip.clone();
         padded.resize(gzip.len() + padding, 0);
         assert_eq!(read("it.obj.gz", &padded).mesh.triangles, SQUARE);
-        // A member after the padding counts, too.
+        // A member after the padding counts too.
         padded.extend(&gzip);
         assert_eq!(read("it.obj.gz", &padded).mesh.triangles.len(), 4);
         padded.push(b'x');
-        try_read("it.obj.gz", &padded).expect_err("what follows is no gzip");
+        try_read("it.obj.gz", &padded).expect_err("the rest is not gzip");
     }
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("an encoder");
     encoder.window_log(28).expect("a window of 256 MiB");
     encoder
         .write_all(text.as_bytes())
-        .expect("memory takes all");
-    let zstd = encoder.finish().expect("memory takes all");
-    assert_eq!(zstd[4] & 0x20, 0, "the window stands in the frame");
+        .expect("writing to memory succeeds");
+    let zstd = encoder.finish().expect("writing to memory succeeds");
+    assert_eq!(zstd[4] & 0x20, 0, "the frame header contains the window");
     assert_eq!(read("it.obj.zst", zstd).mesh.triangles, SQUARE);
 }
 
-/// Some 60 KB of zeros in zstd once became 1.8 GB of vertices.
+/// Regression: 60 KB of zeros in zstd used to become 1.8 GB of vertices.
 #[test]
 fn small_compressed_files_take_little_memory() {
     let header = PLY
@@ -288,7 +291,7 @@ fn small_compressed_files_take_little_memory() {
         .replace("vertex 4", "vertex 140000000");
     let mut zeros = header.into_bytes();
     zeros.resize(64 << 20, 0);
-    let bomb = zstd::encode_all(&zeros[..], 1).expect("memory takes all");
+    let bomb = zstd::encode_all(&zeros[..], 1).expect("writing to memory succeeds");
     assert!(bomb.len() < 16 << 10, "{}", bomb.len());
     let message = try_read("bomb.ply.zst", &bomb)
         .expect_err("too many vertices")
@@ -298,7 +301,7 @@ fn small_compressed_files_take_little_memory() {
         "{message}"
     );
     let text = "v 0 0 0\n".repeat(1 << 20);
-    let bomb = zstd::encode_all(text.as_bytes(), 1).expect("memory takes all");
+    let bomb = zstd::encode_all(text.as_bytes(), 1).expect("writing to memory succeeds");
     let message = try_read("bomb.obj.zst", &bomb)
         .expect_err("too many vertices")
         .to_string();
@@ -306,8 +309,8 @@ fn small_compressed_files_take_little_memory() {
         message.contains("compressed bytes; expected at most"),
         "{message}"
     );
-    // Equal faces are a mesh all the same, and small in the file.
+    // Equal faces are a valid mesh although they compress well.
     let faces = format!("{POINTS}{}", "f 1 2 3\n".repeat(1 << 18));
-    let small = zstd::encode_all(faces.as_bytes(), 1).expect("memory takes all");
+    let small = zstd::encode_all(faces.as_bytes(), 1).expect("writing to memory succeeds");
     assert_eq!(read("it.obj.zst", small).mesh.triangles.len(), 1 << 18);
 }

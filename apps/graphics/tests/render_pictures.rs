@@ -1,4 +1,4 @@
-//! Pictures of generated scenes: the same whoever renders, and of something.
+//! Pictures of generated scenes are reproducible and show the scene.
 
 use raddle::Runtime;
 use raddle_graphics::camera::Setting;
@@ -68,7 +68,7 @@ fn every_scene_is_in_the_middle_of_its_picture() {
 }
 
 #[test]
-fn more_samples_change_edges_and_little_else() {
+fn more_samples_change_only_the_edges() {
     let options = |samples| RenderOptions {
         size: (120, 90),
         samples,
@@ -85,7 +85,8 @@ fn more_samples_change_edges_and_little_else() {
     assert!(mean < 0.02, "mean difference {mean}");
 }
 
-/// A terrain was a thin band across an empty picture, since it was framed as a whole.
+/// Regression: a terrain used to be a thin band across an empty picture, since it was framed as a
+/// whole.
 #[test]
 fn scenes_fill_their_picture() {
     for scene in Scene::ALL {

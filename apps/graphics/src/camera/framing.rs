@@ -1,4 +1,4 @@
-//! A camera that has all of an object in the frame and nothing to spare.
+//! Chooses a camera that shows a whole object with as little margin as possible.
 
 use glam::Vec3;
 
@@ -6,34 +6,34 @@ use super::{Camera, CameraError};
 use crate::kdtree::KdTree;
 use crate::mesh::Mesh;
 
-/// How much of the frame an object fills, side to side or top to bottom.
+/// The share of the frame that an object fills, side to side or top to bottom.
 const FILL: f32 = 0.88;
-/// The same where a few parts may stand out of the frame.
+/// The corresponding share if a few parts may extend beyond the frame.
 const FILL_MOST: f32 = 0.74;
-/// The share of the corners that may stand out, at each edge of the frame.
+/// The share of the corners that may extend beyond each edge of the frame.
 const STRAY_SHARE: f32 = 0.02;
 
-/// The direction from an object to the eye: three quarters from the front, a little from above.
+/// Returns the direction from an object to the eye: a three-quarter view from slightly above.
 pub(super) fn three_quarters(up: Vec3) -> Vec3 {
     let front = front(up);
     let side = up.cross(front);
     (front - 0.6 * side + 0.38 * up).normalize()
 }
 
-/// The front of a mesh: towards z, or towards x where z is up.
+/// Returns the direction of the front of a mesh: towards z, or towards x if z is up.
 pub(super) fn front(up: Vec3) -> Vec3 {
     let across = if up.z.abs() > 0.9 { Vec3::X } else { Vec3::Z };
     (across - across.dot(up) * up).normalize()
 }
 
-/// A distance from which the box of a tree fits into the frame.
+/// Returns a distance from which the box of a tree fits into the frame.
 pub(super) fn distance(tree: &KdTree, fov_degrees: f32) -> f32 {
     let radius = 0.5 * tree.bounds().extent().length();
     radius / (fov_degrees.to_radians() * 0.5).sin()
 }
 
-/// The nearest camera from three quarters that sees every triangle; of an object that stands on a wide floor or
-/// has a few far parts, all but these.
+/// Returns the nearest camera in three-quarter view that sees every triangle. For an object on a
+/// wide floor or with a few distant parts, these need not be visible.
 pub(super) fn frame(
     mesh: &Mesh,
     tree: &KdTree,
@@ -59,7 +59,7 @@ pub(super) fn frame(
     } else {
         all
     };
-    // Never within what is looked at, however flat it is.
+    // Keep a minimum distance, however flat the object is.
     let radius = 0.5 * tree.bounds().extent().length();
     let back = place.back.max(0.05 * radius);
     let [forward, right, above] = trial.axes();
@@ -67,7 +67,7 @@ pub(super) fn frame(
     Camera::along(eye, forward, up, fov_degrees)
 }
 
-/// Where an eye is, from the middle of the mesh, along the axes of the camera.
+/// The position of an eye relative to the centre of the mesh, along the axes of the camera.
 struct Place {
     back: f32,
     right: f32,
@@ -75,11 +75,11 @@ struct Place {
 }
 
 impl Place {
-    /// The nearest place with all but a share of the corners in the frame.
+    /// Returns the nearest position from which all corners except a share of them are in the frame.
     ///
-    /// A corner must not stand over any of four edges, each of which gives a bound on where the eye may be. The
-    /// nearest eye within all bounds is where one pair of opposite edges is touched, and it is centred for the
-    /// other pair.
+    /// A corner must not extend beyond any of four edges, each of which gives a bound on the
+    /// position of the eye. The nearest eye within all bounds touches one pair of opposite edges
+    /// and is centred with respect to the other pair.
     fn of(mesh: &Mesh, middle: Vec3, axes: [Vec3; 3], tangents: [f32; 2], stray: f32) -> Self {
         let [forward, right, above] = axes;
         let directions = [
@@ -104,7 +104,7 @@ impl Place {
     }
 }
 
-/// How far the corners of all triangles reach in four directions.
+/// Returns the extents of the corners of all triangles in four directions.
 fn farthest(mesh: &Mesh, middle: Vec3, directions: [Vec3; 4]) -> [f32; 4] {
     const STRETCH_LEN: usize = 1 << 15;
     let stretches: Vec<_> = mesh.triangles.chunks(STRETCH_LEN).collect();
@@ -122,8 +122,8 @@ fn farthest(mesh: &Mesh, middle: Vec3, directions: [Vec3; 4]) -> [f32; 4] {
     reaches.into_iter().fold([f32::NEG_INFINITY; 4], larger)
 }
 
-/// How far the corners reach in a direction when the farthest of all are left out, up to some share of them. Goes
-/// by a sample of the triangles where there are many.
+/// Returns the extent of the corners in a direction if the most distant share of them is left out.
+/// If there are many triangles, a sample of them is used.
 fn farthest_but(mesh: &Mesh, middle: Vec3, direction: Vec3, share: f32) -> f32 {
     const SAMPLE_LEN: usize = 1 << 13;
     let step = mesh.triangles.len().div_ceil(SAMPLE_LEN).max(1);

@@ -1,8 +1,8 @@
-//! Telling a room from an object, and finding a place to stand in it.
+//! Distinguishes a room from an object, and finds a position inside a room.
 //!
-//! From its middle, a room shows fronts all around, and from outside nothing of what is within. An object
-//! shows backs from its middle, or lets the eye out between its parts. That is all there is to see for rays,
-//! and it needs no more than that most triangles are wound the usual way.
+//! From its centre, a room shows front faces in all directions, and from outside its interior is
+//! hidden. An object shows back faces from its centre, or lets rays escape between its parts. Rays
+//! can tell no more than this, and it requires only that most triangles are wound in the usual way.
 
 use glam::Vec3;
 
@@ -11,33 +11,33 @@ use crate::kdtree::KdTree;
 use crate::mesh::Mesh;
 use crate::ray::Ray;
 
-/// Rays in a bundle in all directions.
+/// The number of rays of a bundle in all directions.
 const BUNDLE_LEN: usize = 256;
-/// Directions that a view is tried in.
+/// The number of directions in which a view is tried.
 const HEADINGS: usize = 16;
-/// Rays per view that is tried.
+/// The number of rays per tried view.
 const GLANCES: usize = 64;
 
-/// What a bundle of rays saw, as counts.
+/// The counts of what a bundle of rays has hit.
 #[derive(Debug, Default, Clone, Copy)]
-struct Seen {
+struct HitCounts {
     fronts: usize,
     backs: usize,
     /// Hits closer than the point that the ray was aimed at.
-    barred: usize,
-    /// Hits on the hull of the mesh that lie on its box, too.
-    boxed: usize,
+    blocked: usize,
+    /// Hits that lie on the bounding box of the mesh.
+    on_box: usize,
 }
 
-/// What a ray meets: how far away, and whether it is the front of the triangle.
-fn look(mesh: &Mesh, tree: &KdTree, ray: &Ray) -> Option<(f32, bool)> {
+/// Returns the distance of the hit of a ray, and true if it is the front of the triangle.
+fn hit_distance(mesh: &Mesh, tree: &KdTree, ray: &Ray) -> Option<(f32, bool)> {
     let hit = tree.nearest(ray)?;
     let [a, b, c] = mesh.triangle(hit.triangle as usize);
     let normal = (b - a).cross(c - a);
     Some((hit.t, normal.dot(ray.direction) < 0.0))
 }
 
-/// Even directions over the sphere: a spiral of Fibonacci points.
+/// Returns one of `count` directions that cover the sphere evenly: a spiral of Fibonacci points.
 fn direction(index: usize, count: usize) -> Vec3 {
     const GOLDEN_ANGLE: f32 = 2.399_963_2;
     let y = 1.0 - (2.0 * index as f32 + 1.0) / count as f32;
@@ -46,59 +46,61 @@ fn direction(index: usize, count: usize) -> Vec3 {
     Vec3::new(radius * angle.cos(), y, radius * angle.sin())
 }
 
-/// Whether a mesh is something to stand in.
+/// Returns true if a mesh is a room.
 pub(super) fn is_room(mesh: &Mesh, tree: &KdTree) -> bool {
-    let within = seen_within(mesh, tree);
-    // From the middle many ways are barred, and nearly always by a front.
+    let within = hits_from_centre(mesh, tree);
+    // From the centre many rays must hit something, and nearly always a front.
     if within.fronts * 5 < BUNDLE_LEN * 3 || within.backs * 4 > within.fronts {
         return false;
     }
-    // From outside, the inside is hidden: behind walls with fronts of their own, or behind the backs of walls
-    // that stand where a room has them. (The backs of any other shape: an object that is wound inside out.)
-    let outside = seen_outside(mesh, tree);
-    let is_hidden = outside.barred * 8 > BUNDLE_LEN * 7;
-    is_hidden && (outside.fronts > outside.backs || outside.boxed * 5 > BUNDLE_LEN * 3)
+    // From outside, the interior must be hidden: behind walls with fronts of their own, or behind
+    // the backs of walls that are on the box, as those of a room are. (Backs elsewhere belong to an
+    // object that is wound inside out.)
+    let outside = hits_from_outside(mesh, tree);
+    let is_hidden = outside.blocked * 8 > BUNDLE_LEN * 7;
+    is_hidden && (outside.fronts > outside.backs || outside.on_box * 5 > BUNDLE_LEN * 3)
 }
 
-fn seen_within(mesh: &Mesh, tree: &KdTree) -> Seen {
+fn hits_from_centre(mesh: &Mesh, tree: &KdTree) -> HitCounts {
     let middle = tree.bounds().center();
-    let mut seen = Seen::default();
+    let mut counts = HitCounts::default();
     for index in 0..BUNDLE_LEN {
         let ray = Ray::new(middle, direction(index, BUNDLE_LEN));
-        if let Some((_, is_front)) = look(mesh, tree, &ray) {
-            seen.fronts += usize::from(is_front);
-            seen.backs += usize::from(!is_front);
+        if let Some((_, is_front)) = hit_distance(mesh, tree, &ray) {
+            counts.fronts += usize::from(is_front);
+            counts.backs += usize::from(!is_front);
         }
     }
-    seen
+    counts
 }
 
-/// What is seen by rays from outside the box, aimed at points around the middle.
-fn seen_outside(mesh: &Mesh, tree: &KdTree) -> Seen {
+/// Counts the hits of rays from outside the box, which are aimed at points around the centre.
+fn hits_from_outside(mesh: &Mesh, tree: &KdTree) -> HitCounts {
     let bounds = tree.bounds();
     let (middle, extent) = (bounds.center(), bounds.extent());
     let near = 0.01 * extent.max_element();
-    let mut seen = Seen::default();
+    let mut counts = HitCounts::default();
     for index in 0..BUNDLE_LEN {
         let towards = direction(index, BUNDLE_LEN);
         let target = middle + 0.3 * extent * direction(index * 7 % BUNDLE_LEN, BUNDLE_LEN);
         let distance = 2.0 * extent.length();
         let ray = Ray::new(target - towards * distance, towards);
-        if let Some((t, is_front)) = look(mesh, tree, &ray) {
+        if let Some((t, is_front)) = hit_distance(mesh, tree, &ray) {
             let point = ray.at(t);
             let from_box = (point - bounds.min).min(bounds.max - point).min_element();
-            seen.fronts += usize::from(is_front);
-            seen.backs += usize::from(!is_front);
-            seen.barred += usize::from(t < distance);
-            seen.boxed += usize::from(from_box < near);
+            counts.fronts += usize::from(is_front);
+            counts.backs += usize::from(!is_front);
+            counts.blocked += usize::from(t < distance);
+            counts.on_box += usize::from(from_box < near);
         }
     }
-    seen
+    counts
 }
 
-/// A place in a room and a unit vector to look along: where most of the room is in sight, near and far.
+/// Returns a position in a room and a unit vector to look along, such that most of the room is
+/// visible, near and far.
 ///
-/// `up` is a unit vector. Places are tried on a grid inside the box of the tree.
+/// `up` is a unit vector. The tried positions form a grid inside the box of the tree.
 pub(super) fn best_view(mesh: &Mesh, tree: &KdTree, up: Vec3) -> (Vec3, Vec3) {
     let bounds = tree.bounds();
     let extent = bounds.extent();
@@ -106,7 +108,7 @@ pub(super) fn best_view(mesh: &Mesh, tree: &KdTree, up: Vec3) -> (Vec3, Vec3) {
     let side = up.cross(ahead);
     let mut best = (f32::NEG_INFINITY, bounds.center(), ahead);
     for place in 0..5 * 5 * 3 {
-        // A little off the middle, since nothing is duller than symmetry, and in the lower half of the room.
+        // Slightly off the centre to avoid a symmetric view, and in the lower half of the room.
         let share = |index: usize, count: usize| (index as f32 + 0.55) / count as f32;
         let [x, y] = [place % 5, place / 5 % 5].map(|index| share(index, 5) - 0.5);
         let height = [0.18, 0.3, 0.42][place / 25] - 0.5;
@@ -125,8 +127,9 @@ pub(super) fn best_view(mesh: &Mesh, tree: &KdTree, up: Vec3) -> (Vec3, Vec3) {
     (best.1, best.2)
 }
 
-/// How good a view is: the mean logarithm of the distance, so that depth counts but a wall before the eye
-/// counts against it. Open sky is dull, and the back of a wall means that the eye is where nobody can stand.
+/// Rates a view by the mean logarithm of the distance, so that depth is good and a wall in front of
+/// the eye is bad. A ray that hits nothing is bad. The back of a wall is very bad, since the eye is
+/// then outside of the room.
 fn score(mesh: &Mesh, tree: &KdTree, eye: Vec3, sight: Vec3, up: Vec3) -> f32 {
     let size = tree.bounds().extent().length();
     let right = sight.cross(up).normalize_or_zero();
@@ -136,7 +139,7 @@ fn score(mesh: &Mesh, tree: &KdTree, eye: Vec3, sight: Vec3, up: Vec3) -> f32 {
         let x = (0.5 + 0.754_877_7 * index as f32).fract() * 2.0 - 1.0;
         let y = (0.5 + 0.569_840_3 * index as f32).fract() * 2.0 - 1.0;
         let ray = Ray::new(eye, sight + 0.9 * x * right + 0.6 * y * above);
-        match look(mesh, tree, &ray) {
+        match hit_distance(mesh, tree, &ray) {
             None => -1.5,
             Some((_, false)) => -8.0,
             Some((t, true)) => (t / size).max(1e-4).ln(),

@@ -1,4 +1,4 @@
-//! Rays of a camera, and the choice of one.
+//! Tests of the rays of a camera, and of the choice of a camera.
 
 use super::*;
 use crate::kdtree::Parameters;
@@ -41,7 +41,7 @@ fn tree_of(mesh: &Mesh) -> KdTree {
 }
 
 #[test]
-fn the_middle_of_the_picture_is_what_is_looked_at() {
+fn the_point_to_look_at_is_in_the_middle_of_the_picture() {
     let eye = Vec3::new(3.0, 4.0, 5.0);
     let camera = Camera::look(eye, Vec3::ZERO, Vec3::Y, 50.0).unwrap();
     let ray = camera.ray([50.0, 25.0], (100, 50));
@@ -62,7 +62,7 @@ fn the_edges_of_the_picture_are_half_the_field_of_view_away() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn impossible_cameras_are_rejected() {
     let look = |eye, up, fov| Camera::look(eye, Vec3::ZERO, up, fov).unwrap_err();
     assert_eq!(
         look(Vec3::ZERO, Vec3::Y, 40.0),
@@ -89,7 +89,7 @@ fn what_makes_no_sense_is_refused() {
     ));
 }
 
-/// Where a point is in a picture, from -1 to 1 each way.
+/// Projects a point to the picture, with coordinates from -1 to 1.
 fn projected(camera: &Camera, point: Vec3, aspect: f32) -> [f32; 2] {
     let [forward, right, up] = camera.axes();
     let offset = point - camera.eye();
@@ -129,7 +129,7 @@ fn an_object_fills_the_frame() {
 }
 
 #[test]
-fn a_wide_floor_does_not_shrink_what_stands_on_it() {
+fn a_wide_floor_does_not_shrink_the_object_on_it() {
     let mut boxes = vec![([-50.0, -0.1, -50.0], [50.0, 0.0, 50.0])];
     boxes.extend((0..100).map(|level| {
         let y = level as f32 * 0.01;
@@ -143,7 +143,7 @@ fn a_wide_floor_does_not_shrink_what_stands_on_it() {
 }
 
 #[test]
-fn a_box_is_a_room_from_within_only() {
+fn a_box_is_a_room_only_if_its_faces_point_inward() {
     let walls = [([0.0, 0.0, 0.0], [10.0, 3.0, 6.0])];
     let room = mesh_of_boxes(&walls, true);
     let (camera, setting) = View::default()
@@ -164,7 +164,7 @@ fn a_box_is_a_room_from_within_only() {
 }
 
 #[test]
-fn what_is_asked_for_is_what_one_gets() {
+fn the_wishes_of_a_view_are_honoured() {
     let mesh = mesh_of_boxes(&[([0.0; 3], [1.0; 3])], false);
     let tree = tree_of(&mesh);
     let view = View {
@@ -213,7 +213,7 @@ fn what_is_asked_for_is_what_one_gets() {
 }
 
 #[test]
-fn a_mesh_without_triangles_has_a_camera_all_the_same() {
+fn a_mesh_without_triangles_has_a_camera() {
     let mesh = Mesh::default();
     let (camera, setting) = View::default()
         .camera(&mesh, &tree_of(&mesh), (10, 10))

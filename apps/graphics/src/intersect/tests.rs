@@ -1,4 +1,4 @@
-//! The test of one triangle.
+//! Tests of a ray against a single triangle.
 
 use glam::Vec3;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn test(ray: &Ray, corners: &Corners) -> Option<TriangleHit> {
 const UNIT: Corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
 
 #[test]
-fn a_hit_tells_distance_and_weights() {
+fn a_hit_contains_distance_and_weights() {
     let ray = Ray::new(Vec3::new(0.25, 0.5, 2.0), Vec3::new(0.0, 0.0, -4.0));
     let hit = test(&ray, &UNIT).unwrap();
     assert_eq!(hit.t, 0.5);
@@ -30,7 +30,7 @@ fn both_faces_count() {
 }
 
 #[test]
-fn what_lies_before_or_behind_the_stretch_is_missed() {
+fn a_triangle_before_or_behind_the_stretch_is_missed() {
     let mut ray = Ray::new(Vec3::new(0.25, 0.25, 1.0), Vec3::NEG_Z);
     ray.t_max = 1.0;
     assert!(test(&ray, &UNIT).is_some());
@@ -80,8 +80,8 @@ proptest! {
         share in 0.01_f32..0.99,
         eye in [-1.0_f32..1.0, -1.0..1.0],
     ) {
-        // The edge from `a` to `b`, and a point on either side of it as seen from the eye; the ray aims at a
-        // point of the edge as well as rounding lets it.
+        // The edge from `a` to `b`, and a point on either side of it as seen from the eye. The ray
+        // aims at a point of the edge, apart from rounding.
         let [a, b] = quad.map(|[x, y, z]| Vec3::new(x, y, z * 0.5));
         prop_assume!((b - a).truncate().length() > 0.05);
         let across = Vec3::new(a.y - b.y, b.x - a.x, 0.0);
@@ -95,8 +95,12 @@ proptest! {
     }
 
     #[test]
-    fn the_weights_give_the_point_that_t_gives(
-        corners in [[-1.0_f32..1.0, -1.0..1.0, -1.0..1.0], [-1.0_f32..1.0, -1.0..1.0, -1.0..1.0], [-1.0_f32..1.0, -1.0..1.0, -1.0..1.0]],
+    fn the_weights_and_t_give_the_same_point(
+        corners in [
+            [-1.0_f32..1.0, -1.0..1.0, -1.0..1.0],
+            [-1.0_f32..1.0, -1.0..1.0, -1.0..1.0],
+            [-1.0_f32..1.0, -1.0..1.0, -1.0..1.0],
+        ],
         weights in [0.1_f32..1.0, 0.1_f32..1.0, 0.1_f32..1.0],
         eye in [-4.0_f32..4.0, -4.0..4.0, -4.0..4.0],
     ) {
@@ -105,7 +109,8 @@ proptest! {
         let target = (a * weights[0] + b * weights[1] + c * weights[2]) / sum;
         let origin = Vec3::from_array(eye);
         let direction = target - origin;
-        // Not from the edge: there the point is anywhere along the ray.
+        // The ray must not lie in the plane of the triangle, where the point could be anywhere
+        // along the ray.
         let normal = (b - a).cross(c - a);
         prop_assume!(normal.dot(direction).abs() > 0.05 * direction.length());
         let ray = Ray::new(origin, direction);
@@ -119,12 +124,13 @@ proptest! {
     }
 }
 
-/// Points with whole coordinates, for which integers tell exactly what a ray hits.
-fn whole_points(limit: i64) -> impl Strategy<Value = [i64; 3]> {
+/// Generates points with integer coordinates, for which integer arithmetic computes the exact
+/// result.
+fn integer_points(limit: i64) -> impl Strategy<Value = [i64; 3]> {
     [-limit..=limit, -limit..=limit, -limit..=limit]
 }
 
-/// The edge functions of a triangle seen from an origin, times a positive number.
+/// Returns the edge functions of a triangle seen from an origin, times a positive number.
 fn exact_edges(origin: [i64; 3], direction: [i64; 3], corners: [[i64; 3]; 3]) -> [i128; 3] {
     let [a, b, c] =
         corners.map(|corner| [0, 1, 2].map(|axis| i128::from(corner[axis] - origin[axis])));
@@ -142,13 +148,13 @@ proptest! {
 
     #[test]
     fn the_signs_are_those_of_exact_arithmetic(
-        origin in whole_points(100_000),
-        corner in whole_points(10_000),
-        edges in [whole_points(300), whole_points(300)],
+        origin in integer_points(100_000),
+        corner in integer_points(10_000),
+        edges in [integer_points(300), integer_points(300)],
         shares in [0_i64..=64, 0_i64..=64],
-        aside in whole_points(2),
+        aside in integer_points(2),
     ) {
-        // The ray aims beside a point of the triangle's plane, often one of the border.
+        // The ray aims next to a point of the triangle's plane, often a point of the border.
         let add = |a: [i64; 3], b: [i64; 3]| [0, 1, 2].map(|axis| a[axis] + b[axis]);
         let [b, c] = edges.map(|edge| add(corner, edge));
         let target = [0, 1, 2].map(|axis| {

@@ -1,8 +1,10 @@
-//! Who does the work that several could share: the calling thread alone, all workers, or another runtime's.
+//! The threads that share work: only the calling thread, all workers, or the threads of another
+//! runtime.
 
-/// A way to do work that can be done by several: all that the builders need of a runtime of forks and joins.
+/// A group of threads that share work. This is all that the builders need from a fork-join runtime.
 ///
-/// Each element of a list is visited once, so that the outcome is the same for every crew. Another runtime's crew builds trees by
+/// Each element of a list is visited exactly once, so the result is the same for every crew. To
+/// build trees on another runtime, implement this trait and call
 /// [`KdTree::from_prepared_by`](super::KdTree::from_prepared_by).
 ///
 /// # Examples
@@ -46,25 +48,26 @@
 /// # Ok::<(), raddle_graphics::kdtree::BuildError>(())
 /// ```
 pub trait Crew: Sync {
-    /// Calls `body` with every element and its index.
+    /// Calls `body` with the index of every element and the element.
     fn for_each<T: Send>(&self, items: &mut [T], body: impl Fn(usize, &mut T) + Sync);
 
-    /// Does both, and returns what they return.
+    /// Calls both closures, possibly in parallel, and returns their results.
     fn join<A: Send, B: Send>(
         &self,
         first: impl FnOnce() -> A + Send,
         second: impl FnOnce() -> B + Send,
     ) -> (A, B);
 
-    /// How many parts to cut work into that costs more the more parts there are.
+    /// The number of parts into which to divide work. Every part adds to the total cost, so this
+    /// should be about the number of threads.
     fn part_count(&self) -> usize;
 }
 
 /// The calling thread.
 #[derive(Debug)]
-pub(super) struct Alone;
+pub(super) struct OneThread;
 
-impl Crew for Alone {
+impl Crew for OneThread {
     fn for_each<T: Send>(&self, items: &mut [T], body: impl Fn(usize, &mut T) + Sync) {
         for (index, item) in items.iter_mut().enumerate() {
             body(index, item);
@@ -84,13 +87,14 @@ impl Crew for Alone {
     }
 }
 
-/// All workers of this thread's runtime, on a thread that is no worker those of the default one: the crew of [`KdTree::build`](super::KdTree::build).
+/// All workers of the runtime of the calling thread. On a thread that is not a worker, these are
+/// the workers of the default runtime. This is the crew of [`KdTree::build`](super::KdTree::build).
 ///
-/// What panics in a part panics for whoever asked for it, when all parts have ended.
+/// A panic in one part is passed on to the caller after all parts have ended.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Everybody;
+pub struct AllWorkers;
 
-impl Crew for Everybody {
+impl Crew for AllWorkers {
     fn for_each<T: Send>(&self, items: &mut [T], body: impl Fn(usize, &mut T) + Sync) {
         raddle::for_each_mut(items, body);
     }
@@ -100,8 +104,9 @@ impl Crew for Everybody {
         first: impl FnOnce() -> A + Send,
         second: impl FnOnce() -> B + Send,
     ) -> (A, B) {
-        // A task that all see at once. A fork would be offered at the next fork after somebody has asked for work, and who builds a subtree
-        // alone comes by none for milliseconds.
+        // Spawn a task, which is visible to all workers at once. A fork would be offered only at
+        // the next fork after a worker has asked for work, and a task that builds a subtree
+        // sequentially executes no fork for milliseconds.
         let mut found = None;
         let first = raddle::scope(|scope| {
             scope.spawn(|| found = Some(second()));

@@ -1,55 +1,55 @@
-//! Why a mesh can have no tree.
+//! The errors of a build.
 
 use thiserror::Error;
 
-/// What is wrong with a mesh or with the parameters.
+/// An error in the mesh or in the parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// More triangles than a tree can number.
+    /// The mesh has more triangles than a tree can number.
     #[error("{found} triangles, expected at most {limit}")]
     TooManyTriangles {
-        /// Triangles of the mesh.
+        /// The number of triangles of the mesh.
         found: usize,
-        /// The most there may be.
+        /// The maximum number of triangles.
         limit: usize,
     },
-    /// There is no memory to build in.
+    /// There is not enough memory for the build.
     #[error("no memory for {bytes} bytes to build the tree in, expected a smaller mesh")]
     OutOfMemory {
-        /// What was asked of the system.
+        /// The number of bytes that were requested from the system.
         bytes: u64,
     },
-    /// A triangle refers to a vertex that is not there.
+    /// A triangle refers to a vertex that does not exist.
     #[error("triangle {triangle} has vertex {vertex}, expected a vertex below {vertex_count}")]
     VertexMissing {
-        /// The triangle's index.
+        /// The index of the triangle.
         triangle: usize,
-        /// The vertex it names.
+        /// The index of the vertex.
         vertex: u32,
-        /// Vertices of the mesh.
+        /// The number of vertices of the mesh.
         vertex_count: usize,
     },
-    /// A coordinate of a triangle is infinite, no number, or too large.
+    /// A coordinate of a triangle is infinite, NaN, or too large.
     #[error(
         "triangle {triangle} has coordinate {value}, expected a magnitude of at most {limit:e}"
     )]
     CoordinateOutOfRange {
-        /// The triangle's index.
+        /// The index of the triangle.
         triangle: usize,
         /// The coordinate.
         value: f32,
-        /// The largest magnitude there may be.
+        /// The largest permitted magnitude.
         limit: f32,
     },
-    /// A parameter is out of its range.
+    /// A parameter is out of range.
     #[error("{name} is {value}, expected {expected}")]
     ParameterOutOfRange {
-        /// Which parameter.
+        /// The name of the parameter.
         name: &'static str,
-        /// What it is.
+        /// The value of the parameter.
         value: f64,
-        /// What it may be.
+        /// The permitted range.
         expected: &'static str,
     },
 }

@@ -1,6 +1,6 @@
-//! Sums of what was counted: field by field.
+//! Addition of counters, field by field.
 
-/// Makes a struct of counts one that can be added.
+/// Implements `Add` for a struct of counters.
 macro_rules! sum_of_fields {
     ($type:ty: $($field:ident),+) => {
         impl std::ops::Add for $type {

@@ -1,12 +1,19 @@
-//! Whole trees against a builder that evaluates every plane of every cell from scratch.
+//! Compares whole trees with those of a builder that evaluates every plane of every cell from
+//! scratch.
 
 use glam::Vec3;
 use proptest::prelude::*;
 
-use super::build::Input;
-use super::cell::Reference;
-use super::level::LARGE_LEN_MIN;
 use super::*;
+use crate::intersect::Corners;
+use crate::kdtree::builders::input::Input;
+use crate::kdtree::builders::progress::Progress;
+use crate::kdtree::cells::names::Reference;
+use crate::kdtree::cost::level::{LARGE_LEN_MIN, Level};
+use crate::kdtree::crew::OneThread;
+use crate::kdtree::preparation::duplicates;
+use crate::kdtree::preparation::triangles::references_of;
+use crate::mesh::Mesh;
 
 mod naive;
 
@@ -45,7 +52,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn every_split_is_the_one_that_trying_all_planes_finds(
+    fn every_split_is_the_best_of_all_planes(
         triangles in proptest::collection::vec(corners(), 0..40),
         intersection_cost in prop_oneof![Just(1.5), Just(80.0)],
         depth_limit in prop_oneof![
@@ -56,7 +63,7 @@ proptest! {
     ) {
         let parameters = Parameters { intersection_cost, depth_limit, ..Parameters::default() };
         let tree = KdTree::build_sequential(&mesh_of(&triangles), &parameters).unwrap();
-        let (references, extent) = build::references_of(&triangles, &Alone);
+        let (references, extent) = references_of(&triangles, &OneThread);
         let input = Input::new(triangles, &parameters, Progress::new(|_| ())).unwrap();
         let naive = naive::build(&input, extent, &references, Level::ROOT);
         prop_assert!(naive.equals(&tree, tree.root()));
@@ -67,20 +74,20 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn the_bound_on_copies_is_that_of_trying_all_planes(
+    fn the_bound_on_copies_agrees_with_trying_all_planes(
         triangles in proptest::collection::vec(corners(), LARGE_LEN_MIN..3 * LARGE_LEN_MIN),
         copies_max in 1.0_f64..3.0,
     ) {
         let parameters = Parameters { copies_max, ..Parameters::default() };
         let tree = KdTree::build_sequential(&mesh_of(&triangles), &parameters).unwrap();
-        let (references, extent) = build::references_of(&triangles, &Alone);
+        let (references, extent) = references_of(&triangles, &OneThread);
         let input = Input::new(triangles, &parameters, Progress::new(|_| ())).unwrap();
         let naive = naive::build(&input, extent, &references, Level::ROOT);
         prop_assert!(naive.equals(&tree, tree.root()));
     }
 }
 
-/// Flattens a tree into what can be seen of it.
+/// Returns the lists of all leaves, in order.
 fn leaves(tree: &KdTree) -> Vec<Vec<u32>> {
     let mut all = Vec::new();
     let mut pending = vec![tree.root()];
@@ -100,18 +107,18 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn each_triangle_stands_once_where_the_leaves_name_it_first(
+    fn each_triangle_is_stored_once_in_the_order_of_first_occurrence(
         triangles in proptest::collection::vec(corners(), 0..200),
     ) {
         let tree = KdTree::build_sequential(&mesh_of(&triangles), &Parameters::default()).unwrap();
-        let mut named = Vec::new();
+        let mut seen = Vec::new();
         for triangle in leaves(&tree).concat() {
-            if !named.contains(&triangle) {
-                named.push(triangle);
+            if !seen.contains(&triangle) {
+                seen.push(triangle);
             }
         }
-        prop_assert_eq!(&named, &tree.triangle_ids);
-        for (corners, triangle) in tree.corners.iter().zip(named) {
+        prop_assert_eq!(&seen, &tree.triangle_ids);
+        for (corners, triangle) in tree.corners.iter().zip(seen) {
             prop_assert_eq!(corners, &triangles[triangle as usize]);
         }
     }
@@ -142,7 +149,7 @@ fn triangles_with_two_equal_corners_are_left_out() {
 
 #[test]
 fn equal_triangles_share_one_leaf() {
-    // As many as are not yet left out.
+    // One fewer than the number from which on duplicates are removed.
     const COUNT: usize = duplicates::RUN_LEN_MIN - 1;
     let triangles = [[[0.0; 3], [1.0, 0.0, 0.5], [0.0, 1.0, 0.25]]; COUNT];
     let tree = KdTree::build_sequential(&mesh_of(&triangles), &Parameters::default()).unwrap();
@@ -154,7 +161,7 @@ fn equal_triangles_share_one_leaf() {
 }
 
 #[test]
-fn of_many_equal_triangles_the_first_is_kept() {
+fn the_first_of_many_equal_triangles_is_kept() {
     let other = [[0.0; 3], [1.0, 0.0, 0.5], [0.0, 1.0, 0.75]];
     let mut triangles = vec![[[0.0; 3], [1.0, 0.0, 0.5], [0.0, 1.0, 0.25]]; 100];
     triangles[0] = other;
@@ -178,7 +185,7 @@ fn a_plane_of_triangles_is_split_within_the_plane() {
 }
 
 #[test]
-fn collinear_corners_do_no_harm() {
+fn triangles_with_collinear_corners_are_kept() {
     let triangles: Vec<Corners> = (0..50)
         .map(|index| {
             let x = index as f32;
@@ -191,7 +198,7 @@ fn collinear_corners_do_no_harm() {
 }
 
 #[test]
-fn the_depth_limit_holds() {
+fn the_tree_is_as_deep_as_the_limit() {
     let triangles: Vec<Corners> = (0..500)
         .map(|index| {
             let [x, y, z] = [7, 31, 101].map(|step| (index * step % 97) as f32);
@@ -209,7 +216,7 @@ fn the_depth_limit_holds() {
 }
 
 #[test]
-fn what_cannot_be_built_is_named() {
+fn errors_name_the_triangle_or_the_parameter() {
     let mesh = Mesh {
         positions: vec![Vec3::ZERO, Vec3::X, Vec3::new(0.0, f32::NAN, 0.0)],
         normals: Vec::new(),
@@ -244,12 +251,12 @@ fn what_cannot_be_built_is_named() {
     };
     assert_eq!(
         message(&Mesh::default(), &parameters),
-        "limit of copies is 0.5, expected a number from 1 on"
+        "limit on copies is 0.5, expected a number of at least 1"
     );
 }
 
 #[test]
-fn statistics_count_what_is_there() {
+fn statistics_agree_with_the_leaves() {
     let triangles: Vec<Corners> = (0..64)
         .map(|index| {
             let x = 2.0 * index as f32;
@@ -267,6 +274,6 @@ fn statistics_count_what_is_there() {
         statistics.leaf_empty_count,
         leaves.iter().filter(|leaf| leaf.is_empty()).count()
     );
-    // Cheaper than one leaf with everything in it.
+    // Cheaper than a single leaf with all triangles.
     assert!(statistics.expected_cost < 64.0 * tree.parameters().intersection_cost);
 }

@@ -1,19 +1,20 @@
-//! Which compression and which format a file has: by its content first, by its name where that says nothing.
+//! Detects the compression and the format of a file by its content, or by its name if the content
+//! is not conclusive.
 //!
-//! A byte-order mark before a text is passed over.
+//! A byte-order mark before a text is skipped.
 //!
-//! | found at the beginning                         | taken for            |
+//! | beginning of the file                          | result               |
 //! |------------------------------------------------|----------------------|
 //! | `1f 8b`                                        | gzip                 |
 //! | `28 b5 2f fd`, or a skippable frame            | zstd                 |
 //! | `ply` and the end of a line                    | PLY                  |
 //! | `glTF`                                         | binary glTF          |
 //! | 84 bytes and 50 for each promised triangle     | binary STL           |
-//! | text whose first word is `solid`               | ASCII STL            |
-//! | text whose first word is a keyword of OBJ      | OBJ                  |
+//! | text with the first word `solid`               | ASCII STL            |
+//! | text with a keyword of OBJ as its first word   | OBJ                  |
 //!
-//! Many binary STL files begin with `solid`, too; their length gives them away, and if that is not known
-//! because they are compressed, the zero bytes in their header.
+//! Many binary STL files begin with `solid` too. They are recognised by their length or, if that is
+//! unknown because they are compressed, by the zero bytes in their header.
 //!
 //! # Source
 //! RFC 1952 (gzip, section 2.3.1), RFC 8878 (zstd, sections 3.1.1 and 3.1.2).
@@ -24,38 +25,21 @@ use std::path::Path;
 use flate2::bufread::GzDecoder;
 
 use super::error::{Fault, MeshProblem, Place, quoted};
+use super::readers::{FormatReader, Head, READERS};
 use super::report::Compression;
-use super::source::Source;
+use super::source::{BYTE_ORDER_MARK, Source};
 
 #[cfg(test)]
 mod tests;
 
-/// The largest window that a zstd frame may have, as a power of two.
+/// The largest permitted window of a zstd frame, as a power of two.
 const WINDOW_LOG_MAX: u32 = if usize::BITS == 64 { 31 } else { 30 };
-/// What some editors write before a text in UTF-8.
-pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// How much of the expanded file the format is told from.
+/// The number of bytes of the expanded file that are examined for the format.
 const HEAD_BYTES: usize = 64 << 10;
-/// The first words of OBJ lines that anybody writes.
-const OBJ_WORDS: &[&[u8]] = &[
-    b"v", b"vn", b"vt", b"vp", b"f", b"fo", b"l", b"p", b"g", b"o", b"s", b"mtllib", b"usemtl",
-    b"mg",
-];
-
-/// A format as far as the first bytes tell it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Ply,
-    Obj,
-    StlText,
-    StlBinary,
-    Glb,
-}
-
-/// Input whose first bytes have been looked at and put back.
+/// Input with its first bytes examined and put back.
 pub(crate) type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// Tells the compression of `input`, and returns it as it was.
+/// Detects the compression of `input`, and returns the input with all its bytes.
 pub(crate) fn compression<R: Read>(mut input: R) -> std::io::Result<(Compression, Peeked<R>)> {
     let mut head = Vec::with_capacity(4);
     input.by_ref().take(4).read_to_end(&mut head)?;
@@ -67,10 +51,10 @@ pub(crate) fn compression<R: Read>(mut input: R) -> std::io::Result<(Compression
     Ok((compression, Cursor::new(head).chain(input)))
 }
 
-/// Puts the decompressor before `input` that it needs.
+/// Wraps `input` in the decompressor that it needs.
 ///
-/// A window of zstd may be as large as the format allows; the system gives memory only for the part
-/// of it that is used.
+/// A zstd window may be as large as the format permits. The system provides memory only for the
+/// part of it that is used.
 pub(crate) fn expand<'a>(
     compression: Compression,
     input: impl Read + 'a,
@@ -86,7 +70,7 @@ pub(crate) fn expand<'a>(
     })
 }
 
-/// The members of a gzip file, one after the other, up to padding with zeros or the end.
+/// Reads the members of a gzip file, one after the other, up to padding with zeros or the end.
 struct GzipMembers<R>(Option<GzDecoder<BufReader<R>>>);
 
 impl<R: Read> Read for GzipMembers<R> {
@@ -106,7 +90,7 @@ impl<R: Read> Read for GzipMembers<R> {
     }
 }
 
-/// Passes over zero bytes; false if nothing else follows.
+/// Skips zero bytes. Returns false if nothing else follows.
 fn skip_zeros(input: &mut impl BufRead) -> std::io::Result<bool> {
     loop {
         let buffered = input.fill_buf()?;
@@ -119,70 +103,37 @@ fn skip_zeros(input: &mut impl BufRead) -> std::io::Result<bool> {
     }
 }
 
-/// Tells the format of what `source` stands at the beginning of; `name` counts where the content is mute.
-pub(crate) fn format(source: &mut Source<'_>, name: &Path) -> Result<Kind, Fault> {
+/// Selects the reader for the content at the beginning of `source`. If the content is not
+/// conclusive, the extension of `name` decides.
+pub(crate) fn reader(source: &mut Source<'_>, name: &Path) -> Result<&'static FormatReader, Fault> {
     source.ensure(HEAD_BYTES)?;
     if source.buffered().starts_with(BYTE_ORDER_MARK) {
         source.consume(BYTE_ORDER_MARK.len());
     }
     let length = source.remaining();
-    let head = source.buffered();
-    let head = &head[..head.len().min(HEAD_BYTES)];
-    if head.is_empty() {
+    let bytes = source.buffered();
+    let bytes = &bytes[..bytes.len().min(HEAD_BYTES)];
+    if bytes.is_empty() {
         return Err(Fault::new(Place::Whole, MeshProblem::Empty));
     }
-    let text = is_text(head);
-    if let Some(kind) = by_content(head, text, length) {
-        return Ok(kind);
-    }
-    match extension(name).as_str() {
-        "ply" => Ok(Kind::Ply),
-        "obj" => Ok(Kind::Obj),
-        "stl" if text => Ok(Kind::StlText),
-        "stl" => Ok(Kind::StlBinary),
-        "glb" => Ok(Kind::Glb),
-        _ => {
-            let first_line = head.split(is_line_end).next().unwrap_or(head);
-            let found = match (text, head.trim_ascii_start().first()) {
-                (true, Some(b'{')) => "JSON".to_owned(),
-                _ => format!("a file that begins with {}", quoted(first_line)),
-            };
-            let problem = MeshProblem::UnknownFormat { found };
-            Err(Fault::new(Place::Whole, problem))
-        }
-    }
+    let head = Head::new(bytes, length);
+    let extension = extension(name);
+    let by_content = READERS.iter().find(|reader| (reader.recognizes)(&head));
+    let by_name = || {
+        READERS
+            .iter()
+            .find(|reader| reader.accepts(&extension, &head))
+    };
+    by_content.or_else(by_name).ok_or_else(|| {
+        let found = match (head.is_text, bytes.trim_ascii_start().first()) {
+            (true, Some(b'{')) => "JSON".to_owned(),
+            _ => format!("a file that begins with {}", quoted(head.first_line())),
+        };
+        Fault::new(Place::Whole, MeshProblem::UnknownFormat { found })
+    })
 }
 
-fn by_content(head: &[u8], text: bool, length: Option<u64>) -> Option<Kind> {
-    if head.starts_with(b"ply\n") || head.starts_with(b"ply\r") || head.starts_with(b"ply ") {
-        return Some(Kind::Ply);
-    }
-    if head.starts_with(b"glTF") {
-        return Some(Kind::Glb);
-    }
-    if let Some(&count) = head.get(80..).and_then(|rest| rest.first_chunk::<4>()) {
-        let bytes = 84 + 50 * u64::from(u32::from_le_bytes(count));
-        if length == Some(bytes) {
-            return Some(Kind::StlBinary);
-        }
-    }
-    if !text {
-        return head.starts_with(b"solid").then_some(Kind::StlBinary);
-    }
-    let word = head
-        .split(is_line_end)
-        .map(<[u8]>::trim_ascii)
-        .find(|line| !line.is_empty() && !line.starts_with(b"#"))?
-        .split(u8::is_ascii_whitespace)
-        .next()?;
-    if word.eq_ignore_ascii_case(b"solid") {
-        Some(Kind::StlText)
-    } else {
-        OBJ_WORDS.contains(&word).then_some(Kind::Obj)
-    }
-}
-
-/// The extension in small letters, that of a compressed file without `.gz` or `.zst`.
+/// Returns the extension in lower case. A final `.gz` or `.zst` is ignored.
 fn extension(name: &Path) -> String {
     let lower = |path: &Path| {
         path.extension()
@@ -193,19 +144,4 @@ fn extension(name: &Path) -> String {
         "gz" | "zst" => lower(Path::new(name.file_stem().unwrap_or_default())),
         other => other.to_owned(),
     }
-}
-
-fn is_line_end(byte: &u8) -> bool {
-    matches!(byte, b'\n' | b'\r')
-}
-
-/// Tells whether there are no control characters but white space, and what some programs write at
-/// the end of a text: zeros, and the mark of an end under CP/M and DOS.
-fn is_text(head: &[u8]) -> bool {
-    let is_padding = |byte: &u8| matches!(byte, 0 | 0x1a) || byte.is_ascii_whitespace();
-    let end = head.iter().rposition(|byte| !is_padding(byte));
-    end.is_some_and(|end| {
-        let mut text = head[..=end].iter();
-        text.all(|&byte| byte >= b' ' || byte.is_ascii_whitespace())
-    })
 }

@@ -1,9 +1,10 @@
-//! What can be wrong with a mesh file, and where.
+//! The errors of mesh files, and their places in the files.
 //!
-//! Every error of this module prints as one line, `FILE: PLACE: WHAT WAS FOUND; expected WHAT`, whatever
-//! bytes the file or its name holds: readers quote input through [`quoted`], which escapes and shortens, and
-//! the whole message is escaped once more, because one of them forgot.
-//! Readers know nothing of file names; they return a [`Fault`], and the loader adds the name.
+//! Every error of this module prints as one line, `FILE: PLACE: FOUND; expected EXPECTED`, whatever
+//! bytes the file or its name contains. Readers quote input through [`quoted`], which escapes and
+//! shortens it. The whole message is escaped once more in case a reader quotes input directly.
+//!
+//! Readers do not know file names. They return a [`Fault`], and the loader adds the name.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,14 +12,13 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::COORDINATE_MAX;
+use super::format::FORMATS;
 use crate::memory::NoMemory;
 
-/// The formats as an error message names them.
-const FORMATS: &str = "a mesh in PLY, OBJ, STL or binary glTF, plain or as .gz or .zst";
-/// The most characters that a message takes to repeat a piece of the input, escapes counted as printed.
+/// The maximum number of characters of quoted input in a message, counted after escaping.
 const QUOTED_CHARS_MAX: usize = 40;
 
-/// A mesh file that could not be loaded: which one, where in it, and why.
+/// A mesh file that could not be loaded: the file, the place in it, and the reason.
 ///
 /// # Examples
 /// ```
@@ -34,26 +34,28 @@ const QUOTED_CHARS_MAX: usize = 40;
 pub struct MeshError {
     /// The file, as the caller named it.
     pub path: PathBuf,
-    /// Where in the file the reader gave up.
+    /// The place in the file where the reader stopped.
     pub place: Place,
-    /// What was found there, and what was expected.
+    /// The content that was found there, and the content that was expected.
     pub problem: MeshProblem,
 }
 
-/// Where in a file: lines for text, bytes for binary data; both of the expanded data if it is compressed.
+/// A place in a file: a line of a text, or a byte of binary data. Both refer to the expanded data
+/// if the file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
     /// The file as a whole.
     Whole,
-    /// A line, from 1.
+    /// A line, counted from 1.
     Line(u64),
-    /// A byte, from 0.
+    /// A byte, counted from 0.
     Byte(u64),
 }
 
 impl fmt::Display for Place {
-    /// Prints the place with the colon that separates it from what follows; nothing for a whole file.
+    /// Prints the place with the colon that separates it from what follows. Prints nothing for a
+    /// whole file.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole => Ok(()),
@@ -63,14 +65,14 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with a mesh file.
+/// The problem with a mesh file.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MeshProblem {
-    /// The file is missing or may not be read.
+    /// The file does not exist or must not be read.
     #[error("{0}; expected a file that can be read")]
     Open(std::io::Error),
-    /// The path leads to a directory.
+    /// The path refers to a directory.
     #[error("a directory; expected {FORMATS}")]
     Directory,
     /// The disk or the decompressor failed in the middle of the file.
@@ -79,7 +81,7 @@ pub enum MeshProblem {
     /// The file has no content.
     #[error("an empty file; expected {FORMATS}")]
     Empty,
-    /// Neither the content nor the name tells of a format that is read here.
+    /// Neither the content nor the name indicates a supported format.
     #[error("{found}; expected {FORMATS}")]
     UnknownFormat {
         /// The beginning of the file.
@@ -88,64 +90,65 @@ pub enum MeshProblem {
     /// The file ends too early.
     #[error("the end of the file; expected {expected}")]
     Truncated {
-        /// What should have stood there.
+        /// The missing content.
         expected: String,
     },
-    /// The content breaks the rules of its format.
+    /// The content violates its format.
     #[error("{found}; expected {expected}")]
     Syntax {
-        /// What stands there.
+        /// The content at that place.
         found: String,
-        /// What should stand there.
+        /// The content that the format requires.
         expected: String,
     },
-    /// A coordinate that is no number, infinite or out of all proportion.
+    /// A coordinate is NaN, infinite or too large.
     #[error("coordinate {found}; expected a finite number of magnitude at most {COORDINATE_MAX:e}")]
     Coordinate {
         /// The coordinate.
         found: String,
     },
-    /// A face that uses a vertex or a normal which does not exist.
+    /// A face uses a vertex or a normal that does not exist.
     #[error("{of} index {found}; expected {expected}")]
     Index {
-        /// What does not exist: `vertex` or `normal`.
+        /// The kind of index: `vertex` or `normal`.
         of: &'static str,
-        /// The index, as the file has it.
+        /// The index, as written in the file.
         found: i64,
         /// The range of the indices that exist.
         expected: String,
     },
-    /// A mesh of nothing but points.
+    /// The mesh has points but no triangles.
     #[error("{vertex_count} vertices without a triangle; expected at least one triangle")]
     NoTriangles {
-        /// How many vertices the file has.
+        /// The number of vertices in the file.
         vertex_count: usize,
     },
-    /// A mesh of which nothing could ever be seen or hit.
+    /// All triangles have zero area, so that the mesh is invisible and no ray can hit it.
     #[error(
         "{triangle_count} triangles, all of zero area; expected at least one triangle with an area"
     )]
     NoArea {
-        /// How many triangles the mesh has.
+        /// The number of triangles of the mesh.
         triangle_count: usize,
     },
-    /// There is no memory for the mesh.
+    /// There is not enough memory for the mesh.
     #[error("no memory for {bytes} more bytes; expected a smaller mesh")]
     OutOfMemory {
-        /// What was asked of the system.
+        /// The number of bytes that were requested from the system.
         bytes: u64,
     },
-    /// More than the limits of [`LoadOptions`](super::LoadOptions) or the 32 bits of an index allow.
+    /// The mesh exceeds the limits of [`LoadOptions`](super::LoadOptions) or the 32 bits of an
+    /// index.
     #[error("{found}; expected {expected}")]
     TooLarge {
-        /// What was asked for.
+        /// The requested size.
         found: String,
         /// The limit.
         expected: String,
     },
 }
 
-/// A [`MeshError`] before the name of the file is known.
+/// A [`MeshError`] without the name of the file.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) place: Place,
@@ -204,7 +207,7 @@ impl Fault {
         Self::new(place, MeshProblem::Coordinate { found })
     }
 
-    /// An index counted from 0 that is not below `vertex_count`.
+    /// Creates the fault of an index, counted from 0, that is not below `vertex_count`.
     #[cold]
     pub(crate) fn index(place: Place, found: i64, vertex_count: usize) -> Self {
         let expected = format!("one below {vertex_count}, the number of vertices");
@@ -220,7 +223,7 @@ impl Fault {
     }
 }
 
-/// Repeats a piece of the input in quotation marks: escaped, on one line, and not too long.
+/// Quotes a piece of the input: escaped, on one line, and shortened.
 pub(crate) fn quoted(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * QUOTED_CHARS_MAX)]);
     let mut shown = String::new();
@@ -236,7 +239,7 @@ pub(crate) fn quoted(bytes: &[u8]) -> String {
     format!("\"{shown}\"")
 }
 
-/// Escapes what would break or garble a line: control characters, and nothing else.
+/// Escapes control characters, which would break or garble a line, and nothing else.
 pub(crate) fn one_line(text: &str) -> String {
     text.chars()
         .flat_map(|char| {

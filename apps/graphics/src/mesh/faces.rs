@@ -1,34 +1,36 @@
-//! Where the readers put faces: triangles come out, whatever went in.
+//! Collects the faces that a reader finds, and converts them to triangles.
 //!
-//! A face of more than three corners is cut up at once if all vertices are known; where a file may name
-//! vertices before it gives them, the face waits until [`Faces::finish`]. A file that names normals apart
-//! from vertices (OBJ) gets a second list, of the normals at the corners of every triangle.
+//! A face with more than three corners is triangulated at once if all its vertices are known. If a
+//! file refers to vertices before it defines them, the face is deferred until [`Faces::finish`]. A
+//! file with normals that are separate from vertices (OBJ) gets a second list, of the normals at
+//! the corners of every triangle.
 
 use glam::Vec3;
 
 use super::error::{Fault, Place};
+use super::ignored::Ignored;
 use super::points::Point;
-use super::polygon::{Cutter, TESTS_MAX};
-use super::report::Ignored;
+use super::polygon::{TESTS_MAX, Triangulator};
 
-/// The triangles of a mesh in the making.
+/// The triangles of an unfinished mesh.
 #[derive(Debug)]
 pub(crate) struct Faces {
     pub(crate) triangles: Vec<[u32; 3]>,
-    /// What the file names as normals at the corners of `triangles`; empty if it names none.
+    /// For each element of `triangles`, the indices of the normals at its corners; empty if the
+    /// file refers to none.
     pub(crate) corner_normals: Vec<[u32; 3]>,
     pub(crate) polygon_count: u64,
-    /// What the file holds and the mesh does not.
+    /// The content that the file has and the mesh does not.
     pub(crate) ignored: Ignored,
     triangle_count_max: usize,
-    waiting: Vec<Waiting>,
-    waiting_triangle_count: usize,
-    cutter: Cutter,
+    deferred: Vec<Deferred>,
+    deferred_triangle_count: usize,
+    triangulator: Triangulator,
 }
 
-/// A polygon that waits for its vertices.
+/// A polygon with vertices that are still to be read.
 #[derive(Debug)]
-struct Waiting {
+struct Deferred {
     place: Place,
     corners: Box<[u32]>,
     normals: Box<[u32]>,
@@ -42,16 +44,16 @@ impl Faces {
             polygon_count: 0,
             ignored: Ignored::default(),
             triangle_count_max,
-            waiting: Vec::new(),
-            waiting_triangle_count: 0,
-            cutter: Cutter::default(),
+            deferred: Vec::new(),
+            deferred_triangle_count: 0,
+            triangulator: Triangulator::default(),
         }
     }
 
-    /// The number of triangles that may still come.
+    /// The number of triangles that may still be added.
     #[inline]
-    pub(crate) fn room(&self) -> usize {
-        self.triangle_count_max - self.triangles.len() - self.waiting_triangle_count
+    pub(crate) fn capacity_left(&self) -> usize {
+        self.triangle_count_max - self.triangles.len() - self.deferred_triangle_count
     }
 
     /// The number of vertices that triangles up to the limit can use, and that a mesh may have.
@@ -69,9 +71,9 @@ impl Faces {
         Ok(())
     }
 
-    /// Adds a face of any number of corners, all of which are indices into `positions`.
+    /// Adds a face with any number of corners, all of which must be indices into `positions`.
     ///
-    /// `normals` are as many as corners, or none.
+    /// There must be as many `normals` as corners, or none.
     pub(crate) fn push_polygon<P: Point>(
         &mut self,
         place: Place,
@@ -88,17 +90,17 @@ impl Faces {
             }
             [_, _, _, ..] => {
                 self.claim(place, corners.len() - 2)?;
-                self.cut(place, corners, normals, positions)?;
+                self.triangulate(place, corners, normals, positions)?;
             }
             _ => self.ignored.faces += 1,
         }
         Ok(())
     }
 
-    /// Adds a face of any number of corners whose vertices are not all known yet.
+    /// Adds a face with any number of corners before all of its vertices are known.
     ///
-    /// Its triangles come after all others, so a caller that pushes normals keeps to one order.
-    pub(crate) fn push_waiting(
+    /// Its triangles come after all others.
+    pub(crate) fn push_deferred(
         &mut self,
         place: Place,
         corners: &[u32],
@@ -108,8 +110,8 @@ impl Faces {
             return self.push_polygon::<Vec3>(place, corners, normals, &[]);
         }
         self.claim(place, corners.len() - 2)?;
-        self.waiting_triangle_count += corners.len() - 2;
-        self.waiting.push(Waiting {
+        self.deferred_triangle_count += corners.len() - 2;
+        self.deferred.push(Deferred {
             place,
             corners: corners.into(),
             normals: normals.into(),
@@ -117,9 +119,10 @@ impl Faces {
         Ok(())
     }
 
-    /// Adds a strip: a triangle for every three corners in a row, every other one turned round.
+    /// Adds a strip: a triangle for every three consecutive corners. Every other triangle is
+    /// reversed.
     ///
-    /// Triangles with a corner twice, which writers use to sew strips together, are left out.
+    /// Triangles that contain a corner twice, which writers use to join strips, are left out.
     pub(crate) fn push_strip(&mut self, place: Place, corners: &[u32]) -> Result<(), Fault> {
         for (number, window) in corners.windows(3).enumerate() {
             let [a, b, c] = [window[0], window[1], window[2]];
@@ -135,21 +138,21 @@ impl Faces {
         Ok(())
     }
 
-    /// Cuts up the polygons that have waited. Every corner must be an index into `positions` by now.
+    /// Triangulates the deferred polygons. By now every corner must be an index into `positions`.
     pub(crate) fn finish<P: Point>(&mut self, positions: &[P]) -> Result<(), Fault> {
-        for polygon in std::mem::take(&mut self.waiting) {
-            let Waiting {
+        for polygon in std::mem::take(&mut self.deferred) {
+            let Deferred {
                 place,
                 corners,
                 normals,
             } = &polygon;
-            self.cut(*place, corners, normals, positions)?;
+            self.triangulate(*place, corners, normals, positions)?;
         }
-        self.waiting_triangle_count = 0;
+        self.deferred_triangle_count = 0;
         Ok(())
     }
 
-    fn cut<P: Point>(
+    fn triangulate<P: Point>(
         &mut self,
         place: Place,
         corners: &[u32],
@@ -158,26 +161,28 @@ impl Faces {
     ) -> Result<(), Fault> {
         self.polygon_count += 1;
         let (triangles, corner_normals) = (&mut self.triangles, &mut self.corner_normals);
-        let outcome = self.cutter.cut(corners, positions, |triangle| {
-            triangles.push(triangle.map(|corner| corners[corner as usize]));
-            if !normals.is_empty() {
-                corner_normals.push(triangle.map(|corner| normals[corner as usize]));
-            }
-        });
-        outcome.map_err(|intricate| {
-            let (count, reflex_count) = (corners.len(), intricate.reflex_count);
+        let outcome = self
+            .triangulator
+            .triangulate(corners, positions, |triangle| {
+                triangles.push(triangle.map(|corner| corners[corner as usize]));
+                if !normals.is_empty() {
+                    corner_normals.push(triangle.map(|corner| normals[corner as usize]));
+                }
+            });
+        outcome.map_err(|too_complex| {
+            let (count, reflex_count) = (corners.len(), too_complex.reflex_count);
             Fault::too_large(
                 place,
-                format!("a face of {count} corners, {reflex_count} of which do not bulge outwards"),
-                format!("a product of these two of at most {TESTS_MAX}, or triangles instead"),
+                format!("a face of {count} corners, {reflex_count} of them not convex"),
+                format!("a product of both numbers of at most {TESTS_MAX}, or triangles instead"),
             )
         })
     }
 
-    /// Makes sure that `count` more triangles keep to the limit.
+    /// Checks that `count` more triangles do not exceed the limit.
     #[inline]
     pub(crate) fn claim(&self, place: Place, count: usize) -> Result<(), Fault> {
-        if count > self.room() {
+        if count > self.capacity_left() {
             return Err(Fault::too_large(
                 place,
                 format!("{count} more triangles after {}", self.triangles.len()),

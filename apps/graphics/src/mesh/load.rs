@@ -1,8 +1,9 @@
-//! From a path, or any stream of bytes, to a mesh that keeps the promises of [`Mesh`].
+//! Loads a mesh from a path or from any stream of bytes.
 //!
-//! One way for everything: open, undo the compression, tell the format, hand the bytes to its reader, read
-//! to the end (only then has the decompressor compared its checksum), look the mesh over. A reader sees a
-//! stream and a limit on what it may build; it knows neither files nor names.
+//! All formats take the same steps: open the file, undo the compression, detect the format, let the
+//! reader of that format read, read to the end (only then has the decompressor verified its
+//! checksum), and check the mesh. A reader sees a stream and a limit on the size of the mesh; it
+//! knows neither files nor names.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -11,16 +12,13 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
-use glam::{DVec3, Vec3};
-
 use super::error::{Fault, MeshError, MeshProblem, Place};
 use super::faces::Faces;
-use super::points::{Point, Points};
-use super::report::{Compression, Format, Ignored, MeshReport, Progress};
+use super::report::{Compression, MeshReport, Progress};
 use super::source::Source;
-use super::{Mesh, detect, glb, obj, ply, stl};
+use super::{Mesh, detect};
 
-/// Limits on what a file may ask for.
+/// Limits on the resources that a file may use.
 ///
 /// # Examples
 /// ```
@@ -32,9 +30,9 @@ use super::{Mesh, detect, glb, obj, ply, stl};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LoadOptions {
-    /// The most bytes that a compressed file may expand to; 8 GiB unless told otherwise.
+    /// The maximum number of bytes that a compressed file may expand to. The default is 8 GiB.
     pub expanded_bytes_max: u64,
-    /// The most triangles; 2^28 unless told otherwise, which take 3 GiB.
+    /// The maximum number of triangles. The default is 2^28, which take 3 GiB.
     pub triangle_count_max: usize,
 }
 
@@ -48,14 +46,14 @@ impl Default for LoadOptions {
 }
 
 impl LoadOptions {
-    /// Sets the most bytes that a compressed file may expand to.
+    /// Sets the maximum number of bytes that a compressed file may expand to.
     #[must_use]
     pub fn expanded_bytes_max(mut self, bytes: u64) -> Self {
         self.expanded_bytes_max = bytes;
         self
     }
 
-    /// Sets the most triangles that a mesh may have.
+    /// Sets the maximum number of triangles of a mesh.
     #[must_use]
     pub fn triangle_count_max(mut self, count: usize) -> Self {
         self.triangle_count_max = count;
@@ -63,31 +61,37 @@ impl LoadOptions {
     }
 }
 
-/// A mesh and what there is to say about the file that it came from.
+/// A mesh and a report on the file that it was loaded from.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// The mesh. Its normals are the file's, or none. Its coordinates are those of the file less
-    /// [`MeshReport::offset`].
+    /// The mesh. Its normals are those of the file, or there are none. Its coordinates are those of
+    /// the file minus [`MeshReport::offset`].
     pub mesh: Mesh,
-    /// What was read and what it took.
+    /// The content of the file and the cost of loading it.
     pub report: MeshReport,
 }
 
 impl Mesh {
-    /// Loads a mesh from a PLY, OBJ, STL or binary glTF file, plain or compressed with gzip or zstd.
+    /// Loads a mesh from a PLY, OBJ, STL or binary glTF file, plain or compressed with gzip or
+    /// zstd.
     ///
-    /// Format and compression are told from the content; the extension counts only where the content says
-    /// nothing. The file is read as a stream, so that apart from the mesh little memory is used (of binary
-    /// glTF alone, which needs random access, the whole content is held). Cost: linear in the file.
+    /// The format and the compression are detected from the content; the extension is used only if
+    /// the content is not conclusive. The file is read as a stream, so little memory is used apart
+    /// from the mesh. Only binary glTF needs random access, so its whole content is kept in memory.
+    /// Takes time linear in the size of the file.
     ///
-    /// Coordinates are those of the file, unless the triangles are far from the origin for their
-    /// size: then an offset is subtracted, which only [`load_with`](Self::load_with) reports.
+    /// The coordinates are those of the file, unless the triangles are far from the origin for
+    /// their size. In that case an offset is subtracted, which only [`load_with`](Self::load_with)
+    /// reports.
+    ///
     /// # Errors
-    /// [`MeshError`] names the file, the place in it, what was found there and what was expected: for
-    /// files that cannot be read, that are cut short or break the rules of their format, for coordinates
-    /// that are no finite numbers, for indices of vertices that do not exist, for meshes without triangles.
-    /// Triangles of zero area are no error unless there are no others: such a mesh cannot be seen.
+    /// Returns a [`MeshError`] if the file cannot be read, is truncated or violates its format, if
+    /// a coordinate is not a finite number, if the index of a vertex does not exist, or if the mesh
+    /// has no triangles. The error names the file, the place in it, what was found there and what
+    /// was expected. Triangles of zero area are an error only if there are no others, because such
+    /// a mesh is invisible.
+    ///
     /// # Examples
     /// ```
     /// use raddle_graphics::mesh::Mesh;
@@ -102,11 +106,13 @@ impl Mesh {
         Self::load_with(path, &LoadOptions::default(), |_| ()).map(|loaded| loaded.mesh)
     }
 
-    /// Loads a mesh as [`load`](Self::load) does, within limits, and tells how far it has come.
+    /// Loads a mesh as [`load`](Self::load) does, within limits, and reports the progress.
     ///
-    /// `progress` is called about once for every 256 KiB of expanded data.
+    /// `progress` is called about once per 256 KiB of expanded data.
+    ///
     /// # Errors
-    /// As [`load`](Self::load), and where the file goes beyond `options`.
+    /// As for [`load`](Self::load). It is also an error if the file exceeds the limits of
+    /// `options`.
     pub fn load_with(
         path: impl AsRef<Path>,
         options: &LoadOptions,
@@ -117,12 +123,15 @@ impl Mesh {
         Self::read(file, length, path, options, progress)
     }
 
-    /// Reads a mesh from any stream, which `name` stands for in errors; its extension is a hint.
+    /// Reads a mesh from any stream. Errors refer to it by `name`, and the extension of `name` is a
+    /// hint at the format.
     ///
-    /// `length` is the number of bytes that `input` delivers, where that is certain: it lets the reader
-    /// notice broken promises before it acts on them.
+    /// `length` is the number of bytes that `input` delivers, if that is certain. It lets the
+    /// reader detect false counts in the file before it acts on them.
+    ///
     /// # Errors
-    /// As [`load_with`](Self::load_with).
+    /// As for [`load_with`](Self::load_with).
+    ///
     /// # Examples
     /// ```
     /// use raddle_graphics::mesh::{Format, LoadOptions, Mesh};
@@ -145,61 +154,7 @@ impl Mesh {
     }
 }
 
-/// What a reader of one format makes of a stream.
-#[derive(Debug)]
-pub(crate) struct Parsed {
-    mesh: Mesh,
-    format: Format,
-    offset: DVec3,
-    polygon_count: u64,
-    ignored: Ignored,
-}
-
-impl Parsed {
-    /// Makes a mesh of what a reader has found.
-    ///
-    /// `normals` are as many as `points`, or none. Those that are no numbers are missing: the mesh
-    /// gets computed ones in their place, or no normals at all if all are missing.
-    /// # Errors
-    /// As [`Points::finish`].
-    pub(crate) fn new<P: Point>(
-        format: Format,
-        points: Points<P>,
-        normals: Vec<Vec3>,
-        mut faces: Faces,
-    ) -> Result<Self, Fault> {
-        faces.ignored.vertices = points.broken_count();
-        let (positions, offset) = points.finish(&faces.triangles)?;
-        let mut mesh = Mesh {
-            positions,
-            normals,
-            triangles: faces.triangles,
-        };
-        let missing = mesh.normals.iter().filter(|normal| !normal.is_finite());
-        match missing.count() {
-            0 => {}
-            all if all == mesh.normals.len() => mesh.normals = Vec::new(),
-            _ => {
-                let normals = std::mem::take(&mut mesh.normals);
-                mesh.compute_normals();
-                for (computed, normal) in mesh.normals.iter_mut().zip(normals) {
-                    if normal.is_finite() {
-                        *computed = normal;
-                    }
-                }
-            }
-        }
-        Ok(Self {
-            mesh,
-            format,
-            offset,
-            polygon_count: faces.polygon_count,
-            ignored: faces.ignored,
-        })
-    }
-}
-
-/// Opens a file for reading; its length if it is a regular file.
+/// Opens a file for reading. Also returns its length if it is a regular file.
 fn open(path: &Path) -> Result<(File, Option<u64>), Fault> {
     let fault = |error| Fault::new(Place::Whole, MeshProblem::Open(error));
     let file = File::open(path).map_err(fault)?;
@@ -207,7 +162,7 @@ fn open(path: &Path) -> Result<(File, Option<u64>), Fault> {
     if metadata.is_dir() {
         return Err(Fault::new(Place::Whole, MeshProblem::Directory));
     }
-    // The files of /proc are regular and have length zero, whatever they deliver.
+    // The files of /proc are regular and report length zero, whatever they deliver.
     let length = Some(metadata.len()).filter(|&length| metadata.is_file() && length > 0);
     Ok((file, length))
 }
@@ -226,6 +181,7 @@ fn read_stream(
         input,
         bytes_read: Rc::clone(&bytes_read),
     };
+    // Detect the compression. The length of the expanded data is known only without compression.
     let (compression, input) = detect::compression(counted).map_err(unreadable)?;
     let (length_expanded, bytes_max) = match compression {
         Compression::None => (length, u64::MAX),
@@ -245,14 +201,11 @@ fn read_stream(
     if compression != Compression::None {
         source.bound_by(Rc::clone(&bytes_read));
     }
+    // Detect the format and let its reader make the mesh.
     let faces = Faces::new(options.triangle_count_max);
-    let mut parsed = match detect::format(&mut source, name)? {
-        detect::Kind::Ply => ply::read(&mut source, faces),
-        detect::Kind::Obj => obj::read(&mut source, faces),
-        detect::Kind::StlText => stl::read_text(&mut source, faces),
-        detect::Kind::StlBinary => stl::read_binary(&mut source, faces),
-        detect::Kind::Glb => glb::read(&mut source, faces),
-    }?;
+    let reader = detect::reader(&mut source, name)?;
+    let mut parsed = (reader.read)(&mut source, faces)?;
+    // Read to the end, so that the decompressor verifies its checksum.
     parsed.ignored.trailing_bytes = source.drain()?;
     let (input_time, expanded_bytes) = (source.input_time(), source.offset());
     drop(source);
@@ -280,7 +233,7 @@ fn read_stream(
     })
 }
 
-/// Looks a mesh over that a reader has made: returns its number of triangles without area.
+/// Checks the mesh that a reader has made, and returns the number of triangles of zero area.
 fn finish(mesh: &mut Mesh) -> Result<usize, Fault> {
     if mesh.triangles.is_empty() {
         let vertex_count = mesh.positions.len();
@@ -307,7 +260,7 @@ fn finish(mesh: &mut Mesh) -> Result<usize, Fault> {
     Ok(degenerate_count)
 }
 
-/// Counts what is read of a file, under its decompressor.
+/// Counts the bytes that are read from the file, below the decompressor.
 struct Counted<R> {
     input: R,
     bytes_read: Rc<Cell<u64>>,

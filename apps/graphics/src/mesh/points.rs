@@ -1,20 +1,20 @@
-//! Vertices in the making, and the one step that brings them near the origin.
+//! The vertices of an unfinished mesh, and the single step that moves them near the origin.
 //!
-//! An `f32` has 24 bits. Of a house at its place on the map (5,400,000 m north of the equator) half
-//! a metre is left. So readers keep every coordinate as exactly as the file gives it, in
-//! [`Points`]. When the file has been read, [`Points::finish`] subtracts one common offset in
-//! `f64`, and only then narrows the coordinates. A scene close to the origin has no offset: its
-//! coordinates stay those of the file.
+//! An `f32` has 24 bits. For a house at its map coordinates (5,400,000 m north of the equator) that
+//! leaves a resolution of half a metre. So [`Points`] keeps every coordinate as exactly as the file
+//! gives it. When the file has been read, [`Points::finish`] subtracts a common offset in `f64`,
+//! and only then narrows the coordinates to `f32`. A scene close to the origin has no offset and
+//! keeps the coordinates of the file.
 //!
 //! # The offset
-//! Each axis has its own. It is zero where the middle of the triangles is at most [`FAR`] times as
-//! far from the origin as the triangles are wide. Otherwise it is the roundest decimal number as
-//! near to the middle. So a scene that was moved by a round number gets the coordinates that it had
-//! before, to the last bit, and hence the same hits.
+//! Each axis has its own offset. It is zero if the distance of the triangles' centre from the
+//! origin is at most [`FAR`] times the triangles' width. Otherwise it is the roundest decimal
+//! number within that distance of the centre. So a scene that was moved by a round number gets
+//! exactly the coordinates that it had before, and hence the same hits.
 //!
 //! # Broken vertices
-//! A coordinate that is no finite number costs the file only if a face uses it. Until the end it
-//! stands in the list as NaN.
+//! A coordinate that is not a finite number is an error only if a face uses it. Until the end it is
+//! stored as NaN.
 
 use std::fmt;
 
@@ -27,26 +27,27 @@ use crate::memory::{self, NoMemory};
 #[cfg(test)]
 mod tests;
 
-/// [`COORDINATE_MAX`] in decimal, which rounds to it; the `f32` is a little less.
+/// [`COORDINATE_MAX`] as a decimal number. The `f32` is its rounded value, which is a little
+/// smaller.
 const LIMIT: f64 = 1e12;
-/// How many times its own width a mesh may be away from the origin without an offset.
+/// The maximum distance of a mesh without an offset from the origin, as a multiple of its width.
 const FAR: f64 = 4.0;
 /// The finest step of an offset, as a power of ten.
 const EXPONENT_MIN: i32 = -60;
-/// The most faults of broken vertices that are kept for a message.
+/// The maximum number of faults of broken vertices that are kept for a message.
 const BROKEN_KEPT_MAX: usize = 1 << 10;
 
 /// A point as a file gives it.
 pub(crate) trait Point: Copy + PartialEq + fmt::Debug {
-    /// Makes a point of three numbers.
+    /// Creates a point from three numbers.
     fn from_array(values: [f64; 3]) -> Self;
-    /// Makes a point of one in `f32`.
+    /// Converts a point from `f32`.
     fn from_single(point: Vec3) -> Self;
-    /// The point in `f64`.
+    /// Converts the point to `f64`.
     fn double(self) -> DVec3;
-    /// Tells whether every number of the point can be a coordinate.
+    /// Returns true if every number of the point is a valid coordinate.
     fn is_sound(self) -> bool;
-    /// Bits that are equal for equal points other than zeros of different signs.
+    /// Returns bits that are equal for equal points, except for zeros of different signs.
     fn bits(self) -> [u64; 3];
     /// Subtracts `offset` from every point, and narrows the results.
     fn narrow(list: Vec<Self>, offset: DVec3) -> Result<Vec<Vec3>, NoMemory>;
@@ -122,20 +123,21 @@ impl Point for DVec3 {
     }
 }
 
-/// A point relative to `offset`. A vertex that no triangle uses may lie out of reach of an `f32`.
+/// Returns a point relative to `offset`. It is clamped, since a vertex that no triangle uses may be
+/// out of range of an `f32`.
 #[inline]
 fn moved(point: impl Point, offset: DVec3) -> Vec3 {
     let limit = DVec3::splat(COORDINATE_MAX.into());
     (point.double() - offset).clamp(-limit, limit).as_vec3()
 }
 
-/// The vertices of a mesh in the making.
+/// The vertices of an unfinished mesh.
 #[derive(Debug)]
 pub(crate) struct Points<P> {
     pub(crate) list: Vec<P>,
-    /// The number of vertices whose coordinates are broken.
+    /// The number of vertices with broken coordinates.
     broken_count: u64,
-    /// What is wrong with the first of them, by their numbers in ascending order.
+    /// The faults of the first broken vertices, with their indices in ascending order.
     faults: Vec<(usize, Fault)>,
 }
 
@@ -154,12 +156,12 @@ impl<P: Point> Points<P> {
         self.list.len()
     }
 
-    /// The memory of the vertices so far.
+    /// The memory of the vertices so far, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         (self.list.len() * size_of::<P>()) as u64
     }
 
-    /// Adds a vertex, a broken one if a coordinate is no finite number or out of all proportion.
+    /// Adds a vertex. The vertex is broken if a coordinate is not a finite number or too large.
     #[inline]
     pub(crate) fn push(&mut self, place: Place, values: [f64; 3]) {
         match values.iter().find(|value| !is_coordinate(**value)) {
@@ -168,16 +170,16 @@ impl<P: Point> Points<P> {
         }
     }
 
-    /// Adds a vertex that no face may use, because of `fault`.
+    /// Adds a broken vertex, which no face may use because of `fault`.
     #[cold]
     pub(crate) fn push_broken(&mut self, fault: Fault) {
         self.list.push(P::from_array([f64::NAN; 3]));
-        self.note_broken(self.list.len() - 1, fault);
+        self.mark_broken(self.list.len() - 1, fault);
     }
 
-    /// Breaks a vertex of the list. Vertices are broken in the order of the list.
+    /// Marks a vertex of the list as broken. Vertices must be marked in the order of the list.
     #[cold]
-    pub(crate) fn note_broken(&mut self, index: usize, fault: Fault) {
+    pub(crate) fn mark_broken(&mut self, index: usize, fault: Fault) {
         self.list[index] = P::from_array([f64::NAN; 3]);
         self.broken_count += 1;
         if self.faults.len() < BROKEN_KEPT_MAX {
@@ -193,11 +195,11 @@ impl<P: Point> Points<P> {
     /// Returns the positions of a mesh, and the offset that they are relative to.
     ///
     /// # Errors
-    /// The fault of a broken vertex that a triangle uses; too little memory.
+    /// The fault of the first broken vertex that a triangle uses, or too little memory.
     pub(crate) fn finish(mut self, triangles: &[[u32; 3]]) -> Result<(Vec<Vec3>, DVec3), Fault> {
         if self.broken_count > 0 {
             self.check_used(triangles)?;
-            // What nothing uses shall not disturb anything, either.
+            // No triangle uses the remaining broken vertices, so any valid position will do.
             let zero = P::from_array([0.0; 3]);
             for point in self.list.iter_mut().filter(|point| !point.is_sound()) {
                 *point = zero;
@@ -226,7 +228,7 @@ impl<P: Point> Points<P> {
         })
     }
 
-    /// The offset that suits the triangles; see the header.
+    /// Returns the offset for the triangles, see the module documentation.
     fn offset(&self, triangles: &[[u32; 3]]) -> DVec3 {
         let [mut min, mut max] = [DVec3::INFINITY, DVec3::NEG_INFINITY];
         for &corner in triangles.iter().flatten() {
@@ -235,12 +237,12 @@ impl<P: Point> Points<P> {
             max = max.max(point);
         }
         let reach = FAR * (max - min).max_element();
-        // Neither nothing nor a single point has a width.
+        // An empty set of points and a single point have no width.
         if !(reach > 0.0 && reach.is_finite()) {
             return DVec3::ZERO;
         }
         let middle = (min + max) / 2.0;
-        // Relative coordinates must stay within bounds, too.
+        // Relative coordinates must be within the bounds too.
         let near = reach.min(f64::from(COORDINATE_MAX) / 2.0);
         let offset = |middle: f64| {
             if middle.abs() <= reach {
@@ -253,13 +255,13 @@ impl<P: Point> Points<P> {
     }
 }
 
-/// The roundest decimal number at most `reach` away from `value`.
+/// Returns the roundest decimal number at most `reach` away from `value`.
 fn roundest(value: f64, reach: f64) -> f64 {
-    // A step of at most twice the reach has a multiple near enough, but for rounding.
+    // A step of at most twice the reach has a multiple that is near enough, apart from rounding.
     let exponent_max = value.abs().log10().ceil() as i32;
     for exponent in (EXPONENT_MIN..=exponent_max).rev() {
-        // Powers of ten with a negative exponent are no binary fractions; dividing rounds only
-        // once.
+        // Powers of ten with a negative exponent are not binary fractions. A division by the
+        // inverse rounds only once.
         let near = if exponent >= 0 {
             let step = 10_f64.powi(exponent);
             (value / step).round() * step
@@ -274,10 +276,10 @@ fn roundest(value: f64, reach: f64) -> f64 {
     value
 }
 
-/// The fault of a number that can be no coordinate.
+/// Creates the fault of a number that is not a valid coordinate.
 #[cold]
 pub(crate) fn coordinate_fault(place: Place, value: f64) -> Fault {
-    // Beyond the digits that a number has, zeros say little.
+    // For large numbers, the exponent is clearer than many zeros.
     if value.is_finite() && value.abs() >= 1e15 {
         Fault::coordinate(place, format!("{value:e}"))
     } else {
@@ -285,8 +287,8 @@ pub(crate) fn coordinate_fault(place: Place, value: f64) -> Fault {
     }
 }
 
-/// Tells whether a number can be a coordinate: it is no NaN, not infinite and not out of all
-/// proportion.
+/// Returns true if a number is a valid coordinate, that is, if it is neither NaN nor infinite nor
+/// too large.
 #[inline]
 pub(crate) fn is_coordinate(value: f64) -> bool {
     value.abs() <= LIMIT

@@ -1,20 +1,22 @@
-//! Cutting plane polygons into triangles: a fan if the polygon is convex, ears otherwise.
+//! Triangulates plane polygons: by a fan if the polygon is convex, otherwise by ear clipping.
 //!
-//! `n` corners always give `n - 2` triangles over the same corners, with the polygon's orientation, however
-//! broken the polygon is: where no ear is left because edges cross or corners coincide, the next corner is
-//! cut off regardless. Triangles without area arise only where corners stand in a line.
+//! `n` corners always give `n - 2` triangles over the same corners, with the orientation of the
+//! polygon, however broken it is. If no ear is left because edges cross or corners coincide, the
+//! next corner is cut off regardless. Triangles without area arise only from collinear corners.
 //!
-//! Cost: O(n) for a convex polygon, O(n · r) for one with r corners that do not bulge outwards. Where that would
-//! be more than [`TESTS_MAX`] (a polygon of some 45,000 corners in zigzag, which nobody draws), the polygon is
-//! refused, so that no file can keep us for hours. Cutting off its corners in their order would be quick, but the
-//! slivers that it makes, each as long as the polygon, overlap each other and cost a tree over them far more.
+//! Takes O(n) time for a convex polygon, and O(n · r) time for a polygon with r corners that are
+//! not convex. If that would exceed [`TESTS_MAX`] (which takes a zigzag polygon of some 45,000
+//! corners, and no real file contains one), the polygon is rejected, so that no file can keep the
+//! reader busy for hours. Cutting off its corners in their order would be fast. But the resulting
+//! slivers, each as long as the polygon, overlap each other and would cost a tree over them far
+//! more.
 //!
 //! # Source
-//! G. H. Meisters, Polygons Have Ears, American Mathematical Monthly 82(6), 1975; the update of the two
-//! neighbours after each cut: J. O'Rourke, Computational Geometry in C, 2nd edition, section 1.4. Normal:
-//! M. Newell's method, in F. Tampieri, Newell's Method for Computing the Plane Equation of a Polygon,
-//! Graphics Gems III, 1992. Convexity by the changes of direction: P. Schorn and F. Fisher, Testing the
-//! Convexity of a Polygon, Graphics Gems IV, 1994.
+//! G. H. Meisters, Polygons Have Ears, American Mathematical Monthly 82(6), 1975; the update of the
+//! two neighbours after each cut: J. O'Rourke, Computational Geometry in C, 2nd edition, section
+//! 1.4. Normal: M. Newell's method, in F. Tampieri, Newell's Method for Computing the Plane
+//! Equation of a Polygon, Graphics Gems III, 1992. Convexity by the changes of direction: P. Schorn
+//! and F. Fisher, Testing the Convexity of a Polygon, Graphics Gems IV, 1994.
 
 use glam::{DVec2, DVec3};
 
@@ -23,47 +25,48 @@ use super::points::Point;
 #[cfg(test)]
 mod tests;
 
-/// The most tests of a corner against an ear; about two seconds of them.
+/// The maximum number of tests of a corner against an ear. They take about two seconds.
 pub(crate) const TESTS_MAX: usize = 1 << 30;
 
-/// A polygon that would take too many tests to cut up.
+/// The error for a polygon that would take too many tests to triangulate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TooIntricate {
-    /// How many of its corners do not bulge outwards.
+pub(crate) struct TooComplex {
+    /// The number of corners that are not convex.
     pub(crate) reflex_count: usize,
 }
 
-/// Cuts polygons up; keeps its lists from one polygon to the next.
+/// Triangulates polygons, and reuses its lists from one polygon to the next.
 #[derive(Debug, Default)]
-pub(crate) struct Cutter {
-    /// The corners in the plane, turning anticlockwise.
+pub(crate) struct Triangulator {
+    /// The corners projected to a plane, in anticlockwise order.
     points: Vec<DVec2>,
     previous: Vec<u32>,
     next: Vec<u32>,
-    /// Corners that do not bulge outwards; only these can stand inside an ear.
+    /// The corners that are not convex. Only these can lie inside an ear.
     reflex: Vec<u32>,
-    /// Corners that were ears when last looked at.
+    /// Corners that were ears when last tested.
     ears: Vec<u32>,
     is_ear: Vec<bool>,
 }
 
-impl Cutter {
-    /// Hands out the triangles of a polygon of at least three corners, which are indices into `positions`.
+impl Triangulator {
+    /// Calls `emit` with the triangles of a polygon. The polygon has at least three corners, which
+    /// are indices into `positions`.
     ///
-    /// A triangle names its corners by their numbers in the polygon, from 0.
+    /// A triangle refers to its corners by their numbers in the polygon, from 0.
     ///
     /// # Errors
-    /// [`TooIntricate`] where the search for ears could take more than [`TESTS_MAX`] tests; nothing has been
-    /// handed out then.
+    /// Returns [`TooComplex`] if the search for ears could take more than [`TESTS_MAX`] tests.
+    /// `emit` has not been called in that case.
     ///
     /// # Panics
-    /// When a corner is not below `positions.len()`.
-    pub(crate) fn cut<P: Point>(
+    /// Panics if a corner is not below `positions.len()`.
+    pub(crate) fn triangulate<P: Point>(
         &mut self,
         corners: &[u32],
         positions: &[P],
         mut emit: impl FnMut([u32; 3]),
-    ) -> Result<(), TooIntricate> {
+    ) -> Result<(), TooComplex> {
         self.flatten(corners, positions);
         if is_convex(&self.points) {
             for second in 1..corners.len() as u32 - 1 {
@@ -74,7 +77,8 @@ impl Cutter {
         self.clip(emit)
     }
 
-    /// Projects the corners along the largest component of the normal, so that they turn anticlockwise.
+    /// Projects the corners along the largest component of the normal, so that they are in
+    /// anticlockwise order.
     fn flatten<P: Point>(&mut self, corners: &[u32], positions: &[P]) {
         let point = |corner: u32| positions[corner as usize].double();
         let origin = point(corners[0]);
@@ -101,8 +105,8 @@ impl Cutter {
         }));
     }
 
-    /// Cuts off one ear after the other, and hands out each with its corners in order.
-    fn clip(&mut self, mut emit: impl FnMut([u32; 3])) -> Result<(), TooIntricate> {
+    /// Cuts off one ear after the other, and emits each with its corners in order.
+    fn clip(&mut self, mut emit: impl FnMut([u32; 3])) -> Result<(), TooComplex> {
         self.link()?;
         let mut left = self.points.len();
         let mut at = 0;
@@ -111,7 +115,7 @@ impl Cutter {
                 match self.ears.pop() {
                     Some(ear) if self.is_ear[ear as usize] => break ear,
                     Some(_) => {}
-                    // No ear is left: a broken polygon. Anything goes.
+                    // No ear is left, so the polygon is broken. Cut off any corner.
                     None => break at,
                 }
             };
@@ -131,7 +135,7 @@ impl Cutter {
     }
 
     /// Links the corners into a ring and finds the first ears.
-    fn link(&mut self) -> Result<(), TooIntricate> {
+    fn link(&mut self) -> Result<(), TooComplex> {
         let count = self.points.len() as u32;
         self.previous.clear();
         self.previous
@@ -150,7 +154,7 @@ impl Cutter {
         }
         let reflex_count = self.reflex.len();
         if self.points.len().saturating_mul(reflex_count) > TESTS_MAX {
-            return Err(TooIntricate { reflex_count });
+            return Err(TooComplex { reflex_count });
         }
         for corner in (0..count).rev() {
             if self.is_free(corner) {
@@ -161,7 +165,7 @@ impl Cutter {
         Ok(())
     }
 
-    /// Finds out anew whether a corner is an ear, after one of its neighbours has gone.
+    /// Tests a corner again, after one of its neighbours has been cut off.
     fn reconsider(&mut self, corner: u32) {
         let free = self.is_free(corner);
         if free && !self.is_ear[corner as usize] {
@@ -170,7 +174,8 @@ impl Cutter {
         self.is_ear[corner as usize] = free;
     }
 
-    /// Twice the area of the triangle at a corner: positive where the polygon bulges outwards.
+    /// Returns twice the area of the triangle at a corner, which is positive if the corner is
+    /// convex.
     fn bulge(&self, corner: u32) -> f64 {
         let at = self.points[corner as usize];
         let before = self.points[self.previous[corner as usize] as usize];
@@ -178,7 +183,7 @@ impl Cutter {
         turn(before, at, after)
     }
 
-    /// Tells whether the triangle at a corner has an area and no other corner in it.
+    /// Returns true if the triangle at a corner has an area and contains no other corner.
     fn is_free(&self, corner: u32) -> bool {
         if self.bulge(corner) <= 0.0 {
             return false;
@@ -191,7 +196,7 @@ impl Cutter {
         let [a, b, c] = ear.map(|corner| self.points[corner as usize]);
         !self.reflex.iter().any(|&other| {
             let point = self.points[other as usize];
-            // A corner that was cut off is linked to by nobody.
+            // A corner that was cut off is no longer linked from its predecessor.
             let gone = self.next[self.previous[other as usize] as usize] != other;
             !gone
                 && !ear.contains(&other)
@@ -205,7 +210,8 @@ impl Cutter {
     }
 }
 
-/// Tells whether corners that turn anticlockwise on the whole do so everywhere, and only once around.
+/// Returns true if the corners, which are in anticlockwise order on the whole, turn left everywhere
+/// and go around only once.
 fn is_convex(points: &[DVec2]) -> bool {
     let around = |skip: usize| points.iter().cycle().skip(skip);
     let mut swings = 0;
@@ -214,7 +220,7 @@ fn is_convex(points: &[DVec2]) -> bool {
         if turn(a, b, c) < 0.0 {
             return false;
         }
-        // Once around a convex polygon, x grows once and shrinks once.
+        // Once around a convex polygon, x increases in one stretch and decreases in one stretch.
         if a.x != b.x {
             swings += usize::from(leftward.is_some_and(|leftward| leftward != (b.x < a.x)));
             leftward = Some(b.x < a.x);
@@ -223,7 +229,8 @@ fn is_convex(points: &[DVec2]) -> bool {
     swings <= 2
 }
 
-/// Twice the area of a triangle: positive if its corners turn anticlockwise.
+/// Returns twice the area of a triangle, which is positive if its corners are in anticlockwise
+/// order.
 fn turn(a: DVec2, b: DVec2, c: DVec2) -> f64 {
     (b - a).perp_dot(c - a)
 }

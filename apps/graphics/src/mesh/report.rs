@@ -1,65 +1,18 @@
-//! What a mesh file was found to hold, and what it cost to load it.
+//! The report on loading a mesh file: its content, and the cost of loading it.
 
 use std::fmt;
 use std::time::Duration;
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
-/// The format of a mesh file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// Stanford polygon file, ASCII.
-    PlyText,
-    /// Stanford polygon file, binary, least significant byte first.
-    PlyLittleEndian,
-    /// Stanford polygon file, binary, most significant byte first.
-    PlyBigEndian,
-    /// Wavefront OBJ.
-    Obj,
-    /// Stereolithography file, ASCII.
-    StlText,
-    /// Stereolithography file, binary.
-    StlBinary,
-    /// Binary glTF 2.
-    Glb,
-}
+use super::format::Format;
+use super::ignored::Ignored;
 
-impl Format {
-    /// Which way is up, by the standard of the format or, where it has none, by what most programs take it for.
-    ///
-    /// In glTF y is up by its standard. STL says nothing, but comes from and goes to machines that build upwards along z,
-    /// and their programs show it so. Of PLY and OBJ most programs take y; scans may lie as the scanner did.
-    #[must_use]
-    pub fn up(self) -> Vec3 {
-        match self {
-            Self::StlText | Self::StlBinary => Vec3::Z,
-            Self::PlyText | Self::PlyLittleEndian | Self::PlyBigEndian | Self::Obj | Self::Glb => {
-                Vec3::Y
-            }
-        }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::PlyText => "PLY (ASCII)",
-            Self::PlyLittleEndian => "PLY (binary, little endian)",
-            Self::PlyBigEndian => "PLY (binary, big endian)",
-            Self::Obj => "OBJ",
-            Self::StlText => "STL (ASCII)",
-            Self::StlBinary => "STL (binary)",
-            Self::Glb => "binary glTF",
-        })
-    }
-}
-
-/// The compression around a mesh file.
+/// The compression of a mesh file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
-    /// The file is as the format says.
+    /// No compression.
     None,
     /// gzip, one member or several.
     Gzip,
@@ -77,137 +30,38 @@ impl fmt::Display for Compression {
     }
 }
 
-/// What a file holds and a mesh does not: counts of what was left out or ignored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Ignored {
-    /// Faces with one or two corners or none.
-    pub faces: u64,
-    /// Lines: elements `l` of OBJ, `edge` of PLY, and primitives of lines in glTF.
-    pub lines: u64,
-    /// Points that are elements of their own: `p` of OBJ, and primitives of points in glTF.
-    pub points: u64,
-    /// Free-form curves and surfaces.
-    pub curves: u64,
-    /// Normals that are missing or no numbers; the mesh has computed ones in their place.
-    pub normals: u64,
-    /// Vertices that no triangle uses and whose coordinates are no finite numbers.
-    pub vertices: u64,
-    /// Rows of text with more values than the file declares for them.
-    pub surplus_rows: u64,
-    /// Bytes after the end of the mesh.
-    pub trailing_bytes: u64,
-    /// Missing ends: 1 for ASCII STL without a last `endsolid`, which may have been cut short.
-    pub missing_ends: u64,
-}
-
-impl Ignored {
-    /// Returns every count with its name, in the order of the fields.
-    #[must_use]
-    pub fn counts(&self) -> [(&'static str, u64); 9] {
-        [
-            ("faces", self.faces),
-            ("lines", self.lines),
-            ("points", self.points),
-            ("curves", self.curves),
-            ("normals", self.normals),
-            ("vertices", self.vertices),
-            ("surplus_rows", self.surplus_rows),
-            ("trailing_bytes", self.trailing_bytes),
-            ("missing_ends", self.missing_ends),
-        ]
-    }
-
-    /// Tells whether the mesh is all that the file holds.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl fmt::Display for Ignored {
-    /// Prints what is not zero, on one line; nothing if all is zero.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut separator = "";
-        for (count, one, many) in [
-            (
-                self.faces,
-                "face without three corners left out",
-                "faces without three corners left out",
-            ),
-            (self.lines, "line left out", "lines left out"),
-            (self.points, "point left out", "points left out"),
-            (
-                self.curves,
-                "curve or surface left out",
-                "curves or surfaces left out",
-            ),
-            (
-                self.normals,
-                "missing or broken normal computed",
-                "missing or broken normals computed",
-            ),
-            (
-                self.vertices,
-                "unused broken vertex ignored",
-                "unused broken vertices ignored",
-            ),
-            (
-                self.surplus_rows,
-                "row with surplus values, which were ignored",
-                "rows with surplus values, which were ignored",
-            ),
-            (
-                self.trailing_bytes,
-                "byte after the end ignored",
-                "bytes after the end ignored",
-            ),
-            (
-                self.missing_ends,
-                "missing end: the file may have been cut short",
-                "missing ends: the file may have been cut short",
-            ),
-        ] {
-            if count > 0 {
-                let what = if count == 1 { one } else { many };
-                write!(formatter, "{separator}{count} {what}")?;
-                separator = ", ";
-            }
-        }
-        Ok(())
-    }
-}
-
-/// What a file held and what loading it took.
+/// The content of a file and the cost of loading it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MeshReport {
     /// The format of the content.
     pub format: Format,
-    /// The compression around it.
+    /// The compression of the file.
     pub compression: Compression,
-    /// Bytes read from the file.
+    /// The number of bytes read from the file.
     pub file_bytes: u64,
-    /// Bytes after decompression; as many as in the file if it is not compressed.
+    /// The number of bytes after decompression, which is the number of bytes in the file if it is
+    /// not compressed.
     pub expanded_bytes: u64,
-    /// What the file holds and the mesh does not.
+    /// The content that the file has and the mesh does not.
     pub ignored: Ignored,
-    /// The point of the file that is the origin of the mesh: a coordinate of the file is that of
-    /// the mesh plus this. Zero unless the triangles are far from the origin for their size.
+    /// The point of the file that is the origin of the mesh. A coordinate of the file is that of
+    /// the mesh plus this offset. It is zero unless the triangles are far from the origin for their
+    /// size.
     pub offset: DVec3,
-    /// Vertices of the mesh, with those that no triangle uses.
+    /// The number of vertices of the mesh, including those that no triangle uses.
     pub vertex_count: usize,
-    /// Triangles of the mesh, with those of zero area.
+    /// The number of triangles of the mesh, including those of zero area.
     pub triangle_count: usize,
-    /// Triangles of zero area.
+    /// The number of triangles of zero area.
     pub degenerate_count: usize,
-    /// Faces with more than three corners, which have become triangles.
+    /// The number of faces with more than three corners, which were triangulated.
     pub polygon_count: u64,
-    /// Time that the disk and the decompressor took.
+    /// The time spent in the disk and the decompressor.
     pub input_time: Duration,
-    /// Time that making a mesh of the bytes took.
+    /// The time spent on making a mesh from the bytes.
     pub parse_time: Duration,
-    /// Time that the last look at the finished mesh took.
+    /// The time spent on checking the finished mesh.
     pub check_time: Duration,
 }
 
@@ -220,7 +74,7 @@ impl MeshReport {
 }
 
 impl fmt::Display for MeshReport {
-    /// Prints one line: counts, format, sizes, time; what is zero and need not be said is left out.
+    /// Prints one line with counts, format, sizes and time. Zero counts are left out.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
@@ -237,12 +91,12 @@ impl fmt::Display for MeshReport {
                 self.compression
             )?;
         }
-        for (count, what) in [
+        for (count, text) in [
             (self.degenerate_count as u64, "triangles of zero area"),
-            (self.polygon_count, "polygons cut up"),
+            (self.polygon_count, "polygons triangulated"),
         ] {
             if count > 0 {
-                write!(formatter, ", {count} {what}")?;
+                write!(formatter, ", {count} {text}")?;
             }
         }
         if !self.ignored.is_empty() {
@@ -255,12 +109,12 @@ impl fmt::Display for MeshReport {
     }
 }
 
-/// How far loading has come.
+/// The progress of loading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Bytes of the file that have been read.
+    /// The number of bytes of the file that have been read.
     pub bytes_read: u64,
-    /// Bytes of the whole file; unknown for a pipe.
+    /// The number of bytes of the whole file; unknown for a pipe.
     pub bytes_total: Option<u64>,
 }

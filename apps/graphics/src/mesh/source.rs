@@ -1,9 +1,9 @@
-//! The bytes of a mesh file on their way to a reader, with their place always known.
+//! The bytes of a mesh file on their way to a reader, with their places in the file.
 //!
-//! A [`Source`] is one buffer over whatever delivers the bytes: a file, a decompressor, a slice. Binary
-//! readers look at what is [`buffered`](Source::buffered) and consume whole records of it; text readers ask
-//! for tokens or lines. Nothing here allocates on a promise of the input: buffers grow with the bytes that
-//! really came, up to a limit.
+//! A [`Source`] is a buffer over a stream: a file, a decompressor, or a slice. Binary readers look
+//! at the [`buffered`](Source::buffered) bytes and consume whole records of them. Text readers ask
+//! for tokens or lines. A source never allocates memory because of a count in the input: buffers
+//! grow with the bytes that have really been read, up to a limit.
 
 use std::cell::Cell;
 use std::io::{ErrorKind, Read};
@@ -14,51 +14,58 @@ use std::time::{Duration, Instant};
 use super::error::{Fault, MeshProblem, Place, quoted};
 use crate::memory;
 
+/// The byte-order mark that some editors write before a text in UTF-8.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 #[cfg(test)]
 mod tests;
 
-/// What is read from the input at once: fits the second-level cache together with what is made of it.
+/// The number of bytes read from the input at once. Together with the data made from them they fit
+/// into the second-level cache.
 const BUFFER_BYTES: usize = 256 << 10;
-/// The longest line or token: a polygon of a million corners on one line of an OBJ file fits.
+/// The maximum length of a line or token. A polygon of a million corners fits on one line of an OBJ
+/// file.
 pub(super) const LINE_BYTES_MAX: usize = 32 << 20;
 
-/// How much is read before memory is asked for the first time.
+/// The number of bytes after which memory is first requested.
 const MEMORY_ASKED_FIRST: u64 = 1 << 20;
-/// The most characters that end a line.
+/// The maximum number of characters of a line end.
 const LINE_END_BYTES_MAX: usize = 3;
 
-/// How far any file may expand, and how much further for each compressed byte.
+/// The number of bytes that any file may expand to, and the number of further bytes for each
+/// compressed byte.
 ///
-/// zstd expands zeros by 32,768, and a million equal faces by some thousands.
+/// zstd expands zeros by a factor of 32,768, and a million equal faces by some thousands.
 const EXPANDED_FREE: u64 = 256 << 20;
 const EXPANDED_PER_BYTE: u64 = 1024;
-/// The same for the memory of vertices. Those of real meshes expand by less than 30.
+/// The corresponding limits for the memory of vertices. The vertices of real meshes expand by a
+/// factor of less than 30.
 const VERTEX_BYTES_FREE: u64 = 4 << 20;
 const VERTEX_BYTES_PER_BYTE: u64 = 256;
 
-/// A buffered stream that knows where it is.
+/// A buffered stream that tracks its position.
 pub(crate) struct Source<'a> {
     input: Box<dyn Read + 'a>,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Where `buffer[start]` stands in the expanded data.
+    /// The offset of `buffer[start]` in the expanded data.
     offset: u64,
-    /// Lines that ended before `buffer[start]`; kept by the text calls only.
+    /// The number of lines that ended before `buffer[start]`; updated by the text methods only.
     lines_done: u64,
-    /// The length of the expanded data, where it is known beforehand.
+    /// The length of the expanded data, if it is known beforehand.
     length: Option<u64>,
     bytes_max: u64,
     ended: bool,
     input_time: Duration,
     after_fill: Box<dyn FnMut() + 'a>,
-    /// Where in the expanded data memory is asked for the next time.
+    /// The offset in the expanded data at which memory is requested the next time.
     memory_asked_at: u64,
-    /// The number of compressed bytes read so far; none if the input is not compressed.
+    /// The number of compressed bytes read so far; `None` if the input is not compressed.
     compressed_bytes: Option<Rc<Cell<u64>>>,
 }
 
-/// The characters that end a line of a text: `\n`, `\r\n`, `\r`, `\n\r` or `\r\r\n`.
+/// A line end of a text: `\n`, `\r\n`, `\r`, `\n\r` or `\r\r\n`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineEnd {
     bytes: [u8; LINE_END_BYTES_MAX],
@@ -68,8 +75,8 @@ pub(crate) struct LineEnd {
 impl<'a> Source<'a> {
     /// Wraps `input`, which may deliver at most `bytes_max` bytes.
     ///
-    /// `length` is the number of bytes that it will deliver, if that is certain; `after_fill` is called
-    /// after every filling of the buffer.
+    /// `length` is the number of bytes that it will deliver, if that is certain. `after_fill` is
+    /// called each time the buffer has been filled.
     pub(crate) fn new(
         input: Box<dyn Read + 'a>,
         length: Option<u64>,
@@ -93,7 +100,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Bounds the expanded data by the number of compressed bytes read so far, which the caller
+    /// Limits the expanded data by the number of compressed bytes read so far, which the caller
     /// keeps up to date.
     pub(crate) fn bound_by(&mut self, compressed_bytes: Rc<Cell<u64>>) {
         self.compressed_bytes = Some(compressed_bytes);
@@ -105,7 +112,7 @@ impl<'a> Source<'a> {
         &self.buffer[self.start..self.end]
     }
 
-    /// Gives up the first `count` buffered bytes.
+    /// Consumes the first `count` buffered bytes.
     #[inline]
     pub(crate) fn consume(&mut self, count: usize) {
         debug_assert!(count <= self.end - self.start);
@@ -119,31 +126,34 @@ impl<'a> Source<'a> {
         self.offset
     }
 
-    /// The place of the next byte, in bytes.
+    /// The place of the next byte, as a byte offset.
     #[inline]
     pub(crate) fn byte(&self) -> Place {
         Place::Byte(self.offset)
     }
 
-    /// The place of the next byte, in lines; right after the end of a line, the line that begins there.
+    /// The place of the next byte, as a line. Right after a line end it is the line that begins
+    /// there.
     #[inline]
     pub(crate) fn line(&self) -> Place {
         Place::Line(self.lines_done + 1)
     }
 
-    /// The number of bytes that are still to come, where that is certain.
+    /// The number of bytes that are still to come, if that is certain.
     pub(crate) fn remaining(&self) -> Option<u64> {
         self.length.map(|length| length.saturating_sub(self.offset))
     }
 
-    /// How long the input (disk and decompressor) has taken so far.
+    /// The time spent in the input (disk and decompressor) so far.
     pub(crate) fn input_time(&self) -> Duration {
         self.input_time
     }
 
-    /// How many items of at least `item_bytes` to make room for when the file promises `count`.
+    /// Returns the number of items of at least `item_bytes` bytes for which to reserve memory if
+    /// the file declares `count` of them.
     ///
-    /// No more than the remaining bytes can hold; of a compressed file, whose length is not known, a million.
+    /// This is at most the number that the remaining bytes can contain, or a million if the length
+    /// is unknown because the file is compressed.
     fn reservation(&self, count: u64, item_bytes: u64) -> usize {
         let possible = self
             .remaining()
@@ -151,9 +161,9 @@ impl<'a> Source<'a> {
         usize::try_from(count.min(possible)).unwrap_or(0)
     }
 
-    /// Reads until at least `count` bytes are buffered; tells whether there are that many.
+    /// Reads until at least `count` bytes are buffered. Returns false if the input ends before.
     ///
-    /// The buffer grows to `count`, so a caller asks for no more than it can vouch for.
+    /// The buffer grows to `count`, so the caller must not pass an unchecked number from the input.
     #[inline]
     pub(crate) fn ensure(&mut self, count: usize) -> Result<bool, Fault> {
         while self.end - self.start < count {
@@ -184,7 +194,7 @@ impl<'a> Source<'a> {
         Ok(bytes)
     }
 
-    /// Passes over `count` bytes.
+    /// Skips `count` bytes.
     pub(crate) fn skip(&mut self, mut count: u64, expected: &str) -> Result<(), Fault> {
         while count > 0 {
             self.peek(1, expected)?;
@@ -195,10 +205,10 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Reads everything up to the end and returns the number of bytes passed over, so that a decompressor
-    /// gets to see its checksum.
+    /// Reads to the end, so that a decompressor verifies its checksum. Returns the number of
+    /// skipped bytes.
     pub(crate) fn drain(&mut self) -> Result<u64, Fault> {
-        // Nothing of the rest is kept, so its size does not matter.
+        // The rest is not kept, so its size does not matter.
         self.compressed_bytes = None;
         let before = self.offset;
         loop {
@@ -209,7 +219,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Appends everything up to the end, or up to `count` bytes, to `bytes`.
+    /// Appends the bytes up to the end, but at most `count` bytes, to `bytes`.
     pub(crate) fn read_into(&mut self, bytes: &mut Vec<u8>, count: u64) -> Result<(), Fault> {
         let mut left = count;
         while left > 0 && self.ensure(1)? {
@@ -221,7 +231,7 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Returns the next line without its end, and its place; none at the end of the file.
+    /// Returns the next line without its end, and its place; `None` at the end of the file.
     pub(crate) fn next_line(&mut self) -> Result<Option<(Place, &[u8])>, Fault> {
         let line = self.take_line(None)?;
         Ok(line.map(|(place, line, _)| (place, &self.buffer[line])))
@@ -229,8 +239,8 @@ impl<'a> Source<'a> {
 
     /// Returns the next line as [`next_line`](Self::next_line) does, and its end.
     ///
-    /// An end that begins like `expected` is taken for exactly that. So binary data after the line
-    /// stay whole, even if they begin with a byte that could belong to the end of a line.
+    /// A line end that begins like `expected` is taken for exactly that. So binary data after the
+    /// line stay whole, even if they begin with a byte that could belong to a line end.
     pub(crate) fn next_line_ended_by(
         &mut self,
         expected: Option<LineEnd>,
@@ -239,7 +249,7 @@ impl<'a> Source<'a> {
         Ok(line.map(|(place, line, end)| (place, &self.buffer[line], end)))
     }
 
-    /// Consumes a line with its end; returns the line as a range of the buffer.
+    /// Consumes a line with its end. Returns the line as a range of the buffer.
     fn take_line(
         &mut self,
         expected: Option<LineEnd>,
@@ -257,7 +267,7 @@ impl<'a> Source<'a> {
         if length == 0 && self.buffered().is_empty() {
             return Ok(None);
         }
-        // The end may reach beyond what is buffered; at the end of the file it is shorter.
+        // The line end may extend beyond the buffered bytes; at the end of the file it is shorter.
         self.ensure(length + LINE_END_BYTES_MAX + 1)?;
         let end = LineEnd::of(&self.buffered()[length..], expected);
         let (first, place) = (self.start, self.line());
@@ -266,7 +276,7 @@ impl<'a> Source<'a> {
         Ok(Some((place, first..first + length, end)))
     }
 
-    /// Passes over white space; false at the end of the file.
+    /// Skips white space. Returns false at the end of the file.
     pub(crate) fn skip_white_space(&mut self) -> Result<bool, Fault> {
         loop {
             self.ensure(LINE_END_BYTES_MAX + 1)?;
@@ -289,7 +299,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the next word between white space, and the place of it; none at the end of the file.
+    /// Returns the next word between white space, and its place; `None` at the end of the file.
     pub(crate) fn next_token(&mut self) -> Result<Option<(Place, &[u8])>, Fault> {
         if !self.skip_white_space()? {
             return Ok(None);
@@ -310,7 +320,8 @@ impl<'a> Source<'a> {
         Ok(Some((place, &self.buffer[first..first + length])))
     }
 
-    /// Reads more than the `have` bytes that a line or token has so far; false at the end of the file.
+    /// Reads more than the `have` bytes that a line or token has so far. Returns false at the end
+    /// of the file.
     fn ensure_longer(&mut self, have: usize) -> Result<bool, Fault> {
         if have >= LINE_BYTES_MAX {
             return Err(line_too_long(self.line(), self.buffered()));
@@ -318,7 +329,8 @@ impl<'a> Source<'a> {
         self.ensure(have + 1)
     }
 
-    /// Reads once, making room for `count` bytes in all; false at the end of the file.
+    /// Reads once, after making space for `count` bytes in total. Returns false at the end of the
+    /// file.
     #[cold]
     fn fill(&mut self, count: usize) -> Result<bool, Fault> {
         if self.ended {
@@ -362,7 +374,7 @@ impl<'a> Source<'a> {
 pub(crate) type EndedLine<'s> = (Place, &'s [u8], LineEnd);
 
 impl LineEnd {
-    /// The end of a line at the beginning of `bytes`: `expected`, if `bytes` begin with it.
+    /// Returns the line end at the beginning of `bytes`: `expected`, if `bytes` begin with it.
     fn of(bytes: &[u8], expected: Option<Self>) -> Self {
         if let Some(expected) = expected
             && expected.len > 0
@@ -373,8 +385,8 @@ impl LineEnd {
         let len = match bytes {
             [b'\r', b'\r', b'\n', ..] => 3,
             [b'\r', b'\n', ..] => 2,
-            // A line feed and an empty line that ends in CR LF are not LF CR, of which two may
-            // follow.
+            // A line feed and an empty line that ends in CR LF are not LF CR, which may occur twice
+            // in a row.
             [b'\n', b'\r', b'\n', b'\r', ..] => 2,
             [b'\n', b'\r', b'\n', ..] => 1,
             [b'\n', b'\r', ..] => 2,
@@ -391,8 +403,9 @@ impl LineEnd {
 }
 
 impl Source<'_> {
-    /// Asks for what the lists of a mesh may grow by until twice as much has been read: they double now and then,
-    /// and take no more than the text that they stand for.
+    /// Requests the memory by which the lists of a mesh may grow until twice as much has been read.
+    /// The lists double from time to time, and take no more memory than the text that they were
+    /// read from.
     fn ask_for_memory(&mut self, here: Place) -> Result<(), Fault> {
         if self.offset < self.memory_asked_at {
             return Ok(());
@@ -401,22 +414,22 @@ impl Source<'_> {
         memory::ask(2 * self.offset).map_err(|none| Fault::no_memory(here, none))
     }
 
-    /// Checks that vertices of so many bytes in memory can be what a compressed file holds.
+    /// Checks that a compressed file can contain vertices of `bytes` bytes in memory.
     ///
-    /// Vertices that differ take a compressor some bits each. Without this check, a small file of
-    /// zeros becomes millions of vertices before the first face shows that the mesh needs none of
-    /// them.
+    /// Distinct vertices take several bits each, even compressed. Without this check, a small file
+    /// of zeros would become millions of vertices before the first face shows that the mesh needs
+    /// none of them.
     pub(crate) fn check_vertices(&self, bytes: u64) -> Result<(), Fault> {
         let (free, per_byte) = (VERTEX_BYTES_FREE, VERTEX_BYTES_PER_BYTE);
         self.check_expansion(self.byte(), "vertices", bytes, free, per_byte)
     }
 
-    /// Checks that `bytes` bytes of `what` can be what a compressed file holds: at most `free`, and
-    /// `per_byte` for each compressed byte that was read so far.
+    /// Checks that a compressed file can contain `bytes` bytes of `content`: at most `free` bytes,
+    /// and `per_byte` further bytes for each compressed byte that was read so far.
     pub(crate) fn check_expansion(
         &self,
         here: Place,
-        what: &str,
+        content: &str,
         bytes: u64,
         free: u64,
         per_byte: u64,
@@ -430,24 +443,25 @@ impl Source<'_> {
         }
         Err(Fault::too_large(
             here,
-            format!("{what} of {bytes} bytes out of {compressed} compressed bytes"),
+            format!("{content} of {bytes} bytes out of {compressed} compressed bytes"),
             format!("at most {free} and {per_byte} for each compressed byte"),
         ))
     }
 
-    /// Makes room in a list for what the file promises, as [`reservation`](Self::reservation) sees it.
+    /// Reserves memory in a list for the items that the file declares, up to the
+    /// [`reservation`](Self::reservation).
     pub(crate) fn reserve<T>(
         &self,
         list: &mut Vec<T>,
         count: u64,
         item_bytes: u64,
     ) -> Result<(), Fault> {
-        let room = self.reservation(count, item_bytes) as u64;
-        memory::reserve(list, room).map_err(|none| Fault::no_memory(self.byte(), none))
+        let capacity = self.reservation(count, item_bytes) as u64;
+        memory::reserve(list, capacity).map_err(|none| Fault::no_memory(self.byte(), none))
     }
 }
 
-/// The fault of a line, the beginning of which is given, that is longer than [`LINE_BYTES_MAX`].
+/// Creates the fault of a line longer than [`LINE_BYTES_MAX`]. `line` is its beginning.
 #[cold]
 pub(super) fn line_too_long(place: Place, line: &[u8]) -> Fault {
     Fault::too_large(

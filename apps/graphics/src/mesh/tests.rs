@@ -1,4 +1,4 @@
-//! What a mesh says about itself: bounds, areas, normals.
+//! Tests of the properties of a mesh: bounds, areas, normals.
 
 use super::*;
 

@@ -1,12 +1,14 @@
-//! Making one vertex of all points that are the same to the last bit.
+//! Merges identical points to one vertex.
 //!
-//! STL repeats every corner for every triangle; a smooth picture needs to know that they are one. The table
-//! is open addressing with linear probing over 32-bit vertex numbers, at most half full; the points stand
-//! in the mesh alone. Negative zero is the same as zero. The numbering is by first appearance, so it does not
-//! depend on the hash, which is keyed at random so that no file can be made to collide.
+//! STL repeats every corner for every triangle, but smooth shading needs to know that they are one
+//! vertex. The table uses open addressing with linear probing over 32-bit vertex numbers and is at
+//! most half full. The points themselves are stored only in the mesh. Negative zero equals zero.
+//! Vertices are numbered by first appearance, so their numbers do not depend on the hash. The hash
+//! has a random key, so that no file can cause collisions on purpose.
 //!
 //! # Source
-//! Knuth, The Art of Computer Programming 3, 2nd edition, section 6.4 (algorithm L, multiplicative hashing).
+//! Knuth, The Art of Computer Programming 3, 2nd edition, section 6.4 (algorithm L, multiplicative
+//! hashing).
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -17,14 +19,14 @@ use super::points::{Point, Points};
 #[cfg(test)]
 mod tests;
 
-/// A free place in the table.
+/// The marker of a free slot in the table.
 const FREE: u32 = u32::MAX;
 
-/// Gives equal points equal numbers.
+/// Assigns equal numbers to equal points.
 #[derive(Debug)]
 pub(crate) struct Welder<P> {
     pub(crate) points: Points<P>,
-    /// Numbers of vertices at the places that their hashes point to; a power of two of them.
+    /// The hash table of vertex numbers; its length is a power of two.
     table: Vec<u32>,
     key: u64,
 }
@@ -38,9 +40,9 @@ impl<P: Point> Welder<P> {
         }
     }
 
-    /// Returns the number of the vertex at `point`, a new one if there is none yet.
+    /// Returns the number of the vertex at `point`, and adds a vertex if there is none yet.
     ///
-    /// None if that would be the 2^32th vertex.
+    /// Returns `None` if there are already 2^32 - 1 vertices.
     pub(crate) fn vertex(&mut self, point: P) -> Option<u32> {
         // Adding zero turns negative zero into zero.
         let point = P::from_array((point.double() + DVec3::ZERO).to_array());
@@ -59,7 +61,7 @@ impl<P: Point> Welder<P> {
         Some(self.table[place])
     }
 
-    /// The place in the table that holds the number of `point`, or that would.
+    /// Returns the slot that contains the number of `point`, or the free slot where it belongs.
     fn place(&self, point: P) -> usize {
         let mask = self.table.len() - 1;
         let mut place = self.hash(point) & mask;

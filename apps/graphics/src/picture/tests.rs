@@ -1,4 +1,4 @@
-//! Encoding and writing.
+//! Tests of encoding and writing.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn gradient() -> Picture {
     picture
 }
 
-/// A directory of its own for a test.
+/// Creates a separate directory for a test.
 fn directory(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("raddle-picture-{name}-{}", std::process::id()));
     fs::create_dir_all(&path).unwrap();
@@ -22,7 +22,7 @@ fn directory(name: &str) -> PathBuf {
 }
 
 #[test]
-fn srgb_has_its_fixed_points() {
+fn srgb_agrees_with_known_values() {
     assert_eq!(srgb(0.0), 0.0);
     assert_eq!(srgb(1.0), 1.0);
     assert_eq!(srgb(-3.0), 0.0);
@@ -79,7 +79,7 @@ fn an_exr_keeps_the_floats() {
 }
 
 #[test]
-fn a_picture_without_pixels_is_refused_by_what_cannot_hold_it() {
+fn a_picture_without_pixels_is_rejected_by_formats_that_cannot_store_it() {
     let empty = Picture::new(0, 3);
     assert!(empty.encode(PictureFormat::Exr).is_err());
     let message = empty.encode(PictureFormat::Png).unwrap_err().to_string();
@@ -87,7 +87,7 @@ fn a_picture_without_pixels_is_refused_by_what_cannot_hold_it() {
 }
 
 #[test]
-fn saving_replaces_what_was_there_and_leaves_nothing_beside_it() {
+fn saving_replaces_the_old_file_and_leaves_no_other_file() {
     let directory = directory("replace");
     let path = directory.join("picture.ppm");
     fs::write(&path, "old").unwrap();
@@ -125,9 +125,9 @@ fn checking_a_path_leaves_no_trace() {
     fs::remove_dir_all(directory).unwrap();
 }
 
-/// A picture that memory is too small for ended the process.
+/// Regression: a picture too large for the memory used to abort the process.
 #[test]
-fn memory_that_is_not_there_is_an_error() {
+fn a_lack_of_memory_is_an_error() {
     let picture = Picture::try_new(u32::MAX, u32::MAX);
     let error = picture.expect_err("more bytes than addresses");
     let bytes = u64::from(u32::MAX).pow(2).saturating_mul(12);

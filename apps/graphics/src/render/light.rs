@@ -1,4 +1,4 @@
-//! Two lights: the hemisphere of sky and ground, and one that casts shadows.
+//! Two lights: a hemisphere of sky and ground, and a key light that casts shadows.
 
 use glam::Vec3;
 
@@ -10,50 +10,50 @@ use crate::ray::Ray;
 const SKY: Vec3 = Vec3::new(0.34, 0.37, 0.42);
 /// The light from below, on a surface that faces down.
 const GROUND: Vec3 = Vec3::new(0.09, 0.085, 0.08);
-/// How much of both there is in a room.
+/// The share of sky and ground light in a room.
 const ROOM_SHARE: f32 = 0.8;
-/// How much of both there is over a sheet, which nothing but shade gives shape.
+/// The share of sky and ground light over a sheet, where only shade shows the shape.
 const FLAT_SHARE: f32 = 0.8;
-/// The most height that a sheet has, its diagonal being 1.
+/// The maximum height of a sheet, relative to its diagonal.
 const FLATNESS: f32 = 0.2;
-/// How far apart the middle half of a sheet with hills lies, at least, its height being 1.
+/// The minimum height range of the middle half of a sheet with hills, relative to its total height.
 const RELIEF: f32 = 0.1;
 /// The light of the sun, on a surface that faces it.
 const SUN: Vec3 = Vec3::new(0.86, 0.81, 0.73);
-/// The light of a lamp, on a surface that faces it from close by.
+/// The light of a lamp, on a close surface that faces it.
 const LAMP: Vec3 = Vec3::new(1.25, 1.14, 0.97);
 
 /// The light that casts shadows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Key {
-    /// Far away; the unit vector towards it.
+    /// A distant light, with the unit vector towards it.
     Sun(Vec3),
-    /// A lamp at a point, and the distance at which half of its light is left.
+    /// A lamp at a point, with the distance at which half of its light is left.
     Lamp { at: Vec3, reach: f32 },
 }
 
-/// All light there is.
+/// All lights of a scene.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lights {
     key: Key,
-    /// Unit vector to where the sky is brightest.
+    /// The unit vector towards the brightest part of the sky.
     zenith: Vec3,
     ambient_share: f32,
 }
 
-/// The key light as a point of a surface sees it, if nothing is in the way.
+/// The key light as seen from a point of a surface, if it is not blocked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Incoming {
-    /// Unit vector towards the light.
+    /// The unit vector towards the light.
     pub(super) towards: Vec3,
-    /// How far it is; infinite for the sun.
+    /// The distance of the light; infinite for the sun.
     pub(super) distance: f32,
     /// Its light on a surface that faces it.
     pub(super) light: Vec3,
 }
 
 impl Lights {
-    /// Chooses lights that show what the camera sees.
+    /// Chooses lights for the view of a camera.
     pub(super) fn choose(tree: &KdTree, camera: &Camera, setting: Setting, upright: Vec3) -> Self {
         let [forward, right, up] = camera.axes();
         match setting {
@@ -62,10 +62,12 @@ impl Lights {
                 zenith: up,
                 ambient_share: FLAT_SHARE,
             },
-            // From over the right shoulder: the eye stands to the left of the front, which is to be lit.
+            // The light comes from over the right shoulder: the eye is to the left of the front,
+            // which is to be lit.
             Setting::Object => Self {
                 key: Key::Sun((0.95 * up + 0.7 * right - 0.85 * forward).normalize()),
-                // Inclined to the side that the sun leaves dark, and to the viewer, so that shadows have shape.
+                // The brightest part of the sky is inclined towards the side that the sun leaves
+                // dark, and towards the viewer, so that shadows have shape.
                 zenith: (up - 0.45 * right - 0.45 * forward).normalize(),
                 ambient_share: 1.0,
             },
@@ -77,13 +79,13 @@ impl Lights {
         }
     }
 
-    /// What the hemisphere sheds on a surface.
+    /// Returns the light of the hemisphere on a surface.
     #[inline]
     pub(super) fn ambient(&self, normal: Vec3) -> Vec3 {
         super::mix(GROUND, SKY, 0.5 + 0.5 * normal.dot(self.zenith)) * self.ambient_share
     }
 
-    /// What the key light sheds on a point.
+    /// Returns the key light at a point.
     #[inline]
     pub(super) fn key(&self, point: Vec3) -> Incoming {
         match self.key {
@@ -106,10 +108,11 @@ impl Lights {
     }
 }
 
-/// Whether a mesh is a sheet that lies down and has hills: light from above would show little of them.
+/// Returns true if a mesh is a horizontal sheet with hills. Light from above would show little of
+/// them.
 ///
-/// Looks down on it in a few hundred places. Something that stands on a wide floor is no such sheet, since most
-/// of what is seen from above is at one height.
+/// The test follows a few hundred rays from above. An object on a wide floor is not such a sheet,
+/// since most of the surface seen from above has the same height.
 fn is_relief(tree: &KdTree, upright: Vec3) -> bool {
     const PLACES: u8 = 16;
     let (bounds, upright) = (tree.bounds(), upright.normalize_or_zero());
@@ -132,19 +135,21 @@ fn is_relief(tree: &KdTree, upright: Vec3) -> bool {
         })
         .collect();
     depths.sort_unstable_by(f32::total_cmp);
-    // From the quarter that lies lowest to the quarter that lies highest.
+    // The range from the lowest quarter to the highest quarter.
     let quarter = depths.len() / 4;
     quarter > 0 && depths[depths.len() - quarter] - depths[quarter] > RELIEF * height
 }
 
-/// Towards a sun that stands low to the right, so that every slope away from it is in the shade.
+/// Returns the direction towards a sun that is low to the right, so that every slope away from it
+/// is in the shade.
 fn raking(upright: Vec3, right: Vec3) -> Vec3 {
     let upright = upright.normalize_or_zero();
     let behind = right.cross(upright);
     (0.8 * upright + right - 0.15 * behind).normalize()
 }
 
-/// A lamp in the open space before the camera, to its left and above, so that things throw shadows to be seen.
+/// Returns a lamp in the open space in front of the camera, to its left and above, so that things
+/// cast visible shadows.
 fn lamp_ahead(tree: &KdTree, camera: &Camera) -> Key {
     let [forward, right, up] = camera.axes();
     let size = tree.bounds().extent().length();

@@ -1,14 +1,16 @@
-//! Normals to interpolate over triangles: smooth where the surface is, with an edge where that has one.
+//! Normals that are interpolated over triangles: smooth on smooth surfaces, and with creases at
+//! edges.
 //!
-//! A mesh with normals of its own keeps them. Without any, a corner of a triangle gets the mean of the
-//! normals of those triangles around its vertex that are inclined to this one by less than the crease angle,
-//! weighted by area: a sphere becomes smooth, and a box keeps its edges.
+//! A mesh with normals of its own keeps them. Otherwise, a corner of a triangle gets the mean of
+//! the normals of the triangles around its vertex, weighted by area. Only triangles that are
+//! inclined to this one by less than the crease angle count. So a sphere becomes smooth, and a box
+//! keeps its edges.
 //!
 //! # Source
-//! Weights: N. Max, Weights for Computing Vertex Normals from Facet Normals. Journal of Graphics Tools 4(2),
-//! 1999, section 1. Packing: Z. Cigolle, S. Donow, D. Evangelakos, M. Mara, M. McGuire, Q. Meyer: A Survey of
-//! Efficient Representations for Independent Unit Vectors. Journal of Computer Graphics Techniques 3(2), 2014
-//! (octahedral, 16 bits an axis).
+//! Weights: N. Max, Weights for Computing Vertex Normals from Facet Normals. Journal of Graphics
+//! Tools 4(2), 1999, section 1. Packing: Z. Cigolle, S. Donow, D. Evangelakos, M. Mara, M. McGuire,
+//! Q. Meyer: A Survey of Efficient Representations for Independent Unit Vectors. Journal of
+//! Computer Graphics Techniques 3(2), 2014 (octahedral, 16 bits per axis).
 
 use glam::Vec3;
 
@@ -17,23 +19,23 @@ use crate::mesh::{Bounds, Mesh};
 #[cfg(test)]
 mod tests;
 
-/// Cosine of the crease angle, 40 degrees.
+/// The cosine of the crease angle, which is 40 degrees.
 const CREASE_COSINE: f32 = 0.766;
-/// Cosine of half of it, and a little more to be safe.
+/// The cosine of half of the crease angle, plus a safety margin.
 const HALF_CREASE_COSINE: f32 = 0.9398;
 
-/// Normals of the corners of all triangles.
+/// The normals of the corners of all triangles.
 #[derive(Debug)]
 pub(super) enum CornerNormals<'a> {
-    /// One per vertex: those of the mesh.
+    /// One normal per vertex: those of the mesh.
     PerVertex(&'a [Vec3]),
-    /// One per corner of every triangle, as the words of [`Packed`].
+    /// One normal per corner of every triangle, as the words of [`Packed`].
     PerCorner(Vec<[u32; 3]>),
 }
 
 impl<'a> CornerNormals<'a> {
-    /// What [`of`](Self::of) takes, about: for each triangle a face, a normal for each corner, and its part of the
-    /// triangles around three vertices.
+    /// Returns the approximate memory of [`of`](Self::of) in bytes: for each triangle a face, a
+    /// normal for each corner, and its entries in the lists of three vertices.
     pub(super) fn bytes_for(mesh: &Mesh) -> u64 {
         let own = mesh.normals.len() == mesh.positions.len();
         let triangle_bytes = size_of::<Face>() + size_of::<[u32; 3]>() + size_of::<[u32; 3]>();
@@ -42,9 +44,11 @@ impl<'a> CornerNormals<'a> {
         if own { 0 } else { bytes as u64 }
     }
 
-    /// Takes the normals of a mesh within `bounds`, or makes some.
+    /// Uses the normals of a mesh, or computes normals if it has none. `bounds` is the box of the
+    /// mesh.
     ///
-    /// Cost: O(sum of the squares of the triangles around each vertex).
+    /// The time is proportional to the sum, over all vertices, of the square of the number of
+    /// triangles around the vertex.
     pub(super) fn of(mesh: &'a Mesh, bounds: Bounds) -> Self {
         if mesh.normals.len() == mesh.positions.len() {
             return Self::PerVertex(&mesh.normals);
@@ -68,7 +72,7 @@ impl<'a> CornerNormals<'a> {
         Self::PerCorner(normals)
     }
 
-    /// The normals of a triangle's corners: unit vectors, or zero where there is none to be had.
+    /// Returns the normals of a triangle's corners: unit vectors, or zero where there is no normal.
     #[inline]
     pub(super) fn triangle(&self, mesh: &Mesh, index: usize) -> [Vec3; 3] {
         match self {
@@ -80,12 +84,12 @@ impl<'a> CornerNormals<'a> {
     }
 }
 
-/// A unit vector in four bytes, right to a ten thousandth.
+/// A unit vector in four bytes, with an error of about a ten thousandth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Packed(u32);
 
 impl Packed {
-    /// The place of the vector on an octahedron that is unfolded to a square.
+    /// Packs the position of the vector on an octahedron that is unfolded to a square.
     fn new(unit: Vec3) -> Self {
         let [x, y, z] = unit.to_array();
         let sum = x.abs() + y.abs() + z.abs();
@@ -98,7 +102,7 @@ impl Packed {
         } else {
             (x, y)
         };
-        // From 1 to 65535, so that 0 is left for the vector without direction.
+        // The levels are from 1 to 65535. The word 0 is reserved for the zero vector.
         let level = |value: f32| (value * 32_767.0 + 32_768.5) as u32;
         Self(level(u) << 16 | level(v))
     }
@@ -115,8 +119,8 @@ impl Packed {
     }
 }
 
-/// The unit normal of a triangle, zero for one without area, and its area in some unit that is the same for
-/// all.
+/// The unit normal of a triangle, zero for one without area, and its area in a unit that is the
+/// same for all.
 type Face = [f32; 4];
 
 #[inline]
@@ -145,10 +149,11 @@ fn faces_of(mesh: &Mesh, bounds: Bounds) -> Vec<Face> {
     faces
 }
 
-/// Which triangles there are around each vertex.
+/// The triangles around each vertex.
 ///
-/// The vertices are cut into ranges, one for each worker, which looks through all triangles for its own: that
-/// takes no lock and no second pass, and gives the same lists whatever the ranges are.
+/// The vertices are divided into ranges, one for each worker. Each worker scans all triangles for
+/// the vertices of its range. That takes no lock and no second pass, and gives the same lists for
+/// any ranges.
 struct Around {
     range_len: usize,
     ranges: Vec<Range>,
@@ -156,11 +161,11 @@ struct Around {
 
 /// A range of vertices.
 struct Range {
-    /// Where the list of each vertex ends.
+    /// The end of the list of each vertex.
     ends: Vec<u32>,
     /// The lists, one after the other.
     triangles: Vec<u32>,
-    /// The normal of each vertex that has the same one in all of its triangles.
+    /// For each vertex, its normal if it has the same normal in all of its triangles.
     normals: Vec<Option<Packed>>,
 }
 
@@ -194,8 +199,9 @@ impl Around {
 impl Range {
     fn of(mesh: &Mesh, faces: &[Face], first: usize, end: usize) -> Self {
         let len = end.saturating_sub(first);
-        // In two passes: how many there are of each, then each to its place. What begins as the start of a list
-        // is its end when the last has been put in.
+        // There are two passes: the first counts the triangles of each vertex, the second writes
+        // them to their lists. `ends` contains the starts of the lists before the second pass and
+        // the ends after it.
         let mut ends = vec![0_u32; len];
         for &vertex in mesh.triangles.iter().flatten() {
             if let Some(count) = ends.get_mut((vertex as usize).wrapping_sub(first)) {
@@ -231,10 +237,11 @@ impl Range {
         &self.triangles[first as usize..self.ends[vertex] as usize]
     }
 
-    /// The mean of all normals around a vertex, if no two of them are further apart than the crease angle.
+    /// Returns the mean of all normals around a vertex, if no two of them differ by more than the
+    /// crease angle.
     ///
-    /// That holds where each is within half of it from the mean. Then it is the mean for every one of the
-    /// triangles.
+    /// This is the case if each of them differs from the mean by less than half of that angle. Then
+    /// the mean is the normal for every one of the triangles.
     fn smooth_normal(&self, vertex: usize, faces: &[Face]) -> Option<Packed> {
         let around = || {
             self.triangles(vertex)

@@ -1,19 +1,21 @@
-//! The colour of what a ray hits.
+//! The colour at the hit of a ray.
 //!
 //! # Normals
-//! The shading normal is interpolated between the corners. Three things can go wrong with that, and each has
-//! its cure:
-//! 1. A face is seen from behind: face normal and shading normal are turned around.
-//! 2. The shading normal points away from the viewer although the face does not: it is bent until it is at
-//!    right angles to the line of sight.
-//! 3. The shadow of a face falls on its smooth neighbours in steps, since they are round only in the
-//!    shading: shadow rays start from the curved surface that the normals stand for. Faces beyond the
-//!    terminator take part in that: the side of the face's plane that the light is on does not matter.
+//! The shading normal is interpolated between the corners. This has three problems, each with a
+//! remedy:
+//! 1. A face is seen from behind: the face normal and the shading normal are reversed.
+//! 2. The shading normal points away from the viewer although the face does not: it is bent until
+//!    it is at right angles to the line of sight.
+//! 3. The shadow of a face falls on its smooth neighbours in steps, since they are round only in
+//!    the shading: shadow rays start from the curved surface that the normals represent. This
+//!    includes faces beyond the terminator, because it does not matter on which side of the face's
+//!    plane the light is.
 //!
 //! # Source
-//! Shadow rays from the curved surface: J. Hanika: Hacking the Shadow Terminator. Ray Tracing Gems II, chapter 4,
-//! 2021. Offset against self-intersection in units in the last place: C. Wächter, N. Binder: A Fast and Robust
-//! Method for Avoiding Self-Intersection. Ray Tracing Gems, chapter 6, 2019.
+//! Shadow rays from the curved surface: J. Hanika: Hacking the Shadow Terminator. Ray Tracing Gems
+//! II, chapter 4, 2021. Offset against self-intersection in units in the last place: C. Wächter, N.
+//! Binder: A Fast and Robust Method for Avoiding Self-Intersection. Ray Tracing Gems, chapter 6,
+//! 2019.
 
 use glam::Vec3;
 
@@ -28,16 +30,16 @@ use crate::ray::{Hit, Ray};
 #[cfg(test)]
 mod tests;
 
-/// What the surface throws back of red, green and blue.
+/// The shares of red, green and blue that the surface reflects.
 const ALBEDO: Vec3 = Vec3::new(0.80, 0.76, 0.70);
-/// Brightness of the highlight, and how small it is.
+/// The brightness of the highlight, and an exponent that makes it small.
 const GLOSS: f32 = 0.05;
 const GLOSS_EXPONENT: i32 = 24;
-/// The backdrop, behind the middle of the picture and in its corners.
+/// The colours of the backdrop, in the middle of the picture and in its corners.
 const BACKDROP_MIDDLE: Vec3 = Vec3::new(0.56, 0.58, 0.61);
 const BACKDROP_CORNER: Vec3 = Vec3::new(0.17, 0.18, 0.20);
 
-/// Everything that shading needs.
+/// The data that shading needs.
 #[derive(Debug)]
 pub(super) struct Shader<'a> {
     pub(super) mesh: &'a Mesh,
@@ -48,17 +50,18 @@ pub(super) struct Shader<'a> {
     pub(super) size: (u32, u32),
 }
 
-/// A point of a surface as shading sees it.
+/// A point of a surface with the data for shading.
 struct Surface {
     point: Vec3,
     /// The normal of the curved surface, towards the viewer.
     shading: Vec3,
-    /// Where shadow rays start.
+    /// The origin of shadow rays.
     shadow_origin: Vec3,
 }
 
 impl Shader<'_> {
-    /// The light that comes in through a point of the picture, in pixels from the upper left.
+    /// Returns the light that arrives through a point of the picture, in pixels from the upper left
+    /// corner.
     #[inline]
     pub(super) fn sample(&self, position: [f32; 2], counts: &mut RayCounts) -> Vec3 {
         let ray = self.camera.ray(position, self.size);
@@ -72,7 +75,7 @@ impl Shader<'_> {
         }
     }
 
-    /// What is behind everything: light in the middle, darker towards the corners.
+    /// Returns the backdrop: bright in the middle, darker towards the corners.
     fn backdrop(&self, [x, y]: [f32; 2]) -> Vec3 {
         let (width, height) = (self.size.0 as f32, self.size.1 as f32);
         let from_middle = [x / width - 0.5, (y / height - 0.5) * 0.9 - 0.04];
@@ -98,11 +101,12 @@ impl Shader<'_> {
         ALBEDO * light + gloss
     }
 
-    /// The key light on a surface, unless the surface faces away or something is in between.
+    /// Returns the key light on a surface, or `None` if the surface faces away or the light is
+    /// blocked.
     ///
-    /// The shading normal alone tells which way a surface faces. Where the light is behind the
-    /// face, the curved surface may still be lit: the shadow ray starts on it, and finds the face
-    /// itself in the way where it is not.
+    /// Only the shading normal decides whether the surface faces away. If the light is behind the
+    /// face, the curved surface may still be lit. The shadow ray starts on the curved surface, and
+    /// if that is not lit, the ray hits the face itself.
     fn key(&self, surface: &Surface, counts: &mut RayCounts) -> Option<Incoming> {
         let incoming = self.lights.key(surface.point);
         if surface.shading.dot(incoming.towards) <= 0.0 {
@@ -122,7 +126,7 @@ impl Shader<'_> {
         let index = hit.triangle as usize;
         let corners = self.mesh.triangle(index);
         let [a, b, c] = corners;
-        // In f64 the normal of the smallest triangle has a direction.
+        // In f64 even the normal of the smallest triangle has a direction.
         let outward = (b - a)
             .as_dvec3()
             .cross((c - a).as_dvec3())
@@ -139,7 +143,7 @@ impl Shader<'_> {
         };
         let point = weigh(corners);
         let normals = self.normals.triangle(self.mesh, index).map(|normal| {
-            // A mesh may be wound against its own normals: what counts is the side that the viewer is on.
+            // A mesh may be wound against its own normals, so the side of the viewer decides.
             if normal.dot(face) < 0.0 {
                 -normal
             } else {
@@ -167,7 +171,8 @@ impl Shader<'_> {
     }
 }
 
-/// Moves a point off its surface, by some units in the last place of the numbers that it was computed from.
+/// Moves a point off its surface, by some units in the last place of the numbers that it was
+/// computed from.
 #[inline]
 fn off_surface(point: Vec3, normal: Vec3, corners: [Vec3; 3]) -> Vec3 {
     let [a, b, c] = corners.map(Vec3::abs);

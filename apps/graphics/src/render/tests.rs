@@ -1,9 +1,9 @@
-//! What is rendered, and what is not.
+//! Tests of the renderer.
 
 use super::*;
 use crate::kdtree::Parameters;
 
-/// A square of two triangles across the line of sight.
+/// A square of two triangles perpendicular to the line of sight.
 fn square(normals: Vec<Vec3>) -> Mesh {
     Mesh {
         positions: vec![
@@ -41,14 +41,14 @@ fn every_ray_is_counted() {
     assert_eq!((picture.width(), picture.height()), (40, 30));
     assert_eq!(report.rays_primary, 40 * 30 * 3);
     assert!(0 < report.rays_hit && report.rays_hit < report.rays_primary);
-    // The square faces the light, so each hit looks for its shadow.
+    // The square faces the light, so there is a shadow ray for each hit.
     assert_eq!(report.rays_shadow, report.rays_hit);
     assert_eq!(report.tile_count, 3 * 2);
     assert!(report.rays_per_second() > 0.0);
 }
 
 #[test]
-fn tiles_are_told_one_by_one() {
+fn every_tile_is_reported_once() {
     let tiles = std::sync::Mutex::new(Vec::new());
     let mesh = square(Vec::new());
     let tree = KdTree::build_sequential(&mesh, &Parameters::default()).unwrap();
@@ -63,7 +63,7 @@ fn tiles_are_told_one_by_one() {
 }
 
 #[test]
-fn a_face_turned_away_is_as_bright_as_one_turned_here() {
+fn a_back_face_is_as_bright_as_a_front_face() {
     let front = square(Vec::new());
     let mut back = front.clone();
     for triangle in &mut back.triangles {
@@ -77,7 +77,7 @@ fn a_face_turned_away_is_as_bright_as_one_turned_here() {
 }
 
 #[test]
-fn normals_that_point_away_or_nowhere_do_no_harm() {
+fn normals_that_point_away_or_are_zero_do_not_change_the_light() {
     let options = from_front((33, 33), 1);
     let plain = rendered(&square(Vec::new()), &options).picture;
     let middle = plain.row(16)[16];
@@ -104,8 +104,9 @@ fn normals_that_point_away_or_nowhere_do_no_harm() {
 }
 
 #[test]
-fn a_shadow_falls_on_what_is_behind() {
-    // A small square between the light, over the right shoulder, and the middle of a large one.
+fn a_square_casts_a_shadow_on_the_one_behind_it() {
+    // A small square between the middle of a large one and the light, which is over the right
+    // shoulder.
     let mut mesh = square(Vec::new());
     let middle_lit = rendered(&mesh, &from_front((33, 33), 1)).picture.row(16)[16];
     let towards = Vec3::new(0.7, 0.95, 0.85);
@@ -125,7 +126,7 @@ fn a_shadow_falls_on_what_is_behind() {
 }
 
 #[test]
-fn a_flat_surface_throws_no_shadow_on_itself() {
+fn a_flat_surface_casts_no_shadow_on_itself() {
     for scale in [1e-6, 1.0, 1e6] {
         let mut mesh = square(Vec::new());
         for position in &mut mesh.positions {
@@ -139,7 +140,7 @@ fn a_flat_surface_throws_no_shadow_on_itself() {
         };
         let Rendering { picture, report } = render(&mesh, &tree, &options, |_| ()).unwrap();
         assert_eq!(report.rays_shadow, report.rays_hit);
-        // All of it is lit alike, but for the highlight.
+        // The surface is evenly lit, except for the highlight.
         let (mut count, mut low, mut high) = (0, f32::MAX, f32::MIN);
         for (index, pixel) in picture.pixels().iter().enumerate() {
             let middle = [(index % 64) as f32 + 0.5, (index / 64) as f32 + 0.5];
@@ -167,7 +168,7 @@ fn a_sphere_is_smooth_and_a_box_has_edges() {
             Vec3::new(1.0, 1.0, 0.05),
         ],
         normals: Vec::new(),
-        // Two nearly in one plane, one at right angles.
+        // Two triangles nearly in one plane, and one at right angles.
         triangles: vec![[0, 1, 2], [1, 4, 2], [0, 3, 1]],
     };
     let normals = CornerNormals::of(&mesh, mesh.bounds());
@@ -179,7 +180,7 @@ fn a_sphere_is_smooth_and_a_box_has_edges() {
 }
 
 #[test]
-fn options_that_make_no_sense_are_refused() {
+fn options_out_of_range_are_rejected() {
     let mesh = square(Vec::new());
     let tree = KdTree::build_sequential(&mesh, &Parameters::default()).unwrap();
     let message = |options: &RenderOptions| {

@@ -1,4 +1,4 @@
-//! Tiles: squares of a picture, one task each.
+//! Tiles: squares of a picture, each of which is a task.
 
 use glam::Vec3;
 
@@ -6,7 +6,8 @@ use super::RayCounts;
 use super::shade::Shader;
 use crate::picture::Picture;
 
-/// Pixels along an edge of a tile: enough work for a task, and enough tasks for many workers.
+/// The number of pixels along an edge of a tile: enough work for a task, and enough tasks for many
+/// workers.
 const EDGE: u32 = 16;
 
 /// A part of a picture and the task of rendering it.
@@ -20,7 +21,7 @@ pub(super) struct Tile<'a> {
     pub(super) counts: RayCounts,
 }
 
-/// Cuts a picture into tiles, row by row, and deals out its pixels to them.
+/// Divides a picture into tiles, row by row, and assigns its pixels to them.
 pub(super) fn tiles_of((width, height): (u32, u32), mut pixels: &mut [[f32; 3]]) -> Vec<Tile<'_>> {
     let mut tiles = Vec::new();
     for top in (0..height).step_by(EDGE as usize) {
@@ -60,7 +61,7 @@ impl Tile<'_> {
         self.counts = counts;
     }
 
-    /// Puts the pixels in their place.
+    /// Copies the pixels to their place in the picture.
     pub(super) fn copy_to(&self, picture: &mut Picture) {
         let (left, stride) = (self.left as usize, picture.width() as usize);
         let rows = self.pixels.chunks_exact(self.width as usize);
@@ -70,18 +71,18 @@ impl Tile<'_> {
     }
 }
 
-/// Where in its pixel a sample lies, from 0 to 1 each way.
+/// Returns the position of a sample in its pixel, from 0 to 1 in either direction.
 ///
-/// A single one in the middle; several as a low-discrepancy sequence, shifted from pixel to pixel so that
-/// the errors of neighbours do not line up.
+/// A single sample is in the middle. Several samples form a low-discrepancy sequence, which is
+/// shifted from pixel to pixel so that the errors of neighbours do not line up.
 ///
 /// # Source
-/// M. Roberts: The Unreasonable Effectiveness of Quasirandom Sequences, 2018 (R2). Shift: R. Cranley,
-/// T. Patterson: Randomization of Number Theoretic Methods for Multiple Integration. SIAM J. Numer. Anal.
-/// 13(6), 1976.
+/// M. Roberts: The Unreasonable Effectiveness of Quasirandom Sequences, 2018 (R2). Shift: R.
+/// Cranley, T. Patterson: Randomization of Number Theoretic Methods for Multiple Integration. SIAM
+/// J. Numer. Anal. 13(6), 1976.
 fn sample_offset(x: u32, y: u32, sample: u32, samples: u32) -> [f32; 2] {
-    // Powers of the root of g^3 = g + 1, in 32-bit fixed point, where the fraction comes for free and nothing
-    // is lost for large indices.
+    // Powers of the root of g^3 = g + 1 in 32-bit fixed point. The fraction is free, and large
+    // indices lose no precision.
     const STEPS: [u32; 2] = [3_242_174_889, 2_447_445_414];
     if samples == 1 {
         return [0.5; 2];

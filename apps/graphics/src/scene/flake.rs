@@ -1,12 +1,15 @@
-//! The sphere flake: a sphere with nine spheres of a third of its size on it, each of which has nine, and so on.
+//! The sphere flake: a sphere with nine spheres of a third of its size on it, each of which has
+//! nine again, and so on.
 //!
-//! All spheres of a level together have the same surface as the first sphere, so that every level gets the same
-//! share of the triangles, and triangles are of one size everywhere. There are as many levels as leave the
-//! smallest spheres round. The seed turns every wreath of spheres on its parent.
+//! All spheres of a level together have the same surface area as the first sphere. So every level
+//! gets the same share of the triangles, and triangles have the same size everywhere. The number of
+//! levels is chosen so that the smallest spheres are still round. The seed turns every wreath of
+//! spheres on its parent.
 //!
 //! # Source
-//! E. Haines, A Proposal for Standard Graphics Environments, IEEE Computer Graphics and Applications 7(11),
-//! 1987 (the scene "balls"); ours differs in where the upper three spheres stand.
+//! E. Haines, A Proposal for Standard Graphics Environments, IEEE Computer Graphics and
+//! Applications 7(11), 1987 (the scene "balls"). This flake differs in the positions of the upper
+//! three spheres.
 
 use std::f32::consts::{PI, TAU};
 
@@ -15,13 +18,13 @@ use glam::{Quat, Vec3};
 use super::{append_sheet, fraction, scramble};
 use crate::mesh::Mesh;
 
-/// Two pyramids of three sides, base to base.
+/// Two pyramids with three sides each, base to base.
 pub(super) const TRIANGLE_COUNT_MIN: usize = 6;
 
-/// The fewest triangles of a sphere that has a parent.
+/// The minimum number of triangles of a sphere that has a parent.
 const SPHERE_TRIANGLE_COUNT_MIN: usize = 48;
 const CHILD_COUNT: usize = 9;
-/// The size of a child, its parent being 1.
+/// The size of a child relative to its parent.
 const CHILD_SCALE: f32 = 1.0 / 3.0;
 
 /// A sphere of the flake.
@@ -29,9 +32,9 @@ const CHILD_SCALE: f32 = 1.0 / 3.0;
 struct Sphere {
     center: Vec3,
     radius: f32,
-    /// Where the axis of its wreath points: away from its parent.
+    /// The axis of its wreath, which points away from its parent.
     axis: Vec3,
-    /// What its random turn is made of.
+    /// The key of its random turn.
     key: u64,
 }
 
@@ -49,7 +52,8 @@ pub(super) fn generate(triangle_count: usize, seed: u64) -> Mesh {
     for level in 1..level_count(triangle_count) {
         levels.push(levels[level - 1].iter().flat_map(children).collect());
     }
-    // The smallest first: what they leave over goes to larger ones, and the first sphere can use it all.
+    // Begin with the smallest spheres. The triangles that they leave over go to larger ones, and
+    // the first sphere can use all of them.
     while let Some(spheres) = levels.pop() {
         let share = (triangle_count - mesh.triangles.len()) / (levels.len() + 1);
         for sphere in &spheres {
@@ -59,7 +63,7 @@ pub(super) fn generate(triangle_count: usize, seed: u64) -> Mesh {
     mesh
 }
 
-/// The number of levels that leave the smallest spheres enough triangles.
+/// Returns the number of levels that leaves enough triangles for the smallest spheres.
 fn level_count(triangle_count: usize) -> usize {
     let mut levels = 1;
     let mut sphere_count = CHILD_COUNT;
@@ -70,7 +74,7 @@ fn level_count(triangle_count: usize) -> usize {
     levels
 }
 
-/// The spheres on a sphere: six around it and three on top.
+/// Returns the spheres on a sphere: six around it and three on top.
 fn children(parent: &Sphere) -> [Sphere; CHILD_COUNT] {
     let turn = fraction(parent.key) * TAU;
     let upright = Quat::from_rotation_arc(Vec3::Y, parent.axis);
@@ -92,9 +96,11 @@ fn children(parent: &Sphere) -> [Sphere; CHILD_COUNT] {
     })
 }
 
-/// Appends a sphere of at most `triangle_count` triangles, at least six: two caps with rings between them.
+/// Appends a sphere of at most `triangle_count` triangles, but at least six: two caps with rings
+/// between them.
 fn append_sphere(mesh: &mut Mesh, sphere: &Sphere, triangle_count: usize) {
-    // With r rings of vertices and s = 2r + 2 slices cells are square; triangles are 2sr.
+    // With r rings of vertices and s = 2r + 2 slices the cells are square, and there are 2sr
+    // triangles.
     let rings = ((triangle_count as f32 / 4.0 + 0.25).sqrt() - 0.5).round() as usize;
     let rings = rings.clamp(1, (triangle_count / 6).max(1));
     let slices = (triangle_count / (2 * rings)).max(3);
@@ -104,7 +110,7 @@ fn append_sphere(mesh: &mut Mesh, sphere: &Sphere, triangle_count: usize) {
     append_sheet(mesh, [rings, slices], [false, true], |ring, slice| {
         let height = PI * (ring + 1) as f32 / (rings + 1) as f32;
         let (sine, cosine) = (TAU * slice as f32 / slices as f32).sin_cos();
-        // From the lower pole up, and around against the clock as seen from above.
+        // From the lower pole up, and anticlockwise as seen from above.
         let normal = Vec3::new(cosine * height.sin(), -height.cos(), -sine * height.sin());
         point(upright * normal)
     });

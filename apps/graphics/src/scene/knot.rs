@@ -1,8 +1,9 @@
 //! A tube along a torus knot.
 //!
-//! The (p, q) torus knot winds p times around the axis of a torus while it goes q times through its hole. The
-//! tube is swept along it by a frame of the curve's tangent and the torus' own normal, which never degenerates
-//! and closes on itself. The seed chooses among knots; seed 0 is the trefoil.
+//! The (p, q) torus knot winds p times around the axis of a torus while it goes q times through its
+//! hole. The tube is swept along the knot with a frame made of the curve's tangent and the normal
+//! of the torus. This frame never degenerates and closes on itself. The seed selects the knot; seed
+//! 0 gives the trefoil.
 //!
 //! # Source
 //! C. C. Adams, The Knot Book, 1994, section 5.1 (torus knots).
@@ -14,13 +15,14 @@ use glam::Vec3;
 use super::{append_sheet, scramble};
 use crate::mesh::Mesh;
 
-/// Three sides around, eight segments for each turn of the simplest knot.
+/// Three sides around, and eight segments for each turn of the simplest knot.
 pub(super) const TRIANGLE_COUNT_MIN: usize = 2 * SIDES_MIN * 16;
 
 const SIDES_MIN: usize = 3;
 const TORUS_RADIUS: f32 = 1.0;
 const WINDING_RADIUS: f32 = 0.45;
-/// Turns around the axis and through the hole, and a radius of the tube that leaves gaps.
+/// The number of turns around the axis and through the hole, and a radius of the tube that leaves
+/// gaps.
 const KNOTS: [(u8, u8, f32); 4] = [(2, 3, 0.2), (3, 2, 0.16), (2, 5, 0.16), (3, 4, 0.12)];
 
 pub(super) fn generate(triangle_count: usize, seed: u64) -> Mesh {
@@ -33,7 +35,7 @@ pub(super) fn generate(triangle_count: usize, seed: u64) -> Mesh {
         around: f32::from(around),
         through: f32::from(through),
     };
-    // Cells are square when sides and segments are in the ratio of the tube's girth to its length.
+    // Cells are square if the ratio of sides to segments is that of the tube's girth to its length.
     let cells = triangle_count / 2;
     let shape = TAU * tube_radius / curve.length();
     let sides = ((cells as f32 * shape).sqrt().round() as usize).clamp(SIDES_MIN, cells / 16);
@@ -79,10 +81,10 @@ struct Frame {
 }
 
 impl Curve {
-    /// The frame at a place from 0 to 1 along the curve.
+    /// Returns the frame at a position from 0 to 1 along the curve.
     fn frame(&self, place: f32) -> Frame {
         let (around, through) = (TAU * place * self.around, TAU * place * self.through);
-        // The axis of the torus is z: seen from the front, the knot faces the viewer.
+        // The axis of the torus is z, so that the knot faces the viewer when seen from the front.
         let outward = Vec3::new(around.cos(), around.sin(), 0.0);
         let onward = Vec3::new(-around.sin(), around.cos(), 0.0);
         let surface_normal = outward * through.cos() + Vec3::Z * through.sin();
@@ -99,7 +101,7 @@ impl Curve {
         }
     }
 
-    /// The length of the curve, measured along a polygon.
+    /// Returns the length of the curve, measured along a polygon.
     fn length(&self) -> f32 {
         const STEPS: u16 = 512;
         let point = |step: u16| self.frame(f32::from(step) / f32::from(STEPS)).center;

@@ -1,13 +1,14 @@
-//! A fractal terrain: mountains over a square, valleys between them, by ridged noise of many octaves.
+//! A fractal terrain: mountains and valleys over a square, by ridged noise of many octaves.
 //!
-//! Each octave is gradient noise of twice the frequency of the last. Folding it at zero makes ridges, and
-//! weighting each octave by the one before keeps valleys smooth and peaks rough. Octaves finer than the grid
-//! are left out, so that a coarse terrain shows the same mountains as a fine one, without their grit.
+//! Each octave is gradient noise of twice the frequency of the previous one. Folding it at zero
+//! makes ridges, and weighting each octave by the previous one keeps valleys smooth and peaks
+//! rough. Octaves finer than the grid are left out, so that a coarse terrain shows the same
+//! mountains as a fine one, without their details.
 //!
 //! # Source
-//! F. K. Musgrave, C. E. Kolb, R. S. Mace: The Synthesis and Rendering of Eroded Fractal Terrains, SIGGRAPH
-//! 1989; the ridged multifractal: D. S. Ebert et al., Texturing and Modeling, 3rd edition, chapter 16. Noise:
-//! K. Perlin, Improving Noise, SIGGRAPH 2002.
+//! F. K. Musgrave, C. E. Kolb, R. S. Mace: The Synthesis and Rendering of Eroded Fractal Terrains,
+//! SIGGRAPH 1989; the ridged multifractal: D. S. Ebert et al., Texturing and Modeling, 3rd edition,
+//! chapter 16. Noise: K. Perlin, Improving Noise, SIGGRAPH 2002.
 
 use glam::{Vec2, Vec3};
 
@@ -20,16 +21,17 @@ pub(super) const TRIANGLE_COUNT_MIN: usize = 2;
 
 /// The side of the square.
 const SIDE: f32 = 4.0;
-/// Hills along a side, of the first octave.
+/// The number of hills of the first octave along a side.
 const FREQUENCY: f32 = 2.5;
 const OCTAVE_COUNT_MAX: u32 = 12;
-/// The height of an octave, that of the one before being 1: below a half, so that slopes do not grow.
+/// The height of an octave relative to the previous one. It is below a half so that slopes do not
+/// grow.
 const GAIN: f32 = 0.42;
-/// Height of the highest peaks, nearly.
+/// The approximate height of the highest peaks.
 const HEIGHT: f32 = 0.9;
 
-/// From above the foothills towards the middle, so that mountains fill the picture up to the horizon: as a whole
-/// a terrain is a thin band.
+/// Returns a view from above the foothills towards the middle, so that mountains fill the picture
+/// up to the horizon. As a whole, a terrain would be a thin band.
 pub(super) fn view() -> View {
     View {
         eye: Some(Vec3::new(1.6, 1.5, 2.6)),
@@ -58,7 +60,7 @@ pub(super) fn generate(triangle_count: usize, seed: u64) -> Mesh {
             let place = Vec2::new(column as f32 / columns as f32, row as f32 / rows as f32);
             let height = HEIGHT * elevation(place * FREQUENCY, octave_count, seed);
             let flat = (place - 0.5) * SIDE;
-            // Seen from above, rows go up (towards -z) and columns to the right.
+            // Seen from above, rows go up (towards -z) and columns go to the right.
             (Vec3::new(flat.x, height, -flat.y), Vec3::Y)
         },
     );
@@ -66,7 +68,7 @@ pub(super) fn generate(triangle_count: usize, seed: u64) -> Mesh {
     mesh
 }
 
-/// The height of the terrain, about 0 to 1: a ridged multifractal.
+/// Returns the height of the terrain, from about 0 to 1: a ridged multifractal.
 fn elevation(place: Vec2, octave_count: u32, seed: u64) -> f32 {
     let mut place = place;
     let (mut sum, mut weight, mut amplitude) = (0.0, 1.0, 0.5);
@@ -76,19 +78,20 @@ fn elevation(place: Vec2, octave_count: u32, seed: u64) -> f32 {
         sum += ridge * weight * amplitude;
         weight = (ridge * 1.6).clamp(0.0, 1.0);
         amplitude *= GAIN;
-        // Not exactly twice, and turned, so that the lattices of the octaves do not line up.
+        // The factor is not exactly 2, and there is a rotation, so that the lattices of the octaves
+        // do not line up.
         place = Vec2::new(0.8, 0.6).rotate(place) * 2.03;
     }
     sum
 }
 
-/// Gradient noise, about -1 to 1, zero at the points of the lattice.
+/// Returns gradient noise, from about -1 to 1, which is zero at the points of the lattice.
 fn noise(place: Vec2, key: u64) -> f32 {
     let corner = place.floor();
     let inside = place - corner;
     let slope = |across: f32, up: f32| {
         let at = corner + Vec2::new(across, up);
-        // Coordinates are small whole numbers: the cast keeps them, negative ones too.
+        // Coordinates are small integers, which the cast preserves, including negative ones.
         let (x, y) = (at.x as i64 as u64, at.y as i64 as u64);
         let bits = scramble(scramble(key ^ x) ^ y);
         let angle = (bits >> 40) as f32 * (std::f32::consts::TAU / (1 << 24) as f32);

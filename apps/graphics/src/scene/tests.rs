@@ -1,4 +1,4 @@
-//! Generated scenes keep their promises: counts, closedness, normals, sameness.
+//! Tests of the guarantees for generated scenes: counts, closed surfaces, normals, reproducibility.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::mesh::Bounds;
 
 #[test]
-fn counts_are_near_and_never_above() {
+fn counts_are_close_to_the_request_and_never_above() {
     for scene in Scene::ALL {
         let least = scene.triangle_count_min();
         for wanted in (0..3_000).chain([9_999, 12_345, 100_000, 1_000_003]) {
@@ -29,7 +29,7 @@ fn counts_are_near_and_never_above() {
 }
 
 #[test]
-fn the_default_counts_of_large_scenes_are_met_closely() {
+fn large_scenes_have_nearly_the_requested_count() {
     for scene in Scene::ALL {
         let count = generate(scene, 200_000).triangles.len();
         assert!((199_000..=200_000).contains(&count), "{scene}: {count}");
@@ -94,7 +94,7 @@ fn all_of_a_terrain_faces_the_sky() {
     assert!(mesh.normals.iter().all(|normal| normal.y > 0.0));
 }
 
-/// The normal of a triangle, not of unit length.
+/// Returns the normal of a triangle, which is not a unit vector.
 fn face(mesh: &Mesh, index: usize) -> Vec3 {
     let [a, b, c] = mesh.triangle(index);
     (b - a).cross(c - a)
@@ -108,7 +108,7 @@ fn flakes_and_knots_have_no_border_and_terrains_have_one_around() {
         (Scene::Terrain, false),
     ] {
         let mesh = generate(scene, 20_000);
-        // In a closed sheet every edge is walked once in each direction.
+        // In a closed sheet every edge occurs once in each direction.
         let mut edges: HashMap<(u32, u32), i32> = HashMap::new();
         for &[a, b, c] in &mesh.triangles {
             for (from, to) in [(a, b), (b, c), (c, a)] {
@@ -146,7 +146,7 @@ fn a_coarse_terrain_lies_near_a_fine_one() {
 }
 
 #[test]
-fn names_are_told_when_one_is_wrong() {
+fn an_unknown_name_is_an_error_that_lists_the_names() {
     for scene in Scene::ALL {
         assert_eq!(scene.to_string().parse(), Ok(scene));
     }
@@ -159,6 +159,6 @@ fn names_are_told_when_one_is_wrong() {
 
 #[test]
 #[should_panic(expected = "are more than")]
-fn too_many_triangles_are_refused() {
+fn too_many_triangles_are_rejected() {
     let _ = generate(Scene::Knot, TRIANGLE_COUNT_MAX + 1);
 }

@@ -1,12 +1,12 @@
-//! Meshes that only tests have, and hits without a tree.
-#![allow(dead_code, reason = "each test program uses a part of it")]
+//! Meshes for tests, and hits without a tree.
+#![allow(dead_code, reason = "each test program uses a part of this module")]
 
 use glam::Vec3;
 use raddle_graphics::intersect::{Shear, TriangleHit, main_axis};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::ray::{Hit, Ray};
 
-/// Triangles without a mesh.
+/// Creates a mesh of separate triangles.
 pub(crate) fn soup(triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Mesh {
     let positions: Vec<Vec3> = triangles.into_iter().flatten().collect();
     let triangles =
@@ -18,8 +18,8 @@ pub(crate) fn soup(triangles: impl IntoIterator<Item = [Vec3; 3]>) -> Mesh {
     }
 }
 
-/// So many triangles in ways that no scanner makes: all alike, all in one plane, all on one line, in parallel sheets, in a fan around one point, and
-/// all points.
+/// Creates unusual meshes of `count` triangles each: all equal, all in one plane, all on one line,
+/// in parallel sheets, in a fan around one point, and all degenerated to points.
 pub(crate) fn degenerate(count: usize) -> [Mesh; 6] {
     let step = |index: usize, modulus: usize| (index * 7919 % modulus) as f32;
     let alike = soup((0..count).map(|_| [Vec3::ZERO, Vec3::X, Vec3::Y]));
@@ -44,7 +44,7 @@ pub(crate) fn degenerate(count: usize) -> [Mesh; 6] {
     [alike, flat, line, sheets, fan, points]
 }
 
-/// Returns the nearest hit of all triangles; of several at the same distance the first.
+/// Returns the nearest hit of all triangles; the first one of several at the same distance.
 pub(crate) fn nearest_of_all(mesh: &Mesh, ray: &Ray) -> Option<Hit> {
     let mut nearest: Option<Hit> = None;
     for index in 0..mesh.triangles.len() {

@@ -1,13 +1,13 @@
-//! Small writers of every mesh format, for the tests: what they write, the readers have to give back.
+//! Small writers of every mesh format for tests. The readers have to give back what they write.
 
-#![allow(dead_code, reason = "every test uses its share")]
+#![allow(dead_code, reason = "each test program uses a part of this module")]
 
 use glam::Vec3;
 use raddle_graphics::mesh::{LoadOptions, Loaded, Mesh, MeshError};
 
-/// The files of `mesh` in every format, with names that fit.
+/// Returns `mesh` as a file in every format, with names that fit.
 ///
-/// `mesh` has normals or none; formats without normals leave them out.
+/// `mesh` has normals or none. Formats without normals leave them out.
 pub(crate) fn every_format(mesh: &Mesh) -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("mesh.text.ply", ply_text(mesh)),
@@ -31,7 +31,7 @@ fn ply_header(mesh: &Mesh, encoding: &str) -> String {
     header + "property list uchar int vertex_indices\nend_header\n"
 }
 
-/// A vertex with its normal, if there is one.
+/// Returns a vertex with its normal, if there is one.
 fn vertex_values(mesh: &Mesh, index: usize) -> Vec<f32> {
     let normal = mesh.normals.get(index);
     let vectors = std::iter::once(&mesh.positions[index]).chain(normal);
@@ -127,7 +127,7 @@ pub(crate) fn stl_binary(mesh: &Mesh) -> Vec<u8> {
     bytes
 }
 
-/// Binary glTF with one node, and the narrowest indices that will do.
+/// Writes binary glTF with one node, and with the narrowest indices that suffice.
 pub(crate) fn glb(mesh: &Mesh) -> Vec<u8> {
     let vertex_count = mesh.positions.len();
     let mut binary: Vec<u8> = Vec::new();
@@ -151,7 +151,8 @@ pub(crate) fn glb(mesh: &Mesh) -> Vec<u8> {
         false => (
             String::from(",\"NORMAL\":2"),
             format!(
-                ",{{\"bufferView\":0,\"byteOffset\":{},\"componentType\":5126,\"count\":{vertex_count},\
+                ",{{\"bufferView\":0,\"byteOffset\":{},\"componentType\":5126,\
+                 \"count\":{vertex_count},\
                  \"type\":\"VEC3\"}}",
                 12 * vertex_count
             ),
@@ -160,12 +161,15 @@ pub(crate) fn glb(mesh: &Mesh) -> Vec<u8> {
     let json = format!(
         "{{\"asset\":{{\"version\":\"2.0\"}},\"scene\":0,\"scenes\":[{{\"nodes\":[0]}}],\
          \"nodes\":[{{\"mesh\":0}}],\
-         \"meshes\":[{{\"primitives\":[{{\"attributes\":{{\"POSITION\":0{normal}}},\"indices\":1}}]}}],\
+         \"meshes\":[{{\"primitives\":[{{\"attributes\":{{\"POSITION\":0{normal}}\
+         },\"indices\":1}}]}}],\
          \"buffers\":[{{\"byteLength\":{}}}],\
          \"bufferViews\":[{{\"buffer\":0,\"byteLength\":{vector_bytes}}},\
          {{\"buffer\":0,\"byteOffset\":{vector_bytes},\"byteLength\":{}}}],\
-         \"accessors\":[{{\"bufferView\":0,\"componentType\":5126,\"count\":{vertex_count},\"type\":\"VEC3\"}},\
-         {{\"bufferView\":1,\"componentType\":{index_type},\"count\":{},\"type\":\"SCALAR\"}}{normal_accessor}]}}",
+         \"accessors\":[{{\"bufferView\":0,\"componentType\":5126,\
+         \"count\":{vertex_count},\"type\":\"VEC3\"}},\
+         {{\"bufferView\":1,\"componentType\":{index_type},\"count\":{},\"type\":\"SCALAR\"}}\
+         {normal_accessor}]}}",
         binary.len(),
         binary.len() - vector_bytes,
         3 * mesh.triangles.len(),
@@ -173,7 +177,7 @@ pub(crate) fn glb(mesh: &Mesh) -> Vec<u8> {
     glb_file(&json, &binary)
 }
 
-/// The container of binary glTF around a JSON text and a binary chunk.
+/// Writes the container of binary glTF around a JSON text and a binary chunk.
 pub(crate) fn glb_file(json: &str, binary: &[u8]) -> Vec<u8> {
     let mut json = json.as_bytes().to_vec();
     json.resize(json.len().next_multiple_of(4), b' ');
@@ -191,19 +195,19 @@ pub(crate) fn glb_file(json: &str, binary: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Reads a file of a known length.
+/// Reads a file of known length.
 pub(crate) fn try_read(name: &str, bytes: &[u8]) -> Result<Loaded, MeshError> {
     let length = Some(bytes.len() as u64);
     Mesh::read(bytes, length, name, &LoadOptions::default(), |_| ())
 }
 
-/// Reads a file that is sound.
+/// Reads a valid file.
 #[track_caller]
 pub(crate) fn read(name: &str, bytes: impl AsRef<[u8]>) -> Loaded {
     try_read(name, bytes.as_ref()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The counts of what a file holds and its mesh does not, as far as they are not zero.
+/// Returns the counts of ignored content that are not zero.
 pub(crate) fn ignored(loaded: &Loaded) -> Vec<(&'static str, u64)> {
     let counts = loaded.report.ignored.counts();
     counts.into_iter().filter(|(_, count)| *count > 0).collect()

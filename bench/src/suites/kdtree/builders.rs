@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use raddle::Runtime;
 use raddle_graphics::kdtree::messages::{MessageBuilder, MessageOptions};
-use raddle_graphics::kdtree::{BuildError, Everybody, KdTree, Timed};
+use raddle_graphics::kdtree::{BuildError, AllWorkers, KdTree, Timed};
 
 use super::failure;
 use super::onetbb::OneTbb;
@@ -148,7 +148,7 @@ fn tasks<'a>(subject: &'a Subject<'a>, runtime: &'a Runtime) -> impl Contender +
     let name = Peer::Tasks.name();
     Local::new(name, move |_: &Request<'_>| {
         let prepared = subject.prepared();
-        let build = || KdTree::timed_by(prepared, &subject.parameters, &Everybody, |_| ());
+        let build = || KdTree::timed_by(prepared, &subject.parameters, &AllWorkers, |_| ());
         sample(name, subject, runtime.install(build))
     })
 }

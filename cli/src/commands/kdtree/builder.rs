@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use raddle::Runtime;
 use raddle_graphics::kdtree::messages::{Built, MessageBuilder, MessageOptions, NodeGrain};
-use raddle_graphics::kdtree::{BuildError, Everybody, KdTree, Parameters, PrepareTimes, Prepared};
+use raddle_graphics::kdtree::{BuildError, AllWorkers, KdTree, Parameters, PrepareTimes, Prepared};
 
 use crate::arguments::BuilderChoice;
 use crate::input::Input;
@@ -76,7 +76,7 @@ impl<'runtime> Builder<'runtime> {
                 (built.tree, built.time, None)
             }
             Self::Tasks(runtime) => {
-                let build = || KdTree::timed_by(prepared, parameters, &Everybody, note);
+                let build = || KdTree::timed_by(prepared, parameters, &AllWorkers, note);
                 let built = runtime.install(build)?;
                 (built.tree, built.time, None)
             }

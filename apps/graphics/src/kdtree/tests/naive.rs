@@ -1,11 +1,13 @@
-//! A builder without events: it counts the triangles on both sides of every candidate plane of every cell.
+//! A builder without events. It counts the triangles on both sides of every candidate plane of
+//! every cell.
 
-use super::super::cell::Extent;
-use super::super::clip;
-use super::super::sweep::{Plane, Side, Surface};
 use super::*;
+use crate::kdtree::cells::extent::Extent;
+use crate::kdtree::cost::plane::{Plane, Side};
+use crate::kdtree::cost::sweep::Surface;
+use crate::kdtree::phases::clip;
 
-/// A tree of boxes, easy to get right.
+/// A tree of boxes, simple enough to be obviously correct.
 #[derive(Debug)]
 pub(super) enum Naive {
     Leaf(Vec<u32>),
@@ -17,7 +19,7 @@ pub(super) enum Naive {
 }
 
 impl Naive {
-    /// Compares with a node of a real tree, down to the leaves.
+    /// Compares with the subtree of a node of a real tree.
     pub(super) fn equals(&self, tree: &KdTree, node: Node) -> bool {
         match (self, node.kind()) {
             (Self::Leaf(triangles), NodeKind::Leaf { .. }) => {
@@ -90,7 +92,7 @@ fn first_cheapest(choices: impl Iterator<Item = Choice>) -> Option<Choice> {
     })
 }
 
-/// The lightest plane, and those that cut off empty space; of these the cheapest.
+/// Returns the cheapest of the lightest plane and the planes that cut off empty space.
 fn cheapest_along(
     input: &Input<'_>,
     extent: &Extent,
@@ -141,7 +143,7 @@ fn cheapest_along(
     first_cheapest(before.into_iter().chain(lightest).chain(behind))
 }
 
-/// Builds a tree in O(N² log N) or so.
+/// Builds a tree in about O(N² log N) time.
 pub(super) fn build(
     input: &Input<'_>,
     extent: Extent,

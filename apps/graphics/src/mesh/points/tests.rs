@@ -1,5 +1,5 @@
-//! Offsets are round, and only where they are needed; broken vertices count only where they are
-//! used.
+//! Offsets are round, and only where they are needed. Broken vertices are errors only where they
+//! are used.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn points(list: &[[f64; 3]]) -> Points<DVec3> {
 }
 
 #[test]
-fn the_roundest_number_within_reach_is_taken() {
+fn the_roundest_number_within_reach_is_chosen() {
     for (value, reach, expected) in [
         (0.0, 1.0, 0.0),
         (3.0, 4.0, 0.0),
@@ -32,7 +32,7 @@ fn the_roundest_number_within_reach_is_taken() {
             "{value}: {found}"
         );
     }
-    // No number of decimals is near enough: the value itself is.
+    // If no decimal number is near enough, the result is the value itself.
     let odd = 123_456_789.123_456_79;
     assert!((roundest(odd, f64::MIN_POSITIVE) - odd).abs() < 1e-7);
 }
@@ -72,7 +72,7 @@ fn relative_coordinates_stay_within_bounds() {
 }
 
 #[test]
-fn an_unused_vertex_has_no_say_in_the_offset_and_stays_within_bounds() {
+fn an_unused_vertex_does_not_affect_the_offset_and_stays_within_bounds() {
     let far = [
         [9e5, 0.0, 0.0],
         [9e5 + 1.0, 0.0, 0.0],
@@ -101,7 +101,7 @@ fn a_broken_vertex_is_an_error_only_if_it_is_used() {
 }
 
 #[test]
-fn of_more_broken_vertices_than_are_kept_each_is_found() {
+fn a_broken_vertex_is_found_even_if_its_fault_is_not_kept() {
     let mut points = Points::<DVec3>::new();
     for _ in 0..=BROKEN_KEPT_MAX {
         points.push(Place::Line(7), [f64::INFINITY; 3]);

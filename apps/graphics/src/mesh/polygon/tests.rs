@@ -1,15 +1,15 @@
-//! Cut polygons keep their area, their orientation and their corners.
+//! Triangulated polygons keep their area, their orientation and their corners.
 
 use glam::Vec3;
 use proptest::prelude::*;
 
 use super::*;
 
-fn cut(positions: &[Vec3]) -> Vec<[u32; 3]> {
+fn triangulate(positions: &[Vec3]) -> Vec<[u32; 3]> {
     let corners: Vec<u32> = (0..positions.len() as u32).collect();
     let mut triangles = Vec::new();
-    Cutter::default()
-        .cut(&corners, positions, |triangle| triangles.push(triangle))
+    Triangulator::default()
+        .triangulate(&corners, positions, |triangle| triangles.push(triangle))
         .expect("few corners");
     triangles
 }
@@ -25,13 +25,10 @@ fn flat(points: &[[f32; 2]]) -> Vec<Vec3> {
 
 /// Asserts that the triangles fill a polygon of area `expected` without overlap.
 fn assert_fills(positions: &[Vec3], expected: f32) {
-    let triangles = cut(positions);
+    let triangles = triangulate(positions);
     assert_eq!(triangles.len(), positions.len() - 2);
     let areas: Vec<f32> = triangles.iter().map(|&it| area(positions, it)).collect();
-    assert!(
-        areas.iter().all(|&area| area >= 0.0),
-        "turned round: {areas:?}"
-    );
+    assert!(areas.iter().all(|&area| area >= 0.0), "reversed: {areas:?}");
     let sum: f32 = areas.iter().sum();
     assert!(
         (sum - expected).abs() < 1e-4 * expected,
@@ -42,12 +39,12 @@ fn assert_fills(positions: &[Vec3], expected: f32) {
 #[test]
 fn convex_polygons_become_fans() {
     let square = flat(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]);
-    assert_eq!(cut(&square), [[0, 1, 2], [0, 2, 3]]);
+    assert_eq!(triangulate(&square), [[0, 1, 2], [0, 2, 3]]);
     assert_fills(&square, 1.0);
 }
 
 #[test]
-fn a_quad_with_a_notch_is_cut_through_the_notch() {
+fn a_quad_with_a_notch_is_divided_at_the_notch() {
     for turn in 0..4 {
         let mut arrow = flat(&[[0.0, 0.0], [2.0, -2.0], [1.0, 0.0], [2.0, 2.0]]);
         arrow.rotate_left(turn);
@@ -75,7 +72,7 @@ fn a_comb_fills_its_own_area() {
 }
 
 #[test]
-fn corners_in_a_line_do_no_harm() {
+fn a_polygon_with_collinear_corners_is_filled() {
     let square = flat(&[
         [0.0, 0.0],
         [1.0, 0.0],
@@ -94,10 +91,10 @@ fn a_pentagram_and_other_broken_polygons_still_give_their_number_of_triangles() 
         Vec3::new(angle.cos(), angle.sin(), 0.0)
     };
     let pentagram: Vec<Vec3> = (0..5).map(|index| star(index as f32)).collect();
-    assert_eq!(cut(&pentagram).len(), 3);
-    assert_eq!(cut(&[Vec3::ONE; 6]).len(), 4);
+    assert_eq!(triangulate(&pentagram).len(), 3);
+    assert_eq!(triangulate(&[Vec3::ONE; 6]).len(), 4);
     let bow_tie = flat(&[[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]);
-    assert_eq!(cut(&bow_tie).len(), 2);
+    assert_eq!(triangulate(&bow_tie).len(), 2);
 }
 
 #[test]
@@ -113,7 +110,7 @@ fn the_orientation_of_the_polygon_is_kept_on_every_plane() {
     ];
     for (number, plane) in planes.into_iter().enumerate() {
         let positions: Vec<Vec3> = notched.iter().map(|&point| plane(point)).collect();
-        let normals: Vec<Vec3> = cut(&positions)
+        let normals: Vec<Vec3> = triangulate(&positions)
             .into_iter()
             .map(|triangle| {
                 let [a, b, c] = triangle.map(|corner| positions[corner as usize]);
@@ -127,9 +124,10 @@ fn the_orientation_of_the_polygon_is_kept_on_every_plane() {
     }
 }
 
-/// Its corners were once cut off in their order: the slivers kept the kd-tree busy for half a minute.
+/// Regression: the corners of such a polygon used to be cut off in their order, and the resulting
+/// slivers kept the kd-tree busy for half a minute.
 #[test]
-fn a_polygon_that_would_take_hours_is_refused_before_any_triangle() {
+fn a_polygon_that_would_take_hours_is_rejected_before_any_triangle() {
     let corners: Vec<u32> = (0..60_000).collect();
     let zigzag: Vec<Vec3> = corners
         .iter()
@@ -139,8 +137,9 @@ fn a_polygon_that_would_take_hours_is_refused_before_any_triangle() {
             Vec3::new(radius * angle.cos(), radius * angle.sin(), 0.0)
         })
         .collect();
-    let refused = Cutter::default().cut(&corners, &zigzag, |triangle| panic!("{triangle:?}"));
-    let TooIntricate { reflex_count } = refused.expect_err("too many corners");
+    let outcome =
+        Triangulator::default().triangulate(&corners, &zigzag, |triangle| panic!("{triangle:?}"));
+    let TooComplex { reflex_count } = outcome.expect_err("too many corners");
     assert!((20_000..40_000).contains(&reflex_count), "{reflex_count}");
 }
 
@@ -166,14 +165,14 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_corners_their_triangles_are_as_many_and_use_each(
+    fn the_triangles_of_any_polygon_are_two_fewer_and_use_every_corner(
         points in prop::collection::vec((-3_i8..3, -3_i8..3, -3_i8..3), 3..30)
     ) {
         let positions: Vec<Vec3> = points
             .iter()
             .map(|&(x, y, z)| Vec3::new(x.into(), y.into(), z.into()))
             .collect();
-        let triangles = cut(&positions);
+        let triangles = triangulate(&positions);
         prop_assert_eq!(triangles.len(), positions.len() - 2);
         let mut used = vec![false; positions.len()];
         for corner in triangles.iter().flatten() {

@@ -1,8 +1,9 @@
-//! Lines, tokens, places and limits of a source, whatever pieces the input comes in.
+//! Tests of the lines, tokens, places and limits of a source, for any division of the input into
+//! pieces.
 
 use super::*;
 
-/// Delivers one byte at a time, the worst that a reader may do.
+/// Delivers one byte per call, the least that a `Read` may do.
 struct Drip<'a>(&'a [u8]);
 
 impl Read for Drip<'_> {
@@ -30,7 +31,7 @@ fn lines(bytes: &[u8]) -> Vec<(Place, Vec<u8>)> {
 }
 
 #[test]
-fn lines_end_in_either_way_and_the_last_need_not() {
+fn lines_may_have_any_line_end_and_the_last_may_have_none() {
     let expected = [(1, "one"), (2, ""), (3, "two")]
         .map(|(line, text)| (Place::Line(line), text.as_bytes().to_vec()));
     assert_eq!(lines(b"one\n\r\ntwo\r\n"), expected);
@@ -53,7 +54,7 @@ fn tokens_know_their_lines() {
 }
 
 #[test]
-fn tokens_after_lines_go_on_counting() {
+fn line_numbers_stay_correct_when_tokens_and_lines_alternate() {
     let mut source = source(b"header\nname 1\n2");
     source.next_line().expect("input cannot fail");
     source.next_token().expect("input cannot fail");
@@ -66,25 +67,28 @@ fn tokens_after_lines_go_on_counting() {
 }
 
 #[test]
-fn peek_beyond_the_end_names_the_end_and_what_was_expected() {
+fn peek_beyond_the_end_names_the_end_and_the_expected_content() {
     let mut source = source(b"abc");
-    assert_eq!(source.take::<2>("two").expect("two are there"), *b"ab");
+    assert_eq!(
+        source.take::<2>("two").expect("three bytes are available"),
+        *b"ab"
+    );
     let fault = source.peek(2, "two more").expect_err("one is left");
     assert_eq!(fault.place, Place::Byte(3));
     assert!(matches!(fault.problem, MeshProblem::Truncated { expected } if expected == "two more"));
 }
 
 #[test]
-fn skip_and_drain_count_what_they_pass() {
+fn skip_and_drain_count_the_skipped_bytes() {
     let mut source = source(b"0123456789");
-    source.skip(4, "four").expect("four are there");
+    source.skip(4, "four").expect("ten bytes are available");
     assert_eq!(source.offset(), 4);
     assert_eq!(source.drain().expect("input cannot fail"), 6);
     assert!(source.skip(1, "one").is_err());
 }
 
 #[test]
-fn more_data_than_allowed_is_an_error_and_not_read_on() {
+fn more_data_than_allowed_is_an_error() {
     let mut source = Source::new(
         Box::new(std::io::repeat(b'x')),
         None,
@@ -96,7 +100,7 @@ fn more_data_than_allowed_is_an_error_and_not_read_on() {
 }
 
 #[test]
-fn a_line_without_end_is_an_error_and_not_read_on() {
+fn a_line_without_end_is_an_error() {
     let mut source = Source::new(
         Box::new(std::io::repeat(b'x')),
         None,
@@ -108,11 +112,11 @@ fn a_line_without_end_is_an_error_and_not_read_on() {
 }
 
 #[test]
-fn reservations_never_exceed_what_can_come() {
+fn reservations_never_exceed_the_remaining_bytes() {
     let mut source = Source::new(Box::new(&[0; 100][..]), Some(100), 100, Box::new(|| ()));
     assert_eq!(source.reservation(u64::MAX, 10), 10);
     assert_eq!(source.reservation(3, 10), 3);
-    source.skip(95, "most").expect("they are there");
+    source.skip(95, "most").expect("100 bytes are available");
     assert_eq!(source.reservation(u64::MAX, 10), 0);
     let unknown = Source::new(Box::new(&[0; 100][..]), None, 100, Box::new(|| ()));
     assert_eq!(unknown.reservation(u64::MAX, 10), 1 << 20);

@@ -1,4 +1,4 @@
-//! Which meshes are lit from low aside.
+//! Tests of which meshes are lit by a low sun from the side.
 
 use super::*;
 use crate::kdtree::Parameters;
@@ -11,7 +11,7 @@ fn has_relief(mesh: &Mesh, upright: Vec3) -> bool {
 }
 
 #[test]
-fn hills_are_a_relief_and_what_stands_on_a_floor_is_none() {
+fn hills_are_a_relief_and_an_object_on_a_floor_is_not() {
     let terrain = scene::generate(Scene::Terrain, 5_000);
     assert!(has_relief(&terrain, Vec3::Y));
     assert!(!has_relief(&terrain, Vec3::X));

@@ -1,4 +1,4 @@
-//! Packed normals.
+//! Tests of packed normals.
 
 use super::*;
 

@@ -1,10 +1,10 @@
-//! Where light ends on surfaces that are smooth only in their shading.
+//! Tests of the border between light and shade on surfaces that are smooth only in their shading.
 
 use super::*;
 use crate::camera::{Setting, View};
 use crate::kdtree::Parameters;
 
-/// A sphere of few faces, with the normals of the true sphere or none.
+/// Creates a sphere of few faces, with the normals of the true sphere or none.
 fn sphere(columns: u32, rows: u32, has_normals: bool) -> Mesh {
     let mut mesh = Mesh::default();
     for row in 0..=rows {
@@ -33,8 +33,8 @@ fn sphere(columns: u32, rows: u32, has_normals: bool) -> Mesh {
     mesh
 }
 
-/// Counts the rays whose hits see the light by the true sphere, and those of them that have no
-/// shadow ray or one that something stops.
+/// Counts the rays with a hit that the light reaches on the true sphere, and those of them that
+/// have no shadow ray or a blocked one.
 fn lit_and_dark(mesh: &Mesh, up: Vec3) -> (usize, usize) {
     let size = (160, 160);
     let tree = KdTree::build_sequential(mesh, &Parameters::default()).unwrap();
@@ -61,7 +61,7 @@ fn lit_and_dark(mesh: &Mesh, up: Vec3) -> (usize, usize) {
         };
         let surface = shader.surface(&ray, &hit);
         let towards = shader.lights.key(surface.point).towards;
-        // Just before the terminator there is next to no light, and nothing to see of an error.
+        // Close to the terminator there is hardly any light, so an error is invisible.
         if surface.point.normalize().dot(towards) > 0.02 {
             lit += 1;
             dark += usize::from(shader.key(&surface, &mut RayCounts::default()).is_none());
@@ -70,8 +70,9 @@ fn lit_and_dark(mesh: &Mesh, up: Vec3) -> (usize, usize) {
     (lit, dark)
 }
 
-/// Faces beyond the terminator of their own planes were dark as a whole, so the terminator had
-/// teeth: all corners of such a face may be lit, and light was refused by the face.
+/// Regression: faces beyond the terminator of their own planes used to be dark as a whole, so the
+/// terminator had teeth. All corners of such a face may be lit by their normals, but the face was
+/// treated as unlit.
 #[test]
 fn the_terminator_of_a_coarse_sphere_has_no_teeth() {
     for (columns, rows) in [(12, 8), (16, 12), (24, 16), (48, 24)] {
@@ -80,7 +81,7 @@ fn the_terminator_of_a_coarse_sphere_has_no_teeth() {
                 let mesh = sphere(columns, rows, has_normals);
                 let (lit, dark) = lit_and_dark(&mesh, up);
                 assert!(lit > 5_000, "{lit} of {columns} columns");
-                // Computed normals stand for a surface that is nearly a sphere.
+                // Computed normals represent a surface that is nearly a sphere.
                 let allowed = if has_normals { 0 } else { lit / 100 };
                 assert!(
                     dark <= allowed,
@@ -91,7 +92,7 @@ fn the_terminator_of_a_coarse_sphere_has_no_teeth() {
     }
 }
 
-/// The light that faces beyond the terminator now get must not come through closed walls.
+/// Faces beyond the terminator may be lit, but this light must not pass through closed walls.
 #[test]
 fn faces_that_are_flat_in_their_shading_have_their_own_terminator() {
     let mut cube = Mesh::default();
