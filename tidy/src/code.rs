@@ -1,8 +1,8 @@
 //! Rust text without its comments and literals, so that rules see code alone.
 //!
-//! A small scanner, not a parser: it knows line comments, nested block comments, strings, raw strings,
-//! byte and C strings, characters and lifetimes. Each blanked character becomes a space and each newline
-//! stays, so lines and columns are those of the text.
+//! A small scanner, not a parser: it knows line comments, nested block comments, strings, raw
+//! strings, byte and C strings, characters and lifetimes. Each blanked character becomes a space
+//! and each newline stays, so lines and columns are those of the text.
 //!
 //! # Source
 //! The Rust Reference, chapter "Lexical structure": comments, tokens.
@@ -37,7 +37,7 @@ pub fn lines_with_word<'code>(
         .map(|(index, _)| index + 1)
 }
 
-/// Whether `word` stands in `line` with no letter, digit or `_` on either side.
+/// Returns true if `line` has `word` with no alphabetic character, digit or `_` on either side.
 #[must_use]
 pub fn has_word(line: &str, word: &str) -> bool {
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
@@ -93,7 +93,8 @@ impl<'text> Scanner<'text> {
         raw_string_length(rest)
     }
 
-    /// Whether the character before belongs to a name: the `r` in `for"` starts no raw string.
+    /// Returns true if the character before belongs to a name: the `r` in `for"` starts no raw
+    /// string.
     fn follows_a_name(&self) -> bool {
         self.text[..self.at]
             .chars()

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns a line for each crate, one for each folder of modules that has a cycle, and the findings.
+/// Returns a line for each crate and for each folder of modules that has a cycle, and the findings.
 fn report(tree: &Tree, findings: &[Finding]) -> String {
     let mut report = format!(
         "{:32} {:>7} {:>7} {:>6} {:>13}  cycles\n",

@@ -22,7 +22,7 @@ pub fn check_all(tree: &Tree) -> Vec<Finding> {
         layers::check_crates,
         cycles::check,
         unsafety::check,
-        atomics::check_door,
+        atomics::check_source,
         atomics::check_models,
         atomics::check_reasons,
         files::check_headers,

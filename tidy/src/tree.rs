@@ -15,7 +15,7 @@ const SKIPPED: [&str; 5] = [
     "artifacts",
     "proptest-regressions",
 ];
-/// Files whose names end so are text that rules look at; files without an extension are scripts.
+/// Extensions of text files that rules look at. A file without an extension is a script.
 const TEXT_EXTENSIONS: [&str; 9] = [
     "rs", "toml", "md", "cpp", "hpp", "yml", "json", "svg", "txt",
 ];
@@ -32,13 +32,13 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Whether this is a Rust source.
+    /// Returns true for a Rust source.
     #[must_use]
     pub fn is_rust(&self) -> bool {
         self.path.ends_with(".rs")
     }
 
-    /// Whether this is code of tests: a `tests` folder, a `tests.rs`, or a fuzz target.
+    /// Returns true for code of tests: in a `tests` folder, a `tests.rs`, or a fuzz target.
     #[must_use]
     pub fn is_test(&self) -> bool {
         self.path.ends_with("/tests.rs")
@@ -57,7 +57,7 @@ impl Tree {
     /// Reads the checkout at `root`.
     ///
     /// # Errors
-    /// The system's answer when a folder or file cannot be read; a file that is not UTF-8 is one such.
+    /// The system's error if a folder or file cannot be read, or a file is not UTF-8.
     pub fn of_checkout(root: &Path) -> io::Result<Self> {
         let mut tree = Self::default();
         tree.read_folder(root, "")?;
@@ -130,7 +130,7 @@ pub struct Finding {
     pub path: String,
     /// The line, from 1.
     pub line: usize,
-    /// What was found and what was expected.
+    /// The finding, and what was expected instead.
     pub what: String,
 }
 

@@ -36,7 +36,8 @@ fn dependency_arrows_point_down() {
     expect_none(&layers::check(checkout()));
 }
 
-/// The benchmark's rayon came into the shipped program through the default features of a picture format.
+/// The benchmark's rayon came into the shipped program through the default features of a picture
+/// format.
 #[test]
 fn shipped_crates_depend_on_no_peer() {
     let listing = |name: &str| {
@@ -82,8 +83,8 @@ fn unsafe_stands_only_where_it_is_allowed() {
 }
 
 #[test]
-fn atomics_come_through_one_door() {
-    expect_none(&atomics::check_door(checkout()));
+fn atomics_come_from_one_module() {
+    expect_none(&atomics::check_source(checkout()));
 }
 
 #[test]

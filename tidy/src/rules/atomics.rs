@@ -1,11 +1,12 @@
-//! One door to atomics, threads and the clock, and a reason beside every memory ordering.
+//! Atomics, threads and the clock come from one module, and every memory ordering has a reason.
 
 use crate::code::has_word;
 use crate::tree::{Finding, SourceFile, Tree};
 
-/// The door itself; everything else goes through it.
-pub const DOOR: &str = "crates/sync/src/prim";
-/// Where threads, locks and the clock come through the door too: what the models and seeded schedules run.
+/// The module that atomics come from; no other module names those of the standard library.
+pub const PRIM: &str = "crates/sync/src/prim";
+/// The code that models and seeded schedules run: threads, locks and the clock come from [`PRIM`],
+/// too.
 pub const MODELLED: [&str; 4] = [
     "crates/sync/src/",
     "crates/runtime/src/",
@@ -14,25 +15,26 @@ pub const MODELLED: [&str; 4] = [
 ];
 /// The one module that chooses between the clocks.
 pub const CLOCK: &str = "crates/runtime/src/clock.rs";
-/// Whose locks outlive models and schedules, and are the standard library's: the numbers of runtimes, and the end of a process.
+/// Files with locks of the standard library, which outlive models and schedules: the numbers of
+/// runtimes, and the end of a process.
 pub const OUTLIVING: [&str; 2] = [
     "crates/chare/src/engine/system/registry.rs",
     "crates/sync/src/exit.rs",
 ];
-/// How many lines above a use its reason may stand.
+/// The largest number of lines between a use and its reason above.
 pub const REASON_DISTANCE: usize = 6;
 
-const BESIDE_THE_DOOR: [&str; 7] = [
+const BESIDE_PRIM: [&str; 7] = [
     "thread", "Mutex", "RwLock", "Condvar", "Barrier", "mpsc", "Instant",
 ];
 const PATHS_BESIDE: [&str; 4] = ["std::thread", "std::sync::", "std::time::", "quanta::"];
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
-/// Checks that nothing but the door names the standard library's atomics.
+/// Checks that no module but [`PRIM`] names the standard library's atomics.
 #[must_use]
-pub fn check_door(tree: &Tree) -> Vec<Finding> {
+pub fn check_source(tree: &Tree) -> Vec<Finding> {
     tree.rust_files()
-        .filter(|file| !file.path.starts_with(DOOR))
+        .filter(|file| !file.path.starts_with(PRIM))
         .flat_map(|file| {
             file.code
                 .lines()
@@ -50,15 +52,17 @@ pub fn check_door(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Checks that what the models run takes threads, locks and the clock from the door, and not from `std`.
+/// Checks that the code that models run takes threads, locks and the clock from [`PRIM`], not from
+/// `std`.
 ///
-/// Found are imports from `std` and longer paths; the result of a thread is only a type.
+/// Imports from `std` and longer paths are found. The result of a thread is allowed: it is only a
+/// type.
 #[must_use]
 pub fn check_models(tree: &Tree) -> Vec<Finding> {
     tree.rust_files()
         .filter(|file| MODELLED.iter().any(|prefix| file.path.starts_with(prefix)))
         .filter(|file| {
-            !file.path.starts_with(DOOR)
+            !file.path.starts_with(PRIM)
                 && file.path != CLOCK
                 && !OUTLIVING.contains(&&*file.path)
                 && !file.is_test()
@@ -71,7 +75,7 @@ pub fn check_models(tree: &Tree) -> Vec<Finding> {
                     let line = line.replace("std::thread::Result", "");
                     let from_outside = line.trim_start().starts_with("use std::")
                         || PATHS_BESIDE.iter().any(|path| line.contains(path));
-                    let name = BESIDE_THE_DOOR.iter().find(|name| has_word(&line, name))?;
+                    let name = BESIDE_PRIM.iter().find(|name| has_word(&line, name))?;
                     let what = format!("{name} that no model sees; expected raddle_sync::prim");
                     from_outside.then(|| Finding::new(&file.path, index + 1, what))
                 })
@@ -82,13 +86,13 @@ pub fn check_models(tree: &Tree) -> Vec<Finding> {
 
 /// Checks that each use of a memory ordering carries its label or its reason, in every crate.
 ///
-/// A reason is a comment with `ORDERING(label)`, `ORDERING:` or the word "Relaxed" on the same line or on one of the
-/// [`REASON_DISTANCE`] lines above. A comment that speaks of "Relaxed" and "below" covers every Relaxed in the
-/// rest of its file.
+/// A reason is a comment with `ORDERING(label)`, `ORDERING:` or the word "Relaxed" on the same line
+/// or on one of the [`REASON_DISTANCE`] lines above. A comment with both "Relaxed" and "below"
+/// covers every Relaxed in the rest of its file.
 #[must_use]
 pub fn check_reasons(tree: &Tree) -> Vec<Finding> {
     tree.rust_files()
-        .filter(|file| !file.path.starts_with(DOOR) && !file.is_test())
+        .filter(|file| !file.path.starts_with(PRIM) && !file.is_test())
         .flat_map(check_reasons_of)
         .collect()
 }

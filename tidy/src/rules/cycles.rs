@@ -15,6 +15,10 @@ use crate::tree::{Finding, SourceFile, Tree};
 /// The largest number of siblings that may import each other in a cycle.
 pub const CYCLE_MAX: usize = 5;
 
+/// Crates with a larger cycle at their root, and its size now. It must not grow; when it shrinks,
+/// the number here must shrink too.
+pub const UNSPLIT: [(&str, usize); 2] = [("crates/orwl", 12), ("crates/runtime", 14)];
+
 /// The path of a module within its crate: `["pool", "kind"]` for `src/pool/kind.rs`.
 type ModulePath = Vec<String>;
 
@@ -23,7 +27,7 @@ type ModulePath = Vec<String>;
 pub struct Level {
     /// The folder of the crate, as in `crates/net`.
     pub package: String,
-    /// The module whose children these are; empty for the root.
+    /// The module that has these children; empty for the root.
     pub parent: String,
     /// The number of siblings.
     pub module_count: usize,
@@ -51,6 +55,10 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
             .cycles
             .first()
             .filter(|cycle| cycle.len() > CYCLE_MAX)?;
+        let known = UNSPLIT.iter().find(|known| known.0 == level.package);
+        if level.parent.is_empty() && known.is_some_and(|known| known.1 == cycle.len()) {
+            return None;
+        }
         let path = format!("{}/src/lib.rs", level.package);
         let parent = match level.parent.as_str() {
             "" => String::new(),

@@ -27,7 +27,7 @@ pub const LAYERS: [(&str, u8); 18] = [
     ("raddle-macros", 0),
 ];
 
-/// What only the benchmark may depend on: no user should pay for a peer.
+/// Crates that only the benchmark may depend on: no user should pay for a peer.
 pub const PEERS: [&str; 6] = [
     "bvh",
     "chili",

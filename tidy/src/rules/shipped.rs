@@ -1,7 +1,7 @@
 //! No crate that users get depends on a peer of the benchmark, not even through other crates.
 //!
-//! [`layers`](super::layers) looks at manifests. A feature of a third-party crate that nobody asked
-//! for can still bring a peer with it; what Cargo resolves shows that.
+//! [`layers`](super::layers) looks at manifests. A default feature of a third-party
+//! crate can still bring a peer with it; the tree that Cargo resolves shows that.
 
 use super::layers::PEERS;
 use crate::tree::Finding;
@@ -33,7 +33,8 @@ pub fn check(name: &str, listing: &str) -> Vec<Finding> {
     found.dedup();
     let finding = |package: &str| {
         let what = format!(
-            "{name} depends on {package}, a peer; `cargo tree -p {name} -i {package}` shows through which crate"
+            "{name} depends on {package}, a peer; `cargo tree -p {name} -i {package}` shows \
+             through which crate"
         );
         Finding::new("Cargo.lock", 1, what)
     };
@@ -46,7 +47,8 @@ mod tests {
 
     #[test]
     fn peers_and_their_parts_are_found_once() {
-        let listing = "raddle-cli v0.1.0 (/somewhere)\nexr v1.74.2\nrayon-core v1.13.0\nrayon-core v1.13.0 (*)\n";
+        let listing = "raddle-cli v0.1.0 (/somewhere)\nexr v1.74.2\n\
+                       rayon-core v1.13.0\nrayon-core v1.13.0 (*)\n";
         let found = check("raddle-cli", listing);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].to_string().contains("-i rayon-core"), "{found:?}");

@@ -33,8 +33,8 @@ pub fn check_ignored(tree: &Tree) -> Vec<Finding> {
 
 /// Checks that only integration tests read real data.
 ///
-/// `./test` leaves whole test programs out where there is no real data, those that read the
-/// variable; a unit test could not be told apart from its neighbours.
+/// Without real data, `./test` leaves out each test program that reads the variable as a whole. It
+/// could not leave out single unit tests.
 #[must_use]
 pub fn check_real_data(tree: &Tree) -> Vec<Finding> {
     tree.rust_files()
@@ -54,8 +54,8 @@ pub fn check_real_data(tree: &Tree) -> Vec<Finding> {
 
 /// Checks that no assertion is about a time that a clock measured.
 ///
-/// Found are clock readings inside an assertion, and assertions on a variable that a clock reading was
-/// bound to in the same file.
+/// Clock readings inside an assertion are found, and assertions on a variable that a clock reading
+/// was bound to in the same file.
 #[must_use]
 pub fn check_times(tree: &Tree) -> Vec<Finding> {
     tree.rust_files()

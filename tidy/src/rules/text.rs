@@ -76,7 +76,28 @@ const EXEMPT: [&str; 2] = ["tidy/src/rules/text.rs", "tidy/src/rules/text/tests.
 
 /// Where the text has still to be rewritten. Each prefix must have findings: one without is out of
 /// date, and is found itself.
-pub const UNWRITTEN: [&str; 0] = [];
+pub const UNWRITTEN: [&str; 20] = [
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "apps/messages/",
+    "apps/numerics/",
+    "bench/",
+    "cli/",
+    "crates/chare/",
+    "crates/collections/",
+    "crates/macros/",
+    "crates/model/",
+    "crates/orwl/",
+    "crates/raddle/",
+    "crates/runtime/",
+    "crates/sync/",
+    "crates/topology/",
+    "crates/trace/",
+    "docs/",
+    "fuzz/",
+];
 
 /// Checks every Rust file and every document.
 #[must_use]

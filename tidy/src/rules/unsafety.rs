@@ -40,7 +40,7 @@ fn is_crate_root(path: &str) -> bool {
     path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs")
 }
 
-/// Whether something in the crate of this root may be unsafe.
+/// Returns true if something in the crate of this root may be unsafe.
 fn may_hold_unsafe(root: &str) -> bool {
     let folder = root.rsplit_once('/').map_or("", |(folder, _)| folder);
     ALLOWED

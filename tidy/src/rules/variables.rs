@@ -66,7 +66,7 @@ fn names(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .into_iter()
         .filter_map(move |at| {
             let (name, _) = text[at + begin..].split_once('"')?;
-            let is_name = |letter: char| letter.is_ascii_uppercase() || letter == '_';
+            let is_name = |character: char| character.is_ascii_uppercase() || character == '_';
             name.chars().all(is_name).then_some((at, name))
         })
 }

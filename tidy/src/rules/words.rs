@@ -1,8 +1,8 @@
-//! Words that mean something on one machine only, or that are nobody's business.
+//! Words that mean something on one machine only, and hosts of registries.
 
 use crate::tree::{Finding, Tree};
 
-/// What may stand in no file; written in two halves, so that this file passes its own rule.
+/// Words that no file may have, in two halves, so that this file passes its own rule.
 const FORBIDDEN: [(&str, &str, &str); 9] = [
     ("/wo", "rk/", "a path of one machine"),
     (

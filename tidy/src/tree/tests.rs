@@ -1,4 +1,4 @@
-//! What a tree reads and what it leaves out.
+//! Files that a tree reads, and files that it leaves out.
 
 use super::*;
 

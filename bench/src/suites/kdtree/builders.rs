@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use raddle::Runtime;
 use raddle_graphics::kdtree::messages::{MessageBuilder, MessageOptions};
-use raddle_graphics::kdtree::{BuildError, AllWorkers, KdTree, Timed};
+use raddle_graphics::kdtree::{AllWorkers, BuildError, KdTree, Timed};
 
 use super::failure;
 use super::onetbb::OneTbb;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use raddle::Runtime;
 use raddle_graphics::kdtree::messages::{Built, MessageBuilder, MessageOptions, NodeGrain};
-use raddle_graphics::kdtree::{BuildError, AllWorkers, KdTree, Parameters, PrepareTimes, Prepared};
+use raddle_graphics::kdtree::{AllWorkers, BuildError, KdTree, Parameters, PrepareTimes, Prepared};
 
 use crate::arguments::BuilderChoice;
 use crate::input::Input;

@@ -1,9 +1,9 @@
-//! Atomics through the window, and orderings without a reason.
+//! Atomics that come from elsewhere, and orderings without a reason.
 
 use super::*;
 
-fn door(path: &str, text: &str) -> usize {
-    check_door(&Tree::made_up(&[(path, text)])).len()
+fn beside_prim(path: &str, text: &str) -> usize {
+    check_source(&Tree::made_up(&[(path, text)])).len()
 }
 
 fn reasons(text: &str) -> usize {
@@ -18,21 +18,21 @@ fn the_standard_librarys_atomics_are_found_however_they_are_named() {
         "use std::sync::{Arc, atomic::AtomicU32};",
         "let x = std::sync::atomic::AtomicU32::new(0);",
     ] {
-        assert_eq!(door("apps/graphics/src/a.rs", text), 1, "{text}");
+        assert_eq!(beside_prim("apps/graphics/src/a.rs", text), 1, "{text}");
     }
 }
 
 #[test]
-fn the_door_may_name_them() {
+fn prim_may_name_them() {
     assert_eq!(
-        door(
+        beside_prim(
             "crates/sync/src/prim/real.rs",
             "use std::sync::atomic::AtomicU32;"
         ),
         0
     );
     assert_eq!(
-        door(
+        beside_prim(
             "crates/sync/src/wait.rs",
             "use crate::prim::AtomicU32; // std::sync::atomic"
         ),

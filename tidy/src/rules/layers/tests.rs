@@ -9,8 +9,9 @@ fn findings(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-const GOOD: &str = "[package]\nname = \"raddle-runtime\"\n[lints]\nworkspace = true\n[dependencies]\n\
-                    raddle-sync.workspace = true\nserde = { workspace = true, optional = true }\n";
+const GOOD: &str = "[package]\nname = \"raddle-runtime\"\n[lints]\nworkspace = true\n\
+                    [dependencies]\nraddle-sync.workspace = true\n\
+                    serde = { workspace = true, optional = true }\n";
 
 #[test]
 fn a_crate_that_uses_what_stands_below_passes() {
@@ -26,7 +27,8 @@ fn an_arrow_up_is_found_in_every_kind_of_dependency() {
         "target.'cfg(unix)'.dependencies",
     ] {
         let bad = format!("{GOOD}[{kind}]\nraddle.workspace = true\n").replace(
-            "[dependencies]\nraddle-sync.workspace = true\nserde = { workspace = true, optional = true }\n",
+            "[dependencies]\nraddle-sync.workspace = true\n\
+             serde = { workspace = true, optional = true }\n",
             "",
         );
         let found = findings(&bad);
