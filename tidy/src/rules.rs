@@ -1,4 +1,4 @@
-//! The rules, one module each: a function from a [`Tree`](crate::Tree) to its findings.
+//! The rules, one module each: a function from a [`Tree`] to its findings.
 
 pub mod atomics;
 pub mod cycles;
