@@ -13,7 +13,6 @@ use raddle_sync::fifo::Access;
 use raddle_topology::Matrix;
 
 use crate::operation::Operation;
-use crate::program::Program;
 
 /// A handle, as far as data is concerned; `bytes` are those that a turn goes through.
 pub(crate) struct Use {
@@ -22,18 +21,6 @@ pub(crate) struct Use {
     pub(crate) location: usize,
     pub(crate) whole: usize,
     pub(crate) bytes: f64,
-}
-
-impl Program {
-    /// What tasks exchange in a turn, in bytes, as it follows from what was declared: a party for each operation, in the order of declaration, with its name.
-    /// A handle that is used once counts as if it was used in each turn, since nobody knows how many there will be.
-    ///
-    /// Cost: linear in the handles, and for each location in its readers and writers.
-    #[must_use]
-    pub fn dependencies(&self) -> Matrix {
-        let operations = self.operations.iter();
-        dependencies_of(operations.map(|planned| &*planned.operation))
-    }
 }
 
 /// What operations exchange in a turn, by the bytes that their locations had when last looked at.

@@ -8,8 +8,6 @@ use raddle_topology::{
     CpuId, Matrix, PlaceError, PlaceOptions, Placement, Strategy, Topology, place,
 };
 
-use crate::placement::OperationPlace;
-
 /// The workers of a runtime, as places for operations.
 #[derive(Clone, Debug)]
 pub(crate) struct Ground {
@@ -78,23 +76,26 @@ impl Ground {
         (worker_index, self.bound[worker_index])
     }
 
-    /// Where operations are in the topology.
+    /// Returns the CPU in the topology of each operation, given its worker and the CPU of that.
     ///
     /// # Errors
-    /// [`PlaceError::Placement`] when there is no such worker.
-    pub(crate) fn cpus_of(&self, places: &[OperationPlace]) -> Result<Vec<CpuId>, PlaceError> {
+    /// [`PlaceError::Placement`] if there is no such worker.
+    pub(crate) fn cpus_of(
+        &self,
+        places: impl Iterator<Item = (usize, Option<CpuId>)>,
+    ) -> Result<Vec<CpuId>, PlaceError> {
         let of_worker: HashMap<_, _> = self.workers.iter().map(|(cpu, at)| (*at, *cpu)).collect();
-        let cpu_of = |place: &OperationPlace| {
-            let bound = self.bound.get(place.worker_index).copied();
+        let cpu_of = |(worker_index, cpu): (usize, Option<CpuId>)| {
+            let bound = self.bound.get(worker_index).copied();
             let bound = bound.ok_or_else(|| PlaceError::Placement {
-                found: format!("worker {}", place.worker_index),
+                found: format!("worker {worker_index}"),
                 expected: format!("one below {}", self.bound.len()),
             })?;
-            let stands_in = of_worker.get(&place.worker_index).copied();
-            let real = place.cpu.or(bound).filter(|_| self.is_real);
+            let stands_in = of_worker.get(&worker_index).copied();
+            let real = cpu.or(bound).filter(|_| self.is_real);
             real.or(stands_in).ok_or(PlaceError::EmptyTopology)
         };
-        places.iter().map(cpu_of).collect()
+        places.map(cpu_of).collect()
     }
 
     /// True where it makes no difference who is where.

@@ -43,6 +43,7 @@
 #![forbid(unsafe_code)]
 
 mod crew;
+mod current;
 mod dependencies;
 mod error;
 mod extent;
@@ -56,6 +57,7 @@ mod operation;
 mod placement;
 mod program;
 mod run;
+mod seat;
 mod section;
 mod simulate;
 mod sketch;

@@ -6,12 +6,10 @@
 use std::fmt;
 
 use raddle_runtime::Runtime;
-use raddle_topology::{CpuId, Matrix, PlaceError, Placement, Strategy, format};
+use raddle_topology::{CpuId, Matrix, PlaceError, Placement, format};
 use serde::Serialize;
 
 use crate::ground::Ground;
-use crate::operation::labels_of;
-use crate::program::{Planned, Program};
 
 /// Where every operation of a program runs.
 ///
@@ -42,74 +40,10 @@ pub struct OperationPlace {
     pub cpu: Option<CpuId>,
 }
 
-impl Program {
-    /// Decides where every operation runs, as [`run_on`](Self::run_on) does itself: on the CPUs that the workers of the runtime are bound
-    /// to, those close together that exchange much.
-    ///
-    /// Where a worker is not bound, operations are shared out among all of them as if they were equally far from each other.
-    #[must_use]
-    pub fn compute_placement(&self, runtime: &Runtime) -> ProgramPlacement {
-        self.place_with(runtime, Strategy::default())
-    }
-
-    /// As [`compute_placement`](Self::compute_placement), in another way.
-    #[must_use]
-    pub fn place_with(&self, runtime: &Runtime, strategy: Strategy) -> ProgramPlacement {
-        let placed = Ground::of(runtime).map(|ground| {
-            let operations = self.operations.iter();
-            let together = labels_of(operations.map(|planned| &*planned.operation));
-            let placement = ground.place(&self.dependencies(), strategy, self.loads(), together);
-            placement.map(|placement| (ground, placement))
-        });
-        match placed {
-            Some(Ok((ground, placement))) => {
-                let places = placement.cpus.iter().map(|&cpu| ground.at(cpu)).collect();
-                let reason = format!("{}{}", ground.caveat(), placement.reason);
-                self.placement(places, placement.cost, reason)
-            }
-            Some(Err(error)) => self.in_turns(runtime.worker_count(), &error.to_string()),
-            None => self.in_turns(runtime.worker_count(), "the machine cannot be asked"),
-        }
-    }
-
-    /// Deals operations out to workers that may be anywhere.
-    fn in_turns(&self, worker_count: usize, why: &str) -> ProgramPlacement {
-        let places = (0..self.operations.len()).map(|index| (index % worker_count, None));
-        let reason = format!("in turns, since nothing better is known: {why}");
-        self.placement(places.collect(), 0.0, reason)
-    }
-
-    fn placement(
-        &self,
-        places: Vec<(usize, Option<CpuId>)>,
-        cost: f64,
-        reason: String,
-    ) -> ProgramPlacement {
-        let places = self.operations.iter().zip(places);
-        let places = places.map(|(planned, (worker_index, cpu))| OperationPlace {
-            operation: planned.operation.name.to_string(),
-            worker_index,
-            cpu,
-        });
-        ProgramPlacement {
-            program: self.name().to_owned(),
-            places: places.collect(),
-            cost,
-            reason,
-        }
-    }
-
-    /// How much work each operation is: what it says, or else the bytes that it goes through.
-    fn loads(&self) -> Vec<f64> {
-        let load_of = |planned: &Planned| planned.load.unwrap_or_else(|| planned.operation.load());
-        self.operations.iter().map(load_of).collect()
-    }
-}
-
 impl ProgramPlacement {
     /// Draws what operations exchange, and the machine with every one in its place, as [`format::placement_svg`] does.
     ///
-    /// `matrix` is what [`Program::dependencies`] returned. Where a worker is not bound, the machine is one of workers that are equally far
+    /// `matrix` is what [`Program::dependencies`](crate::Program::dependencies) returned. Where a worker is not bound, the machine is one of workers that are equally far
     /// from each other.
     ///
     /// # Errors
@@ -127,13 +61,19 @@ impl ProgramPlacement {
         Ok(self.seated(runtime, matrix)?.1.cost)
     }
 
+    /// The worker of each operation, and the CPU that it is bound to.
+    pub(crate) fn seats(&self) -> impl Iterator<Item = (usize, Option<CpuId>)> + '_ {
+        let places = self.places.iter();
+        places.map(|place| (place.worker_index, place.cpu))
+    }
+
     fn seated(
         &self,
         runtime: &Runtime,
         matrix: &Matrix,
     ) -> Result<(Ground, Placement), PlaceError> {
         let ground = Ground::of(runtime).ok_or(PlaceError::EmptyTopology)?;
-        let cpus = ground.cpus_of(&self.places)?;
+        let cpus = ground.cpus_of(self.seats())?;
         let placed = Placement::seated(matrix, &ground.topology, cpus, &self.reason)?;
         Ok((ground, placed))
     }
