@@ -1,14 +1,15 @@
 //! The operations of a program while it runs: the number of turns, which operations have ended, and
 //! the first failure.
 //!
-//! A run ends when all operations have completed all turns, when an operation ends the program early
-//! (the limit is *cut*), or when an operation fails. In the last two cases, other operations may wait
-//! for a grant that never comes. They are *halted*: a flag is set, each operation is woken, and an
-//! operation that waits for a section unwinds with [`Halted`], which the program catches.
+//! A run ends when all operations have completed all turns, when an operation ends the program
+//! early (the limit is *cut*), or when an operation fails. In the last two cases, other operations
+//! may wait for a grant that never comes. They are *halted*: a flag is set, each operation is
+//! woken, and an operation that waits for a section unwinds with [`Halted`], which the program
+//! catches.
 //!
-//! Cutting the limit does not halt an operation that still has turns below the new limit, since such
-//! an operation waits only for turns that are below the limit as well. The crew therefore records
-//! which operations have completed their turns, and halts the rest when the last one has.
+//! Cutting the limit does not halt an operation that still has turns below the new limit, since
+//! such an operation waits only for turns that are below the limit as well. The crew therefore
+//! records which operations have completed their turns, and halts the rest when the last one has.
 //!
 //! # Memory ordering
 //! | label | operation                            | `cut`                                   |
@@ -148,8 +149,8 @@ impl Crew {
 
     /// Returns true if the run is over.
     pub(crate) fn is_over(&self) -> bool {
-        // ORDERING: Acquire, so that a thread that drops a handle now finds the seat as it was left.
-        // The release is in `set_over`.
+        // ORDERING: Acquire, so that a thread that drops a handle now finds the seat as it was
+        // left. The release is in `set_over`.
         self.over.load(Acquire)
     }
 
@@ -175,8 +176,8 @@ impl Crew {
     /// Records that an operation has ended, with all its turns or because the run was halted.
     pub(crate) fn end(&self, index: usize) {
         self.mark(index);
-        // ORDERING: Release, so that the thread that waits for the end sees all effects. The acquire
-        // is in `wait`.
+        // ORDERING: Release, so that the thread that waits for the end sees all effects. The
+        // acquire is in `wait`.
         if self.running.fetch_sub(1, Release) == 1 {
             self.waiter.get().expect("it was mustered").notify();
         }

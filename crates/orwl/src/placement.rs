@@ -1,7 +1,8 @@
-//! Where the operations of a program run: computed from what they exchange and from the machine, looked at, applied.
+//! The placement of a program: where each of its operations runs, as a table, a drawing and a cost.
 //!
 //! # Source
-//! `orwl_affinity_compute` and `orwl_affinity_set` of Gustedt, Jeannot, Mansouri, Inria RR-8993, 2016, section 4.2.
+//! `orwl_affinity_compute` and `orwl_affinity_set` of Gustedt, Jeannot, Mansouri, Inria RR-8993,
+//! 2016, section 4.2.
 
 use std::fmt;
 
@@ -17,43 +18,51 @@ use crate::ground::Ground;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProgramPlacement {
-    /// The program.
+    /// The name of the program.
     pub program: String,
-    /// One for each operation, in the order of declaration.
+    /// The place of each operation, in the order of declaration.
     pub places: Vec<OperationPlace>,
-    /// Hop-bytes of a turn; see [`raddle_topology::cost`].
+    /// The hop-bytes of a turn; see [`raddle_topology::cost`].
     #[serde(rename = "cost_hop_bytes")]
     pub cost: f64,
-    /// How it was made and why, for a person.
+    /// A readable explanation of how the placement was computed, and why.
     pub reason: String,
 }
 
-/// Where an operation runs.
+/// The place where an operation runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct OperationPlace {
-    /// Its full name.
+    /// The full name of the operation.
     pub operation: String,
-    /// The worker that runs it, if it is a future.
+    /// The worker that runs the operation, if it is a future.
     pub worker_index: usize,
-    /// The CPU that its thread, or that worker, is bound to; `None` where the system chooses.
+    /// The CPU that the operation's thread, or that worker, is bound to.
+    ///
+    /// `None` if the system chooses the CPU.
     pub cpu: Option<CpuId>,
 }
 
 impl ProgramPlacement {
-    /// Draws what operations exchange, and the machine with every one in its place, as [`format::placement_svg`] does.
+    /// Draws the bytes that operations exchange, and the machine with each operation in its place.
     ///
-    /// `matrix` is what [`Program::dependencies`](crate::Program::dependencies) returned. Where a worker is not bound, the machine is one of workers that are equally far
-    /// from each other.
+    /// The drawing is made by [`format::placement_svg`].
+    ///
+    /// `matrix` is what [`Program::dependencies`](crate::Program::dependencies) returned. If a
+    /// worker is not bound, the drawing shows workers that are equally far from each other.
     ///
     /// # Errors
-    /// [`PlaceError`] when the matrix is that of another program, the runtime has fewer workers than the places name, or the machine cannot be asked.
+    /// [`PlaceError`] if the matrix belongs to another program, if the runtime has fewer workers
+    /// than the places name, or if the topology of the machine is not available.
     pub fn svg(&self, runtime: &Runtime, matrix: &Matrix) -> Result<String, PlaceError> {
         let (ground, placed) = self.seated(runtime, matrix)?;
         Ok(format::placement_svg(&ground.topology, matrix, &placed))
     }
 
-    /// The hop-bytes of a turn as the places are now, which may have been changed since they were computed; `matrix` as for [`svg`](Self::svg).
+    /// Computes the hop-bytes of a turn for the present places.
+    ///
+    /// The places may have been changed since they were computed. `matrix` is as for
+    /// [`svg`](Self::svg).
     ///
     /// # Errors
     /// As [`svg`](Self::svg).

@@ -1,9 +1,9 @@
 //! Seats: the part of a handle that its program can reach before and after the run.
 //!
-//! Before the run, the program puts in the first requests of all handles, in the order of the tasks.
-//! During the run, the handle owns its requests. A handle that is dropped leaves its requests in its
-//! seat. They stay in the FIFO until the turn or the run ends, so that a task that returns early
-//! does not let a task behind it have a turn that it did not have itself.
+//! Before the run, the program puts in the first requests of all handles, in the order of the
+//! tasks. During the run, the handle owns its requests. A handle that is dropped leaves its
+//! requests in its seat. They stay in the FIFO until the turn or the run ends, so that a task that
+//! returns early does not let a task behind it have a turn that it did not have itself.
 
 use raddle_sync::ordered::{self, Right};
 use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};

@@ -10,7 +10,8 @@ use crate::operation::Link;
 
 /// Access to the data of a location, in one turn.
 ///
-/// Dropping the section gives the data back. It must be dropped in the turn in which it was entered.
+/// Dropping the section gives the data back. It must be dropped in the turn in which it was
+/// entered.
 #[must_use = "the data is given back when the section is dropped"]
 pub struct Section<'a, D: ?Sized, R: Right> {
     granted: Guard<'a, D, R>,

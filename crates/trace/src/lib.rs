@@ -2,7 +2,8 @@
 //!
 //! A [`Tally`] belongs to one worker. Only that worker adds to it; any thread may read it.
 //! A [`Report`] is a snapshot of the counters of all workers, with totals. It prints as a table
-//! ([`std::fmt::Display`]) and serialises as JSON (`serde`). [`whole_file`] writes files of results.
+//! ([`std::fmt::Display`]) and serialises as JSON (`serde`). [`whole_file`] writes files of
+//! results.
 
 #![forbid(unsafe_code)]
 

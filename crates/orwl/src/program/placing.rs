@@ -23,7 +23,8 @@ impl Program {
         dependencies_of(operations.map(|planned| &*planned.operation))
     }
 
-    /// Computes where every operation runs, in the way that [`run_on`](Self::run_on) does by default.
+    /// Computes where every operation runs, in the way that [`run_on`](Self::run_on) does by
+    /// default.
     ///
     /// The candidates are the CPUs that the workers of the runtime are bound to. Operations that
     /// exchange many bytes are placed close together. If a worker is not bound, operations are
@@ -33,7 +34,8 @@ impl Program {
         self.place_with(runtime, Strategy::default())
     }
 
-    /// Computes a placement as [`compute_placement`](Self::compute_placement) does, with `strategy`.
+    /// Computes a placement as [`compute_placement`](Self::compute_placement) does, with
+    /// `strategy`.
     #[must_use]
     pub fn place_with(&self, runtime: &Runtime, strategy: Strategy) -> ProgramPlacement {
         let placed = Ground::of(runtime).map(|ground| {
