@@ -1,21 +1,30 @@
-//! The operations of a program while it runs: how many turns there are, who has ended, and what went wrong first.
+//! The operations of a program while it runs: the number of turns, which operations have ended, and
+//! the first failure.
 //!
-//! A run ends when all operations have had all turns; when one says that there are no more (the limit is cut); or when one fails. In the
-//! last two cases others may wait for what never comes. They are *halted*: a flag is set, each is woken, and whoever waits in a
-//! section leaves it by unwinding with [`Halted`], which nobody sees.
+//! A run ends when all operations have completed all turns, when an operation ends the program
+//! early (the limit is *cut*), or when an operation fails. In the last two cases, other operations
+//! may wait for a grant that never comes. They are *halted*: a flag is set, each operation is
+//! woken, and an operation that waits for a section unwinds with [`Halted`], which the program
+//! catches.
 //!
-//! A limit that was cut halts nobody who still has turns below it: those wait only for turns that are below it as well. So
-//! it is known of each operation whether it has had its turns, and the last one halts the rest.
+//! Cutting the limit does not halt an operation that still has turns below the new limit, since
+//! such an operation waits only for turns that are below the limit as well. The crew therefore
+//! records which operations have completed their turns, and halts the rest when the last one has.
 //!
 //! # Memory ordering
-//! | label | one side                                                | other side                                            |
-//! |-------|---------------------------------------------------------|-------------------------------------------------------|
-//! | C1    | operation: ends a turn, light fence, looks at the limit | `cut`: sets the limit, heavy fence, looks at its turns |
+//! | label | operation                            | `cut`                                   |
+//! |-------|--------------------------------------|-----------------------------------------|
+//! | C1    | ends a turn, light fence, reads the  | sets the limit, heavy fence, reads the  |
+//! |       | limit                                | turns of each operation                 |
 //!
-//! So whoever has had his turns when the limit is cut either is seen to, or sees the limit and ends.
+//! So if an operation has completed its turns when the limit is cut, either `cut` sees that, or the
+//! operation sees the new limit and ends.
+//!
 //! # Invariants
-//! 1. An operation that is marked as done needs nothing any more, and nobody needs anything of it.
-//! 2. The flag is set before anybody is woken because of it, and each waits with his waker left before he looks at the flag last.
+//! 1. An operation that is marked as done needs nothing more from other operations, and no other
+//!    operation needs anything from it.
+//! 2. The flag is set before operations are woken because of it. An operation that waits leaves its
+//!    waker before it reads the flag for the last time.
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -32,26 +41,26 @@ use crate::moving::Mover;
 use crate::operation::Operation;
 use crate::placement::ProgramPlacement;
 
-/// What an operation unwinds with that waits when all is over.
+/// The payload with which a waiting operation unwinds when the program is halted.
 #[derive(Debug)]
 pub(crate) struct Halted;
 
 /// The operations of a program.
 pub(crate) type Operations = Arc<[Arc<Operation>]>;
 
-/// What all operations of a program share.
+/// The state that all operations of a program share.
 #[derive(Debug)]
 pub(crate) struct Crew {
     limit: AtomicU64,
     halted: AtomicBool,
-    /// None before and after the run: each of them has the crew.
+    /// Empty before and after the run, since each operation has a reference to the crew.
     operations: Mutex<Operations>,
     ends: Mutex<Ends>,
-    /// Operations that run.
+    /// The number of operations that run.
     running: AtomicUsize,
-    /// All operations have ended, and what their handles had asked for was given back.
+    /// True once all operations have ended and the requests of their handles were given back.
     over: AtomicBool,
-    /// There is a CPU for each operation that has a thread.
+    /// True if there is a CPU for each operation that has a thread.
     may_spin: AtomicBool,
     waiter: OnceLock<Waiter>,
     mover: OnceLock<Mover>,
@@ -59,7 +68,7 @@ pub(crate) struct Crew {
 
 #[derive(Debug, Default)]
 struct Ends {
-    /// Those that have had all their turns.
+    /// For each operation, true once it has completed all its turns.
     done: Vec<bool>,
     done_count: usize,
     failure: Option<RunError>,
@@ -80,7 +89,7 @@ impl Crew {
         })
     }
 
-    /// Says who is in it, and how many turns there are, before anybody runs.
+    /// Sets the operations and the number of turns, before any operation runs.
     pub(crate) fn muster(&self, operations: Vec<Arc<Operation>>, limit: u64, may_spin: bool) {
         // Relaxed: threads start after it.
         self.limit.store(limit, Relaxed);
@@ -93,12 +102,12 @@ impl Crew {
             .expect("a program runs once");
     }
 
-    /// Has operations moved while they run.
+    /// Sets the mover, which moves operations while they run.
     pub(crate) fn hire(&self, mover: Mover) {
         assert!(self.mover.set(mover).is_ok(), "a program runs once");
     }
 
-    /// What was moved; says in the placement where everybody came to be.
+    /// Returns the moves, and updates `placement` to where the operations are now.
     pub(crate) fn moved(&self, placement: &mut ProgramPlacement) -> Moves {
         let Some(mover) = self.mover.get() else {
             return Moves::default();
@@ -110,7 +119,7 @@ impl Crew {
         moves
     }
 
-    /// An operation has ended a turn.
+    /// Reports that an operation has ended a turn.
     #[inline]
     pub(crate) fn turn_ended(&self, turn: u64) {
         if let Some(mover) = self.mover.get() {
@@ -118,42 +127,44 @@ impl Crew {
         }
     }
 
-    /// The number of turns.
+    /// Returns the number of turns.
     #[inline]
     pub(crate) fn limit(&self) -> u64 {
         // Relaxed: ordered by the fences (C1), where that matters.
         self.limit.load(Relaxed)
     }
 
-    /// True when operations with threads may spin while they wait.
+    /// Returns true if operations with threads may spin while they wait.
     pub(crate) fn may_spin(&self) -> bool {
         // Relaxed: set before threads start.
         self.may_spin.load(Relaxed)
     }
 
-    /// True when nobody shall begin anything any more.
+    /// Returns true if no operation may begin another turn or section.
     #[inline]
     pub(crate) fn is_halted(&self) -> bool {
         // Relaxed: it publishes nothing.
         self.halted.load(Relaxed)
     }
 
-    /// The run is over.
+    /// Returns true if the run is over.
     pub(crate) fn is_over(&self) -> bool {
-        // ORDERING: Acquire, so that who drops a handle now finds the seat as it was left; its partner is in `set_over`.
+        // ORDERING: Acquire, so that a thread that drops a handle now finds the seat as it was
+        // left. The release is in `set_over`.
         self.over.load(Acquire)
     }
 
+    /// Records that the run is over.
     pub(crate) fn set_over(&self) {
-        // ORDERING: Release; its partner is in `is_over`.
+        // ORDERING: Release; the acquire is in `is_over`.
         self.over.store(true, Release);
     }
 
-    /// There are no more turns than `turns`: the operation that says so has ended that many.
+    /// Limits the run to `turns` turns, which the calling operation has ended.
     pub(crate) fn cut(&self, turns: u64) {
         // Relaxed: ordered by the fence.
         self.limit.fetch_min(turns, Relaxed);
-        // ORDERING(C1): the limit is set before the turns are looked at.
+        // ORDERING(C1): the limit is set before the turns are read.
         heavy_fence();
         for (index, operation) in self.operations().iter().enumerate() {
             if operation.turn() >= turns {
@@ -162,16 +173,17 @@ impl Crew {
         }
     }
 
-    /// The operation has ended: with all its turns, or since all was over.
+    /// Records that an operation has ended, with all its turns or because the run was halted.
     pub(crate) fn end(&self, index: usize) {
         self.mark(index);
-        // ORDERING: Release, so that who waits for the end sees all that was done; its partner is in `wait`.
+        // ORDERING: Release, so that the thread that waits for the end sees all effects. The
+        // acquire is in `wait`.
         if self.running.fetch_sub(1, Release) == 1 {
             self.waiter.get().expect("it was mustered").notify();
         }
     }
 
-    /// The operation has panicked, or left; true when it has panicked.
+    /// Handles an unwind of the operation. Returns true if the operation panicked.
     pub(crate) fn fail(&self, operation: &Operation, panic: Box<dyn Any + Send>) -> bool {
         if panic.is::<Halted>() {
             return false;
@@ -192,7 +204,10 @@ impl Crew {
         true
     }
 
-    /// Halts all, and keeps the reason if it is the first. Who found a location broken was not: somebody broke it.
+    /// Halts all operations, and keeps the reason if it is the first.
+    ///
+    /// A broken location is never the first reason, since another operation broke it. So a later
+    /// reason replaces it.
     pub(crate) fn halt_because(&self, failure: RunError) {
         {
             let kept = &mut self.ends().failure;
@@ -203,10 +218,10 @@ impl Crew {
         self.halt();
     }
 
-    /// Waits until all operations have ended; returns why, if they did not have all their turns.
+    /// Waits until all operations have ended, and returns the failure if there was one.
     pub(crate) fn wait(&self) -> Result<(), RunError> {
         let waiter = self.waiter.get().expect("it was mustered");
-        // ORDERING: Acquire, what the operations did; its partner is in `end`.
+        // ORDERING: Acquire the effects of the operations; the release is in `end`.
         waiter.wait_until(|| self.running.load(Acquire) == 0);
         self.ends().failure.take().map_or(Ok(()), Err)
     }
@@ -215,7 +230,10 @@ impl Crew {
         Arc::clone(&self.running_operations())
     }
 
-    /// Lets the operations go when all is over; otherwise they and the crew would keep each other, and what they have of the runtime.
+    /// Drops the references to the operations after the run.
+    ///
+    /// Otherwise the operations and the crew would keep each other alive, and with them their parts
+    /// of the runtime.
     pub(crate) fn disband(&self) {
         *self.running_operations() = Operations::default();
     }
@@ -226,7 +244,7 @@ impl Crew {
             .expect("nothing panics under this lock")
     }
 
-    /// Marks an operation as done; the last one halts those that wait for what never comes.
+    /// Marks an operation as done. The last one halts the operations that still wait.
     fn mark(&self, index: usize) {
         let is_last = {
             let ends = &mut *self.ends();

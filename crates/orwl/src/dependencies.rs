@@ -1,8 +1,9 @@
-//! What tasks exchange, from their handles and the sizes of locations: the matrix that placement works on.
+//! The matrix of bytes that tasks exchange, which is the input of placement.
 //!
-//! Data travels from whoever writes a location to those who read it before it is written again, and from a writer to the next one, who
-//! finds it in his predecessor's cache. In each turn that is once around; the last writer of a turn is followed by those who
-//! read before the first of the next.
+//! It is computed from the handles of tasks and the sizes of locations. Data moves from the writer
+//! of a location to the tasks that read it before the next write, and from a writer to the next
+//! writer, which finds the data in the cache of the first. The order of a turn is cyclic: after the
+//! last writer of a turn come the readers ahead of the first writer of the next turn.
 //!
 //! # Source
 //! Gustedt, Jeannot, Mansouri, Inria RR-8993, 2016, section 4.1, and `orwl_dependency_get` in 4.2.
@@ -13,9 +14,8 @@ use raddle_sync::fifo::Access;
 use raddle_topology::Matrix;
 
 use crate::operation::Operation;
-use crate::program::Program;
 
-/// A handle, as far as data is concerned; `bytes` are those that a turn goes through.
+/// The use of a location by an operation; `bytes` is the number of bytes used in a turn.
 pub(crate) struct Use {
     pub(crate) operation: usize,
     pub(crate) access: Access,
@@ -24,19 +24,7 @@ pub(crate) struct Use {
     pub(crate) bytes: f64,
 }
 
-impl Program {
-    /// What tasks exchange in a turn, in bytes, as it follows from what was declared: a party for each operation, in the order of declaration, with its name.
-    /// A handle that is used once counts as if it was used in each turn, since nobody knows how many there will be.
-    ///
-    /// Cost: linear in the handles, and for each location in its readers and writers.
-    #[must_use]
-    pub fn dependencies(&self) -> Matrix {
-        let operations = self.operations.iter();
-        dependencies_of(operations.map(|planned| &*planned.operation))
-    }
-}
-
-/// What operations exchange in a turn, by the bytes that their locations had when last looked at.
+/// Returns the bytes that operations exchange in a turn, from the last known sizes of locations.
 pub(crate) fn dependencies_of<'a>(
     operations: impl Iterator<Item = &'a Operation> + Clone,
 ) -> Matrix {
@@ -55,9 +43,9 @@ pub(crate) fn dependencies_of<'a>(
     matrix_of(names.collect(), uses)
 }
 
-/// The matrix of parties with such names that use locations so, in the order of declaration.
+/// Returns the matrix of the parties `names`, given their uses in the order of declaration.
 pub(crate) fn matrix_of(names: Vec<String>, uses: impl Iterator<Item = Use>) -> Matrix {
-    // By whole, and in it by location, with their number in that order.
+    // Group the uses by whole, then by location. Each keeps its number in the order of declaration.
     let mut wholes: BTreeMap<usize, BTreeMap<usize, Vec<(usize, Use)>>> = BTreeMap::new();
     for (number, used) in uses.enumerate() {
         let locations = wholes.entry(used.whole).or_default();
@@ -69,7 +57,8 @@ pub(crate) fn matrix_of(names: Vec<String>, uses: impl Iterator<Item = Use>) -> 
     let mut matrix = Matrix::new(names.len());
     for (whole, mut pieces) in wholes {
         let of_whole = pieces.remove(&whole).unwrap_or_default();
-        // Who writes a piece is followed by those who use that piece, or the whole; who writes the whole, by all.
+        // After the writer of a piece come the users of that piece or of the whole. After the
+        // writer of the whole come the users of any piece.
         for (&piece, of_piece) in &pieces {
             let uses = in_order(of_piece.iter().chain(&of_whole));
             add_round(&mut matrix, &uses, piece);
@@ -86,13 +75,13 @@ fn in_order<'a>(uses: impl Iterator<Item = &'a (usize, Use)>) -> Vec<&'a Use> {
     uses.into_iter().map(|(_, used)| used).collect()
 }
 
-/// Adds what goes from each writer of a location to those that come after it, until it is written again.
+/// Adds the bytes from each writer of a location to the users that follow, up to the next writer.
 fn add_round(matrix: &mut Matrix, uses: &[&Use], location: usize) {
     for (at, writer) in uses.iter().enumerate() {
         if writer.access != Access::Write || writer.location != location {
             continue;
         }
-        // All that come after it, once around; itself last.
+        // All other uses in cyclic order, from the one after the writer.
         for user in uses[at + 1..].iter().chain(&uses[..at]) {
             let bytes = writer.bytes.min(user.bytes);
             if user.operation != writer.operation {

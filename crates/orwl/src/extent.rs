@@ -1,10 +1,11 @@
-//! How many bytes a value has that tasks pass to each other.
+//! The size in bytes of the values that tasks exchange.
 
 use std::sync::Arc;
 
-/// How many bytes travel when a value is read or written by one task and then by another.
+/// The number of bytes that move when one task uses a value after another task.
 ///
-/// From it follows what tasks exchange, and where they are placed; nothing else does. An estimate will do.
+/// It is used only to compute the bytes that tasks exchange, and their placement. An estimate is
+/// sufficient.
 ///
 /// # Examples
 /// ```
@@ -20,7 +21,7 @@ use std::sync::Arc;
 /// assert_eq!(Image { pixels: vec![0; 640 * 480] }.bytes(), 307_200);
 /// ```
 pub trait Extent {
-    /// The number of bytes, those behind pointers included.
+    /// Returns the number of bytes, including the bytes behind pointers.
     fn bytes(&self) -> usize;
 }
 
@@ -73,7 +74,7 @@ impl<T: Extent> Extent for Option<T> {
     }
 }
 
-/// Types whose values lie where they are, and point nowhere.
+/// Implements [`Extent`] for types without pointers.
 macro_rules! plain {
     ($($type:ty)*) => {
         $(impl Extent for $type {
@@ -86,7 +87,7 @@ macro_rules! plain {
 
 plain!(() bool char u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
 
-/// Tuples have the bytes of their parts.
+/// Implements [`Extent`] for tuples: the sum over their parts.
 macro_rules! tuple {
     ($($name:ident)*) => {
         impl<$($name: Extent),*> Extent for ($($name,)*) {

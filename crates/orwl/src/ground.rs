@@ -1,4 +1,4 @@
-//! Where operations can run: the CPUs that workers are bound to, or workers that may be anywhere.
+//! The places where operations can run: the CPUs of bound workers, or workers that are not bound.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,24 +8,23 @@ use raddle_topology::{
     CpuId, Matrix, PlaceError, PlaceOptions, Placement, Strategy, Topology, place,
 };
 
-use crate::placement::OperationPlace;
-
 /// The workers of a runtime, as places for operations.
 #[derive(Clone, Debug)]
 pub(crate) struct Ground {
     pub(crate) topology: Cow<'static, Topology>,
-    /// By CPU; of several workers on one, the first.
+    /// The worker of each CPU; the first, if there are several.
     workers: HashMap<CpuId, usize>,
     /// The CPU that each worker is bound to.
     bound: Vec<Option<CpuId>>,
-    /// The CPUs are those of this machine, and no stand-ins.
+    /// True if the CPUs are those of this machine, false if they only represent workers.
     is_real: bool,
 }
 
 impl Ground {
-    /// That of a runtime. Where one of its workers is not bound, CPUs stand in for all of them that are equally far from each other.
+    /// Returns the places of a runtime.
     ///
-    /// `None` where the machine cannot be asked.
+    /// If a worker is not bound, all workers are represented by CPUs that are equally far from each
+    /// other. Returns `None` if the topology of the machine is not available.
     pub(crate) fn of(runtime: &Runtime) -> Option<Self> {
         let entries = runtime.plan().entries;
         let bound: Vec<_> = entries.iter().map(|entry| entry.cpu).collect();
@@ -46,7 +45,7 @@ impl Ground {
         })
     }
 
-    /// Why places are no CPUs of this machine; nothing where they are.
+    /// Returns the reason why places are not CPUs of this machine; empty if they are.
     pub(crate) fn caveat(&self) -> &'static str {
         match self.bound.iter().any(Option::is_some) {
             _ if self.is_real => "",
@@ -55,7 +54,9 @@ impl Ground {
         }
     }
 
-    /// Places operations that have so much work each; `together` has a label for each, where some stay together.
+    /// Computes a placement of operations, given the work of each.
+    ///
+    /// Operations with the same label in `together` are placed together.
     pub(crate) fn place(
         &self,
         matrix: &Matrix,
@@ -72,32 +73,35 @@ impl Ground {
         place(matrix, &self.topology, &options)
     }
 
-    /// The worker of a CPU, and the CPU that it is bound to.
+    /// Returns the worker of a CPU, and the CPU that the worker is bound to.
     pub(crate) fn at(&self, cpu: CpuId) -> (usize, Option<CpuId>) {
         let worker_index = self.workers.get(&cpu).copied().unwrap_or(0);
         (worker_index, self.bound[worker_index])
     }
 
-    /// Where operations are in the topology.
+    /// Returns the CPU in the topology of each operation, given its worker and the CPU of that.
     ///
     /// # Errors
-    /// [`PlaceError::Placement`] when there is no such worker.
-    pub(crate) fn cpus_of(&self, places: &[OperationPlace]) -> Result<Vec<CpuId>, PlaceError> {
+    /// [`PlaceError::Placement`] if there is no such worker.
+    pub(crate) fn cpus_of(
+        &self,
+        places: impl Iterator<Item = (usize, Option<CpuId>)>,
+    ) -> Result<Vec<CpuId>, PlaceError> {
         let of_worker: HashMap<_, _> = self.workers.iter().map(|(cpu, at)| (*at, *cpu)).collect();
-        let cpu_of = |place: &OperationPlace| {
-            let bound = self.bound.get(place.worker_index).copied();
+        let cpu_of = |(worker_index, cpu): (usize, Option<CpuId>)| {
+            let bound = self.bound.get(worker_index).copied();
             let bound = bound.ok_or_else(|| PlaceError::Placement {
-                found: format!("worker {}", place.worker_index),
+                found: format!("worker {worker_index}"),
                 expected: format!("one below {}", self.bound.len()),
             })?;
-            let stands_in = of_worker.get(&place.worker_index).copied();
-            let real = place.cpu.or(bound).filter(|_| self.is_real);
+            let stands_in = of_worker.get(&worker_index).copied();
+            let real = cpu.or(bound).filter(|_| self.is_real);
             real.or(stands_in).ok_or(PlaceError::EmptyTopology)
         };
-        places.iter().map(cpu_of).collect()
+        places.map(cpu_of).collect()
     }
 
-    /// True where it makes no difference who is where.
+    /// Returns true if there is only one place, so that placement makes no difference.
     pub(crate) fn is_one_place(&self) -> bool {
         self.workers.len() < 2
     }

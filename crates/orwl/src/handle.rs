@@ -13,12 +13,13 @@ use std::task::{Context, Poll};
 use raddle_runtime::{Instant, Waiter};
 use raddle_sync::fifo::Standing;
 use raddle_sync::ordered::{self, Read, Right, Then, Write, leave};
-use raddle_sync::prim::{AtomicBool, LIGHT, Mutex, Relaxed, spin_loop};
+use raddle_sync::prim::{LIGHT, Relaxed, spin_loop};
 
 use crate::crew::Halted;
 use crate::error::Broken;
 use crate::location::Location;
 use crate::operation::{Link, Operation};
+use crate::seat::Seat;
 use crate::section::Section;
 
 /// Looks at a request before its owner makes himself at home for a longer wait: about half a microsecond.
@@ -50,54 +51,6 @@ pub type ReadHandle<D> = Handle<D, Read>;
 /// A handle that writes.
 pub type WriteHandle<D> = Handle<D, Write>;
 
-/// Where a program and a handle meet before the run and after: the program asks in the order of all tasks, the handle takes over what it
-/// asked for, and leaves it here when it is dropped. What is in stays in until the turn has ended, or the run: a task that returns
-/// early lets nobody behind it have a turn that it did not have itself.
-pub(crate) struct Seat<D: ?Sized, R: Right> {
-    ring: Mutex<Vec<ordered::Handle<D, R>>>,
-    /// The handle was dropped.
-    is_left: AtomicBool,
-    /// The place of the first turn.
-    pub(crate) first: usize,
-}
-
-/// What a program does with a seat.
-pub(crate) trait PutIn: Send + Sync {
-    /// Asks for the place of turn `turn`, one of the first.
-    fn put_in(&self, turn: usize);
-    /// Gives back what a dropped handle has left.
-    fn clear_if_left(&self);
-    /// True when the handle was dropped.
-    fn is_left(&self) -> bool;
-}
-
-impl<D: ?Sized + Send + Sync, R: Right> PutIn for Seat<D, R> {
-    fn put_in(&self, turn: usize) {
-        let mut ring = self.ring();
-        let depth = ring.len();
-        ring[(self.first + turn) % depth].put_in();
-    }
-
-    fn clear_if_left(&self) {
-        // Relaxed: the lock orders it.
-        if self.is_left.load(Relaxed) {
-            let ring = std::mem::take(&mut *self.ring());
-            drop(ring);
-        }
-    }
-
-    fn is_left(&self) -> bool {
-        // Relaxed: as above.
-        self.is_left.load(Relaxed)
-    }
-}
-
-impl<D: ?Sized, R: Right> Seat<D, R> {
-    fn ring(&self) -> impl std::ops::DerefMut<Target = Vec<ordered::Handle<D, R>>> + '_ {
-        self.ring.lock().expect("nothing panics under this lock")
-    }
-}
-
 impl<D: ?Sized, R: Right> Handle<D, R> {
     pub(crate) fn new(
         operation: &Arc<Operation>,
@@ -112,11 +65,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
             at: first,
             turn: 0,
             is_once,
-            seat: Arc::new(Seat {
-                ring: Mutex::new(ring),
-                is_left: AtomicBool::new(false),
-                first,
-            }),
+            seat: Arc::new(Seat::new(ring, first)),
             link: Arc::clone(link),
             operation: Arc::clone(operation),
             bytes_of: location.bytes_of,
@@ -329,7 +278,7 @@ impl<D: ?Sized, R: Right> Drop for Handle<D, R> {
             // Nobody else will look.
             self.seat.ring().clear();
         }
-        self.seat.is_left.store(true, Relaxed);
+        self.seat.mark_left();
         self.operation.has_left_seats();
     }
 }

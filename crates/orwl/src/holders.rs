@@ -1,6 +1,7 @@
-//! Which threads hold a location from outside, so that none of them waits for itself.
+//! The threads that hold a location from outside a program, so that no thread waits for itself.
 //!
-//! A whole and its pieces have one list. It is asked for a piece or for the whole in the same time, however many are held.
+//! A whole and its pieces share one list. A look-up takes constant time for a piece and for the
+//! whole, however many of them are held.
 
 use std::collections::HashMap;
 
@@ -8,10 +9,10 @@ use raddle_sync::fifo::Access;
 use raddle_sync::prim::Mutex;
 use raddle_sync::prim::thread::{self, ThreadId};
 
-/// Stands for the whole and all its pieces; no location has this number.
+/// The key for a whole and all its pieces together. No location has this index.
 const ALL: usize = usize::MAX;
 
-/// How often threads hold a location, its whole or a piece of that.
+/// The number of times that each thread holds each location of a whole.
 #[derive(Debug, Default)]
 pub(crate) struct Holders(Mutex<HashMap<(ThreadId, usize), Count>>);
 
@@ -35,7 +36,7 @@ impl Count {
 }
 
 impl Holders {
-    /// This thread holds the location with this index.
+    /// Records that this thread holds the location with this index.
     pub(crate) fn add(&self, index: usize, access: Access) {
         let thread = thread::current().id();
         let mut counts = self.counts();
@@ -44,7 +45,7 @@ impl Holders {
         }
     }
 
-    /// This thread, which held it, has given it back.
+    /// Records that this thread has given the location back.
     pub(crate) fn remove(&self, index: usize, access: Access) {
         let thread = thread::current().id();
         let mut counts = self.counts();
@@ -59,12 +60,15 @@ impl Holders {
         }
     }
 
-    /// True when this thread holds the location with this index.
+    /// Returns true if this thread holds the location with this index.
     pub(crate) fn is_held_here(&self, index: usize) -> bool {
         self.counts().contains_key(&(thread::current().id(), index))
     }
 
-    /// True when this thread would wait for itself if it asked for the location with this index, or for a whole.
+    /// Returns true if this thread would wait for itself.
+    ///
+    /// That is so if it holds something that conflicts with a request for the location with this
+    /// index, which may be a whole.
     pub(crate) fn is_in_its_own_way(&self, index: usize, whole: usize, access: Access) -> bool {
         let thread = thread::current().id();
         let counts = self.counts();

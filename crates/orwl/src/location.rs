@@ -10,10 +10,10 @@ use raddle_sync::fifo::{Access, Standing};
 use raddle_sync::ordered::{self, Ordered, Read, Right, Then, Write};
 use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 
+use crate::current::is_in_turn_of;
 use crate::error::Broken;
-use crate::handle::PutIn;
 use crate::holders::Holders;
-use crate::operation::is_in_turn_of;
+use crate::seat::PutIn;
 
 /// A resource that tasks share: data, and the FIFO of requests for it. A clone is the same location.
 ///

@@ -1,4 +1,7 @@
-//! Misuse that does not compile. Each case stands beside the same with the mistake mended, which does: so it fails for that reason and no other.
+//! Misuse that does not compile.
+//!
+//! Each case is followed by a version without the mistake, which compiles. This shows that the case
+//! fails for the intended reason.
 
 /// Data does not leave its section.
 ///
@@ -53,7 +56,7 @@
 ///     }
 /// });
 /// ```
-/// and who may read does not write:
+/// and a reader does not write:
 /// ```compile_fail,E0594
 /// let mut program = raddle_orwl::Program::new("reader");
 /// let number = program.location("number", 0);
@@ -95,7 +98,7 @@ struct DataStaysInSections;
 ///     move || drop(number.enter().wait())
 /// });
 /// ```
-/// And what is shared goes from thread to thread:
+/// And shared data can be sent between threads:
 /// ```compile_fail,E0277
 /// let mut program = raddle_orwl::Program::new("local");
 /// let _number = program.location_of("number", std::cell::Cell::new(0), |_| 4);

@@ -65,7 +65,7 @@ impl Mover {
             return None;
         }
         let ground = Ground::of(runtime).filter(|ground| !ground.is_one_place())?;
-        let cpus = ground.cpus_of(&placement.places).ok()?;
+        let cpus = ground.cpus_of(placement.seats()).ok()?;
         let start = Instant::now();
         let look = PER_OPERATION.mul_f64(cpus.len() as f64);
         let first = FIRST.max(PART_OF_TIME * look);

@@ -3,7 +3,6 @@
 //! An operation is what has a thread, or is a future, of its own; a task is one or several of them. Whoever runs it calls
 //! [`Operation::begin_turn`] and [`Operation::end_turn`] around each turn; its handles look at the turn and write down that they were used.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -12,22 +11,16 @@ use std::time::Duration;
 
 use raddle_runtime::{Home, Instant};
 use raddle_sync::fifo::Access;
-use raddle_sync::prim::{
-    Acquire, AtomicBool, AtomicU64, Mutex, Relaxed, Release, light_fence, thread_local,
-};
+use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Mutex, Relaxed, Release, light_fence};
 use raddle_topology::CpuId;
 
 use crate::crew::Crew;
-use crate::handle::PutIn;
+use crate::current;
 use crate::location::Identity;
+use crate::seat::PutIn;
 
 /// No CPU has this number.
 const NOWHERE: u64 = u64::MAX;
-
-thread_local! {
-    /// The number of the operation whose turn runs on this thread, and of its program.
-    static CURRENT: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
-}
 
 /// What an operation, its handles and its program share.
 pub(crate) struct Operation {
@@ -87,11 +80,6 @@ pub(crate) fn labels_of<'a>(
         false => own,
     };
     Some(operations.enumerate().map(label).collect())
-}
-
-/// True when this thread runs a turn of a task of the program.
-pub(crate) fn is_in_turn_of(program: u64) -> bool {
-    CURRENT.with(|current| current.get().1 == program)
 }
 
 /// What is known of a handle without having it.
@@ -291,22 +279,13 @@ impl Operation {
 
     /// Calls `run` as this operation.
     pub(crate) fn run_as<T>(&self, run: impl FnOnce() -> T) -> T {
-        /// Also when it panics.
-        struct Back((u64, u64));
-        impl Drop for Back {
-            fn drop(&mut self) {
-                CURRENT.with(|current| current.set(self.0));
-            }
-        }
-        let own = (self.number, self.program);
-        let _back = Back(CURRENT.with(|current| current.replace(own)));
-        run()
+        current::run_as(self.number, self.program, run)
     }
 
     /// True when this thread runs a turn of this operation.
     #[inline]
     pub(crate) fn is_current(&self) -> bool {
-        CURRENT.with(|current| current.get().0 == self.number)
+        current::is_operation(self.number)
     }
 
     /// Sees that it has a thread to wait on.

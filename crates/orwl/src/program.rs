@@ -1,6 +1,7 @@
 //! Programs: locations, the tasks that share them, and how they run.
 
 mod locations;
+mod placing;
 mod tasks;
 
 use std::collections::HashSet;
@@ -61,16 +62,16 @@ pub struct Program {
     locations: Vec<Declared>,
     rings: Vec<Arc<Identity>>,
     seats: Vec<SeatOf>,
-    pub(crate) operations: Vec<Planned>,
+    operations: Vec<Planned>,
     placement: Option<ProgramPlacement>,
 }
 
 /// An operation, declared.
 #[derive(Debug)]
-pub(crate) struct Planned {
-    pub(crate) operation: Arc<Operation>,
+struct Planned {
+    operation: Arc<Operation>,
     body: Body,
-    pub(crate) load: Option<f64>,
+    load: Option<f64>,
 }
 
 /// How many turns a program runs.

@@ -1,4 +1,4 @@
-//! The data of a location while a task has it.
+//! Sections: exclusive or shared access of a task to the data of a location, for one turn.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -8,21 +8,24 @@ use raddle_sync::prim::Relaxed;
 
 use crate::operation::Link;
 
-/// The data of a location while a task has it; given back when it is dropped, which has to be in the same turn.
-#[must_use = "the data is given back when the section goes"]
+/// Access to the data of a location, in one turn.
+///
+/// Dropping the section gives the data back. It must be dropped in the turn in which it was
+/// entered.
+#[must_use = "the data is given back when the section is dropped"]
 pub struct Section<'a, D: ?Sized, R: Right> {
     granted: Guard<'a, D, R>,
-    /// Goes behind it: what is done between grant and release keeps others waiting.
+    /// Dropped after `granted`, since work between grant and release keeps other tasks waiting.
     _use: Use<'a>,
 }
 
-/// Counts the turn of a handle as one that it was used in when it goes.
+/// Records on drop that the handle was used in its turn.
 struct Use<'a>(&'a Link);
 
 impl Drop for Use<'_> {
     #[inline]
     fn drop(&mut self) {
-        // Relaxed: read by the operation whose section it is.
+        // Relaxed: read by the operation that has the section.
         let turns = if self.0.is_once {
             u64::MAX
         } else {

@@ -8,9 +8,10 @@ use raddle_sync::fifo::Access;
 use raddle_sync::ordered::{Read, Right, Write};
 use raddle_sync::prim::AtomicU64;
 
-use crate::handle::{Handle, Once, PutIn, ReadHandle, WriteHandle};
+use crate::handle::{Handle, Once, ReadHandle, WriteHandle};
 use crate::location::Location;
 use crate::operation::{Link, Operation};
+use crate::seat::PutIn;
 
 /// What a program knows of a location.
 #[derive(Debug)]

@@ -1,35 +1,37 @@
-//! What the pool that chooses itself has chosen, and why.
+//! The decisions of the self-choosing pool, and the measurements behind them.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// The choice at one moment.
+/// A snapshot of the decisions of the self-choosing pool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Choice {
-    /// The pool that gets new tasks.
+    /// The name of the pool that receives new tasks.
     pub now: String,
-    /// How often another pool turned out better.
+    /// The number of times that another pool proved better and took over.
     pub moves: u64,
-    /// The pools that have had a turn.
+    /// The pools that were tried.
     pub tried: Vec<Tried>,
 }
 
-/// What is known of one pool.
+/// The measurements of one pool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Tried {
-    /// Its name.
+    /// The name of the pool.
     pub pool: String,
-    /// The part of the time in which it got the new tasks, from 0 to 1.
+    /// The fraction of the time during which the pool received new tasks, from 0 to 1.
     pub share: f64,
-    /// How many tasks it handed out when it was last compared, over those that the one in use did; none without a comparison.
+    /// The pool's throughput relative to the pool in use, as of the last comparison.
+    ///
+    /// The throughput is the number of tasks handed out. `None` if there was no comparison.
     pub speed: Option<f64>,
 }
 
 impl Choice {
-    /// So much is chosen.
+    /// Creates a choice of pool `now` after `moves` changes, without tried pools.
     #[must_use]
     pub fn new(now: &str, moves: u64) -> Self {
         Self {
@@ -39,7 +41,7 @@ impl Choice {
         }
     }
 
-    /// Adds a pool that has had a turn.
+    /// Adds a pool that was tried.
     pub fn add(&mut self, pool: &str, share: f64, speed: Option<f64>) {
         self.tried.push(Tried {
             pool: pool.to_owned(),

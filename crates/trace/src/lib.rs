@@ -1,8 +1,10 @@
-//! Counters of the Raddle runtime, and what is drawn from them.
+//! Counters of the Raddle runtime, and reports that are made from them.
 //!
-//! A [`Tally`] belongs to one worker, which alone adds to it; anybody may read it. A [`Report`] is a reading of all
-//! of them at one moment, with totals, as a table ([`std::fmt::Display`]) or as JSON (`serde`). Files of results are
-//! written by [`whole_file`].
+//! A [`Tally`] belongs to one worker. Only that worker adds to it; any thread may read it.
+//! A [`Report`] is a snapshot of the counters of all workers, with totals. It prints as a table
+//! ([`std::fmt::Display`]) and serialises as JSON (`serde`). [`whole_file`] writes files of
+//! results.
+
 #![forbid(unsafe_code)]
 
 mod choice;

@@ -1,32 +1,32 @@
-//! What was moved while it ran (workers, objects), and why.
+//! Counters of relocations at run time (of workers or objects), and the reasons for them.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// What was moved of one kind of thing.
+/// The relocations of one kind of thing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Moves {
-    /// What it is: `workers`, or the elements of some array.
+    /// The kind of thing: `workers`, or the elements of an array.
     pub what: String,
-    /// How often somebody looked whether moving pays.
+    /// The number of times that the benefit of moving was evaluated.
     pub looks: u64,
-    /// How often it did.
+    /// The number of evaluations that led to a move.
     pub moves: u64,
-    /// How many were moved, all moves together.
+    /// The number of things moved, summed over all moves.
     pub moved: u64,
-    /// What that was predicted to save, over times as long as had been observed before.
+    /// The predicted savings in nanoseconds, over periods as long as those observed before.
     pub gain_ns: u64,
-    /// What it was predicted to cost.
+    /// The predicted cost in nanoseconds.
     pub price_ns: u64,
-    /// What was said at the last move; before the first, at the last look.
+    /// The explanation of the last move; before the first move, that of the last evaluation.
     pub why: String,
 }
 
 impl Moves {
-    /// Nothing was looked at yet.
+    /// Creates counters for things of kind `what`, all zero.
     #[must_use]
     pub fn of(what: impl Into<String>) -> Self {
         Self {
@@ -35,7 +35,10 @@ impl Moves {
         }
     }
 
-    /// Somebody looked and found this; `moved` is none where nobody moves, else how many, what it saves and what it costs.
+    /// Records an evaluation and its explanation.
+    ///
+    /// `moved` is the number of things moved, the predicted savings and the predicted cost; `None`
+    /// if nothing moves.
     pub fn add(&mut self, moved: Option<(u64, Duration, Duration)>, why: impl Into<String>) {
         self.looks += 1;
         if let Some((count, gain, price)) = moved {
@@ -84,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_move_is_told_not_the_looks_after_it() {
+    fn reports_the_last_move_and_not_later_evaluations() {
         let mut moves = Moves::of("workers");
         moves.add(None, "nothing to gain");
         assert_eq!(
@@ -96,7 +99,8 @@ mod tests {
         moves.add(None, "nothing to gain");
         assert_eq!(
             moves.to_string(),
-            "workers: looked 3 times, moved 2 in 1 moves to save 20.0ms at 1.0ms; last: a pair was apart"
+            "workers: looked 3 times, moved 2 in 1 moves to save 20.0ms at 1.0ms; \
+             last: a pair was apart"
         );
     }
 }
