@@ -32,8 +32,8 @@ fn expand(options: TokenStream, block: TokenStream, library: syn::Path) -> Token
 }
 
 /// Returns the expansion of a block. If the block has errors, the expansion contains them and as
-/// much of the other code as possible. Otherwise the compiler would also report each use of an item that
-/// was not generated.
+/// much of the other code as possible. Otherwise the compiler would also report each use of an item
+/// that was not generated.
 fn expand_tokens(
     options: proc_macro2::TokenStream,
     block: proc_macro2::TokenStream,
