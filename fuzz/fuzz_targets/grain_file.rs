@@ -1,4 +1,4 @@
-//! Files in which grains are kept that were learned.
+//! Files of learned grains.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any bytes under any name: the decompressors, the telling of formats, and whatever reader comes of it.
+//! Any bytes under any name: decompression, format detection, and the reader that it selects.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

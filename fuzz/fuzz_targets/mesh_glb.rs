@@ -1,11 +1,12 @@
-//! Binary glTF files: whole ones, and good containers around any JSON and any data.
+//! Binary glTF files: whole files, and valid containers around any JSON and any data.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     raddle_fuzz::read_mesh(bytes, "it.glb");
-    // A mutated file has a wrong length somewhere and goes no further; a line break begins the data instead.
+    // A mutated file would have a wrong length and be refused at once, so a line break separates
+    // the JSON from the data instead.
     if let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
         let (json, binary) = (&bytes[..end], &bytes[end + 1..]);
         let length = (28 + json.len() + binary.len()) as u32;

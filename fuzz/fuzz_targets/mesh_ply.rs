@@ -1,4 +1,4 @@
-//! PLY files: the first line is given, the rest of the header and the data are free.
+//! PLY files: the first line is fixed, the rest of the header and the data are arbitrary.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

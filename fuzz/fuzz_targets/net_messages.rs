@@ -1,4 +1,4 @@
-//! Messages as they lie in a lane: descriptors that are nearly right, and any bytes.
+//! Messages as stored in a lane: nearly valid descriptors, and any bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

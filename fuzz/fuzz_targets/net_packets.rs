@@ -1,4 +1,4 @@
-//! Packets as they come by a socket: any bytes, and such as are nearly right, the checksum included.
+//! Packets from a socket: any bytes, and nearly valid packets with a valid checksum.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Affinities as a person writes them: names and lists of CPUs.
+//! Affinities as a user writes them: names and lists of CPUs.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Synthetic descriptions of topologies: the check, and hwloc, which must take everything that passed.
+//! Synthetic topologies: our check, and hwloc, which must accept everything that passed it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

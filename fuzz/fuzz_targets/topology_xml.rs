@@ -1,4 +1,4 @@
-//! XML files of topologies: the check, the writing anew, and hwloc, which must take everything that passed.
+//! XML topologies: our check, rewriting, and hwloc, which must accept everything that passed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! What the target asserts of whatever reads a file of grains.
+//! Checks for the reader of grain files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,20 @@ use std::time::Duration;
 
 use raddle_collections::GrainTuner;
 
-/// Two names for which the seeds have lines: one that learns, and one whose lines are to stay.
+/// Two names that occur in the seeds: the first one learns, the lines of the second must not
+/// change.
 const NAMES: [&str; 2] = ["tree", "sum"];
-/// Runs of a weight of 1, after which a search among one number of tasks has ended.
+/// The number of runs of weight 1 after which a search among a single task count has ended.
 const RUNS: usize = 20;
-/// Runs after which what was found is looked at again.
+/// The number of runs after which a tuner checks its result again.
 const WINDOW: usize = 25;
 
-/// Reads `bytes` as a file of grains, and judges what comes of it. Where it can be read, a tuner learns with it and writes it again.
+/// Reads `bytes` as a grain file and checks the result. If the file can be read, a tuner learns
+/// with it and writes it again.
 ///
 /// # Panics
-/// When an error takes more than a line or does not name the file and a line in it, when a file that was refused is changed, or when what a
-/// tuner has found is not what is read after it was written.
+/// If an error takes more than one line or does not name the file and a line in it, if a refused
+/// file is changed, or if a tuner's results differ after they are written and read again.
 pub fn read_grains(bytes: &[u8]) {
     let scratch = Scratch::new();
     let path = &*scratch.0;
@@ -36,11 +38,11 @@ pub fn read_grains(bytes: &[u8]) {
     }
 }
 
-/// A file of this process, in memory where the system has a place for that: tuners wait until what they write is on the disk.
-/// It is removed when this is dropped.
+/// A temporary file of this process, removed on drop. It is kept in memory if the system offers
+/// that, because tuners wait until their data is on the disk.
 struct Scratch(PathBuf);
 
-/// What the names of such files begin with; the number of the process follows.
+/// The prefix of the names of scratch files; the process id follows.
 const SCRATCH: &str = "raddle-fuzz-grains-";
 
 impl Scratch {
@@ -51,7 +53,7 @@ impl Scratch {
             true => memory.to_owned(),
             false => std::env::temp_dir(),
         };
-        // What was found to be wrong ends the process, and leaves its file.
+        // A failed check ends the process and leaves its file behind, so remove such files here.
         CLEARED.call_once(|| remove_left(&folder));
         Self(folder.join(format!("{SCRATCH}{}", process::id())))
     }
@@ -59,7 +61,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // One that is not there need not be removed.
+        // The file may never have been created, so an error here is harmless.
         let _ = fs::remove_file(&self.0);
     }
 }
@@ -86,13 +88,14 @@ fn tuners(path: &Path) -> Result<[GrainTuner; 2], String> {
     Ok([learner?, other?])
 }
 
-/// What is known for each power of two that weights can have.
+/// Returns the tuner's result for each power of two that a weight can have.
 fn found(tuner: &GrainTuner) -> Vec<Option<usize>> {
     let weights = (0..usize::BITS).map(|log2| 1 << log2);
     weights.map(|weight| tuner.found(weight)).collect()
 }
 
-/// Learns something new for one name.
+/// Lets `learner` learn and save, then checks that the file holds its results and that the lines of
+/// `other` are unchanged.
 fn learn([learner, other]: [GrainTuner; 2], path: &Path) {
     let known = found(&learner);
     let greatest = known.iter().rposition(Option::is_some).unwrap_or(0);
@@ -105,7 +108,7 @@ fn learn([learner, other]: [GrainTuner; 2], path: &Path) {
     let [again, other_again] = tuners(path).expect("what was written can be read");
     assert!(learner.found(1).is_some() || known[0].is_some());
     for (now, then) in found(&learner).into_iter().zip(found(&again)) {
-        // What has been opened again keeps its line until something else is found.
+        // A reopened tuner keeps the line it read until it finds a different result.
         assert!(now.is_none() || now == then, "{now:?} became {then:?}");
     }
     assert_eq!(found(&other), found(&other_again));

@@ -1,4 +1,4 @@
-//! What every fuzz target asserts: bytes end in something sound or in an error of one line, and soon.
+//! Checks shared by the fuzz targets: every input quickly gives a valid value or a one-line error.
 #![forbid(unsafe_code)]
 
 mod grain;
@@ -13,11 +13,12 @@ pub use self::model::read_parameters;
 pub use self::net::{receive_messages, receive_packets};
 pub use self::topology::{read_affinity, read_matrix, read_topology_synthetic, read_topology_xml};
 
-/// Reads `bytes` as a file of that name, with and without its length known, and judges what comes of it.
+/// Reads `bytes` as a mesh file called `name`, with and without a known length, and checks the
+/// results.
 ///
 /// # Panics
-/// When a mesh breaks a promise of [`Mesh`], when an error takes more than a line or does not name the file, or
-/// when the same bytes have two outcomes.
+/// If a mesh violates a guarantee of [`Mesh`], if an error takes more than one line or does not
+/// name the file, or if the same bytes give two different meshes.
 pub fn read_mesh(bytes: &[u8], name: &str) {
     let read = |length| {
         let options = LoadOptions::default()
@@ -41,7 +42,7 @@ pub fn read_mesh(bytes: &[u8], name: &str) {
             }
         }
     }
-    // The length of a binary STL file tells its format; nothing else may depend on it.
+    // The length identifies a binary STL file. Nothing else may depend on the length.
     if let (Ok(known), Ok(unknown)) = (&known, &unknown)
         && known.report.format == unknown.report.format
     {

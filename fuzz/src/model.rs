@@ -1,4 +1,4 @@
-//! What the target asserts of whatever reads parameters.
+//! Checks for the reader of model parameters.
 
 use std::path::Path;
 
@@ -6,18 +6,21 @@ use raddle_model::simulate::Silent;
 use raddle_model::simulate::pingpong::{PingPong, Receive};
 use raddle_model::{ModelError, Parameters, Scenario, predict};
 
-/// Reads `bytes` as a file of parameters, and judges what comes of it: where it can be read, it is written and read again, the model predicts finite times or says
-/// what it does not hold for, and a message gets there and back.
+/// Reads `bytes` as a parameter file and checks the result.
+///
+/// A file that can be read is written and read again. The model must predict finite times for it or
+/// report what it does not cover, and a simulated message must make a round trip.
 ///
 /// # Panics
-/// When an error does not say what was expected, or comes of the text and does not name file and line; when a time is not finite.
+/// If an error does not say what was expected, if an error about the text does not name the line,
+/// or if a time is not finite.
 pub fn read_parameters(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let parameters = match Parameters::parse(&text, Path::new("node.toml")) {
         Ok(parameters) => parameters,
         Err(error) => {
-            let told = judged(&error);
-            return assert!(told.contains(": line "), "{told}");
+            let message = checked_message(&error);
+            return assert!(message.contains(": line "), "{message}");
         }
     };
     let again = Parameters::parse(&parameters.to_toml(), Path::new("again.toml"));
@@ -26,23 +29,32 @@ pub fn read_parameters(bytes: &[u8]) {
     for (nodes, renderers) in [(1, 1), (32, 3), (1_000, 7)] {
         match predict(&parameters, &Scenario::new(nodes, renderers)) {
             Ok(found) => {
-                let times = [found.mean_frame, found.frame, found.cycle, found.miss, found.idle];
-                assert!(times.iter().all(|time| time.0.is_finite() && time.0 > 0.0), "{found:?}");
+                let times = [
+                    found.mean_frame,
+                    found.frame,
+                    found.cycle,
+                    found.miss,
+                    found.idle,
+                ];
+                assert!(
+                    times.iter().all(|time| time.0.is_finite() && time.0 > 0.0),
+                    "{found:?}"
+                );
             }
-            Err(error) => drop(judged(&error)),
+            Err(error) => drop(checked_message(&error)),
         }
     }
     for receive in Receive::ALL {
         match PingPong::new(receive, 2, 1).run(&parameters, Silent) {
             Ok((found, _)) => assert!(found.min <= found.max && found.max.0.is_finite()),
-            Err(error) => drop(judged(&error)),
+            Err(error) => drop(checked_message(&error)),
         }
     }
 }
 
-/// The error's text.
-fn judged(error: &ModelError) -> String {
-    let told = error.to_string();
-    assert!(told.contains("expected"), "{told}");
-    told
+/// Returns the text of `error`, after checking that it says what was expected.
+fn checked_message(error: &ModelError) -> String {
+    let message = error.to_string();
+    assert!(message.contains("expected"), "{message}");
+    message
 }

@@ -1,4 +1,5 @@
-//! Messages between nodes: whatever bytes come by a lane or a socket, the receiver counts or delivers them, and goes on.
+//! Messages between nodes: whatever bytes arrive by a lane or a socket, the receiver counts them as
+//! refused or delivers them, and continues.
 
 use raddle_net::{
     Data, Message, Node, NodeId, Port, PortId, Refusal, Remote, Segment, Shape, TransportKind,
@@ -11,10 +12,10 @@ const RECEIVER: PortId = PortId {
 };
 const WINDOW: std::ops::Range<usize> = 1_000..2_000;
 
-/// Two nodes of this process, kept from input to input.
+/// Two nodes in this process, and what they need to exchange messages.
 struct Ends {
     receives: Node,
-    /// Leaves when the ends go.
+    /// The sending node, kept alive until the ends are dropped.
     _sends: Node,
     receiver: Port,
     sender: Port,
@@ -44,7 +45,7 @@ impl Ends {
         reasons.map(|&reason| self.receives.refused(reason)).sum()
     }
 
-    /// Sends one message, and judges what comes of it.
+    /// Sends one message and checks that it is either delivered or counted as refused.
     fn try_one(&mut self, short: &[u8], long: &[u8]) {
         let before = self.refused();
         self.sender
@@ -53,7 +54,8 @@ impl Ends {
         assert_eq!(self.receive() + self.refused() - before, 1);
     }
 
-    /// Receives what there is, and judges where it was put; returns how many messages there were.
+    /// Receives all pending messages and checks where their data was put. Returns the number of
+    /// messages.
     fn receive(&mut self) -> u64 {
         let mut delivered = 0;
         let polled = self.receiver.poll(|arrival| {
@@ -64,21 +66,23 @@ impl Ends {
                 assert!(WINDOW.start <= range.start && range.end <= WINDOW.end);
             }
         });
-        polled.expect("nobody ends, and the lane is sound");
+        polled.expect("no node has ended, and the lane is intact");
         delivered
     }
 }
 
-/// Sends what `bytes` say, and judges what the receiver makes of it.
+/// Sends the messages described by `bytes` and checks how the receiver handles them.
 ///
-/// Each message begins with two bytes: how many bytes its short part has, and how many of a good descriptor are changed first, each by
-/// the two bytes of where and how.
+/// Each message begins with two bytes: the length of its short part, and the number of changes made
+/// to a valid descriptor. Two bytes per change follow: its position, and the bits to flip there.
 ///
 /// # Panics
-/// When something is delivered that was not allowed, or neither delivered nor counted, or when the receiver's memory changes.
+/// If a message is delivered that was not allowed, if a message is neither delivered nor counted,
+/// or if the receiver's memory changes.
 pub fn receive_messages(bytes: &[u8]) {
     thread_local! {
-        static ENDS: std::cell::RefCell<Ends> = std::cell::RefCell::new(Ends::new(TransportKind::Threads));
+        static ENDS: std::cell::RefCell<Ends> =
+            std::cell::RefCell::new(Ends::new(TransportKind::Threads));
     }
     ENDS.with_borrow_mut(|ends| {
         let mut rest = bytes;
@@ -106,15 +110,17 @@ pub fn receive_messages(bytes: &[u8]) {
     });
 }
 
-/// Parts are put, and nobody is told of them.
+/// The packet kind of a part: its data is put into the segment without an arrival being reported.
 const PART: u8 = 18;
 
-/// Sends the packets that `bytes` say, and judges what the receiver makes of them.
+/// Sends the packets described by `bytes` and checks how the receiver handles them.
 ///
-/// Each begins with four bytes: its kind, or that the rest is no packet at all; its number; how many bytes it has; and how many bytes of its header are changed first.
+/// Each packet begins with four bytes: its kind, or that the rest is not a packet at all; its
+/// sequence number; its length; and the number of changes made to its header first.
 ///
 /// # Panics
-/// When something is delivered that was not allowed, or neither delivered nor counted, when bytes are put outside of what was allowed, or when a good message no longer arrives.
+/// If a message is delivered that was not allowed, if a packet is neither delivered nor counted, if
+/// bytes are put outside the allowed range, or if a valid message no longer arrives.
 pub fn receive_packets(bytes: &[u8]) {
     let mut ends = Ends::new(TransportKind::Sockets);
     let (mut sent, mut parts, mut delivered) = (0, 0, 0);
@@ -127,7 +133,7 @@ pub fn receive_packets(bytes: &[u8]) {
         header[9] = kind >> 7;
         for _ in 0..changes % 4 {
             let [at, how, behind @ ..] = tail else { break };
-            // Numbers stay small, so that a good packet can come after them.
+            // Sequence numbers stay small, so that a valid packet with a larger one can follow.
             let at = 8 + usize::from(*at) % 16;
             header[at] ^= how;
             tail = behind;
@@ -140,13 +146,13 @@ pub fn receive_packets(bytes: &[u8]) {
             _ => packet_of(&header, &put, own),
         };
         rest = tail;
-        // A socket ends with an empty one.
+        // An empty packet would end the socket.
         if packet.is_empty() {
             continue;
         }
         assert!(
             ends.sender.send_packet_raw(NodeId(0), &packet),
-            "there is room"
+            "there is capacity"
         );
         sent += 1;
         parts += u64::from(header[8] == PART);
@@ -164,5 +170,7 @@ pub fn receive_packets(bytes: &[u8]) {
     assert_eq!(ends.receive(), 1);
     let is_zero = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
     assert!(is_zero(&ends.segment.to_vec(0..WINDOW.start)));
-    assert!(is_zero(&ends.segment.to_vec(WINDOW.end..ends.segment.len())));
+    assert!(is_zero(
+        &ends.segment.to_vec(WINDOW.end..ends.segment.len())
+    ));
 }

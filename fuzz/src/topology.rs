@@ -1,25 +1,27 @@
-//! What the targets assert of everything that reads a topology or an affinity.
+//! Checks for the readers of topologies, affinities and communication matrices.
 
 use raddle_topology::{Affinity, Matrix, PlaceOptions, Topology, TopologyError, format, place};
 
-/// The most CPUs of a topology whose neighbours and formats are looked at: more would take longer, not further.
+/// The largest CPU count for which neighbours and output formats are checked. More CPUs would take
+/// longer without covering more code.
 const CPUS_MAX: usize = 256;
 
-/// The most parties that are placed: more would take longer, not further.
+/// The largest number of parties that are placed. More parties would take longer without covering
+/// more code.
 const PARTIES_MAX: usize = 32;
 
-/// Reads `bytes` as an XML file and judges what comes of it.
+/// Reads `bytes` as an XML topology file and checks the result.
 ///
 /// # Panics
-/// When a topology contradicts itself, when an error takes more than a line or does not name the file, or when
-/// hwloc refuses what passed the check.
+/// If a topology contradicts itself, if an error takes more than one line or does not name the
+/// file, or if hwloc refuses a file that passed our check.
 pub fn read_topology_xml(bytes: &[u8]) {
     match Topology::read_xml(bytes, "it.xml") {
         Ok(topology) => check_topology(&topology),
         Err(TopologyError::XmlRefused { reason, .. }) => {
             panic!("hwloc refused what passed: {reason}")
         }
-        // The decoder's own words come before.
+        // The decoder's own message precedes the expectation, hence the semicolon.
         Err(error @ TopologyError::ReadXml { .. }) => {
             check_message(&error.to_string(), "it.xml:", "; expected ");
         }
@@ -27,11 +29,11 @@ pub fn read_topology_xml(bytes: &[u8]) {
     }
 }
 
-/// Reads `text` as a synthetic description and judges what comes of it.
+/// Reads `text` as a synthetic description and checks the result.
 ///
 /// # Panics
-/// When a topology contradicts itself, when an error takes more than a line, or when hwloc refuses what passed the
-/// check.
+/// If a topology contradicts itself, if an error takes more than one line, or if hwloc refuses a
+/// description that passed our check.
 pub fn read_topology_synthetic(text: &str) {
     match Topology::synthetic(text) {
         Ok(topology) => check_topology(&topology),
@@ -42,10 +44,10 @@ pub fn read_topology_synthetic(text: &str) {
     }
 }
 
-/// Reads `text` as an affinity.
+/// Reads `text` as an affinity and checks the result.
 ///
 /// # Panics
-/// When an affinity does not survive being written and read again, or when an error takes more than a line.
+/// If writing an affinity and reading it again changes it, or if an error takes more than one line.
 pub fn read_affinity(text: &str) {
     match text.parse::<Affinity>() {
         Ok(affinity) => assert_eq!(affinity.to_string().parse(), Ok(affinity)),
@@ -53,10 +55,11 @@ pub fn read_affinity(text: &str) {
     }
 }
 
-/// Reads `bytes` as a communication matrix, and places its parties when they are few.
+/// Reads `bytes` as a communication matrix, and places its parties if they are few.
 ///
 /// # Panics
-/// When a matrix or a placement breaks a promise, or when an error takes more than a line or does not name the file.
+/// If a matrix or a placement violates a guarantee, or if an error takes more than one line or does
+/// not name the file.
 pub fn read_matrix(bytes: &[u8]) {
     let matrix = match Matrix::from_bytes(bytes, "it.csv") {
         Ok(matrix) => matrix,

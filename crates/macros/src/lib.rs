@@ -1,7 +1,7 @@
 //! The attribute `#[chare]`: makes the values of a type message-driven objects.
 //!
-//! `block` reads the `impl` block, `write` writes what is to stand beside it. What is written uses the public interface of
-//! `raddle-chare` and no more.
+//! `block` parses the `impl` block and `write` generates the code beside it. The generated code
+//! uses only the public interface of `raddle-chare`.
 #![forbid(unsafe_code)]
 
 mod block;
@@ -20,7 +20,7 @@ pub fn chare(options: TokenStream, block: TokenStream) -> TokenStream {
     expand(options, block, parse_quote!(::raddle_chare))
 }
 
-// The same for those who have the library through `raddle`.
+// The same attribute for programs that use the library through `raddle`.
 #[doc = include_str!("chare.md")]
 #[proc_macro_attribute]
 pub fn chare_of_raddle(options: TokenStream, block: TokenStream) -> TokenStream {
@@ -31,9 +31,9 @@ fn expand(options: TokenStream, block: TokenStream, library: syn::Path) -> Token
     expand_tokens(options.into(), block.into(), library).into()
 }
 
-/// What the attribute makes of a block: where something is wrong, the errors, and as much of the
-/// rest as can be written. Otherwise the compiler would also tell of each use of what is missing
-/// then.
+/// Returns the expansion of a block. If the block has errors, the expansion contains them and as
+/// much of the other code as possible. Otherwise the compiler would also report each use of an item
+/// that was not generated.
 fn expand_tokens(
     options: proc_macro2::TokenStream,
     block: proc_macro2::TokenStream,
@@ -56,7 +56,7 @@ fn expand_tokens(
         Err(mut error) => {
             unknown.into_iter().for_each(|other| error.combine(other));
             let errors = error.into_compile_error();
-            // What is no block of a type stands as it is.
+            // Any other item is kept unchanged; an `impl` block loses our marks.
             let item = match syn::parse2(block) {
                 Ok(syn::Item::Impl(mut block)) => {
                     block::strip(&mut block);

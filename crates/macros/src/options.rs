@@ -1,26 +1,26 @@
-//! What stands in the parentheses of `#[chare(…)]`.
+//! The options in the parentheses of `#[chare(…)]`.
 
 use proc_macro2::TokenStream;
 use syn::meta::ParseNestedMeta;
 use syn::parse::Parser;
 use syn::{Path, Type, parse_quote};
 
-/// What stands in the parentheses of `#[chare(…)]`.
+/// The options in the parentheses of `#[chare(…)]`.
 #[derive(Debug)]
 pub(crate) struct Options {
-    /// Where `raddle-chare` is.
+    /// The path of the library `raddle-chare`.
     pub(crate) library: Path,
-    /// What elements of arrays are called.
+    /// The index type of array elements.
     pub(crate) index: Type,
-    /// Messages cross nodes.
+    /// Messages can cross nodes, so arguments and replies are serialised.
     pub(crate) nodes: bool,
-    /// Values are written to disk, and to other nodes.
+    /// Values can be serialised, to be written to disk or sent to other nodes.
     pub(crate) state: bool,
 }
 
 impl Options {
-    /// Reads options up to one that is wrong, and says what is wrong with it; the defaults are an
-    /// array of one dimension, and `library`.
+    /// Reads the options, up to the first invalid one, and returns them with its error.
+    /// The defaults are a one-dimensional index and the path `library`.
     pub(crate) fn parse(tokens: TokenStream, library: Path) -> (Self, Option<syn::Error>) {
         let mut options = Self {
             library,
@@ -43,8 +43,8 @@ impl Options {
             self.library = meta.value()?.call(Path::parse_mod_style)?;
         } else {
             let error = meta.error("expected `index = TYPE`, `nodes`, `state` or `crate = PATH`");
-            // What has a type for a value is `index`, misspelt: the rest of the program relies on
-            // it.
+            // An unknown option with a type as its value is probably a misspelt `index`. Use the
+            // type, because the rest of the program relies on it and would cause further errors.
             if let Ok(Ok(index)) = meta.value().map(|value| value.parse()) {
                 self.index = index;
             }
