@@ -76,7 +76,7 @@ const EXEMPT: [&str; 2] = ["tidy/src/rules/text.rs", "tidy/src/rules/text/tests.
 
 /// Where the text has still to be rewritten. Each prefix must have findings: one without is out of
 /// date, and is found itself.
-pub const UNWRITTEN: [&str; 20] = [
+pub const UNWRITTEN: [&str; 19] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -96,7 +96,6 @@ pub const UNWRITTEN: [&str; 20] = [
     "crates/topology/",
     "crates/trace/",
     "docs/",
-    "fuzz/",
 ];
 
 /// Checks every Rust file and every document.
