@@ -27,7 +27,7 @@ use crate::reduction;
 use crate::reduction::Make;
 use crate::reduction::claim;
 use crate::remote;
-use crate::remote::Letter;
+use crate::remote::WireMessage;
 use crate::remote::out;
 use crate::reply::Reply;
 use crate::section::Section;
@@ -236,7 +236,7 @@ impl<T: Chare> Array<T> {
         if let Some(shared) = system.find_collection::<T>(collection)
             && let Some(collection) = shared.wide()
         {
-            out::send_to_others(&system, &Letter::Destroy { collection });
+            out::send_to_others(&system, &WireMessage::Destroy { collection });
             remote::forget_wide(&system, collection);
         }
         destroy_here(&system, collection);

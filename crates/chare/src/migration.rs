@@ -41,7 +41,7 @@ use wide::Main;
 
 use crate::address::directory::{Route, Site};
 use crate::address::number::Number;
-use crate::engine::elements::moves::{Journey, Move, Request};
+use crate::engine::elements::moves::{Move, Mover, Request};
 use crate::engine::local::Local;
 use crate::engine::local::ranks::RanksOf;
 use crate::engine::object::chare::Chare;
@@ -97,7 +97,7 @@ impl State for Coordinator {
 
 /// Elements of one array, and the workers to which they are to go.
 struct Wanted {
-    of: Box<dyn Journey>,
+    of: Box<dyn Mover>,
     moves: Vec<(Number, Site)>,
 }
 
@@ -114,16 +114,16 @@ pub(crate) struct Batch {
 /// Where elements of one array go.
 struct MovesOf {
     collection: u32,
-    of: Box<dyn Journey>,
+    of: Box<dyn Mover>,
     moves: Vec<Move>,
 }
 
 /// The journeys of chares `T`.
-struct JourneyOf<T>(PhantomData<fn() -> T>);
+struct MoverOf<T>(PhantomData<fn() -> T>);
 
 /// That, whatever they are.
-pub(crate) fn journey<T: Chare>() -> Box<dyn Journey> {
-    Box::new(JourneyOf::<T>(PhantomData))
+pub(crate) fn mover<T: Chare>() -> Box<dyn Mover> {
+    Box::new(MoverOf::<T>(PhantomData))
 }
 
 impl<T: Chare> Cx<T> {
@@ -210,7 +210,7 @@ fn want<T: Chare>(
         .wanted
         .entry(collection)
         .or_insert_with(|| Wanted {
-            of: journey::<T>(),
+            of: mover::<T>(),
             moves: Vec::new(),
         });
     wanted.moves.extend(moves);
@@ -251,7 +251,7 @@ fn begin_next(local: &Local) {
 fn groups(
     local: &Local,
     epoch: u32,
-    wanted: impl Iterator<Item = (u32, Box<dyn Journey>, Vec<(Number, Site)>)>,
+    wanted: impl Iterator<Item = (u32, Box<dyn Mover>, Vec<(Number, Site)>)>,
 ) -> Vec<MovesOf> {
     let groups = wanted.map(|(collection, of, moves)| MovesOf {
         collection,
@@ -355,7 +355,7 @@ pub(crate) fn end_batch(local: &Local) {
     call_all(local, when_come);
 }
 
-impl<T: Chare> Journey for JourneyOf<T> {
+impl<T: Chare> Mover for MoverOf<T> {
     fn begin(
         &self,
         local: &Local,

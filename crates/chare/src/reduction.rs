@@ -34,7 +34,7 @@ use crate::engine::object::cx::Cx;
 use crate::engine::system::System;
 use crate::failure::{Failure, contain, said};
 use crate::remote::out;
-use crate::remote::{self, Letter};
+use crate::remote::{self, WireMessage};
 use crate::reply::{Reply, What, reply};
 use crate::state::members::Members;
 use crate::state::merged::{Output, downcast};
@@ -356,9 +356,9 @@ fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
 fn is_settled<T: Chare>(local: &Local, part: &Part<T>, round: u64) -> bool {
     let insertions = part.state::<Insertions>().borrow();
     // Where there is a queue for each sender, what an insertion triggers can come before it is said that it has begun.
-    let has_heard_of_all = local.system().post().is_one_queue()
+    let has_seen_all = local.system().post().is_one_queue()
         || part.collection().insertions_begun() == insertions.begun();
-    has_heard_of_all && insertions.are_clear_of(round)
+    has_seen_all && insertions.are_clear_of(round)
 }
 
 fn end_round<T: Chare>(
@@ -396,19 +396,19 @@ fn tell_other_nodes<T: Chare>(local: &Local, part: &Part<T>, round: u64, output:
     };
     match away.reducers.write_output(output) {
         Ok((of, output)) => {
-            let letter = Letter::Result {
+            let wire_message = WireMessage::Result {
                 collection,
                 round,
                 of,
             };
-            out::send_to_others_with(local.system(), &letter, output);
+            out::send_to_others_with(local.system(), &wire_message, output);
         }
         Err(failure) => local.system().fail(failure),
     }
 }
 
 /// Hears the result of a reduction that has ended on another node.
-pub(crate) fn hear_result<T: Chare>(
+pub(crate) fn receive_result<T: Chare>(
     local: &Local,
     part: &Part<T>,
     round: u64,
@@ -520,12 +520,12 @@ pub(crate) fn comes<T: Chare>(part: &Part<T>, number: Number, rounds: &NextRound
 /// From reduction `from` on there is one contribution more, or less; says so to the root.
 pub(crate) fn tell_root<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: i64) {
     if let Some((collection, node)) = part.root_elsewhere(local, None) {
-        let letter = Letter::Population {
+        let wire_message = WireMessage::Population {
             collection,
             from,
             by,
         };
-        return out::send_away(local.system(), node, &letter);
+        return out::send_away(local.system(), node, &wire_message);
     }
     let collection = part.collection().id();
     local.post(part.collection().root(), move |local| {

@@ -34,7 +34,7 @@ use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::remote::out;
-use crate::remote::{self, Letter};
+use crate::remote::{self, WireMessage};
 use crate::reply::{Replier, Reply, What, reply};
 use crate::state::members::{Loss, Members};
 use crate::state::merged::Merged;
@@ -458,7 +458,7 @@ pub(crate) fn lose_scans<T: Chare>(local: &Local, part: &Part<T>, group: Group) 
     fail_scans(local, part, group, from, &failure);
     // Some of them wait for a step of recursive doubling.
     let waiting = match group {
-        None => who_awaits_steps(part),
+        None => elements_awaiting_steps(part),
         Some(section) => match part.section(section) {
             Ok(members) => members.numbers.clone(),
             Err(_) => return,
@@ -523,7 +523,7 @@ pub(crate) fn break_scans<T: Chare>(
     if let (true, None, Some(collection)) = (is_first, group, part.collection().wide()) {
         out::send_to_others(
             local.system(),
-            &Letter::ScanLoss {
+            &WireMessage::ScanLoss {
                 collection,
                 from,
                 why: &failure.to_string(),
@@ -555,7 +555,7 @@ pub(crate) fn break_scans_here<T: Chare>(
 }
 
 /// The elements that are here whose asynchronous entries wait for steps of scans.
-fn who_awaits_steps<T: Chare>(part: &Part<T>) -> Vec<Number> {
+fn elements_awaiting_steps<T: Chare>(part: &Part<T>) -> Vec<Number> {
     let slots = part.slots().borrow();
     let waiting = slots.iter().filter(|slot| slot.awaited_scan().is_some());
     waiting.map(|slot| slot.number).collect()

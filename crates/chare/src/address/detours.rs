@@ -18,7 +18,7 @@ pub(crate) struct Detours {
 }
 
 /// What an element that moves leaves for its new worker to wait for: the old worker, and a number of its own.
-pub(crate) type Legacy = (usize, u64);
+pub(crate) type Leftover = (usize, u64);
 
 /// What has to arrive before a sender may send straight to an element.
 #[derive(Debug, Default)]
@@ -26,8 +26,8 @@ struct Detour {
     /// His messages that have not met it.
     own: usize,
     /// What other workers had under way when elements of theirs came here.
-    taken_over: Vec<Legacy>,
-    heirs: Vec<Heir>,
+    taken_over: Vec<Leftover>,
+    successors: Vec<Successor>,
 }
 
 /// A worker to which an element has moved from here: what that sends must not come before what had been sent here by then.
@@ -35,12 +35,12 @@ struct Detour {
 /// It waits for nothing that was sent, or taken over, after that: else two workers between which elements go to and fro would wait for each
 /// other.
 #[derive(Debug)]
-struct Heir {
+struct Successor {
     worker: usize,
-    legacy: Legacy,
+    leftover: Leftover,
     /// As of the detour. Messages meet their element in order: when so many have, those that were first have.
     own: usize,
-    taken_over: Vec<Legacy>,
+    taken_over: Vec<Leftover>,
 }
 
 impl Detour {
@@ -73,58 +73,61 @@ impl Detours {
     }
 
     /// A message has met the element; returns who shall know that a legacy has arrived.
-    pub(crate) fn end_own(&mut self, key: Key) -> Vec<(usize, Legacy)> {
+    pub(crate) fn end_own(&mut self, key: Key) -> Vec<(usize, Leftover)> {
         self.end_some(key, |own, _| *own = own.saturating_sub(1))
     }
 
     /// A legacy has arrived; returns who shall know that another one has.
-    pub(crate) fn end_legacy(&mut self, key: Key, ended: Legacy) -> Vec<(usize, Legacy)> {
+    pub(crate) fn end_leftover(&mut self, key: Key, ended: Leftover) -> Vec<(usize, Leftover)> {
         self.end_some(key, |_, taken_over| {
-            taken_over.retain(|&legacy| legacy != ended)
+            taken_over.retain(|&leftover| leftover != ended)
         })
     }
 
     fn end_some(
         &mut self,
         key: Key,
-        end: impl Fn(&mut usize, &mut Vec<Legacy>),
-    ) -> Vec<(usize, Legacy)> {
+        end: impl Fn(&mut usize, &mut Vec<Leftover>),
+    ) -> Vec<(usize, Leftover)> {
         let Some(detour) = self.by_element.get_mut(&key) else {
             return Vec::new();
         };
         end(&mut detour.own, &mut detour.taken_over);
-        for heir in &mut detour.heirs {
-            end(&mut heir.own, &mut heir.taken_over);
+        for successor in &mut detour.successors {
+            end(&mut successor.own, &mut successor.taken_over);
         }
-        let is_told = |heir: &mut Heir| heir.own == 0 && heir.taken_over.is_empty();
-        let told = detour.heirs.extract_if(.., is_told);
-        let told = told.map(|heir| (heir.worker, heir.legacy)).collect();
+        let is_due =
+            |successor: &mut Successor| successor.own == 0 && successor.taken_over.is_empty();
+        let notified = detour.successors.extract_if(.., is_due);
+        let notified = notified
+            .map(|successor| (successor.worker, successor.leftover))
+            .collect();
         if detour.is_over() {
             self.by_element.remove(&key);
         }
-        told
+        notified
     }
 
     /// What an element leaves that moves from worker `from` to worker `to`, and the elements for which it does.
-    pub(crate) fn hand_over(&mut self, from: usize, to: usize) -> (Legacy, Vec<Key>) {
-        let legacy = (from, self.count);
+    pub(crate) fn hand_over(&mut self, from: usize, to: usize) -> (Leftover, Vec<Key>) {
+        let leftover = (from, self.count);
         self.count += 1;
         for detour in self.by_element.values_mut() {
-            detour.heirs.push(Heir {
+            detour.successors.push(Successor {
                 worker: to,
-                legacy,
+                leftover,
                 own: detour.own,
                 taken_over: detour.taken_over.clone(),
             });
         }
-        (legacy, self.by_element.keys().copied().collect())
+        (leftover, self.by_element.keys().copied().collect())
     }
 
     /// Sends by the home, too, until what an element that comes has left at its old worker has arrived.
-    pub(crate) fn take_over(&mut self, legacy: Legacy, keys: &[Key]) {
+    pub(crate) fn take_over(&mut self, leftover: Leftover, keys: &[Key]) {
         for &key in keys {
             let detour = self.by_element.entry(key).or_default();
-            detour.taken_over.push(legacy);
+            detour.taken_over.push(leftover);
         }
     }
 }

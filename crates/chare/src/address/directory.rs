@@ -344,7 +344,7 @@ impl Directory {
         let table = &self.homes[0];
         table.numbers().used = count;
         for index in (0..count).step_by(1 << FIRST_BITS) {
-            table.make_room(index, count);
+            table.reserve(index, count);
         }
     }
 
@@ -379,7 +379,7 @@ impl Directory {
         );
         numbers.used += 1;
         drop(numbers);
-        table.make_room(index, u32::MAX);
+        table.reserve(index, u32::MAX);
         Number::new(home, 0, index)
     }
 
@@ -435,7 +435,7 @@ impl Table {
     }
 
     /// Makes room for an index, where there are `count` at the most.
-    fn make_room(&self, index: u32, count: u32) {
+    fn reserve(&self, index: u32, count: u32) {
         let (segment, offset) = locate(index);
         self.segments[segment].get_or_init(|| {
             let length = 1_usize << (FIRST_BITS as usize + segment.saturating_sub(1));

@@ -373,7 +373,7 @@ impl System {
         // Relaxed: as in `fail`.
         let failure = self.wait_or_fail(|| self.has_exited.load(Relaxed));
         failure.map_or(Ok(()), |failure| {
-            self.unreported.note_told(true);
+            self.unreported.note_reported(true);
             Err(failure)
         })
     }

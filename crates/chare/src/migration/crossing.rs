@@ -9,7 +9,7 @@ use crate::engine::elements::part::{Body, Frozen, Part, Slot, State};
 use crate::engine::local::{Arrival, Local};
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
-use crate::engine::object::door::{Asker, Whose};
+use crate::engine::object::handler::{Asker, ReplyTo};
 use crate::engine::object::parcel::Parcel;
 use crate::engine::object::proxy::One;
 use crate::engine::system::System;
@@ -205,12 +205,12 @@ fn thaw_message<T: Chare>(local: &Local, part: &Part<T>, number: Number, waiting
     let asker = waiting
         .reply
         .map(|(node, reply)| Asker::new(local.system().id(), node, reply));
-    let whose = match asker {
-        Some(asker) => Whose::Asker(asker),
-        None if waiting.is_to_all => Whose::All,
-        None => Whose::Nobody,
+    let reply_to = match asker {
+        Some(asker) => ReplyTo::Asker(asker),
+        None if waiting.is_to_all => ReplyTo::All,
+        None => ReplyTo::None,
     };
-    match unpack(part.collection(), waiting.door, &waiting.args, whose) {
+    match unpack(part.collection(), waiting.handler, &waiting.args, reply_to) {
         Ok(parcel) => parcel.deliver(local, part, number),
         Err(failure) => local.system().fail(failure),
     }

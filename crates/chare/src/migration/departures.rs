@@ -133,12 +133,12 @@ pub(crate) fn take_answer(local: &Local, group: u32) {
 }
 
 fn send_off(local: &Local, ready: Vec<Departure>) {
-    let mut heirs = Vec::new();
+    let mut successors = Vec::new();
     for departure in ready {
         match departure {
             Departure::Here(to, arrive) => {
-                if !heirs.contains(&to) {
-                    heirs.push(to);
+                if !successors.contains(&to) {
+                    successors.push(to);
                     leave_to(local, to);
                 }
                 local.post(to, arrive);
@@ -154,9 +154,9 @@ fn leave_to(local: &Local, to: usize) {
     if detours.is_empty() {
         return;
     }
-    let (legacy, keys) = detours.hand_over(local.worker(), to);
+    let (leftover, keys) = detours.hand_over(local.worker(), to);
     drop(detours);
     local.post(to, move |local| {
-        local.detours().borrow_mut().take_over(legacy, &keys);
+        local.detours().borrow_mut().take_over(leftover, &keys);
     });
 }

@@ -30,7 +30,7 @@ use crate::address::directory::Site;
 use crate::address::number::Number;
 use crate::engine::elements::moves::Request;
 use crate::engine::local::Local;
-use crate::engine::object::door::Asker;
+use crate::engine::object::handler::Asker;
 use crate::engine::system::System;
 use crate::migration;
 use crate::remote::out;
@@ -277,7 +277,7 @@ pub(crate) fn prepare(local: &Local, epoch: u32, sources: Vec<u16>, groups: Vec<
     let find = |(collection, wishes): (u32, Vec<Wish>)| {
         let found = away.collection(collection)?;
         let wanted = wishes.into_iter().map(site).collect();
-        Some((found.id(), found.journey(), wanted))
+        Some((found.id(), found.mover(), wanted))
     };
     let mut wanted: Vec<_> = groups.into_iter().filter_map(find).collect();
     if sources.contains(&me) {

@@ -73,7 +73,7 @@ impl Rounds {
             self.first = self.first.max(round);
         }
         let at = usize::try_from(round.checked_sub(self.first)?).ok()?;
-        make_first_room(&mut self.open);
+        reserve_first(&mut self.open);
         while self.open.len() <= at {
             let opened = self.first + self.open.len() as u64;
             let ahead = self.ahead.values().filter(|&&next| next > opened).count();
@@ -211,7 +211,7 @@ impl AllRounds {
 }
 
 /// Makes room for one: a program may have many sections, most of which have a reduction at a time.
-fn make_first_room<T>(queue: &mut VecDeque<T>) {
+fn reserve_first<T>(queue: &mut VecDeque<T>) {
     if queue.capacity() == 0 {
         queue.reserve_exact(1);
     }
@@ -223,7 +223,7 @@ impl Root {
             .checked_sub(self.next)
             .expect("a reduction gets no more contributions than there are");
         let at = usize::try_from(at).expect("a few at a time");
-        make_first_room(&mut self.shares);
+        reserve_first(&mut self.shares);
         if self.shares.len() <= at {
             self.shares.resize_with(at + 1, Share::default);
         }

@@ -6,7 +6,7 @@ use crate::engine::local::Local;
 use crate::engine::system::System;
 use crate::failure::{Failure, said};
 use crate::remote::out;
-use crate::remote::{self, Letter};
+use crate::remote::{self, WireMessage};
 use crate::state::merged::{Merged, Misfit, Output, downcast, merge_one, unequal};
 use raddle_collections::reduce::Reducer;
 
@@ -122,14 +122,14 @@ impl Share {
             Ok((kind, bytes)) => (Ok(kind), bytes),
             Err(misfit) => (Err(misfit), Vec::new()),
         };
-        let letter = Letter::Share {
+        let wire_message = WireMessage::Share {
             collection,
             round,
             count: self.count,
             goes: goes.number(),
             merged,
         };
-        out::send_away_with(system, node, &letter, body);
+        out::send_away_with(system, node, &wire_message, body);
         Ok(())
     }
 

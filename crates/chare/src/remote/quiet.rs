@@ -14,8 +14,8 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use raddle_sync::prim::yield_now;
 
-use super::{Letter, locked};
-use crate::engine::object::door::Asker;
+use super::{WireMessage, locked};
+use crate::engine::object::handler::Asker;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::remote;
@@ -23,12 +23,12 @@ use crate::remote::out;
 use crate::reply::{Replier, Reply, What, reply};
 
 /// Who wants to know when all is quiet.
-enum Told {
+enum Notify {
     Here(Replier<()>),
     There(Asker),
 }
 
-impl Told {
+impl Notify {
     fn tell(self, outcome: Result<(), Failure>) {
         match self {
             Self::Here(replier) => replier.give(outcome),
@@ -47,7 +47,7 @@ pub(crate) struct Waves {
     asked: Vec<(u64, Reply<()>)>,
     // The rest is the first node's.
     /// Who wants to know, and the wave that was the last when he asked.
-    told: Vec<(u64, Told)>,
+    waiting: Vec<(u64, Notify)>,
     /// The last wave, and how many have not answered it.
     wave: u64,
     missing: u16,
@@ -56,7 +56,7 @@ pub(crate) struct Waves {
     received_before: Option<u64>,
 }
 
-/// Letters sent and received.
+/// WireMessages sent and received.
 type Counts = (u64, u64);
 
 /// Has somebody who receives look.
@@ -76,23 +76,23 @@ impl Wake for Caller {
 pub(crate) fn tell_when_quiet(system: &Arc<System>, replier: Replier<()>) {
     let away = remote::away(system).expect("there are other nodes");
     if away.me == 0 {
-        return ask(system, Told::Here(replier));
+        return ask(system, Notify::Here(replier));
     }
     let reply = replier.cross_to(system, 0, crate::codec::Crossing::new());
     let reply = reply.expect("there are other nodes");
-    out::send_away(system, 0, &Letter::AskQuiet { reply });
+    out::send_away(system, 0, &WireMessage::AskQuiet { reply });
 }
 
 /// Somebody on another node asks. At the first node, as those below but the next.
 pub(crate) fn asked(system: &Arc<System>, asker: Asker) {
-    ask(system, Told::There(asker));
+    ask(system, Notify::There(asker));
 }
 
-fn ask(system: &Arc<System>, told: Told) {
+fn ask(system: &Arc<System>, notify: Notify) {
     let away = remote::away(system).expect("there are other nodes");
     let mut waves = locked(&away.waves);
     let wave = waves.wave;
-    waves.told.push((wave, told));
+    waves.waiting.push((wave, notify));
     if waves.missing == 0 {
         waves.received_before = None;
         begin(system, waves);
@@ -107,7 +107,7 @@ fn begin(system: &Arc<System>, mut waves: impl std::ops::DerefMut<Target = Waves
     waves.sums = (0, 0);
     let wave = waves.wave;
     drop(waves);
-    out::send_to_others(system, &Letter::Count { wave });
+    out::send_to_others(system, &WireMessage::Count { wave });
     count(system, wave);
 }
 
@@ -118,8 +118,8 @@ pub(crate) fn count(system: &Arc<System>, wave: u64) {
         entry: "quiescence",
     };
     let (replier, reply) = reply(system.id(), None, what);
-    let told = Box::new(|outcome| replier.give(outcome));
-    system.quiet().tell_when_quiet(system, told);
+    let notify = Box::new(|outcome| replier.give(outcome));
+    system.quiet().tell_when_quiet(system, notify);
     let away = remote::away(system).expect("there are other nodes");
     locked(&away.waves).asked.push((wave, reply));
     away.call();
@@ -138,12 +138,12 @@ pub(crate) fn look(system: &Arc<System>) {
                 if away.me == 0 {
                     counted(system, wave, (sent, received));
                 } else {
-                    let letter = Letter::Counted {
+                    let wire_message = WireMessage::Counted {
                         wave,
                         sent,
                         received,
                     };
-                    out::send_away(system, 0, &letter);
+                    out::send_away(system, 0, &wire_message);
                 }
             }
             // All nodes hear of it, and the first gives up.
@@ -166,17 +166,19 @@ pub(crate) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts)
         return;
     }
     let (sent, received) = waves.sums;
-    let told = if waves.received_before == Some(sent) {
-        let told = waves.told.extract_if(.., |(since, _)| *since + 2 <= wave);
-        told.collect()
+    let ended = if waves.received_before == Some(sent) {
+        let ended = waves
+            .waiting
+            .extract_if(.., |(since, _)| *since + 2 <= wave);
+        ended.collect()
     } else {
         Vec::new()
     };
     let has_missed = waves.received_before.is_some_and(|before| before != sent);
     waves.received_before = Some(received);
     drop(waves);
-    for (_, told) in told {
-        told.tell(Ok(()));
+    for (_, notify) in ended {
+        notify.tell(Ok(()));
     }
     if has_missed {
         // A letter has been counted and is under way, or about to be: whoever has it goes first, or waves would follow each other until then.
@@ -184,15 +186,15 @@ pub(crate) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts)
     }
     let waves = locked(&away.waves);
     // Whoever has asked meanwhile has begun one.
-    if waves.wave == wave && !waves.told.is_empty() {
+    if waves.wave == wave && !waves.waiting.is_empty() {
         begin(system, waves);
     }
 }
 
 /// Something has failed: no waiter is told any longer that all is quiet.
 pub(super) fn give_up(away: &super::Away, failure: &Failure) {
-    let told = mem::take(&mut locked(&away.waves).told);
-    for (_, told) in told {
-        told.tell(Err(failure.clone()));
+    let ended = mem::take(&mut locked(&away.waves).waiting);
+    for (_, notify) in ended {
+        notify.tell(Err(failure.clone()));
     }
 }

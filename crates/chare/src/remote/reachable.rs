@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::Crosser;
 use crate::address::number::Number;
-use crate::engine::elements::moves::Journey;
-use crate::engine::object::door::Whose;
+use crate::engine::elements::moves::Mover;
+use crate::engine::object::handler::ReplyTo;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::reply::Reply;
@@ -24,16 +24,16 @@ pub(crate) trait Reachable: Send + Sync {
         &self,
         to: (Number, i32),
         epoch: Option<u32>,
-        door: u16,
-        whose: Whose,
+        handler: u16,
+        reply_to: ReplyTo,
         args: &[u8],
     ) -> Result<(), Failure>;
 
     /// A message for all elements here, from a sender in `epoch`.
-    fn all(&self, priority: i32, epoch: u32, door: u16, args: &[u8]) -> Result<(), Failure>;
+    fn all(&self, priority: i32, epoch: u32, handler: u16, args: &[u8]) -> Result<(), Failure>;
 
     /// What moving means for its elements.
-    fn journey(&self) -> Box<dyn Journey>;
+    fn mover(&self) -> Box<dyn Mover>;
 
     /// The other node where an element is, or to which it goes, or `me`; none for one that has ended here.
     fn node_of(&self, number: Number, me: u16) -> Option<u16>;

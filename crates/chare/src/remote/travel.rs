@@ -88,7 +88,7 @@ pub(crate) struct Crosser {
 /// A message that goes with its element.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Waiting {
-    pub(crate) door: u16,
+    pub(crate) handler: u16,
     /// Under which the node that the element leaves waits for a reply.
     pub(crate) reply: Option<(u16, u64)>,
     pub(crate) is_to_all: bool,
@@ -100,13 +100,13 @@ impl Waiting {
     /// A message that was packed on node `me`.
     pub(crate) fn new(packed: Packed, me: u16) -> Self {
         let Packed {
-            door,
+            handler,
             reply,
             args,
             is_to_all,
         } = packed;
         Self {
-            door,
+            handler,
             reply: reply.map(|reply| (me, reply)),
             is_to_all,
             args,

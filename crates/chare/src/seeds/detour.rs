@@ -1,6 +1,6 @@
 //! The way of messages to seeds: by their home. The header of [`crate::seeds`] says why it keeps their order.
 
-use crate::address::detours::{Detours, Key, Legacy};
+use crate::address::detours::{Detours, Key, Leftover};
 use crate::address::directory::{Route, Site, Whereabouts};
 use crate::address::number::Number;
 use crate::engine::elements::collection::Collection;
@@ -223,27 +223,27 @@ fn confirm(local: &Local, key: Key, from: Option<usize>) {
         Some(worker) if worker == local.worker() => end_own(local, key),
         Some(worker) => local.post(worker, move |local| end_own(local, key)),
         None => {
-            let heirs = local.system().outside().detours.end_own(key);
-            debug_assert!(heirs.is_empty(), "elements move from workers");
+            let successors = local.system().outside().detours.end_own(key);
+            debug_assert!(successors.is_empty(), "elements move from workers");
         }
     }
 }
 
 /// A message of this worker by the home has arrived.
 fn end_own(local: &Local, key: Key) {
-    let told = local.detours().borrow_mut().end_own(key);
-    tell_heirs(local, key, told);
+    let notified = local.detours().borrow_mut().end_own(key);
+    notify_successors(local, key, notified);
 }
 
 /// What was under way at another worker, when an element of it came here, has arrived.
-fn end_legacy(local: &Local, key: Key, legacy: Legacy) {
-    let told = local.detours().borrow_mut().end_legacy(key, legacy);
-    tell_heirs(local, key, told);
+fn end_leftover(local: &Local, key: Key, leftover: Leftover) {
+    let notified = local.detours().borrow_mut().end_leftover(key, leftover);
+    notify_successors(local, key, notified);
 }
 
-fn tell_heirs(local: &Local, key: Key, told: Vec<(usize, Legacy)>) {
-    for (heir, legacy) in told {
-        local.post(heir, move |local| end_legacy(local, key, legacy));
+fn notify_successors(local: &Local, key: Key, notified: Vec<(usize, Leftover)>) {
+    for (successor, leftover) in notified {
+        local.post(successor, move |local| end_leftover(local, key, leftover));
     }
 }
 

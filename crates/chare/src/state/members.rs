@@ -54,9 +54,9 @@ const FEW: usize = 4;
 impl SectionForm {
     /// How messages to elements of an array travel, and their reductions.
     pub(crate) fn in_array(self, members: usize, workers: usize) -> (Self, Self) {
-        let is_crowded = members >= 2 * workers;
+        let is_dense = members >= 2 * workers;
         match self {
-            Self::Auto if is_crowded => (Self::TwoLevel, Self::TwoLevel),
+            Self::Auto if is_dense => (Self::TwoLevel, Self::TwoLevel),
             Self::Auto if members <= FEW => (Self::PointToPoint, Self::PointToPoint),
             Self::Auto => (Self::TwoLevel, Self::Binomial),
             form => (form, form),

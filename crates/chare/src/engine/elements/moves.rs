@@ -26,7 +26,7 @@ impl Move {
 }
 
 /// What moving means for the elements of an array, whatever they are.
-pub(crate) trait Journey: Send + Sync {
+pub(crate) trait Mover: Send + Sync {
     /// Writes old and new worker into the routes of those that are elsewhere than they are to be.
     fn begin(
         &self,

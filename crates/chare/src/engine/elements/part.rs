@@ -44,7 +44,7 @@ use crate::state::rounds::{Group, NextRounds};
 use crate::state::{State as FeatureState, States};
 
 /// What is done with a part as a whole.
-type Errand<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
+type PendingCall<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
 
 /// Messages that wait, the oldest first.
 pub(crate) type Parcels<T> = VecDeque<BoxedParcel<T>>;
@@ -53,12 +53,12 @@ pub(crate) type Parcels<T> = VecDeque<BoxedParcel<T>>;
 pub(crate) struct Part<T: Chare> {
     collection: Arc<Collection<T>>,
     slots: RefCell<Slots<T>>,
-    /// Whose each slot is, and in which epoch he came; can be read while an entry runs.
+    /// ReplyTo each slot is, and in which epoch he came; can be read while an entry runs.
     residents: RefCell<Vec<Option<(Number, u32)>>>,
     /// Elements that are here.
     live: Cell<u64>,
     /// What came before the part was made; none afterwards.
-    unborn: RefCell<Option<Vec<Errand<T>>>>,
+    unborn: RefCell<Option<Vec<PendingCall<T>>>>,
     /// Its first elements are being made, or have been.
     is_coming: Cell<bool>,
     /// Elements that are to come or to go, and the messages that wait for them.

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use crate::address::index::Key;
 use crate::codec::{Across, Crossing};
 use crate::engine::object::cx::Cx;
-use crate::engine::object::door::Door;
+use crate::engine::object::handler::Handler;
 use crate::engine::object::inbox::{Inbox, Queue};
 use crate::engine::object::proxy::{All, One};
 
@@ -25,7 +25,7 @@ pub trait Chare: Sized + Send + 'static {
     const STATE: Option<Crossing<Self>> = None;
 
     /// By which messages of other nodes come in; none for a chare whose messages do not cross.
-    const DOORS: &'static [Door<Self>] = &[];
+    const HANDLERS: &'static [Handler<Self>] = &[];
 
     /// The proxy of one of them, with a method for each entry.
     type One: From<One<Self>> + Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;

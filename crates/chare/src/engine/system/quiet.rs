@@ -32,14 +32,14 @@ use crate::engine::system::System;
 use crate::failure::Failure;
 
 /// Is called once all is quiet, or something has failed.
-pub(crate) type Told = Box<dyn FnOnce(Result<(), Failure>) + Send>;
+pub(crate) type Notify = Box<dyn FnOnce(Result<(), Failure>) + Send>;
 
 /// Counts messages, and calls those that wait for the end of them.
 pub(crate) struct Quiet {
     /// One for each worker, and a last one for everybody else.
     counts: Box<[CachePadded<Counts>]>,
     is_awaited: AtomicBool,
-    awaited: Mutex<Vec<Told>>,
+    awaited: Mutex<Vec<Notify>>,
 }
 
 #[derive(Debug, Default)]
@@ -108,9 +108,9 @@ impl Quiet {
     }
 
     /// Replies when all is quiet in `system`, whose counts these are.
-    pub(crate) fn tell_when_quiet(&self, system: &System, told: Told) {
+    pub(crate) fn tell_when_quiet(&self, system: &System, notify: Notify) {
         let mut awaited = self.awaited.lock().expect("nothing panics under this lock");
-        awaited.push(told);
+        awaited.push(notify);
         // Relaxed: ordered by the fence.
         self.is_awaited.store(true, Relaxed);
         drop(awaited);
@@ -136,8 +136,8 @@ impl Quiet {
         self.is_awaited.store(false, Relaxed);
         drop(awaited);
         let outcome = system.failure().map_or(Ok(()), Err);
-        for told in all {
-            told(outcome.clone());
+        for notify in all {
+            notify(outcome.clone());
         }
     }
 

@@ -49,7 +49,7 @@ impl Unreported {
         self.0.lock().expect("nothing panics under this lock")
     }
 
-    /// Counts this thread as a reporter: it will call [`note_told`](Self::note_told) if it gets a
+    /// Counts this thread as a reporter: it will call [`note_reported`](Self::note_told) if it gets a
     /// failure, and then [`end_report`](Self::end_report).
     pub(crate) fn begin_report(&self) {
         self.lock().reporters += 1;
@@ -79,7 +79,7 @@ impl Unreported {
     /// `knows_all` is true if the program knows by it that something has panicked or that the
     /// runtime has failed. Panics that are reported here later add nothing then, such as one of
     /// another node whose reply has brought it already.
-    pub(crate) fn note_told(&self, knows_all: bool) {
+    pub(crate) fn note_reported(&self, knows_all: bool) {
         let state = &mut self.lock().state;
         if knows_all || matches!(state, State::Panicked(..)) {
             *state = State::Reported;

@@ -69,12 +69,12 @@ impl<T: Chare> Part<T> {
 
     /// Keeps what came before the part was made.
     #[cold]
-    pub(crate) fn wait_for_birth(&self, errand: impl FnOnce(&Local, &Self) + 'static) {
+    pub(crate) fn wait_for_birth(&self, call: impl FnOnce(&Local, &Self) + 'static) {
         self.unborn
             .borrow_mut()
             .as_mut()
             .expect("the caller has looked")
-            .push(Box::new(errand));
+            .push(Box::new(call));
     }
 
     /// Makes the first elements, unless somebody does or has, and does what came before them.
@@ -92,9 +92,9 @@ impl<T: Chare> Part<T> {
                 birth.end_one();
             });
         }
-        let errands = self.unborn.take();
-        for errand in errands.into_iter().flatten() {
-            local.guard(|| errand(local, self));
+        let calls = self.unborn.take();
+        for call in calls.into_iter().flatten() {
+            local.guard(|| call(local, self));
         }
     }
 }

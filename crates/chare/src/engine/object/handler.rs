@@ -10,8 +10,8 @@ use crate::engine::system::registry;
 use crate::failure::Failure;
 
 /// Who is told what an entry replies.
-pub(crate) enum Whose {
-    Nobody,
+pub(crate) enum ReplyTo {
+    None,
     All,
     Asker(Asker),
 }
@@ -19,18 +19,18 @@ pub(crate) enum Whose {
 pub(crate) type Opened<T> = Result<BoxedParcel<T>, CrossingError>;
 
 /// The way in of messages for an entry.
-pub struct Door<T: Chare> {
+pub struct Handler<T: Chare> {
     pub(crate) name: &'static str,
-    pub(crate) open: fn(&[u8], Whose) -> Opened<T>,
+    pub(crate) open: fn(&[u8], ReplyTo) -> Opened<T>,
 }
 
-impl<T: Chare> fmt::Debug for Door<T> {
+impl<T: Chare> fmt::Debug for Handler<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Door({}::{})", T::NAME, self.name)
     }
 }
 
-impl<T: Chare> Door<T> {
+impl<T: Chare> Handler<T> {
     /// The message that came by this door of a chare of `system`.
     ///
     /// # Errors
@@ -39,9 +39,9 @@ impl<T: Chare> Door<T> {
         &self,
         system: u32,
         args: &[u8],
-        whose: Whose,
+        reply_to: ReplyTo,
     ) -> Result<BoxedParcel<T>, Failure> {
-        reading(system, || (self.open)(args, whose)).map_err(|error| {
+        reading(system, || (self.open)(args, reply_to)).map_err(|error| {
             let (of, entry) = (T::NAME, self.name);
             Failure::new(format!(
                 "what another node sends to `{of}::{entry}` cannot be read: {error}"

@@ -18,7 +18,7 @@ const LEN_BYTES: usize = size_of::<u32>();
 
 /// A message between the systems of two nodes.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Letter<'a> {
+pub(crate) enum WireMessage<'a> {
     /// For one element. Its arguments are the body, as in those to all.
     One {
         /// By the number that all nodes know it by, as in all letters.
@@ -27,7 +27,7 @@ pub(crate) enum Letter<'a> {
         priority: i32,
         /// The sender's, as in those to all: it says where the element is ([`crate::migration`]).
         epoch: u32,
-        door: u16,
+        handler: u16,
         /// Under which the sender waits for a reply.
         reply: Option<u64>,
     },
@@ -36,7 +36,7 @@ pub(crate) enum Letter<'a> {
         collection: u32,
         priority: i32,
         epoch: u32,
-        door: u16,
+        handler: u16,
     },
     /// What an entry has replied, as the body, or why it has not.
     Reply {
@@ -95,7 +95,7 @@ pub(crate) enum Letter<'a> {
     Readonly,
 }
 
-impl<'a> Letter<'a> {
+impl<'a> WireMessage<'a> {
     /// The letter as bytes, with this body.
     pub(crate) fn seal(&self, body: Vec<u8>) -> Vec<u8> {
         let mut bytes = body;
