@@ -29,7 +29,8 @@ thread_local! {
 
 /// A boxed message: what it does at its worker.
 ///
-/// Rare messages are boxed, so that the code that sends them is compiled once and not for each kind.
+/// Rare messages are boxed, so that the sending code is compiled once and not for each kind of
+/// message.
 pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
 
 /// A part, and the id of its collection.

@@ -1,4 +1,5 @@
-//! What `#[chare]` says of a type: its entries, as types, so that messages carry arguments and nothing else.
+//! The traits that `#[chare]` implements. Each entry is a type, so that messages carry only
+//! arguments.
 
 use std::fmt;
 use std::hash::Hash;
@@ -10,21 +11,22 @@ use crate::engine::object::handler::Handler;
 use crate::engine::object::inbox::{Inbox, Queue};
 use crate::engine::object::proxy::{All, One};
 
-/// A type whose values are message-driven objects. The attribute [`chare`](macro@crate::chare) implements it.
+/// A type of message-driven objects. The attribute [`chare`](macro@crate::chare) implements this
+/// trait.
 pub trait Chare: Sized + Send + 'static {
-    /// What messages of errors call it.
+    /// The name of the type in error messages.
     const NAME: &'static str;
 
-    /// What elements of its arrays are called.
+    /// The type of the indices of its arrays.
     type Index: Key;
 
     /// The messages that asynchronous entries wait for.
     type Inbox: Inbox;
 
-    /// How its values are written to disk, and to other nodes; none for one of which nobody has said that they are.
+    /// Serialises values for disk and for other nodes; `None` without `#[chare(state)]`.
     const STATE: Option<Crossing<Self>> = None;
 
-    /// By which messages of other nodes come in; none for a chare whose messages do not cross.
+    /// The handlers of messages from other nodes; empty for a chare without `#[chare(nodes)]`.
     const HANDLERS: &'static [Handler<Self>] = &[];
 
     /// The proxy of one of them, with a method for each entry.

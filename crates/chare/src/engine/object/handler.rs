@@ -1,5 +1,5 @@
-//! How messages from other nodes find their method: each method of a chare whose messages cross
-//! nodes has a door.
+//! Handlers of messages from other nodes: each method of a chare with `#[chare(nodes)]` has a
+//! handler that decodes its messages.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::engine::object::parcel::BoxedParcel;
 use crate::engine::system::registry;
 use crate::failure::Failure;
 
-/// Who is told what an entry replies.
+/// The destination of an entry's return value.
 pub(crate) enum ReplyTo {
     None,
     All,
@@ -26,15 +26,15 @@ pub struct Handler<T: Chare> {
 
 impl<T: Chare> fmt::Debug for Handler<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Door({}::{})", T::NAME, self.name)
+        write!(formatter, "Handler({}::{})", T::NAME, self.name)
     }
 }
 
 impl<T: Chare> Handler<T> {
-    /// The message that came by this door of a chare of `system`.
+    /// Decodes a message for this method of a chare of `system`.
     ///
     /// # Errors
-    /// When it makes no sense.
+    /// If the message cannot be decoded.
     pub(crate) fn open(
         &self,
         system: u32,
@@ -50,9 +50,9 @@ impl<T: Chare> Handler<T> {
     }
 }
 
-/// Who waits at another node for a reply.
+/// A caller on another node that waits for a reply.
 ///
-/// Dropping it tells him that there will be none.
+/// Dropping the value tells the caller that there will be no reply.
 pub(crate) struct Asker {
     system: u32,
     node: u16,
@@ -68,7 +68,7 @@ impl Asker {
         }
     }
 
-    /// Tells him.
+    /// Sends the outcome to the caller.
     pub(crate) fn tell(mut self, outcome: Result<Vec<u8>, &Failure>, panicked: bool) {
         self.send(outcome, panicked);
     }

@@ -25,7 +25,7 @@ use crate::address::number::Number;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::parcel::BoxedParcel;
 
-/// What a worker knows of an element that is not settled.
+/// A worker's knowledge of an element that is not settled.
 struct Transit<T: Chare> {
     /// It is to be made here, and counts as being here for messages to all.
     is_unmade: bool,
@@ -112,7 +112,7 @@ impl<T: Chare> Presence<T> {
         result
     }
 
-    /// The same, if anything is known of the element.
+    /// Like `transit`, but only if anything is known of the element.
     #[inline]
     fn change_known<R>(
         &self,
@@ -201,7 +201,7 @@ impl<T: Chare> Presence<T> {
         lens.filter(|&len| len > 0).collect()
     }
 
-    /// Keeps a message for a seed whose home is here.
+    /// Keeps a message for a seed that has its home here.
     pub(super) fn keep_mail(&self, number: Number, parcel: BoxedParcel<T>) {
         self.change(number, |transit| transit.mail.push_back(parcel));
     }
