@@ -11,7 +11,7 @@
 //! |---|---|
 //! | one chare, on any worker | [`Chares::chare`], [`Cx::chare`], [seed policies][policy] |
 //! | many chares, by index | [`Array`] of one to six dimensions: [`Chares::array`] |
-//! | elements that come and go, by key | [`Chares::sparse_array`], [`Array::insert`], [`Array::remove`] |
+//! | elements that come and go | [`Chares::sparse_array`], [`Array::insert`], [`Array::remove`] |
 //! | one on each worker; one on each node | [`Group`], [`NodeGroup`] |
 //! | part of an array; a team of single chares | [`Array::section`], [`Chares::section`] |
 //! | an answer | [`Reply`]: the return value of an entry |
@@ -25,7 +25,7 @@
 //! | the end of elements | [`Cx::end`], [`Array::destroy`] |
 //! | arrays over several processes | the module [`nodes`]: [`Job`](nodes::Job) |
 //! | resuming with other workers and nodes | [`Array::checkpoint`], [`Chares::restore`] |
-//! | finding out why nothing happens | [`Failure`], [`Chares::who_waits`], variable `RADDLE_WATCH` |
+//! | diagnosing a standstill | [`Failure`], [`Chares::who_waits`], variable `RADDLE_WATCH` |
 //! | data written in chunks, read as an array | [`ChunkedArray`] |
 //!
 //! [policy]: raddle_runtime::SeedPolicy
@@ -207,7 +207,7 @@
 //! #[chare(index = &'static str)]
 //! impl Word {
 //!     #[entry]
-//! |    fn count_up(&mut self) {
+//!     fn count_up(&mut self) {
 //!         self.count += 1;
 //!     }
 //!
@@ -221,7 +221,7 @@
 //! let words: Array<Word> = runtime.sparse_array();
 //! for word in "to be or not to be".split(' ') {
 //!     let word = words.get(word).unwrap_or_else(|| words.insert(word, |_| Word { count: 0 }));
-//! |    word.count_up();
+//!     word.count_up();
 //! }
 //! assert_eq!(words.at("be").count().wait(), 2);
 //! words.remove("or");
@@ -287,10 +287,10 @@
 //!
 //!     #[entry]
 //!     fn monday(&mut self, cx: &mut Cx<Self>) {
-//! |        let office = cx.this();
-//! |        office.with_priority(1).do_it("tidy up");
-//! |        office.do_it("write");
-//! |        office.with_priority(-1).do_it("answer the telephone");
+//!         let office = cx.this();
+//!         office.with_priority(1).do_it("tidy up");
+//!         office.do_it("write");
+//!         office.with_priority(-1).do_it("answer the telephone");
 //!     }
 //!
 //!     #[entry]
@@ -379,23 +379,35 @@
 //! scopes freely: no other entry begins on this worker before they end. A fork uses the entry's
 //! [`Cx`] on behalf of its element, on whatever worker the fork runs.
 //!
-//! # What fails, and how
-//! | what goes wrong | who is told |
+//! # Errors and panics
+//! | problem | reported to |
 //! |---|---|
-//! | what is sent is not `Send`, or borrowed; what is sent to many is not `Clone` | whoever compiles it |
-//! | an array over nodes of chares without `#[chare(nodes)]`; what crosses nodes and is not `Serialize` and `Deserialize` | whoever compiles it |
-//! | an index that there is not, a member twice, an element twice, a worker that there is not | the caller, by a panic |
-//! | an entry panics whose reply somebody waits for | he: [`Reply::wait`] and `.await` panic, [`Reply::try_wait`] and [`Reply::outcome`] give the [`Failure`] |
-//! | another entry panics, or a constructor | all who wait for anything of this runtime's chares outside of entries, now or later. Where nothing waits until the end: dropping the runtime panics, a [`Job`](nodes::Job) returns the failure, and a program that uses the default runtime ends with exit code 101 |
-//! | a message to an element that has ended, or ends before it receives it | he who waits for its reply; without one, all who wait |
-//! | a message or a contribution to a section that was destroyed, or has lost a member | all who wait; he who waits for its reduction |
-//! | a scan of an array or a section that has lost an element, of a section that was destroyed, or of unlike contributions | the entries that take part in it, by a panic |
-//! | contributions to one reduction that do not fit together | all who wait |
-//! | a chare awaits a reply of its own | that entry, by a panic |
-//! | the runtime ends | whoever waits for a reply of it; other messages are dropped without a word |
-//! | nobody sends or contributes what is waited for | nobody; [`Chares::who_waits`] says what waits, and for what, and so does the program by itself with `RADDLE_WATCH=5s` |
+//! | a message is not `Send`, borrows, or goes to many and is not `Clone` | compile error |
+//! | an array over nodes of chares without `#[chare(nodes)]` | compile error |
+//! | a value that crosses nodes is not `Serialize` and `Deserialize` | compile error |
+//! | a wrong index or worker; a duplicate member or element | the caller, as a panic |
+//! | an entry with an awaited reply panics | the waiter of the reply (see below) |
+//! | another entry, or a constructor, panics | all waiters of the runtime (see below) |
+//! | a message to an element that has ended, or ends first | the waiter of its reply, else all waiters |
+//! | a message to a section that was destroyed or lost a member | all waiters |
+//! | a contribution to such a section | all waiters; the waiter of the reduction |
+//! | a scan lost an element or its section, or got unlike contributions | the participants, as a panic |
+//! | incompatible contributions to one reduction | all waiters |
+//! | a chare awaits a reply of its own | that entry, as a panic |
+//! | the runtime ends | waiters of its replies; other messages are dropped silently |
+//! | the awaited message or contribution is never sent | not reported; see [`Chares::who_waits`] |
 //!
-//! A chare whose entry panics is dropped, since nobody knows what state it is in; what is sent to it afterwards fails.
+//! "All waiters" are the threads and futures outside of entries that wait for anything of this
+//! runtime's chares, now or later. If nothing waits until the end, dropping the runtime panics, a
+//! [`Job`](nodes::Job) returns the failure, and a program that uses the default runtime ends with
+//! exit code 101.
+//!
+//! If an entry with an awaited reply panics, the waiter gets a panic from [`Reply::wait`] and
+//! `.await`, and a [`Failure`] from [`Reply::try_wait`] and [`Reply::outcome`]. With
+//! `RADDLE_WATCH=5s`, a program prints by itself what waits, and for what.
+//!
+//! A chare is dropped after one of its entries has panicked, since its state may be inconsistent.
+//! Messages that are sent to it afterwards fail.
 #![forbid(unsafe_code)]
 
 extern crate self as raddle_chare;
@@ -465,16 +477,16 @@ pub use raddle_collections::reduce;
 /// ```
 /// use raddle_chare::{Chares, chare};
 /// use raddle_runtime::Runtime;
+///
 /// /// Adds the numbers that it receives.
-/// /// Adds numbers that it hears.
 /// struct Cell {
 ///     sum: u64,
 /// }
 ///
 /// #[chare]
 /// impl Cell {
-/// |    fn add(&mut self, number: u64) {
-///     fn hear(&mut self, number: u64) {
+///     #[entry]
+///     fn add(&mut self, number: u64) {
 ///         self.sum += number;
 ///     }
 ///
@@ -485,9 +497,9 @@ pub use raddle_collections::reduce;
 /// }
 ///
 /// let runtime = Runtime::builder().workers(2).build()?;
+/// let cell: CellProxy = runtime.chare(|_| Cell { sum: 0 });
 /// cell.add(3);
 /// cell.add(4);
-/// cell.hear(4);
 /// assert_eq!(cell.sum().wait(), 7);
 /// # Ok::<(), raddle_runtime::BuildError>(())
 /// ```

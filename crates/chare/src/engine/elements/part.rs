@@ -5,7 +5,7 @@
 //! slots are borrowed. State that a running entry changes in another way (by a contribution, or by
 //! ending its element) is kept outside of the slots.
 //!
-//! A message whose element is not ready waits. The cases are checked in this order:
+//! A message for an element that is not ready waits. The cases are checked in this order:
 //!
 //! | situation | the message waits |
 //! |---|---|
@@ -257,8 +257,8 @@ impl<T: Chare> Part<T> {
         self.states.of()
     }
 
-    /// The number by which all nodes know an array whose reductions end at another node, and that
-    /// node.
+    /// For an array with reductions that end at another node: the number of the array, which all
+    /// nodes know, and that node.
     pub(crate) fn root_elsewhere(&self, local: &Local, group: Group) -> Option<(u32, u16)> {
         let (number, node) = (self.collection.wide()?, self.collection.root_node());
         let nodes = local.system().other_nodes()?;
@@ -454,7 +454,7 @@ impl<T: Chare> Part<T> {
         self.presence.take_going_on(number)
     }
 
-    /// Keeps a message for a seed whose home is here.
+    /// Keeps a message for a seed that has its home here.
     pub(crate) fn keep_mail(&self, number: Number, parcel: BoxedParcel<T>) {
         self.presence.keep_mail(number, parcel);
     }

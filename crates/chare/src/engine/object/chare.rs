@@ -32,15 +32,16 @@ pub trait Chare: Sized + Send + 'static {
     /// The proxy of one of them, with a method for each entry.
     type One: From<One<Self>> + Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
 
-    /// The proxy of many of them, with a method for each entry whose arguments can be cloned.
+    /// The proxy of many chares, with a method for each entry with arguments that can be cloned.
     type All: From<All<Self>> + Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
 }
 
-/// A chare whose messages cross nodes: `#[chare(nodes)]` implements it.
+/// A chare with messages that cross nodes: `#[chare(nodes)]` implements this trait.
 #[diagnostic::on_unimplemented(
     message = "messages to a `{Self}` cannot cross nodes",
-    label = "an array over nodes needs chares whose messages cross nodes",
-    note = "write `#[chare(nodes)]` on the `impl` block of `{Self}`, and derive `serde::Serialize` and `serde::Deserialize` for what it is sent and replies",
+    label = "an array over nodes needs chares with messages that cross nodes",
+    note = "write `#[chare(nodes)]` on the `impl` block of `{Self}`, and derive \
+            `serde::Serialize` and `serde::Deserialize` for its arguments and replies",
     note = "for an array on this node alone, use `setup.runtime().array(..)`"
 )]
 pub trait CrossesNodes: Chare {}

@@ -40,9 +40,9 @@ use crate::state::rounds::{Group, NextRounds};
 ///     #[entry]
 ///     fn add_up(&mut self, cx: &mut Cx<Self>) {
 ///         let (left, right) = self.heights.split_at(self.heights.len() / 2);
-/// |        // Any worker may run either half.
-/// |        let add_right = |cx: &mut Cx<Self>| cx.contribute(Sum(right.iter().sum::<u64>()));
-/// |        let (left, ()) = join(|| left.iter().sum(), || add_right(cx));
+///         // Any worker may run either half.
+///         let add_right = |cx: &mut Cx<Self>| cx.contribute(Sum(right.iter().sum::<u64>()));
+///         let (left, ()) = join(|| left.iter().sum(), || add_right(cx));
 ///         cx.contribute(Sum::<u64>(left));
 ///     }
 /// }
@@ -297,7 +297,8 @@ impl<T: Chare> Cx<T> {
 /// Panics in the name of an element that waits where its worker cannot go on with it.
 pub(crate) fn wait_outside<T: Chare>() -> ! {
     panic!(
-        "a {} waits for a message outside of its `async` entries, where none can come: make the entry `async` and `.await` it there",
+        "a {} waits for a message outside of its `async` entries, \
+             where none can come: make the entry `async` and `.await` it there",
         T::NAME
     )
 }

@@ -9,7 +9,7 @@
 //! | `is_unmade` | the mark of an insertion | the element has been made here, or will not be |
 //! | `arrives_in` | going over to the epoch of a move to this worker | it has come, or will not |
 //! | `leaves_in` | going over to the epoch of a move from this worker | it has left |
-//! | `goes_on_to` | a move from here, before the element was made here | it has been made, and sent on |
+//! | `goes_on_to` | a move from here, before the element was made | it has been made, and sent on |
 //! | `early` | a message that came before the element | the element has come |
 //! | `mail` | a message that came to the home of a seed | the seed has been made somewhere |
 //!
