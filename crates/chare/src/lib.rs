@@ -388,10 +388,10 @@
 //! | a wrong index or worker; a duplicate member or element | the caller, as a panic |
 //! | an entry with an awaited reply panics | the waiter of the reply (see below) |
 //! | another entry, or a constructor, panics | all waiters of the runtime (see below) |
-//! | a message to an element that has ended, or ends first | the waiter of its reply, else all waiters |
+//! | a message to an element that has ended | the waiter of its reply, else all waiters |
 //! | a message to a section that was destroyed or lost a member | all waiters |
 //! | a contribution to such a section | all waiters; the waiter of the reduction |
-//! | a scan lost an element or its section, or got unlike contributions | the participants, as a panic |
+//! | a scan lost an element, or contributions differ | the participants, as a panic |
 //! | incompatible contributions to one reduction | all waiters |
 //! | a chare awaits a reply of its own | that entry, as a panic |
 //! | the runtime ends | waiters of its replies; other messages are dropped silently |

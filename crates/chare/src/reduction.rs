@@ -51,7 +51,8 @@ impl<T: Chare> Cx<T> {
     /// Contributes to the array's next reduction. [`Array::reduction`](crate::Array::reduction)
     /// returns its result.
     ///
-    /// Each element contributes once to each of the array's reductions; all contribute the same kind of reducer.
+    /// Each element contributes once to each of the array's reductions; all contribute the same
+    /// kind of reducer.
     ///
     /// # Panics
     /// When the chare is in no array.
@@ -332,8 +333,8 @@ fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
         match share.finish() {
             Some(Ok(_)) if share.lacks_its_call() => {
                 let text = format!(
-                    "reduction {round} of {} ends on a node without contributors, so that the use of its \
-                     result is unknown: those that have contributed are on other nodes",
+                    "reduction {round} of {} ends on a node without contributors, which cannot use \
+                     the result: the elements that have contributed are on other nodes",
                     T::NAME
                 );
                 local.system().fail(Failure::new(text));

@@ -13,32 +13,35 @@ pub(crate) type Key = (u32, Number);
 #[derive(Debug, Default)]
 pub(crate) struct Detours {
     by_element: HashMap<Key, Detour>,
-    /// Numbers the legacies of this worker.
+    /// The number of the next leftover of this worker.
     count: u64,
 }
 
-/// What an element that moves leaves for its new worker to wait for: the old worker, and a number of its own.
+/// The messages that a moving element leaves under way, for its new worker to wait for: the old
+/// worker and a sequence number.
 pub(crate) type Leftover = (usize, u64);
 
-/// What has to arrive before a sender may send straight to an element.
+/// The messages that must arrive before a sender may send straight to an element.
 #[derive(Debug, Default)]
 struct Detour {
-    /// His messages that have not met it.
+    /// The number of the sender's own messages that have not met the element.
     own: usize,
-    /// What other workers had under way when elements of theirs came here.
+    /// Messages that other workers had under way when their elements came here.
     taken_over: Vec<Leftover>,
     successors: Vec<Successor>,
 }
 
-/// A worker to which an element has moved from here: what that sends must not come before what had been sent here by then.
+/// A worker to which an element has moved from here. Its messages must not overtake those that had
+/// been sent here by then.
 ///
-/// It waits for nothing that was sent, or taken over, after that: else two workers between which elements go to and fro would wait for each
-/// other.
+/// The successor waits for nothing that was sent, or taken over, after the move. Otherwise two
+/// workers that exchange elements could wait for each other.
 #[derive(Debug)]
 struct Successor {
     worker: usize,
     leftover: Leftover,
-    /// As of the detour. Messages meet their element in order: when so many have, those that were first have.
+    /// The count at the time of the move. Messages meet their element in order, so after this many
+    /// have met it, the earliest ones have.
     own: usize,
     taken_over: Vec<Leftover>,
 }
@@ -66,18 +69,20 @@ impl Detours {
         self.by_element.entry(key).or_default().own += 1;
     }
 
-    /// How many elements they lead to.
+    /// The number of elements with a detour.
     #[cfg(shuttle)]
     pub(crate) fn count(&self) -> usize {
         self.by_element.len()
     }
 
-    /// A message has met the element; returns who shall know that a legacy has arrived.
+    /// Notes that a message has met the element. Returns the successors to notify of arrived
+    /// leftovers.
     pub(crate) fn end_own(&mut self, key: Key) -> Vec<(usize, Leftover)> {
         self.end_some(key, |own, _| *own = own.saturating_sub(1))
     }
 
-    /// A legacy has arrived; returns who shall know that another one has.
+    /// Notes that a leftover has arrived. Returns the successors to notify of further arrived
+    /// leftovers.
     pub(crate) fn end_leftover(&mut self, key: Key, ended: Leftover) -> Vec<(usize, Leftover)> {
         self.end_some(key, |_, taken_over| {
             taken_over.retain(|&leftover| leftover != ended)
@@ -108,7 +113,8 @@ impl Detours {
         notified
     }
 
-    /// What an element leaves that moves from worker `from` to worker `to`, and the elements for which it does.
+    /// Creates the leftover of an element that moves from worker `from` to worker `to`. Also
+    /// returns the elements that it concerns.
     pub(crate) fn hand_over(&mut self, from: usize, to: usize) -> (Leftover, Vec<Key>) {
         let leftover = (from, self.count);
         self.count += 1;
@@ -123,7 +129,7 @@ impl Detours {
         (leftover, self.by_element.keys().copied().collect())
     }
 
-    /// Sends by the home, too, until what an element that comes has left at its old worker has arrived.
+    /// Sends via the homes until the leftover of an element that comes here has arrived.
     pub(crate) fn take_over(&mut self, leftover: Leftover, keys: &[Key]) {
         for &key in keys {
             let detour = self.by_element.entry(key).or_default();

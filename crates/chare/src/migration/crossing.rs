@@ -1,7 +1,8 @@
 //! Elements that go from node to node: each becomes bytes, with the messages that wait for it.
 //!
-//! One that is to go sends itself the message [`Leave`], which has its turn when no entry of it is under way. From then on it is frozen, and
-//! what comes waits with it: so nothing that cannot be written begins any more. Then it is moved as others are.
+//! An element that is to leave sends itself the message [`Leave`], which runs when no entry of the
+//! element is under way. From then on the element is frozen, and its messages wait with it: so
+//! nothing begins that cannot be serialised. Then the element moves like any other.
 
 use crate::address::number::Number;
 use crate::codec::{Packed, reading};
@@ -25,7 +26,7 @@ use crate::unpack::unpack;
 
 /// Has an element leave for another node, once no entry of it is under way.
 pub(crate) struct Leave {
-    /// Of those of all nodes.
+    /// The worker's number among those of all nodes.
     pub(crate) worker: usize,
 }
 

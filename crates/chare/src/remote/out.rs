@@ -17,12 +17,12 @@ use crate::codec::Packed;
 
 use raddle_sync::prim::Relaxed;
 
-/// Sends a letter to another node; should that be no more, it has been told.
+/// Sends a wire message to another node. A node that has ended has already been reported.
 pub(crate) fn send_away(system: &System, node: u16, wire_message: &WireMessage<'_>) {
     send_away_with(system, node, wire_message, Vec::new());
 }
 
-/// The same, with a body.
+/// Like `send_away`, with a body.
 pub(crate) fn send_away_with(
     system: &System,
     node: u16,
@@ -34,17 +34,17 @@ pub(crate) fn send_away_with(
     }
 }
 
-/// Sends a letter about elements that move.
+/// Sends a wire message about migration.
 pub(crate) fn send_travel(system: &System, node: u16, travel: Travel) {
     send_away(system, node, &WireMessage::Travel(travel));
 }
 
-/// Sends a letter to all other nodes.
+/// Sends a wire message to all other nodes.
 pub(crate) fn send_to_others(system: &System, wire_message: &WireMessage<'_>) {
     send_to_others_with(system, wire_message, Vec::new());
 }
 
-/// The same, with a body.
+/// Like `send_to_others`, with a body.
 pub(crate) fn send_to_others_with(system: &System, wire_message: &WireMessage<'_>, body: Vec<u8>) {
     if let Some(away) = remote::away(system) {
         send_sealed(system, away, away.others(), wire_message, body);
@@ -62,7 +62,8 @@ fn send_sealed(
     let worker = local::with(system.id(), |local| local.map(|local| local.worker()));
     for node in nodes {
         if wire_message.is_counted() {
-            // Relaxed: read when this node has been found quiet, after whoever sends.
+            // Relaxed: read after this node has been found quiet, which comes after the sender's
+            // count.
             away.sent.fetch_add(1, Relaxed);
         }
         if let Err(failure) = away.transport.send(worker, node, &bytes) {
@@ -104,7 +105,7 @@ fn send_packed<T: Chare>(
     send_away_with(system, node, &wire_message, packed.args);
 }
 
-/// The same for a thread that is no worker, which found the element on `node`.
+/// Like `send_one`, for a thread that is not a worker and has found the element on `node`.
 ///
 /// It may have moved while its message was written, and is looked for again where no epoch can end.
 #[cold]
@@ -138,7 +139,8 @@ pub(crate) fn send_one_from_outside<T: Chare>(
     sent.unwrap_or_else(|failure| system.fail(failure));
 }
 
-/// A message to all elements of a collection as it goes to other nodes; none if it is not over nodes, or has come from one.
+/// Serialises a message to all elements of a collection for other nodes. Returns `None` if the
+/// collection is not over nodes, or the message came from another node.
 pub(crate) fn cross_spread<T: Chare>(
     system: &System,
     collection: &Collection<T>,

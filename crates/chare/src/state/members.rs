@@ -215,7 +215,7 @@ pub(crate) struct Sections {
     table: Mutex<Table>,
 }
 
-/// A snapshot of all sections: no element or section comes or goes while it is used.
+/// The sections behind the lock: no element or section comes or goes while it is held.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     /// The number of the next section; none is given twice.
