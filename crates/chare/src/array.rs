@@ -27,7 +27,7 @@ use crate::reduction;
 use crate::reduction::Make;
 use crate::reduction::claim;
 use crate::remote;
-use crate::remote::Letter;
+use crate::remote::WireMessage;
 use crate::remote::out;
 use crate::reply::Reply;
 use crate::section::Section;
@@ -37,7 +37,8 @@ use crate::state::rounds::NextRounds;
 
 /// An array of chares, each on some worker.
 ///
-/// A small value that is copied freely, as proxies are. The elements live until they end, or the runtime does.
+/// A small value that is copied freely, like a proxy. The elements live until they end or the
+/// runtime ends.
 pub struct Array<T: Chare> {
     pub(crate) system: u32,
     pub(crate) collection: u32,
@@ -106,7 +107,7 @@ impl<T: Chare> Array<T> {
         T::All::from(All::new(self.system, self.collection, None))
     }
 
-    /// The result of the next reduction that nobody has asked for yet; see [`Cx::contribute`].
+    /// Returns the result of the next unclaimed reduction; see [`Cx::contribute`].
     ///
     /// Fails when that results in something else than `O`.
     pub fn reduction<O: Send + 'static>(self) -> Reply<O> {
@@ -115,17 +116,24 @@ impl<T: Chare> Array<T> {
 
     /// Puts an element in, on the calling worker; from other threads, on one after the other.
     ///
-    /// It gets what the caller sends to all from then on, and takes part in the reductions that this triggers. It does not get what the caller
-    /// has sent to all before, and takes no part in the reductions to which elements contribute in the entries that are called by
-    /// that; where such an entry waits, or sends on what triggers a contribution, or another caller triggers reductions meanwhile, it is
-    /// open which reduction is the first: programs wait then for the result before they insert. Reductions that are triggered afterwards wait
-    /// until all workers have answered from which one on the element takes part.
+    /// The element gets all messages that the caller sends to all elements afterwards, and takes
+    /// part in the reductions that these messages trigger. It does not get messages to all that the
+    /// caller sent before. It takes no part in reductions to which elements contribute in the
+    /// entries of those earlier messages. If such an entry waits, or sends further messages that
+    /// trigger a contribution, or another caller triggers reductions meanwhile, then the element's
+    /// first reduction is unspecified: such programs wait for the result before they insert.
+    /// Reductions that are triggered afterwards wait until all workers have answered from which
+    /// reduction on the element takes part.
+    ///
+    /// Cost: two messages for each worker, and twice as many if messages wait for other elements
+    /// that are to come.
     ///
     /// Cost: two messages for each worker, and as many again if messages wait for other elements that are to come.
     ///
     /// # Panics
-    /// When there is such an element, be it that it is being removed ([`remove`](Self::remove)); when the index lies outside the array's
-    /// shape; and when 2²⁰ − 1 elements have had this place of a shape, one after the other.
+    /// If the element exists already, even if it is being removed ([`remove`](Self::remove)); if
+    /// the index lies outside the array's shape; and if 2²⁰ − 1 elements have had this place of a
+    /// shape, one after the other.
     #[track_caller]
     pub fn insert(
         self,
@@ -207,9 +215,11 @@ impl<T: Chare> Array<T> {
         }
     }
 
-    /// Ends the element with this index, when the messages that the caller has sent to it before have run.
+    /// Ends the element with this index after the messages have run that the caller has sent to it
+    /// before.
     ///
-    /// Until then it is there: its index cannot be given to another with [`insert`](Self::insert), and to remove it once more does nothing.
+    /// Until then the element exists: [`insert`](Self::insert) cannot reuse its index, and removing
+    /// it again has no effect.
     ///
     /// # Panics
     /// When there is none: it was never made, or has ended.
@@ -224,8 +234,8 @@ impl<T: Chare> Array<T> {
 
     /// Drops all elements, and the memory of the array.
     ///
-    /// What is under way to them then is a [`Failure`](crate::Failure): the array should be quiet. An array that is not destroyed lives
-    /// until its runtime ends.
+    /// Messages that are under way to the elements fail with a [`Failure`](crate::Failure), so the
+    /// array should be quiet. An array that is not destroyed lives until its runtime ends.
     pub fn destroy(self) {
         let Self {
             system, collection, ..
@@ -236,7 +246,7 @@ impl<T: Chare> Array<T> {
         if let Some(shared) = system.find_collection::<T>(collection)
             && let Some(collection) = shared.wide()
         {
-            out::send_to_others(&system, &Letter::Destroy { collection });
+            out::send_to_others(&system, &WireMessage::Destroy { collection });
             remote::forget_wide(&system, collection);
         }
         destroy_here(&system, collection);
@@ -278,7 +288,7 @@ pub(crate) fn destroy_here(system: &System, collection: u32) {
     }
 }
 
-/// What an array is made with besides its elements.
+/// The options for a new array, except its elements.
 pub struct ArrayOptions<I: Index> {
     shape: I::Shape,
     worker_of: Option<Box<dyn Fn(I) -> usize + Send + Sync>>,
@@ -296,7 +306,8 @@ impl<I: Index> fmt::Debug for ArrayOptions<I> {
 }
 
 impl<I: Index> ArrayOptions<I> {
-    /// An array of this shape, whose elements are dealt to the workers in blocks.
+    /// Creates options for an array of this shape; its elements are distributed to the workers in
+    /// blocks.
     pub fn new(shape: I::Shape) -> Self {
         Self {
             shape,
@@ -328,14 +339,15 @@ impl<I: Index> ArrayOptions<I> {
     }
 }
 
-/// What an array of keys is made with.
+/// The options for a new sparse array.
 #[derive(Clone, Debug, Default)]
 pub struct SparseOptions {
     balancing: Option<Balancing>,
 }
 
 impl SparseOptions {
-    /// An array whose elements stay where they are put in, unless they move by themselves.
+    /// Creates options for an array with elements that stay where they are inserted, unless they
+    /// migrate themselves.
     pub fn new() -> Self {
         Self::default()
     }
@@ -369,7 +381,7 @@ impl<T: Chare> Array<T> {
         self.section_with(SectionForm::Auto, indices)
     }
 
-    /// A section whose messages and reductions travel as `form` says.
+    /// Creates a section with messages and reductions in the given `form`.
     ///
     /// # Panics
     /// As [`section`](Self::section).
@@ -407,7 +419,7 @@ impl<T: Chare> Section<T> {
 }
 
 impl<T: Chare> Array<T> {
-    /// What the last balancing of this array found and did; none before the first.
+    /// The result of the last balancing of this array; `None` before the first.
     pub fn last_balancing(self) -> Option<Balanced> {
         let system = crate::engine::system::System::find(self.system)?;
         let collection = system.collection::<T>(self.collection);

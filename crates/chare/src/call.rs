@@ -82,8 +82,8 @@ fn pack<M: Method, F: Finish<M::Output>>(
     node: u16,
 ) -> Option<Packed> {
     match (written::<M>(args), M::ACROSS) {
-        (Ok((door, args)), Some(across)) => Some(Packed {
-            door,
+        (Ok((handler, args)), Some(across)) => Some(Packed {
+            handler,
             reply: finish.cross(system, node, across.output),
             args,
             is_to_all: F::IS_TO_ALL,
@@ -112,7 +112,7 @@ pub(crate) fn written<M: Method>(args: &M::Args) -> Result<(u16, Vec<u8>), Failu
             "a message for `{name}::{entry}` cannot go to another node: {error}"
         ))
     })?;
-    Ok((across.door, args))
+    Ok((across.handler, args))
 }
 
 /// Runs an [`Entry`] to completion.

@@ -224,7 +224,7 @@ impl Chares for Runtime {}
 
 impl<T: Chare> Chares for Running<'_, T> {}
 
-/// Whose chares they are.
+/// ReplyTo chares they are.
 pub trait HasSystem {
     #[doc(hidden)]
     fn with_system<R>(&self, call: impl FnOnce(&Arc<System>) -> R) -> R;
@@ -256,8 +256,8 @@ pub(crate) fn quiescence(system: &Arc<System>) -> Reply<()> {
     if remote::away(system).is_some() {
         tell_when_all_are_quiet(system, replier);
     } else {
-        let told = Box::new(|outcome| replier.give(outcome));
-        system.quiet().tell_when_quiet(system, told);
+        let notify = Box::new(|outcome| replier.give(outcome));
+        system.quiet().tell_when_quiet(system, notify);
     }
     reply
 }

@@ -213,22 +213,26 @@ impl Flavor for Behind<'_> {
 
 /// How messages for an entry cross nodes: by which door they come in, and what they carry there and back.
 pub struct Across<A, O> {
-    pub(crate) door: u16,
+    pub(crate) handler: u16,
     pub(crate) args: Crossing<A>,
     pub(crate) output: Crossing<O>,
 }
 
 impl<A, O> fmt::Debug for Across<A, O> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Across({})", self.door)
+        write!(formatter, "Across({})", self.handler)
     }
 }
 
 impl<A, O> Across<A, O> {
     /// By the door with this number.
     #[must_use]
-    pub const fn new(door: u16, args: Crossing<A>, output: Crossing<O>) -> Self {
-        Self { door, args, output }
+    pub const fn new(handler: u16, args: Crossing<A>, output: Crossing<O>) -> Self {
+        Self {
+            handler,
+            args,
+            output,
+        }
     }
 }
 

@@ -1,8 +1,8 @@
-//! What every message needs, from the moment it is sent until its element has run it.
+//! The message path: everything between sending a message and running its entry.
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`object`] | the traits that `#[chare]` implements, contexts, proxies, and messages on their way |
+//! | [`object`] | the traits that `#[chare]` implements, contexts, proxies, messages under way |
 //! | [`elements`] | a collection of elements: what all workers share of it, and a worker's part |
 //! | [`local`] | one worker's side of the system |
 //! | [`system`] | what all workers of a runtime share |

@@ -1,32 +1,38 @@
-//! Message-driven objects on the workers of a runtime, and what belongs to programs made of them.
+//! Message-driven objects on the workers of a runtime, and the tools for programs made of them.
 //!
-//! A *chare* is a value of a type of one's own that others call by messages. The attribute [`chare`](macro@chare) on its plain `impl` block
-//! says which methods are *entries*, and makes *proxies* that have a method for each: calling that sends a message, and returns at once.
-//! Each chare lives on one worker and runs one entry at a time, which has it for itself as `&mut self`. So there is nothing to lock, and
-//! while one waits for its next message its worker runs others.
+//! A *chare* is a value of a user-defined type that other code calls by messages. The attribute
+//! [`chare`](macro@chare) on its plain `impl` block marks methods as *entries* and generates
+//! *proxies*. A proxy has one method for each entry; calling that method sends a message and
+//! returns at once. Each chare lives on one worker and runs one entry at a time, with exclusive
+//! access through `&mut self`. So no locks are needed, and while a chare waits for its next
+//! message, its worker runs other chares.
 //!
-//! | for | there is |
+//! | task | items |
 //! |---|---|
-//! | a chare alone, wherever there is a worker for it | [`Chares::chare`], [`Cx::chare`], [`SeedPolicy`](raddle_runtime::SeedPolicy) |
-//! | many, by index | [`Array`] of one to six dimensions: [`Chares::array`] |
-//! | many that come and go, by any key | [`Chares::sparse_array`], [`SparseOptions`], [`Array::insert`], [`Array::remove`] |
+//! | one chare, on any worker | [`Chares::chare`], [`Cx::chare`], [seed policies][policy] |
+//! | many chares, by index | [`Array`] of one to six dimensions: [`Chares::array`] |
+//! | elements that come and go | [`Chares::sparse_array`], [`Array::insert`], [`Array::remove`] |
 //! | one on each worker; one on each node | [`Group`], [`NodeGroup`] |
-//! | some of an array; a team of chares that are in none | [`Section`]: [`Array::section`], [`Chares::section`] |
-//! | an answer | [`Reply`]: an entry that returns something replies it |
-//! | what all have found, as one result | [`Cx::contribute`], [`Cx::reduce`] and the module [`reduce`] |
-//! | what all before an element have found | [`Cx::scan`] in arrays with a shape, [`Cx::scan_in`] in sections |
+//! | part of an array; a team of single chares | [`Array::section`], [`Chares::section`] |
+//! | an answer | [`Reply`]: the return value of an entry |
+//! | one result from many elements | [`Cx::contribute`], [`Cx::reduce`], module [`reduce`] |
+//! | prefix results, in index order | [`Cx::scan`] for dense arrays, [`Cx::scan_in`] for sections |
 //! | control flow over many messages | `async` entries, [`Cx::next`], [`Cx::next_where`] |
-//! | what is urgent, and what is not | [`One::with_priority`] and [`All::with_priority`], which each proxy has; chares that wait for a worker, and messages to them, have none |
-//! | another place | [`Cx::migrate_to`]; the module [`balance`], which decides by itself |
-//! | how finely to cut work | [`Grain`], [`GrainTuner`] |
-//! | the end | [`Cx::exit`] with [`Chares::until_exit`], [`Chares::quiescence`], [`Cx::end`], [`Array::destroy`] |
-//! | several processes, on which the elements of an array are | the module [`nodes`]: [`Job`](nodes::Job) |
-//! | to go on later, on another number of workers and nodes | [`Array::checkpoint`], [`Chares::restore`] |
-//! | the reason why nothing happens | [`Failure`], [`Chares::who_waits`], the variable `RADDLE_WATCH` |
-//! | data in chunks, written apart and read as one array | [`ChunkedArray`] |
+//! | priorities of messages | [`One::with_priority`], [`All::with_priority`]; seeds have none |
+//! | migration | [`Cx::migrate_to`]; the module [`balance`] does it automatically |
+//! | the grain size of work | [`Grain`], [`GrainTuner`] |
+//! | the end of the program | [`Cx::exit`] with [`Chares::until_exit`], [`Chares::quiescence`] |
+//! | the end of elements | [`Cx::end`], [`Array::destroy`] |
+//! | arrays over several processes | the module [`nodes`]: [`Job`](nodes::Job) |
+//! | resuming with other workers and nodes | [`Array::checkpoint`], [`Chares::restore`] |
+//! | diagnosing a standstill | [`Failure`], [`Chares::who_waits`], variable `RADDLE_WATCH` |
+//! | data written in chunks, read as an array | [`ChunkedArray`] |
+//!
+//! [policy]: raddle_runtime::SeedPolicy
 //!
 //! # An array and a reduction
-//! Sending to all elements costs a message for each worker. Contributions are merged on each worker, then up a tree of workers.
+//! Sending to all elements costs one message per worker. Contributions are merged on each worker
+//! first, then up a tree of workers.
 //! ```
 //! use raddle_chare::reduce::Sum;
 //! use raddle_chare::{Chares, Cx, chare};
@@ -53,7 +59,8 @@
 //! ```
 //!
 //! # Replies
-//! An entry with a result replies it. A thread that is no worker waits for a [`Reply`], an `async` entry awaits it.
+//! An entry with a return value sends it back as a reply. A thread that is not a worker waits for a
+//! [`Reply`]; an `async` entry awaits the reply.
 //! ```
 //! # use raddle_chare::{Chares, Cx, chare};
 //! # use raddle_runtime::Runtime;
@@ -93,8 +100,9 @@
 //! ```
 //!
 //! # Waiting for messages
-//! A function without a body, marked `#[message]`, is a kind of message that `async` entries wait for. Those that come before
-//! anybody waits for them are kept. While an entry waits, no other entry of its chare runs: `self` is as it was.
+//! A function without a body, marked `#[message]`, declares a kind of message that `async` entries
+//! wait for. Messages that arrive before an entry waits for them are kept. While an entry waits, no
+//! other entry of its chare runs, so `self` does not change.
 //! ```
 //! # use raddle_chare::{Chares, Cx, chare};
 //! # use raddle_runtime::Runtime;
@@ -127,9 +135,10 @@
 //! ```
 //!
 //! # Seeds
-//! A chare that is in no array is a seed until some worker has time to make it; idle workers take seeds from others. Its proxy can
-//! be used at once. Entries make seeds with [`Cx::chare`], and arrays and groups with what [`Cx::runtime`] gives. Seeds have no priorities:
-//! which is made first is up to the [`SeedPolicy`](raddle_runtime::SeedPolicy).
+//! A chare that is in no array is a seed until a worker has time to construct the chare. Idle
+//! workers take seeds from others. The proxy can be used at once. Entries create seeds with
+//! [`Cx::chare`], and arrays and groups through [`Cx::runtime`]. Seeds have no priorities: the
+//! [`SeedPolicy`](raddle_runtime::SeedPolicy) decides which one is constructed first.
 //! ```
 //! # use raddle_chare::{Chares, Cx, chare};
 //! # use raddle_runtime::Runtime;
@@ -158,8 +167,9 @@
 //! ```
 //!
 //! # Sections
-//! Some of an array's elements: messages go to all of them, and they reduce and scan among themselves. Chares that are in no array can be a section
-//! too, seeds as well: the team of one step of an algorithm ([`Chares::section`]).
+//! A section is a subset of an array's elements. Messages can be sent to all members, and the
+//! members reduce and scan among themselves. Chares that are in no array, including seeds, can form
+//! a section too: for example the team of one step of an algorithm ([`Chares::section`]).
 //! ```
 //! # use raddle_chare::reduce::Max;
 //! # use raddle_chare::{Chares, Cx, Section, chare};
@@ -197,7 +207,7 @@
 //! #[chare(index = &'static str)]
 //! impl Word {
 //!     #[entry]
-//!     fn hear(&mut self) {
+//!     fn count_up(&mut self) {
 //!         self.count += 1;
 //!     }
 //!
@@ -211,7 +221,7 @@
 //! let words: Array<Word> = runtime.sparse_array();
 //! for word in "to be or not to be".split(' ') {
 //!     let word = words.get(word).unwrap_or_else(|| words.insert(word, |_| Word { count: 0 }));
-//!     word.hear();
+//!     word.count_up();
 //! }
 //! assert_eq!(words.at("be").count().wait(), 2);
 //! words.remove("or");
@@ -221,8 +231,9 @@
 //! ```
 //!
 //! # Groups
-//! An element on each worker, for what chares on one worker share: a message to [`here`](Group::here) crosses no core, and
-//! [`with_here`](Group::with_here) is a call. A [`NodeGroup`] has one element for all workers, whose entries run wherever there is time.
+//! A group has one element on each worker, for state that the chares of one worker share. A message
+//! to [`here`](Group::here) stays on its core, and [`with_here`](Group::with_here) is a plain call.
+//! A [`NodeGroup`] has one element for all workers, and any worker with time runs its entries.
 //! ```
 //! # use raddle_chare::reduce::Sum;
 //! # use raddle_chare::{Chares, Cx, Group, chare};
@@ -263,12 +274,12 @@
 //! ```
 //! # use raddle_chare::{Chares, Cx, chare};
 //! # use raddle_runtime::Runtime;
-//! struct Desk {
+//! struct Office {
 //!     done: Vec<&'static str>,
 //! }
 //!
 //! #[chare]
-//! impl Desk {
+//! impl Office {
 //!     #[entry]
 //!     fn do_it(&mut self, what: &'static str) {
 //!         self.done.push(what);
@@ -276,10 +287,10 @@
 //!
 //!     #[entry]
 //!     fn monday(&mut self, cx: &mut Cx<Self>) {
-//!         let desk = cx.this();
-//!         desk.with_priority(1).do_it("tidy up");
-//!         desk.do_it("write");
-//!         desk.with_priority(-1).do_it("answer the telephone");
+//!         let office = cx.this();
+//!         office.with_priority(1).do_it("tidy up");
+//!         office.do_it("write");
+//!         office.with_priority(-1).do_it("answer the telephone");
 //!     }
 //!
 //!     #[entry]
@@ -289,18 +300,21 @@
 //! }
 //!
 //! let runtime = Runtime::builder().workers(1).build()?;
-//! let desk = runtime.chare(|_| Desk { done: Vec::new() });
-//! desk.monday();
+//! let office = runtime.chare(|_| Office { done: Vec::new() });
+//! office.monday();
 //! runtime.quiescence().wait();
-//! assert_eq!(desk.done().wait(), ["answer the telephone", "write", "tidy up"]);
+//! assert_eq!(office.done().wait(), ["answer the telephone", "write", "tidy up"]);
 //! # Ok::<(), raddle_runtime::BuildError>(())
 //! ```
 //!
 //! # Nodes, and checkpoints
-//! A program that is a [`Job`](nodes::Job) runs on one process or on several. What all of them do alike is the set-up, which makes the arrays; what
-//! follows is said once. Only what goes to another node is written as bytes, by serde: `#[chare(nodes)]` asks for arguments and replies that can be, and
-//! `#[chare(state)]` for values that can be, which is what a checkpoint consists of. Buffers of plain numbers, `Vec<f64>` or `Box<[u8]>`, cross as they lie where they
-//! are arguments, replies or contributions of their own; within another type [`nodes::plain`] says so.
+//! A program that is a [`Job`](nodes::Job) runs on one process or on several. Every node runs the
+//! same set-up, which creates the arrays; the main part runs once. Values are serialised, with
+//! serde, only when they go to another node. `#[chare(nodes)]` requires arguments and replies that
+//! can be serialised. `#[chare(state)]` requires values that can be serialised; checkpoints consist
+//! of them. Buffers of plain numbers, such as `Vec<f64>` or `Box<[u8]>`, are sent as raw bytes if
+//! they are a whole argument, reply or contribution; inside another type, [`nodes::plain`] asks for
+//! the same.
 //! ```
 //! # use raddle_chare::nodes::Job;
 //! # use raddle_chare::{Chares, chare};
@@ -336,49 +350,64 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What is promised
-//! - A message runs its entry once: it is neither lost nor doubled, also while its chare moves. Only the end of the runtime drops messages.
-//! - An entry runs to its end before another of its chare begins; an `async` entry too, however often it waits. Calls queue up meanwhile;
-//!   messages of the kinds that `async` entries wait for are kept apart from them.
-//! - Messages of one sender to one chare arrive in the order in which they were sent, those to its
-//!   whole array among them, if they have the same priority. Senders are chares, and each thread
-//!   that is no worker. Each fork of an entry (a half of a join, a task of a scope, a part of a
-//!   loop) is a sender of its own, since it may run on another worker: what one fork sends keeps
-//!   its order, and nothing holds between that and what other forks send, or the entry itself
-//!   before it forks and after it has waited for them. An entry that needs one order collects in
-//!   its forks, and sends afterwards. To sections in the form [`SectionForm::Binomial`], as those
-//!   of five and more chares in no array are, messages travel by a tree: what the sender sends to
-//!   one member afterwards may overtake them.
-//! - A message is moved, and what its buffers hold is never copied, but for a clone for each element where it goes to many; what is large and
-//!   only read goes in an `Arc`.
+//! # Guarantees
+//! - A message runs its entry exactly once, even while its chare moves. Only the end of the runtime
+//!   drops messages.
+//! - An entry, including an `async` one that waits, runs to its end before another entry of the
+//!   same chare begins. Calls queue up meanwhile. Messages of the kinds that `async` entries wait
+//!   for are queued separately.
+//! - Messages of one sender to one chare arrive in the order in which they were sent, if they have
+//!   the same priority. This includes messages to its whole array. Each chare is a sender, and so
+//!   is each thread that is not a worker. Each fork of an entry (a half of a join, a task of a
+//!   scope, a part of a loop) is a sender of its own, because another worker may run the fork. The
+//!   messages of one fork keep their order. There is no order between the messages of a fork and
+//!   those of other forks, nor those that the entry itself sends before it forks or after it has
+//!   waited for its forks. An entry that needs one order collects values in its forks and sends
+//!   afterwards. Messages to sections of the form [`SectionForm::Binomial`] travel along a tree, as
+//!   do messages to sections of five or more chares in no array. A message that the sender sends to
+//!   one member later may overtake them.
+//! - A message is moved. The contents of its buffers are never copied, except for one clone per
+//!   element when the message goes to many. Put large read-only data into an `Arc`.
 //! - A waiting program uses no CPU.
 //!
 //! # What an entry should not do
-//! Block. It has its worker for itself, and all chares there wait for it. [`Reply::wait`] panics on
-//! a worker, since what it waits for may be bound for that very worker: make the entry `async`, and
-//! await the reply. What has to block (files, sockets) belongs into
-//! [`Runtime::spawn_blocking`](raddle_runtime::Runtime::spawn_blocking), in a call that sends a
-//! message when it is done. Within an entry, [`join`](raddle_runtime::join), loops and scopes may
-//! be used freely: no other entry begins on this worker before they end. A fork uses the entry's
-//! [`Cx`] in the name of its element, whatever worker runs the fork.
+//! An entry should not block: it occupies its worker, and all other chares of that worker wait.
+//! [`Reply::wait`] panics on a worker, since the message that it waits for may have to run on that
+//! same worker. Make the entry `async` and await the reply instead. Run blocking operations (files,
+//! sockets) with [`Runtime::spawn_blocking`](raddle_runtime::Runtime::spawn_blocking), in a closure
+//! that sends a message when it is done. An entry may use [`join`](raddle_runtime::join), loops and
+//! scopes freely: no other entry begins on this worker before they end. A fork uses the entry's
+//! [`Cx`] on behalf of its element, on whatever worker the fork runs.
 //!
-//! # What fails, and how
-//! | what goes wrong | who is told |
+//! # Errors and panics
+//! | problem | reported to |
 //! |---|---|
-//! | what is sent is not `Send`, or borrowed; what is sent to many is not `Clone` | whoever compiles it |
-//! | an array over nodes of chares without `#[chare(nodes)]`; what crosses nodes and is not `Serialize` and `Deserialize` | whoever compiles it |
-//! | an index that there is not, a member twice, an element twice, a worker that there is not | the caller, by a panic |
-//! | an entry panics whose reply somebody waits for | he: [`Reply::wait`] and `.await` panic, [`Reply::try_wait`] and [`Reply::outcome`] give the [`Failure`] |
-//! | another entry panics, or a constructor | all who wait for anything of this runtime's chares outside of entries, now or later. Where nothing waits until the end: dropping the runtime panics, a [`Job`](nodes::Job) returns the failure, and a program that uses the default runtime ends with exit code 101 |
-//! | a message to an element that has ended, or ends before it receives it | he who waits for its reply; without one, all who wait |
-//! | a message or a contribution to a section that was destroyed, or has lost a member | all who wait; he who waits for its reduction |
-//! | a scan of an array or a section that has lost an element, of a section that was destroyed, or of unlike contributions | the entries that take part in it, by a panic |
-//! | contributions to one reduction that do not fit together | all who wait |
-//! | a chare awaits a reply of its own | that entry, by a panic |
-//! | the runtime ends | whoever waits for a reply of it; other messages are dropped without a word |
-//! | nobody sends or contributes what is waited for | nobody; [`Chares::who_waits`] says what waits, and for what, and so does the program by itself with `RADDLE_WATCH=5s` |
+//! | a message is not `Send`, borrows, or goes to many and is not `Clone` | compile error |
+//! | an array over nodes of chares without `#[chare(nodes)]` | compile error |
+//! | a value that crosses nodes is not `Serialize` and `Deserialize` | compile error |
+//! | a wrong index or worker; a duplicate member or element | the caller, as a panic |
+//! | an entry with an awaited reply panics | the waiter of the reply (see below) |
+//! | another entry, or a constructor, panics | all waiters of the runtime (see below) |
+//! | a message to an element that has ended | the waiter of its reply, else all waiters |
+//! | a message to a section that was destroyed or lost a member | all waiters |
+//! | a contribution to such a section | all waiters; the waiter of the reduction |
+//! | a scan lost an element, or contributions differ | the participants, as a panic |
+//! | incompatible contributions to one reduction | all waiters |
+//! | a chare awaits a reply of its own | that entry, as a panic |
+//! | the runtime ends | waiters of its replies; other messages are dropped silently |
+//! | the awaited message or contribution is never sent | not reported; see [`Chares::who_waits`] |
 //!
-//! A chare whose entry panics is dropped, since nobody knows what state it is in; what is sent to it afterwards fails.
+//! "All waiters" are the threads and futures outside of entries that wait for anything of this
+//! runtime's chares, now or later. If nothing waits until the end, dropping the runtime panics, a
+//! [`Job`](nodes::Job) returns the failure, and a program that uses the default runtime ends with
+//! exit code 101.
+//!
+//! If an entry with an awaited reply panics, the waiter gets a panic from [`Reply::wait`] and
+//! `.await`, and a [`Failure`] from [`Reply::try_wait`] and [`Reply::outcome`]. With
+//! `RADDLE_WATCH=5s`, a program prints by itself what waits, and for what.
+//!
+//! A chare is dropped after one of its entries has panicked, since its state may be inconsistent.
+//! Messages that are sent to it afterwards fail.
 #![forbid(unsafe_code)]
 
 extern crate self as raddle_chare;
@@ -449,7 +478,7 @@ pub use raddle_collections::reduce;
 /// use raddle_chare::{Chares, chare};
 /// use raddle_runtime::Runtime;
 ///
-/// /// Adds numbers that it hears.
+/// /// Adds the numbers that it receives.
 /// struct Cell {
 ///     sum: u64,
 /// }
@@ -457,7 +486,7 @@ pub use raddle_collections::reduce;
 /// #[chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, number: u64) {
+///     fn add(&mut self, number: u64) {
 ///         self.sum += number;
 ///     }
 ///
@@ -469,8 +498,8 @@ pub use raddle_collections::reduce;
 ///
 /// let runtime = Runtime::builder().workers(2).build()?;
 /// let cell: CellProxy = runtime.chare(|_| Cell { sum: 0 });
-/// cell.hear(3);
-/// cell.hear(4);
+/// cell.add(3);
+/// cell.add(4);
 /// assert_eq!(cell.sum().wait(), 7);
 /// # Ok::<(), raddle_runtime::BuildError>(())
 /// ```

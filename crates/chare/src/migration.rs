@@ -1,27 +1,34 @@
-//! Moving elements between workers while messages for them are under way: none is lost, none comes twice, and the order of each sender stays.
+//! Moves elements between workers while messages for them are under way. No message is lost or
+//! duplicated, and the order of each sender is kept.
 //!
-//! Moves are made in batches, one after the other; worker 0 begins each, with all that is wanted by then: of several moves of one element, the
-//! last. A batch has a number, its *epoch*. All workers, and the threads outside as one more sender, go over to the epoch one by one, and send by
-//! the new places from then on:
+//! Moves are made in batches, one after the other. Worker 0 begins each batch with all moves
+//! requested by then; of several moves of one element, only the last counts. A batch has a number,
+//! its *epoch*. All workers, and the outside threads as one more sender, enter the epoch one by
+//! one, and send to the new places from then on:
 //!
 //! ```text
-//! worker 0     writes old and new worker into the routes, then tells everybody to go over
-//! each sender  goes over, and sends a marker to each worker that elements leave: it is the last that comes by the old routes
-//! old worker   goes on with the elements that leave; when all markers are there, sends them to their new workers
+//! worker 0     writes old and new worker into the routes, then asks all senders to enter the epoch
+//! each sender  enters it, and sends a marker, the last message by the old routes, to each old worker
+//! old worker   runs the leaving elements; after all markers, sends them to their new workers
 //! new worker   keeps what comes for an element, until that is there
 //! worker 0     when all have come: makes the new worker the old one too, and begins the next batch
 //! ```
 //!
-//! An element sends from its new worker after it has sent from its old one: [`departures`] see to the order of that.
+//! An element sends from its new worker after it has sent from its old one: [`departures`] keeps
+//! the order of these messages.
 //!
-//! What is sent to all carries its sender's epoch: an element counts as being where that epoch says. So it is skipped at its old worker by what was
-//! sent in the new epoch, and at its new worker by what was sent before.
-//! Of a program over nodes the batches are those of all nodes, with one epoch; the first node begins them ([`wide`]).
+//! A message to all elements carries its sender's epoch: an element counts as being where that
+//! epoch says. So its old worker skips it for messages that were sent in the new epoch, and its new
+//! worker skips it for messages that were sent before.
+//!
+//! In a program over nodes, a batch covers all nodes with one epoch, and the first node begins it
+//! ([`wide`]).
 //! # Invariants
-//! 1. At most one batch is under way: a route whose old and new workers differ is of this batch, and each sender is in its epoch or in the
-//!    one before.
-//! 2. All that a sender sent by the old route arrives before his marker, since mailboxes keep the order of each sender. Those of the
-//!    threads outside are in one order, since they send under a lock; worker 0 sends their marker as one of them.
+//! 1. At most one batch is under way. A route with different old and new workers belongs to this
+//! batch, and each sender is in its epoch or in the one before.
+//! 2. All messages that a sender sent by the old route arrive before its marker, since mailboxes
+//! keep the order of each sender. The messages of outside threads are in one order, since these
+//! threads send under a lock; worker 0 sends their marker as one of them.
 
 pub(crate) mod arrivals;
 pub(crate) mod crossing;
@@ -41,7 +48,7 @@ use wide::Main;
 
 use crate::address::directory::{Route, Site};
 use crate::address::number::Number;
-use crate::engine::elements::moves::{Journey, Move, Request};
+use crate::engine::elements::moves::{Move, Mover, Request};
 use crate::engine::local::Local;
 use crate::engine::local::ranks::RanksOf;
 use crate::engine::object::chare::Chare;
@@ -75,19 +82,19 @@ impl Moves {
     }
 }
 
-/// What the coordinator knows.
+/// The knowledge of the coordinator.
 #[derive(Default)]
 pub(crate) struct Coordinator {
     /// On each worker: the number of senders that have gone over, if elements leave it.
     marker_count: usize,
-    /// What the next batch is made of, by array.
+    /// The moves of the next batch, by array.
     wanted: BTreeMap<u32, Wanted>,
-    /// What is done when that has been made.
+    /// Calls to make when the next batch is complete.
     when_made: Vec<Request>,
     /// Elements of the batch under way that have not come yet, and what is done when they have.
     awaited: usize,
     when_come: Vec<Request>,
-    /// What the first of several nodes knows besides.
+    /// Additional state of the first of several nodes.
     main: Main,
 }
 
@@ -97,7 +104,7 @@ impl State for Coordinator {
 
 /// Elements of one array, and the workers to which they are to go.
 struct Wanted {
-    of: Box<dyn Journey>,
+    of: Box<dyn Mover>,
     moves: Vec<(Number, Site)>,
 }
 
@@ -114,31 +121,33 @@ pub(crate) struct Batch {
 /// Where elements of one array go.
 struct MovesOf {
     collection: u32,
-    of: Box<dyn Journey>,
+    of: Box<dyn Mover>,
     moves: Vec<Move>,
 }
 
-/// The journeys of chares `T`.
-struct JourneyOf<T>(PhantomData<fn() -> T>);
+/// Migration of chares of type `T`.
+struct MoverOf<T>(PhantomData<fn() -> T>);
 
 /// That, whatever they are.
-pub(crate) fn journey<T: Chare>() -> Box<dyn Journey> {
-    Box::new(JourneyOf::<T>(PhantomData))
+pub(crate) fn mover<T: Chare>() -> Box<dyn Mover> {
+    Box::new(MoverOf::<T>(PhantomData))
 }
 
 impl<T: Chare> Cx<T> {
     /// Moves this element to another worker, soon. Messages that are under way find it.
     ///
-    /// Who is called to several workers goes to the last one. All that want to move at about the same time move together: some 1 µs each.
+    /// If migrations to several workers are requested, the element goes to the last one. Elements
+    /// that are to move at about the same time move together, at some 1 µs each.
     ///
-    /// In an array over nodes the workers of all nodes are counted through, those of the first node first. An element that goes to another node is
-    /// written and read again, by what `#[chare(nodes, state)]` says of it: it goes when no `async` entry of it is under way, and gets no
-    /// messages until it has come. One that cannot be written, or has not received all messages that it is to wait for, stays, and the
-    /// program fails.
+    /// In an array over nodes, the workers of all nodes are numbered consecutively, starting with
+    /// those of the first node. An element that goes to another node is serialised as
+    /// `#[chare(nodes, state)]` describes. It leaves when none of its `async` entries is under way,
+    /// and gets no messages until it has arrived. An element that cannot be serialised, or has not
+    /// received all messages that it waits for, stays, and the program fails.
     ///
     /// # Panics
-    /// When there is no such worker, for an element of a group or a node group, and for one that is to go to another node where nothing says how
-    /// it is written.
+    /// If there is no such worker, for an element of a group or a node group, and for a move to
+    /// another node without `#[chare(nodes, state)]`.
     pub fn migrate_to(&self, worker: usize) {
         let one = self.one();
         let stays = self.with_collection(|collection| collection.stays());
@@ -170,7 +179,7 @@ impl Batch {
         }
     }
 
-    /// How many elements leave workers of this node.
+    /// The number of elements that leave workers of this node.
     fn count(&self) -> usize {
         let moves = self.groups.iter().flat_map(|group| &group.moves);
         moves.filter_map(Move::source).count()
@@ -210,7 +219,7 @@ fn want<T: Chare>(
         .wanted
         .entry(collection)
         .or_insert_with(|| Wanted {
-            of: journey::<T>(),
+            of: mover::<T>(),
             moves: Vec::new(),
         });
     wanted.moves.extend(moves);
@@ -251,7 +260,7 @@ fn begin_next(local: &Local) {
 fn groups(
     local: &Local,
     epoch: u32,
-    wanted: impl Iterator<Item = (u32, Box<dyn Journey>, Vec<(Number, Site)>)>,
+    wanted: impl Iterator<Item = (u32, Box<dyn Mover>, Vec<(Number, Site)>)>,
 ) -> Vec<MovesOf> {
     let groups = wanted.map(|(collection, of, moves)| MovesOf {
         collection,
@@ -314,7 +323,8 @@ pub(crate) fn go_over(local: &Local, epoch: u32) {
     }
 }
 
-/// A sender has gone over: no more comes from it for what leaves. The last marker shows that this worker has gone over too.
+/// Notes that a sender has entered the epoch: it sends no more to the leaving elements here. The
+/// last marker also shows that this worker has entered it.
 fn take_marker(local: &Local) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.marker_count += 1;
@@ -355,7 +365,7 @@ pub(crate) fn end_batch(local: &Local) {
     call_all(local, when_come);
 }
 
-impl<T: Chare> Journey for JourneyOf<T> {
+impl<T: Chare> Mover for MoverOf<T> {
     fn begin(
         &self,
         local: &Local,

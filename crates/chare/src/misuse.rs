@@ -126,28 +126,28 @@ struct KeptNotSend;
 ///
 /// ```compile_fail,E0277
 /// use raddle_chare::{Array, chare};
-/// struct Letter;
+/// struct WireMessage;
 /// struct Cell;
 /// #[chare]
 /// impl Cell {
 ///     #[entry]
-///     fn receive(&mut self, _letter: Letter) {}
+///     fn receive(&mut self, _letter: WireMessage) {}
 /// }
 /// fn send(cells: Array<Cell>) {
-///     cells.all().receive(Letter);
+///     cells.all().receive(WireMessage);
 /// }
 /// ```
 /// ```
 /// use raddle_chare::{Array, chare};
-/// struct Letter;
+/// struct WireMessage;
 /// struct Cell;
 /// #[chare]
 /// impl Cell {
 ///     #[entry]
-///     fn receive(&mut self, _letter: Letter) {}
+///     fn receive(&mut self, _letter: WireMessage) {}
 /// }
 /// fn send(cells: Array<Cell>) {
-///     cells.at(0).receive(Letter);
+///     cells.at(0).receive(WireMessage);
 /// }
 /// ```
 struct NotClone;

@@ -25,7 +25,7 @@ pub struct Nodes {
     /// Who receives.
     pub progress: Progress,
     /// For how many pieces of letters there is room between two ports.
-    pub room: usize,
+    pub capacity: usize,
     /// From which port messages come late first, of the ports of all nodes.
     pub slow: usize,
 }
@@ -45,7 +45,7 @@ pub fn over_nodes<S, R>(
         // A model has few workers.
         ports: (nodes.workers + MORE_PORTS) as u16,
     };
-    let mut all = Node::all(shape, nodes.room, nodes.slow).into_iter();
+    let mut all = Node::all(shape, nodes.capacity, nodes.slow).into_iter();
     let first = all.next().expect("there is a first node");
     let serve = |node| {
         let (build, setup) = (build.clone(), setup.clone());

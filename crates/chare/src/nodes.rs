@@ -13,14 +13,14 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | `door` | how a letter finds its entry |
+//! | `handler` | how a letter finds its entry |
 //! | `arrive` | what a letter does where it comes |
 //! | `addresses` | proxies as bytes |
 //! | `job` | a program's nodes, from their start to their end |
 
 mod addresses;
 mod arrive;
-mod door;
+mod handler;
 #[cfg(not(loom))]
 mod job;
 
@@ -35,6 +35,6 @@ pub use job::{JobError, Progress, Setup};
 pub(crate) use job::{MORE_PORTS, run_on};
 
 pub use crate::codec::{Across, BySerde, Crossing, CrossingError, plain};
-pub use crate::engine::object::door::Door;
+pub use crate::engine::object::handler::Handler;
 #[cfg(shuttle)]
 use crate::model::net;

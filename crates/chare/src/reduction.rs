@@ -1,14 +1,17 @@
-//! Reductions over the elements of an array, in two levels: what the elements of a worker contribute is merged there, then sent up a tree of
-//! workers.
+//! Reductions over the elements of an array, in two levels: the contributions of a worker's
+//! elements are merged there, then sent up a tree of workers.
 //!
-//! Elements number their reductions. A worker's share of one goes up when all elements that are there have contributed; what
-//! comes in from below before that goes with it, what comes later goes on at once. The root counts contributions, and knows how many
-//! there are to be: that alone says when a reduction is complete, so that elements may move, come and go meanwhile.
+//! Elements number their reductions. A worker's share of a reduction goes up once all elements on
+//! that worker have contributed. Shares from below that arrive before then go with it; later ones
+//! go on at once. The root counts contributions and knows the expected number. Only that count
+//! decides whether a reduction is complete, so elements may move, come and go meanwhile.
 //!
-//! The root is one worker for all reductions of an array; each section has its own, where its first member was when it was made.
+//! All reductions of an array have one root worker. Each section has its own: the worker of its
+//! first member when the section was made.
 //!
-//! From which reduction on an element takes part that is inserted, the root finds out ([`crate::insertion`]). One that ends takes no part
-//! in those to which it has not contributed.
+//! The root finds out from which reduction on an inserted element takes part
+//! ([`crate::insertion`]). An element that ends takes no part in reductions to which it has not
+//! contributed.
 //!
 //! # Source
 //! Jetley, Kalé, sect. 5.C: merging per processor first, then over a tree of processors.
@@ -34,7 +37,7 @@ use crate::engine::object::cx::Cx;
 use crate::engine::system::System;
 use crate::failure::{Failure, contain, said};
 use crate::remote::out;
-use crate::remote::{self, Letter};
+use crate::remote::{self, WireMessage};
 use crate::reply::{Reply, What, reply};
 use crate::state::members::Members;
 use crate::state::merged::{Output, downcast};
@@ -45,9 +48,11 @@ use raddle_collections::reduce::Reducer;
 const BRANCHES: usize = 4;
 
 impl<T: Chare> Cx<T> {
-    /// Contributes to the array's next reduction; its result goes to who asks for it, with [`Array::reduction`](crate::Array::reduction).
+    /// Contributes to the array's next reduction. [`Array::reduction`](crate::Array::reduction)
+    /// returns its result.
     ///
-    /// Each element contributes once to each of the array's reductions; all contribute the same kind of reducer.
+    /// Each element contributes once to each of the array's reductions; all contribute the same
+    /// kind of reducer.
     ///
     /// # Panics
     /// When the chare is in no array.
@@ -55,9 +60,11 @@ impl<T: Chare> Cx<T> {
         self.contribute_for(reducer, Goes::Claim, || Target::Claim);
     }
 
-    /// Contributes to the array's next reduction; its result goes to `then`, which is called once, on some worker.
+    /// Contributes to the array's next reduction, and passes its result to `then`, which is called
+    /// once, on some worker.
     ///
-    /// The calls of all contributors should do the same, since whose is called is left open.
+    /// All contributors should pass equivalent functions, since it is unspecified which one is
+    /// called.
     ///
     /// # Panics
     /// When the chare is in no array.
@@ -105,7 +112,7 @@ impl<T: Chare> Cx<T> {
     ) {
         assert!(
             self.has_index(),
-            "this {} is in no array, and has nobody to reduce with",
+            "this {} is in no array, and has no elements to reduce with",
             T::NAME
         );
         let round = self.next_round(None);
@@ -116,7 +123,7 @@ impl<T: Chare> Cx<T> {
     }
 }
 
-/// The result of the next reduction of a collection, or of a section, that nobody has asked for yet.
+/// Returns the result of the next unclaimed reduction of a collection or a section.
 pub(crate) fn claim<T: Chare, O: Send + 'static>(
     system: u32,
     collection: u32,
@@ -182,7 +189,7 @@ pub(crate) fn tell_all<T: Chare, O: Clone + Send + Sync + 'static>(
     }
 }
 
-/// Takes in the contribution of an element that is here to a reduction over the array, or over a section.
+/// Adds the contribution of a local element to a reduction over the array or a section.
 pub(crate) fn contribute<T: Chare, R: Reducer>(
     local: &Local,
     part: &Part<T>,
@@ -326,7 +333,8 @@ fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
         match share.finish() {
             Some(Ok(_)) if share.lacks_its_call() => {
                 let text = format!(
-                    "reduction {round} of {} ends where no element names what it is for: those that have contributed are on other nodes",
+                    "reduction {round} of {} ends on a node without contributors, which cannot use \
+                     the result: the elements that have contributed are on other nodes",
                     T::NAME
                 );
                 local.system().fail(Failure::new(text));
@@ -355,10 +363,11 @@ fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
 /// True when it is known which elements take part in a reduction over the array. For the root.
 fn is_settled<T: Chare>(local: &Local, part: &Part<T>, round: u64) -> bool {
     let insertions = part.state::<Insertions>().borrow();
-    // Where there is a queue for each sender, what an insertion triggers can come before it is said that it has begun.
-    let has_heard_of_all = local.system().post().is_one_queue()
+    // With one queue per sender, contributions triggered by an insertion can arrive before the
+    // notice that the insertion has begun.
+    let has_seen_all = local.system().post().is_one_queue()
         || part.collection().insertions_begun() == insertions.begun();
-    has_heard_of_all && insertions.are_clear_of(round)
+    has_seen_all && insertions.are_clear_of(round)
 }
 
 fn end_round<T: Chare>(
@@ -396,19 +405,19 @@ fn tell_other_nodes<T: Chare>(local: &Local, part: &Part<T>, round: u64, output:
     };
     match away.reducers.write_output(output) {
         Ok((of, output)) => {
-            let letter = Letter::Result {
+            let wire_message = WireMessage::Result {
                 collection,
                 round,
                 of,
             };
-            out::send_to_others_with(local.system(), &letter, output);
+            out::send_to_others_with(local.system(), &wire_message, output);
         }
         Err(failure) => local.system().fail(failure),
     }
 }
 
-/// Hears the result of a reduction that has ended on another node.
-pub(crate) fn hear_result<T: Chare>(
+/// Receives the result of a reduction that has ended on another node.
+pub(crate) fn receive_result<T: Chare>(
     local: &Local,
     part: &Part<T>,
     round: u64,
@@ -431,7 +440,7 @@ pub(crate) fn hear_result<T: Chare>(
     }
 }
 
-/// Gives a result to the first who waits for one, or keeps it for who comes.
+/// Gives a result to the first waiter, or keeps it for the next one.
 fn settle_claim<T: Chare>(part: &Part<T>, group: Group, outcome: Outcome) {
     let mut all = part.state::<AllRounds>().borrow_mut();
     let root = &mut all.of(group).root;
@@ -444,7 +453,7 @@ fn settle_claim<T: Chare>(part: &Part<T>, group: Group, outcome: Outcome) {
     }
 }
 
-/// Gives the next result that nobody has asked for to `claim`. For the root.
+/// Gives the next unclaimed result to `claim`. For the root.
 fn take_claim<T: Chare>(local: &Local, part: &Part<T>, group: Group, claim: Claim) {
     if let Some((_, node)) = part.root_elsewhere(local, group) {
         let text = format!(
@@ -477,7 +486,7 @@ fn take_claim<T: Chare>(local: &Local, part: &Part<T>, group: Group, claim: Clai
     }
 }
 
-/// Tells those who wait for reductions of a section that have no results. For the root.
+/// Fails the waits for those reductions of a section that have no result. For the root.
 pub(crate) fn fail_lost_claims<T: Chare>(part: &Part<T>, section: u32, members: &Members) {
     let mut all = part.state::<AllRounds>().borrow_mut();
     let root = &mut all.of(Some(section)).root;
@@ -520,12 +529,12 @@ pub(crate) fn comes<T: Chare>(part: &Part<T>, number: Number, rounds: &NextRound
 /// From reduction `from` on there is one contribution more, or less; says so to the root.
 pub(crate) fn tell_root<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: i64) {
     if let Some((collection, node)) = part.root_elsewhere(local, None) {
-        let letter = Letter::Population {
+        let wire_message = WireMessage::Population {
             collection,
             from,
             by,
         };
-        return out::send_away(local.system(), node, &letter);
+        return out::send_away(local.system(), node, &wire_message);
     }
     let collection = part.collection().id();
     local.post(part.collection().root(), move |local| {
@@ -542,7 +551,7 @@ pub(crate) fn change_population<T: Chare>(local: &Local, part: &Part<T>, from: u
     fail_deserted(local, part);
 }
 
-/// Nobody who waits for a reduction of an array without elements waits for ever. For the root.
+/// Fails the waits for reductions of an array without elements. For the root.
 fn fail_deserted<T: Chare>(local: &Local, part: &Part<T>) {
     let mut all = part.state::<AllRounds>().borrow_mut();
     let root = &mut all.of(None).root;
@@ -564,7 +573,7 @@ fn deserted<T: Chare>(local: &Local, group: Group) -> Failure {
     let of = group.map_or("array has no elements", |_| "section has no members");
     local.system().failure().unwrap_or_else(|| {
         Failure::new(format!(
-            "a reduction of {name} has nobody to contribute: the {of}"
+            "a reduction of {name} has no element to contribute: the {of}"
         ))
     })
 }

@@ -1,24 +1,24 @@
-//! What a system has of the systems of other nodes: the way out to them, and what it waits for.
+//! A system's view of the systems on other nodes: the way to send to them, and pending replies.
 //!
-//! This is the lower half of programs over nodes. It writes letters, sends them by a [`Carrier`],
-//! and knows the collections that letters are for by a trait ([`Reachable`]). What letters do where
-//! they come, and how nodes start and end, is the upper half, [`crate::nodes`].
+//! This is the lower half of programs over nodes. It creates wire messages, sends them through a
+//! [`Transport`], and knows their target collections only by a trait ([`Reachable`]). The upper
+//! half, [`crate::nodes`], handles wire messages that arrive, and starts and ends nodes.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `letter` | what nodes tell each other |
-//! | `travel` | what nodes tell each other about elements that move |
-//! | `reachable` | a collection that letters are for |
-//! | `out` | letters on their way out |
+//! | `wire_message` | the messages between nodes |
+//! | `travel` | the messages between nodes about migration |
+//! | `reachable` | a collection that is the target of wire messages |
+//! | `out` | sending wire messages |
 //! | `reducers` | reducers as bytes |
 //! | `quiet` | when all nodes are quiet |
 
-mod letter;
 pub(crate) mod out;
 pub(crate) mod quiet;
 mod reachable;
 mod reducers;
 mod travel;
+mod wire_message;
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -27,48 +27,50 @@ use std::sync::Arc;
 
 use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
-pub(crate) use letter::Letter;
 pub(crate) use quiet::{Waves, tell_when_quiet};
 pub(crate) use reachable::{Reachable, SavedPart};
 pub(crate) use reducers::Reducers;
 pub(crate) use travel::{Crosser, Travel, Waiting, Wish};
+pub(crate) use wire_message::WireMessage;
 
 use crate::engine::system::{OtherNodes, Outcome, System};
 use crate::failure::Failure;
 
-/// Takes letters to other nodes.
-pub(crate) trait Carrier: fmt::Debug + Send + Sync {
-    /// Takes a letter to `node`, after all that this thread has sent there before; `worker` is which of the node's workers it is, if it is one.
+/// Sends wire messages to other nodes.
+pub(crate) trait Transport: fmt::Debug + Send + Sync {
+    /// Sends a wire message to `node`, after all earlier ones of this thread to that node. `worker`
+    /// is the number of the calling worker, `None` for other threads.
     ///
     /// # Errors
     /// When that node is no more.
-    fn carry(&self, worker: Option<usize>, node: u16, letter: &[u8]) -> Result<(), Failure>;
+    fn send(&self, worker: Option<usize>, node: u16, wire_message: &[u8]) -> Result<(), Failure>;
 
-    /// Has somebody who receives letters look whether there is something to be done.
+    /// Asks the receiving thread to check for work.
     fn call(&self);
 
-    /// True on a thread that is receiving letters.
+    /// True on a thread that is receiving wire messages.
     fn is_receiver(&self) -> bool;
 }
 
-/// What a system has of the other nodes.
+/// A system's view of the other nodes.
 pub(crate) struct Away {
     pub(crate) me: u16,
     pub(crate) node_count: u16,
-    carrier: Box<dyn Carrier>,
-    /// Held by a thread that is no worker from its look where an element is until its letter has gone.
+    transport: Box<dyn Transport>,
+    /// Held by a thread that is not a worker, from looking up an element until its wire message has
+    /// been sent.
     gate: Mutex<()>,
     /// Collections over nodes, by the number that all know them by.
     collections: Mutex<Vec<Option<Arc<dyn Reachable>>>>,
     replies: Mutex<Replies>,
     pub(crate) reducers: Reducers,
-    /// Letters of the program, which are counted so that quiescence is known.
+    /// WireMessages of the program, which are counted so that quiescence is known.
     sent: AtomicU64,
     received: AtomicU64,
     pub(crate) waves: Mutex<Waves>,
 }
 
-/// Who waits here for a reply from elsewhere, by its number.
+/// The pending replies from other nodes, by number.
 #[derive(Default)]
 struct Replies {
     next: u64,
@@ -87,11 +89,11 @@ impl fmt::Debug for Away {
 }
 
 impl Away {
-    pub(crate) fn new(me: u16, node_count: u16, carrier: Box<dyn Carrier>) -> Self {
+    pub(crate) fn new(me: u16, node_count: u16, transport: Box<dyn Transport>) -> Self {
         Self {
             me,
             node_count,
-            carrier,
+            transport,
             gate: Mutex::default(),
             collections: Mutex::default(),
             replies: Mutex::default(),
@@ -108,7 +110,8 @@ impl Away {
         (0..self.node_count).filter(move |&node| node != me)
     }
 
-    /// The number of the next collection over nodes: the same at all nodes, which make them in the same order.
+    /// The number of the next collection over nodes. It is the same at all nodes, since they make
+    /// collections in the same order.
     pub(crate) fn next_collection(&self) -> u32 {
         let collections = self.collections();
         u32::try_from(collections.len()).expect("fewer than 2^32 collections")
@@ -128,13 +131,13 @@ impl Away {
         self.collections().get(number as usize)?.clone()
     }
 
-    /// How many letters of the program this node has sent and received.
+    /// The numbers of counted wire messages that this node has sent and received.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        // Relaxed: who asks has found the node quiet, after all who have counted.
+        // Relaxed: the caller has found the node quiet, after all threads that have counted.
         (self.sent.load(Relaxed), self.received.load(Relaxed))
     }
 
-    /// A letter of the program has done what it does here.
+    /// Counts a wire message of the program as processed.
     pub(crate) fn count_received(&self) {
         // Relaxed: as in `counts`.
         self.received.fetch_add(1, Relaxed);
@@ -162,19 +165,20 @@ impl Away {
         }
     }
 
-    /// Has this thread, which is no worker, send letters before or after a marker; none for one that is receiving them, which goes over by itself.
+    /// Orders the sends of this thread, which is not a worker, before or after a marker. `None` on
+    /// the receiving thread, which enters epochs by itself.
     pub(crate) fn enter(&self) -> Option<impl Sized + use<'_>> {
-        (!self.carrier.is_receiver()).then(|| locked(&self.gate))
+        (!self.transport.is_receiver()).then(|| locked(&self.gate))
     }
 
-    /// Sends the marker of the threads that are no workers and do not receive letters.
+    /// Sends the marker of the threads that are neither workers nor receiving.
     pub(crate) fn send_outside_marker(&self, node: u16, epoch: u32) -> Result<(), Failure> {
-        let letter = Letter::Travel(Travel::Marker { epoch });
-        let bytes = letter.seal(Vec::new());
+        let wire_message = WireMessage::Travel(Travel::Marker { epoch });
+        let bytes = wire_message.seal(Vec::new());
         // Relaxed: as in `counts`.
         self.sent.fetch_add(1, Relaxed);
         let _gate = locked(&self.gate);
-        self.carrier.carry(None, node, &bytes)
+        self.transport.send(None, node, &bytes)
     }
 
     /// A reply has come.
@@ -198,13 +202,13 @@ impl Away {
         }
     }
 
-    /// Has somebody who receives look.
+    /// Asks the receiving thread to check for work.
     pub(crate) fn call(&self) {
-        self.carrier.call();
+        self.transport.call();
     }
 }
 
-/// Letters for a collection over nodes find it no more.
+/// WireMessages for a collection over nodes find it no more.
 pub(crate) fn forget_wide(system: &System, number: u32) {
     if let Some(away) = away(system) {
         let mut collections = away.collections();
@@ -233,7 +237,7 @@ impl OtherNodes for Away {
     fn fail(&self, system: &System, failure: &Failure) {
         out::send_to_others(
             system,
-            &Letter::Failed {
+            &WireMessage::Failed {
                 text: &failure.to_string(),
                 is_panic: failure.is_panic(),
             },
@@ -245,7 +249,7 @@ impl OtherNodes for Away {
     }
 
     fn exit(&self, system: &System) {
-        out::send_to_others(system, &Letter::Exit);
+        out::send_to_others(system, &WireMessage::Exit);
     }
 
     fn await_reply(&self, from: u16, take: Box<dyn FnOnce(Outcome<'_>) + Send>) -> u64 {
@@ -261,12 +265,12 @@ impl OtherNodes for Away {
         panicked: bool,
     ) {
         let text = outcome.as_ref().err().map(ToString::to_string);
-        let letter = Letter::Reply {
+        let wire_message = WireMessage::Reply {
             reply,
             outcome: text.as_deref().map_or(Ok(()), Err),
             panicked,
         };
-        out::send_away_with(system, node, &letter, outcome.unwrap_or_default());
+        out::send_away_with(system, node, &wire_message, outcome.unwrap_or_default());
     }
 }
 

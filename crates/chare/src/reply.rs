@@ -278,7 +278,7 @@ impl<T> Reply<T> {
         // Also of a runtime that has ended.
         if let Some(system) = registry::find(self.system) {
             let knows_all = failure.is_panic() || system.failure().is_some();
-            system.unreported().note_told(knows_all);
+            system.unreported().note_reported(knows_all);
         }
     }
 

@@ -1,18 +1,22 @@
-//! Scans: each element of an array, or each member of a section, gets what all before it have contributed.
+//! Scans: each element of an array, or each member of a section, gets the merged contributions of
+//! all elements before it.
 //!
-//! Elements number their scans, those of the array and those of each section by themselves. Who is before whom is their order in the array,
-//! or in the section; it has nothing to do with where they are.
+//! Elements number their scans, separately for the array and for each section. The order is that of
+//! the array or of the section, independent of where the elements are.
 //!
 //! # Forms
-//! *Prescan-push*: all send their contributions to one worker, the root of the array or of the section, which merges them in order and pushes to each what came before it. Two messages
-//! an element, one after the other at that worker.
+//! *Prescan-push*: all elements send their contributions to one worker, the root of the array or of
+//! the section. The root merges them in order and pushes to each element the result of the elements
+//! before it. This takes two messages per element, which that worker handles one after the other.
 //!
-//! *Recursive doubling*: in step k each element sends what it has merged so far to the one 2ᵏ after it. Log₂ n messages an element, all
-//! elements at once. It is quicker where there are more workers than steps, and an array over nodes scans by it alone: a step crosses as other
-//! messages for an element do.
+//! *Recursive doubling*: in step k each element sends its merged value so far to the element 2ᵏ
+//! after it. This takes log₂ n messages per element, in parallel. It is faster with more workers
+//! than steps. An array over nodes always uses it: a step crosses nodes like any other message for
+//! an element.
 //!
 //! # Source
-//! Jetley, Kalé, sect. 5.D. Hillis, Steele: Data parallel algorithms. Communications of the ACM 29(12), 1986, for recursive doubling.
+//! Jetley, Kalé, sect. 5.D. For recursive doubling: Hillis, Steele: Data parallel algorithms.
+//! Communications of the ACM 29(12), 1986.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -34,7 +38,7 @@ use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::remote::out;
-use crate::remote::{self, Letter};
+use crate::remote::{self, WireMessage};
 use crate::reply::{Replier, Reply, What, reply};
 use crate::state::members::{Loss, Members};
 use crate::state::merged::Merged;
@@ -77,10 +81,10 @@ fn steps(count: u64) -> u32 {
     count.next_power_of_two().trailing_zeros()
 }
 
-/// Those who scan together, as one of them sees it.
+/// The group of a scan, from the point of view of one participant.
 pub(crate) struct Row {
     pub(crate) group: Group,
-    /// Who they are; none for all elements of an array.
+    /// The members of the section; `None` for all elements of an array.
     pub(crate) members: Option<Arc<Members>>,
     pub(crate) count: u64,
     /// The place of this one among them.
@@ -96,21 +100,24 @@ enum Begun<R: Reducer> {
 }
 
 impl<T: Chare> Cx<T> {
-    /// Contributes to the array's next scan, and waits for what all elements before this one have contributed, merged in their order.
+    /// Contributes to the array's next scan, and waits for the merged contributions of all elements
+    /// before this one, in their order.
     ///
-    /// The first element gets what nobody has contributed ([`Monoid::identity`]). Each element takes part once in each scan, all with the same
-    /// kind of reducer.
+    /// The first element gets the neutral value ([`Monoid::identity`]). Each element takes part
+    /// once in each scan, all with the same kind of reducer.
     ///
     /// # Panics
-    /// When the chare is in no array, or in one without a shape (those scan in sections, with [`scan_in`](Self::scan_in)); and where the scan will
-    /// never be complete, since an element has ended without contributing to it, or contributions do not go together: then all elements are
-    /// told, in this scan and in all later ones. One that is inserted in the place of another takes part in no scan.
+    /// If the chare is in no array, or in one without a shape (those scan in sections, with
+    /// [`scan_in`](Self::scan_in)); and if the scan can never complete, because an element has
+    /// ended without contributing, or contributions have different types. Then this scan and all
+    /// later ones panic in all elements. An element that is inserted in the place of another takes
+    /// part in no scan.
     pub async fn scan<R: Monoid>(&mut self, reducer: R) -> R::Output {
         self.scan_with(ScanForm::Auto, reducer).await
     }
 
-    /// As [`scan`](Self::scan), in a form of one's own choice, which is the same for all. An array over nodes scans by recursive doubling, whatever is
-    /// named.
+    /// As [`scan`](Self::scan), in the given form, which must be the same for all elements. An
+    /// array over nodes uses recursive doubling, whatever the form.
     ///
     /// # Panics
     /// As [`scan`](Self::scan).
@@ -208,12 +215,12 @@ fn unlike<T: Chare>((group, scan): Key, why: impl Display) -> Failure {
     Failure::new(format!("scan {scan} of {of}: {why}"))
 }
 
-/// What the contributions of some elements are, and not those of others.
+/// The text for contributions of one type beside those of another.
 fn some_are<R: Reducer>() -> String {
     format!("some elements contribute {}, others not", R::name())
 }
 
-/// Has all elements told that there will be no result, this one by a panic.
+/// Breaks the scan for all elements, and panics in this one.
 fn break_scan<T: Chare>(one: One<T>, (group, scan): Key, failure: Failure) -> ! {
     local::with(one.system, |local| {
         let local = local.expect("entries run on workers of their system");
@@ -223,7 +230,7 @@ fn break_scan<T: Chare>(one: One<T>, (group, scan): Key, failure: Failure) -> ! 
     panic!("{failure}");
 }
 
-/// A scan: who scans, and its number among theirs.
+/// A scan: its group, and its number in that group.
 pub(crate) type Key = (Group, u64);
 
 /// The contribution of another element.
@@ -260,7 +267,7 @@ impl Step {
     }
 }
 
-/// What an element has got, as messages again.
+/// Turns the steps that an element has received back into messages.
 pub(crate) fn messages_of<T: Chare>(steps: Steps) -> impl Iterator<Item = BoxedParcel<T>> {
     steps.into_iter().map(|((group, scan, step), value)| {
         let key = (group, scan);
@@ -275,7 +282,7 @@ impl<T: Chare> Parcel<T> for Step {
 
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
         if !part.has_group(self.key.0) {
-            // Whoever it is for is told when it scans.
+            // The receiver gets the failure when it scans.
             return;
         }
         let at = part.slot_of(number);
@@ -340,7 +347,7 @@ impl FeatureState for Scans {
 }
 
 impl Scans {
-    /// Those that are not complete.
+    /// The scans that are not complete.
     pub(crate) fn incomplete(&self) -> impl Iterator<Item = Key> {
         self.0.keys().copied()
     }
@@ -354,17 +361,17 @@ impl Scans {
     }
 }
 
-/// What has come of a scan.
+/// The progress of one scan.
 struct Sheet {
     missing: u64,
     /// [`Entries`] of the reducer.
     entries: Box<dyn AnyEntries>,
 }
 
-/// What each element has contributed, and who waits for what comes of it.
+/// The contribution of each element, with the replier for its result.
 type Entries<R> = Vec<Option<(R, Replier<<R as Reducer>::Output>)>>;
 
-/// The same, whatever is contributed.
+/// Type-erased [`Entries`].
 trait AnyEntries: Any {
     fn fail(self: Box<Self>, failure: &Failure);
 }
@@ -401,7 +408,8 @@ fn push_to_root<T: Chare, R: Monoid>(
     reply
 }
 
-/// Takes in the contribution to a scan of who has this place, and replies to all when it is the last. For the root.
+/// Takes the contribution of the element at this position, and replies to all when it is the last.
+/// For the root.
 fn take_scan<T: Chare, R: Monoid>(
     local: &Local,
     part: &Part<T>,
@@ -450,7 +458,7 @@ fn take_scan<T: Chare, R: Monoid>(
     }
 }
 
-/// Scans of a group have no results from some on: whoever waits on this worker for one of those is told.
+/// Fails all waits on this worker for those scans of a group that will have no result.
 pub(crate) fn lose_scans<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
     let Ok(Some((from, failure))) = part.with_scan_loss(group, Loss::first) else {
         return;
@@ -458,7 +466,7 @@ pub(crate) fn lose_scans<T: Chare>(local: &Local, part: &Part<T>, group: Group) 
     fail_scans(local, part, group, from, &failure);
     // Some of them wait for a step of recursive doubling.
     let waiting = match group {
-        None => who_awaits_steps(part),
+        None => elements_awaiting_steps(part),
         Some(section) => match part.section(section) {
             Ok(members) => members.numbers.clone(),
             Err(_) => return,
@@ -490,7 +498,8 @@ pub(crate) fn go_on_without_result<T: Chare>(local: &Local, part: &Part<T>, numb
     }
 }
 
-/// A section is no more: whoever waits for one of its scans is told, and what has come for them is dropped.
+/// Removes the scans of a section that no longer exists: fails their waiters and drops their
+/// messages.
 pub(crate) fn forget_scans<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -511,7 +520,8 @@ pub(crate) fn forget_scans<T: Chare>(
     }
 }
 
-/// Scans of a group from `from` on have no results: whoever waits for one, or will, is told why.
+/// Breaks the scans of a group from `from` on: all present and future waits for them fail with the
+/// reason.
 pub(crate) fn break_scans<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -523,7 +533,7 @@ pub(crate) fn break_scans<T: Chare>(
     if let (true, None, Some(collection)) = (is_first, group, part.collection().wide()) {
         out::send_to_others(
             local.system(),
-            &Letter::ScanLoss {
+            &WireMessage::ScanLoss {
                 collection,
                 from,
                 why: &failure.to_string(),
@@ -532,7 +542,7 @@ pub(crate) fn break_scans<T: Chare>(
     }
 }
 
-/// The same for those on this node; false where they know.
+/// Like `break_scans`, for this node only; returns false if it was known.
 pub(crate) fn break_scans_here<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -540,7 +550,7 @@ pub(crate) fn break_scans_here<T: Chare>(
     from: u64,
     failure: &Failure,
 ) -> bool {
-    // What is no more has told all who wait already.
+    // A group that no longer exists has notified all waiters already.
     let is_first = part.with_scan_loss(group, |loss| loss.note(from, failure));
     if is_first != Ok(true) {
         return false;
@@ -554,8 +564,8 @@ pub(crate) fn break_scans_here<T: Chare>(
     true
 }
 
-/// The elements that are here whose asynchronous entries wait for steps of scans.
-fn who_awaits_steps<T: Chare>(part: &Part<T>) -> Vec<Number> {
+/// The elements here with an asynchronous entry that waits for steps of scans.
+fn elements_awaiting_steps<T: Chare>(part: &Part<T>) -> Vec<Number> {
     let slots = part.slots().borrow();
     let waiting = slots.iter().filter(|slot| slot.awaited_scan().is_some());
     waiting.map(|slot| slot.number).collect()

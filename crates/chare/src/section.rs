@@ -1,21 +1,24 @@
-//! Sections: some chares, to which messages are sent, and which reduce and scan ([`crate::scan`]) among themselves.
+//! Sections: subsets of chares that receive messages, reduce, and scan ([`crate::scan`]) as a
+//! group.
 //!
 //! # Forms
 //! | form | multicast | reduction |
 //! |---|---|---|
-//! | two-level | a message to each worker that has members | merged at each worker, then up the tree of workers |
-//! | point-to-point | a message to each member | a message from each member to the root |
-//! | binomial | each member sends it on to those below it in a binomial tree of members | each member merges those below it and sends that up |
+//! | two-level | one message to each worker with members | merged per worker, then up a tree |
+//! | point-to-point | one message to each member | one message from each member to the root |
+//! | binomial | down a binomial tree of members | up the same tree, merged at each member |
 //!
-//! Two-level takes that it is known which members are on which worker. Of chares that are in no array it is not, since they may be seeds: what is
-//! for these goes to each by its number.
+//! The two-level form requires the workers of the members to be known. They are not known for
+//! chares in no array, since these may be seeds: messages to them go to each member by number.
 //!
-//! The root of a section's reductions and scans, and of the tree of workers, is the worker where its first member was when it was made: what members
-//! of one worker do among themselves concerns no other.
+//! The root of a section's reductions and scans, and of the tree of workers, is the worker that had
+//! its first member when the section was made. So communication among members of one worker stays
+//! on that worker.
 //!
 //! # Source
-//! Jetley, Kalé, sect. 5.C: two-level schemes pay where many members share a worker; for small sections the messages between
-//! members are fewer, and a tree of members keeps the root from being the bottleneck.
+//! Jetley, Kalé, sect. 5.C: two-level schemes pay off if many members share a worker. For small
+//! sections, messages between members are fewer, and a tree of members keeps the root from becoming
+//! a bottleneck.
 
 mod tree;
 
@@ -44,13 +47,16 @@ use raddle_collections::reduce::{Monoid, Reducer};
 
 /// Some elements of an array, or some chares that are in none.
 ///
-/// A small value that is copied freely. Made by [`Array::section`], or by [`Chares::section`](crate::Chares::section).
+/// A small value that is copied freely. [`Array::section`] and
+/// [`Chares::section`](crate::Chares::section) create sections.
 ///
-/// Reductions and scans end at the worker where the first member was when the section was made (the home of one that was a seed, which is where it was sown):
-/// where all members are on that worker, they cross no core. Making a section costs a lock and some table entries for each member, and no message.
+/// Reductions and scans end at the worker that had the first member when the section was made (for
+/// a seed, its home: the worker that created it). If all members are on that worker, they cross no
+/// core. Making a section costs a lock and some table entries for each member, and no message.
 ///
-/// Its members are fixed; when one ends, the section has lost it for good, and whoever sends to the section, contributes to it or waits for its
-/// reductions and scans is told. A section lives as long as its array, or as the runtime where its members are in no array, or until it is
+/// The members are fixed. If one ends, the section has lost it for good: sends to the section,
+/// contributions to it, and waits for its reductions and scans fail. A section lives as long as its
+/// array, or as the runtime if its members are in no array, or until it is
 /// [destroyed](Self::destroy).
 pub struct Section<T: Chare> {
     pub(crate) system: u32,
@@ -137,7 +143,7 @@ impl<T: Chare> Section<T> {
         }
     }
 
-    /// What workers know it by.
+    /// The number by which workers know the section.
     pub(crate) fn id(self) -> u32 {
         self.id
     }
@@ -156,10 +162,10 @@ impl<T: Chare> Section<T> {
         self.members().numbers.len()
     }
 
-    /// How messages to its members travel, and reductions over them; neither is [`SectionForm::Auto`].
+    /// Returns the forms of multicasts and of reductions; neither is [`SectionForm::Auto`].
     ///
     /// # Panics
-    /// When the section is no more.
+    /// If the section no longer exists.
     #[track_caller]
     pub fn forms(self) -> (SectionForm, SectionForm) {
         let members = self.members();
@@ -179,8 +185,8 @@ impl<T: Chare> Section<T> {
 
     /// Gives the section up, and its memory; its members live on. Cost: a message to each worker.
     ///
-    /// What is under way to it then, who waits for its reductions and scans, and whoever uses it later, is told with a [`Failure`]: the section
-    /// should be quiet.
+    /// Messages that are under way to the section, waits for its reductions and scans, and later
+    /// uses of it fail with a [`Failure`], so the section should be quiet.
     pub fn destroy(self) {
         let Self { collection, id, .. } = self;
         let Some(system) = System::find(self.system) else {
@@ -198,7 +204,7 @@ impl<T: Chare> Section<T> {
         }
     }
 
-    /// The result of the section's next reduction that nobody has asked for yet; see [`Cx::contribute_to`].
+    /// Returns the result of the section's next unclaimed reduction; see [`Cx::contribute_to`].
     ///
     /// Fails when that results in something else than `O`.
     pub fn reduction<O: Send + 'static>(self) -> Reply<O> {
@@ -207,10 +213,10 @@ impl<T: Chare> Section<T> {
 }
 
 impl<T: Chare> Cx<T> {
-    /// Contributes to the section's next reduction; its result goes to who asks for it, with [`Section::reduction`].
+    /// Contributes to the section's next reduction. [`Section::reduction`] returns its result.
     ///
-    /// A reduction to which a member has not contributed that has ended has no result: whoever contributes to it or waits for it is told, with a
-    /// [`Failure`].
+    /// A reduction has no result if a member has ended without contributing to it. Contributions to
+    /// the reduction and waits for it then fail with a [`Failure`].
     ///
     /// # Panics
     /// When the element is no member of the section.
@@ -219,9 +225,11 @@ impl<T: Chare> Cx<T> {
         self.contribute_in(section, reducer, Goes::Claim, || Target::Claim);
     }
 
-    /// Contributes to the section's next reduction; its result goes to `then`, which is called once, on some worker.
+    /// Contributes to the section's next reduction, and passes its result to `then`, which is
+    /// called once, on some worker.
     ///
-    /// Without a result it is not called, and all who wait are told, as for [`contribute_to`](Self::contribute_to).
+    /// Without a result `then` is not called, and the failure is reported to all waiters, as for
+    /// [`contribute_to`](Self::contribute_to).
     ///
     /// # Panics
     /// When the element is no member of the section.
@@ -314,14 +322,17 @@ impl<T: Chare> Cx<T> {
 }
 
 impl<T: Chare> Cx<T> {
-    /// Contributes to the section's next scan, and waits for what all members before this one have contributed, merged in the order of the section.
+    /// Contributes to the section's next scan, and waits for the merged contributions of all
+    /// members before this one, in the order of the section.
     ///
-    /// The first member gets what nobody has contributed ([`Monoid::identity`]). Each member takes part once in each scan, all with the same
-    /// kind of reducer. Scans of one section are apart from those of others, and from those of the array.
+    /// The first member gets the neutral value ([`Monoid::identity`]). Each member takes part once
+    /// in each scan, all with the same kind of reducer. Scans of a section are independent of those
+    /// of other sections and of the array.
     ///
     /// # Panics
-    /// When the chare is no member of the section; and where the scan will never be complete, since the section is no more, a member has ended without
-    /// contributing to it, or contributions do not go together: then all members are told, in this scan and in all later ones of the section.
+    /// If the chare is not a member of the section; and if the scan can never complete, because the
+    /// section no longer exists, a member has ended without contributing, or contributions have
+    /// different types. Then this scan, and all later scans of the section, panic in all members.
     /// # Examples
     /// ```
     /// use raddle_chare::reduce::Sum;
@@ -353,7 +364,7 @@ impl<T: Chare> Cx<T> {
         self.scan_in_with(section, ScanForm::Auto, reducer).await
     }
 
-    /// As [`scan_in`](Self::scan_in), in a form of one's own choice, which is the same for all members.
+    /// As [`scan_in`](Self::scan_in), in the given form, which must be the same for all members.
     ///
     /// # Panics
     /// As [`scan_in`](Self::scan_in).

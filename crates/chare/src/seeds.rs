@@ -1,19 +1,24 @@
 //! Seeds: chares that are made wherever there is a worker for them.
 //!
-//! A seed is a call that makes the chare. It waits in a pool of tasks, where idle workers find it, or is sent to a worker that
-//! a strategy picks ([`SeedPolicy`]). Its number is given, and its proxy can be used, at once.
+//! A seed is a call that constructs the chare. It waits in a pool of tasks, where idle workers find
+//! it, or is sent to a worker chosen by a strategy ([`SeedPolicy`]). Its number is assigned, and
+//! its proxy can be used, at once.
 //!
 //! # Messages for seeds
-//! Nobody knows where a seed will instantiate, so messages for it go to its home, the worker that made it, and wait there. Whoever makes the chare says in
-//! its route where it is, and tells the home if messages wait.
+//! The worker on which a seed will be instantiated is not known. So messages for it go to its home,
+//! the worker that created it, and wait there. The worker that constructs the chare writes its
+//! location into the route, and notifies the home if messages wait.
 //!
-//! Who sent a message by the home, and then learns where the element is, must not let the next message overtake the first:
-//! he sends by the home as long as any of his messages is under way there. The worker at which one meets the element tells him.
+//! After a sender has sent a message via the home, and then learns where the element is, its next
+//! message must not overtake the first. So it sends via the home as long as any of its messages is
+//! under way there. The worker at which a message meets the element notifies the sender.
 //! # Invariants
-//! 1. Messages by the home arrive in the order in which each sender sent them: his mailbox order to the home, the home's order of keeping
-//!    them, its mailbox order to the element. That holds for what the home sends to itself, too: it delivers nothing by the way.
-//! 2. A sender sends straight only when all that he has sent by the home has met the element: where that is still to come, other
-//!    senders may be by an epoch ahead of him ([`crate::migration`]), and what he sends straight finds it where it was.
+//! 1. Messages via the home arrive in the order in which each sender sent them: in mailbox order
+//! from the sender to the home, in the order of keeping at the home, and in mailbox order from the
+//! home to the element. This also holds for messages from the home itself: it takes no shortcut.
+//! 2. A sender sends straight only after all that it has sent via the home has met the element.
+//! Before that, other senders may be one epoch ahead of this one ([`crate::migration`]), and a
+//! message sent straight finds the element where it was.
 
 pub(crate) mod detour;
 mod policy;

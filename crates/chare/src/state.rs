@@ -1,8 +1,9 @@
 //! State that features keep for a worker, a worker's part of a collection, or a system.
 //!
-//! The core ([`crate::engine::local`], [`crate::engine::elements::part`], [`crate::engine::system`]) holds these values and drops
-//! them with their owner, but knows the type of none: a feature implements [`State`] and asks for
-//! its own. A value is made when it is first asked for.
+//! The engine ([`crate::engine::local`], [`crate::engine::elements::part`],
+//! [`crate::engine::system`]) holds these values and drops them with their owner, but does not know
+//! their types. A feature implements [`State`] and asks for its own state. A value is created on
+//! first use.
 //!
 //! # Invariants
 //! 1. Two types have the same [`Slot`] only if no owner holds both: at the owner, a slot holds one

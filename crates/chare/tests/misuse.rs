@@ -419,7 +419,7 @@ fn a_chare_in_no_array_has_neither_index_nor_company() {
     );
     assert_eq!(
         told(runtime.chare(|_| Clumsy).contribute()),
-        "a Clumsy panicked in `contribute`: this Clumsy is in no array, and has nobody to reduce with"
+        "a Clumsy panicked in `contribute`: this Clumsy is in no array, and has no elements to reduce with"
     );
 }
 

@@ -23,11 +23,11 @@ pub(crate) fn write(block: &Block, options: &Options) -> TokenStream {
     let (proxies, inbox) = (writer.proxies(), writer.inbox());
     let entries = (0..)
         .zip(&block.entries)
-        .map(|(door, entry)| entry.function.if_it_is(writer.entry(entry, door)));
+        .map(|(handler, entry)| entry.function.if_it_is(writer.entry(entry, handler)));
     let first = block.entries.len() as u16;
     let messages = (first..)
         .zip(&block.messages)
-        .map(|(door, message)| message.function.if_it_is(writer.message(message, door)));
+        .map(|(handler, message)| message.function.if_it_is(writer.message(message, handler)));
     let refused = block.refused.iter().map(|refused| writer.refused(refused));
     let errors = block.errors.to_compile_error();
     quote! {
@@ -71,7 +71,7 @@ impl Writer<'_> {
         let (one, all, inbox) = (&self.one, &self.all, &self.inbox);
         let name = self.block.name.to_string();
         let (parameters, names, bounds) = self.generics().split_for_impl();
-        let doors = self.doors();
+        let handlers = self.handlers();
         // Where something is wrong, it is not that messages do not cross.
         let crosses = (self.options.nodes || !self.block.errors.is_empty())
             .then(|| quote!(impl #parameters #library::CrossesNodes for #of #bounds {}));
@@ -84,7 +84,7 @@ impl Writer<'_> {
         quote! {
             impl #parameters #library::Chare for #of #bounds {
                 const NAME: &'static str = #name;
-                #doors
+                #handlers
                 #state
                 type Index = #index;
                 type Inbox = #inbox #names;
@@ -117,7 +117,7 @@ impl Writer<'_> {
     }
 
     /// By which messages of other nodes come in, entries first.
-    fn doors(&self) -> Option<TokenStream> {
+    fn handlers(&self) -> Option<TokenStream> {
         if !self.options.nodes {
             return None;
         }
@@ -131,21 +131,21 @@ impl Writer<'_> {
             } else {
                 quote!(entry)
             };
-            quote!(#library::nodes::Door::#open::<#marker #names>())
+            quote!(#library::nodes::Handler::#open::<#marker #names>())
         });
         let messages = self.block.messages.iter().map(|message| {
             let marker = message.function.kind("message");
-            quote!(#library::nodes::Door::message::<#marker #names>())
+            quote!(#library::nodes::Handler::message::<#marker #names>())
         });
         Some(quote! {
-            const DOORS: &'static [#library::nodes::Door<Self>] = &[#(#entries,)* #(#messages,)*];
+            const HANDLERS: &'static [#library::nodes::Handler<Self>] = &[#(#entries,)* #(#messages,)*];
         })
     }
 
     /// How messages that carry this cross nodes: each part in the best way of its type, which is known where that stands written.
     fn across(
         &self,
-        door: u16,
+        handler: u16,
         carried: &Carried<'_>,
         output: &TokenStream,
     ) -> Option<TokenStream> {
@@ -158,7 +158,7 @@ impl Writer<'_> {
                 const ACROSS: ::core::option::Option<#library::nodes::Across<#all, #output>> = {
                     use #library::nodes::BySerde as _;
                     ::core::option::Option::Some(#library::nodes::Across::new(
-                        #door,
+                        #handler,
                         #crossing,
                         #output_crossing,
                     ))
@@ -167,7 +167,7 @@ impl Writer<'_> {
         })
     }
 
-    fn entry(&self, entry: &Entry, door: u16) -> TokenStream {
+    fn entry(&self, entry: &Entry, handler: u16) -> TokenStream {
         let (library, of) = (&self.options.library, &self.block.self_type);
         let (one, all) = (&self.one, &self.all);
         let (parameters, names, bounds) = self.generics().split_for_impl();
@@ -191,7 +191,7 @@ impl Writer<'_> {
             all: args.clone(),
             parts: Some(&types),
         };
-        let across = self.across(door, &carried, output);
+        let across = self.across(handler, &carried, output);
         let (of_trait, call) = if entry.is_async {
             let call = quote! {
                 #[allow(clippy::manual_async_fn, reason = "written by an attribute")]
@@ -295,7 +295,7 @@ impl Writer<'_> {
         Some(quote!(#one #all))
     }
 
-    fn message(&self, message: &Message, door: u16) -> TokenStream {
+    fn message(&self, message: &Message, handler: u16) -> TokenStream {
         let (library, of) = (&self.options.library, &self.block.self_type);
         let (one, all) = (&self.one, &self.all);
         let (parameters, names, bounds) = self.generics().split_for_impl();
@@ -314,7 +314,7 @@ impl Writer<'_> {
             parts: (types.len() != 1).then_some(&types),
         };
         let label = name.unraw().to_string();
-        let across = self.across(door, &carried, &quote!(()));
+        let across = self.across(handler, &carried, &quote!(()));
         let value = match arguments.as_slice() {
             [argument] => quote!(#argument),
             arguments => quote!((#(#arguments),*)),

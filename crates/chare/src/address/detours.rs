@@ -13,34 +13,37 @@ pub(crate) type Key = (u32, Number);
 #[derive(Debug, Default)]
 pub(crate) struct Detours {
     by_element: HashMap<Key, Detour>,
-    /// Numbers the legacies of this worker.
+    /// The number of the next leftover of this worker.
     count: u64,
 }
 
-/// What an element that moves leaves for its new worker to wait for: the old worker, and a number of its own.
-pub(crate) type Legacy = (usize, u64);
+/// The messages that a moving element leaves under way, for its new worker to wait for: the old
+/// worker and a sequence number.
+pub(crate) type Leftover = (usize, u64);
 
-/// What has to arrive before a sender may send straight to an element.
+/// The messages that must arrive before a sender may send straight to an element.
 #[derive(Debug, Default)]
 struct Detour {
-    /// His messages that have not met it.
+    /// The number of the sender's own messages that have not met the element.
     own: usize,
-    /// What other workers had under way when elements of theirs came here.
-    taken_over: Vec<Legacy>,
-    heirs: Vec<Heir>,
+    /// Messages that other workers had under way when their elements came here.
+    taken_over: Vec<Leftover>,
+    successors: Vec<Successor>,
 }
 
-/// A worker to which an element has moved from here: what that sends must not come before what had been sent here by then.
+/// A worker to which an element has moved from here. Its messages must not overtake those that had
+/// been sent here by then.
 ///
-/// It waits for nothing that was sent, or taken over, after that: else two workers between which elements go to and fro would wait for each
-/// other.
+/// The successor waits for nothing that was sent, or taken over, after the move. Otherwise two
+/// workers that exchange elements could wait for each other.
 #[derive(Debug)]
-struct Heir {
+struct Successor {
     worker: usize,
-    legacy: Legacy,
-    /// As of the detour. Messages meet their element in order: when so many have, those that were first have.
+    leftover: Leftover,
+    /// The count at the time of the move. Messages meet their element in order, so after this many
+    /// have met it, the earliest ones have.
     own: usize,
-    taken_over: Vec<Legacy>,
+    taken_over: Vec<Leftover>,
 }
 
 impl Detour {
@@ -66,65 +69,71 @@ impl Detours {
         self.by_element.entry(key).or_default().own += 1;
     }
 
-    /// How many elements they lead to.
+    /// The number of elements with a detour.
     #[cfg(shuttle)]
     pub(crate) fn count(&self) -> usize {
         self.by_element.len()
     }
 
-    /// A message has met the element; returns who shall know that a legacy has arrived.
-    pub(crate) fn end_own(&mut self, key: Key) -> Vec<(usize, Legacy)> {
+    /// Notes that a message has met the element. Returns the successors to notify of arrived
+    /// leftovers.
+    pub(crate) fn end_own(&mut self, key: Key) -> Vec<(usize, Leftover)> {
         self.end_some(key, |own, _| *own = own.saturating_sub(1))
     }
 
-    /// A legacy has arrived; returns who shall know that another one has.
-    pub(crate) fn end_legacy(&mut self, key: Key, ended: Legacy) -> Vec<(usize, Legacy)> {
+    /// Notes that a leftover has arrived. Returns the successors to notify of further arrived
+    /// leftovers.
+    pub(crate) fn end_leftover(&mut self, key: Key, ended: Leftover) -> Vec<(usize, Leftover)> {
         self.end_some(key, |_, taken_over| {
-            taken_over.retain(|&legacy| legacy != ended)
+            taken_over.retain(|&leftover| leftover != ended)
         })
     }
 
     fn end_some(
         &mut self,
         key: Key,
-        end: impl Fn(&mut usize, &mut Vec<Legacy>),
-    ) -> Vec<(usize, Legacy)> {
+        end: impl Fn(&mut usize, &mut Vec<Leftover>),
+    ) -> Vec<(usize, Leftover)> {
         let Some(detour) = self.by_element.get_mut(&key) else {
             return Vec::new();
         };
         end(&mut detour.own, &mut detour.taken_over);
-        for heir in &mut detour.heirs {
-            end(&mut heir.own, &mut heir.taken_over);
+        for successor in &mut detour.successors {
+            end(&mut successor.own, &mut successor.taken_over);
         }
-        let is_told = |heir: &mut Heir| heir.own == 0 && heir.taken_over.is_empty();
-        let told = detour.heirs.extract_if(.., is_told);
-        let told = told.map(|heir| (heir.worker, heir.legacy)).collect();
+        let is_due =
+            |successor: &mut Successor| successor.own == 0 && successor.taken_over.is_empty();
+        let notified = detour.successors.extract_if(.., is_due);
+        let notified = notified
+            .map(|successor| (successor.worker, successor.leftover))
+            .collect();
         if detour.is_over() {
             self.by_element.remove(&key);
         }
-        told
+        notified
     }
 
-    /// What an element leaves that moves from worker `from` to worker `to`, and the elements for which it does.
-    pub(crate) fn hand_over(&mut self, from: usize, to: usize) -> (Legacy, Vec<Key>) {
-        let legacy = (from, self.count);
+    /// Creates the leftover of an element that moves from worker `from` to worker `to`. Also
+    /// returns the elements that it concerns.
+    pub(crate) fn hand_over(&mut self, from: usize, to: usize) -> (Leftover, Vec<Key>) {
+        let leftover = (from, self.count);
         self.count += 1;
         for detour in self.by_element.values_mut() {
-            detour.heirs.push(Heir {
+            detour.successors.push(Successor {
                 worker: to,
-                legacy,
+                leftover,
                 own: detour.own,
                 taken_over: detour.taken_over.clone(),
             });
         }
-        (legacy, self.by_element.keys().copied().collect())
+        (leftover, self.by_element.keys().copied().collect())
     }
 
-    /// Sends by the home, too, until what an element that comes has left at its old worker has arrived.
-    pub(crate) fn take_over(&mut self, legacy: Legacy, keys: &[Key]) {
+    /// Sends via the homes until the leftover of an element that comes here has arrived.
+    pub(crate) fn take_over(&mut self, leftover: Leftover, keys: &[Key]) {
         for &key in keys {
             let detour = self.by_element.entry(key).or_default();
-            detour.taken_over.push(legacy);
+            detour.taken_over.push(leftover);
         }
     }
 }

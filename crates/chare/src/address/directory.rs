@@ -3,15 +3,17 @@
 //! Tables grow by segments, each as large as all before it, so that an entry never moves.
 //!
 //! # Memory ordering
-//! A route says where to send, and nothing is read through it: whoever has a proxy has it from who made the element, and a route that
-//! is older than that is not read. One that was changed meanwhile leads to where the element was, and those there know
+//! A route only says where to send; nothing is read through it. A proxy comes, directly or
+//! indirectly, from the code that made the element, so its holder never reads an older route. A
+//! route that was changed meanwhile leads to the element's old place, where it can be found
 //! ([`crate::engine::elements::part`], [`crate::migration`]). All accesses are relaxed.
 //!
 //! `worker` is read by the forks of an element's entry, on whatever worker they run. It was written
 //! before the entry began, and the fork orders the two.
 //! # Invariants
-//! 1. While an element is placed, the worker that has it alone writes `slot`, and alone believes it, after a look into the slot. Before one is
-//!    made that is put in, its array's root writes that it will be ([`COMING`]).
+//! 1. While an element is placed, only the worker that has it writes `slot`, and only that worker
+//! trusts it, after checking the slot. Before an inserted element is made, the array's root writes
+//! that it is coming ([`COMING`]).
 //! 2. While an entry of an element runs, or its constructor, `worker` is the worker that runs it.
 //! 3. A place that was vacated is used again with the next generation, and after the last one no
 //!    more: two elements never have the same number.
@@ -24,7 +26,8 @@ use raddle_sync::prim::{AtomicU32, AtomicU64, Mutex, Relaxed};
 
 use crate::address::number::{LAST_GENERATION, Number};
 
-/// Entries of the first segment; the next has as many, and each one after it twice as many as the one before.
+/// The first segment has this many entries (as a power of two), and so has the second; each later
+/// segment has twice as many as the one before.
 const FIRST_BITS: u32 = if raddle_sync::prim::LIGHT { 2 } else { 5 };
 const SEGMENT_COUNT: usize = (32 - FIRST_BITS + 1) as usize;
 
@@ -34,13 +37,13 @@ pub(crate) const NO_SLOT: u32 = u32::MAX;
 /// No worker has had the element yet.
 const NO_WORKER: u32 = u32::MAX;
 
-/// No slot yet: a worker has been told to make the element.
+/// No slot yet: a worker has been asked to make the element.
 pub(crate) const COMING: u32 = u32::MAX - 1;
 
-/// What a route says of an element.
+/// The location of an element according to its route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whereabouts {
-    /// Nobody has this number.
+    /// No element has this number.
     Vacant,
     /// Made, and waiting for a worker; `has_mail` when messages for it lie at its home.
     Seed { has_mail: bool },
@@ -74,8 +77,9 @@ impl Site {
 ///  │ state │  generation  │  epoch  │   old   │   new   │
 ///  └───────┴──────────────┴─────────┴─────────┴─────────┘
 /// ```
-/// Workers in epoch `epoch` send to worker `new`, others to `old`: see [`crate::migration`]. Of an element on another node, or on its way from node to
-/// node, the state says which of the two is a worker, and which a node.
+/// Workers in epoch `epoch` send to worker `new`, others to `old`: see [`crate::migration`]. For an
+/// element on another node, or moving between nodes, the state says which of the two is a worker
+/// and which a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Route(u64);
 
@@ -115,7 +119,7 @@ impl Route {
         Self::pack(state, generation, epoch, from.number(), to.number())
     }
 
-    /// Of an element that has come to where it is.
+    /// Creates the route of an element that has arrived.
     pub(crate) fn at(generation: u32, site: Site) -> Self {
         Self::moving(generation, 0, site, site)
     }
@@ -199,7 +203,8 @@ impl Route {
         (self.0 >> 24) & Self::EPOCH_MASK == u64::from(epoch) & Self::EPOCH_MASK
     }
 
-    /// The worker where the element is, or to which it goes; none when it waits for a worker, or is gone.
+    /// The worker where the element is, or to which it goes; `None` when it waits for a worker or
+    /// is gone.
     fn last_worker(self) -> Option<usize> {
         self.is_placed().then(|| self.workers().1)
     }
@@ -212,7 +217,7 @@ impl Route {
     }
 }
 
-/// What all workers know of one element.
+/// The shared state of one element.
 #[derive(Debug)]
 pub(crate) struct Place {
     route: AtomicU64,
@@ -274,7 +279,8 @@ impl Place {
         self.worker.store(worker as u32, Relaxed);
     }
 
-    /// The worker to which somebody in `epoch` sends what is for the element `number`; none when that is waiting for a worker, or gone.
+    /// The worker to which a sender in `epoch` sends messages for the element `number`; `None` when
+    /// the element waits for a worker or is gone.
     #[inline]
     pub(crate) fn worker_of(&self, number: Number, epoch: u32) -> Option<usize> {
         let route = self.route();
@@ -282,13 +288,14 @@ impl Place {
             .then(|| route.worker(epoch))
     }
 
-    /// The workers to which anybody sends what is for the element `number`: its old one and its new one, mostly the same.
+    /// The workers to which messages for the element `number` are sent: its old one and its new
+    /// one, mostly the same.
     pub(crate) fn workers_of(&self, number: Number) -> Option<(usize, usize)> {
         let route = self.route();
         (route.is_placed() && route.generation() == number.generation()).then(|| route.workers())
     }
 
-    /// True when somebody may send to `worker` what is for the element `number`.
+    /// True if a message for the element `number` may be sent to `worker`.
     pub(crate) fn leads_to(&self, number: Number, worker: usize) -> bool {
         let route = self.route();
         route.generation() == number.generation() && route.leads_to(worker)
@@ -313,13 +320,15 @@ struct Table {
 #[derive(Debug, Default)]
 struct Numbers {
     used: u32,
-    /// Those that have come back, the oldest first.
+    /// Numbers that were returned, the oldest first.
     vacant: VecDeque<Number>,
 }
 
-/// Numbers that came back to a worker from its own elements: it uses them again without a lock, the oldest first.
+/// Numbers that a worker got back from its own elements. The worker reuses them without a lock, the
+/// oldest first.
 ///
-/// They are few, whatever comes and goes: others may make what ends here, and what comes here may end elsewhere.
+/// The list stays short whatever the pattern of use: elements that end here may have been made
+/// elsewhere, and the other way round.
 #[derive(Debug, Default)]
 pub(crate) struct Spare(VecDeque<Number>);
 
@@ -344,16 +353,16 @@ impl Directory {
         let table = &self.homes[0];
         table.numbers().used = count;
         for index in (0..count).step_by(1 << FIRST_BITS) {
-            table.make_room(index, count);
+            table.reserve(index, count);
         }
     }
 
-    /// A number that nobody has, whose home is `home`.
+    /// Allocates an unused number with the given home.
     pub(crate) fn allocate(&self, home: usize) -> Number {
         self.allocate_with(home, &mut Spare::default(), 0)
     }
 
-    /// The same, for who has `spare` ones of this home.
+    /// Like `allocate`, for a caller with `spare` numbers of this home.
     #[inline]
     pub(crate) fn allocate_from(&self, spare: &mut Spare, home: usize) -> Number {
         match spare.0.pop_front() {
@@ -362,7 +371,7 @@ impl Directory {
         }
     }
 
-    /// The same; up to `more` of those that have come back become `spare`.
+    /// Like `allocate`; moves up to `more` of the returned numbers into `spare`.
     fn allocate_with(&self, home: usize, spare: &mut Spare, more: usize) -> Number {
         let table = &self.homes[home];
         let mut numbers = table.numbers();
@@ -379,7 +388,7 @@ impl Directory {
         );
         numbers.used += 1;
         drop(numbers);
-        table.make_room(index, u32::MAX);
+        table.reserve(index, u32::MAX);
         Number::new(home, 0, index)
     }
 
@@ -399,7 +408,7 @@ impl Directory {
         numbers.vacant.push_back(number);
     }
 
-    /// The same, for who has `spare` ones of this home.
+    /// Like `give_back`, for a caller with `spare` numbers of this home.
     #[inline]
     pub(crate) fn give_back_to(&self, spare: &mut Spare, number: Number) {
         spare.0.push_back(number);
@@ -409,7 +418,8 @@ impl Directory {
         }
     }
 
-    /// The worker where the element `number` is, or to which it goes, or the home of one that still waits for a worker; none when it is gone.
+    /// The worker where the element `number` is or to which it goes, or the home of an element that
+    /// waits for a worker; `None` when it is gone.
     pub(crate) fn worker_or_home(&self, number: Number) -> Option<usize> {
         let route = self.place(number).route();
         let is_there =
@@ -434,8 +444,8 @@ impl Table {
         self.numbers.lock().expect("nothing panics under this lock")
     }
 
-    /// Makes room for an index, where there are `count` at the most.
-    fn make_room(&self, index: u32, count: u32) {
+    /// Makes the segments for an index, given at most `count` indices.
+    fn reserve(&self, index: u32, count: u32) {
         let (segment, offset) = locate(index);
         self.segments[segment].get_or_init(|| {
             let length = 1_usize << (FIRST_BITS as usize + segment.saturating_sub(1));
@@ -510,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_come_back_are_used_again_whoever_asks() {
+    fn returned_numbers_are_used_again_by_any_caller() {
         let directory = Directory::new(1);
         let mut spare = Spare::default();
         for _ in 0..10 {
@@ -532,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_in_the_epoch_of_a_move_sends_to_the_new_worker() {
+    fn a_sender_in_the_epoch_of_a_move_sends_to_the_new_worker() {
         let (from, to) = (Site::Worker(7), Site::Worker(4095));
         let route = Route::moving(5, (1 << 17) + 3, from, to);
         assert_eq!(

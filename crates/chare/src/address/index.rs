@@ -1,4 +1,4 @@
-//! What elements of arrays are called: by places in a grid of one to six dimensions, or by any key.
+//! The indices of array elements: places in a grid of one to six dimensions, or any keys.
 
 use std::fmt;
 use std::hash::Hash;
@@ -8,7 +8,8 @@ pub trait Key: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static {}
 
 impl<K: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static> Key for K {}
 
-/// A key that is a place in a grid: `usize`, or `[usize; N]` with two to six dimensions, the last of which changes fastest.
+/// A key that is a place in a grid: `usize`, or `[usize; N]` with two to six dimensions. The last
+/// dimension changes fastest.
 pub trait Index: Key {
     /// The lengths of the grid, one for each dimension.
     type Shape: Copy + fmt::Debug + Send + Sync + 'static;
@@ -94,7 +95,10 @@ macro_rules! grid {
 
             fn of_lengths(lengths: &[u64]) -> Option<Self> {
                 let lengths: Vec<_> =
-                    lengths.iter().map(|&length| usize::try_from(length).ok()).collect::<Option<_>>()?;
+                    lengths
+                        .iter()
+                        .map(|&length| usize::try_from(length).ok())
+                        .collect::<Option<_>>()?;
                 lengths.try_into().ok()
             }
         }
@@ -103,7 +107,7 @@ macro_rules! grid {
 
 grid!(2 3 4 5 6);
 
-/// A grid whose shape only those who made it know by type.
+/// A grid with a type-erased shape.
 pub(crate) trait Grid<K>: fmt::Debug + Send + Sync {
     fn position(&self, key: K) -> Option<u64>;
 
@@ -154,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_outside_has_none() {
+    fn an_index_outside_of_the_shape_has_no_position() {
         assert_eq!(7.position(7), None);
         assert_eq!([0, 5].position([3, 5]), None);
         assert_eq!(<[usize; 2]>::count([usize::MAX, 3]), None);

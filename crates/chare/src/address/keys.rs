@@ -1,7 +1,8 @@
 //! Keys and their numbers, in a table that calls nothing of the program.
 //!
-//! What a program says of its keys, `Hash` and `Eq`, can do anything: send, look into the same array, panic. So whoever looks hashes the key
-//! before, takes a copy of those that have the same hash, and compares them when the table is free again.
+//! The program's `Hash` and `Eq` of its keys can do anything: send, look into the same array,
+//! panic. So a lookup hashes the key first, takes a copy of the entries with the same hash, and
+//! compares them after the table has been released.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ use crate::address::number::Number;
 /// Numbers by keys.
 pub(crate) struct Keys<K> {
     by_hash: HashMap<u64, Alike<K>>,
-    /// How many there may be before those without an element are sought, where somebody does ([`Keys::put_tidily`]).
+    /// The size at which entries without an element are searched for ([`Keys::put_tidily`]).
     tidy_at: usize,
 }
 
@@ -32,7 +33,7 @@ impl<K> Default for Keys<K> {
 }
 
 impl<K> Keys<K> {
-    /// So many are not worth a search.
+    /// Tables up to this size are not worth a search.
     const FEW: usize = 64;
 }
 
@@ -73,7 +74,8 @@ impl<K: Key> Keys<K> {
             });
     }
 
-    /// Puts a key in if those with its hash still are `seen`, among which it is not. False if others have come or gone.
+    /// Inserts a key if the entries with its hash still are `seen`, which must not contain the key.
+    /// Returns false if entries have come or gone.
     #[must_use]
     pub(crate) fn put_beside(
         &mut self,
@@ -93,7 +95,8 @@ impl<K: Key> Keys<K> {
         are_same
     }
 
-    /// As [`put`](Self::put), for who never takes keys out: forgets, now and then, those whose elements are no more.
+    /// As [`put`](Self::put), for a caller that never removes keys: now and then forgets the keys
+    /// of ended elements.
     pub(crate) fn put_tidily(
         &mut self,
         hash: u64,
@@ -131,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_with_one_hash_are_told_apart() {
+    fn keys_with_one_hash_are_distinguished() {
         let mut keys = Keys::default();
         let number = |index| Number::new(0, 0, index);
         let find = |keys: &Keys<u32>, key| keys.alike(7)?.number_of(key);
@@ -149,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_whose_elements_are_gone_are_forgotten() {
+    fn keys_of_ended_elements_are_forgotten() {
         let mut keys = Keys::default();
         for key in 0..10_000_u32 {
             keys.put_tidily(u64::from(key), key, Number::new(0, 0, key), |number| {

@@ -6,9 +6,10 @@
 //!  │   home   │  generation  │      index       │
 //!  └──────────┴──────────────┴──────────────────┘
 //! ```
-//! `home` is the worker that gave the number, and 0 in arrays; `index` the place in that home's table; `generation` counts how often the
-//! place was used before, so that a proxy of an element that is gone does not reach its successor. Generations never begin anew: a place that
-//! has come to the last one is used no more.
+//! `home` is the worker that gave the number, and 0 in arrays. `index` is the place in that home's
+//! table. `generation` counts how often the place was used before, so that a proxy of an ended
+//! element does not reach its successor. Generations never wrap around: a place that has reached
+//! the last one is not used again.
 
 use std::fmt;
 
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_goes_in_comes_out() {
+    fn the_parts_are_unpacked_as_they_were_packed() {
         for home in [0, 1, 4095] {
             for generation in [0, 7, LAST_GENERATION] {
                 for index in [0, 1, u32::MAX] {

@@ -60,7 +60,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
         }
     }
 
-    /// How many places there are.
+    /// The number of places.
     pub(crate) fn len(&self) -> usize {
         self.routes.len()
     }
@@ -131,7 +131,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
     }
 }
 
-/// Where elements of an array can be: on the workers of this node, or of all, one node after the other.
+/// The places for elements of an array: the workers of this node, or of all nodes in order.
 struct Sites {
     me: u16,
     /// Workers of each node.

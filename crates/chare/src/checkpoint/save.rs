@@ -14,11 +14,11 @@ use crate::codec::Crossing;
 use crate::engine::elements::part::{Part, Slot, State};
 use crate::engine::local;
 use crate::engine::object::chare::Chare;
-use crate::engine::object::door::Asker;
+use crate::engine::object::handler::Asker;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::remote::out;
-use crate::remote::{self, Letter, Reachable, SavedPart};
+use crate::remote::{self, Reachable, SavedPart, WireMessage};
 use crate::reply::{Reply, What, reply};
 
 pub(crate) fn save_part<T: Chare>(part: &Part<T>) -> Result<SavedPart, Failure> {
@@ -191,7 +191,7 @@ fn ask_others(
         out::send_away(
             system,
             node,
-            &Letter::Checkpoint {
+            &WireMessage::Checkpoint {
                 collection,
                 folder,
                 tag,

@@ -4,7 +4,7 @@ use super::plain::Whole;
 
 /// A message as it crosses.
 pub(crate) struct Packed {
-    pub(crate) door: u16,
+    pub(crate) handler: u16,
     pub(crate) reply: Option<u64>,
     pub(crate) args: Vec<u8>,
     /// It was for all that there are.
@@ -13,32 +13,32 @@ pub(crate) struct Packed {
 
 impl Packed {
     /// By which an element is told to end: no entry has it.
-    pub(crate) const END_DOOR: u16 = u16::MAX;
+    pub(crate) const END_HANDLER: u16 = u16::MAX;
 
     /// By which an element is told to go to another node.
-    pub(crate) const LEAVE_DOOR: u16 = u16::MAX - 1;
+    pub(crate) const LEAVE_HANDLER: u16 = u16::MAX - 1;
 
     /// By which a step of a scan comes to an element.
-    pub(crate) const STEP_DOOR: u16 = u16::MAX - 2;
+    pub(crate) const STEP_HANDLER: u16 = u16::MAX - 2;
 
     /// That it is to end.
-    pub(crate) const END: Self = Self::without_entry(Self::END_DOOR, Vec::new());
+    pub(crate) const END: Self = Self::without_entry(Self::END_HANDLER, Vec::new());
 
     /// That it is to go.
     pub(crate) fn leave(worker: usize) -> Self {
         let worker = postcard::to_allocvec(&worker).expect("a number is plain");
-        Self::without_entry(Self::LEAVE_DOOR, worker)
+        Self::without_entry(Self::LEAVE_HANDLER, worker)
     }
 
     /// A step of a scan: its numbers, and the kind and the bytes of what was contributed.
     pub(crate) fn step(step: &(u64, u32, u64, Whole<Vec<u8>>)) -> Self {
         let step = postcard::to_allocvec(step).expect("numbers and bytes are plain");
-        Self::without_entry(Self::STEP_DOOR, step)
+        Self::without_entry(Self::STEP_HANDLER, step)
     }
 
-    const fn without_entry(door: u16, args: Vec<u8>) -> Self {
+    const fn without_entry(handler: u16, args: Vec<u8>) -> Self {
         Self {
-            door,
+            handler,
             reply: None,
             args,
             is_to_all: false,

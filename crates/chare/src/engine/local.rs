@@ -29,7 +29,8 @@ thread_local! {
 
 /// A boxed message: what it does at its worker.
 ///
-/// Rare messages are boxed, so that the code that sends them is compiled once and not for each kind.
+/// Rare messages are boxed, so that the sending code is compiled once and not for each kind of
+/// message.
 pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
 
 /// A part, and the id of its collection.
@@ -38,15 +39,15 @@ type OwnPart = (u32, Rc<dyn AnyPart>);
 /// One worker's side of the system of its runtime.
 pub(crate) struct Local {
     system: Arc<System>,
-    /// The number of the system whose worker this thread is; [`NO_SYSTEM`] while the thread acts as
-    /// one that is no worker ([`apart`]).
+    /// The number of the system that this worker thread belongs to; [`NO_SYSTEM`] while the thread
+    /// acts as a thread that is not a worker ([`apart`]).
     owner: Cell<u32>,
     worker: usize,
     /// The number of batches of moves that this worker has gone over to ([`crate::migration`]).
     epoch: Cell<u32>,
     /// This worker's part of each collection that it has had to do with.
     parts: RefCell<Vec<Option<OwnPart>>>,
-    /// The element whose asynchronous entry runs.
+    /// The element that runs an asynchronous entry now.
     running: Cell<Option<(u32, Number)>>,
     /// The element that runs, if what it sends is measured.
     sender: Cell<Option<(u32, Number)>>,
@@ -188,7 +189,7 @@ pub(crate) fn is_own_thread(id: u32) -> bool {
             && System::find(id).is_some_and(|system| system.post().is_own_thread())
 }
 
-/// The element of system `id` whose asynchronous entry this thread runs.
+/// The element of system `id` that runs an asynchronous entry on this thread.
 pub(crate) fn running(id: u32) -> Option<(u32, Number)> {
     with(id, |local| local?.running.get())
 }
@@ -205,8 +206,8 @@ impl Drop for Local {
     /// Drops all elements when the thread ends. A panic would abort the process here, so those of
     /// destructors are caught and reported.
     ///
-    /// If the thread is still a worker, an entry or a panic hook has called exit(3), and the element
-    /// of the entry is in use. Nothing is dropped then, just as on all other workers.
+    /// If the thread is still a worker, an entry or a panic hook has called exit(3), and the
+    /// element of the entry is in use. Nothing is dropped then, as on all other workers.
     fn drop(&mut self) {
         // Models do not call exit(3).
         #[cfg(not(any(loom, shuttle)))]
@@ -266,7 +267,7 @@ impl Local {
         self.epoch.set(epoch);
     }
 
-    /// The element whose asynchronous entry runs.
+    /// The element that runs an asynchronous entry now.
     pub(crate) fn running(&self) -> &Cell<Option<(u32, Number)>> {
         &self.running
     }
@@ -312,7 +313,7 @@ impl Local {
     #[cold]
     fn new_part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
         let Some(shared) = self.system.find_collection(collection) else {
-            // The array has been destroyed. The part is not kept: no message will come that drops it.
+            // The array has been destroyed. The part is not kept: no message will come to drop it.
             return Rc::new(Part::new(self.system.collection(collection)));
         };
         let part = Rc::new(Part::new(shared));

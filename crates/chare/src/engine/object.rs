@@ -2,7 +2,7 @@
 
 pub(crate) mod chare;
 pub(crate) mod cx;
-pub(crate) mod door;
+pub(crate) mod handler;
 pub(crate) mod inbox;
 pub(crate) mod parcel;
 pub(crate) mod proxy;

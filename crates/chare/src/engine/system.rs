@@ -1,4 +1,5 @@
-//! What all chares of a runtime share: collections, counters of messages, and waiting threads.
+//! The state that all chares of a runtime share: collections, counters of messages, and waiting
+//! threads.
 //!
 //! A proxy carries the number of its system, not a pointer: it is small, is copied freely, and
 //! counts no references. Workers have the system at hand ([`crate::engine::local`]); other threads
@@ -119,7 +120,7 @@ impl fmt::Debug for System {
 }
 
 impl System {
-    /// A system with this number, whose features have these `states`.
+    /// Creates a system with this number; `states` holds the shared states of its features.
     pub(crate) fn new(id: u32, post: Post, states: SharedStates) -> Self {
         let worker_count = post.worker_count();
         Self {
@@ -159,7 +160,7 @@ impl System {
         &self.quiet
     }
 
-    /// What forks have left for the workers of their elements.
+    /// The calls that forks have left for the workers of their elements.
     #[inline]
     pub(crate) fn deferred(&self) -> &Deferred {
         &self.deferred
@@ -292,7 +293,8 @@ impl System {
         self.outside.lock().expect("nothing panics under this lock")
     }
 
-    /// Sends what calls `arrival` when a message of this priority has its turn, in the order of those from outside.
+    /// Sends a message that calls `arrival` when its turn in the order of priorities has come. The
+    /// message takes part in the order of messages from outside.
     pub(crate) fn post_outside_with(
         &self,
         priority: i32,
@@ -373,7 +375,7 @@ impl System {
         // Relaxed: as in `fail`.
         let failure = self.wait_or_fail(|| self.has_exited.load(Relaxed));
         failure.map_or(Ok(()), |failure| {
-            self.unreported.note_told(true);
+            self.unreported.note_reported(true);
             Err(failure)
         })
     }

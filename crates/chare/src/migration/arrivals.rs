@@ -1,4 +1,5 @@
-//! What of an element leaves its old worker and arrives at the new one. Those that go the same way go in one message.
+//! How elements leave their old worker and arrive at the new one. Elements with the same way share
+//! one message.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +59,8 @@ pub(crate) fn ship(local: &Local, batch: &Batch) {
     departures::let_go(local);
 }
 
-/// Those that leave this worker. One that is still to be made goes later.
+/// Returns the moves of the elements that leave this worker now. An element that is still to be
+/// made leaves later.
 pub(crate) fn leaving<T: Chare>(local: &Local, collection: u32, moves: &[Move]) -> Vec<Move> {
     let part = local.part::<T>(collection);
     let is_here = |one: &&Move| {
@@ -152,7 +154,8 @@ fn arrive<T: Chare>(local: &Local, part: &Part<T>, epoch: u32, travellers: Vec<T
 
 /// Sends an element on that was made here, or could not be made, after the markers for it had come.
 ///
-/// Only a model asks for that (`model::migrate`): what moves otherwise has asked for it itself, or was measured.
+/// Only a model causes this (`model::migrate`): other moving elements have requested the move
+/// themselves, or were measured.
 #[cold]
 pub(crate) fn ship_late<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     if let Some(to) = part.take_going_on(number) {

@@ -1,7 +1,8 @@
 //! Elements that go from node to node: each becomes bytes, with the messages that wait for it.
 //!
-//! One that is to go sends itself the message [`Leave`], which has its turn when no entry of it is under way. From then on it is frozen, and
-//! what comes waits with it: so nothing that cannot be written begins any more. Then it is moved as others are.
+//! An element that is to leave sends itself the message [`Leave`], which runs when no entry of the
+//! element is under way. From then on the element is frozen, and its messages wait with it: so
+//! nothing begins that cannot be serialised. Then the element moves like any other.
 
 use crate::address::number::Number;
 use crate::codec::{Packed, reading};
@@ -9,7 +10,7 @@ use crate::engine::elements::part::{Body, Frozen, Part, Slot, State};
 use crate::engine::local::{Arrival, Local};
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
-use crate::engine::object::door::{Asker, Whose};
+use crate::engine::object::handler::{Asker, ReplyTo};
 use crate::engine::object::parcel::Parcel;
 use crate::engine::object::proxy::One;
 use crate::engine::system::System;
@@ -25,7 +26,7 @@ use crate::unpack::unpack;
 
 /// Has an element leave for another node, once no entry of it is under way.
 pub(crate) struct Leave {
-    /// Of those of all nodes.
+    /// The worker's number among those of all nodes.
     pub(crate) worker: usize,
 }
 
@@ -205,12 +206,12 @@ fn thaw_message<T: Chare>(local: &Local, part: &Part<T>, number: Number, waiting
     let asker = waiting
         .reply
         .map(|(node, reply)| Asker::new(local.system().id(), node, reply));
-    let whose = match asker {
-        Some(asker) => Whose::Asker(asker),
-        None if waiting.is_to_all => Whose::All,
-        None => Whose::Nobody,
+    let reply_to = match asker {
+        Some(asker) => ReplyTo::Asker(asker),
+        None if waiting.is_to_all => ReplyTo::All,
+        None => ReplyTo::None,
     };
-    match unpack(part.collection(), waiting.door, &waiting.args, whose) {
+    match unpack(part.collection(), waiting.handler, &waiting.args, reply_to) {
         Ok(parcel) => parcel.deliver(local, part, number),
         Err(failure) => local.system().fail(failure),
     }

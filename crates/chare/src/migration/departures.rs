@@ -1,15 +1,20 @@
-//! Departures: an element that has moved sends as another worker, and yet what it sends comes after what it sent before.
+//! Departures: after a move an element sends from another worker, and yet its messages must come
+//! after those that it sent before.
 //!
 //! The order of messages is that of each worker. Two things make it that of each element:
 //!
-//! - Nearly all mailboxes are one queue for all senders, in which what was put first comes first. Where there is a queue for each pair of
-//!   workers, an element departs when all that its old worker has sent has arrived: a message to each worker and back tells, which comes
-//!   after all others.
-//! - As long as messages of the old worker to some element are under way by that one's home ([`crate::seeds`]), the new worker sends to it by
-//!   the home too: what the old worker has under way then is its legacy, which arrives when all of that has.
+//! - Nearly all mailboxes are one first-in-first-out queue for all senders. With a queue for each
+//!   pair of workers, an element departs only when everything that its old worker has sent has
+//!   arrived. A message to each worker and back, which comes after all others, detects that.
+//! - While messages of the old worker to some element are under way via that element's home
+//!   ([`crate::seeds`]), the new worker sends to it via the home too. The messages that the old
+//!   worker has under way at the move are its leftover. The leftover has arrived when all of them
+//!   have.
 //!
-//! Of several nodes, each worker has its own way to the others: an element departs, be it to a worker of its node, when all that its old worker has
-//! sent has arrived in all other nodes too. One that goes to another node leaves no legacy: seeds are known to their own node alone.
+//! With several nodes, each worker has its own connection to the others. So an element departs,
+//! even to a worker of its own node, when everything that its old worker has sent has arrived on
+//! all other nodes too. An element that goes to another node leaves no leftover: seeds are known
+//! only to their own node.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,7 +30,7 @@ use crate::remote::out;
 use crate::remote::{self, Away, Crosser, Travel};
 use crate::state::{Slot, State};
 
-/// What is sent to a worker, or to another node.
+/// The action after a departure: a message to a worker, or to another node.
 enum Departure {
     Here(usize, Request),
     Away(u16, Travel),
@@ -35,9 +40,9 @@ enum Departure {
 #[derive(Default)]
 pub(crate) struct Departures {
     ready: Vec<Departure>,
-    /// How many workers have not answered yet, and who goes when all have.
+    /// The number of workers that have not answered yet, and the departures that wait for them.
     waiting: HashMap<u32, (usize, Vec<Departure>)>,
-    /// Numbers those who wait.
+    /// The number of the next wait.
     count: u32,
 }
 
@@ -133,12 +138,12 @@ pub(crate) fn take_answer(local: &Local, group: u32) {
 }
 
 fn send_off(local: &Local, ready: Vec<Departure>) {
-    let mut heirs = Vec::new();
+    let mut successors = Vec::new();
     for departure in ready {
         match departure {
             Departure::Here(to, arrive) => {
-                if !heirs.contains(&to) {
-                    heirs.push(to);
+                if !successors.contains(&to) {
+                    successors.push(to);
                     leave_to(local, to);
                 }
                 local.post(to, arrive);
@@ -148,15 +153,16 @@ fn send_off(local: &Local, ready: Vec<Departure>) {
     }
 }
 
-/// What is under way from here by homes becomes the legacy of elements that go to worker `to`.
+/// Makes the messages that are under way via homes a leftover of the elements that go to worker
+/// `to`.
 fn leave_to(local: &Local, to: usize) {
     let mut detours = local.detours().borrow_mut();
     if detours.is_empty() {
         return;
     }
-    let (legacy, keys) = detours.hand_over(local.worker(), to);
+    let (leftover, keys) = detours.hand_over(local.worker(), to);
     drop(detours);
     local.post(to, move |local| {
-        local.detours().borrow_mut().take_over(legacy, &keys);
+        local.detours().borrow_mut().take_over(leftover, &keys);
     });
 }

@@ -1,25 +1,32 @@
-//! Batches of a program over several nodes: there is one at a time, of all nodes, with an epoch that all have.
+//! Batches in a program over several nodes: there is one batch at a time for all nodes, with one
+//! epoch.
 //!
-//! The coordinator of the first node begins and ends them; those of all nodes, its own too, do what it says:
+//! The coordinator of the first node begins and ends batches. The coordinators of all nodes,
+//! including the first, follow it:
 //!
 //! ```text
 //! first node   tells all what is to move
-//! each node    writes old and new places into its routes, and says so, and how many elements leave its workers
-//! first node   when all have: tells all to go over
-//! each sender  goes over, as within a node, and sends its marker to the other nodes that elements leave, too
-//! old worker   when all markers of all nodes are there: sends its elements to their new workers, or their new nodes
-//! first node   when all have come: tells all to make the new places the old ones too, and begins the next batch
+//! each node    writes old and new places into its routes, reports that and its number of leavers
+//! first node   when all have reported: asks all to enter the epoch
+//! each sender  enters it, as within a node, and sends its marker to other nodes with leavers, too
+//! old worker   after the markers of all nodes: sends its elements to their new workers or nodes
+//! first node   when all have come: asks all to make the new places the old ones, begins the next batch
 //! ```
-//! So whoever is in an epoch sends to those who know it: what comes to a node is looked up there by its sender's epoch. The senders of a node
-//! are its workers, whoever receives letters, one at a time, and all other threads: these last have the epoch of who receives, and their marker goes
-//! when none is between its look where an element is and the letter to it ([`Away::enter`]).
+//! So a sender in an epoch sends only to nodes that know the epoch: a node looks an incoming
+//! message up in its sender's epoch. The senders of a node are its workers, the receiving thread
+//! (one at a time), and all other threads. The other threads share the epoch of the receiving
+//! thread. Their marker is sent when no thread is between looking up an element and sending the
+//! wire message to it ([`Away::enter`]).
 //!
-//! An element that is to go to another node is written first: from then on its messages wait with it ([`super::crossing`]). The first node forgets
-//! wishes of others for it: by the time that a batch begins, an element that goes to another node is ready.
+//! An element that is to go to another node is serialised first: from then on its messages wait
+//! with it ([`super::crossing`]). The first node then drops other requests to move it: when the
+//! batch begins, an element that goes to another node must be ready.
 //! # Invariants
-//! 1. The letters of a worker arrive in order, and are given to workers in that order: its marker is the last that comes of its old epoch.
-//! 2. A node that an element leaves for another one says that it has come when it has: no node begins with a batch before the last is over, since
-//!    the first node has told it so before.
+//! 1. The wire messages of a worker arrive in order, and are given to workers in that order: its
+//! marker is the last message of its old epoch.
+//! 2. A node that an element leaves for another node reports its arrival only after the fact. So no
+//! node begins a batch before the last one is over, since the first node has announced its end
+//! before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -30,25 +37,26 @@ use crate::address::directory::Site;
 use crate::address::number::Number;
 use crate::engine::elements::moves::Request;
 use crate::engine::local::Local;
-use crate::engine::object::door::Asker;
+use crate::engine::object::handler::Asker;
 use crate::engine::system::System;
 use crate::migration;
 use crate::remote::out;
 use crate::remote::{self, Away, Travel, Wish};
 
-/// What the first node knows of moves.
+/// The first node's knowledge of moves.
 #[derive(Default)]
 pub(super) struct Main {
     epoch: u32,
-    /// What the next batch is made of, by collection and element: the node and the worker, and whether it is ready for another node.
+    /// The moves of the next batch, by collection and element: the node, the worker, and whether
+    /// the element is ready for another node.
     wanted: BTreeMap<u32, BTreeMap<u64, (u16, u16, bool)>>,
     /// Nodes that move elements of arrays of their own.
     within: BTreeSet<u16>,
-    /// Who is told when all that is wanted has been done, and of the batch that is under way.
+    /// Requests to notify when all wanted moves, and those of the batch under way, are done.
     askers: Vec<Asker>,
     askers_of_batch: Vec<Asker>,
     is_under_way: bool,
-    /// So many nodes do not know the batch yet.
+    /// The number of nodes that do not know the batch yet.
     unknown: u16,
     /// Elements of it that have not come.
     awaited: u64,
@@ -69,14 +77,14 @@ pub(crate) fn at_coordinator(system: &System, call: impl FnOnce(&Local) + Send +
     system.post_from_here(COORDINATOR, call);
 }
 
-/// How many markers come to a worker that elements leave.
+/// The number of markers that come to a worker with leaving elements.
 pub(crate) fn marker_count(system: &System) -> usize {
     let own = system.worker_count() + 1;
     let others = remote::away(system).map_or(0, |away| away.others().count());
     own + others * (system.worker_count() + 2)
 }
 
-/// Goes over to an epoch. For who receives letters, of whom the threads outside have theirs.
+/// Enters an epoch, for the receiving thread and the outside threads, which share its epoch.
 pub(crate) fn go_over_to(system: &System, epoch: u32) {
     let batch = system.shared::<Moves>().under_way().clone();
     let batch = batch.expect("all nodes know a batch before they go over");
@@ -101,7 +109,8 @@ pub(crate) fn go_over_to(system: &System, epoch: u32) {
     });
 }
 
-/// A marker of another node has come; perhaps one for a batch that is over, for which no element had to leave this node after all.
+/// Passes a marker of another node on. The marker may belong to a batch that is over, if no element
+/// had to leave this node after all.
 pub(crate) fn pass_marker_on(system: &System, epoch: u32) {
     let batch = system.shared::<Moves>().under_way().clone();
     let batch = batch.filter(|batch| batch.epoch == epoch);
@@ -202,7 +211,7 @@ fn begin_wide(local: &Local) {
     });
 }
 
-/// What is done of what is wanted, and the nodes that have those elements.
+/// Returns the wishes to grant, and the nodes with those elements.
 fn wishes_to_grant(
     local: &Local,
     collection: u32,
@@ -273,11 +282,11 @@ pub(crate) fn prepare(local: &Local, epoch: u32, sources: Vec<u16>, groups: Vec<
         let site = here.unwrap_or(Site::Node(node));
         (Number::from_bits(number), site)
     };
-    // Who has it no more has destroyed it.
+    // A missing collection has been destroyed.
     let find = |(collection, wishes): (u32, Vec<Wish>)| {
         let found = away.collection(collection)?;
         let wanted = wishes.into_iter().map(site).collect();
-        Some((found.id(), found.journey(), wanted))
+        Some((found.id(), found.mover(), wanted))
     };
     let mut wanted: Vec<_> = groups.into_iter().filter_map(find).collect();
     if sources.contains(&me) {

@@ -69,7 +69,7 @@ impl fmt::Display for NodeId {
 /// A port of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PortId {
-    /// Whose it is.
+    /// ReplyTo it is.
     pub node: NodeId,
     /// Its number there.
     pub index: u16,
@@ -130,7 +130,7 @@ pub struct Node {
     me: NodeId,
     shape: Shape,
     /// Messages for which a lane has room.
-    room: usize,
+    capacity: usize,
     /// The lane that is slow first.
     slow: usize,
     inboxes: Arc<[Inbox]>,
@@ -156,7 +156,7 @@ struct Piece {
 
 impl Node {
     /// All nodes of a schedule, with lanes that have room for so many messages; which of each node is slow first.
-    pub fn all(shape: Shape, room: usize, slow: usize) -> Vec<Self> {
+    pub fn all(shape: Shape, capacity: usize, slow: usize) -> Vec<Self> {
         let (nodes, ports) = (usize::from(shape.nodes), usize::from(shape.ports));
         let inbox = |_| Inbox {
             lanes: (0..nodes * ports).map(|_| Mutex::default()).collect(),
@@ -168,7 +168,7 @@ impl Node {
         let node = |me| Self {
             me: NodeId(me),
             shape,
-            room,
+            capacity,
             slow,
             inboxes: Arc::clone(&inboxes),
         };
@@ -239,7 +239,7 @@ impl Port {
         let inbox = self.node.inbox(to.node);
         let number = self.node.me.0 * self.node.shape.ports + self.index;
         let mut lane = locked(&inbox.lanes[usize::from(number)]);
-        if lane.len() >= self.node.room {
+        if lane.len() >= self.node.capacity {
             return Err(SendError::Full);
         }
         lane.push_back(Piece {

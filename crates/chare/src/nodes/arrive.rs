@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::door::Copies;
+use super::handler::Copies;
 use crate::address::directory::Site;
 use crate::address::number::Number;
 use crate::array;
@@ -15,10 +15,10 @@ use crate::balance::over_nodes;
 use crate::checkpoint;
 use crate::checkpoint::save;
 use crate::engine::elements::collection::Collection;
-use crate::engine::elements::moves::Journey;
+use crate::engine::elements::moves::Mover;
 use crate::engine::object::chare::Chare;
-use crate::engine::object::door::Asker;
-use crate::engine::object::door::Whose;
+use crate::engine::object::handler::Asker;
+use crate::engine::object::handler::ReplyTo;
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::Outcome;
 use crate::engine::system::System;
@@ -26,18 +26,18 @@ use crate::failure::Failure;
 use crate::migration;
 use crate::migration::crossing;
 use crate::migration::departures;
-use crate::migration::journey;
+use crate::migration::mover;
 use crate::migration::wide;
 use crate::outside;
 use crate::reduction;
 use crate::reduction::{Goes, Share};
 use crate::remote::out;
-use crate::remote::{self, Crosser, Letter, Reachable, SavedPart, Travel, quiet};
+use crate::remote::{self, Crosser, Reachable, SavedPart, Travel, WireMessage, quiet};
 use crate::reply::{Reply, What, reply};
 use crate::scan::break_scans_here;
 use crate::state::measured::Measured;
 use crate::state::merged::Merged;
-use crate::unpack::{find_door, unpack};
+use crate::unpack::{find_handler, unpack};
 
 type Arrived = Result<(), Failure>;
 
@@ -50,18 +50,18 @@ impl<T: Chare> Reachable for Collection<T> {
         &self,
         (number, priority): (Number, i32),
         epoch: Option<u32>,
-        door: u16,
-        whose: Whose,
+        handler: u16,
+        reply_to: ReplyTo,
         args: &[u8],
     ) -> Arrived {
-        let parcel = unpack(self, door, args, whose)?;
+        let parcel = unpack(self, handler, args, reply_to)?;
         let one = One::new(self.system_id(), self.id(), number);
         outside::dispatch_in(one.with_priority(priority), parcel, epoch);
         Ok(())
     }
 
-    fn journey(&self) -> Box<dyn Journey> {
-        journey::<T>()
+    fn mover(&self) -> Box<dyn Mover> {
+        mover::<T>()
     }
 
     fn node_of(&self, number: Number, me: u16) -> Option<u16> {
@@ -115,10 +115,10 @@ impl<T: Chare> Reachable for Collection<T> {
         });
     }
 
-    fn all(&self, priority: i32, epoch: u32, door: u16, args: &[u8]) -> Arrived {
+    fn all(&self, priority: i32, epoch: u32, handler: u16, args: &[u8]) -> Arrived {
         let spread = Copies {
             system: self.system_id(),
-            door: find_door::<T>(door)?,
+            handler: find_handler::<T>(handler)?,
             args: args.into(),
             of: PhantomData,
         };
@@ -152,7 +152,7 @@ impl<T: Chare> Reachable for Collection<T> {
         for worker in 0..system.worker_count() {
             let output = Arc::clone(&output);
             system.post_from_here(worker, move |local| {
-                reduction::hear_result::<T>(local, &local.part(id), round, of, &output);
+                reduction::receive_result::<T>(local, &local.part(id), round, of, &output);
             });
         }
     }
@@ -190,11 +190,11 @@ pub(crate) enum Then {
 /// # Errors
 /// When it makes no sense.
 pub(crate) fn arrive(system: &Arc<System>, from: u16, bytes: &[u8]) -> Result<Then, Failure> {
-    let (letter, body) = Letter::read(bytes).map_err(|error| {
+    let (wire_message, body) = WireMessage::read(bytes).map_err(|error| {
         Failure::new(format!("a letter of node {from} cannot be read: {error}"))
     })?;
-    let is_counted = letter.is_counted();
-    let then = open(system, from, letter, body)?;
+    let is_counted = wire_message.is_counted();
+    let then = open(system, from, wire_message, body)?;
     if is_counted {
         remote::away(system)
             .expect("letters have come")
@@ -203,7 +203,12 @@ pub(crate) fn arrive(system: &Arc<System>, from: u16, bytes: &[u8]) -> Result<Th
     Ok(then)
 }
 
-fn open(system: &Arc<System>, from: u16, letter: Letter<'_>, body: &[u8]) -> Result<Then, Failure> {
+fn open(
+    system: &Arc<System>,
+    from: u16,
+    wire_message: WireMessage<'_>,
+    body: &[u8],
+) -> Result<Then, Failure> {
     let away = remote::away(system).expect("there are other nodes");
     let find = |collection| {
         away.collection(collection).ok_or_else(|| {
@@ -213,39 +218,39 @@ fn open(system: &Arc<System>, from: u16, letter: Letter<'_>, body: &[u8]) -> Res
             ))
         })
     };
-    match letter {
-        Letter::One {
+    match wire_message {
+        WireMessage::One {
             collection,
             number,
             priority,
             epoch,
-            door,
+            handler,
             reply,
         } => {
             let asker = reply.map(|reply| Asker::new(system.id(), from, reply));
-            let whose = asker.map_or(Whose::Nobody, Whose::Asker);
+            let reply_to = asker.map_or(ReplyTo::None, ReplyTo::Asker);
             let number = Number::from_bits(number);
             let to = (number, priority);
-            find(collection)?.one(to, Some(epoch), door, whose, body)?;
+            find(collection)?.one(to, Some(epoch), handler, reply_to, body)?;
         }
-        Letter::All {
+        WireMessage::All {
             collection,
             priority,
             epoch,
-            door,
-        } => find(collection)?.all(priority, epoch, door, body)?,
-        Letter::Travel(travel) => receive_travel(system, from, travel),
-        Letter::ScanLoss {
+            handler,
+        } => find(collection)?.all(priority, epoch, handler, body)?,
+        WireMessage::Travel(travel) => receive_travel(system, from, travel),
+        WireMessage::ScanLoss {
             collection,
             from,
             why,
         } => find(collection)?.lose_scans(system, from, Failure::new(why)),
-        Letter::Reply {
+        WireMessage::Reply {
             reply,
             outcome,
             panicked,
         } => away.reply(reply, Outcome::of(outcome.map(|()| body), panicked)),
-        Letter::Share {
+        WireMessage::Share {
             collection,
             round,
             count,
@@ -258,29 +263,31 @@ fn open(system: &Arc<System>, from: u16, letter: Letter<'_>, body: &[u8]) -> Res
             };
             find(collection)?.share(system, round, count, goes, merged)?;
         }
-        Letter::Result {
+        WireMessage::Result {
             collection,
             round,
             of,
         } => find(collection)?.result(system, round, of, body),
-        Letter::Population {
+        WireMessage::Population {
             collection,
             from,
             by,
         } => find(collection)?.population(system, from, by),
-        Letter::Destroy { collection } => {
+        WireMessage::Destroy { collection } => {
             let id = find(collection)?.id();
             remote::forget_wide(system, collection);
             array::destroy_here(system, id);
         }
-        Letter::AskQuiet { reply } => quiet::asked(system, Asker::new(system.id(), from, reply)),
-        Letter::Count { wave } => quiet::count(system, wave),
-        Letter::Counted {
+        WireMessage::AskQuiet { reply } => {
+            quiet::asked(system, Asker::new(system.id(), from, reply))
+        }
+        WireMessage::Count { wave } => quiet::count(system, wave),
+        WireMessage::Counted {
             wave,
             sent,
             received,
         } => quiet::counted(system, wave, (sent, received)),
-        Letter::Checkpoint {
+        WireMessage::Checkpoint {
             collection,
             folder,
             tag,
@@ -290,14 +297,14 @@ fn open(system: &Arc<System>, from: u16, letter: Letter<'_>, body: &[u8]) -> Res
             let folder = Path::new(OsStr::from_bytes(folder));
             checkpoint::answer(system, find(collection)?, folder, tag, asker);
         }
-        Letter::Failed { text, is_panic } => system.fail_here(if is_panic {
+        WireMessage::Failed { text, is_panic } => system.fail_here(if is_panic {
             Failure::of_panic(text)
         } else {
             Failure::new(text)
         }),
-        Letter::Exit => system.exit_here(),
-        Letter::Stop => return Ok(Then::Stop),
-        Letter::Readonly => {
+        WireMessage::Exit => system.exit_here(),
+        WireMessage::Stop => return Ok(Then::Stop),
+        WireMessage::Readonly => {
             return Err(Failure::new(format!(
                 "node {from} has a read-only value that this node does not ask for: all nodes do the same in the set-up"
             )));

@@ -3,13 +3,13 @@
 //! All nodes do the same set-up, in which they make the arrays over nodes; then the first runs the program's main part, and the others serve.
 
 mod allocator;
-mod carrier;
 mod counter;
-mod desk;
 #[cfg(not(shuttle))]
 mod environment;
+mod listener;
 mod open;
 mod progress;
+mod transport;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -31,12 +31,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::allocator::keep_freed_memory;
-use self::carrier::NetCarrier;
-use self::desk::Desk;
 #[cfg(not(shuttle))]
 pub use self::environment::{JobEnvironment, NODES_MAX};
+use self::listener::Listener;
 use self::open::Open;
 pub use self::progress::Progress;
+use self::transport::NetTransport;
 use super::net::{NetError, Node, PORTS_MAX};
 use crate::address::index::Index;
 use crate::array::{Array, ArrayOptions, Plan};
@@ -46,7 +46,7 @@ use crate::engine::object::chare::CrossesNodes;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::remote::out;
-use crate::remote::{self, Away, Letter};
+use crate::remote::{self, Away, WireMessage};
 use crate::start::system_of;
 use raddle_collections::reduce::Reducer;
 
@@ -225,7 +225,7 @@ impl Job {
             let made = setup(&Setup {
                 runtime: &runtime,
                 system: &system,
-                desk: None,
+                listener: None,
             });
             let result = main(&runtime, made);
             return system
@@ -298,8 +298,8 @@ impl Job {
                     named.spawn_scoped(scope, run)
                 })
                 .collect();
-            let told = are_all_there.set(threads.iter().all(Result::is_ok));
-            told.expect("it is told once");
+            let set = are_all_there.set(threads.iter().all(Result::is_ok));
+            set.expect("the value is set once");
             let threads: Result<Vec<_>, _> = threads.into_iter().collect();
             let threads = threads.map_err(|error| NetError::System {
                 what: "a thread",
@@ -368,29 +368,29 @@ pub(crate) fn run_on<S, R>(
     main: impl FnOnce(&Runtime, S) -> R,
 ) -> Result<Option<R>, JobError> {
     keep_freed_memory();
-    let desk = Arc::new(Desk::new(node));
+    let listener = Arc::new(Listener::new(node));
     let runtime = build(match progress {
-        Progress::Pending | Progress::EachSend => Some(Arc::clone(&desk) as _),
+        Progress::Pending | Progress::EachSend => Some(Arc::clone(&listener) as _),
         Progress::Thread => None,
     })?;
     let system = system_of(&runtime);
     let me = node.id().0;
-    let carrier = NetCarrier::new(node, runtime.worker_count(), &desk, progress);
-    let away = Away::new(me, node.shape().nodes, Box::new(carrier));
+    let transport = NetTransport::new(node, runtime.worker_count(), &listener, progress);
+    let away = Away::new(me, node.shape().nodes, Box::new(transport));
     system.set_other_nodes(away);
     let made = setup(&Setup {
         runtime: &runtime,
         system: &system,
-        desk: Some(&desk),
+        listener: Some(&listener),
     });
-    let open = Open::new(&desk, &system, progress)?;
+    let open = Open::new(&listener, &system, progress)?;
     if me > 0 {
         open.serve()?;
         return Ok(None);
     }
     let result = main(&runtime, made);
-    desk.stop();
-    out::send_to_others(&system, &Letter::Stop);
+    listener.stop();
+    out::send_to_others(&system, &WireMessage::Stop);
     drop(open);
     let unreported = system.unreported().report();
     unreported.map_or(Ok(Some(result)), |failure| Err(failure.into()))
@@ -400,7 +400,7 @@ pub(crate) fn run_on<S, R>(
 pub struct Setup<'a> {
     runtime: &'a Runtime,
     system: &'a Arc<System>,
-    desk: Option<&'a Desk>,
+    listener: Option<&'a Listener>,
 }
 
 impl fmt::Debug for Setup<'_> {
@@ -467,18 +467,18 @@ impl<'a> Setup<'a> {
     /// When it cannot be written or read, and when a node has ended.
     #[track_caller]
     pub fn readonly<V: Serialize + DeserializeOwned>(&self, make: impl FnOnce() -> V) -> V {
-        let Some(desk) = self.desk else {
+        let Some(listener) = self.listener else {
             return make();
         };
         if self.node() == 0 {
             let value = make();
             match postcard::to_allocvec(&value) {
-                Ok(bytes) => out::send_to_others_with(self.system, &Letter::Readonly, bytes),
+                Ok(bytes) => out::send_to_others_with(self.system, &WireMessage::Readonly, bytes),
                 Err(error) => panic!("a read-only value cannot cross nodes: {error}"),
             }
             return value;
         }
-        let bytes = match desk.wait_for_readonly() {
+        let bytes = match listener.wait_for_readonly() {
             Ok(bytes) => bytes,
             Err(error) => panic!("a read-only value does not come: {error}"),
         };

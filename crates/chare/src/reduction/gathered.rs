@@ -8,7 +8,8 @@ use crate::engine::elements::part::Part;
 use crate::engine::object::chare::Chare;
 use crate::state::{Slot, State};
 
-/// Shares that wait at a member of binomial trees for those below, by section and reduction: how many are missing, and their sum.
+/// Shares that wait at a member of binomial trees for the members below, by section and reduction:
+/// the number of missing shares, and the sum.
 pub(crate) type Gathered = HashMap<(u32, u64), (usize, Share)>;
 
 /// The shares that wait at each member that is here.
@@ -41,7 +42,8 @@ pub(crate) fn put_gathered<T: Chare>(part: &Part<T>, number: Number, gathered: G
     }
 }
 
-/// Drops what waits at members of a section for reductions from `from` on; true when there was anything.
+/// Drops the shares that wait at members of a section for reductions from `from` on. Returns true
+/// if there were any.
 pub(crate) fn lose_gathered<T: Chare>(part: &Part<T>, section: u32, from: u64) -> bool {
     let mut lost = false;
     part.state::<AllGathered>()

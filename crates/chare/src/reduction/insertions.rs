@@ -14,9 +14,9 @@ pub(crate) type Make = Box<dyn FnOnce(&Local, u64) + Send>;
 #[derive(Default)]
 pub(crate) struct Insertions {
     pub(crate) under_way: BTreeMap<Number, Insertion>,
-    /// Those that are to be asked for again; the root waits for the answers for the first.
+    /// Elements that must be asked for again; the root waits for the answers for the first.
     pub(crate) turns: VecDeque<Number>,
-    /// How many have begun.
+    /// The number of insertions that have begun.
     pub(crate) begun: u64,
 }
 
@@ -33,7 +33,8 @@ impl fmt::Debug for Insertions {
 pub(crate) struct Insertion {
     /// The element takes part in no reduction before this one.
     pub(crate) first: u64,
-    /// So many have still to answer, less those that have answered though nobody had said yet how many there are.
+    /// The number of missing answers, minus the answers that came before the expected number was
+    /// known.
     pub(crate) missing: isize,
     /// A mark has met messages that had still to run.
     pub(crate) must_wait: bool,
@@ -56,7 +57,7 @@ impl Insertions {
         self.under_way.is_empty()
     }
 
-    /// How many have begun, as far as the root has heard.
+    /// The number of begun insertions that the root knows of.
     pub(crate) fn begun(&self) -> u64 {
         self.begun
     }

@@ -29,7 +29,8 @@ pub(crate) struct Rounds {
     pub(super) contributors: HashMap<u64, Vec<Contributor>>,
     /// The first to which no element has contributed here.
     pub(super) untouched_here: u64,
-    /// Elements that came with some of the coming reductions behind them, and what they contribute to next.
+    /// Elements that arrived ahead of the oldest reductions, and the reduction to which each
+    /// contributes next.
     pub(super) ahead: HashMap<Number, u64>,
     pub(super) root: Root,
 }
@@ -52,7 +53,7 @@ pub(super) struct Round {
     pub(super) done_here: u64,
 }
 
-/// What the root of an array's reductions knows.
+/// The knowledge of the root of an array's reductions.
 #[derive(Default)]
 pub(super) struct Root {
     /// The first that is not complete.
@@ -73,7 +74,7 @@ impl Rounds {
             self.first = self.first.max(round);
         }
         let at = usize::try_from(round.checked_sub(self.first)?).ok()?;
-        make_first_room(&mut self.open);
+        reserve_first(&mut self.open);
         while self.open.len() <= at {
             let opened = self.first + self.open.len() as u64;
             let ahead = self.ahead.values().filter(|&&next| next > opened).count();
@@ -108,7 +109,7 @@ impl Rounds {
         counts.sum::<u64>() > 0
     }
 
-    /// Those to which an element that contributes to `next` next has contributed.
+    /// The rounds to which an element has contributed if it contributes to `next` next.
     pub(super) fn behind(&mut self, next: u64) -> impl Iterator<Item = &mut Round> {
         let behind = next.saturating_sub(self.first);
         self.open
@@ -121,7 +122,7 @@ impl Rounds {
 #[derive(Debug, Default)]
 pub(crate) struct AllRounds {
     array: Rounds,
-    /// Those of sections with which this worker has had to do.
+    /// The rounds of sections that this worker has used.
     sections: HashMap<u32, Rounds>,
 }
 
@@ -210,8 +211,9 @@ impl AllRounds {
     }
 }
 
-/// Makes room for one: a program may have many sections, most of which have a reduction at a time.
-fn make_first_room<T>(queue: &mut VecDeque<T>) {
+/// Reserves space for one: a program may have many sections, most of them with one reduction at a
+/// time.
+fn reserve_first<T>(queue: &mut VecDeque<T>) {
     if queue.capacity() == 0 {
         queue.reserve_exact(1);
     }
@@ -223,14 +225,15 @@ impl Root {
             .checked_sub(self.next)
             .expect("a reduction gets no more contributions than there are");
         let at = usize::try_from(at).expect("a few at a time");
-        make_first_room(&mut self.shares);
+        reserve_first(&mut self.shares);
         if self.shares.len() <= at {
             self.shares.resize_with(at + 1, Share::default);
         }
         self.shares[at].add(share);
     }
 
-    /// Takes out the oldest if it is complete; `is_settled` says whether it is known who takes part in it.
+    /// Takes the oldest round out if it is complete. `is_settled` says that its participants are
+    /// known.
     pub(super) fn take_complete(
         &mut self,
         population: u64,
@@ -251,7 +254,7 @@ impl Root {
         Some((self.next - 1, self.shares.pop_front()?))
     }
 
-    /// How many contributions make the oldest reduction complete.
+    /// The number of contributions that completes the oldest reduction.
     fn expected(&self, population: u64) -> u64 {
         let expected = population.checked_add_signed(self.changed);
         expected.expect("no more go than came")
@@ -262,7 +265,7 @@ impl Root {
         self.next
     }
 
-    /// True when nobody is left to contribute.
+    /// True if no element is left to contribute.
     pub(super) fn is_deserted(&self, population: u64) -> bool {
         let coming: i64 = self.changes.values().sum();
         self.shares.is_empty() && self.expected(population).saturating_add_signed(coming) == 0

@@ -1,4 +1,4 @@
-//! What elements have contributed to a reduction, merged, whatever its kind.
+//! The type-erased merged contributions to a reduction.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -6,17 +6,17 @@ use crate::engine::local::Local;
 use crate::engine::system::System;
 use crate::failure::{Failure, said};
 use crate::remote::out;
-use crate::remote::{self, Letter};
+use crate::remote::{self, WireMessage};
 use crate::state::merged::{Merged, Misfit, Output, downcast, merge_one, unequal};
 use raddle_collections::reduce::Reducer;
 
 /// Where the result of a reduction goes.
 pub(crate) enum Target {
-    /// To whoever asks the array for it.
+    /// To the caller that claims the result from the array.
     Claim,
     /// To a call.
     Call(Box<dyn FnOnce(Box<dyn Output>) + Send>),
-    /// To all who have contributed: the call takes it to all workers.
+    /// To all contributors: the call distributes it to all workers.
     All(fn(&Local, u32, u64, Box<dyn Output>)),
 }
 
@@ -74,9 +74,10 @@ impl Share {
         }
     }
 
-    /// What elements of another node have contributed, or why that does not fit together.
+    /// Creates a share from contributions of another node, or from the reason why they do not fit
+    /// together.
     ///
-    /// Where the result goes, those here say: all say the same.
+    /// The local shares determine where the result goes: all contributors say the same.
     pub(crate) fn from_elsewhere(
         count: u64,
         goes: Goes,
@@ -122,14 +123,14 @@ impl Share {
             Ok((kind, bytes)) => (Ok(kind), bytes),
             Err(misfit) => (Err(misfit), Vec::new()),
         };
-        let letter = Letter::Share {
+        let wire_message = WireMessage::Share {
             collection,
             round,
             count: self.count,
             goes: goes.number(),
             merged,
         };
-        out::send_away_with(system, node, &letter, body);
+        out::send_away_with(system, node, &wire_message, body);
         Ok(())
     }
 
@@ -138,12 +139,13 @@ impl Share {
         matches!((self.goes, &self.target), (Some(Goes::Call), None))
     }
 
-    /// A result goes to all who have contributed, who are on other nodes.
+    /// True if a result goes to all contributors, which are on other nodes.
     pub(super) const fn is_for_others(&self) -> bool {
         matches!((self.goes, &self.target), (Some(Goes::All), None))
     }
 
-    /// Adds other contributions. What does not fit together is told by [`finish`](Self::finish).
+    /// Adds other contributions. [`finish`](Self::finish) reports contributions that do not fit
+    /// together.
     pub(crate) fn add(&mut self, other: Self) {
         self.count += other.count;
         self.misfit = self.misfit.take().or(other.misfit);

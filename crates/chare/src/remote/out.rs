@@ -1,12 +1,12 @@
-//! Letters on their way out.
+//! WireMessages on their way out.
 
-use super::{Away, Letter, Reachable, Travel};
+use super::{Away, Reachable, Travel, WireMessage};
 use crate::address::directory::Site;
 use crate::engine::elements::collection::Collection;
 use crate::engine::local;
 use crate::engine::object::chare::Chare;
-use crate::engine::object::door::Asker;
-use crate::engine::object::door::Whose;
+use crate::engine::object::handler::Asker;
+use crate::engine::object::handler::ReplyTo;
 use crate::engine::object::parcel::{BoxedParcel, Parcel};
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::System;
@@ -17,32 +17,37 @@ use crate::codec::Packed;
 
 use raddle_sync::prim::Relaxed;
 
-/// Sends a letter to another node; should that be no more, it has been told.
-pub(crate) fn send_away(system: &System, node: u16, letter: &Letter<'_>) {
-    send_away_with(system, node, letter, Vec::new());
+/// Sends a wire message to another node. A node that has ended has already been reported.
+pub(crate) fn send_away(system: &System, node: u16, wire_message: &WireMessage<'_>) {
+    send_away_with(system, node, wire_message, Vec::new());
 }
 
-/// The same, with a body.
-pub(crate) fn send_away_with(system: &System, node: u16, letter: &Letter<'_>, body: Vec<u8>) {
+/// Like `send_away`, with a body.
+pub(crate) fn send_away_with(
+    system: &System,
+    node: u16,
+    wire_message: &WireMessage<'_>,
+    body: Vec<u8>,
+) {
     if let Some(away) = remote::away(system) {
-        send_sealed(system, away, [node], letter, body);
+        send_sealed(system, away, [node], wire_message, body);
     }
 }
 
-/// Sends a letter about elements that move.
+/// Sends a wire message about migration.
 pub(crate) fn send_travel(system: &System, node: u16, travel: Travel) {
-    send_away(system, node, &Letter::Travel(travel));
+    send_away(system, node, &WireMessage::Travel(travel));
 }
 
-/// Sends a letter to all other nodes.
-pub(crate) fn send_to_others(system: &System, letter: &Letter<'_>) {
-    send_to_others_with(system, letter, Vec::new());
+/// Sends a wire message to all other nodes.
+pub(crate) fn send_to_others(system: &System, wire_message: &WireMessage<'_>) {
+    send_to_others_with(system, wire_message, Vec::new());
 }
 
-/// The same, with a body.
-pub(crate) fn send_to_others_with(system: &System, letter: &Letter<'_>, body: Vec<u8>) {
+/// Like `send_to_others`, with a body.
+pub(crate) fn send_to_others_with(system: &System, wire_message: &WireMessage<'_>, body: Vec<u8>) {
     if let Some(away) = remote::away(system) {
-        send_sealed(system, away, away.others(), letter, body);
+        send_sealed(system, away, away.others(), wire_message, body);
     }
 }
 
@@ -50,17 +55,18 @@ fn send_sealed(
     system: &System,
     away: &Away,
     nodes: impl IntoIterator<Item = u16>,
-    letter: &Letter<'_>,
+    wire_message: &WireMessage<'_>,
     body: Vec<u8>,
 ) {
-    let bytes = letter.seal(body);
+    let bytes = wire_message.seal(body);
     let worker = local::with(system.id(), |local| local.map(|local| local.worker()));
     for node in nodes {
-        if letter.is_counted() {
-            // Relaxed: read when this node has been found quiet, after whoever sends.
+        if wire_message.is_counted() {
+            // Relaxed: read after this node has been found quiet, which comes after the sender's
+            // count.
             away.sent.fetch_add(1, Relaxed);
         }
-        if let Err(failure) = away.carrier.carry(worker, node, &bytes) {
+        if let Err(failure) = away.transport.send(worker, node, &bytes) {
             system.fail_here(failure);
         }
     }
@@ -88,18 +94,18 @@ fn send_packed<T: Chare>(
     packed: Packed,
 ) {
     let number = collection.wide();
-    let letter = Letter::One {
+    let wire_message = WireMessage::One {
         collection: number.expect("only elements of these live elsewhere"),
         number: one.number.bits(),
         priority: one.priority,
         epoch,
-        door: packed.door,
+        handler: packed.handler,
         reply: packed.reply,
     };
-    send_away_with(system, node, &letter, packed.args);
+    send_away_with(system, node, &wire_message, packed.args);
 }
 
-/// The same for a thread that is no worker, which found the element on `node`.
+/// Like `send_one`, for a thread that is not a worker and has found the element on `node`.
 ///
 /// It may have moved while its message was written, and is looked for again where no epoch can end.
 #[cold]
@@ -127,13 +133,14 @@ pub(crate) fn send_one_from_outside<T: Chare>(
     let asker = packed
         .reply
         .map(|reply| Asker::new(system.id(), away.me, reply));
-    let whose = asker.map_or(Whose::Nobody, Whose::Asker);
-    let (door, args) = (packed.door, &packed.args);
-    let sent = collection.one((one.number, one.priority), None, door, whose, args);
+    let reply_to = asker.map_or(ReplyTo::None, ReplyTo::Asker);
+    let (handler, args) = (packed.handler, &packed.args);
+    let sent = collection.one((one.number, one.priority), None, handler, reply_to, args);
     sent.unwrap_or_else(|failure| system.fail(failure));
 }
 
-/// A message to all elements of a collection as it goes to other nodes; none if it is not over nodes, or has come from one.
+/// Serialises a message to all elements of a collection for other nodes. Returns `None` if the
+/// collection is not over nodes, or the message came from another node.
 pub(crate) fn cross_spread<T: Chare>(
     system: &System,
     collection: &Collection<T>,
@@ -142,10 +149,10 @@ pub(crate) fn cross_spread<T: Chare>(
 ) -> Option<Crossed> {
     let collection = collection.wide().filter(|_| all.section.is_none())?;
     match cross()? {
-        Ok((door, args)) => Some(Crossed {
+        Ok((handler, args)) => Some(Crossed {
             collection,
             priority: all.priority,
-            door,
+            handler,
             args,
         }),
         Err(failure) => {
@@ -158,13 +165,13 @@ pub(crate) fn cross_spread<T: Chare>(
 /// Sends it, from a sender in `epoch`.
 pub(crate) fn spread_away(system: &System, crossed: Option<Crossed>, epoch: u32) {
     if let Some(crossed) = crossed {
-        let letter = Letter::All {
+        let wire_message = WireMessage::All {
             collection: crossed.collection,
             priority: crossed.priority,
             epoch,
-            door: crossed.door,
+            handler: crossed.handler,
         };
-        send_to_others_with(system, &letter, crossed.args);
+        send_to_others_with(system, &wire_message, crossed.args);
     }
 }
 
@@ -172,6 +179,6 @@ pub(crate) fn spread_away(system: &System, crossed: Option<Crossed>, epoch: u32)
 pub(crate) struct Crossed {
     collection: u32,
     priority: i32,
-    door: u16,
+    handler: u16,
     args: Vec<u8>,
 }

@@ -1,12 +1,18 @@
-//! When all nodes are quiet: no letter is under way, and no message within any node.
+//! Quiescence over all nodes: no wire message is under way, and no message within any node.
 //!
-//! The first node asks all, itself too, for the numbers of letters that they have sent and received; each waits with its answer until it is quiet within
-//! ([`crate::engine::system::quiet`]). That is a wave. If as many letters had been received by one wave as had been sent by the next, all is quiet: at a moment
-//! between the two none was under way, and what each had received by then it has been done with before it answered again, without sending any more.
-//! Who asks is told by a pair of waves that began after that, so that what he had sent is counted.
+//! The first node asks all nodes, including itself, for the numbers of wire messages that they have
+//! sent and received. Each node answers once it is quiet within ([`crate::engine::system::quiet`]).
+//! This is a wave. If the number received up to one wave equals the number sent up to the next, all
+//! nodes are quiet. Proof: at a moment between the two waves no wire message was under way, and
+//! each node had finished what it had received by then before it answered again, without sending
+//! any more.
+//!
+//! A request is answered by a pair of waves that began after it, so that all that the requester had
+//! sent is counted.
 //!
 //! # Source
-//! Mattern: Algorithms for distributed termination detection. Distributed Computing 2, 1987: four counters.
+//! Mattern: Algorithms for distributed termination detection. Distributed Computing 2, 1987:
+//! four-counter method.
 
 use std::mem;
 use std::sync::{Arc, Weak};
@@ -14,21 +20,21 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use raddle_sync::prim::yield_now;
 
-use super::{Letter, locked};
-use crate::engine::object::door::Asker;
+use super::{WireMessage, locked};
+use crate::engine::object::handler::Asker;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::remote;
 use crate::remote::out;
 use crate::reply::{Replier, Reply, What, reply};
 
-/// Who wants to know when all is quiet.
-enum Told {
+/// A requester to notify when all nodes are quiet.
+enum Notify {
     Here(Replier<()>),
     There(Asker),
 }
 
-impl Told {
+impl Notify {
     fn tell(self, outcome: Result<(), Failure>) {
         match self {
             Self::Here(replier) => replier.give(outcome),
@@ -40,26 +46,26 @@ impl Told {
     }
 }
 
-/// What a node knows of waves.
+/// A node's knowledge of waves.
 #[derive(Default)]
 pub(crate) struct Waves {
-    /// Those that wait for this node to be quiet within.
+    /// The waves that wait for this node to be quiet within.
     asked: Vec<(u64, Reply<()>)>,
     // The rest is the first node's.
-    /// Who wants to know, and the wave that was the last when he asked.
-    told: Vec<(u64, Told)>,
+    /// The requesters, each with the last wave before its request.
+    waiting: Vec<(u64, Notify)>,
     /// The last wave, and how many have not answered it.
     wave: u64,
     missing: u16,
     sums: Counts,
-    /// How many had been received by the wave before.
+    /// The number of wire messages that had been received by the wave before.
     received_before: Option<u64>,
 }
 
-/// Letters sent and received.
+/// WireMessages sent and received.
 type Counts = (u64, u64);
 
-/// Has somebody who receives look.
+/// Asks the receiving thread to check for work.
 struct Caller(Weak<System>);
 
 impl Wake for Caller {
@@ -76,23 +82,24 @@ impl Wake for Caller {
 pub(crate) fn tell_when_quiet(system: &Arc<System>, replier: Replier<()>) {
     let away = remote::away(system).expect("there are other nodes");
     if away.me == 0 {
-        return ask(system, Told::Here(replier));
+        return ask(system, Notify::Here(replier));
     }
     let reply = replier.cross_to(system, 0, crate::codec::Crossing::new());
     let reply = reply.expect("there are other nodes");
-    out::send_away(system, 0, &Letter::AskQuiet { reply });
+    out::send_away(system, 0, &WireMessage::AskQuiet { reply });
 }
 
-/// Somebody on another node asks. At the first node, as those below but the next.
+/// Handles a request from another node. At the first node, as are the functions below except the
+/// next.
 pub(crate) fn asked(system: &Arc<System>, asker: Asker) {
-    ask(system, Told::There(asker));
+    ask(system, Notify::There(asker));
 }
 
-fn ask(system: &Arc<System>, told: Told) {
+fn ask(system: &Arc<System>, notify: Notify) {
     let away = remote::away(system).expect("there are other nodes");
     let mut waves = locked(&away.waves);
     let wave = waves.wave;
-    waves.told.push((wave, told));
+    waves.waiting.push((wave, notify));
     if waves.missing == 0 {
         waves.received_before = None;
         begin(system, waves);
@@ -107,7 +114,7 @@ fn begin(system: &Arc<System>, mut waves: impl std::ops::DerefMut<Target = Waves
     waves.sums = (0, 0);
     let wave = waves.wave;
     drop(waves);
-    out::send_to_others(system, &Letter::Count { wave });
+    out::send_to_others(system, &WireMessage::Count { wave });
     count(system, wave);
 }
 
@@ -118,14 +125,14 @@ pub(crate) fn count(system: &Arc<System>, wave: u64) {
         entry: "quiescence",
     };
     let (replier, reply) = reply(system.id(), None, what);
-    let told = Box::new(|outcome| replier.give(outcome));
-    system.quiet().tell_when_quiet(system, told);
+    let notify = Box::new(|outcome| replier.give(outcome));
+    system.quiet().tell_when_quiet(system, notify);
     let away = remote::away(system).expect("there are other nodes");
     locked(&away.waves).asked.push((wave, reply));
     away.call();
 }
 
-/// Answers the waves that wait, if this node is quiet. For who receives.
+/// Answers the waiting waves if this node is quiet. For the receiving thread.
 pub(crate) fn look(system: &Arc<System>) {
     let away = remote::away(system).expect("there are other nodes");
     let asked = mem::take(&mut locked(&away.waves).asked);
@@ -138,15 +145,15 @@ pub(crate) fn look(system: &Arc<System>) {
                 if away.me == 0 {
                     counted(system, wave, (sent, received));
                 } else {
-                    let letter = Letter::Counted {
+                    let wire_message = WireMessage::Counted {
                         wave,
                         sent,
                         received,
                     };
-                    out::send_away(system, 0, &letter);
+                    out::send_away(system, 0, &wire_message);
                 }
             }
-            // All nodes hear of it, and the first gives up.
+            // The failure is reported to all nodes, and the first one gives up.
             Poll::Ready(Err(_)) => {}
         }
     }
@@ -166,33 +173,36 @@ pub(crate) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts)
         return;
     }
     let (sent, received) = waves.sums;
-    let told = if waves.received_before == Some(sent) {
-        let told = waves.told.extract_if(.., |(since, _)| *since + 2 <= wave);
-        told.collect()
+    let ended = if waves.received_before == Some(sent) {
+        let ended = waves
+            .waiting
+            .extract_if(.., |(since, _)| *since + 2 <= wave);
+        ended.collect()
     } else {
         Vec::new()
     };
     let has_missed = waves.received_before.is_some_and(|before| before != sent);
     waves.received_before = Some(received);
     drop(waves);
-    for (_, told) in told {
-        told.tell(Ok(()));
+    for (_, notify) in ended {
+        notify.tell(Ok(()));
     }
     if has_missed {
-        // A letter has been counted and is under way, or about to be: whoever has it goes first, or waves would follow each other until then.
+        // A wire message is counted and under way, or about to be. Let its sender or receiver go
+        // on; otherwise waves would follow each other until then.
         yield_now();
     }
     let waves = locked(&away.waves);
-    // Whoever has asked meanwhile has begun one.
-    if waves.wave == wave && !waves.told.is_empty() {
+    // A request that came meanwhile may have begun a wave.
+    if waves.wave == wave && !waves.waiting.is_empty() {
         begin(system, waves);
     }
 }
 
-/// Something has failed: no waiter is told any longer that all is quiet.
+/// Something has failed: the waiters are notified of the failure instead of quiescence.
 pub(super) fn give_up(away: &super::Away, failure: &Failure) {
-    let told = mem::take(&mut locked(&away.waves).told);
-    for (_, told) in told {
-        told.tell(Err(failure.clone()));
+    let ended = mem::take(&mut locked(&away.waves).waiting);
+    for (_, notify) in ended {
+        notify.tell(Err(failure.clone()));
     }
 }

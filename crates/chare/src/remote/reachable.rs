@@ -1,41 +1,43 @@
-//! A collection over nodes, as letters for it find it.
+//! A collection over nodes as the target of wire messages.
 
 use std::sync::Arc;
 
 use super::Crosser;
 use crate::address::number::Number;
-use crate::engine::elements::moves::Journey;
-use crate::engine::object::door::Whose;
+use crate::engine::elements::moves::Mover;
+use crate::engine::object::handler::ReplyTo;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::reply::Reply;
 use crate::state::measured::Measured;
 use crate::state::merged::Merged;
 
-/// A collection over nodes, whatever its elements are: where letters for it arrive.
+/// A type-erased collection over nodes: the target of wire messages.
 pub(crate) trait Reachable: Send + Sync {
     /// Its number within this node.
     fn id(&self) -> u32;
 
     /// A message for one element.
     ///
-    /// `to` is its number, and the priority; `epoch` the sender's, if he is on another node.
+    /// `to` is its number and the priority. `epoch` is the sender's epoch, for a sender on another
+    /// node.
     fn one(
         &self,
         to: (Number, i32),
         epoch: Option<u32>,
-        door: u16,
-        whose: Whose,
+        handler: u16,
+        reply_to: ReplyTo,
         args: &[u8],
     ) -> Result<(), Failure>;
 
     /// A message for all elements here, from a sender in `epoch`.
-    fn all(&self, priority: i32, epoch: u32, door: u16, args: &[u8]) -> Result<(), Failure>;
+    fn all(&self, priority: i32, epoch: u32, handler: u16, args: &[u8]) -> Result<(), Failure>;
 
-    /// What moving means for its elements.
-    fn journey(&self) -> Box<dyn Journey>;
+    /// Migration of its elements.
+    fn mover(&self) -> Box<dyn Mover>;
 
-    /// The other node where an element is, or to which it goes, or `me`; none for one that has ended here.
+    /// The other node where an element is or to which it goes, or `me`; `None` for an element that
+    /// has ended here.
     fn node_of(&self, number: Number, me: u16) -> Option<u16>;
 
     /// An element comes from another node.
@@ -53,7 +55,7 @@ pub(crate) trait Reachable: Send + Sync {
     /// A worker of another node says that it is time to balance.
     fn balancing_is_due(&self, system: &System);
 
-    /// What elements elsewhere have contributed to a reduction. For its root's node.
+    /// Adds contributions of another node to a reduction. For the node of its root.
     ///
     /// `goes` says where its result goes; `merged` is what was merged, or why it does not fit.
     fn share(
@@ -65,7 +67,7 @@ pub(crate) trait Reachable: Send + Sync {
         merged: Result<Box<dyn Merged>, String>,
     ) -> Result<(), Failure>;
 
-    /// What a reduction results in, for those here who have contributed.
+    /// Delivers the result of a reduction to the local contributors.
     fn result(&self, system: &Arc<System>, round: u64, of: u64, output: &[u8]);
 
     /// There are more contributions to a reduction, or fewer. For its root's node.
@@ -75,9 +77,9 @@ pub(crate) trait Reachable: Send + Sync {
     fn save_part(&self, system: &System, worker: usize) -> Reply<Result<SavedPart, Failure>>;
 }
 
-/// What a worker has of an array: the positions and values of its elements.
+/// One worker's part of an array in a checkpoint: the positions and values of its elements.
 pub(crate) struct SavedPart {
     pub(crate) elements: Vec<(u64, Vec<u8>)>,
-    /// The reductions and scans to which they contribute next, the same for all; none without elements.
+    /// The reductions and scans to which all of them contribute next; `None` without elements.
     pub(crate) next: Option<(u64, u64)>,
 }

@@ -1,6 +1,7 @@
 //! Reducers as bytes: those of the library, and those that a program names in its set-up.
 //!
-//! A reducer's type is known to whoever contributes, and to nobody else: where shares of other nodes come in, its name says how they are read.
+//! Only the contributing code knows a reducer's type. Shares of other nodes carry the reducer's
+//! name, which determines how to decode them.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
@@ -116,7 +117,7 @@ macro_rules! for_bits {
 }
 
 impl Reducers {
-    /// Those of the library.
+    /// Creates a table with the reducers of the library.
     pub(crate) fn new() -> Self {
         let mut known = Known::default();
         for_numbers!(known: u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64);
@@ -139,10 +140,10 @@ impl Reducers {
         locked(&self.0).add::<R>();
     }
 
-    /// What elements of a node have contributed, as bytes.
+    /// Serialises the merged contributions of a node's elements.
     ///
     /// # Errors
-    /// When the reducer is none of those that cross.
+    /// If the reducer cannot cross nodes.
     pub(crate) fn write(&self, merged: &dyn Merged) -> Result<(u64, Vec<u8>), Failure> {
         let value = merged.as_any_ref();
         let kind = locked(&self.0)
@@ -153,7 +154,7 @@ impl Reducers {
         write(kind, value, || merged.name().to_string())
     }
 
-    /// What a reduction results in, as bytes.
+    /// Serialises the result of a reduction.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -167,10 +168,10 @@ impl Reducers {
         write(kind, value, || output.type_name().to_owned())
     }
 
-    /// What was contributed there, merged.
+    /// Decodes the merged contributions of another node.
     ///
     /// # Errors
-    /// When it makes no sense.
+    /// If they cannot be decoded.
     pub(crate) fn read_merged(
         &self,
         system: u32,
@@ -182,10 +183,10 @@ impl Reducers {
         reading(system, || (kind.read)(bytes)).map_err(|error| unread(kind.name, error))
     }
 
-    /// What a reduction on another node results in.
+    /// Decodes the result of a reduction on another node.
     ///
     /// # Errors
-    /// When it makes no sense.
+    /// If it cannot be decoded.
     pub(crate) fn read_output(
         &self,
         system: u32,
@@ -232,7 +233,8 @@ fn write<V: ?Sized>(
 
 fn senseless(what: &str) -> Failure {
     Failure::new(format!(
-        "another node sends {what} that this one does not know: the nodes run different programs, or make another set-up"
+        "another node sends {what} that this one does not know: \
+         the nodes run different programs, or make another set-up"
     ))
 }
 

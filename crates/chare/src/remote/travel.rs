@@ -1,4 +1,4 @@
-//! What nodes tell each other about elements that move: see [`crate::migration`].
+//! The messages between nodes about migration: see [`crate::migration`].
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::state::measured::Measured;
 /// An element's number, and the node and the worker to which it is to go.
 pub(crate) type Wish = (u64, u16, u16);
 
-/// A letter about elements that move.
+/// A message about migrating elements.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Travel {
     /// Elements are to move. For the first node.
@@ -19,12 +19,13 @@ pub(crate) enum Travel {
         wishes: Vec<Wish>,
         /// They are ready to go to another node.
         are_frozen: bool,
-        /// Who is told when they have come.
+        /// The reply to send when they have arrived.
         reply: Option<u64>,
     },
     /// Elements of an array that the sender has for itself are to move. For the first node.
     WantWithin,
-    /// A batch begins: its epoch, the nodes that elements leave or move in, and where they are to go, by collection.
+    /// Begins a batch: its epoch, the nodes that take part, and the destinations of elements, by
+    /// collection.
     Prepare {
         epoch: u32,
         sources: Vec<u16>,
@@ -88,7 +89,7 @@ pub(crate) struct Crosser {
 /// A message that goes with its element.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Waiting {
-    pub(crate) door: u16,
+    pub(crate) handler: u16,
     /// Under which the node that the element leaves waits for a reply.
     pub(crate) reply: Option<(u16, u64)>,
     pub(crate) is_to_all: bool,
@@ -100,13 +101,13 @@ impl Waiting {
     /// A message that was packed on node `me`.
     pub(crate) fn new(packed: Packed, me: u16) -> Self {
         let Packed {
-            door,
+            handler,
             reply,
             args,
             is_to_all,
         } = packed;
         Self {
-            door,
+            handler,
             reply: reply.map(|reply| (me, reply)),
             is_to_all,
             args,

@@ -1,8 +1,10 @@
-//! The binomial tree of a section's members: multicasts go down, and reductions up, from member to member.
+//! The binomial tree of a section's members: multicasts go down and reductions go up, from member
+//! to member.
 //!
-//! The first member is the top. Wherever a member is, or while it waits for a worker, what the tree brings goes to it as a message. When one has
-//! ended, the shares that wait with it or come later go straight to the root of the section's reductions, which counts contributions whatever
-//! way they come.
+//! The first member is the top. Messages along the tree go to a member wherever it is, even while
+//! it waits for a worker. After a member has ended, the shares that wait with it or come later go
+//! straight to the root of the section's reductions. The root counts contributions, however they
+//! arrive.
 
 use super::Members;
 use crate::address::number::Number;
@@ -46,7 +48,8 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
         self.spread.name()
     }
 
-    /// From where the member is: what came for it before it moved here was sent on from there, and comes first to those below.
+    /// Sent from the member's place: messages that came for the member before it moved here were
+    /// forwarded from there, and reach the members below first.
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
         if !part.has(number) {
             return part.keep(local, number, Box::new(self));
@@ -66,7 +69,7 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
                 });
             });
         }
-        // Nobody else has any of it then: the message goes on by itself.
+        // This is the last reference: the message itself is delivered without a copy.
         self.spread.into_parcel().deliver(local, part, number);
     }
 
@@ -89,7 +92,7 @@ impl<T: Chare> Parcel<T> for Rise {
         "reduction"
     }
 
-    /// Whatever the member does meanwhile: this is not its affair.
+    /// Forwarding does not depend on what the member does meanwhile.
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
         let at = part.slot_of(number);
         if part.slots().borrow_mut().get_mut(at, number).is_none() {
@@ -110,7 +113,8 @@ impl<T: Chare> Parcel<T> for Rise {
         );
     }
 
-    /// Whoever has ended has contributed: then its share is at the root, and this goes there too. Otherwise there will be no result.
+    /// If the member contributed before it ended, its share is at the root, and this share goes
+    /// there too. Otherwise there will be no result.
     fn fail(self, system: &System, _failure: Failure) {
         let Self {
             collection,

@@ -1,6 +1,7 @@
-//! The way of messages to seeds: by their home. The header of [`crate::seeds`] says why it keeps their order.
+//! The route of messages to seeds: via their home. The header of [`crate::seeds`] says why it keeps
+//! their order.
 
-use crate::address::detours::{Detours, Key, Legacy};
+use crate::address::detours::{Detours, Key, Leftover};
 use crate::address::directory::{Route, Site, Whereabouts};
 use crate::address::number::Number;
 use crate::engine::elements::collection::Collection;
@@ -27,7 +28,8 @@ pub(crate) enum Way {
     Gone,
 }
 
-/// How a message of a sender in `epoch` goes to element `number`; one that goes by the home is counted in his `detours`.
+/// Returns how a message of a sender in `epoch` goes to element `number`. A message via the home is
+/// counted in the sender's `detours`.
 pub(crate) fn way<T: Chare>(
     collection: &Collection<T>,
     number: Number,
@@ -61,8 +63,8 @@ struct Detoured<T: Chare> {
     confirms: Confirms,
 }
 
-/// Tells who sent a message by a home when it is there no more, whatever became of it: until then he looks at his detours before
-/// each message that he sends.
+/// Notifies the sender of a message via a home once the message has left the home, whatever became
+/// of it. Until then the sender checks its detours before each message.
 struct Confirms {
     system: u32,
     /// The worker that sent it; none for other threads.
@@ -106,7 +108,7 @@ impl<T: Chare> Parcel<T> for Detoured<T> {
     }
 }
 
-/// Sends a parcel that has a priority, or whose element may be a seed.
+/// Sends a parcel with a priority, or one for an element that may be a seed.
 #[cold]
 pub(crate) fn dispatch_slow<T: Chare>(
     local: &Local,
@@ -193,7 +195,7 @@ pub(crate) fn relay<T: Chare>(
     part.keep_mail(number, parcel);
     let with_mail = Route::seed(number.generation(), true);
     if route == Route::seed(number.generation(), false) && !place.change_route(route, with_mail) {
-        // It has sprouted just now, and whoever made it saw no mail.
+        // The seed has been instantiated just now, and its maker saw no waiting messages.
         send_after(local, part, number);
     }
 }
@@ -217,33 +219,34 @@ pub(crate) fn send_after<T: Chare>(local: &Local, part: &Part<T>, number: Number
     }
 }
 
-/// Tells who sent a message by the home that it has arrived.
+/// Notifies the sender of a message via a home that it has arrived.
 fn confirm(local: &Local, key: Key, from: Option<usize>) {
     match from {
         Some(worker) if worker == local.worker() => end_own(local, key),
         Some(worker) => local.post(worker, move |local| end_own(local, key)),
         None => {
-            let heirs = local.system().outside().detours.end_own(key);
-            debug_assert!(heirs.is_empty(), "elements move from workers");
+            let successors = local.system().outside().detours.end_own(key);
+            debug_assert!(successors.is_empty(), "elements move from workers");
         }
     }
 }
 
 /// A message of this worker by the home has arrived.
 fn end_own(local: &Local, key: Key) {
-    let told = local.detours().borrow_mut().end_own(key);
-    tell_heirs(local, key, told);
+    let notified = local.detours().borrow_mut().end_own(key);
+    notify_successors(local, key, notified);
 }
 
-/// What was under way at another worker, when an element of it came here, has arrived.
-fn end_legacy(local: &Local, key: Key, legacy: Legacy) {
-    let told = local.detours().borrow_mut().end_legacy(key, legacy);
-    tell_heirs(local, key, told);
+/// Notes that the messages have arrived that another worker had under way when its element came
+/// here.
+fn end_leftover(local: &Local, key: Key, leftover: Leftover) {
+    let notified = local.detours().borrow_mut().end_leftover(key, leftover);
+    notify_successors(local, key, notified);
 }
 
-fn tell_heirs(local: &Local, key: Key, told: Vec<(usize, Legacy)>) {
-    for (heir, legacy) in told {
-        local.post(heir, move |local| end_legacy(local, key, legacy));
+fn notify_successors(local: &Local, key: Key, notified: Vec<(usize, Leftover)>) {
+    for (successor, leftover) in notified {
+        local.post(successor, move |local| end_leftover(local, key, leftover));
     }
 }
 
@@ -273,8 +276,8 @@ mod tests {
         }
 
         #[entry]
-        fn sow(&mut self, cx: &mut Cx<Self>) {
-            // The reply goes at once, and nobody wants what it brings.
+        fn create(&mut self, cx: &mut Cx<Self>) {
+            // The proxy's reply is dropped at once, so its result is not used.
             drop(cx.chare(|_| Self).give());
         }
     }
@@ -283,7 +286,7 @@ mod tests {
     fn a_message_that_panics_has_arrived() {
         let runtime = Runtime::builder().workers(1).build().expect("it comes up");
         let system = system_of(&runtime);
-        runtime.chare(|_| Seed).sow();
+        runtime.chare(|_| Seed).create();
         runtime
             .quiescence()
             .try_wait()

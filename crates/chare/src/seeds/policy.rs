@@ -1,8 +1,9 @@
 //! Where seeds go: strategies that spread new chares over the workers.
 //!
 //! # Source
-//! Shu, Kalé: Chare kernel: a runtime support system for parallel computations. J. Parallel and Distributed Computing 11, 1991, for
-//! averaging over neighbours; Jetley, Kalé, sect. 2, for the set of strategies.
+//! Shu, Kalé: Chare kernel: a runtime support system for parallel computations. J. Parallel and
+//! Distributed Computing 11, 1991, for averaging over neighbours. Jetley, Kalé, sect. 2, for the
+//! set of strategies.
 
 use raddle_runtime::SeedPolicy;
 use raddle_sync::CachePadded;
@@ -17,11 +18,12 @@ pub(super) enum Choice {
     Keep,
     /// Into the pool of another worker.
     Hand(usize),
-    /// To a worker, where it sprouts.
+    /// To a worker, which instantiates the seed.
     Place(usize),
 }
 
-/// The neighbours of a worker, each once, without itself. Workers are numbered along the machine's tree, so that near numbers are near.
+/// The neighbours of a worker, without duplicates and without itself. Workers are numbered along
+/// the machine's tree, so near numbers are near.
 pub(super) fn neighbours(policy: SeedPolicy, worker: usize, count: usize) -> Vec<usize> {
     let mut neighbours = match policy {
         SeedPolicy::Ring => vec![(worker + 1) % count, (worker + count - 1) % count],
@@ -47,7 +49,7 @@ pub(super) fn neighbours(policy: SeedPolicy, worker: usize, count: usize) -> Vec
     neighbours
 }
 
-/// How many seeds wait at each worker.
+/// The number of seeds that wait at each worker.
 #[derive(Debug)]
 pub(super) struct Loads(Box<[CachePadded<AtomicU32>]>);
 
@@ -66,7 +68,7 @@ impl Loads {
         self.0[worker].fetch_sub(1, Relaxed);
     }
 
-    /// Where a new seed of `worker` goes, whose neighbours are `around`.
+    /// Chooses the place of a new seed of `worker`, which has the neighbours `around`.
     pub(super) fn average(&self, worker: usize, around: &[usize]) -> Choice {
         let load = |worker: usize| self.0[worker].load(Relaxed);
         let own = load(worker);
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_leaves_who_has_more_than_the_average() {
+    fn a_seed_leaves_a_worker_with_more_than_the_average() {
         let loads = Loads::new(3);
         assert_eq!(loads.average(0, &[1, 2]), Choice::Keep);
         loads.count_up(0);

@@ -1,4 +1,4 @@
-//! What a worker has measured of an array since the last balancing, as it reports it to the root.
+//! The measurements of an array since its last balancing, as a worker reports them to the root.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use crate::address::number::Number;
 /// Messages, and bytes.
 pub(crate) type Sent = (u64, u64);
 
-/// What one worker says.
+/// The report of one worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Measured {
-    /// Of an array over nodes, of those of all nodes.
+    /// The worker's number; for an array over nodes, its number among the workers of all nodes.
     pub(crate) worker: usize,
     pub(crate) loads: Vec<Loaded>,
     pub(crate) traffic: Vec<((Number, Number), Sent)>,
 }
 
-/// What a worker says of an element.
+/// The report on one element.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Loaded {
     pub(crate) number: Number,

@@ -1,16 +1,22 @@
-//! What all workers share of sections: who their members are, and on which workers; and of which sections an element is a member.
+//! The state of sections that all workers share: the members of each section, their workers, and
+//! the sections of each element.
 //!
-//! Whoever sends to a section asks how many members a worker has, without a lock: one that moves counts on both workers, from before the first
-//! sender goes over until after the last has. So each sender finds the worker that it counts for in his epoch ([`crate::migration`]), and
-//! perhaps another one for which he has nothing.
+//! A sender to a section reads a worker's member count without a lock. A moving member counts on
+//! both workers, from before the first sender enters the new epoch until after the last has. So
+//! each sender finds the worker that is right for its epoch ([`crate::migration`]), and perhaps
+//! another one that has no members for it.
 //!
 //! # Memory ordering
-//! All relaxed. Who sends to a section has its proxy from who made it; who is in the epoch of a move was told so by who
-//! counted it; and a count falls when nobody is in an earlier epoch. A loss that a sender has not heard of may be later than his message.
+//! All relaxed. A sender got the section's proxy, directly or indirectly, from the code that made
+//! the section. A sender in the epoch of a move was notified of the move by the worker that counted
+//! it. A count falls only when no sender is in an earlier epoch. A loss that a sender does not know
+//! of may be later than its message.
 //!
-//! An element that ends asks which sections lose it, and chares come and go in great numbers where nobody makes sections: they ask under
-//! the lock only once there has been one ([`Ever`]: who makes sections looks for the members, who ends has given up its number). Those
-//! who make sections later have the lock after the first, and so see who had ended when he looked.
+//! An element that ends looks up which sections lose it. Chares may come and go in great numbers in
+//! programs without sections, so the lookup takes the lock only after the first section was made.
+//! ([`Ever`]: the code that makes a section then looks for the members; an ending element has then
+//! given up its number.) Later makers of sections take the lock after the first, and so see all
+//! elements that had ended when the first one looked.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -28,17 +34,19 @@ use crate::failure::Failure;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SectionForm {
-    /// Two-level from two members a worker on. Below, point-to-point up to four members; above these, multicasts are two-level and reductions
-    /// binomial.
+    /// Chooses the form by size. With at least two members per worker: two-level. Otherwise, up to
+    /// four members: point-to-point; above four, multicasts are two-level and reductions binomial.
     ///
-    /// Of chares that are in no array: point-to-point up to four members, binomial above.
+    /// For chares in no array: point-to-point up to four members, binomial above.
     #[default]
     Auto,
-    /// By workers, then by a tree of workers. Of chares that are in no array nobody knows on which workers they are: the same as `Auto`.
+    /// By workers, then by a tree of workers. The workers of chares in no array are not known: for
+    /// them the same as `Auto`.
     TwoLevel,
     /// Each member by itself.
     PointToPoint,
-    /// By a binomial tree of members. A multicast can then be overtaken by what its sender sends to a member alone after it.
+    /// By a binomial tree of members. A later message from the same sender to a single member can
+    /// overtake a multicast.
     Binomial,
 }
 
@@ -48,22 +56,23 @@ choice! {
     expected "auto, two-level, point-to-point or binomial", else UnknownSectionForm
 }
 
-/// Sections up to this size are sent to one by one, unless a message to a worker is for several of them.
+/// Sections up to this size are sent to member by member, unless one message to a worker serves
+/// several members.
 const FEW: usize = 4;
 
 impl SectionForm {
     /// How messages to elements of an array travel, and their reductions.
     pub(crate) fn in_array(self, members: usize, workers: usize) -> (Self, Self) {
-        let is_crowded = members >= 2 * workers;
+        let is_dense = members >= 2 * workers;
         match self {
-            Self::Auto if is_crowded => (Self::TwoLevel, Self::TwoLevel),
+            Self::Auto if is_dense => (Self::TwoLevel, Self::TwoLevel),
             Self::Auto if members <= FEW => (Self::PointToPoint, Self::PointToPoint),
             Self::Auto => (Self::TwoLevel, Self::Binomial),
             form => (form, form),
         }
     }
 
-    /// The same of chares that are in no array.
+    /// The forms for chares that are in no array.
     pub(crate) fn of_singles(self, members: usize) -> (Self, Self) {
         let form = match self {
             Self::Auto | Self::TwoLevel if members <= FEW => Self::PointToPoint,
@@ -74,16 +83,18 @@ impl SectionForm {
     }
 }
 
-/// What all workers share of a section.
+/// The state of a section that all workers share.
 #[derive(Debug)]
 pub(crate) struct Members {
     pub(crate) numbers: Vec<Number>,
-    /// The worker where reductions and scans end: that of the first member when the section was made.
+    /// The worker where reductions and scans end: the worker of the first member when the section
+    /// was made.
     pub(crate) root: usize,
     positions: HashMap<Number, usize>,
     pub(crate) multicast: SectionForm,
     pub(crate) reduction: SectionForm,
-    /// How many are on each worker, or on their way to it or from it; nothing where messages go to them by their numbers.
+    /// The number of members on each worker, or on their way to or from it; empty if messages go to
+    /// members by number.
     counts: Box<[AtomicU32]>,
     /// Which reductions have no result.
     pub(crate) loss: Loss,
@@ -91,7 +102,8 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// A section of the elements at these positions, before anything is known of where they are. One without members has its `root`.
+    /// Creates a section of the elements at these positions, before their workers are known. A
+    /// section without members has the given `root`.
     pub(crate) fn new(
         positions: HashMap<Number, usize>,
         numbers: Vec<Number>,
@@ -140,8 +152,8 @@ impl Members {
     }
 }
 
-/// From which round on the reductions of a section, or scans, have no results any more, and why: an element has ended that was to contribute,
-/// or elements have contributed what does not go together.
+/// The first round of reductions or scans without a result, and the reason: an element has ended
+/// without contributing, or contributions do not fit together.
 pub(crate) struct Loss {
     from: AtomicU64,
     why: OnceLock<Failure>,
@@ -163,7 +175,7 @@ impl fmt::Debug for Loss {
 }
 
 impl Loss {
-    /// There are no results from round `from` on, and there may be fewer; true when there were more until now.
+    /// Notes that rounds from `from` on have no result. Returns true if they had one until now.
     pub(crate) fn note(&self, from: u64, why: &Failure) -> bool {
         self.why.get_or_init(|| why.clone());
         // Relaxed: see the header.
@@ -203,7 +215,7 @@ pub(crate) struct Sections {
     table: Mutex<Table>,
 }
 
-/// The same, as nobody changes it: neither elements nor sections come and go meanwhile.
+/// The sections behind the lock: no element or section comes or goes while it is held.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     /// The number of the next section; none is given twice.
@@ -227,7 +239,7 @@ impl Sections {
         self.lock().of.get(&number).cloned().unwrap_or_default()
     }
 
-    /// The same for an element that has ended and given up its number: it is no member any more.
+    /// Removes an element that has ended and given up its number from its sections.
     pub(crate) fn lose(&self, number: Number) -> Vec<(u32, Arc<Members>)> {
         if !self.has_any.was_noted() {
             return Vec::new();

@@ -7,7 +7,7 @@ use raddle_collections::reduce::{Name, Reducer};
 
 use crate::failure::said;
 
-/// What some elements have contributed.
+/// The merged contributions of some elements.
 pub(crate) trait Merged: Send {
     fn merge(&mut self, other: Box<dyn Merged>) -> Result<(), Misfit>;
     fn finish(self: Box<Self>) -> Box<dyn Output>;
@@ -17,7 +17,7 @@ pub(crate) trait Merged: Send {
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
-/// What a reduction results in.
+/// The result of a reduction.
 pub(crate) trait Output: Any + Send {
     fn type_name(&self) -> &'static str;
 }

@@ -6,7 +6,7 @@
 /// The elements that reduce or scan together: all of the array (`None`), or a section.
 pub(crate) type Group = Option<u32>;
 
-/// What messages call a group of elements that are called `name`.
+/// The name of a group of elements in messages; `name` is that of the elements.
 pub(crate) fn name_of(group: Group, name: &str) -> String {
     match group {
         None => name.to_owned(),
@@ -14,7 +14,8 @@ pub(crate) fn name_of(group: Group, name: &str) -> String {
     }
 }
 
-/// The reductions and scans to which an element contributes next: over its array, and over sections.
+/// The reductions and scans to which an element contributes next: over its array, and over
+/// sections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NextRounds {
     array: u64,
@@ -22,7 +23,7 @@ pub(crate) struct NextRounds {
     sections: Vec<Next>,
 }
 
-/// The same of one section.
+/// The next rounds of one section.
 #[derive(Clone, Debug)]
 struct Next {
     section: u32,
@@ -31,7 +32,8 @@ struct Next {
 }
 
 impl NextRounds {
-    /// Those of an element that is inserted. It has the place of one that has ended, and scans over that lack a contribution: it comes to the last.
+    /// Creates the rounds of an inserted element. It takes the place of an element that has ended.
+    /// Scans over that place lack a contribution, so the scan number is the largest one.
     pub(crate) fn from_array(array: u64) -> Self {
         Self {
             array,
@@ -40,7 +42,7 @@ impl NextRounds {
         }
     }
 
-    /// Those of an element of an array without sections: its reduction and its scan.
+    /// Creates the rounds of an element of an array without sections: its reduction and its scan.
     pub(crate) const fn of((array, scan): (u64, u64)) -> Self {
         Self {
             array,

@@ -18,7 +18,7 @@ pub(crate) fn nodes_of(setting: Setting) -> Nodes {
         nodes: setting.one_of(&[2, 3]),
         workers: setting.worker_count.min(2),
         progress: setting.one_of(&Progress::ALL),
-        room: setting.one_of(&[1, 2, 4, 32, 32]),
+        capacity: setting.one_of(&[1, 2, 4, 32, 32]),
         slow: setting.one_of(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]),
     }
 }

@@ -169,7 +169,7 @@ fn who_sends_on_the_way_is_heard_in_order() {
 fn threads_outside_of_all_workers_are_heard_in_order() {
     explore_some(2 * SEEDS, |setting| {
         let nodes = Nodes {
-            room: 1,
+            capacity: 1,
             ..two(setting)
         };
         over(
@@ -201,7 +201,7 @@ fn who_goes_on_does_not_overtake_what_it_has_sent() {
         let nodes = Nodes {
             nodes: 3,
             workers: 1,
-            room: 32,
+            capacity: 32,
             // The worker of the second node: between those of a port 0 and of the threads outside.
             slow: 4,
             ..nodes_of(setting)

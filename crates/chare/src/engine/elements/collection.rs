@@ -1,4 +1,4 @@
-//! What all workers share of a collection: what its elements are called, and where they are.
+//! The state of a collection that all workers share: the names and locations of its elements.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::state::members::{Loss, Members, Sections};
 use crate::state::rounds::Group;
 use crate::state::{SharedState, SharedStates};
 
-/// What all workers share of a collection.
+/// The state of a collection that all workers share.
 pub(crate) struct Collection<T: Chare> {
     system: u32,
     id: u32,
@@ -32,14 +32,14 @@ pub(crate) struct Collection<T: Chare> {
     /// The worker where reductions and scans of all elements end, and its node.
     root: usize,
     root_node: u16,
-    /// How often elements were put in.
+    /// The number of insertions that have begun.
     insertions_begun: AtomicU64,
     /// Its elements are never moved.
     stays: bool,
     /// The runs of its elements are measured.
     is_measured: bool,
     is_node_group: bool,
-    /// What features keep for it.
+    /// The states that features keep for the collection.
     states: SharedStates,
     sections: Sections,
     /// Which scans over all elements have no result.
@@ -50,7 +50,7 @@ pub(crate) struct Collection<T: Chare> {
     chare: PhantomData<fn() -> T>,
 }
 
-/// What elements are called.
+/// How elements are identified.
 enum Kind<K> {
     /// Nothing: each is alone.
     Singles,
@@ -66,7 +66,7 @@ enum Kind<K> {
 /// An element that has ended with a panic.
 struct Death<K> {
     number: Number,
-    /// None for an element of a collection without indices.
+    /// `None` for an element of a collection without indices.
     index: Option<K>,
     failure: Failure,
 }
@@ -85,7 +85,7 @@ impl<T: Chare> fmt::Debug for Collection<T> {
 }
 
 impl<T: Chare> Collection<T> {
-    /// A collection without elements, whose reductions and scans end at worker `root`.
+    /// Creates a collection without elements. Its reductions and scans end at worker `root`.
     fn empty(
         system: u32,
         id: u32,
@@ -120,7 +120,7 @@ impl<T: Chare> Collection<T> {
         Self::empty(system, id, Kind::Singles, Directory::new(worker_count), 0)
     }
 
-    /// A node group, whose one element here is in `state`.
+    /// Creates a node group. `state` holds its one element on this node.
     pub(crate) fn node(system: u32, id: u32, state: impl SharedState) -> Self {
         let collection = Self::singles(system, id, 1);
         // Its route stays that of a seed: no worker has it for good.
@@ -136,7 +136,8 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// An array in which the element at each position of the grid has the route at that position of `routes`.
+    /// Creates an array. The element at each position of the grid has the route at that position of
+    /// `routes`.
     pub(crate) fn dense(
         system: u32,
         id: u32,
@@ -157,12 +158,12 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// The same, of which the elements stay where they are if it `stays`.
+    /// Returns the collection with its elements pinned to their workers if `stays` is true.
     pub(crate) fn that_stays(self, stays: bool) -> Self {
         Self { stays, ..self }
     }
 
-    /// The same, whose elements are measured when they run.
+    /// Returns the collection with measurement of its elements' runs.
     pub(crate) fn that_is_measured(self) -> Self {
         Self {
             is_measured: true,
@@ -170,7 +171,7 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// The same, for which a feature keeps `state`.
+    /// Returns the collection with a feature's `state`.
     pub(crate) fn with_state(self, state: impl SharedState) -> Self {
         Self {
             states: self.states.with(state),
@@ -178,7 +179,7 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// The same, known to all nodes by a number; its reductions end at `root_node`.
+    /// Returns the collection with a number that all nodes know; its reductions end at `root_node`.
     pub(crate) fn known_as(self, wide: Option<u32>, root_node: u16) -> Self {
         Self {
             wide,
@@ -187,7 +188,7 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// The same, with what makes its first elements.
+    /// Returns the collection with the constructor of its first elements.
     pub(crate) fn born_by(self, birth: Birth<T>) -> Self {
         Self { birth, ..self }
     }
@@ -268,14 +269,14 @@ impl<T: Chare> Collection<T> {
         &self.scan_loss
     }
 
-    /// What makes its first elements.
+    /// The constructor of its first elements.
     pub(crate) fn birth(&self) -> &Birth<T> {
         &self.birth
     }
 
     /// An element is put in: what its maker sends from now on comes after this.
     pub(crate) fn begin_insertion(&self) {
-        // Relaxed: messages carry what their senders know to who reads it.
+        // Relaxed: messages publish their sender's knowledge to the reader.
         self.insertions_begun.fetch_add(1, Relaxed);
     }
 
@@ -290,12 +291,12 @@ impl<T: Chare> Collection<T> {
         self.states.get()
     }
 
-    /// What features keep for it.
+    /// The states that features keep for the collection.
     pub(crate) fn states(&self) -> &SharedStates {
         &self.states
     }
 
-    /// What all workers share of a section.
+    /// Returns the state of a section that all workers share.
     ///
     /// # Errors
     /// When it has been destroyed, or its array has.
@@ -319,7 +320,7 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// True for a node group, whose element no worker has for good.
+    /// True for a node group: its element belongs to no worker.
     pub(crate) fn is_node_group(&self) -> bool {
         self.is_node_group
     }
@@ -347,7 +348,7 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// True for an array whose workers make its first elements.
+    /// True for an array with first elements that workers construct.
     pub(crate) fn has_birth(&self) -> bool {
         matches!(self.kind, Kind::Grid(_))
     }
@@ -397,7 +398,7 @@ impl<T: Chare> Collection<T> {
         Number::new(0, route.generation(), position)
     }
 
-    /// What the element at a place of a grid is called.
+    /// The index of the element at a place of a grid.
     pub(crate) fn index_of(&self, number: Number) -> Option<T::Index> {
         match &self.kind {
             Kind::Grid(grid) => Some(grid.at(u64::from(number.index()))),
@@ -455,7 +456,7 @@ impl<T: Chare> Collection<T> {
         }
         if generation == LAST_GENERATION {
             return Err(
-                "has been put in 1048575 times, and cannot be told apart from all those any more",
+                "has been put in 1048575 times, and has no number left",
             );
         }
         place
@@ -512,7 +513,7 @@ impl<T: Chare> Collection<T> {
         });
     }
 
-    /// What messages of errors call an element.
+    /// The name of an element in error messages.
     pub(crate) fn name(&self, index: Option<T::Index>) -> String {
         match index {
             Some(index) => format!("{}[{index:?}]", T::NAME),
@@ -537,7 +538,7 @@ mod tests {
     impl Element {}
 
     #[test]
-    fn a_place_of_a_grid_is_used_until_its_elements_cannot_be_told_apart() {
+    fn a_place_of_a_grid_is_used_until_its_generations_are_used_up() {
         let grid = Box::new(Shaped::<usize>(2));
         let array = Collection::<Element>::dense(0, 0, grid, 0, &[Route::placed(0, 0); 2]);
         let generation = LAST_GENERATION - 2;

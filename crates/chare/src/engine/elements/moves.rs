@@ -1,11 +1,11 @@
-//! What moving means for the elements of one array, whatever their type; see [`crate::migration`].
+//! Type-erased migration of the elements of one array; see [`crate::migration`].
 
 use crate::address::directory::Site;
 use crate::address::number::Number;
 use crate::engine::local::Local;
 use crate::engine::local::ranks::RanksOf;
 
-/// What is done on some worker.
+/// A call that runs on a worker.
 pub(crate) type Request = Box<dyn FnOnce(&Local) + Send>;
 
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +25,8 @@ impl Move {
     }
 }
 
-/// What moving means for the elements of an array, whatever they are.
-pub(crate) trait Journey: Send + Sync {
+/// Migration of the elements of one array, for any element type.
+pub(crate) trait Mover: Send + Sync {
     /// Writes old and new worker into the routes of those that are elsewhere than they are to be.
     fn begin(
         &self,
@@ -37,7 +37,7 @@ pub(crate) trait Journey: Send + Sync {
     ) -> Vec<Move>;
     /// This worker goes over.
     fn go_over(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]);
-    /// Those that are ready to leave this worker.
+    /// Returns the moves of the elements that are ready to leave this worker.
     fn leaving(&self, local: &Local, collection: u32, moves: &[Move]) -> Vec<Move>;
     /// Takes them from here; returns what their new workers do, each for all that come.
     fn take(

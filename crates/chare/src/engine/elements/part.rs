@@ -1,17 +1,19 @@
-//! A worker's part of a collection: the elements that it has, and what waits for those that it does not have yet.
+//! A worker's part of a collection: its elements, and the messages that wait for elements to
+//! arrive.
 //!
-//! Nothing that runs on a worker is interrupted by another message, so that a part needs no lock. While an entry runs, the slots are
-//! borrowed: what it does to its part otherwise (a contribution, its own end) lies elsewhere.
+//! No message interrupts another on one worker, so a part needs no lock. While an entry runs, the
+//! slots are borrowed. State that a running entry changes in another way (by a contribution, or by
+//! ending its element) is kept outside of the slots.
 //!
-//! A message whose element is not ready waits with it, in this order of looks:
+//! A message for an element that is not ready waits. The cases are checked in this order:
 //!
-//! | there is | then it waits |
+//! | situation | the message waits |
 //! |---|---|
-//! | no part yet: the array is just being made | with the part, until that is |
-//! | an asynchronous entry under way | with the element, until that entry has ended |
-//! | no such element, but it is to come here | with its number, until it comes |
+//! | the array is being made, and has no part yet | with the part, until it is made |
+//! | an asynchronous entry is under way | with the element, until that entry has ended |
+//! | the element is on its way to this worker | with its number, until the element arrives |
 //!
-//! and otherwise the element is gone, and the message fails.
+//! In all other cases the element has ended, and the message fails.
 
 pub(crate) mod birth;
 mod marks;
@@ -43,8 +45,8 @@ use crate::failure::{Failure, contain, said};
 use crate::state::rounds::{Group, NextRounds};
 use crate::state::{State as FeatureState, States};
 
-/// What is done with a part as a whole.
-type Errand<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
+/// A call that waits until the part has been made.
+type PendingCall<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
 
 /// Messages that wait, the oldest first.
 pub(crate) type Parcels<T> = VecDeque<BoxedParcel<T>>;
@@ -53,17 +55,17 @@ pub(crate) type Parcels<T> = VecDeque<BoxedParcel<T>>;
 pub(crate) struct Part<T: Chare> {
     collection: Arc<Collection<T>>,
     slots: RefCell<Slots<T>>,
-    /// Whose each slot is, and in which epoch he came; can be read while an entry runs.
+    /// The element in each slot, and the epoch in which it came; can be read while an entry runs.
     residents: RefCell<Vec<Option<(Number, u32)>>>,
     /// Elements that are here.
     live: Cell<u64>,
-    /// What came before the part was made; none afterwards.
-    unborn: RefCell<Option<Vec<Errand<T>>>>,
+    /// The calls that came before the part was made; `None` afterwards.
+    unborn: RefCell<Option<Vec<PendingCall<T>>>>,
     /// Its first elements are being made, or have been.
     is_coming: Cell<bool>,
     /// Elements that are to come or to go, and the messages that wait for them.
     presence: Presence<T>,
-    /// Numbers of this worker that nobody has.
+    /// Numbers of this worker that no element has.
     spare: RefCell<Spare>,
     /// Numbers of a sparse array that this worker has looked up.
     known: RefCell<Keys<T::Index>>,
@@ -90,7 +92,7 @@ pub(crate) trait AnyPart: Any {
     /// The name of the elements' type.
     fn of(&self) -> &'static str;
 
-    /// What features keep for this part.
+    /// The states that features keep for this part.
     fn states(&self) -> &States;
 
     /// The number of elements that a group was made with; see [`Part::population_of`].
@@ -219,7 +221,7 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// What all workers share of the collection.
+    /// The state of the collection that all workers share.
     #[inline]
     pub(crate) fn collection(&self) -> &Arc<Collection<T>> {
         &self.collection
@@ -255,8 +257,8 @@ impl<T: Chare> Part<T> {
         self.states.of()
     }
 
-    /// The number by which all nodes know an array whose reductions end at another node, and that
-    /// node.
+    /// For an array with reductions that end at another node: the number of the array, which all
+    /// nodes know, and that node.
     pub(crate) fn root_elsewhere(&self, local: &Local, group: Group) -> Option<(u32, u16)> {
         let (number, node) = (self.collection.wide()?, self.collection.root_node());
         let nodes = local.system().other_nodes()?;
@@ -267,13 +269,14 @@ impl<T: Chare> Part<T> {
         One::new(self.collection.system_id(), self.collection.id(), number)
     }
 
-    /// The slot that an element had when it was here; whoever looks compares the numbers.
+    /// The slot that an element had when it was here; the caller compares the numbers.
     #[inline]
     pub(crate) fn slot_of(&self, number: Number) -> usize {
         self.collection.directory().place(number).slot()
     }
 
-    /// The number of the element with this index, without a lock where this worker has looked it up before.
+    /// The number of the element with this index. Takes no lock if this worker has looked the index
+    /// up before.
     #[inline]
     pub(crate) fn number_of(&self, index: T::Index) -> Option<Number> {
         let Some(hash) = self.collection.hash(index) else {
@@ -286,7 +289,7 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// The same under the lock; `before` is the number that the key had when it was looked up last.
+    /// Looks a number up under the lock; `before` is the number from the last lookup of the key.
     #[cold]
     fn look_up(&self, index: T::Index, hash: u64, before: Option<Number>) -> Option<Number> {
         if let Some(before) = before {
@@ -298,12 +301,13 @@ impl<T: Chare> Part<T> {
         Some(number)
     }
 
-    /// Runs a message that has waited; should it panic outside of its entry, it takes no other along.
+    /// Runs a message that has waited. A panic outside of its entry does not affect other messages.
     pub(crate) fn run(&self, local: &Local, number: Number, parcel: BoxedParcel<T>) {
         local.guard(|| parcel.deliver(local, self, number));
     }
 
-    /// Fails a message whose element is gone; should its arguments panic when they are dropped, they take no other along.
+    /// Fails a message for an element that has ended. A panicking destructor of its arguments does
+    /// not affect other messages.
     #[cold]
     pub(crate) fn fail(&self, local: &Local, number: Number, parcel: BoxedParcel<T>) {
         let failure = self.collection.gone(number, parcel.entry());
@@ -337,7 +341,7 @@ impl<T: Chare> Part<T> {
         self.presence.keep_early(number, parcel);
     }
 
-    /// True when nobody runs the element's backlog yet.
+    /// Returns true if nothing runs the element's backlog yet.
     pub(crate) fn begin_catching_up(&self, number: Number) -> bool {
         !self.set_catching_up(number, true)
     }
@@ -367,7 +371,7 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// The same for rounds that a fork has noted, which may be behind what is known by now.
+    /// Merges rounds that a fork has noted, which may be older than those known by now.
     pub(crate) fn catch_up_rounds(&self, number: Number, rounds: &NextRounds) {
         // As in `note_rounds`.
         if let Ok(mut slots) = self.slots.try_borrow_mut()
@@ -395,7 +399,8 @@ impl<T: Chare> Part<T> {
         self.sections.comes(&self.collection, number);
     }
 
-    /// An element comes in `epoch`, which is 0 for one that was made here; what it brings along runs, and then what came before it.
+    /// Adds an element that comes in `epoch`, or 0 for one that was made here. The messages that it
+    /// brings along run first, then those that came before the element.
     pub(crate) fn settle(&self, local: &Local, slot: Slot<T>, epoch: u32, urgent: Vec<Arrival>) {
         let number = slot.number;
         self.put(local, slot, epoch);
@@ -449,7 +454,7 @@ impl<T: Chare> Part<T> {
         self.presence.take_going_on(number)
     }
 
-    /// Keeps a message for a seed whose home is here.
+    /// Keeps a message for a seed that has its home here.
     pub(crate) fn keep_mail(&self, number: Number, parcel: BoxedParcel<T>) {
         self.presence.keep_mail(number, parcel);
     }
@@ -499,14 +504,16 @@ impl<T: Chare> Part<T> {
 
     /// True for an element that is to come here, where it is not here yet.
     ///
-    /// Whoever sends by the new place may have gone over to the epoch of the move before this worker has, and by the old one nobody sends
-    /// any more when the element has left it. So both are as good.
+    /// A sender that uses the new place may have entered the epoch of the move before this worker
+    /// has. No sender uses the old place any longer once the element has left it. So both cases are
+    /// accepted.
     pub(crate) fn is_expected(&self, local: &Local, number: Number) -> bool {
         let place = self.collection.directory().place(number);
         place.leads_to(number, local.worker())
     }
 
-    /// The number of the first element from slot `at` on that is here for those in `epoch`; `at` is set to the slot after it.
+    /// The number of the first element from slot `at` on that is here for senders in `epoch`. Sets
+    /// `at` to the slot after it.
     #[inline]
     pub(crate) fn next_number(&self, at: &mut usize, epoch: u32) -> Option<Number> {
         let residents = self.residents.borrow();
@@ -557,7 +564,7 @@ impl<T: Chare> Part<T> {
         slots.get_mut(at, number).and_then(|slot| slot.index)
     }
 
-    /// A number that nobody has, whose home is here: one of those that came back, or a new one.
+    /// Returns an unused number with its home here: a returned one or a new one.
     pub(crate) fn allocate(&self, home: usize) -> Number {
         let mut spare = self.spare.borrow_mut();
         self.collection.directory().allocate_from(&mut spare, home)

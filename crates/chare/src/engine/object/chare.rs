@@ -1,4 +1,5 @@
-//! What `#[chare]` says of a type: its entries, as types, so that messages carry arguments and nothing else.
+//! The traits that `#[chare]` implements. Each entry is a type, so that messages carry only
+//! arguments.
 
 use std::fmt;
 use std::hash::Hash;
@@ -6,39 +7,41 @@ use std::hash::Hash;
 use crate::address::index::Key;
 use crate::codec::{Across, Crossing};
 use crate::engine::object::cx::Cx;
-use crate::engine::object::door::Door;
+use crate::engine::object::handler::Handler;
 use crate::engine::object::inbox::{Inbox, Queue};
 use crate::engine::object::proxy::{All, One};
 
-/// A type whose values are message-driven objects. The attribute [`chare`](macro@crate::chare) implements it.
+/// A type of message-driven objects. The attribute [`chare`](macro@crate::chare) implements this
+/// trait.
 pub trait Chare: Sized + Send + 'static {
-    /// What messages of errors call it.
+    /// The name of the type in error messages.
     const NAME: &'static str;
 
-    /// What elements of its arrays are called.
+    /// The type of the indices of its arrays.
     type Index: Key;
 
     /// The messages that asynchronous entries wait for.
     type Inbox: Inbox;
 
-    /// How its values are written to disk, and to other nodes; none for one of which nobody has said that they are.
+    /// Serialises values for disk and for other nodes; `None` without `#[chare(state)]`.
     const STATE: Option<Crossing<Self>> = None;
 
-    /// By which messages of other nodes come in; none for a chare whose messages do not cross.
-    const DOORS: &'static [Door<Self>] = &[];
+    /// The handlers of messages from other nodes; empty for a chare without `#[chare(nodes)]`.
+    const HANDLERS: &'static [Handler<Self>] = &[];
 
     /// The proxy of one of them, with a method for each entry.
     type One: From<One<Self>> + Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
 
-    /// The proxy of many of them, with a method for each entry whose arguments can be cloned.
+    /// The proxy of many chares, with a method for each entry with arguments that can be cloned.
     type All: From<All<Self>> + Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
 }
 
-/// A chare whose messages cross nodes: `#[chare(nodes)]` implements it.
+/// A chare with messages that cross nodes: `#[chare(nodes)]` implements this trait.
 #[diagnostic::on_unimplemented(
     message = "messages to a `{Self}` cannot cross nodes",
-    label = "an array over nodes needs chares whose messages cross nodes",
-    note = "write `#[chare(nodes)]` on the `impl` block of `{Self}`, and derive `serde::Serialize` and `serde::Deserialize` for what it is sent and replies",
+    label = "an array over nodes needs chares with messages that cross nodes",
+    note = "write `#[chare(nodes)]` on the `impl` block of `{Self}`, and derive \
+            `serde::Serialize` and `serde::Deserialize` for its arguments and replies",
     note = "for an array on this node alone, use `setup.runtime().array(..)`"
 )]
 pub trait CrossesNodes: Chare {}

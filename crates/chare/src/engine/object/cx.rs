@@ -1,4 +1,5 @@
-//! What an entry knows of where it runs, and what it can do besides sending messages.
+//! The context of an entry: information about where it runs, and operations besides sending
+//! messages.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,16 +15,15 @@ use crate::state::rounds::{Group, NextRounds};
 /// An element's side of the runtime: entries have it as their parameter `cx: &mut Cx<Self>`.
 ///
 /// # Forks
-/// An entry may [`join`](raddle_runtime::join), open scopes and run loops, and what it forks may
-/// run on another worker, or on a thread that stands in for one. All methods work there as in the
-/// entry itself, in the name of the element:
-/// - [`worker`](Self::worker) is the element's worker, not that of the fork.
-/// - Contributions to reductions reach the element's worker when the entry ends, or waits. They are
+/// An entry may [`join`](raddle_runtime::join), open scopes and run loops. Its forks may run on
+/// another worker or on a compensating thread. All methods work in a fork as in the entry itself,
+/// on behalf of the element:
+/// - [`worker`](Self::worker) is the element's worker, not the worker of the fork.
+/// - Contributions to reductions reach the element's worker when the entry ends or waits. They are
 ///   numbered in the order of the calls.
-/// - What waits for messages or scans ([`next`](Self::next), [`scan`](Self::scan)) is awaited by
-///   the entry itself, and panics where a fork polls it.
-/// - Messages that forks send have an order of their own: see [what is
-///   promised](crate#what-is-promised).
+/// - Futures of messages and scans ([`next`](Self::next), [`scan`](Self::scan)) must be awaited by
+///   the entry itself. They panic if a fork polls them.
+/// - Messages that forks send have an order of their own: see [the guarantees](crate#guarantees).
 ///
 /// # Examples
 /// ```
@@ -40,8 +40,9 @@ use crate::state::rounds::{Group, NextRounds};
 ///     #[entry]
 ///     fn add_up(&mut self, cx: &mut Cx<Self>) {
 ///         let (left, right) = self.heights.split_at(self.heights.len() / 2);
-///         // Whatever worker runs which half.
-///         let (left, ()) = join(|| left.iter().sum(), || cx.contribute(Sum(right.iter().sum::<u64>())));
+///         // Any worker may run either half.
+///         let add_right = |cx: &mut Cx<Self>| cx.contribute(Sum(right.iter().sum::<u64>()));
+///         let (left, ()) = join(|| left.iter().sum(), || add_right(cx));
 ///         cx.contribute(Sum::<u64>(left));
 ///     }
 /// }
@@ -56,7 +57,7 @@ use crate::state::rounds::{Group, NextRounds};
 pub struct Cx<T: Chare> {
     one: One<T>,
     index: Option<T::Index>,
-    /// What the entry that runs has left to be done: [`ENDS`], [`DEFERRED`].
+    /// The actions that the running entry has left for its end: [`ENDS`], [`DEFERRED`].
     rest: u8,
     rounds: NextRounds,
 }
@@ -67,7 +68,7 @@ const ENDS: u8 = 1;
 /// A fork has left a call for the element's worker ([`crate::engine::system::deferred`]).
 const DEFERRED: u8 = 2;
 
-/// What an entry has left to be done when it is over.
+/// The actions that an entry has left for its end.
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     /// The element ends.
@@ -150,9 +151,11 @@ impl<T: Chare> Cx<T> {
 
     /// Ends the element when the entry returns: it is dropped, and messages to it fail.
     ///
-    /// So do those that have come and wait: for the end of an `async` entry, or to be received ([`next`](Self::next)). A message to one element
-    /// that nobody receives is lost, and all who wait are told of it ([`Failure`](crate::Failure)); one to many is no loss to those that
-    /// have ended. (Where an entry panics instead, that is what is told, and what the element has not received is dropped.)
+    /// Messages that have arrived and wait, for the end of an `async` entry or to be received
+    /// ([`next`](Self::next)), fail too. If no entry receives a message to one element, it is lost,
+    /// and the loss is reported to all waiters ([`Failure`](crate::Failure)). A message to many
+    /// elements does not count as lost if some of them have ended. If an entry panics, the panic is
+    /// reported instead, and unreceived messages are dropped.
     pub fn end(&mut self) {
         self.rest |= ENDS;
     }
@@ -202,7 +205,8 @@ impl<T: Chare> Cx<T> {
         self.index.is_some()
     }
 
-    /// Ends the program: whoever waits in [`Chares::until_exit`] goes on. Messages that are under way are not stopped.
+    /// Ends the program: threads waiting in [`Chares::until_exit`] continue. Messages under way are
+    /// not stopped.
     pub fn exit(&self) {
         self.with_system(|system| system.exit());
     }
@@ -213,7 +217,7 @@ impl<T: Chare> Cx<T> {
         self.rest != 0
     }
 
-    /// What the entry has left to be done that is over now.
+    /// Takes the actions that the finished entry has left.
     pub(crate) fn take_rest(&mut self) -> Rest {
         self.rest &= !DEFERRED;
         Rest {
@@ -293,7 +297,8 @@ impl<T: Chare> Cx<T> {
 /// Panics in the name of an element that waits where its worker cannot go on with it.
 pub(crate) fn wait_outside<T: Chare>() -> ! {
     panic!(
-        "a {} waits for a message outside of its `async` entries, where none can come: make the entry `async` and `.await` it there",
+        "a {} waits for a message outside of its `async` entries, \
+             where none can come: make the entry `async` and `.await` it there",
         T::NAME
     )
 }

@@ -6,7 +6,8 @@ use std::fmt;
 
 use crate::failure::contain;
 
-/// The messages that an element has got and not received yet, a [`Queue`] for each kind. The attribute [`chare`](macro@crate::chare) makes one.
+/// The messages that have reached an element but are not yet received, with a [`Queue`] for each
+/// kind. The attribute [`chare`](macro@crate::chare) implements this trait.
 pub trait Inbox: Default + Send + 'static {
     /// The first kind of which there are messages.
     fn waiting(&self) -> Option<&'static str>;
@@ -22,7 +23,7 @@ pub struct Queue<C> {
 
 struct Filed<C> {
     content: C,
-    /// It was for all that there are, and somebody who ends need not have received it.
+    /// The message went to all elements, so that an element that ends need not have received it.
     is_to_all: bool,
 }
 
@@ -85,7 +86,8 @@ impl<'a> Lost<'a> {
         }
     }
 
-    /// Takes the messages of a kind. Each is dropped by itself: a destructor that panics takes no other along.
+    /// Takes the messages of a kind. Each message is dropped separately, so that a panicking
+    /// destructor does not affect the others.
     pub fn take<C>(&mut self, kind: &'static str, queue: &mut Queue<C>) {
         for Filed { content, is_to_all } in queue.messages.drain(..) {
             if !is_to_all {

@@ -86,7 +86,7 @@ impl<T: Chare> Parcel<T> for BoxedParcel<T> {
     }
 }
 
-/// What happens to the result of a call.
+/// The continuation of a call, which gets the result.
 pub(crate) trait Finish<O>: Send + 'static {
     /// True for a message to all elements. An element that ends without receiving it loses nothing.
     const IS_TO_ALL: bool = false;

@@ -9,7 +9,8 @@ use crate::engine::object::chare::Chare;
 
 /// The address of an element: what the attribute wraps into a type with a method for each entry.
 ///
-/// 24 bytes that refer to nothing: a proxy outlives its element, and sending to one that is gone is a [`Failure`](crate::Failure).
+/// An address has 24 bytes and refers to nothing: a proxy outlives its element. Sending to an
+/// element that has ended is a [`Failure`](crate::Failure).
 pub struct One<T: Chare> {
     pub(crate) system: u32,
     pub(crate) collection: u32,
@@ -79,7 +80,7 @@ impl<T: Chare> fmt::Debug for All<T> {
 }
 
 impl<T: Chare> One<T> {
-    /// What it leads to, with whatever priority.
+    /// The address without the priority.
     fn address(&self) -> (u32, u32, Number) {
         (self.system, self.collection, self.number)
     }
@@ -95,15 +96,18 @@ impl<T: Chare> One<T> {
         }
     }
 
-    /// The same address, with messages of another priority: smaller ones are more urgent, the default is 0.
+    /// Returns the same address with another priority. Smaller numbers are more urgent; the default
+    /// is 0.
     ///
-    /// Among the messages that have arrived at a worker, those with negative priorities run first, then those without any; those with positive
-    /// ones come after all that were there before them. The order of messages between two elements holds only among those of the
-    /// same priority. Cost: two allocations, and a second message to the worker itself.
+    /// Among the messages that have arrived at a worker, those with negative priorities run first,
+    /// then those without a priority. Messages with positive priorities run after all messages that
+    /// were there before them. The order of messages between two elements holds only among messages
+    /// of the same priority. Cost: two allocations, and a second message to the worker itself.
     ///
-    /// Messages for the element of a [`NodeGroup`](crate::NodeGroup) wait with the element, not at a worker: they have this order among
-    /// themselves. A message for a seed travels without its priority, and messages that wait for the end of an `async` entry keep the order in
-    /// which they came to the element.
+    /// Messages for the element of a [`NodeGroup`](crate::NodeGroup) wait with the element, not at
+    /// a worker: they have this order among themselves. A message for a seed travels without its
+    /// priority. Messages that wait for the end of an `async` entry keep the order in which they
+    /// reached the element.
     #[must_use]
     pub fn with_priority(self, priority: i32) -> Self {
         Self { priority, ..self }
@@ -111,7 +115,7 @@ impl<T: Chare> One<T> {
 }
 
 impl<T: Chare> All<T> {
-    /// What it leads to.
+    /// The address without the priority.
     fn address(&self) -> (u32, u32, Option<u32>) {
         (self.system, self.collection, self.section)
     }
@@ -126,14 +130,17 @@ impl<T: Chare> All<T> {
         }
     }
 
-    /// The same address, with messages that are more urgent than others: smaller priorities are more urgent, the default is 0.
+    /// Returns the same address with a more urgent priority. Smaller numbers are more urgent; the
+    /// default is 0.
     ///
-    /// Among the messages that have arrived at a worker, these run first, as those to [one](One::with_priority). Elements that move get them once.
-    /// Those that are put in at about the same time may get them or not, whoever puts them in: an entry that contributes to reductions of an
-    /// array that grows is not to be called like this. Cost: for each worker an allocation, and a second message to the worker itself.
+    /// Among the messages that have arrived at a worker, these run first, as messages to [one
+    /// element](One::with_priority) do. Elements that migrate get each message once. Elements that
+    /// are inserted at about the same time may or may not get the message, whatever inserts them.
+    /// So do not call an entry that contributes to reductions of a growing array like this. Cost:
+    /// for each worker an allocation, and a second message to the worker itself.
     ///
     /// # Panics
-    /// When `priority` is positive: elements would come and go while the message waits for its turn.
+    /// If `priority` is positive: elements would come and go while the message waits for its turn.
     #[must_use]
     #[track_caller]
     pub fn with_priority(self, priority: i32) -> Self {
@@ -144,7 +151,7 @@ impl<T: Chare> All<T> {
         Self { priority, ..self }
     }
 
-    /// The same address with a priority that has been looked at.
+    /// Returns the same address with a priority that has been checked.
     pub(crate) fn at_priority(self, priority: i32) -> Self {
         Self { priority, ..self }
     }

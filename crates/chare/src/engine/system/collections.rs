@@ -6,13 +6,15 @@
 //!  │  generation  │         place         │
 //!  └──────────────┴───────────────────────┘
 //! ```
-//! `place` is where the system and each worker keep what they have of a collection; `generation` counts how often the place was used before,
-//! so that what is sent to an array that is destroyed reaches no other. A place that has come to the last generation is used no more:
-//! all that stays of a thousand arrays is the room of one entry at the system and at each worker.
+//! `place` is the index at which the system and each worker keep their state of a collection.
+//! `generation` counts how often the place was used before, so that messages to a destroyed array
+//! reach no other array. A place that has reached the last generation is not used again. A thousand
+//! destroyed arrays thus leave only one entry in the system and one at each worker.
 //!
 //! # Invariants
-//! 1. A place is used again when all workers have let go of what they had there: an entry of another generation is older than whoever looks
-//!    for it, or what he looks for is no more.
+//! 1. A place is reused only after all workers have dropped their state of the old collection. So
+//! an entry with another generation is older than the id being looked up, or the id refers to a
+//! collection that was destroyed.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -43,7 +45,7 @@ struct Table {
 
 struct Entry {
     id: u32,
-    /// None before it is made, and when it is no more.
+    /// `None` before the collection is made and after it is destroyed.
     shared: Option<Shared>,
 }
 
@@ -91,7 +93,7 @@ impl Collections {
         }
     }
 
-    /// Nobody has anything any more of a collection that was taken out.
+    /// Frees the place of a collection that was taken out and that no worker uses any longer.
     pub(crate) fn release(&self, id: u32) {
         if let Some(next) = id.checked_add(1 << PLACE_BITS) {
             let mut table = self.table();

@@ -15,7 +15,7 @@ use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
 
 use crate::engine::local::Arrival;
 
-/// What was left for each worker.
+/// The calls that were left for each worker.
 #[derive(Debug)]
 pub(crate) struct Deferred(Box<[CachePadded<OfWorker>]>);
 

@@ -1,23 +1,29 @@
 //! Quiescence: when no message is under way and none is being worked on.
 //!
-//! Each worker counts the messages that it has sent and those that it is done with, each in a word that it alone writes; threads that are
-//! no workers count what they send in a word of their own. Who looks adds up all the done, then all the sent. If both sums are the same, all is
-//! quiet: whatever was done had been sent before, and has sent what it sent before it was done, so that the messages counted as sent, no
-//! more than those counted as done, have sent nothing but themselves. There are no waves and no messages.
+//! Each worker counts the messages that it has sent and those that it has finished, each in a word
+//! that only this worker writes. Threads that are not workers count the messages that they send in
+//! a word of their own. A check adds up all the `done` counts, then all the `sent` counts. If both
+//! sums are equal, the system is quiet. Proof: every finished message had been sent before, and had
+//! counted the messages that it sent before it was finished. So the messages counted as sent, which
+//! are no more than those counted as done, have sent nothing but themselves. Detection needs no
+//! waves and no messages.
 //!
 //! # Memory ordering
-//! | label | release side                               | acquire side                    | what it publishes                |
-//! |-------|--------------------------------------------|---------------------------------|----------------------------------|
-//! | Q1    | `count_done` stores `done`                 | `is_quiet` loads `done`         | what was sent and failed before  |
+//! | label | release side | acquire side | publishes |
+//! |---|---|---|---|
+//! | Q1 | `count_done` stores `done` | `is_quiet` loads `done` | what was sent and failed before |
 //!
-//! An entry that fails everybody has done so before it counts as done, so that whoever finds all quiet knows of it (Q1), and tells that
-//! instead: a program in which something has failed has not come to its end.
+//! An entry that fails the system does so before it counts as done. So a thread that finds the
+//! system quiet also sees the failure (Q1) and reports the failure instead: a program in which
+//! something has failed has not completed.
 //!
-//! Somebody finds it: who is done with a message counts it, light fence, looks whether anybody waits; who begins to wait says so, heavy
-//! fence, adds up (Q2). Of two who are done with the last messages, each counts, full fence, adds up (Q3).
+//! At least one thread detects quiescence. A worker that finishes a message counts it, executes a
+//! light fence, then checks for waiters. A thread that begins to wait registers, executes a heavy
+//! fence, then adds up the counts (Q2). Of two workers that finish the last messages, each counts,
+//! executes a full fence, then adds up (Q3).
 //! # Source
-//! Mattern: Algorithms for distributed termination detection. Distributed Computing 2, 1987: the four counters, of which
-//! two looks at words in memory make two.
+//! Mattern: Algorithms for distributed termination detection. Distributed Computing 2, 1987: the
+//! four-counter method. Since the words are in shared memory, two passes over two counters suffice.
 
 use std::fmt;
 
@@ -32,14 +38,14 @@ use crate::engine::system::System;
 use crate::failure::Failure;
 
 /// Is called once all is quiet, or something has failed.
-pub(crate) type Told = Box<dyn FnOnce(Result<(), Failure>) + Send>;
+pub(crate) type Notify = Box<dyn FnOnce(Result<(), Failure>) + Send>;
 
 /// Counts messages, and calls those that wait for the end of them.
 pub(crate) struct Quiet {
-    /// One for each worker, and a last one for everybody else.
+    /// One for each worker, and a last one for all other threads.
     counts: Box<[CachePadded<Counts>]>,
     is_awaited: AtomicBool,
-    awaited: Mutex<Vec<Told>>,
+    awaited: Mutex<Vec<Notify>>,
 }
 
 #[derive(Debug, Default)]
@@ -102,15 +108,15 @@ impl Quiet {
         if !local.system().post.has_own_mail() {
             self.tell(local.system());
         } else if !local.looks_later().replace(true) {
-            // The last of them may not be of chares, and nobody would look after it.
+            // The last of them may not be a chare message, and then no check would follow it.
             local.post(local.worker(), |local| local.looks_later().set(false));
         }
     }
 
-    /// Replies when all is quiet in `system`, whose counts these are.
-    pub(crate) fn tell_when_quiet(&self, system: &System, told: Told) {
+    /// Calls `notify` when `system`, which owns these counters, is quiet.
+    pub(crate) fn tell_when_quiet(&self, system: &System, notify: Notify) {
         let mut awaited = self.awaited.lock().expect("nothing panics under this lock");
-        awaited.push(told);
+        awaited.push(notify);
         // Relaxed: ordered by the fence.
         self.is_awaited.store(true, Relaxed);
         drop(awaited);
@@ -119,7 +125,7 @@ impl Quiet {
         self.tell(system);
     }
 
-    /// Replies to all who wait, if all is quiet: that it is, or what has failed.
+    /// If the system is quiet, notifies all waiters of that, or of the failure.
     fn tell(&self, system: &System) {
         // ORDERING(Q3): counted before the sums.
         fence(SeqCst);
@@ -127,7 +133,8 @@ impl Quiet {
             return;
         }
         let mut awaited = self.awaited.lock().expect("nothing panics under this lock");
-        // Again, under the lock: who is in the list has counted what it sent before this look.
+        // Check again under the lock: a waiter in the list has counted its messages before this
+        // check.
         if !self.is_quiet() {
             return;
         }
@@ -136,12 +143,13 @@ impl Quiet {
         self.is_awaited.store(false, Relaxed);
         drop(awaited);
         let outcome = system.failure().map_or(Ok(()), Err);
-        for told in all {
-            told(outcome.clone());
+        for notify in all {
+            notify(outcome.clone());
         }
     }
 
-    /// True when no message was under way or worked on at some moment during the call; false otherwise, or when one was sent meanwhile.
+    /// Returns true only if there was a moment during the call without a message under way or being
+    /// processed. May return false if a message was sent meanwhile.
     pub(crate) fn is_quiet(&self) -> bool {
         let (sent, done) = self.counts();
         sent == done

@@ -1,6 +1,7 @@
-//! The systems that there are, by their numbers.
+//! The registry of all systems, by number.
 //!
-//! The lock is one of `std`, which no model and no seeded schedule sees: it outlives them, and under it nobody gives way to another thread.
+//! The lock is one of `std`, which is invisible to models and seeded schedules: it outlives them,
+//! and no thread yields while it holds the lock.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -21,7 +22,8 @@ fn registry() -> impl std::ops::DerefMut<Target = Registry> {
     SYSTEMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps a system that `make` makes of its number, as long as somebody else has it.
+/// Registers the system that `make` creates with its number. The registry holds only a weak
+/// reference.
 pub(crate) fn add(make: impl FnOnce(u32) -> System) -> Arc<System> {
     let mut registry = registry();
     let id = registry.next;

@@ -1,17 +1,18 @@
-//! Panics of which the program does not know yet.
+//! Panics that have not been reported to the program yet.
 //!
-//! An entry whose reply nothing waits for can panic after all that the program waits for has come.
-//! The program must not end then as if all were well. So the first such panic is kept until the
-//! program is told: whatever waits for anything of the runtime gets the [`Failure`], as a value or
-//! a panic. A program that has been told once knows that it has failed, and later panics add
-//! nothing to that. Otherwise the panic is reported at the end, by whatever comes first:
+//! An entry without an awaited reply can panic after everything that the program waits for has
+//! arrived. The program must not end then as if it had succeeded. So the first such panic is kept
+//! until it is reported: every wait for anything of the runtime returns the [`Failure`], as a value
+//! or a panic. After one report the program knows that it has failed, and later panics add nothing.
+//! Otherwise the panic is reported at the end, by the first of these:
 //!
-//! - The runtime is dropped: that panics with the failure, unless the thread panics anyway, or
-//!   another thread is just about to return from a wait. Then it is left to that thread.
+//! - The runtime is dropped: the drop panics with the failure, unless the thread is panicking
+//!   already, or another thread is about to return from a wait. In that case that thread reports
+//!   the panic.
 //! - A [`Job`](crate::nodes::Job) ends: it returns the failure.
-//! - The process ends with exit code 0, as one does that has used the default runtime: its exit
-//!   code becomes 101 ([`raddle_sync::exit`]). This also holds after the runtime has ended where
-//!   nothing could be told, as after
+//! - The process ends with exit code 0, as a process does that has used the default runtime: its
+//!   exit code becomes 101 ([`raddle_sync::exit`]). This also applies after a runtime has ended
+//!   without a way to report, as after
 //!   [`shutdown_background`](raddle_runtime::Runtime::shutdown_background).
 //!
 //! A panic that is still being printed when the process ends is waited for.
@@ -49,8 +50,8 @@ impl Unreported {
         self.0.lock().expect("nothing panics under this lock")
     }
 
-    /// Counts this thread as a reporter: it will call [`note_told`](Self::note_told) if it gets a
-    /// failure, and then [`end_report`](Self::end_report).
+    /// Counts this thread as a reporter: it will call [`note_reported`](Self::note_reported) if it
+    /// gets a failure, and then [`end_report`](Self::end_report).
     pub(crate) fn begin_report(&self) {
         self.lock().reporters += 1;
     }
@@ -74,19 +75,20 @@ impl Unreported {
         }
     }
 
-    /// The program gets a failure of this runtime, be it that of the panic or what comes of it.
+    /// Notes that the program gets a failure of this runtime: the panic or a consequence of the
+    /// panic.
     ///
-    /// `knows_all` is true if the program knows by it that something has panicked or that the
-    /// runtime has failed. Panics that are reported here later add nothing then, such as one of
-    /// another node whose reply has brought it already.
-    pub(crate) fn note_told(&self, knows_all: bool) {
+    /// `knows_all` is true if this tells the program that something has panicked or that the
+    /// runtime has failed. Panics that are noted here later add nothing then. An example is a panic
+    /// on another node that a reply has already reported.
+    pub(crate) fn note_reported(&self, knows_all: bool) {
         let state = &mut self.lock().state;
         if knows_all || matches!(state, State::Panicked(..)) {
             *state = State::Reported;
         }
     }
 
-    /// The panic that the program has not been told of; the caller tells it.
+    /// Takes the panic that has not been reported to the program; the caller must report it.
     pub(crate) fn report(&self) -> Option<Failure> {
         let state = &mut self.lock().state;
         match std::mem::replace(state, State::Reported) {
@@ -102,7 +104,7 @@ impl Unreported {
 impl Drop for Unreported {
     fn drop(&mut self) {
         if let State::Panicked(_, blemish) = std::mem::take(&mut self.lock().state) {
-            // The program was not told, and cannot be told any more: only its exit code is left.
+            // The panic can no longer be reported to the program: only the exit code is left.
             std::mem::forget(blemish);
         }
     }

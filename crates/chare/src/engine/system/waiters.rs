@@ -1,6 +1,8 @@
-//! Who is told when something fails, or the runtime ends: threads that wait, and futures that others than this runtime's workers poll.
+//! The threads and futures to notify when something fails or the runtime ends: waiting threads, and
+//! futures that are polled outside of this runtime's workers.
 //!
-//! Asynchronous entries are not among them: what one of them waits for may still come, and whoever looks from outside is told.
+//! Asynchronous entries are not among them: the message that an entry waits for may still arrive,
+//! and the observers outside are notified anyway.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +17,7 @@ use crate::engine::system::System;
 use crate::engine::system::registry;
 use crate::failure::contain;
 
-/// Who waits.
+/// A thread or a task that waits.
 pub(crate) enum Waiting {
     Thread(Waiter),
     Task(Waker),
@@ -25,23 +27,24 @@ impl Waiting {
     pub(crate) fn tell(self) {
         match self {
             Self::Thread(waiter) => waiter.notify(),
-            // A waker is code of whoever polls, and its panics are no affair of who is told next.
+            // A waker is foreign code: its panics must not affect the waiters that are notified
+            // next.
             Self::Task(waker) => contain(|| waker.wake(), |_| {}),
         }
     }
 }
 
-/// All who wait for anything of a system.
+/// All waiters of a system.
 #[derive(Default)]
 pub(crate) struct Waiters(Mutex<List>);
 
 #[derive(Default)]
 struct List {
     waiting: BTreeMap<u64, Waiting>,
-    /// Numbers those who come.
+    /// The number of the next waiter.
     count: u64,
-    /// The number of places that have not been dropped. One that has been told keeps its place
-    /// until it has seen that.
+    /// The number of registrations that have not been dropped. A notified waiter stays registered
+    /// until it has observed the notification.
     held: usize,
 }
 
@@ -64,7 +67,7 @@ impl Waiters {
     /// Tells all: what they wait for will not come.
     pub(crate) fn tell_all(&self) {
         let waiting = mem::take(&mut self.list().waiting);
-        // Without the lock: who is told may come again at once, or leave.
+        // Outside of the lock: a notified waiter may register again at once, or leave.
         waiting.into_values().for_each(Waiting::tell);
     }
 
@@ -78,10 +81,11 @@ impl Waiters {
     }
 }
 
-/// A place among those who wait; dropping it leaves.
+/// A registration of a waiter; dropping it ends the registration.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    /// A number, so that who waits keeps no system, nor a system itself by way of who waits.
+    /// A number rather than a reference, so that neither a waiter keeps its system alive nor a
+    /// system itself through its waiters.
     system: u32,
     id: u64,
 }
@@ -99,7 +103,7 @@ impl Watch {
         }
     }
 
-    /// Has somebody else told.
+    /// Replaces the waiter to notify.
     pub(crate) fn renew(&self, system: &System, waiting: Waiting) {
         let before = system.waiters.list().waiting.insert(self.id, waiting);
         // Without the lock: a waker has a destructor.

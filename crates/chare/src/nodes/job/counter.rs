@@ -3,15 +3,15 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::super::net::{Data, NetError, Port, PortId, SendError};
-use super::carrier::{MORE, send};
-use crate::remote::Letter;
+use super::transport::{MORE, send};
+use crate::remote::WireMessage;
 
 /// Where letters come in. One thread at a time uses it.
 pub(super) struct Counter {
     port: Port,
-    /// Letters that have come in part.
+    /// WireMessages that have come in part.
     parts: HashMap<PortId, Vec<u8>>,
-    /// Letters that have come and were not handed out.
+    /// WireMessages that have come and were not handed out.
     kept: VecDeque<(u16, Vec<u8>)>,
     /// Nodes that are no more, and lanes that make no sense.
     ends: VecDeque<NetError>,
@@ -65,9 +65,9 @@ impl Counter {
                 return;
             }
             match parts.remove(&from) {
-                Some(mut letter) => {
-                    letter.extend_from_slice(bytes);
-                    take(from.node.0, &letter);
+                Some(mut wire_message) => {
+                    wire_message.extend_from_slice(bytes);
+                    take(from.node.0, &wire_message);
                 }
                 // Without a letter it is a call to look.
                 None if bytes.is_empty() => {}
@@ -86,7 +86,8 @@ impl Counter {
     /// Keeps what has come until it is asked for; true when there was something.
     pub(super) fn keep(&mut self) -> bool {
         let mut kept = std::mem::take(&mut self.kept);
-        let has_come = self.collect(|from, letter| kept.push_back((from, letter.to_vec())));
+        let has_come =
+            self.collect(|from, wire_message| kept.push_back((from, wire_message.to_vec())));
         self.kept = kept;
         has_come
     }
@@ -103,8 +104,8 @@ impl Counter {
 
     /// The first read-only value of the first node, of which others are kept.
     pub(super) fn take_readonly(&mut self) -> Option<Vec<u8>> {
-        let value_of = |(from, bytes): &(u16, Vec<u8>)| match Letter::read(bytes) {
-            Ok((Letter::Readonly, value)) if *from == 0 => Some(value.to_vec()),
+        let value_of = |(from, bytes): &(u16, Vec<u8>)| match WireMessage::read(bytes) {
+            Ok((WireMessage::Readonly, value)) if *from == 0 => Some(value.to_vec()),
             _ => None,
         };
         let mut values = self.kept.iter().map(value_of).enumerate();
@@ -116,8 +117,8 @@ impl Counter {
     /// Sends what there is room for, after what was to be sent before.
     pub(super) fn send(&mut self, more: Vec<(u16, Vec<u8>)>) {
         self.outgoing.extend(more);
-        while let Some((node, letter)) = self.outgoing.front() {
-            match send(&mut self.port, *node, letter, &mut self.sent) {
+        while let Some((node, wire_message)) = self.outgoing.front() {
+            match send(&mut self.port, *node, wire_message, &mut self.sent) {
                 Err(SendError::Full) => break,
                 // Whoever is no more needs no letters; that it is, all are told.
                 Ok(()) | Err(_) => {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use raddle_sync::prim::thread;
 
 use super::super::net::NetError;
-use super::desk::Desk;
+use super::listener::Listener;
 use super::{JobError, Progress};
 use crate::engine::system::System;
 use crate::remote;
 
 /// A desk that hands out letters. Dropping it closes that.
 pub(super) struct Open {
-    desk: Arc<Desk>,
+    listener: Arc<Listener>,
     system: Arc<System>,
     /// The one that receives, if one does.
     thread: Option<thread::JoinHandle<()>>,
@@ -20,17 +20,17 @@ pub(super) struct Open {
 
 impl Open {
     pub(super) fn new(
-        desk: &Arc<Desk>,
+        listener: &Arc<Listener>,
         system: &Arc<System>,
         progress: Progress,
     ) -> Result<Self, JobError> {
-        desk.open(system);
+        listener.open(system);
         let thread = match progress {
             Progress::Pending | Progress::EachSend => None,
             Progress::Thread => {
-                let desk = Arc::clone(desk);
+                let listener = Arc::clone(listener);
                 let builder = thread::Builder::new().name("raddle-letters".to_owned());
-                let started = builder.spawn(move || receive(&desk));
+                let started = builder.spawn(move || receive(&listener));
                 Some(started.map_err(|error| NetError::System {
                     what: "a thread",
                     error,
@@ -38,7 +38,7 @@ impl Open {
             }
         };
         Ok(Self {
-            desk: Arc::clone(desk),
+            listener: Arc::clone(listener),
             system: Arc::clone(system),
             thread,
         })
@@ -46,13 +46,13 @@ impl Open {
 
     /// Receives until the first node says that it is done.
     pub(super) fn serve(self) -> Result<(), NetError> {
-        self.desk.wait_for_end()
+        self.listener.wait_for_end()
     }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.desk.close();
+        self.listener.close();
         let Some(thread) = self.thread.take() else {
             return;
         };
@@ -65,10 +65,10 @@ impl Drop for Open {
 }
 
 /// Receives, and does nothing else.
-fn receive(desk: &Desk) {
-    while !desk.is_over() {
-        if !desk.try_receive() && !desk.is_over() {
-            desk.wait();
+fn receive(listener: &Listener) {
+    while !listener.is_over() {
+        if !listener.try_receive() && !listener.is_over() {
+            listener.wait();
         }
     }
 }

@@ -1,7 +1,8 @@
-//! How a part gets its first elements, and what comes before them.
+//! How a part gets its first elements, and how messages wait for that.
 //!
-//! Each worker has a message that has it make them. Whoever runs on a worker and wants the element there at once may come before that
-//! message: a seed out of the pool, say, on a worker that has looked into its mailbox just before. He has them made himself.
+//! Each worker gets a message that makes it construct its elements. Code on a worker may need an
+//! element before that message has been processed: for example a seed from the pool, on a worker
+//! that checked its mailbox just before. That code then has the elements constructed itself.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::engine::object::chare::Chare;
 /// Makes the elements that a part begins with.
 type Make<T> = Arc<dyn Fn(&Local, &Part<T>) + Send + Sync>;
 
-/// What makes the first elements of a collection, until all workers have theirs.
+/// The constructor of the first elements of a collection, kept until all workers have theirs.
 pub(crate) struct Birth<T: Chare> {
     make: Mutex<Option<Make<T>>>,
     left: AtomicUsize,
@@ -69,15 +70,16 @@ impl<T: Chare> Part<T> {
 
     /// Keeps what came before the part was made.
     #[cold]
-    pub(crate) fn wait_for_birth(&self, errand: impl FnOnce(&Local, &Self) + 'static) {
+    pub(crate) fn wait_for_birth(&self, call: impl FnOnce(&Local, &Self) + 'static) {
         self.unborn
             .borrow_mut()
             .as_mut()
             .expect("the caller has looked")
-            .push(Box::new(errand));
+            .push(Box::new(call));
     }
 
-    /// Makes the first elements, unless somebody does or has, and does what came before them.
+    /// Constructs the first elements unless that has been begun, then runs the calls that came
+    /// before.
     #[cold]
     pub(crate) fn come_into_being(&self, local: &Local) {
         if self.is_coming.replace(true) {
@@ -92,9 +94,9 @@ impl<T: Chare> Part<T> {
                 birth.end_one();
             });
         }
-        let errands = self.unborn.take();
-        for errand in errands.into_iter().flatten() {
-            local.guard(|| errand(local, self));
+        let calls = self.unborn.take();
+        for call in calls.into_iter().flatten() {
+            local.guard(|| call(local, self));
         }
     }
 }

@@ -15,9 +15,9 @@ use crate::failure::Failure;
 /// The marks that a worker keeps.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
-    /// How many there were.
+    /// The number of insertions.
     pub(crate) count: u64,
-    /// Those whose insertions have not had their turn.
+    /// The marks of insertions that have not had their turn.
     pub(crate) kept: BTreeMap<u64, Mark>,
     /// While a message runs that was kept: how many marks there were when it came.
     pub(crate) running: Option<u64>,
@@ -28,7 +28,7 @@ pub(crate) struct Mark {
     pub(crate) insertion: Number,
     /// The first reduction to which nothing has contributed that came before the mark.
     pub(crate) first: u64,
-    /// So many answers are still to come, after the one that is given when the insertion has its turn.
+    /// The number of answers that are still to come after the one for the insertion itself.
     pub(crate) more: usize,
 }
 

@@ -1,7 +1,8 @@
-//! What a worker knows of the sections that it has to do with: which of their members are here.
+//! A worker's knowledge of the sections that it uses: the members that are here.
 //!
-//! Kept from the first time that it is asked, and changed as members come and go, for the sections of those alone: a message to a section costs
-//! its members here, and a move the sections of who moves, however many others there are.
+//! The list of a section's local members is built on first use and updated as members come and go.
+//! So a message to a section costs time for its local members only, and a move costs time for the
+//! sections of the moving element only, however many other sections there are.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -19,22 +20,23 @@ use crate::state::rounds::Group;
 #[derive(Default)]
 pub(super) struct Sections {
     known: RefCell<HashMap<u32, Known>>,
-    /// Of how many it is known which members are here: none, where messages go to members by their numbers.
+    /// The number of sections with known local members; 0 if messages go to members by number.
     mapped: Cell<usize>,
-    /// Room for the members that a message goes to.
+    /// A reused buffer for the members that a message goes to.
     addressed: Cell<Vec<Number>>,
 }
 
 struct Known {
     members: Arc<Members>,
-    /// Where those are that this worker has to do with, once somebody has asked.
+    /// The local members, once they have been asked for.
     of_here: Option<MembersHere>,
 }
 
-/// The members of a section with which a worker has to do, but for those that are under way to it from another one.
+/// The members of a section on one worker, without those that are on their way to it.
 struct MembersHere {
     here: BTreeSet<Number>,
-    /// Those that were put in and are still to be made here, when it was asked last. No more come: members are there before their section is.
+    /// Members that were inserted but not yet constructed here when last checked. The list never
+    /// grows, since members exist before their section.
     unmade: Vec<Number>,
 }
 
@@ -58,7 +60,8 @@ impl Sections {
         number: Number,
         change: impl Fn(&mut BTreeSet<Number>) -> bool,
     ) {
-        // What this worker knows it has been told, and so it sees who is a member.
+        // This worker has been notified of everything that it knows, so it sees which elements are
+        // members.
         if self.mapped.get() == 0 {
             return;
         }
@@ -115,16 +118,17 @@ impl<T: Chare> Part<T> {
         })
     }
 
-    /// True for an element that was put in and is still to be made here: all send to it here, whatever their epoch, and it is not here.
+    /// True for an element that was inserted but is not yet constructed here. All senders send to
+    /// it here, whatever their epoch, although it is not here yet.
     fn is_unmade(&self, worker: usize, number: Number) -> bool {
         let workers = self.collection.directory().place(number).workers_of(number);
         workers == Some((worker, worker)) && !self.has(number)
     }
 
-    /// How many elements a group was made with.
+    /// Returns the number of elements that a group was made with.
     ///
     /// # Errors
-    /// When it is a section that is no more.
+    /// If the section no longer exists.
     pub(crate) fn population_of(&self, group: Group) -> Result<u64, Failure> {
         match group {
             None => Ok(self.collection.population()),
@@ -164,7 +168,8 @@ impl<T: Chare> Part<T> {
             .unwrap_or_else(Some)
     }
 
-    /// How many elements that are here take part in the reductions of a group; none in those of a section that is no more.
+    /// The number of local elements that take part in the reductions of a group; 0 for a section
+    /// that no longer exists.
     pub(crate) fn live_in(&self, worker: usize, group: Group) -> u64 {
         match group {
             None => self.live.get(),
@@ -174,13 +179,14 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// Calls `call` for each member of a section that is here, or is to come here, for those in `epoch`.
+    /// Calls `call` for each member of a section that is here, or on its way here, for senders in
+    /// `epoch`.
     ///
-    /// One that is still to be made counts whether or not the mark of its insertion has come: who sends to it by the section may not be who put
-    /// it in.
+    /// A member that is not yet constructed counts whether or not the mark of its insertion has
+    /// come: the sender may not be the one that inserted the member.
     ///
     /// # Errors
-    /// When the section is no more.
+    /// If the section no longer exists.
     pub(crate) fn for_members(
         &self,
         worker: usize,
@@ -218,8 +224,8 @@ impl<T: Chare> Part<T> {
         group.is_none_or(|section| self.section(section).is_ok())
     }
 
-    /// The sections of which an element is a member, of those whose members this worker has looked for here: shares of others never wait for who
-    /// is here.
+    /// The sections of an element, among those with members listed on this worker. Shares of other
+    /// sections never wait for local elements.
     pub(crate) fn mapped_sections_of(&self, number: Number) -> Vec<u32> {
         if self.sections.mapped.get() == 0 {
             return Vec::new();

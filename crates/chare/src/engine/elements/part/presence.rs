@@ -9,7 +9,7 @@
 //! | `is_unmade` | the mark of an insertion | the element has been made here, or will not be |
 //! | `arrives_in` | going over to the epoch of a move to this worker | it has come, or will not |
 //! | `leaves_in` | going over to the epoch of a move from this worker | it has left |
-//! | `goes_on_to` | a move from here, before the element was made here | it has been made, and sent on |
+//! | `goes_on_to` | a move from here, before the element was made | it has been made, and sent on |
 //! | `early` | a message that came before the element | the element has come |
 //! | `mail` | a message that came to the home of a seed | the seed has been made somewhere |
 //!
@@ -25,7 +25,7 @@ use crate::address::number::Number;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::parcel::BoxedParcel;
 
-/// What a worker knows of an element that is not settled.
+/// A worker's knowledge of an element that is not settled.
 struct Transit<T: Chare> {
     /// It is to be made here, and counts as being here for messages to all.
     is_unmade: bool,
@@ -112,7 +112,7 @@ impl<T: Chare> Presence<T> {
         result
     }
 
-    /// The same, if anything is known of the element.
+    /// Like `transit`, but only if anything is known of the element.
     #[inline]
     fn change_known<R>(
         &self,
@@ -201,7 +201,7 @@ impl<T: Chare> Presence<T> {
         lens.filter(|&len| len > 0).collect()
     }
 
-    /// Keeps a message for a seed whose home is here.
+    /// Keeps a message for a seed that has its home here.
     pub(super) fn keep_mail(&self, number: Number, parcel: BoxedParcel<T>) {
         self.change(number, |transit| transit.mail.push_back(parcel));
     }

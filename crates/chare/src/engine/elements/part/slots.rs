@@ -1,4 +1,4 @@
-//! The room for elements: what each has, and what it does at this moment.
+//! The slots of elements: the data and the current state of each element.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -22,7 +22,7 @@ pub(crate) struct Slots<T: Chare> {
     vacant: Vec<u32>,
 }
 
-/// The room for one element.
+/// The slot of one element.
 pub(crate) struct Slot<T: Chare> {
     pub(crate) number: Number,
     pub(crate) index: Option<T::Index>,
@@ -30,22 +30,23 @@ pub(crate) struct Slot<T: Chare> {
     aside: Option<Box<Aside<T>>>,
 }
 
-/// What has come for scans, by group, scan and step.
+/// The messages of scans that have arrived, by group, scan and step.
 pub(crate) type Steps = HashMap<(Group, u64, u32), Box<dyn Merged>>;
 
-/// What an element has that has ever had to do with asynchronous entries.
+/// Extra state of an element that has used asynchronous entries.
 pub(crate) struct Aside<T: Chare> {
     pub(crate) inbox: T::Inbox,
     /// An asynchronous entry waits for messages of the inbox.
     pub(crate) awaits_inbox: bool,
-    /// What waits for the end of an asynchronous entry.
+    /// Messages that wait for the end of an asynchronous entry.
     pub(crate) backlog: Parcels<T>,
     /// The backlog is being run.
     pub(super) catches_up: bool,
     pub(crate) steps: Steps,
     /// An asynchronous entry waits for a step of this scan.
     pub(crate) awaits_step: Option<(Group, u64)>,
-    /// The reductions to which the element contributes next, as long as an asynchronous entry has the element.
+    /// The reductions to which the element contributes next, while an asynchronous entry has the
+    /// element.
     pub(crate) rounds: NextRounds,
 }
 
@@ -135,7 +136,8 @@ impl<T: Chare> Slots<T> {
 }
 
 impl<T: Chare> Aside<T> {
-    /// Drops what waits here, each by itself; `tell` is told the kind of each message that nobody has received.
+    /// Drops the waiting messages, each separately. Calls `tell` with the kind of each unreceived
+    /// message.
     pub(crate) fn drop_all(mut self, local: &Local, tell: &dyn Fn(&'static str)) {
         let report_panic = |panic: &(dyn Any + Send)| local.fail_outside_entries(panic);
         self.inbox.give_up(&mut Lost::new(&report_panic, tell));
@@ -201,7 +203,7 @@ impl<T: Chare> Slot<T> {
         matches!(self.state, State::Ready(_)).then(|| aside.backlog.pop_front())?
     }
 
-    /// What has come for scans.
+    /// Takes the messages of scans that have arrived.
     pub(crate) fn take_all_steps(&mut self) -> Steps {
         let aside = self.aside.as_mut();
         aside.map_or_else(Steps::new, |aside| mem::take(&mut aside.steps))

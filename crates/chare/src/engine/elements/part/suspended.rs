@@ -21,7 +21,7 @@ pub(crate) struct Failed {
     /// The reductions to which the element would have contributed next.
     pub(crate) rounds: NextRounds,
     pub(crate) panic: Box<dyn Any + Send>,
-    /// Tells who is to know.
+    /// Reports the outcome.
     pub(crate) tell: Tell,
 }
 

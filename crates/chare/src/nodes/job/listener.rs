@@ -45,7 +45,7 @@ const OPEN: u32 = 1;
 const ENDED: u32 = 2;
 
 /// Where letters are received.
-pub(super) struct Desk {
+pub(super) struct Listener {
     counter: Mutex<Counter>,
     state: AtomicU32,
     system: OnceLock<Weak<System>>,
@@ -68,13 +68,13 @@ struct End {
     waits: Option<Waiter>,
 }
 
-impl fmt::Debug for Desk {
+impl fmt::Debug for Listener {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Desk").finish_non_exhaustive()
     }
 }
 
-impl Desk {
+impl Listener {
     pub(super) fn new(node: &Node) -> Self {
         Self {
             counter: Mutex::new(Counter::new(node.port(0))),
@@ -151,8 +151,8 @@ impl Desk {
     }
 
     /// Sends a letter later, after what is being received.
-    pub(super) fn send_later(&self, node: u16, letter: Vec<u8>) {
-        locked(&self.waiting).push((node, letter));
+    pub(super) fn send_later(&self, node: u16, wire_message: Vec<u8>) {
+        locked(&self.waiting).push((node, wire_message));
     }
 
     /// Waits for a read-only value of the first node, during the set-up; all else is kept.
@@ -211,13 +211,14 @@ impl Desk {
             return false;
         };
         let mut has_done = false;
-        while let Some((from, letter)) = counter.next_kept() {
-            self.hand_out(&system, from, &letter);
+        while let Some((from, wire_message)) = counter.next_kept() {
+            self.hand_out(&system, from, &wire_message);
             has_done = true;
         }
-        has_done |= counter.collect(|from, letter| self.hand_out(&system, from, letter));
+        has_done |=
+            counter.collect(|from, wire_message| self.hand_out(&system, from, wire_message));
         while let Some(error) = counter.next_end() {
-            self.hear_of_end(&system, error);
+            self.report_end(&system, error);
         }
         // Relaxed: whoever comes next looks again if it is not this thread.
         self.looks_again.store(false, Relaxed);
@@ -235,11 +236,11 @@ impl Desk {
         remote::away(system).is_some_and(|away| away.me == 0)
     }
 
-    fn hand_out(&self, system: &Arc<System>, from: u16, letter: &[u8]) {
+    fn hand_out(&self, system: &Arc<System>, from: u16, wire_message: &[u8]) {
         if self.is_over() {
             return;
         }
-        let arrive = || match arrive::arrive(system, from, letter) {
+        let arrive = || match arrive::arrive(system, from, wire_message) {
             Ok(Then::GoOn) => {}
             Ok(Then::Stop) => self.close(),
             Err(failure) => system.fail(failure),
@@ -253,7 +254,7 @@ impl Desk {
     }
 
     /// A node is no more, or what comes from it makes no sense.
-    fn hear_of_end(&self, system: &Arc<System>, error: NetError) {
+    fn report_end(&self, system: &Arc<System>, error: NetError) {
         match error {
             NetError::Left(NodeId(0)) => return self.close(),
             // Others than the first may hear of that before they are told to stop; too early, the first says so.
@@ -284,7 +285,7 @@ impl Desk {
     }
 }
 
-impl Network for Desk {
+impl Network for Listener {
     fn idle(&self) -> IdleSet {
         self.idle.clone()
     }

@@ -1,4 +1,4 @@
-//! Letters as messages between ports: each worker sends by its own, so that what it sends keeps its order and takes no lock that another has.
+//! WireMessages as messages between ports: each worker sends by its own, so that what it sends keeps its order and takes no lock that another has.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use raddle_sync::prim::{Instant, Mutex, spin_loop, yield_now};
 
 use super::super::net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
-use super::desk::Desk;
+use super::listener::Listener;
 use super::{MORE_PORTS, Progress};
 use crate::failure::Failure;
-use crate::remote::{Carrier, locked};
+use crate::remote::{Transport, locked};
 
 /// A piece of a letter, of which there are more to come.
 pub(super) const MORE: u32 = 1;
@@ -19,25 +19,25 @@ pub(super) const MORE: u32 = 1;
 const PATIENCE: Duration = Duration::from_micros(100);
 
 /// Sends letters by the ports of a node.
-pub(super) struct NetCarrier {
+pub(super) struct NetTransport {
     me: NodeId,
     /// One for each worker, and the last for all other threads.
     ports: Box<[Mutex<Port>]>,
-    desk: Arc<Desk>,
+    listener: Arc<Listener>,
     progress: Progress,
 }
 
-impl fmt::Debug for NetCarrier {
+impl fmt::Debug for NetTransport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "NetCarrier({})", self.me)
     }
 }
 
-impl NetCarrier {
+impl NetTransport {
     pub(super) fn new(
         node: &Node,
         worker_count: usize,
-        desk: &Arc<Desk>,
+        listener: &Arc<Listener>,
         progress: Progress,
     ) -> Self {
         debug_assert_eq!(worker_count + MORE_PORTS, usize::from(node.shape().ports));
@@ -45,45 +45,45 @@ impl NetCarrier {
         Self {
             me: node.id(),
             ports: ports.collect(),
-            desk: Arc::clone(desk),
+            listener: Arc::clone(listener),
             progress,
         }
     }
 }
 
-impl Carrier for NetCarrier {
+impl Transport for NetTransport {
     fn is_receiver(&self) -> bool {
-        Desk::is_receiving()
+        Listener::is_receiving()
     }
 
-    fn carry(&self, worker: Option<usize>, node: u16, letter: &[u8]) -> Result<(), Failure> {
+    fn send(&self, worker: Option<usize>, node: u16, wire_message: &[u8]) -> Result<(), Failure> {
         if self.is_receiver() {
-            self.desk.send_later(node, letter.to_vec());
+            self.listener.send_later(node, wire_message.to_vec());
             return Ok(());
         }
         let at = worker.unwrap_or(self.ports.len() - 1);
         let mut port = locked(&self.ports[at]);
         let (mut sent, mut waits_since) = (0, None);
-        while let Err(error) = send(&mut port, node, letter, &mut sent) {
+        while let Err(error) = send(&mut port, node, wire_message, &mut sent) {
             match error {
                 // Nobody receives any more, and nobody is to wait for room elsewhere: all nodes end.
-                SendError::Full if self.desk.is_over() => return Ok(()),
+                SendError::Full if self.listener.is_over() => return Ok(()),
                 // The other side may be waiting for room here.
-                SendError::Full if self.desk.try_receive() => waits_since = None,
+                SendError::Full if self.listener.try_receive() => waits_since = None,
                 SendError::Full => pause(*waits_since.get_or_insert_with(Instant::now)),
                 error => return Err(Failure::new(error.to_string())),
             }
         }
         drop(port);
         if self.progress == Progress::EachSend {
-            self.desk.try_receive();
+            self.listener.try_receive();
         }
         Ok(())
     }
 
     fn call(&self) {
         if self.is_receiver() {
-            return self.desk.look_again();
+            return self.listener.look_again();
         }
         let own = PortId {
             node: self.me,
@@ -109,16 +109,16 @@ fn pause(since: Instant) {
 pub(super) fn send(
     port: &mut Port,
     node: u16,
-    letter: &[u8],
+    wire_message: &[u8],
     sent: &mut usize,
 ) -> Result<(), SendError> {
     let to = PortId {
         node: NodeId(node),
         index: 0,
     };
-    while *sent < letter.len() {
-        let piece = &letter[*sent..letter.len().min(*sent + DATA_MAX)];
-        let is_last = *sent + piece.len() == letter.len();
+    while *sent < wire_message.len() {
+        let piece = &wire_message[*sent..wire_message.len().min(*sent + DATA_MAX)];
+        let is_last = *sent + piece.len() == wire_message.len();
         port.send(to, with_doorbell(if is_last { 0 } else { MORE }), piece)?;
         *sent += piece.len();
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::call::{Call, Kind, Run};
 use crate::codec::Crossing;
 use crate::engine::object::chare::{AsyncEntry, Chare, Entry, Message, Method};
-use crate::engine::object::door::{Asker, Door, Whose};
+use crate::engine::object::handler::{Asker, Handler, ReplyTo};
 use crate::engine::object::parcel::{BoxedParcel, Finish, NoReply, Parcel, ToAll};
 use crate::engine::system::Outcome;
 use crate::engine::system::System;
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::spread::Spread;
 use crate::suspended::{File, Start};
 
-impl<T: Chare> Door<T> {
+impl<T: Chare> Handler<T> {
     /// Of an entry.
     #[must_use]
     pub const fn entry<E: Entry<Chare = T>>() -> Self {
@@ -36,13 +36,13 @@ impl<T: Chare> Door<T> {
     const fn of<M: Method<Chare = T>, K: Kind<M>>() -> Self {
         Self {
             name: M::NAME,
-            open: |mut args, whose| {
+            open: |mut args, reply_to| {
                 let across = M::ACROSS.as_ref().expect("a method with a door");
                 let args = across.args.read(&mut args)?;
-                Ok(match whose {
-                    Whose::Nobody => boxed::<M, K>(args, NoReply),
-                    Whose::All => boxed::<M, K>(args, ToAll),
-                    Whose::Asker(asker) => boxed::<M, K>(args, Answer::new(asker, across.output)),
+                Ok(match reply_to {
+                    ReplyTo::None => boxed::<M, K>(args, NoReply),
+                    ReplyTo::All => boxed::<M, K>(args, ToAll),
+                    ReplyTo::Asker(asker) => boxed::<M, K>(args, Answer::new(asker, across.output)),
                 })
             },
         }
@@ -106,7 +106,7 @@ impl<O: Send + 'static> Finish<O> for Answer<O> {
 /// A message to all that came from another node: read anew for each element, since what can be cloned is known where it was sent alone.
 pub(crate) struct Copies<T: Chare> {
     pub(crate) system: u32,
-    pub(crate) door: &'static Door<T>,
+    pub(crate) handler: &'static Handler<T>,
     pub(crate) args: Arc<[u8]>,
     pub(crate) of: PhantomData<fn() -> T>,
 }
@@ -115,7 +115,7 @@ impl<T: Chare> Clone for Copies<T> {
     fn clone(&self) -> Self {
         Self {
             system: self.system,
-            door: self.door,
+            handler: self.handler,
             args: Arc::clone(&self.args),
             of: PhantomData,
         }
@@ -124,11 +124,11 @@ impl<T: Chare> Clone for Copies<T> {
 
 impl<T: Chare> Spread<T> for Copies<T> {
     fn name(&self) -> &'static str {
-        self.door.name
+        self.handler.name
     }
 
     fn into_parcel(self) -> impl Parcel<T> {
-        let opened = self.door.open(self.system, &self.args, Whose::All);
+        let opened = self.handler.open(self.system, &self.args, ReplyTo::All);
         // Whoever gives it to an element keeps its panics to himself.
         opened.unwrap_or_else(|failure| panic!("{failure}"))
     }

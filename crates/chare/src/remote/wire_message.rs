@@ -1,12 +1,12 @@
-//! What nodes tell each other about chares.
+//! The messages between nodes about chares.
 //!
-//! # As bytes
+//! # Format
 //! ```text
-//! body, written first and into the same memory: a message's arguments, a reply, what was contributed
-//! what the letter is, which is known when the body is written
-//! how many bytes that is: 4, little end first
+//! body (arguments, reply or contributions), serialised first
+//! header (a `WireMessage`), which is known only after the body has been serialised
+//! length of the header: 4 bytes, little-endian
 //! ```
-//! So the body is written once, and read where it lies.
+//! The body is thus serialised once, and decoded in place.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,16 +18,16 @@ const LEN_BYTES: usize = size_of::<u32>();
 
 /// A message between the systems of two nodes.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Letter<'a> {
+pub(crate) enum WireMessage<'a> {
     /// For one element. Its arguments are the body, as in those to all.
     One {
-        /// By the number that all nodes know it by, as in all letters.
+        /// The collection's number among all nodes, as in all wire messages.
         collection: u32,
         number: u64,
         priority: i32,
         /// The sender's, as in those to all: it says where the element is ([`crate::migration`]).
         epoch: u32,
-        door: u16,
+        handler: u16,
         /// Under which the sender waits for a reply.
         reply: Option<u64>,
     },
@@ -36,16 +36,16 @@ pub(crate) enum Letter<'a> {
         collection: u32,
         priority: i32,
         epoch: u32,
-        door: u16,
+        handler: u16,
     },
-    /// What an entry has replied, as the body, or why it has not.
+    /// The reply of an entry, as the body, or the reason why there is none.
     Reply {
         reply: u64,
         outcome: Result<(), &'a str>,
         /// It has panicked.
         panicked: bool,
     },
-    /// What the elements of a node have contributed to a reduction, for its root.
+    /// The merged contributions of a node's elements to a reduction, for its root.
     Share {
         collection: u32,
         round: u64,
@@ -54,7 +54,7 @@ pub(crate) enum Letter<'a> {
         /// Which reducer merged them, and what it has is the body; or why they do not fit together.
         merged: Result<u64, &'a str>,
     },
-    /// What a reduction results in, as the body, for those who have contributed.
+    /// The result of a reduction, as the body, for its contributors.
     Result {
         collection: u32,
         round: u64,
@@ -72,13 +72,14 @@ pub(crate) enum Letter<'a> {
     Travel(Travel),
     /// An array is no more.
     Destroy { collection: u32 },
-    /// Somebody wants to know when all is quiet; for the first node.
+    /// A request to be notified when all nodes are quiet; for the first node.
     AskQuiet { reply: u64 },
-    /// The receiver is to say, when it is quiet, how many letters it has sent and received.
+    /// Asks the receiver for its numbers of sent and received wire messages, once it is quiet.
     Count { wave: u64 },
     /// That.
     Counted { wave: u64, sent: u64, received: u64 },
-    /// The receiver is to write its elements of a collection into a file of this folder, whose name begins with `tag`.
+    /// Asks the receiver to write its elements of a collection into a file in `folder` with a name
+    /// that begins with `tag`.
     Checkpoint {
         collection: u32,
         folder: &'a [u8],
@@ -95,22 +96,22 @@ pub(crate) enum Letter<'a> {
     Readonly,
 }
 
-impl<'a> Letter<'a> {
-    /// The letter as bytes, with this body.
+impl<'a> WireMessage<'a> {
+    /// Serialises the wire message, with this body.
     pub(crate) fn seal(&self, body: Vec<u8>) -> Vec<u8> {
         let mut bytes = body;
         let start = bytes.len();
-        write(self, &mut bytes).expect("letters are plain");
+        write(self, &mut bytes).expect("wire messages are plain");
         // What it is has a text of the program at most, which is shorter.
         let len = (bytes.len() - start) as u32;
         bytes.extend(len.to_le_bytes());
         bytes
     }
 
-    /// The letter that these bytes are, and its body.
+    /// Decodes the wire message, and returns it with its body.
     ///
     /// # Errors
-    /// When they are none.
+    /// If the bytes are not a wire message.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), CrossingError> {
         let cut = || CrossingError::from(postcard::Error::DeserializeUnexpectedEnd);
         let (rest, len) = bytes.split_last_chunk::<LEN_BYTES>().ok_or_else(cut)?;
@@ -119,7 +120,8 @@ impl<'a> Letter<'a> {
         Ok((read(&mut what)?, body))
     }
 
-    /// Whether it is of the program, or about it: only those of the program are counted.
+    /// True for the wire messages that quiescence detection counts: those of the program, not those
+    /// about it.
     pub(crate) const fn is_counted(&self) -> bool {
         matches!(
             self,

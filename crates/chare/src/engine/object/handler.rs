@@ -1,5 +1,5 @@
-//! How messages from other nodes find their method: each method of a chare whose messages cross
-//! nodes has a door.
+//! Handlers of messages from other nodes: each method of a chare with `#[chare(nodes)]` has a
+//! handler that decodes its messages.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use crate::engine::object::parcel::BoxedParcel;
 use crate::engine::system::registry;
 use crate::failure::Failure;
 
-/// Who is told what an entry replies.
-pub(crate) enum Whose {
-    Nobody,
+/// The destination of an entry's return value.
+pub(crate) enum ReplyTo {
+    None,
     All,
     Asker(Asker),
 }
@@ -19,29 +19,29 @@ pub(crate) enum Whose {
 pub(crate) type Opened<T> = Result<BoxedParcel<T>, CrossingError>;
 
 /// The way in of messages for an entry.
-pub struct Door<T: Chare> {
+pub struct Handler<T: Chare> {
     pub(crate) name: &'static str,
-    pub(crate) open: fn(&[u8], Whose) -> Opened<T>,
+    pub(crate) open: fn(&[u8], ReplyTo) -> Opened<T>,
 }
 
-impl<T: Chare> fmt::Debug for Door<T> {
+impl<T: Chare> fmt::Debug for Handler<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Door({}::{})", T::NAME, self.name)
+        write!(formatter, "Handler({}::{})", T::NAME, self.name)
     }
 }
 
-impl<T: Chare> Door<T> {
-    /// The message that came by this door of a chare of `system`.
+impl<T: Chare> Handler<T> {
+    /// Decodes a message for this method of a chare of `system`.
     ///
     /// # Errors
-    /// When it makes no sense.
+    /// If the message cannot be decoded.
     pub(crate) fn open(
         &self,
         system: u32,
         args: &[u8],
-        whose: Whose,
+        reply_to: ReplyTo,
     ) -> Result<BoxedParcel<T>, Failure> {
-        reading(system, || (self.open)(args, whose)).map_err(|error| {
+        reading(system, || (self.open)(args, reply_to)).map_err(|error| {
             let (of, entry) = (T::NAME, self.name);
             Failure::new(format!(
                 "what another node sends to `{of}::{entry}` cannot be read: {error}"
@@ -50,9 +50,9 @@ impl<T: Chare> Door<T> {
     }
 }
 
-/// Who waits at another node for a reply.
+/// A caller on another node that waits for a reply.
 ///
-/// Dropping it tells him that there will be none.
+/// Dropping the value tells the caller that there will be no reply.
 pub(crate) struct Asker {
     system: u32,
     node: u16,
@@ -68,7 +68,7 @@ impl Asker {
         }
     }
 
-    /// Tells him.
+    /// Sends the outcome to the caller.
     pub(crate) fn tell(mut self, outcome: Result<Vec<u8>, &Failure>, panicked: bool) {
         self.send(outcome, panicked);
     }
