@@ -25,10 +25,10 @@
 //! ([`wide`]).
 //! # Invariants
 //! 1. At most one batch is under way. A route with different old and new workers belongs to this
-//! batch, and each sender is in its epoch or in the one before.
+//!    batch, and each sender is in its epoch or in the one before.
 //! 2. All messages that a sender sent by the old route arrive before its marker, since mailboxes
-//! keep the order of each sender. The messages of outside threads are in one order, since these
-//! threads send under a lock; worker 0 sends their marker as one of them.
+//!    keep the order of each sender. The messages of outside threads are in one order, since these
+//!    threads send under a lock; worker 0 sends their marker as one of them.
 
 pub(crate) mod arrivals;
 pub(crate) mod crossing;

@@ -47,7 +47,7 @@ use raddle_collections::reduce::{Monoid, Reducer};
 
 /// Some elements of an array, or some chares that are in none.
 ///
-/// A small value that is copied freely. [`Array::section`] and
+/// A small value that is copied freely. [`Array::section`](crate::Array::section) and
 /// [`Chares::section`](crate::Chares::section) create sections.
 ///
 /// Reductions and scans end at the worker that had the first member when the section was made (for

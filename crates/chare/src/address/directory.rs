@@ -12,8 +12,8 @@
 //! before the entry began, and the fork orders the two.
 //! # Invariants
 //! 1. While an element is placed, only the worker that has it writes `slot`, and only that worker
-//! trusts it, after checking the slot. Before an inserted element is made, the array's root writes
-//! that it is coming ([`COMING`]).
+//!    trusts it, after checking the slot. Before an inserted element is made, the array's root writes
+//!    that it is coming ([`COMING`]).
 //! 2. While an entry of an element runs, or its constructor, `worker` is the worker that runs it.
 //! 3. A place that was vacated is used again with the next generation, and after the last one no
 //!    more: two elements never have the same number.

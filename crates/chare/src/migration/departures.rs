@@ -60,14 +60,14 @@ impl fmt::Debug for Departures {
     }
 }
 
-/// Calls `arrive` on worker `to`, once [`let_go`](let_go) has been called.
+/// Calls `arrive` on worker `to`, once [`let_go`] has been called.
 pub(crate) fn depart(local: &Local, to: usize, arrive: impl FnOnce(&Local) + Send + 'static) {
     let mut departures = local.state::<Departures>().borrow_mut();
     let departure = Departure::Here(to, Box::new(arrive));
     departures.ready.push(departure);
 }
 
-/// Sends an element to another node, once [`let_go`](let_go) has been called.
+/// Sends an element to another node, once [`let_go`] has been called.
 pub(crate) fn depart_away<T: Chare>(
     local: &Local,
     part: &Part<T>,

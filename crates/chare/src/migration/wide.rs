@@ -23,10 +23,10 @@
 //! batch begins, an element that goes to another node must be ready.
 //! # Invariants
 //! 1. The wire messages of a worker arrive in order, and are given to workers in that order: its
-//! marker is the last message of its old epoch.
+//!    marker is the last message of its old epoch.
 //! 2. A node that an element leaves for another node reports its arrival only after the fact. So no
-//! node begins a batch before the last one is over, since the first node has announced its end
-//! before.
+//!    node begins a batch before the last one is over, since the first node has announced its end
+//!    before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -144,7 +144,7 @@ pub(crate) fn wish(
     out::send_travel(local.system(), 0, want);
 }
 
-/// Notes what is to be moved. At the first node, as all until [`prepare`](prepare).
+/// Notes what is to be moved. At the first node, as all until [`prepare`].
 pub(crate) fn take_wishes(
     local: &Local,
     collection: u32,

@@ -32,7 +32,7 @@ use crate::outside;
 use crate::reduction;
 use crate::reduction::{Goes, Share};
 use crate::remote::out;
-use crate::remote::{self, Crosser, Reachable, SavedPart, Travel, WireMessage, quiet};
+use crate::remote::{self, Away, Crosser, Reachable, SavedPart, Travel, WireMessage, quiet};
 use crate::reply::{Reply, What, reply};
 use crate::scan::break_scans_here;
 use crate::state::measured::Measured;
@@ -203,6 +203,24 @@ pub(crate) fn arrive(system: &Arc<System>, from: u16, bytes: &[u8]) -> Result<Th
     Ok(then)
 }
 
+/// Returns the collection that a message of node `from` is for.
+///
+/// # Errors
+/// When this node has not made it: the nodes do not make the same in their set-up.
+fn find_collection(away: &Away, from: u16, collection: u32) -> Result<Arc<dyn Reachable>, Failure> {
+    away.collection(collection).ok_or_else(|| {
+        Failure::new(format!(
+            "node {from} sends to collection {collection}, which node {} has not made: all nodes \
+             make the same in the set-up",
+            away.me
+        ))
+    })
+}
+
+/// Does what a message is for.
+///
+/// # Errors
+/// When the message makes no sense to this node.
 fn open(
     system: &Arc<System>,
     from: u16,
@@ -210,14 +228,7 @@ fn open(
     body: &[u8],
 ) -> Result<Then, Failure> {
     let away = remote::away(system).expect("there are other nodes");
-    let find = |collection| {
-        away.collection(collection).ok_or_else(|| {
-            Failure::new(format!(
-                "node {from} sends to collection {collection}, which node {} has not made: all nodes make the same in the set-up",
-                away.me
-            ))
-        })
-    };
+    let find = |collection| find_collection(away, from, collection);
     match wire_message {
         WireMessage::One {
             collection,

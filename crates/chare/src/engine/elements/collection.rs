@@ -455,9 +455,7 @@ impl<T: Chare> Collection<T> {
             return Err("is there already");
         }
         if generation == LAST_GENERATION {
-            return Err(
-                "has been put in 1048575 times, and has no number left",
-            );
+            return Err("has been put in 1048575 times, and has no number left");
         }
         place
             .change_route(vacant, Route::placed(generation, on))

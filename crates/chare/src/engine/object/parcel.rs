@@ -7,7 +7,7 @@
 //! | implementation | contents |
 //! |---|---|
 //! | [`Call`](crate::call::Call) | the arguments of a method; nearly all messages |
-//! | [`End`] | ends the element |
+//! | [`End`](crate::lifecycle::End) | ends the element |
 //! | others | protocols of the runtime, each in the module of its feature |
 
 use crate::address::number::Number;

@@ -13,8 +13,8 @@
 //!
 //! # Invariants
 //! 1. A place is reused only after all workers have dropped their state of the old collection. So
-//! an entry with another generation is older than the id being looked up, or the id refers to a
-//! collection that was destroyed.
+//!    an entry with another generation is older than the id being looked up, or the id refers to a
+//!    collection that was destroyed.
 
 use std::any::Any;
 use std::collections::VecDeque;
