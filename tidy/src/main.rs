@@ -1,19 +1,22 @@
-//! Prints what the house rules say of a checkout: `cargo run -p raddle-tidy`.
+//! Prints what the house rules say of a checkout: `cargo run -p raddle-tidy`, or with the folder of
+//! another checkout behind `--`.
 //!
 //! First a table of all crates, with the layers of their modules; then each place that breaks a
 //! rule. Ends with exit code 1 if there is one.
 #![forbid(unsafe_code)]
 
+use std::env;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use raddle_tidy::rules::{self, cycles, text};
 use raddle_tidy::{Finding, Tree};
 
 fn main() -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = env::args_os().nth(1).map_or_else(own, PathBuf::from);
     let tree = match Tree::of_checkout(&root) {
         Ok(tree) => tree,
         Err(error) => {

@@ -2,7 +2,8 @@
 //!
 //! A module is a file, together with the files of the folder that has its name. At each level, the
 //! siblings are compared: module `a` imports module `b` if a file of `a` names an item by a path
-//! into `b` that begins with `crate`, `self` or `super`. Tests are left out.
+//! into `b` that begins with `crate`, `self` or `super`, also in an attribute of serde. Tests are
+//! left out.
 //!
 //! # Source
 //! Tarjan: Depth-first search and linear graph algorithms. SIAM J. Computing 1(2), 1972, for the
@@ -102,7 +103,8 @@ fn levels_of(package: &str, files: &[&SourceFile]) -> Vec<Level> {
     }
     let mut edges: BTreeMap<ModulePath, BTreeSet<(String, String)>> = BTreeMap::new();
     for (from, file) in &modules {
-        for to in imports(from, &file.code, &known) {
+        let code = format!("{}{}", file.code, paths_of_serde(&file.text));
+        for to in imports(from, &code, &known) {
             // The two part at this depth: below it they have the same parents.
             let same = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
             if same < from.len() && same < to.len() {
@@ -163,6 +165,14 @@ fn imports(from: &ModulePath, code: &str, known: &BTreeSet<ModulePath>) -> BTree
         found.extend(paths.iter().map(|path| module_of(path, known)));
     }
     found
+}
+
+/// The paths that attributes of serde name in literals, as code.
+fn paths_of_serde(text: &str) -> String {
+    let attributes = text.lines().filter(|line| line.contains("#[serde("));
+    let literals = attributes.flat_map(|line| line.split('"').skip(1).step_by(2));
+    let paths = literals.filter(|literal| literal.starts_with("crate::"));
+    paths.map(|path| format!("{path};\n")).collect()
 }
 
 fn is_part_of_name(character: char) -> bool {

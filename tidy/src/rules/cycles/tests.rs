@@ -84,3 +84,15 @@ fn a_large_cycle_is_found() {
     assert_eq!(found.len(), 1);
     assert!(found[0].what.contains("a, b, c, d, e, f"), "{}", found[0]);
 }
+
+#[test]
+fn functions_that_serde_calls_are_imports() {
+    let files = [
+        (
+            "crates/a/src/one.rs",
+            "#[serde(serialize_with = \"crate::two::f\")]\nstruct A;",
+        ),
+        ("crates/a/src/two.rs", ""),
+    ];
+    assert_eq!(level(&files, "").edge_count, 1);
+}
