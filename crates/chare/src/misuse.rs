@@ -8,7 +8,7 @@
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _word: Rc<str>) {}
+///     fn receive(&mut self, _word: Rc<str>) {}
 /// }
 /// ```
 /// ```
@@ -17,7 +17,7 @@
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _word: Arc<str>) {}
+///     fn receive(&mut self, _word: Arc<str>) {}
 /// }
 /// ```
 /// So does a kind of message,
@@ -126,28 +126,28 @@ struct KeptNotSend;
 ///
 /// ```compile_fail,E0277
 /// use raddle_chare::{Array, chare};
-/// struct WireMessage;
+/// struct Note;
 /// struct Cell;
 /// #[chare]
 /// impl Cell {
 ///     #[entry]
-///     fn receive(&mut self, _letter: WireMessage) {}
+///     fn receive(&mut self, _note: Note) {}
 /// }
 /// fn send(cells: Array<Cell>) {
-///     cells.all().receive(WireMessage);
+///     cells.all().receive(Note);
 /// }
 /// ```
 /// ```
 /// use raddle_chare::{Array, chare};
-/// struct WireMessage;
+/// struct Note;
 /// struct Cell;
 /// #[chare]
 /// impl Cell {
 ///     #[entry]
-///     fn receive(&mut self, _letter: WireMessage) {}
+///     fn receive(&mut self, _note: Note) {}
 /// }
 /// fn send(cells: Array<Cell>) {
-///     cells.at(0).receive(WireMessage);
+///     cells.at(0).receive(Note);
 /// }
 /// ```
 struct NotClone;
@@ -159,7 +159,7 @@ struct NotClone;
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _word: &str) {}
+///     fn receive(&mut self, _word: &str) {}
 /// }
 /// ```
 /// ```
@@ -167,7 +167,7 @@ struct NotClone;
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _word: &'static str) {}
+///     fn receive(&mut self, _word: &'static str) {}
 /// }
 /// ```
 struct Borrowed;
@@ -179,7 +179,7 @@ struct Borrowed;
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(_word: u32) {}
+///     fn receive(_word: u32) {}
 /// }
 /// ```
 /// ```compile_fail
@@ -187,7 +187,7 @@ struct Borrowed;
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear<T: Send>(&mut self, _word: T) {}
+///     fn receive<T: Send>(&mut self, _word: T) {}
 /// }
 /// ```
 /// ```
@@ -195,7 +195,7 @@ struct Borrowed;
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _word: u32) {}
+///     fn receive(&mut self, _word: u32) {}
 /// }
 /// ```
 struct NoMethod;
@@ -223,14 +223,14 @@ struct Body;
 /// The attribute belongs on a type's own block.
 ///
 /// ```compile_fail
-/// trait Hear {
-///     fn hear(&mut self);
+/// trait Receive {
+///     fn receive(&mut self);
 /// }
 /// struct Cell;
 /// #[raddle_chare::chare]
-/// impl Hear for Cell {
+/// impl Receive for Cell {
 ///     #[entry]
-///     fn hear(&mut self) {}
+///     fn receive(&mut self) {}
 /// }
 /// ```
 /// ```
@@ -238,7 +238,7 @@ struct Body;
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self) {}
+///     fn receive(&mut self) {}
 /// }
 /// ```
 struct OfTrait;
@@ -322,7 +322,7 @@ struct NoEntry;
 /// #[raddle_chare::chare(nodes)]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _point: Point) {}
+///     fn receive(&mut self, _point: Point) {}
 /// }
 /// ```
 /// ```
@@ -332,7 +332,7 @@ struct NoEntry;
 /// #[raddle_chare::chare(nodes)]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _point: Point) {}
+///     fn receive(&mut self, _point: Point) {}
 /// }
 /// ```
 struct NoNodes;
