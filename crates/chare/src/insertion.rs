@@ -7,7 +7,7 @@
 //! the maker's messages:
 //!
 //! ```text
-//! maker        reports the start to the root, then sends a mark to each worker, after earlier messages
+//! maker        reports the start to the root, then sends a mark to each worker, in order
 //! each worker  at the mark: reports the first reduction without contributions of its elements
 //! root         after all answers: the last of these is the element's first; counts it, has it made
 //! ```

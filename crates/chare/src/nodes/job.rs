@@ -92,7 +92,7 @@ pub enum JobError {
     },
 }
 
-/// A program over several nodes: processes that run the same program, each with a runtime of its own.
+/// A program over several nodes: processes of one program, each with its own runtime.
 ///
 /// # Examples
 /// Every process runs this; the first also starts the others.
