@@ -42,7 +42,8 @@ use crate::failure::Failure;
 pub enum CheckpointError {
     /// The chare does not say how its values are written.
     #[error(
-        "a {0} cannot be written: let it be `Serialize` and `Deserialize`, and write `#[chare(state)]`"
+        "a {0} cannot be written: let it be `Serialize` and `Deserialize`, \
+         and write `#[chare(state)]`"
     )]
     NoState(&'static str),
     /// The system did not let us.

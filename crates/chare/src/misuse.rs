@@ -1,6 +1,7 @@
-//! Misuse that does not compile. Each case stands beside the same with the mistake mended, which does: so it fails for that reason and no other.
+//! Misuse that does not compile. Each case is next to a corrected version that does compile, so
+//! that it fails for the stated reason only.
 
-/// What is sent goes to another thread.
+/// A message goes to another thread, so arguments must be `Send`.
 ///
 /// ```compile_fail,E0277
 /// use std::rc::Rc;
@@ -87,7 +88,7 @@
 /// ```
 struct NotSend;
 
-/// What an asynchronous entry keeps while it waits goes where its chare goes.
+/// Local variables of an asynchronous entry that are alive while it waits may move with the chare.
 ///
 /// ```compile_fail
 /// use std::rc::Rc;
@@ -122,7 +123,7 @@ struct NotSend;
 /// ```
 struct KeptNotSend;
 
-/// What is sent to many is cloned; what is sent to one need not be.
+/// A message to many is cloned; a message to one need not be `Clone`.
 ///
 /// ```compile_fail,E0277
 /// use raddle_chare::{Array, chare};
@@ -268,7 +269,7 @@ struct OfTrait;
 ///     cells.at(0).think();
 /// }
 /// ```
-/// Who may call an entry is said by its visibility.
+/// The visibility of an entry limits its callers.
 /// ```compile_fail,E0624
 /// mod cells {
 ///     pub struct Cell;
@@ -297,7 +298,7 @@ struct OfTrait;
 /// ```
 struct NoEntry;
 
-/// In arrays over nodes are chares whose messages cross them.
+/// Arrays over nodes need chares with messages that cross nodes.
 ///
 /// ```compile_fail,E0277
 /// struct Cell;

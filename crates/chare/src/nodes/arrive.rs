@@ -136,8 +136,10 @@ impl<T: Chare> Reachable for Collection<T> {
         merged: Result<Box<dyn Merged>, String>,
     ) -> Arrived {
         let goes = Goes::from_number(goes).ok_or_else(|| {
-            Failure::new("another node sends a share that this one does not know: \
-                          the nodes run different programs, or make another set-up")
+            Failure::new(
+                "another node sends a share that this one does not know: \
+                          the nodes run different programs, or make another set-up",
+            )
         })?;
         let share = Share::from_elsewhere(count, goes, merged);
         let id = self.id();
