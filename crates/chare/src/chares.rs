@@ -61,7 +61,7 @@ pub trait Chares: HasSystem {
     /// Makes an array with options.
     ///
     /// # Panics
-    /// As [`array`](Self::array), and when an option names a worker that there is not.
+    /// As [`array`](Self::array), and when an option names a worker that does not exist.
     fn array_with<T: Chare<Index: Index>>(
         &self,
         options: ArrayOptions<T::Index>,

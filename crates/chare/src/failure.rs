@@ -65,7 +65,7 @@ impl Failure {
         self.0.is_panic
     }
 
-    /// A message for `entry` of an element that is no more, perhaps since it `died`.
+    /// A message for `entry` of an element that has ended, perhaps since it `died`.
     pub(crate) fn gone(element: &str, entry: &str, died: Option<&Self>) -> Self {
         let reason = died.map_or(String::new(), |died| format!(": {died}"));
         Self::new(format!(

@@ -22,10 +22,10 @@
 //! wait for the insertion.
 //! # Invariants
 //! 1. The root completes no reduction while it does not know whether a new element takes part, for
-//! any insertion that began before the first contribution to that reduction.
+//!    any insertion that began before the first contribution to that reduction.
 //! 2. Everything that an insertion waits for happens by itself, or waits for an insertion with an
-//! earlier turn. Turns are in the order in which the marks of insertions had arrived everywhere;
-//! for each maker this is its own order.
+//!    earlier turn. Turns are in the order in which the marks of insertions had arrived everywhere;
+//!    for each maker this is its own order.
 
 use crate::address::directory::{COMING, NO_SLOT};
 use crate::address::number::Number;

@@ -29,7 +29,7 @@ pub(crate) enum Through {
 /// Sends a message to members if that is the section's form.
 ///
 /// # Errors
-/// When the section is no more, or has lost a member.
+/// When the section no longer exists, or has lost a member.
 pub(crate) fn set_out<T: Chare>(
     collection: &Collection<T>,
     all: All<T>,

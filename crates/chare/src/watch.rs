@@ -31,7 +31,7 @@ pub(crate) const EXPECTED: &str = "a time, such as 5s, 500ms or 2min";
 pub(crate) struct Watcher(#[expect(dead_code, reason = "its end is what counts")] mpsc::Sender<()>);
 
 impl Watcher {
-    /// Watches a system, if the environment says so.
+    /// Watches a system, if the environment asks for that.
     ///
     /// # Panics
     /// When the variable names no time, and when the system gives no thread.

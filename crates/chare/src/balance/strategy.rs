@@ -85,7 +85,7 @@ impl LoadView {
     /// The load of each worker if the elements were on these workers.
     ///
     /// # Panics
-    /// When `placed` names a worker that there is not.
+    /// When `placed` names a worker that does not exist.
     pub fn loads_when(&self, placed: &[usize]) -> Vec<Duration> {
         let mut loads = vec![Duration::ZERO; self.worker_count];
         for (element, &worker) in self.elements.iter().zip(placed) {

@@ -319,21 +319,29 @@ fn open(
             let folder = Path::new(OsStr::from_bytes(folder));
             checkpoint::answer(system, find(collection)?, folder, tag, asker);
         }
-        WireMessage::Failed { text, is_panic } => system.fail_here(if is_panic {
-            Failure::of_panic(text)
-        } else {
-            Failure::new(text)
-        }),
+        WireMessage::Failed { text, is_panic } => system.fail_here(failure_of(text, is_panic)),
         WireMessage::Exit => system.exit_here(),
         WireMessage::Stop => return Ok(Then::Stop),
-        WireMessage::Readonly => {
-            return Err(Failure::new(format!(
-                "node {from} has a read-only value that this node does not ask for: \
-                 all nodes do the same in the set-up"
-            )));
-        }
+        WireMessage::Readonly => return Err(unexpected_readonly(from)),
     }
     Ok(Then::GoOn)
+}
+
+/// Creates the failure that another node has reported.
+fn failure_of(text: &str, is_panic: bool) -> Failure {
+    if is_panic {
+        Failure::of_panic(text)
+    } else {
+        Failure::new(text)
+    }
+}
+
+/// Creates the failure for a read-only value that arrives after the set-up.
+fn unexpected_readonly(from: u16) -> Failure {
+    Failure::new(format!(
+        "node {from} has a read-only value that this node does not ask for: \
+         all nodes do the same in the set-up"
+    ))
 }
 
 /// Processes a wire message about migration. On the receiving thread.

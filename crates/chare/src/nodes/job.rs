@@ -68,7 +68,7 @@ pub enum JobError {
     /// Something has failed.
     #[error(transparent)]
     Failed(#[from] Failure),
-    /// An environment variable makes no sense.
+    /// An environment variable has an invalid value.
     #[error("{name}: found {found:?}; expected {expected}")]
     Environment {
         /// Which.

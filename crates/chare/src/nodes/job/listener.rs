@@ -260,7 +260,7 @@ impl Listener {
         });
     }
 
-    /// A node is no more, or what comes from it makes no sense.
+    /// A node has ended, or its messages are invalid.
     fn report_end(&self, system: &Arc<System>, error: NetError) {
         match error {
             NetError::Left(NodeId(0)) => return self.close(),
