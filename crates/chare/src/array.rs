@@ -128,8 +128,6 @@ impl<T: Chare> Array<T> {
     /// Cost: two messages for each worker, and twice as many if messages wait for other elements
     /// that are to come.
     ///
-    /// Cost: two messages for each worker, and as many again if messages wait for other elements that are to come.
-    ///
     /// # Panics
     /// If the element exists already, even if it is being removed ([`remove`](Self::remove)); if
     /// the index lies outside the array's shape; and if 2²⁰ − 1 elements have had this place of a

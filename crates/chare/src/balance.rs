@@ -1,14 +1,19 @@
-//! Load balancing of arrays: how long the entries of each element run, and who sends to whom, is measured; a strategy says where each
-//! element should be; and elements move if that is worth more than it costs.
+//! Load balancing of arrays. The run times of each element's entries and the messages between
+//! elements are measured. A strategy computes where each element should be. Elements move if that
+//! saves more than it costs.
 //!
-//! It is done where the program says that all elements have come to a point ([`Cx::balance`]), or ever so often while they run.
+//! Balancing happens when all elements have reached a point in the program ([`Cx::balance`]), or
+//! periodically while they run.
 //!
-//! In an array over nodes all workers of all nodes are balanced ([`Cx::migrate_to`]). An element goes to another node where `#[chare(nodes, state)]` says
-//! how it is written, and no `async` entry of it is under way when it is measured: those that wait at [`Cx::balance`] move within their node.
+//! In an array over nodes, all workers of all nodes are balanced ([`Cx::migrate_to`]). An element
+//! moves to another node only if `#[chare(nodes, state)]` says how to serialise it, and if none of
+//! its `async` entries is under way when it is measured. So elements that wait in [`Cx::balance`]
+//! move only within their node.
 //!
 //! # Source
-//! Jetley, Kalé, sect. 2: measurement-based balancing of arrays. Kalé, Krishnan: CHARM++. OOPSLA 1993, for elements that can move; the strategies
-//! are longest-processing-time-first (Graham: Bounds on multiprocessing timing anomalies. SIAM J. Applied Mathematics 17(2), 1969) and its
+//! Jetley, Kalé, sect. 2: measurement-based balancing of arrays. Kalé, Krishnan: CHARM++. OOPSLA
+//! 1993, for elements that can move. The strategies are longest-processing-time-first (Graham:
+//! Bounds on multiprocessing timing anomalies. SIAM J. Applied Mathematics 17(2), 1969) and its
 //! refinement.
 
 mod by_traffic;
@@ -41,7 +46,8 @@ use crate::reply::{Reply, What, reply};
 use crate::state::measured::Measured;
 use crate::state::{Explain, SharedState, Slot};
 
-/// What moving an element is thought to cost before any has been moved, and where elements run meanwhile.
+/// The assumed cost of moving an element before any element has moved, and when elements run
+/// meanwhile.
 const MOVE_GUESS: Duration = Duration::from_micros(5);
 
 /// How an array is balanced.
@@ -64,8 +70,9 @@ impl fmt::Debug for Balancing {
 impl Balancing {
     /// By this strategy, where all elements call [`Cx::balance`].
     ///
-    /// The clock is read twice for each entry of such an array, and each of its elements has an entry in a table: some 40 ns a message,
-    /// unless the strategy samples ([`Strategy::sampling`]).
+    /// The clock is read twice for each entry of such an array, and each element has an entry in a
+    /// table. This costs some 40 ns per message, unless the strategy samples
+    /// ([`Strategy::sampling`]).
     pub fn new(strategy: impl Strategy) -> Self {
         Self {
             strategy: Arc::new(strategy),
@@ -73,10 +80,12 @@ impl Balancing {
         }
     }
 
-    /// Also whenever this time has gone by, as long as elements run. The array's elements need not wait for it.
+    /// Also balances after each period of this length, as long as elements run. The elements do not
+    /// need to wait for it.
     ///
-    /// Load is time: as long as no worker ever runs out of messages, all have the same load, however many messages wait, and hardly anything
-    /// moves. For elements that always have work, [`Cx::balance`] is the better place.
+    /// Load is time. As long as no worker runs out of messages, all workers have the same load,
+    /// however many messages wait, and hardly any element moves. For elements that always have
+    /// work, [`Cx::balance`] is the better choice.
     #[must_use]
     pub fn every(mut self, period: Duration) -> Self {
         self.period = Some(period);
@@ -96,30 +105,31 @@ impl Balancing {
     }
 }
 
-/// What a balancing found, and what it did.
+/// The findings of a balancing, and its effects.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Balanced {
     /// The strategy's name.
     pub strategy: &'static str,
-    /// How long each worker has run entries of the array since the last balancing.
+    /// The time that each worker has run entries of the array since the last balancing.
     pub loads_before: Vec<Duration>,
-    /// How long each would have, had the elements been where the strategy wants them.
+    /// The time that each worker would have needed with the elements placed as the strategy wants.
     pub loads_after: Vec<Duration>,
     /// Elements that should move.
     pub move_count: usize,
-    /// What they were expected to save, in a time as long as was measured.
+    /// The expected saving of the moves, over a period as long as the measured one.
     pub saved: Duration,
-    /// What balancings before this one could have saved and did not; for patient strategies ([`Strategy::is_patient`]).
+    /// The savings that earlier balancings did not use; for patient strategies
+    /// ([`Strategy::is_patient`]).
     pub missed: Duration,
-    /// What the moves were expected to cost.
+    /// The expected cost of the moves.
     pub cost: Duration,
     /// True when they were made, since they cost less than they save.
     pub is_done: bool,
 }
 
 impl Balanced {
-    /// What the moves save, that which was missed included.
+    /// The total gain of the moves: the expected saving plus the missed one.
     pub fn gain(&self) -> Duration {
         self.saved + self.missed
     }
@@ -143,11 +153,11 @@ impl fmt::Display for Balanced {
     }
 }
 
-/// What all workers know of the balancing of an array.
+/// The state of an array's balancing that all workers share.
 pub(crate) struct OfArray {
     balancing: Balancing,
     balanced: Mutex<Option<Balanced>>,
-    /// What moving an element has cost of late, in nanoseconds; 0 before the first.
+    /// The recent cost of moving an element, in nanoseconds; 0 before the first move.
     move_cost: AtomicU64,
 }
 
@@ -166,14 +176,14 @@ impl OfArray {
         }
     }
 
-    /// What the last balancing did.
+    /// The result of the last balancing.
     pub(crate) fn balanced(&self) -> impl std::ops::DerefMut<Target = Option<Balanced>> {
         self.balanced
             .lock()
             .expect("nothing panics under this lock")
     }
 
-    /// What moving an element has cost of late.
+    /// The recent cost of moving an element.
     pub(crate) fn move_cost(&self) -> Option<Duration> {
         // Relaxed: a guess.
         let cost = self.move_cost.load(Relaxed);
@@ -213,7 +223,8 @@ pub(crate) fn balanced_by<T: Chare>(
 }
 
 impl<T: Chare> Cx<T> {
-    /// Waits until all elements of the array have come to this point, and those that should have moved.
+    /// Waits until all elements of the array have reached this point, and the moves that it causes
+    /// are done.
     ///
     /// An array without [`Balancing`] only waits. It counts as one of the array's reductions.
     ///
@@ -308,7 +319,8 @@ fn decide<T: Chare>(
         .filter(|&(_, from, to)| from != to)
         .collect();
     let move_count = moves.len();
-    // Where nobody waits for the moves, it does not matter how long they are under way, but what they take from others.
+    // If nothing waits for the moves, their latency does not matter, only the time that they take
+    // from other work.
     let learned = of_array.move_cost().filter(|_| is_awaited);
     let cost = learned.unwrap_or(MOVE_GUESS) * move_count as u32;
     let mut balanced = Balanced {

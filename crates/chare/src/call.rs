@@ -6,8 +6,8 @@
 //! | kind | method | on arrival |
 //! |---|---|---|
 //! | [`Run`] | [`Entry`] | runs to completion |
-//! | [`Start`](crate::suspended::Start) | [`AsyncEntry`](crate::engine::object::chare::AsyncEntry) | runs until it waits |
-//! | [`File`](crate::suspended::File) | [`Message`](crate::engine::object::chare::Message) | goes into the element's inbox |
+//! | [`Start`](crate::suspended::Start) | an asynchronous entry | runs until it waits |
+//! | [`File`](crate::suspended::File) | a kind of message | goes into the element's inbox |
 
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,7 +33,7 @@ pub(crate) struct Call<M: Method, K, F> {
     kind: PhantomData<fn() -> K>,
 }
 
-/// What a call does when it arrives at its element.
+/// The effect of a call when it arrives at its element.
 pub(crate) trait Kind<M: Method>: Sized + 'static {
     fn deliver<F: Finish<M::Output>>(
         call: Call<M, Self, F>,
@@ -104,7 +104,8 @@ pub(crate) fn written<M: Method>(args: &M::Args) -> Result<(u16, Vec<u8>), Failu
     let (name, entry) = (M::Chare::NAME, M::NAME);
     let Some(across) = M::ACROSS else {
         return Err(Failure::new(format!(
-            "a message for `{name}::{entry}` would go to another node: write `#[chare(nodes)]` for its messages to cross"
+            "a message for `{name}::{entry}` would go to another node: \
+             write `#[chare(nodes)]` for its messages to cross"
         )));
     };
     let args = across.args.bytes_of(args).map_err(|error| {

@@ -23,7 +23,7 @@ use crate::start::system_of;
 use crate::state::members::SectionForm;
 use crate::waits::who_waits;
 
-/// What makes chares: a [`Runtime`], and [`Cx::runtime`] in entries.
+/// Creates chares: implemented by [`Runtime`], and in entries by [`Cx::runtime`].
 pub trait Chares: HasSystem {
     /// Makes a chare that is in no array, on whatever worker; it can be sent messages at once.
     fn chare<T: Chare>(&self, make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static) -> T::One {
@@ -45,7 +45,8 @@ pub trait Chares: HasSystem {
         T::One::from(seeds::create_on(&system, worker, make))
     }
 
-    /// Makes an array of this shape, whose elements are dealt to the workers in blocks; each worker makes its own.
+    /// Makes an array of this shape. Its elements are distributed to the workers in blocks; each
+    /// worker makes its own.
     ///
     /// # Panics
     /// When the shape has 2³¹ places or more.
@@ -60,7 +61,7 @@ pub trait Chares: HasSystem {
     /// Makes an array with options.
     ///
     /// # Panics
-    /// As [`array`](Self::array), and when an option names a worker that there is not.
+    /// As [`array`](Self::array), and when an option names a worker that does not exist.
     fn array_with<T: Chare<Index: Index>>(
         &self,
         options: ArrayOptions<T::Index>,
@@ -69,7 +70,8 @@ pub trait Chares: HasSystem {
         self.with_system(|system| Plan::new(system, options, false).make(system, make))
     }
 
-    /// Makes an array again of a [checkpoint](Array::checkpoint) in `folder`, whatever number of workers and nodes had written it.
+    /// Makes an array from a [checkpoint](Array::checkpoint) in `folder`. The numbers of workers
+    /// and nodes may differ from those that wrote it.
     ///
     /// Each worker has as many elements, in their order, as every other.
     ///
@@ -100,7 +102,8 @@ pub trait Chares: HasSystem {
         self.with_system(|system| make_group(system, make))
     }
 
-    /// Makes a node group: an element for each node, whose entries run on whatever worker of the node has time, one at a time.
+    /// Makes a node group: one element for each node. Any worker of the node with time runs its
+    /// entries, one at a time.
     fn node_group<T: Chare>(
         &self,
         make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
@@ -108,13 +111,16 @@ pub trait Chares: HasSystem {
         self.with_system(|system| make_node_group(system, make))
     }
 
-    /// Makes a section of chares that are in no array, in this order: those that were made with [`chare`](Self::chare) or
-    /// [`chare_on`](Self::chare_on), be they seeds that still wait for a worker. Array elements are taken together with [`Array::section`].
+    /// Makes a section of chares that are in no array, in this order: chares made with
+    /// [`chare`](Self::chare) or [`chare_on`](Self::chare_on), including seeds that still wait for
+    /// a worker. [`Array::section`] makes sections of array elements.
     ///
-    /// They can be the team of one step of an algorithm: made where it is needed, made again wherever there is time, ended when it is over.
+    /// The members can be the team of one step of an algorithm: created when needed, constructed on
+    /// workers with time, and ended when the step is over.
     ///
     /// # Panics
-    /// When a proxy leads to an element of an array or a group, to a chare of another runtime or to one that has ended, or when two lead to the same.
+    /// If a proxy leads to an element of an array or a group, to a chare of another runtime, or to
+    /// an ended chare, or if two proxies lead to the same chare.
     /// # Examples
     /// ```
     /// use raddle_chare::reduce::Sum;
@@ -159,7 +165,8 @@ pub trait Chares: HasSystem {
         self.section_with(SectionForm::Auto, members)
     }
 
-    /// Makes a section of chares that are in no array, whose messages and reductions travel as `form` says.
+    /// Makes a section of chares that are in no array, with messages and reductions in the given
+    /// `form`.
     ///
     /// # Panics
     /// As [`section`](Self::section).
@@ -173,10 +180,11 @@ pub trait Chares: HasSystem {
         of_singles(&system, form, members)
     }
 
-    /// Waits until an entry says that the program is at its end, with [`Cx::exit`]; at once if one has.
+    /// Waits until an entry ends the program with [`Cx::exit`]; returns at once if one has.
     ///
     /// # Panics
-    /// On a worker, and with the [`Failure`](crate::Failure) of a chare, if one has failed, be it that an entry has said so as well.
+    /// On a worker, and with the [`Failure`](crate::Failure) of a chare, if one has failed, even if
+    /// an entry has also called `exit`.
     #[track_caller]
     fn until_exit(&self) {
         let system = self.with_system(Arc::clone);
@@ -189,7 +197,8 @@ pub trait Chares: HasSystem {
         }
     }
 
-    /// Says what waits, and for what: asynchronous entries, messages for elements that are to come, reductions and scans that lack contributions.
+    /// Lists what waits, and for what: asynchronous entries, messages for elements that are to
+    /// come, and reductions and scans that lack contributions.
     ///
     /// For programs that stand still; while messages are under way, a line says what the workers
     /// knew when they were asked. Of the reductions of an array, and of its scans, the first is
@@ -213,8 +222,8 @@ pub trait Chares: HasSystem {
 
     /// Comes when no message is under way and no entry runs.
     ///
-    /// Asynchronous entries that wait for what nobody has sent are quiet. If anything has failed before, that comes instead
-    /// ([`Failure`](crate::Failure)).
+    /// Asynchronous entries that wait for messages that were never sent count as quiet. If anything
+    /// has failed before, the reply is that [`Failure`](crate::Failure) instead.
     fn quiescence(&self) -> Reply<()> {
         self.with_system(quiescence)
     }
@@ -268,7 +277,8 @@ impl<T: Chare> Cx<T> {
         Running(self)
     }
 
-    /// Comes when no message is under way and no entry runs, but for asynchronous ones that wait; as [`Chares::quiescence`].
+    /// Returns a reply that comes when no message is under way and no entry runs, except
+    /// asynchronous entries that wait; as [`Chares::quiescence`].
     pub fn quiescence(&self) -> Reply<()> {
         self.with_system(quiescence)
     }

@@ -1,22 +1,25 @@
-//! Checkpoints: the elements of an array on disk, from which a program goes on later, on as many workers and nodes as it then has.
+//! Checkpoints: the elements of an array on disk. A program can resume from them later, on any
+//! number of workers and nodes.
 //!
-//! Each node writes the elements that it has into a file of its own. When all are there, the manifest is written beside them, and only then is this the
-//! folder's checkpoint: until that moment, whatever ends the program, the one before it stands. Files have check sums, which are looked at when they
-//! are read.
+//! Each node writes its elements into a file of its own. When all files are complete, the manifest
+//! is written beside them. Only the manifest makes the files the folder's checkpoint: if the
+//! program ends before that, for any reason, the previous checkpoint remains valid. Files have
+//! checksums, which are verified on reading.
 //!
-//! What is kept of an element is its value: of the type's `Serialize`, for `#[chare(state)]`. So an array is written when it has nothing else: no
-//! message is under way or waits, no asynchronous entry, and all elements have contributed to the same reductions. Sections, and the numbers of
-//! reductions and scans, begin anew.
+//! A checkpoint contains the elements' values, by the type's `Serialize`, for `#[chare(state)]`. So
+//! an array can be written only when it has no other state: no message under way or waiting, no
+//! asynchronous entry, and all elements have contributed to the same reductions. Sections, and the
+//! numbers of reductions and scans, start afresh.
 //!
 //! | module | what it is |
 //! |---|---|
 //! | `file` | files of elements, and the manifest |
-//! | `save` | what each worker and each node writes |
-//! | `restore` | an array made of files |
+//! | `save` | the parts that workers and nodes write |
+//! | `restore` | making an array from files |
 //!
 //! # Source
-//! Zheng, Shi, Kalé: FTC-Charm++: an in-memory checkpoint-based fault tolerant runtime for Charm++ and MPI. Cluster 2004: objects that pack themselves
-//! restart on another number of processors.
+//! Zheng, Shi, Kalé: FTC-Charm++: an in-memory checkpoint-based fault tolerant runtime for Charm++
+//! and MPI. Cluster 2004: objects that pack themselves can restart on another number of processors.
 
 mod file;
 mod restore;
@@ -39,7 +42,8 @@ use crate::failure::Failure;
 pub enum CheckpointError {
     /// The chare does not say how its values are written.
     #[error(
-        "a {0} cannot be written: let it be `Serialize` and `Deserialize`, and write `#[chare(state)]`"
+        "a {0} cannot be written: let it be `Serialize` and `Deserialize`, \
+         and write `#[chare(state)]`"
     )]
     NoState(&'static str),
     /// The system did not let us.
@@ -47,7 +51,7 @@ pub enum CheckpointError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What was to be done.
+        /// The operation that failed.
         what: &'static str,
         /// Why not.
         error: io::Error,
@@ -57,9 +61,9 @@ pub enum CheckpointError {
     Broken {
         /// The file.
         path: PathBuf,
-        /// What is there.
+        /// The value found.
         found: String,
-        /// What should be.
+        /// The expected value.
         expected: String,
     },
     /// The array is not in a state that can be written, or something has failed.
@@ -86,16 +90,20 @@ impl CheckpointError {
 }
 
 impl<T: Chare<Index: Index>> Array<T> {
-    /// Waits until all is quiet, and writes all elements into files in `folder`, which is made if it is not there.
+    /// Waits until the system is quiet, and writes all elements into files in `folder`, which is
+    /// created if missing.
     ///
-    /// [`Chares::restore`](crate::Chares::restore) makes the array again of them. On several nodes, each writes its elements there: the folder is to be the same for
-    /// all. Returns how many elements were written.
+    /// [`Chares::restore`](crate::Chares::restore) makes the array from these files. On several
+    /// nodes, each node writes its elements, so all nodes must see the same folder. Returns the
+    /// number of elements written.
     ///
-    /// A folder holds one checkpoint: files of elements that are of another one, be it that the program that wrote it was killed, are removed once the new one is in its place. Should anything fail, what
-    /// was there before is as it was, or, where only the last word of the disk is missing, the new one is there.
+    /// A folder holds one checkpoint. After the new one is complete, the files of older checkpoints
+    /// are removed, including incomplete ones of killed programs. If anything fails, the previous
+    /// checkpoint remains, or, if only the disk's last confirmation is missing, the new one is
+    /// complete.
     ///
     /// # Errors
-    /// [`CheckpointError`]; among others where an asynchronous entry waits, or a message to be received.
+    /// [`CheckpointError`], for example if an asynchronous entry waits, or a message is unreceived.
     /// # Panics
     /// On a worker.
     pub fn checkpoint(self, folder: impl AsRef<Path>) -> Result<u64, CheckpointError> {

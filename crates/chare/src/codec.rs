@@ -1,7 +1,7 @@
-//! What crosses nodes, as bytes: postcard's format, and whose proxies are read.
+//! Serialisation of values that cross nodes: postcard's format, and the context for proxies.
 //!
-//! A proxy names its collection by the number that all nodes know it by, and becomes one of the system that reads it: a thread says which that is while
-//! it reads.
+//! A serialised proxy names its collection by the number that all nodes know. It becomes a proxy of
+//! the system that reads it: a thread-local variable names that system while the thread reads.
 
 mod packed;
 pub mod plain;
@@ -17,8 +17,9 @@ pub(crate) use packed::Packed;
 pub(crate) use plain::Whole;
 use plain::{Buffer, WholeOf};
 
-/// Room for what comes behind a value: a few more, and what a letter is. So what is long is not moved for what is short.
-const ROOM: usize = 96;
+/// Extra capacity for data appended to a value: a few more values and the header of a wire message.
+/// It avoids reallocating a long value for a short suffix.
+const EXTRA: usize = 96;
 
 raddle_sync::prim::thread_local! {
     static READER: Cell<Option<u32>> = const { Cell::new(None) };
@@ -53,7 +54,7 @@ impl<T> fmt::Debug for Crossing<T> {
 }
 
 impl<T> Crossing<T> {
-    /// By functions: one adds a value's bytes to those that are there, the other takes them off the front.
+    /// Uses functions: one appends a value's bytes, the other takes them off the front.
     #[must_use]
     pub const fn by(write: Write<T>, read: Read<T>) -> Self {
         Self { write, read }
@@ -77,7 +78,7 @@ impl<T> Crossing<T> {
 
     /// The bytes of a value.
     pub(crate) fn bytes_of(self, value: &T) -> Result<Vec<u8>, CrossingError> {
-        let mut bytes = Vec::with_capacity(ROOM);
+        let mut bytes = Vec::with_capacity(EXTRA);
         self.write(value, &mut bytes)?;
         Ok(bytes)
     }
@@ -195,7 +196,7 @@ impl Flavor for Behind<'_> {
 
     #[inline]
     fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
-        self.0.reserve(bytes.len() + ROOM);
+        self.0.reserve(bytes.len() + EXTRA);
         self.0.extend_from_slice(bytes);
         Ok(())
     }
@@ -211,7 +212,7 @@ impl Flavor for Behind<'_> {
     }
 }
 
-/// How messages for an entry cross nodes: by which door they come in, and what they carry there and back.
+/// The serialisation of messages for an entry: the handler id, the arguments and the reply.
 pub struct Across<A, O> {
     pub(crate) handler: u16,
     pub(crate) args: Crossing<A>,
@@ -225,7 +226,7 @@ impl<A, O> fmt::Debug for Across<A, O> {
 }
 
 impl<A, O> Across<A, O> {
-    /// By the door with this number.
+    /// Uses the handler with this number.
     #[must_use]
     pub const fn new(handler: u16, args: Crossing<A>, output: Crossing<O>) -> Self {
         Self {

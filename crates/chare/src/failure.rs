@@ -1,4 +1,4 @@
-//! What went wrong in a chare, told to whoever waits.
+//! Failures of chares, which are reported to waiters.
 
 use std::any::Any;
 use std::fmt;
@@ -8,16 +8,18 @@ use std::sync::Arc;
 
 /// Why what was waited for will not come.
 ///
-/// A reply that is lost fails its waiter alone. A panic in an entry to which nobody waits for a reply, or a message to an element that is
-/// gone, fails all who wait for anything of that runtime's chares from outside of it, since nobody knows what was to come of it. A value that
-/// has come is there all the same; quiescence and the exit are no values, and where anything has failed they do not come.
+/// A lost reply fails only its waiter. A panic in an entry without an awaited reply, or a message
+/// to an ended element, fails all waits for anything of that runtime's chares from outside of it,
+/// since it is not known what would have followed from it. A value that has arrived can still be
+/// read. Quiescence and the exit are not values: after a failure they are not reported.
 ///
-/// A program that has not been told of a panic by the end of its runtime is told then: dropping the
-/// [`Runtime`](raddle_runtime::Runtime) panics with it, a [`Job`](crate::nodes::Job) returns it,
-/// and where neither happens the process does not end with exit code 0, but with 101.
+/// A panic that has not been reported by the end of the runtime is reported then. Dropping the
+/// [`Runtime`](raddle_runtime::Runtime) panics with it, or a [`Job`](crate::nodes::Job) returns it.
+/// If neither happens, the process ends with exit code 101 instead of 0.
 ///
-/// `async` entries are told only of what fails their own replies. What else they wait for (a message, a reduction) may come or not, and those
-/// for which it does not come stay suspended until the runtime ends: [`Chares::who_waits`](crate::Chares::who_waits) names them.
+/// `async` entries are notified only of failures of their own replies. Other things that an entry
+/// waits for (a message, a reduction) may or may not arrive. If they do not, the entry stays
+/// suspended until the runtime ends: [`Chares::who_waits`](crate::Chares::who_waits) lists it.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.text)]
 pub struct Failure(Arc<Cause>);
@@ -44,7 +46,7 @@ impl Failure {
         }))
     }
 
-    /// The same for a panic, which a program must not hide: see
+    /// Creates the failure of a panic, which a program must not hide: see
     /// [`Unreported`](crate::engine::system::unreported::Unreported).
     pub(crate) fn of_panic(text: impl Into<Box<str>>) -> Self {
         Self(Arc::new(Cause {
@@ -53,9 +55,9 @@ impl Failure {
         }))
     }
 
-    /// `who` panicked in `entry`.
-    pub(crate) fn panicked(who: &str, entry: &str, panic: &(dyn Any + Send)) -> Self {
-        Self::of_panic(format!("{who} panicked in `{entry}`: {}", said(panic)))
+    /// Creates the failure of a panic in `entry` of `element`.
+    pub(crate) fn panicked(element: &str, entry: &str, panic: &(dyn Any + Send)) -> Self {
+        Self::of_panic(format!("{element} panicked in `{entry}`: {}", said(panic)))
     }
 
     /// True for a panic.
@@ -63,11 +65,11 @@ impl Failure {
         self.0.is_panic
     }
 
-    /// A message for `entry` of an element that is no more, perhaps since it `died`.
-    pub(crate) fn gone(who: &str, entry: &str, died: Option<&Self>) -> Self {
+    /// A message for `entry` of an element that has ended, perhaps since it `died`.
+    pub(crate) fn gone(element: &str, entry: &str, died: Option<&Self>) -> Self {
         let reason = died.map_or(String::new(), |died| format!(": {died}"));
         Self::new(format!(
-            "`{entry}` was sent to {who}, which has ended{reason}"
+            "`{entry}` was sent to {element}, which has ended{reason}"
         ))
     }
 }
@@ -82,7 +84,7 @@ pub(crate) fn contain(call: impl FnOnce(), tell: impl FnOnce(&(dyn Any + Send)))
     }
 }
 
-/// What a panic says.
+/// The text of a panic.
 pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))

@@ -86,7 +86,8 @@ impl<T: Chare<Index = usize>> Group<T> {
         match called {
             Some(result) => result,
             None => panic!(
-                "no element of {self:?} can be reached here: this thread is no worker, or the element is at work already, or not made yet"
+                "no element of {self:?} can be reached here: this thread is no worker, \
+                 or the element is at work already, or not made yet"
             ),
         }
     }

@@ -1,24 +1,31 @@
-//! Putting elements into arrays that reduce meanwhile: from which reduction on a new element takes part.
+//! Insertion of elements into arrays that reduce meanwhile: from which reduction on a new element
+//! takes part.
 //!
-//! What its maker has sent to all before does not reach the new element, so no reduction that this triggers may wait for it; what the maker
-//! sends afterwards reaches it, and the reductions that this triggers must. So an insertion goes in the order of the maker's messages:
+//! Messages that its maker sent to all elements earlier do not reach the new element, so no
+//! reduction that they trigger may wait for it. Later messages of the maker reach the element, and
+//! the reductions that they trigger must wait for it. So an insertion takes part in the order of
+//! the maker's messages:
 //!
 //! ```text
-//! maker        says to the root that an insertion has begun, then sends a mark to each worker, after all that it has sent before
-//! each worker  at the mark: says to the root which reduction is the first to which none of its elements has contributed
-//! root         when all have answered: the last of these is the element's first reduction; counts it in from there on, has it made
+//! maker        reports the start to the root, then sends a mark to each worker, in order
+//! each worker  at the mark: reports the first reduction without contributions of its elements
+//! root         after all answers: the last of these is the element's first; counts it, has it made
 //! ```
-//! A message that a worker keeps for an element that is still to come has not run when a mark passes it, and may trigger a contribution yet.
-//! Then the worker keeps the mark too, and it counts what such messages contribute when they run. The insertion waits for its turn: when the
-//! elements of all those before it have been made, the root asks again. Where messages are kept even then, for an element that is on its way
-//! from another worker, the answer comes when they have run.
+//! A message that a worker keeps for an element that is still to come has not run when a mark
+//! passes it, and may still trigger a contribution. Then the worker keeps the mark too, and counts
+//! the contributions of such messages when they run. The insertion waits for its turn: after the
+//! elements of all earlier insertions have been made, the root asks again. If messages are kept
+//! even then, for an element that is on its way from another worker, the answer comes after they
+//! have run.
 //!
-//! Messages that wait for the end of an `async` entry are not waited for: that end may wait for the insertion.
+//! The insertion does not wait for messages that wait for the end of an `async` entry: that end may
+//! wait for the insertion.
 //! # Invariants
-//! 1. The root completes no reduction of which it does not know whether a new element takes part, in an insertion that began before
-//!    something contributed to it.
-//! 2. Whatever an insertion waits for comes by itself, or waits for an insertion whose turn is before: turns are in the order in which the
-//!    marks of insertions had arrived everywhere, which for each maker is his own.
+//! 1. The root completes no reduction while it does not know whether a new element takes part, for
+//!    any insertion that began before the first contribution to that reduction.
+//! 2. Everything that an insertion waits for happens by itself, or waits for an insertion with an
+//!    earlier turn. Turns are in the order in which the marks of insertions had arrived everywhere;
+//!    for each maker this is its own order.
 
 use crate::address::directory::{COMING, NO_SLOT};
 use crate::address::number::Number;
@@ -31,20 +38,21 @@ use crate::failure::Failure;
 use crate::migration;
 use crate::reduction::{self, AllRounds, Insertion, Insertions, Make};
 
-/// What is answered about an insertion.
+/// An answer about an insertion.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     insertion: Number,
     first: u64,
     must_wait: bool,
-    /// So many answers more are to come.
+    /// The number of further answers to come.
     more: isize,
 }
 
 /// An insertion has begun. For the root.
 pub(crate) fn begin_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number, make: Make) {
     let mut rounds = part.state::<AllRounds>().borrow_mut();
-    // In one queue, what has come before this was sent before it too, and the marks will find that out.
+    // With one queue, everything that has arrived before this was sent before it, and the marks
+    // find that out.
     let first = if local.system().post().is_one_queue() {
         rounds.untouched()
     } else {
@@ -65,7 +73,8 @@ pub(crate) fn begin_insertion<T: Chare>(local: &Local, part: &Part<T>, number: N
     take_answer_about(local, part, answer);
 }
 
-/// The mark of an insertion has come, from a sender in `epoch`; the element is to be made on worker `on`.
+/// Handles the mark of an insertion from a sender in `epoch`; the element is to be made on worker
+/// `on`.
 pub(crate) fn take_mark<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -170,7 +179,8 @@ fn end_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     }
 }
 
-/// Asks all workers about an insertion whose turn it is; those that make others have been told so before. For the root.
+/// Asks all workers about an insertion that has its turn. The workers that make earlier elements
+/// have been notified before. For the root.
 fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let (collection, worker_count) = (part.collection().id(), local.system().worker_count());
     if let Some(insertion) = part
@@ -188,7 +198,8 @@ fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     }
 }
 
-/// Answers about an insertion whose turn it is, now and after what is kept for elements that are on their way.
+/// Answers about an insertion that has its turn: now, and after the messages kept for elements that
+/// are on their way.
 fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
     let Some(at) = part.marks().borrow().find(insertion) else {
         // What was answered at the mark is all that there is.
@@ -260,7 +271,7 @@ impl<T: Chare> Parcel<T> for AnswerThen {
         answer_for_mark(local, part, self.insertion, 0);
     }
 
-    /// What came with it has failed, and triggers nothing.
+    /// The message that it came with has failed, and triggers nothing.
     fn fail(self, system: &System, _failure: Failure) {
         local::with(system.id(), |local| {
             if let Some(local) = local {

@@ -44,7 +44,8 @@ impl<T: Chare> Parcel<T> for End {
     }
 }
 
-/// The end of an element, which contributes to `rounds` next; what waits for it fails, and what it has not received.
+/// Ends an element that contributes to `rounds` next. Fails the messages that wait for it and those
+/// that it has not received.
 #[cold]
 pub(crate) fn end<T: Chare>(local: &Local, part: &Part<T>, number: Number, rounds: &NextRounds) {
     end_and(local, part, number, rounds, &|kind| {
@@ -52,7 +53,8 @@ pub(crate) fn end<T: Chare>(local: &Local, part: &Part<T>, number: Number, round
     });
 }
 
-/// The end of an element; what waits for it fails. `tell` is told the kind of each message that it has not received.
+/// Ends an element, and fails the messages that wait for it. Calls `tell` with the kind of each
+/// unreceived message.
 fn end_and<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -74,7 +76,7 @@ fn end_and<T: Chare>(
     aside.drop_all(local, tell);
 }
 
-/// Nobody waits any more for contributions of an element, which contributes to `rounds` next.
+/// Stops waiting for contributions of an element that contributes to `rounds` next.
 pub(crate) fn take_leave<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -93,14 +95,15 @@ pub(crate) fn take_leave<T: Chare>(
     if is_array {
         reduction::tell_root(local, part, rounds.array(), -1);
     }
-    // Whoever makes a section from now on sees that there is no such element.
+    // Sections that are made from now on find that the element does not exist.
     break_sections(local, part, number, index, rounds);
     if is_array {
         lose_contributions(local, part, index, rounds.scan_of(None));
     }
 }
 
-/// The sections of an element that has ended have no results any more, but of the reductions and scans to which it has contributed.
+/// Breaks the sections of an ended element: they have results only for those reductions and scans
+/// to which it has contributed.
 fn break_sections<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -129,13 +132,15 @@ fn break_sections<T: Chare>(
             });
         }
     }
-    // What waits for those below it in trees goes without them: to the root, which knows whether there will be a result.
+    // Shares that wait for members below go to the root, which knows whether there will be a
+    // result.
     for ((section, round), (_, share)) in gathered {
         local.guard(|| reduction::send_to_root(local, part, Some(section), round, share));
     }
 }
 
-/// Scans over all elements from `from` on, to which an element that has ended does not contribute, are never complete.
+/// Marks scans over all elements from `from` on as incomplete for ever: an ended element does not
+/// contribute to them.
 fn lose_contributions<T: Chare>(local: &Local, part: &Part<T>, index: Option<T::Index>, from: u64) {
     if part.collection().has_birth() {
         let member = part.collection().name(index);
@@ -143,7 +148,8 @@ fn lose_contributions<T: Chare>(local: &Local, part: &Part<T>, index: Option<T::
     }
 }
 
-/// An entry of an element has panicked: its values can be anything, and it is dropped, after `tell` has told who is to know.
+/// Drops an element after an entry has panicked, since its state may be inconsistent. Calls `tell`
+/// first to report the panic.
 #[cold]
 pub(crate) fn panicked<T: Chare>(
     local: &Local,
@@ -158,10 +164,10 @@ pub(crate) fn panicked<T: Chare>(
     let failure = Failure::panicked(&part.collection().name(index), entry, panic);
     part.collection().note_death(number, index, &failure);
     tell(failure);
-    // What it has not received has failed with it, and whoever is to know that has been told.
+    // The unreceived messages have failed with the element, which has been reported already.
     end_and(local, part, number, rounds, &|_| {});
 }
-/// What waits for an element that will not come fails.
+/// Fails the messages that wait for an element that will not come.
 #[cold]
 pub(crate) fn fail_early<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     for parcel in part.give_up_on(number) {

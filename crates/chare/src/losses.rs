@@ -8,7 +8,8 @@ use crate::reduction::{AllRounds, lose_gathered};
 use crate::scan;
 use crate::state::members::Members;
 
-/// A member of a section has ended: those reductions to which it has not contributed have no results, and what came for them is told.
+/// Handles the end of a section's member. The reductions to which it has not contributed have no
+/// results; the contributions that have arrived are reported as failed.
 pub(crate) fn lose_member<T: Chare>(local: &Local, part: &Part<T>, section: u32) {
     if !part.knows_section(section) {
         return;
@@ -28,7 +29,8 @@ pub(crate) fn lose_member<T: Chare>(local: &Local, part: &Part<T>, section: u32)
     scan::lose_scans(local, part, Some(section));
 }
 
-/// A section is no more: what waits for its reductions and scans fails, and what was contributed is told.
+/// Removes a section: fails waits for its reductions and scans, and reports the contributions as
+/// failed.
 pub(crate) fn forget_section<T: Chare>(
     local: &Local,
     part: &Part<T>,

@@ -21,7 +21,7 @@ pub(crate) struct Measuring {
     pub(crate) sampling: u32,
     /// True if messages are counted too.
     pub(crate) needs_traffic: bool,
-    /// How often `due` is called, if it is.
+    /// The period between calls of `due`, if it is called.
     pub(crate) period: Option<Duration>,
     /// Is called on a worker when the period is over, with the number of the collection.
     pub(crate) due: fn(&Local, u32),
@@ -33,12 +33,12 @@ impl SharedState for Measuring {
     const SLOT: Slot = Slot::Measure;
 }
 
-/// What a worker has measured of an array since the last balancing.
+/// A worker's measurements of an array since the last balancing.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     loads: HashMap<Number, Duration>,
     traffic: HashMap<(Number, Number), Sent>,
-    /// What gaps between samples are drawn from.
+    /// The state of the random generator for gaps between samples.
     random: u32,
     /// When this worker has last thought of balancing.
     checked: Option<Instant>,
@@ -51,8 +51,9 @@ impl State for Meter {
 }
 
 impl Meter {
-    /// How many runs of entries to skip, so that one in `sampling` is measured on average. A fixed number could fall into step with the
-    /// program, and see the same element all the time.
+    /// Returns the number of runs of entries to skip, so that one in `sampling` is measured on
+    /// average. A fixed number could fall into step with the program, and measure the same element
+    /// every time.
     fn skip(&mut self, sampling: u32) -> u32 {
         // Xorshift (Marsaglia: Xorshift RNGs. J. Statistical Software 8(14), 2003).
         let mut random = self.random.max(1);
@@ -122,7 +123,7 @@ pub(crate) fn count_traffic<T: Chare>(part: &Part<T>, from: Number, to: Number, 
     sent.1 += bytes as u64 * weight;
 }
 
-/// What was measured since the last time, of all elements that are here.
+/// Takes the measurements since the last time, of all local elements.
 pub(crate) fn take_measured<T: Chare>(part: &Part<T>, worker: usize) -> Measured {
     let mut meter = part.state::<Meter>().borrow_mut();
     let mut at = 0;

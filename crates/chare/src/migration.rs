@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! worker 0     writes old and new worker into the routes, then asks all senders to enter the epoch
-//! each sender  enters it, and sends a marker, the last message by the old routes, to each old worker
+//! each sender  enters it, and sends a marker (its last by the old routes) to each old worker
 //! old worker   runs the leaving elements; after all markers, sends them to their new workers
 //! new worker   keeps what comes for an element, until that is there
 //! worker 0     when all have come: makes the new worker the old one too, and begins the next batch

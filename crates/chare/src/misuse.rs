@@ -1,6 +1,7 @@
-//! Misuse that does not compile. Each case stands beside the same with the mistake mended, which does: so it fails for that reason and no other.
+//! Misuse that does not compile. Each case is next to a corrected version that does compile, so
+//! that it fails for the stated reason only.
 
-/// What is sent goes to another thread.
+/// A message goes to another thread, so arguments must be `Send`.
 ///
 /// ```compile_fail,E0277
 /// use std::rc::Rc;
@@ -8,7 +9,7 @@
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _word: Rc<str>) {}
+///     fn receive(&mut self, _word: Rc<str>) {}
 /// }
 /// ```
 /// ```
@@ -17,7 +18,7 @@
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _word: Arc<str>) {}
+///     fn receive(&mut self, _word: Arc<str>) {}
 /// }
 /// ```
 /// So does a kind of message,
@@ -87,7 +88,7 @@
 /// ```
 struct NotSend;
 
-/// What an asynchronous entry keeps while it waits goes where its chare goes.
+/// Local variables of an asynchronous entry that are alive while it waits may move with the chare.
 ///
 /// ```compile_fail
 /// use std::rc::Rc;
@@ -122,32 +123,32 @@ struct NotSend;
 /// ```
 struct KeptNotSend;
 
-/// What is sent to many is cloned; what is sent to one need not be.
+/// A message to many is cloned; a message to one need not be `Clone`.
 ///
 /// ```compile_fail,E0277
 /// use raddle_chare::{Array, chare};
-/// struct WireMessage;
+/// struct Note;
 /// struct Cell;
 /// #[chare]
 /// impl Cell {
 ///     #[entry]
-///     fn receive(&mut self, _letter: WireMessage) {}
+///     fn receive(&mut self, _note: Note) {}
 /// }
 /// fn send(cells: Array<Cell>) {
-///     cells.all().receive(WireMessage);
+///     cells.all().receive(Note);
 /// }
 /// ```
 /// ```
 /// use raddle_chare::{Array, chare};
-/// struct WireMessage;
+/// struct Note;
 /// struct Cell;
 /// #[chare]
 /// impl Cell {
 ///     #[entry]
-///     fn receive(&mut self, _letter: WireMessage) {}
+///     fn receive(&mut self, _note: Note) {}
 /// }
 /// fn send(cells: Array<Cell>) {
-///     cells.at(0).receive(WireMessage);
+///     cells.at(0).receive(Note);
 /// }
 /// ```
 struct NotClone;
@@ -159,7 +160,7 @@ struct NotClone;
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _word: &str) {}
+///     fn receive(&mut self, _word: &str) {}
 /// }
 /// ```
 /// ```
@@ -167,7 +168,7 @@ struct NotClone;
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _word: &'static str) {}
+///     fn receive(&mut self, _word: &'static str) {}
 /// }
 /// ```
 struct Borrowed;
@@ -179,7 +180,7 @@ struct Borrowed;
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(_word: u32) {}
+///     fn receive(_word: u32) {}
 /// }
 /// ```
 /// ```compile_fail
@@ -187,7 +188,7 @@ struct Borrowed;
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear<T: Send>(&mut self, _word: T) {}
+///     fn receive<T: Send>(&mut self, _word: T) {}
 /// }
 /// ```
 /// ```
@@ -195,7 +196,7 @@ struct Borrowed;
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _word: u32) {}
+///     fn receive(&mut self, _word: u32) {}
 /// }
 /// ```
 struct NoMethod;
@@ -223,14 +224,14 @@ struct Body;
 /// The attribute belongs on a type's own block.
 ///
 /// ```compile_fail
-/// trait Hear {
-///     fn hear(&mut self);
+/// trait Receive {
+///     fn receive(&mut self);
 /// }
 /// struct Cell;
 /// #[raddle_chare::chare]
-/// impl Hear for Cell {
+/// impl Receive for Cell {
 ///     #[entry]
-///     fn hear(&mut self) {}
+///     fn receive(&mut self) {}
 /// }
 /// ```
 /// ```
@@ -238,7 +239,7 @@ struct Body;
 /// #[raddle_chare::chare]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self) {}
+///     fn receive(&mut self) {}
 /// }
 /// ```
 struct OfTrait;
@@ -268,7 +269,7 @@ struct OfTrait;
 ///     cells.at(0).think();
 /// }
 /// ```
-/// Who may call an entry is said by its visibility.
+/// The visibility of an entry limits its callers.
 /// ```compile_fail,E0624
 /// mod cells {
 ///     pub struct Cell;
@@ -297,7 +298,7 @@ struct OfTrait;
 /// ```
 struct NoEntry;
 
-/// In arrays over nodes are chares whose messages cross them.
+/// Arrays over nodes need chares with messages that cross nodes.
 ///
 /// ```compile_fail,E0277
 /// struct Cell;
@@ -322,7 +323,7 @@ struct NoEntry;
 /// #[raddle_chare::chare(nodes)]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _point: Point) {}
+///     fn receive(&mut self, _point: Point) {}
 /// }
 /// ```
 /// ```
@@ -332,7 +333,7 @@ struct NoEntry;
 /// #[raddle_chare::chare(nodes)]
 /// impl Cell {
 ///     #[entry]
-///     fn hear(&mut self, _point: Point) {}
+///     fn receive(&mut self, _point: Point) {}
 /// }
 /// ```
 struct NoNodes;

@@ -1,4 +1,4 @@
-//! What seeded schedules need of chares besides the public interface.
+//! Additional interfaces for seeded schedules of chares.
 
 pub mod net;
 
@@ -18,22 +18,23 @@ use crate::start::system_of;
 /// The nodes of a program that runs in one schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct Nodes {
-    /// How many there are.
+    /// The number of nodes.
     pub nodes: u16,
-    /// How many workers each of them has.
+    /// The number of workers of each node.
     pub workers: usize,
-    /// Who receives.
+    /// The threads that receive.
     pub progress: Progress,
-    /// For how many pieces of letters there is room between two ports.
+    /// The number of pieces of wire messages that fit between two ports.
     pub capacity: usize,
     /// From which port messages come late first, of the ports of all nodes.
     pub slow: usize,
 }
 
-/// Runs a program over nodes, as [`Job`](crate::nodes) does: `setup` on all of them, with the runtimes that `build` makes, then `main` on the first.
+/// Runs a program over nodes, as [`Job`](crate::nodes) does: `setup` on all nodes, with the
+/// runtimes that `build` makes, then `main` on the first.
 ///
 /// # Panics
-/// When one of these does.
+/// If one of these panics.
 pub fn over_nodes<S, R>(
     nodes: Nodes,
     build: impl Fn(Option<Arc<dyn Network>>) -> Runtime + Clone + Send + 'static,
@@ -70,7 +71,7 @@ pub fn over_nodes<S, R>(
     result.expect("the first node runs the main part")
 }
 
-/// Moves elements to the workers beside their indices, in one batch; those that there are not are left out.
+/// Moves elements to the given workers in one batch; indices without an element are skipped.
 ///
 /// # Panics
 /// When the runtime has ended.
@@ -86,12 +87,14 @@ pub fn migrate<T: Chare>(array: Array<T>, moves: impl IntoIterator<Item = (T::In
     });
 }
 
-/// True when no message was under way or worked on at some moment during the call. One look, where whoever tells others takes two.
+/// True if there was a moment during the call without a message under way or being processed. This
+/// is one check; detection itself uses two.
 pub fn is_quiet(runtime: &Runtime) -> bool {
     system_of(runtime).quiet().is_quiet()
 }
 
-/// How many senders and elements there are of whom the one still sends to the other by its home. When all is quiet, none.
+/// The number of pairs of a sender and an element with messages under way via the element's home.
+/// Zero when the system is quiet.
 ///
 /// # Panics
 /// When the runtime has ended, and on a worker.

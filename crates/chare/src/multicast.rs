@@ -1,6 +1,7 @@
 //! Messages to many: one to each worker, which gives it to the elements that it has.
 //!
-//! Each element gets it once, also one that moves meanwhile: it counts as being where the sender's epoch says ([`crate::migration`]).
+//! Each element gets the message once, even if it moves meanwhile: it counts as being where the
+//! sender's epoch says ([`crate::migration`]).
 
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ pub(crate) enum Through {
 /// Sends a message to members if that is the section's form.
 ///
 /// # Errors
-/// When the section is no more, or has lost a member.
+/// When the section no longer exists, or has lost a member.
 pub(crate) fn set_out<T: Chare>(
     collection: &Collection<T>,
     all: All<T>,
@@ -74,7 +75,8 @@ pub(crate) fn spread<T: Chare>(local: &Local, all: All<T>, spread: impl Spread<T
     }
 }
 
-/// Gives a message to the elements that this worker has for those in `epoch`; a clone or a result that panics takes no other element's along.
+/// Delivers a message to the elements that this worker has for senders in `epoch`. A clone or
+/// result that panics does not affect other elements.
 pub(crate) fn arrive_spread<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -87,7 +89,7 @@ pub(crate) fn arrive_spread<T: Chare>(
             arrive_spread(local, part, section, epoch, spread);
         });
     }
-    // Who sent it has gone over to this epoch, and so does who gets it.
+    // The sender has entered this epoch, so the receiver enters it too.
     migration::go_over(local, epoch);
     if let Some(section) = section {
         return give_members(local, part, section, epoch, spread);
@@ -101,8 +103,8 @@ pub(crate) fn arrive_spread<T: Chare>(
     }
 }
 
-/// Gives a message to the members of a section that are here. The last gets the message itself: when he has run, nobody has any of what was
-/// sent but who has kept it.
+/// Delivers a message to the local members of a section. The last member gets the message itself.
+/// After it has run, nothing of the message remains except where a member has kept it.
 fn give_members<T: Chare>(
     local: &Local,
     part: &Part<T>,

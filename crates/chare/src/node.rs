@@ -1,11 +1,14 @@
-//! Node groups: an element for each node, whose entries run on whatever worker has time, one at a time.
+//! Node groups: one element for each node. Any worker with time runs its entries, one at a time.
 //!
-//! Messages for it wait under a lock. While there are any, a task of the pool runs as many as were there when it began, then puts another one
-//! for the rest; whichever worker gets a task has the element as long as it runs, and others that wait for that worker have their turn after it.
+//! Messages for the element wait under a lock. While there are any, a task of the pool runs as many
+//! messages as there were when it began, then queues another task for the rest. The worker that
+//! gets the task has the element while the task runs; other work of that worker runs after it.
 //!
-//! Messages without a priority keep the order in which they were sent. A task takes all of them at once, and asks for no lock any more; those with
-//! priorities lie in a heap. Before each message the task looks at a flag: while an urgent one waits, that runs first, be it that it came
-//! a moment ago. What it overtakes may be left to the next task. Those that are less urgent than most run when the ones without a priority have.
+//! Messages without a priority keep the order in which they were sent. A task takes all of them at
+//! once, and needs no lock for them any more. Messages with priorities are in a heap. Before each
+//! message the task checks a flag: while an urgent message waits, it runs first, even if it arrived
+//! a moment ago. The messages that it overtakes may be left to the next task. Messages with
+//! positive priorities run after those without a priority.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -31,8 +34,9 @@ use crate::state::{Explain, SharedState, Slot};
 
 /// A chare for each node.
 ///
-/// Its entries run one at a time, on whatever worker has time. Among the messages that wait for it, those with the most urgent priorities
-/// ([`One::with_priority`]) run first; that its element has an urgent one does not make a worker leave other work for it.
+/// Its entries run one at a time, on any worker with time. Among the messages that wait for the
+/// element, those with the most urgent priorities ([`One::with_priority`]) run first. An urgent
+/// message does not make a worker interrupt or postpone other work.
 pub struct NodeGroup<T: Chare> {
     one: One<T>,
 }
@@ -63,10 +67,11 @@ type Make<T> = Box<dyn FnOnce(&Local, &Part<T>) + Send>;
 /// Messages without a priority, the oldest first.
 type Parcels<T> = VecDeque<BoxedParcel<T>>;
 
-/// What a node group has of its element here.
+/// The state of a node group's element on this node.
 pub(crate) struct Node<T: Chare> {
     queue: Mutex<Queue<T>>,
-    /// An urgent message waits. Written under the queue's lock, and in a line of its own: whoever has the element reads it before each message.
+    /// An urgent message waits. Written under the queue's lock, and in its own cache line: the
+    /// worker with the element reads it before each message.
     has_urgent: CachePadded<AtomicBool>,
 }
 
@@ -88,8 +93,8 @@ enum Element<T: Chare> {
 }
 
 impl<T: Chare> Drop for Node<T> {
-    /// The end of the runtime, on whatever thread that is: destructors of the program keep their panics to themselves, as those of elements do
-    /// that have a worker.
+    /// Runs at the end of the runtime, on any thread. Panics of the program's destructors are
+    /// caught, as for elements that have a worker.
     fn drop(&mut self) {
         let mut queue = self.queue();
         let element = mem::replace(&mut queue.element, Element::Ended);
@@ -155,10 +160,12 @@ impl<T: Chare> Node<T> {
         }
     }
 
-    /// Takes the message that is to run now; `batch` has what was taken of those without a priority.
+    /// Takes the message that runs next; `batch` holds the messages without a priority that were
+    /// taken.
     #[inline]
     fn next(&self, batch: &mut Parcels<T>) -> Option<BoxedParcel<T>> {
-        // Relaxed: says only when to ask for the lock. What was put before the batch was taken, or by this thread, is seen.
+        // Relaxed: only decides when to take the lock. Messages that were queued before the batch
+        // was taken, or by this thread, are visible.
         if self.has_urgent.load(Relaxed) {
             return self.next_ranked();
         }
@@ -195,7 +202,8 @@ pub(crate) fn to_node<T: Chare>(
     }
     node.put(&mut queue, priority, parcel);
     let element = mem::replace(&mut queue.element, Element::Busy);
-    // Before the queue is free: who finds the element busy relies on what it waits for to count.
+    // Before the queue is released: a caller that finds the element busy relies on the waiting
+    // messages being counted.
     if !matches!(element, Element::Busy) {
         put_node_task(system, collection.id(), number, element);
     }
@@ -232,7 +240,7 @@ fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: El
     drop(queue);
     for _ in 0..count {
         let Some(parcel) = node.next(&mut batch) else {
-            unreachable!("nobody else takes messages");
+            unreachable!("only this task takes messages");
         };
         if part.collection().has(number) {
             part.run(local, number, parcel);

@@ -1,20 +1,23 @@
-//! Chares over nodes: what a system has of the systems of other nodes, and the letters between them.
+//! Chares over several nodes: jobs, and the handling of wire messages that arrive.
 //!
-//! Each node runs a system of its own, with its workers and its part of the elements. An array that is made over nodes has a collection at each, and
-//! all know it by one number. Where an element lives elsewhere its route says so, and what is sent to it crosses as a letter: to it alone the
-//! arguments are written, with serde, as bytes. All other ways are as within a node, and cost what they cost there.
+//! Each node runs a system of its own, with its workers and its part of the elements. An array over
+//! nodes has a collection on each node, and one number that all nodes know. If an element is on
+//! another node, its route says so, and a message to it is sent as a wire message. Only then are
+//! the arguments serialised, with serde. All other paths are the same as within one node, at the
+//! same cost.
 //!
-//! What holds within a node holds over nodes: the order of messages from one worker to one element, replies, reductions and quiescence over all, failures
-//! that are told to all, scans, and the moves of elements, from node to node too ([`Cx::migrate_to`](crate::Cx::migrate_to)). What an array over nodes
-//! has not: elements that are put in later, and sections; each is refused where it is asked for.
+//! The guarantees within a node also hold over nodes: the order of messages from one worker to one
+//! element, replies, reductions and quiescence over all nodes, failures reported to all nodes,
+//! scans, and migration, also between nodes ([`Cx::migrate_to`](crate::Cx::migrate_to)). An array
+//! over nodes does not support later insertion or sections; both panic or fail when requested.
 //!
 //! # Examples
 //! At [`Job`].
 //!
 //! | module | what it is |
 //! |---|---|
-//! | `handler` | how a letter finds its entry |
-//! | `arrive` | what a letter does where it comes |
+//! | `handler` | how a wire message finds its entry |
+//! | `arrive` | the effect of a wire message that arrives |
 //! | `addresses` | proxies as bytes |
 //! | `job` | a program's nodes, from their start to their end |
 

@@ -1,4 +1,5 @@
-//! Threads that are no workers send in the name of one sender, under a lock: so they too have an order, an epoch and detours.
+//! Sending from threads that are not workers. They act as one sender, under a lock, and so have an
+//! order, an epoch and detours as a worker has.
 
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
@@ -20,9 +21,9 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: BoxedParcel<T>) {
     dispatch_in(one, parcel, None);
 }
 
-/// The same, for a sender on another node in `epoch`.
+/// Like `dispatch`, for a sender on another node in `epoch`.
 pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: Option<u32>) {
-    // Without a system its runtime has ended: dropping the parcel tells who waits for a reply.
+    // Without a system its runtime has ended: dropping the parcel notifies the waiter of its reply.
     let Some(system) = System::find(one.system) else {
         return;
     };
@@ -72,7 +73,7 @@ pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
     spread_in(all, spread, None);
 }
 
-/// The same, for a sender on another node in `epoch`.
+/// Like `spread`, for a sender on another node in `epoch`.
 pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Option<u32>) {
     let Some(system) = System::find(all.system) else {
         return;

@@ -526,7 +526,7 @@ pub(crate) fn comes<T: Chare>(part: &Part<T>, number: Number, rounds: &NextRound
     }
 }
 
-/// From reduction `from` on there is one contribution more, or less; says so to the root.
+/// From reduction `from` on there is one contribution more, or less; reports that to the root.
 pub(crate) fn tell_root<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: i64) {
     if let Some((collection, node)) = part.root_elsewhere(local, None) {
         let wire_message = WireMessage::Population {
@@ -578,7 +578,7 @@ fn deserted<T: Chare>(local: &Local, group: Group) -> Failure {
     })
 }
 
-/// Why a reduction has no result: it is that of a section that is no more, or has lost a member.
+/// Why a reduction has no result: it is that of a section that no longer exists or has lost a member.
 fn lost<T: Chare>(part: &Part<T>, group: Group, round: u64) -> Option<Failure> {
     match part.section(group?) {
         Ok(members) => members.loss.of(round),

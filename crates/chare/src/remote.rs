@@ -42,7 +42,7 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
     /// is the number of the calling worker, `None` for other threads.
     ///
     /// # Errors
-    /// When that node is no more.
+    /// If that node has ended.
     fn send(&self, worker: Option<usize>, node: u16, wire_message: &[u8]) -> Result<(), Failure>;
 
     /// Asks the receiving thread to check for work.
@@ -189,7 +189,7 @@ impl Away {
         }
     }
 
-    /// A node is no more: nor are its replies.
+    /// A node has ended: its replies will not come.
     pub(crate) fn lose(&self, node: u16, failure: &Failure) {
         let mut replies = locked(&self.replies);
         let lost = replies

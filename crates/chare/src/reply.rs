@@ -1,7 +1,8 @@
-//! Replies: values that come later, from an entry, a reduction or the runtime, to whoever waits for them.
+//! Replies: values that an entry, a reduction or the runtime delivers later.
 //!
-//! A thread that is no worker waits in its own way ([`Waiter`]); an asynchronous entry is woken by a message, and a future that somebody else
-//! polls by its waker. A worker cannot wait: what it waits for could be bound for itself.
+//! A thread that is not a worker blocks ([`Waiter`]). An asynchronous entry is woken by a message,
+//! and a future polled elsewhere by its waker. A worker cannot block: the message that it waits for
+//! might have to run on that same worker.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -22,31 +23,34 @@ use crate::engine::system::waiters::{Waiting, Watch};
 use crate::engine::system::{Outcome, System};
 use crate::failure::Failure;
 
-/// A value that comes later, to who waits on a thread or awaits it.
+/// A value that is delivered later. A thread waits for it, or an `async` entry awaits it.
 ///
-/// Dropping it lets the value go when it comes. Should the entry panic, or have panicked, all who wait for anything are told then.
+/// If the reply is dropped, the value is dropped when it arrives. If the entry panics, before or
+/// after that, the panic is reported to all waiters.
 ///
-/// Awaited, it is the value, and panics with the [`Failure`] for which it will not come; [`outcome`](Self::outcome) gives that instead. Where
-/// something fails that is no affair of this reply (the [failures](Failure) of which all are told), an `async` entry goes on waiting, since
-/// the value may still come. Whoever polls on a thread that is no worker of the runtime, an executor of any kind, is woken and told, as
+/// `.await` returns the value, and panics with the [`Failure`] if the value will not come;
+/// [`outcome`](Self::outcome) returns the failure instead. On a failure that does not concern this
+/// reply (a [failure](Failure) that is reported to all waiters), an `async` entry continues to
+/// wait, since the value may still come. A future that is polled on a thread outside of the
+/// runtime's workers, by any executor, is woken and gets the failure, as waiting threads do.
 /// threads that wait are.
-#[must_use = "a reply that nobody waits for is lost; entries that reply nothing have no reply"]
+#[must_use = "a dropped reply loses its value; entries without a return value have no reply"]
 pub struct Reply<T> {
     cell: Arc<ReplyCell<T>>,
     system: u32,
     /// The element that replies, when it is one.
     from: Option<(u32, Number)>,
-    /// Has a waker told of failures.
+    /// Makes failures wake the waker.
     watch: Option<Watch>,
 }
 
-/// Who replies.
+/// The sending end of a reply.
 pub(crate) struct Replier<T> {
     cell: Option<Arc<ReplyCell<T>>>,
     what: What,
 }
 
-/// What a reply is to, for messages.
+/// The source of a reply, for error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct What {
     pub(crate) chare: &'static str,
@@ -67,7 +71,7 @@ enum State<T> {
     /// Here, too: the entry has panicked.
     Panicked(Failure),
     Taken,
-    /// Nobody will take it.
+    /// The reply was dropped: the value is not wanted.
     Unwanted,
 }
 
@@ -87,14 +91,14 @@ impl<T> ReplyCell<T> {
         !matches!(*self.state(), State::Awaited(_))
     }
 
-    /// The value if it is here; otherwise `waiting` is told when it comes.
+    /// Takes the value if it has arrived; otherwise registers `waiting`.
     fn take_or(&self, waiting: Waiting) -> Option<Result<T, Failure>> {
         let mut state = self.state();
         let before = std::mem::replace(&mut *state, State::Taken);
         if let State::Awaited(_) = before {
             *state = State::Awaited(Some(waiting));
         }
-        // Wakers are code of whoever polls, and are dropped without the lock.
+        // Wakers are foreign code, and are dropped outside of the lock.
         drop(state);
         match before {
             State::Here(value) => Some(value),
@@ -105,7 +109,7 @@ impl<T> ReplyCell<T> {
     }
 }
 
-/// A reply to come, and who will give it.
+/// Creates a reply and its sending end.
 pub(crate) fn reply<T>(
     system: u32,
     from: Option<(u32, Number)>,
@@ -132,7 +136,8 @@ impl<T> Replier<T> {
         }
     }
 
-    /// Says that the entry has panicked: to whoever has the reply, or to all when nobody has it.
+    /// Reports that the entry has panicked: to the holder of the reply, or to all waiters if it was
+    /// dropped.
     pub(crate) fn give_panic(mut self, system: &System, failure: Failure) {
         let Some(cell) = self.cell.take() else { return };
         let before = std::mem::replace(&mut *cell.state(), State::Panicked(failure.clone()));
@@ -157,7 +162,7 @@ impl<T> Drop for Replier<T> {
 }
 
 impl<T> Drop for Reply<T> {
-    /// A panic is not lost because nobody asks for the reply any more, be it there by now or not.
+    /// A panic is not lost if the reply is dropped, whether or not the panic has arrived.
     fn drop(&mut self) {
         let before = std::mem::replace(&mut *self.cell.state(), State::Unwanted);
         if let State::Panicked(failure) = before
@@ -217,7 +222,8 @@ impl<T> Reply<T> {
     /// Waits for the value.
     ///
     /// # Panics
-    /// With the [`Failure`] for which it will not come; and on a worker of the same runtime, where only `.await` waits.
+    /// With the [`Failure`] if the value will not come; and on a worker of the same runtime, which
+    /// must use `.await` instead.
     #[track_caller]
     pub fn wait(self) -> T {
         match self.try_wait() {
@@ -302,11 +308,13 @@ impl<T> Reply<T> {
     fn check_thread(&self) {
         assert!(
             !local::is_own_thread(self.system),
-            "a worker waits for a reply that could be bound for itself: make the entry `async` and `.await` the reply"
+            "a worker waits for a reply that could be bound for itself: \
+             make the entry `async` and `.await` the reply"
         );
     }
 
-    /// The value, or the [`Failure`] for which it will not come: for who awaits it and can go on without.
+    /// Returns the value, or the [`Failure`] if it will not come: for callers that can continue
+    /// without the value.
     ///
     /// # Panics
     /// When an `async` entry awaits a reply of its own.
@@ -377,7 +385,7 @@ impl<T> Reply<T> {
                     Some(watch) => watch.renew(system, waiting()),
                     None => self.watch = Some(Watch::new(system, waiting())),
                 }
-                // After it is among those who wait: what fails from now on wakes it.
+                // Checked after registering as a waiter: failures from now on wake it.
                 match system.failure() {
                     Some(failure) => failure,
                     None => return Poll::Pending,
@@ -403,7 +411,8 @@ impl<T> Future for Reply<T> {
                     local.is_some_and(|local| local.system().post().is_ending())
                 };
                 if local::with(self.system, is_ending) {
-                    // The message was dropped since the runtime ends, and so is the entry, where it is.
+                    // The message was dropped because the runtime ends, and the waiting entry is
+                    // dropped too.
                     *self.cell.state() = State::Here(Err(failure));
                     return Poll::Pending;
                 }
@@ -423,7 +432,7 @@ impl<O: Send + 'static> Finish<O> for Replier<O> {
         self.give_panic(system, failure);
     }
 
-    /// Only the waiter is told: a reply that was dropped needs no failure.
+    /// Only the waiter is notified: a reply that was dropped needs no failure.
     fn gone(self, _system: &System, failure: Failure) {
         self.give(Err(failure));
     }

@@ -253,7 +253,7 @@ impl Step {
     /// The reverse of [`write`](Self::write).
     ///
     /// # Errors
-    /// When it makes no sense.
+    /// If it is invalid.
     pub(crate) fn read(system: &System, args: &[u8]) -> Result<Self, Failure> {
         let read = postcard::from_bytes::<(u64, u32, u64, Whole<Vec<u8>>)>(args);
         let (scan, step, kind, Whole(bytes)) = read

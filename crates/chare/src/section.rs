@@ -156,7 +156,7 @@ impl<T: Chare> Section<T> {
     /// The number of members.
     ///
     /// # Panics
-    /// When the section is no more.
+    /// When the section no longer exists.
     #[track_caller]
     pub fn count(self) -> usize {
         self.members().numbers.len()
@@ -246,7 +246,7 @@ impl<T: Chare> Cx<T> {
     /// The members of a section, and this element's position among them.
     ///
     /// # Errors
-    /// When the section is no more.
+    /// When the section no longer exists.
     #[track_caller]
     pub(crate) fn membership(&self, section: Section<T>) -> Result<(Arc<Members>, usize), Failure> {
         let One {

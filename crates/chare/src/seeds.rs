@@ -14,8 +14,9 @@
 //! under way there. The worker at which a message meets the element notifies the sender.
 //! # Invariants
 //! 1. Messages via the home arrive in the order in which each sender sent them: in mailbox order
-//!    from the sender to the home, in the order of keeping at the home, and in mailbox order from the
-//!    home to the element. This also holds for messages from the home itself: it takes no shortcut.
+//!    from the sender to the home, in the order of keeping at the home, and in mailbox order from
+//!    the home to the element. This also holds for messages from the home itself: it takes no
+//!    shortcut.
 //! 2. A sender sends straight only after all that it has sent via the home has met the element.
 //!    Before that, other senders may be one epoch ahead of this one ([`crate::migration`]), and a
 //!    message sent straight finds the element where it was.

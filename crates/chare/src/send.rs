@@ -1,7 +1,7 @@
 //! Sending: the methods of proxies, and the path of a message to the worker of its element.
 //!
 //! ```text
-//! One::send → Call → dispatch ─┬─ a worker's own thread: the element's place gives the worker ─ carry
+//! One::send → Call → dispatch ─┬─ a worker: the element's place gives the target worker ─ carry
 //!                              ├─ a priority, a seed, another node: dispatch_slow (crate::seeds)
 //!                              └─ any other thread: crate::outside
 //! ```
@@ -20,7 +20,8 @@ use crate::spread::{Spread, SpreadCall};
 use crate::suspended::{File, Start};
 
 impl<T: Chare> One<T> {
-    /// Sends a message to an entry. Cost: some 15 ns to the own worker, the way of a pointer between two cores to others.
+    /// Sends a message to an entry. Cost: some 15 ns to the own worker; to others the transfer of a
+    /// pointer between two cores.
     #[inline]
     pub fn send<E: Entry<Chare = T>>(self, args: E::Args) {
         self.dispatch(Call::<E, Run, _>::new(args, NoReply));
@@ -97,7 +98,8 @@ pub(crate) fn carry<T: Chare>(local: &Local, worker: usize, one: One<T>, parcel:
 }
 
 impl<T: Chare> All<T> {
-    /// Sends a message to an entry of each element. Cost: a message for each worker, and a clone of the arguments for each element.
+    /// Sends a message to an entry of each element. Cost: a message for each worker, and a clone of
+    /// the arguments for each element.
     pub fn send<E: Entry<Chare = T>>(self, args: E::Args)
     where
         E::Args: Clone,

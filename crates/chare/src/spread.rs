@@ -9,16 +9,17 @@ use crate::failure::Failure;
 
 /// A message to many elements of `T`.
 pub(crate) trait Spread<T: Chare>: Clone + Send + 'static {
-    /// What it is for, in messages of errors.
+    /// The name of the entry, for error messages.
     fn name(&self) -> &'static str;
 
-    /// What the last of them gets.
+    /// Converts the message itself, for the last receiver.
     fn into_parcel(self) -> impl Parcel<T>;
 
-    /// What it crosses nodes as: its door and its arguments; none for what has come from another node.
+    /// Serialises the message for other nodes: its handler id and its arguments. Returns `None` if
+    /// the message came from another node.
     fn cross(&self) -> Option<Result<(u16, Vec<u8>), Failure>>;
 
-    /// What each of the others gets.
+    /// Clones the message for one receiver.
     #[inline]
     fn parcel(&self) -> impl Parcel<T> {
         self.clone().into_parcel()

@@ -28,9 +28,10 @@ pub(crate) fn system_of(runtime: &Runtime) -> Arc<System> {
     Arc::clone(&owner.system)
 }
 
-/// What the runtime has of its system.
+/// The runtime's reference to its system.
 ///
-/// Others have the system too, for a while: whoever waits for something of it. So it outlives the runtime, and who waits is told.
+/// Waiters of the system share it for a while. So it may outlive the runtime, and they are notified
+/// of the end.
 struct Owner {
     system: Arc<System>,
     #[cfg(not(any(loom, shuttle)))]

@@ -1,8 +1,9 @@
 //! Asynchronous entries: they run until they wait, and go on when what they wait for comes.
 //!
-//! While such an entry waits, it has its element for itself, as every entry has while it runs: no other entry comes between. Messages for
-//! those wait until it ends; messages that asynchronous entries wait for are filed in the element's inbox. The element lies in the entry's
-//! future meanwhile, so that the two can move to another worker together.
+//! While such an entry waits, it keeps exclusive access to its element, as every entry does while
+//! it runs: no other entry runs in between. Calls of other entries wait until it ends. Messages
+//! that asynchronous entries wait for are put into the element's inbox. The element is stored in
+//! the entry's future meanwhile, so that both can move to another worker together.
 //!
 //! A waker sends a message to the element: what wakes it may be anywhere, and so may the element.
 
@@ -51,11 +52,12 @@ impl<T: Chare> Parcel<T> for GoOn {
         go_on(local, part, number);
     }
 
-    /// Nobody is left to be woken.
+    /// No entry is left to be woken.
     fn fail(self, _system: &System, _failure: Failure) {}
 }
 
-/// Lets an asynchronous entry go on that waits. Without one, it has been woken for what it had already.
+/// Resumes a waiting asynchronous entry. Without one, the wake-up was for something that the entry
+/// had received already.
 pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let at = part.slot_of(number);
     let mut slots = part.slots().borrow_mut();
@@ -132,7 +134,8 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
 
 /// Runs what has waited for the end of an asynchronous entry, up to one that waits.
 ///
-/// An asynchronous entry among it that ends at once comes here again, and leaves the rest to the outer call.
+/// If an asynchronous entry among these messages ends at once, it calls this function again; the
+/// inner call leaves the rest to the outer call.
 fn catch_up<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     if !part.begin_catching_up(number) {
         return;
@@ -245,10 +248,11 @@ impl<M: Message> Kind<M> for File {
     }
 }
 
-/// Calls `call` with the part and the slot of an element whose asynchronous entry runs.
+/// Calls `call` with the part and the slot of an element that runs an asynchronous entry.
 ///
 /// # Panics
-/// Where another entry of it runs, and on a thread that is no worker: who polls what it waits for there would wait for ever.
+/// If another entry of the element runs, and on a thread that is not a worker: a future polled
+/// there would wait for ever.
 pub(crate) fn with_own_slot<T: Chare, R>(
     one: One<T>,
     call: impl FnOnce(&Part<T>, &mut Slot<T>) -> R,
@@ -278,10 +282,11 @@ impl<T: Chare> Cx<T> {
         self.next_where(kind, |_| true)
     }
 
-    /// Waits for a message of a kind that `is_it` says yes to: the oldest of those that have come, or the next to come.
+    /// Waits for a message of a kind for which `is_it` returns true: the oldest message that has
+    /// arrived, or the next one.
     ///
-    /// Those that it says no to stay where they are. It is asked again for them at each message of the kind: its cost is
-    /// that times their number.
+    /// Other messages stay in the queue. They are tested again whenever a message of the kind
+    /// arrives, so each arrival costs as many calls of `is_it` as there are queued messages.
     ///
     /// # Panics
     /// As [`next`](Self::next).

@@ -11,10 +11,10 @@ use crate::lifecycle::End;
 use crate::migration::Leave;
 use crate::scan::Step;
 
-/// Returns the message that these bytes are, which came by door `handler`.
+/// Decodes a message for the given handler.
 ///
 /// # Errors
-/// When the bytes make no sense.
+/// If the bytes cannot be decoded.
 pub(crate) fn unpack<T: Chare>(
     collection: &Collection<T>,
     handler: u16,
@@ -35,15 +35,16 @@ pub(crate) fn unpack<T: Chare>(
     }
 }
 
-/// Returns the door with this number of a chare.
+/// Returns the handler of a chare with this number.
 ///
 /// # Errors
-/// When the chare has no such door: the nodes run different programs.
+/// If the chare has no such handler: the nodes run different programs.
 pub(crate) fn find_handler<T: Chare>(handler: u16) -> Result<&'static Handler<T>, Failure> {
     T::HANDLERS.get(usize::from(handler)).ok_or_else(|| {
         let (name, count) = (T::NAME, T::HANDLERS.len());
         Failure::new(format!(
-            "another node sends to entry {handler} of `{name}`, which has {count}: the nodes run different programs"
+            "another node sends to entry {handler} of `{name}`, which has {count}: \
+             the nodes run different programs"
         ))
     })
 }

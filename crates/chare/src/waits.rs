@@ -1,4 +1,4 @@
-//! What waits, and for what: the answer for a program that stands still
+//! Diagnosis of a program that makes no progress: what waits, and for what
 //! ([`Chares::who_waits`](crate::Chares::who_waits)).
 //!
 //! All workers are asked twice. First each says what waits on it, and which reductions and scans
@@ -22,7 +22,7 @@ use crate::state::rounds::{Group, NextRounds, name_of};
 /// Elements that a line names.
 const NAMES_MAX: usize = 8;
 
-/// What waits on one worker.
+/// The waits on one worker.
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
     /// A line each.
@@ -54,7 +54,7 @@ pub(crate) struct Rounds {
 /// The first round of a row that lacks contributions.
 pub(crate) type Open = (Row, Rounds);
 
-/// What a worker knows of a round.
+/// A worker's knowledge of a round.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// The name of the elements' type.
@@ -190,7 +190,7 @@ impl Waits {
     }
 }
 
-/// What waits here.
+/// Collects the waits on this worker.
 fn waits(local: &Local) -> Waits {
     let mut waits = Waits::default();
     for part in local.all_parts() {
@@ -317,8 +317,10 @@ mod tests {
         let both = known(8, &[19, 3]).and(known(2, &[17, 2, 12, 11, 10, 9, 8, 1]));
         assert_eq!(
             line(row, rounds, both),
-            "reduction 2 of Cell has 10 of 20 contributions; Array<Cell>#5 lacks those of Cell[1], Cell[2], Cell[3], \
-             Cell[8], Cell[9], Cell[10], Cell[11], Cell[12] and 2 more; 2 later reductions have begun"
+            "reduction 2 of Cell has 10 of 20 contributions; \
+             Array<Cell>#5 lacks those of Cell[1], Cell[2], Cell[3], \
+             Cell[8], Cell[9], Cell[10], Cell[11], Cell[12] and 2 more; \
+             2 later reductions have begun"
         );
     }
 

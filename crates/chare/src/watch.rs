@@ -1,14 +1,14 @@
-//! A program that stands still says what it waits for.
+//! Reports what a program waits for when it makes no progress.
 //!
-//! The variable `RADDLE_WATCH` names a time, such as `5s`. A runtime whose chares are used then has
-//! a thread that looks once in that time. Where a thread, or a future of another executor, waits
-//! for something of the runtime, and no message has been under way since the look before, the
-//! thread writes on standard error what waits ([`Chares::who_waits`](crate::Chares::who_waits));
-//! once, until something happens again. Without the variable there is no thread, and nothing is
-//! written.
+//! The variable `RADDLE_WATCH` gives a period, such as `5s`. A runtime that uses chares then has a
+//! thread that checks once per period. If a thread, or a future of another executor, waits for
+//! something of the runtime, and no message has been under way since the previous check, the thread
+//! prints what waits ([`Chares::who_waits`](crate::Chares::who_waits)) to standard error. It prints
+//! this once, until there is progress again. Without the variable there is no such thread, and no
+//! output.
 //!
-//! Each node of a program over nodes looks for itself. At the others than the first, whose program
-//! is a service, elements that wait are enough.
+//! In a program over nodes, each node checks by itself. Nodes other than the first run the program
+//! as a service, so there it suffices that elements wait.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Weak};
@@ -23,7 +23,7 @@ use crate::waits::who_waits;
 
 /// The variable that names the time.
 pub(crate) const VARIABLE: &str = "RADDLE_WATCH";
-/// What it holds.
+/// The format of the variable.
 pub(crate) const EXPECTED: &str = "a time, such as 5s, 500ms or 2min";
 
 /// A thread that looks now and then; it ends when this is dropped.
@@ -31,7 +31,7 @@ pub(crate) const EXPECTED: &str = "a time, such as 5s, 500ms or 2min";
 pub(crate) struct Watcher(#[expect(dead_code, reason = "its end is what counts")] mpsc::Sender<()>);
 
 impl Watcher {
-    /// Watches a system, if the environment says so.
+    /// Watches a system, if the environment asks for that.
     ///
     /// # Panics
     /// When the variable names no time, and when the system gives no thread.
@@ -93,7 +93,7 @@ fn has_waiter(system: &System) -> bool {
     system.waiters().has_any() || is_service(system)
 }
 
-/// True at the nodes whose program is run by the first one.
+/// True on nodes other than the first, which serve the program.
 fn is_service(system: &System) -> bool {
     remote::away(system).is_some_and(|away| away.me > 0)
 }

@@ -12,8 +12,8 @@
 //! before the entry began, and the fork orders the two.
 //! # Invariants
 //! 1. While an element is placed, only the worker that has it writes `slot`, and only that worker
-//!    trusts it, after checking the slot. Before an inserted element is made, the array's root writes
-//!    that it is coming ([`COMING`]).
+//!    trusts it, after checking the slot. Before an inserted element is made, the array's root
+//!    writes that it is coming ([`COMING`]).
 //! 2. While an entry of an element runs, or its constructor, `worker` is the worker that runs it.
 //! 3. A place that was vacated is used again with the next generation, and after the last one no
 //!    more: two elements never have the same number.
@@ -306,7 +306,7 @@ impl Place {
 #[derive(Debug)]
 pub(crate) struct Directory {
     homes: Box<[CachePadded<Table>]>,
-    /// The place of all numbers of an array that is no more.
+    /// The place of all numbers of an array that no longer exists.
     nowhere: Place,
 }
 
@@ -427,7 +427,7 @@ impl Directory {
         is_there.then(|| route.last_worker().unwrap_or(number.home()))
     }
 
-    /// The place of a number that was given; a vacant one if the array is no more.
+    /// The place of a number that was given; a vacant one if the array no longer exists.
     #[inline]
     pub(crate) fn place(&self, number: Number) -> &Place {
         let (segment, offset) = locate(number.index());

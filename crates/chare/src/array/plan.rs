@@ -28,7 +28,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
     /// An array with an element at each place; over nodes where `is_wide`: then all nodes make it.
     ///
     /// # Panics
-    /// When the shape has 2³¹ places or more, or an option names a worker that there is not.
+    /// When the shape has 2³¹ places or more, or an option names a worker that does not exist.
     pub(crate) fn new(system: &System, options: ArrayOptions<T::Index>, is_wide: bool) -> Self {
         let shape = options.shape;
         let count = T::Index::count(shape).filter(|&count| count < Directory::CAPACITY);

@@ -1,16 +1,20 @@
-//! Elements that talk to each other come to one worker, or to workers that are near each other.
+//! Places elements that communicate on one worker, or on workers that are near each other.
 //!
-//! A message between workers is taken to cost what its cell and its arguments cost on their way from one cache to the other
-//! ([`HOP_BYTE_NS`]); one within a worker costs nothing. What all messages cost is borne by all workers alike, as it is where there are many
-//! elements, and the worker with the most load has that besides. Better is a placement in which the sum of the two is less.
+//! A message between workers is assumed to cost the transfer of its cell and its arguments from one
+//! cache to another ([`HOP_BYTE_NS`]). A message within a worker costs nothing. The total message
+//! cost is assumed to be spread evenly over the workers, as it is with many elements; the worker
+//! with the most load bears it in addition. A placement is better if the sum of its largest load
+//! and the message cost is smaller.
 //!
-//! Two are tried. One is made from nothing, by the function that places everything ([`place`]), with the loads of the elements; on machines
-//! where all workers are equally far apart, what it puts together goes to the worker that has most of it already. The other begins with
-//! the elements where they are, and moves or swaps those that gain by it. The one that saves more than the other, less what the
-//! moves are thought to cost, is taken.
+//! Two placements are tried. The first is computed from scratch, by the function that places
+//! everything ([`place`]), with the loads of the elements. On machines with all workers equally far
+//! apart, each of its groups goes to the worker that already has most of it. The second starts from
+//! the present placement, and moves or swaps the elements that gain from it. The placement with the
+//! larger saving, less the estimated cost of its moves, is used.
 //! # Source
-//! Jeannot, Mercier, Tessier: Process placement in multicore clusters. IEEE TPDS 25(4), 2014, for loads that are placed by what they exchange;
-//! Kernighan, Lin: An efficient heuristic procedure for partitioning graphs. Bell System Technical Journal 49(2), 1970, for the swaps.
+//! Jeannot, Mercier, Tessier: Process placement in multicore clusters. IEEE TPDS 25(4), 2014, for
+//! placement of loads by communication; Kernighan, Lin: An efficient heuristic procedure for
+//! partitioning graphs. Bell System Technical Journal 49(2), 1970, for the swaps.
 
 mod from_here;
 #[cfg(test)]
@@ -33,8 +37,9 @@ const CELL_BYTES: u64 = 128;
 
 /// Places elements by what they exchange and how long they run.
 ///
-/// Of 128 runs of entries one is measured. What is saved adds up while elements stay, and they move when it has reached what the moves
-/// cost: as with skis that one may rent or buy, this never costs more than twice what it would have cost to know.
+/// One of 128 runs of entries is measured. The possible savings add up while elements stay, and
+/// elements move when the sum has reached the cost of the moves. As in the ski rental problem, this
+/// never costs more than twice the cost with full knowledge.
 ///
 /// # Examples
 /// ```
@@ -59,7 +64,7 @@ impl Default for ByTraffic {
 }
 
 impl ByTraffic {
-    /// Measures one in so many runs of entries; all of them with one, which is also what none means.
+    /// Measures one in `sampling` runs of entries; 0 and 1 measure every run.
     #[must_use]
     pub fn sampled(sampling: u32) -> Self {
         Self {
@@ -144,7 +149,7 @@ impl Strategy for ByTraffic {
     }
 }
 
-/// What a byte costs from one worker to another.
+/// The cost of a byte from one worker to another.
 struct Costs {
     worker_count: usize,
     /// Nanoseconds a byte, row-major.
@@ -229,7 +234,8 @@ fn fresh(
     })
 }
 
-/// Gives each group of elements to the worker that has most of it, the groups that have most where they are first.
+/// Assigns each group of elements to the worker that has most of it already. The groups with the
+/// largest such share go first.
 fn renamed(worker_count: usize, placed: &[usize], present: &[usize]) -> Vec<usize> {
     let mut shared = vec![0_usize; worker_count * worker_count];
     for (&group, &worker) in placed.iter().zip(present) {

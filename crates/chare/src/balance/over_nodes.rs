@@ -1,4 +1,5 @@
-//! Balancing arrays over nodes: the root hears from the workers of all nodes, which are counted through.
+//! Balancing arrays over nodes: the root gets measurements from the workers of all nodes, numbered
+//! consecutively.
 
 use crate::measure;
 
@@ -18,7 +19,7 @@ use crate::remote::out;
 use crate::remote::{self, Travel};
 use crate::state::measured::Measured;
 
-/// How many workers an array's elements can be on.
+/// The number of workers that may have elements of an array.
 pub(crate) fn workers_of<T: Chare>(local: &Local, part: &Part<T>) -> usize {
     nodes_of(local, part) * local.system().worker_count()
 }
@@ -49,7 +50,7 @@ pub(crate) fn cpus_of<T: Chare>(local: &Local, part: &Part<T>) -> Vec<Option<Cpu
     cpus
 }
 
-/// What this worker has measured.
+/// The measurements of this worker.
 pub(crate) fn measure<T: Chare>(local: &Local, part: &Part<T>) -> Measured {
     measure::take_measured(part, first_worker(local, part) + local.worker())
 }
@@ -98,7 +99,8 @@ pub(super) fn keep_within_nodes<T: Chare>(
     placed
 }
 
-/// Moves elements from workers to workers; calls `done` when those have come that stay on their nodes. The others go as soon as they can.
+/// Moves elements between workers, and calls `done` when the moves within nodes are complete. Moves
+/// between nodes follow as soon as possible.
 pub(crate) fn move_measured<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -124,7 +126,7 @@ pub(crate) fn move_measured<T: Chare>(
     wide::wish(local, collection, wishes, false, Some(Box::new(done)));
 }
 
-/// This worker finds that it is time to balance: says so to the array's root.
+/// This worker finds that it is time to balance: reports that to the array's root.
 pub(crate) fn report_due<T: Chare>(local: &Local, part: &Part<T>) {
     let (root_node, collection) = (part.collection().root_node(), part.collection().id());
     if let (Some(collection), Some(away)) = (part.collection().wide(), remote::away(local.system()))

@@ -1,4 +1,4 @@
-//! What all workers have measured of an array, put together at the root.
+//! The measurements of all workers of an array, collected at the root.
 
 use raddle_topology::CpuId;
 
@@ -12,13 +12,14 @@ use crate::state::{Slot, State};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) number: Number,
-    /// An asynchronous entry of it is under way, or it goes to another node: it cannot go to another node now.
+    /// The element cannot move to another node now: an asynchronous entry is under way, or it is
+    /// moving already.
     pub(super) is_busy: bool,
 }
 
 type Done = Box<dyn FnOnce(&Local) + Send>;
 
-/// What all workers say.
+/// The reports of all workers.
 pub(crate) struct Sheet {
     missing: usize,
     loads: Vec<(Found, ElementLoad)>,
@@ -58,7 +59,7 @@ impl Sheet {
         self.missing == 0
     }
 
-    /// What a strategy looks at, the numbers of its elements, and what is to be done afterwards.
+    /// Returns the view for a strategy, the elements' numbers, and the call to make afterwards.
     pub(super) fn view(mut self, cpus: Vec<Option<CpuId>>) -> (LoadView, Vec<Found>, Done) {
         self.loads.sort_by_key(|entry| entry.0.number);
         // One that moves is here and there: where it is later counts.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use raddle_topology::CpuId;
 
-/// What was measured of an array since the last balancing.
+/// The measurements of an array since the last balancing.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LoadView {
@@ -16,7 +16,7 @@ pub struct LoadView {
     pub cpus: Vec<Option<CpuId>>,
     /// All elements, in the order of their numbers.
     pub elements: Vec<ElementLoad>,
-    /// Who sent to whom, in no order; empty unless the strategy needs it.
+    /// The messages between elements, in no order; empty unless the strategy needs them.
     pub traffic: Vec<Traffic>,
 }
 
@@ -25,18 +25,18 @@ pub struct LoadView {
 pub struct ElementLoad {
     /// The worker that has it.
     pub worker: usize,
-    /// How long its entries ran.
+    /// The run time of its entries.
     pub load: Duration,
 }
 
-/// What one element sent to another of the same array.
+/// The messages from one element to another of the same array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Who sent, by position in [`LoadView::elements`].
+    /// The sender, by position in [`LoadView::elements`].
     pub from: usize,
-    /// Who received, likewise.
+    /// The receiver, likewise.
     pub to: usize,
-    /// How many messages.
+    /// The number of messages.
     pub message_count: u64,
     /// Bytes of arguments, without what they point to.
     pub bytes: u64,
@@ -44,7 +44,7 @@ pub struct Traffic {
 
 /// Says where the elements of an array should be.
 pub trait Strategy: Send + Sync + 'static {
-    /// What reports call it.
+    /// The name in reports.
     fn name(&self) -> &'static str;
 
     /// A worker for each of [`LoadView::elements`].
@@ -55,18 +55,21 @@ pub trait Strategy: Send + Sync + 'static {
         false
     }
 
-    /// Of so many runs of entries one is measured, picked at random, and counts for all of them. One measures each.
+    /// The sampling interval: one of this many runs of entries, chosen at random, is measured and
+    /// counts for all. With 1, every run is measured.
     fn sampling(&self) -> u32 {
         1
     }
 
-    /// What it saves, in the time that was measured, to have the elements on these workers: what the busiest worker gains.
+    /// The time saved, over the measured period, by placing the elements on these workers: the
+    /// reduction of the busiest worker's load.
     fn gain(&self, view: &LoadView, placed: &[usize]) -> Duration {
         let most = |loads: Vec<Duration>| loads.into_iter().max().unwrap_or_default();
         most(view.loads()).saturating_sub(most(view.loads_when(placed)))
     }
 
-    /// True for one whose gains add up until they are worth the moves, where elements stay meanwhile: for what goes on as it was seen.
+    /// True if gains add up while elements stay, until they are worth the moves. This suits loads
+    /// that continue as measured.
     fn is_patient(&self) -> bool {
         false
     }
@@ -82,7 +85,7 @@ impl LoadView {
     /// The load of each worker if the elements were on these workers.
     ///
     /// # Panics
-    /// When `placed` names a worker that there is not.
+    /// When `placed` names a worker that does not exist.
     pub fn loads_when(&self, placed: &[usize]) -> Vec<Duration> {
         let mut loads = vec![Duration::ZERO; self.worker_count];
         for (element, &worker) in self.elements.iter().zip(placed) {
@@ -99,7 +102,8 @@ impl LoadView {
     }
 }
 
-/// The heaviest element first, each to the worker with the least load: at most 4/3 of the best, and many moves.
+/// Places the heaviest element first, each on the worker with the least load: at most 4/3 of the
+/// optimum, and many moves.
 ///
 /// Cost: O(n log n).
 #[derive(Clone, Copy, Debug, Default)]
@@ -126,12 +130,13 @@ impl Strategy for Greedy {
     }
 }
 
-/// From the worker with the most load to that with the least, until none has more than `tolerance` above the average: few moves.
+/// Moves elements from the most to the least loaded worker, until no worker has more than
+/// `tolerance` above the average: few moves.
 ///
 /// Cost: O(n log n) for the order, and the number of moves times n / workers.
 #[derive(Clone, Copy, Debug)]
 pub struct Refine {
-    /// How much above the average is left alone: 0.05 is 5 %.
+    /// The tolerated excess over the average: 0.05 is 5 %.
     pub tolerance: f64,
 }
 
@@ -233,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_balanced_stays() {
+    fn balanced_elements_stay() {
         let view = view(2, &[(0, 10), (1, 10), (0, 5), (1, 5)]);
         assert_eq!(Refine::default().place(&view), [0, 1, 0, 1]);
     }

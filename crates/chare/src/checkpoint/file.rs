@@ -1,8 +1,8 @@
 //! The files of a checkpoint.
 //!
 //! ```text
-//! manifest.json        what the checkpoint is of, and its files
-//! NAME.elements        for each element: position (8 bytes), length (8 bytes), and as many bytes; all numbers little-endian
+//! manifest.json        describes the checkpoint, and lists its files
+//! NAME.elements        per element: position (8 bytes), length (8 bytes), data; little-endian
 //! ```
 //! The manifest says of each file how many elements and bytes it has, and their CRC-32C.
 
@@ -17,12 +17,12 @@ use serde::{Deserialize, Serialize};
 use super::CheckpointError;
 
 const MANIFEST: &str = "manifest.json";
-/// What the names of files of elements end with.
+/// The suffix of the files of elements.
 const ELEMENTS: &str = ".elements";
 const VERSION: u32 = 1;
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// What a checkpoint is of.
+/// The description of a checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     version: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Manifest {
     pub(crate) files: Vec<Part>,
 }
 
-/// What all files of one checkpoint have in their names: when it was begun, and by which process.
+/// The common part of the file names of one checkpoint: its start time and its process.
 pub(super) fn tag() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     // A clock before 1970 tells processes apart by their numbers alone.
@@ -46,7 +46,7 @@ pub(super) fn name_of(tag: &str, node: u16) -> String {
     format!("{tag}-{node}{ELEMENTS}")
 }
 
-/// Whether a file has such a name.
+/// True for a file name of this format.
 fn is_ours(name: &str) -> bool {
     let parts = name.strip_suffix(ELEMENTS).map(|name| name.split('-'));
     let parts: Vec<_> = parts.into_iter().flatten().collect();
@@ -75,11 +75,12 @@ impl Manifest {
         }
     }
 
-    /// Makes this the checkpoint of a folder, and removes the files of those before, whether they came about or their program was killed; where that fails, its own.
+    /// Makes this the checkpoint of a folder, and removes the files of earlier ones, complete or
+    /// not. On failure removes its own files.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), CheckpointError> {
         let partial = folder.join(format!("{MANIFEST}.partial"));
         if let Err(error) = self.put_in_place(folder, &partial) {
-            // What stays only takes room.
+            // A file that cannot be removed only takes space.
             let _ = fs::remove_file(partial);
             self.files.iter().for_each(|file| file.remove(folder));
             return Err(error);
@@ -90,7 +91,8 @@ impl Manifest {
         Ok(())
     }
 
-    /// Removes the files of elements that are not of this checkpoint. What stays only takes room.
+    /// Removes the files of elements of other checkpoints. A file that cannot be removed only takes
+    /// space.
     fn remove_others(&self, folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -140,7 +142,8 @@ impl Manifest {
     }
 }
 
-/// A file of elements that is being written; it is removed again unless it is [finished](Self::finish).
+/// A file of elements that is being written; it is removed on drop unless it was
+/// [finished](Self::finish).
 pub(crate) struct Elements<'a> {
     folder: &'a Path,
     part: Part,
@@ -200,7 +203,7 @@ impl<'a> Elements<'a> {
 impl Drop for Elements<'_> {
     fn drop(&mut self) {
         if !self.is_finished {
-            // Half of it is of no use, and its room may be what is missing.
+            // A partial file is useless, and lack of space may be the reason for the failure.
             self.part.remove(self.folder);
         }
     }
@@ -209,7 +212,7 @@ impl Drop for Elements<'_> {
 impl Part {
     /// Removes the file of a checkpoint that did not come about.
     pub(crate) fn remove(&self, folder: &Path) {
-        // What stays only takes room.
+        // A file that cannot be removed only takes space.
         let _ = fs::remove_file(folder.join(&self.name));
     }
 

@@ -1,4 +1,4 @@
-//! What each worker and each node writes of an array.
+//! Writing the elements of an array: each worker's and each node's part.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ fn save_slot<T: Chare>(
     if *saved.next.get_or_insert(next) != next {
         return Err(fail(different(saved.next.unwrap_or(next), next)));
     }
-    let state = T::STATE.expect("whoever asks has looked");
+    let state = T::STATE.expect("the caller has checked that the state can be written");
     let value = state
         .bytes_of(&body.me)
         .map_err(|error| fail(error.to_string()))?;
@@ -81,7 +81,7 @@ fn different(one: (u64, u64), other: (u64, u64)) -> String {
     )
 }
 
-/// Writes the elements that this node has; returns the file, and the reductions and scans that are next.
+/// Writes the elements of this node. Returns the file, and the next reductions and scans.
 fn save_here(
     system: &System,
     collection: &dyn Reachable,
@@ -223,6 +223,6 @@ pub(crate) fn answer(
                 Err(error) => asker.tell(Err(&Failure::new(error.to_string())), false),
             }
         });
-    // Without a thread the asker was dropped, who is told by that.
+    // Without a thread, the asker was dropped, which reports the failure.
     drop(started);
 }

@@ -12,19 +12,19 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
-    /// By which an element is told to end: no entry has it.
+    /// The handler id of the request to end an element: no entry has it.
     pub(crate) const END_HANDLER: u16 = u16::MAX;
 
-    /// By which an element is told to go to another node.
+    /// The handler id of the request to move an element to another node.
     pub(crate) const LEAVE_HANDLER: u16 = u16::MAX - 1;
 
     /// By which a step of a scan comes to an element.
     pub(crate) const STEP_HANDLER: u16 = u16::MAX - 2;
 
-    /// That it is to end.
+    /// The request to end.
     pub(crate) const END: Self = Self::without_entry(Self::END_HANDLER, Vec::new());
 
-    /// That it is to go.
+    /// The request to move.
     pub(crate) fn leave(worker: usize) -> Self {
         let worker = postcard::to_allocvec(&worker).expect("a number is plain");
         Self::without_entry(Self::LEAVE_HANDLER, worker)

@@ -1,11 +1,14 @@
-//! Buffers of plain numbers, which cross as they lie: one length, and then all of their bytes at once.
+//! Buffers of plain numbers, which are sent as raw bytes: one length, and then all bytes at once.
 //!
-//! serde knows a vector by its elements, and its formats write them one after the other, a number in as many bytes as it needs. That is right for few
-//! values, and slow for a buffer. Rust has no way to ask within generic code whether the elements of a vector are numbers, but where a type stands written it
-//! has: so the attribute `#[chare(nodes)]` writes and reads each argument, each reply and each message that is a [`Buffer`] in this way, and nothing has to be
-//! said. Contributions of vectors of numbers to the reducers of the library go so too.
+//! serde sees a vector as a sequence of elements, and its formats write them one after the other,
+//! each number in as many bytes as it needs. That suits few values, and is slow for a buffer.
+//! Generic Rust code cannot ask whether the elements of a vector are numbers, but code with a
+//! concrete type can. So the attribute `#[chare(nodes)]` writes and reads every argument, reply and
+//! message that is a [`Buffer`] as raw bytes, without any annotation. The same applies to
+//! contributions of vectors of numbers to the reducers of the library.
 //!
-//! A buffer *within* another type is seen by that type's `Serialize` alone, which says it with `#[serde(with = …)]`:
+//! For a buffer *within* another type, that type's `Serialize` asks for raw bytes with
+//! `#[serde(with = …)]`:
 //! ```
 //! use serde::{Deserialize, Serialize};
 //!
@@ -19,8 +22,9 @@
 //! # let text = serde_json::to_string(&block).unwrap();
 //! # assert_eq!(serde_json::from_str::<Block>(&text).unwrap().values, block.values);
 //! ```
-//! Bytes have the order of the machines that nodes run on, little end first; one that has another turns them around, so that a checkpoint may come from anywhere.
-//! `usize` and `isize` are no plain numbers: they have other lengths elsewhere, and cross as serde says.
+//! The bytes are little-endian on all machines; a big-endian machine swaps them, so that
+//! checkpoints are portable. `usize` and `isize` are not plain numbers: their sizes differ between
+//! machines, so serde serialises them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -33,18 +37,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use raddle_collections::reduce::{BitAnd, BitOr, BitXor, Max, Min, Product, Sum};
 
-/// A number whose bytes cross as they lie.
+/// A number that is sent as raw bytes.
 pub trait Plain: sealed::Number {}
 
-/// What has plain numbers in a row, and nothing else.
+/// A sequence of plain numbers, and nothing else.
 pub trait Buffer: Sized {
-    /// Of which kind they are.
+    /// The type of the numbers.
     type Number: Plain;
 
     /// All of them.
     fn numbers(&self) -> &[Self::Number];
 
-    /// Of these.
+    /// Creates the buffer from these numbers.
     fn of(numbers: Vec<Self::Number>) -> Self;
 }
 
@@ -123,7 +127,7 @@ pub fn deserialize<'de, B: Buffer, D: Deserializer<'de>>(deserializer: D) -> Res
 #[serde(bound = "B: Buffer")]
 pub(crate) struct Whole<B>(#[serde(with = "self")] pub(crate) B);
 
-/// One that belongs to somebody else.
+/// A borrowed buffer.
 pub(crate) struct WholeOf<'a, B>(pub(crate) &'a B);
 
 impl<B: Buffer> Serialize for WholeOf<'_, B> {

@@ -10,7 +10,7 @@
 //! first node   when all have reported: asks all to enter the epoch
 //! each sender  enters it, as within a node, and sends its marker to other nodes with leavers, too
 //! old worker   after the markers of all nodes: sends its elements to their new workers or nodes
-//! first node   when all have come: asks all to make the new places the old ones, begins the next batch
+//! first node   when all have come: asks all to drop the old places, then begins the next batch
 //! ```
 //! So a sender in an epoch sends only to nodes that know the epoch: a node looks an incoming
 //! message up in its sender's epoch. The senders of a node are its workers, the receiving thread

@@ -1,9 +1,12 @@
-//! Nodes that all run in one schedule: what `raddle-net` is in production, under the same names and with the same promises, by queues in memory.
+//! Nodes that all run in one schedule. This stands in for `raddle-net`, with the same names and
+//! guarantees, on queues in memory.
 //!
-//! A lane leads from each port to the first port of each node, the only one that receives here. What one lane brings comes in order, what different
-//! ones bring in any: each look takes one from each, beginning at another lane, and for a while nothing from a lane that is slow, unless there is nothing
-//! else. Lanes have little room and messages are short, so that letters go in pieces and whoever sends them has to wait. No node dies here, and none leaves
-//! before all are done.
+//! A lane leads from each port to the first port of each node, the only port that receives here.
+//! Messages of one lane arrive in order; messages of different lanes arrive in any order. Each
+//! check takes one message from each lane, beginning at another lane each time. For a while it
+//! takes nothing from a slow lane, unless there is nothing else. Lanes have little space and
+//! messages are short, so wire messages are sent in pieces and their senders must wait. No node
+//! dies here, and none leaves before all are done.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -23,7 +26,7 @@ pub const DATA_MAX: usize = 64;
 pub const PORTS_MAX: usize = 1024;
 /// Looks for which a lane is slow, before the next one is.
 const SLOW_LOOKS: usize = 32;
-/// Threads of a node that may sleep without work besides one for each port: those that stand in for workers that wait.
+/// Threads of a node that may sleep without work besides one for each port: compensating threads.
 const STANDINS_MAX: usize = 3;
 
 /// Why nodes could not be brought up, or what happened to one.
@@ -32,7 +35,7 @@ pub enum NetError {
     /// The system refused memory, a socket or a thread.
     #[error("the system refused {what}: {error}")]
     System {
-        /// What it refused.
+        /// The call that was refused.
         what: &'static str,
         /// Why.
         error: io::Error,
@@ -75,7 +78,7 @@ pub struct PortId {
     pub index: u16,
 }
 
-/// How many nodes there are, and how many ports each has.
+/// The numbers of nodes and of ports per node.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// At least one.
@@ -84,7 +87,7 @@ pub struct Shape {
     pub ports: u16,
 }
 
-/// What happens where a message arrives.
+/// Actions on the arrival of a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flags {
     /// The receiver is woken if it sleeps.
@@ -93,10 +96,10 @@ pub struct Flags {
     pub cache_hint: bool,
 }
 
-/// What is sent besides data.
+/// The part of a message besides its data.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
-    /// What happens where it arrives.
+    /// The actions on arrival.
     pub flags: Flags,
     /// For the program.
     pub user: u32,
@@ -107,9 +110,9 @@ pub struct Message<'a> {
 /// A message that has come.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
-    /// Who has sent it.
+    /// The sending port.
     pub from: PortId,
-    /// What was sent besides data.
+    /// The part of the message besides its data.
     pub message: Message<'a>,
     /// The data.
     pub data: Data<'a>,
@@ -120,7 +123,7 @@ pub struct Arrival<'a> {
 pub enum Data<'a> {
     /// Here.
     Here(&'a [u8]),
-    /// Put somewhere, as nobody does here.
+    /// A one-sided put, which is never used here.
     Put,
 }
 
@@ -129,7 +132,7 @@ pub enum Data<'a> {
 pub struct Node {
     me: NodeId,
     shape: Shape,
-    /// Messages for which a lane has room.
+    /// The number of messages that fit into a lane.
     capacity: usize,
     /// The lane that is slow first.
     slow: usize,
@@ -141,7 +144,7 @@ pub struct Node {
 struct Inbox {
     /// One from each port of all nodes.
     lanes: Box<[Mutex<VecDeque<Piece>>]>,
-    /// How many messages are in them.
+    /// The number of messages in the lanes.
     count: AtomicUsize,
     /// Where the one thread that receives waits, if there is one, and where workers sleep.
     cell: WaitCell,
@@ -155,7 +158,8 @@ struct Piece {
 }
 
 impl Node {
-    /// All nodes of a schedule, with lanes that have room for so many messages; which of each node is slow first.
+    /// Creates all nodes of a schedule, with lanes for `capacity` messages. Lane `slow` of each
+    /// node is slow first.
     pub fn all(shape: Shape, capacity: usize, slow: usize) -> Vec<Self> {
         let (nodes, ports) = (usize::from(shape.nodes), usize::from(shape.ports));
         let inbox = |_| Inbox {
@@ -180,7 +184,7 @@ impl Node {
         self.me
     }
 
-    /// How many nodes and ports there are.
+    /// The numbers of nodes and of ports per node.
     pub const fn shape(&self) -> Shape {
         self.shape
     }
@@ -199,7 +203,7 @@ impl Node {
         &self.inbox(self.me).idle
     }
 
-    /// What has somebody receive while workers sleep: nothing, since memory is shared.
+    /// The pump that receives while workers sleep: it does nothing, since memory is shared.
     pub const fn pump(&self) -> Pump {
         Pump
     }
@@ -209,7 +213,7 @@ impl Node {
     }
 }
 
-/// What has somebody receive while workers sleep.
+/// Receives while workers sleep.
 #[derive(Clone, Copy, Debug)]
 pub struct Pump;
 
@@ -226,7 +230,7 @@ impl Pump {
 pub struct Port {
     node: Node,
     index: u16,
-    /// How often it has looked.
+    /// The number of checks.
     looks: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What a letter does where it comes.
+//! The effect of a wire message that arrives.
 
 use std::ffi::OsStr;
 use std::marker::PhantomData;
@@ -136,7 +136,10 @@ impl<T: Chare> Reachable for Collection<T> {
         merged: Result<Box<dyn Merged>, String>,
     ) -> Arrived {
         let goes = Goes::from_number(goes).ok_or_else(|| {
-            Failure::new("another node sends a share that this one does not know: the nodes run different programs, or make another set-up")
+            Failure::new(
+                "another node sends a share that this one does not know: \
+                          the nodes run different programs, or make another set-up",
+            )
         })?;
         let share = Share::from_elsewhere(count, goes, merged);
         let id = self.id();
@@ -178,26 +181,26 @@ impl<T: Chare> Reachable for Collection<T> {
     }
 }
 
-/// What who receives does after a letter.
+/// The receiver's action after a wire message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     GoOn,
     Stop,
 }
 
-/// Does what a letter of node `from` is for.
+/// Processes a wire message of node `from`.
 ///
 /// # Errors
-/// When it makes no sense.
+/// If the wire message is invalid.
 pub(crate) fn arrive(system: &Arc<System>, from: u16, bytes: &[u8]) -> Result<Then, Failure> {
     let (wire_message, body) = WireMessage::read(bytes).map_err(|error| {
-        Failure::new(format!("a letter of node {from} cannot be read: {error}"))
+        Failure::new(format!("a message of node {from} cannot be read: {error}"))
     })?;
     let is_counted = wire_message.is_counted();
     let then = open(system, from, wire_message, body)?;
     if is_counted {
         remote::away(system)
-            .expect("letters have come")
+            .expect("wire messages have arrived")
             .count_received();
     }
     Ok(then)
@@ -228,7 +231,15 @@ fn open(
     body: &[u8],
 ) -> Result<Then, Failure> {
     let away = remote::away(system).expect("there are other nodes");
-    let find = |collection| find_collection(away, from, collection);
+    let find = |collection| {
+        away.collection(collection).ok_or_else(|| {
+            Failure::new(format!(
+                "node {from} sends to collection {collection}, which node {} has not made: \
+                 all nodes make the same in the set-up",
+                away.me
+            ))
+        })
+    };
     match wire_message {
         WireMessage::One {
             collection,
@@ -308,23 +319,32 @@ fn open(
             let folder = Path::new(OsStr::from_bytes(folder));
             checkpoint::answer(system, find(collection)?, folder, tag, asker);
         }
-        WireMessage::Failed { text, is_panic } => system.fail_here(if is_panic {
-            Failure::of_panic(text)
-        } else {
-            Failure::new(text)
-        }),
+        WireMessage::Failed { text, is_panic } => system.fail_here(failure_of(text, is_panic)),
         WireMessage::Exit => system.exit_here(),
         WireMessage::Stop => return Ok(Then::Stop),
-        WireMessage::Readonly => {
-            return Err(Failure::new(format!(
-                "node {from} has a read-only value that this node does not ask for: all nodes do the same in the set-up"
-            )));
-        }
+        WireMessage::Readonly => return Err(unexpected_readonly(from)),
     }
     Ok(Then::GoOn)
 }
 
-/// Does what a letter about elements that move is for. On the thread that receives letters.
+/// Creates the failure that another node has reported.
+fn failure_of(text: &str, is_panic: bool) -> Failure {
+    if is_panic {
+        Failure::of_panic(text)
+    } else {
+        Failure::new(text)
+    }
+}
+
+/// Creates the failure for a read-only value that arrives after the set-up.
+fn unexpected_readonly(from: u16) -> Failure {
+    Failure::new(format!(
+        "node {from} has a read-only value that this node does not ask for: \
+         all nodes do the same in the set-up"
+    ))
+}
+
+/// Processes a wire message about migration. On the receiving thread.
 fn receive_travel(system: &Arc<System>, from: u16, travel: Travel) {
     match travel {
         Travel::GoOver { epoch } => wide::go_over_to(system, epoch),
@@ -342,7 +362,7 @@ fn receive_travel(system: &Arc<System>, from: u16, travel: Travel) {
             number,
             crosser,
         } => {
-            let away = remote::away(system).expect("letters have come");
+            let away = remote::away(system).expect("wire messages have arrived");
             match away.collection(collection) {
                 Some(found) => found.arrive(system, Number::from_bits(number), crosser),
                 // It was destroyed meanwhile.
@@ -392,7 +412,7 @@ fn receive_travel(system: &Arc<System>, from: u16, travel: Travel) {
 
 /// Calls `call` with a collection over nodes, unless it was destroyed.
 fn with_wide(system: &System, collection: u32, call: impl FnOnce(&dyn Reachable)) {
-    let away = remote::away(system).expect("letters have come");
+    let away = remote::away(system).expect("wire messages have arrived");
     if let Some(found) = away.collection(collection) {
         call(&*found);
     }

@@ -1,4 +1,4 @@
-//! How messages from other nodes find their entry: each entry of a chare whose messages cross nodes has a door.
+//! Handlers of messages from other nodes: each entry of a chare with `#[chare(nodes)]` has one.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use crate::spread::Spread;
 use crate::suspended::{File, Start};
 
 impl<T: Chare> Handler<T> {
-    /// Of an entry.
+    /// Creates the handler of an entry.
     #[must_use]
     pub const fn entry<E: Entry<Chare = T>>() -> Self {
         Self::of::<E, Run>()
     }
 
-    /// Of an asynchronous entry.
+    /// Creates the handler of an asynchronous entry.
     #[must_use]
     pub const fn start<E: AsyncEntry<Chare = T>>() -> Self {
         Self::of::<E, Start>()
     }
 
-    /// Of a kind of message that asynchronous entries wait for.
+    /// Creates the handler of a kind of message that asynchronous entries wait for.
     #[must_use]
     pub const fn message<M: Message<Chare = T>>() -> Self {
         Self::of::<M, File>()
@@ -37,7 +37,7 @@ impl<T: Chare> Handler<T> {
         Self {
             name: M::NAME,
             open: |mut args, reply_to| {
-                let across = M::ACROSS.as_ref().expect("a method with a door");
+                let across = M::ACROSS.as_ref().expect("a method with a handler");
                 let args = across.args.read(&mut args)?;
                 Ok(match reply_to {
                     ReplyTo::None => boxed::<M, K>(args, NoReply),
@@ -88,7 +88,7 @@ impl<O: Send + 'static> Finish<O> for Answer<O> {
         self.asker.tell(Err(&failure), false);
     }
 
-    /// What the element replies that has moved on goes by here to who asked.
+    /// If the element has moved on to another node, its reply passes through here to the caller.
     fn cross(self, system: &System, node: u16, _output: Crossing<O>) -> Option<u64> {
         let nodes = system.other_nodes()?;
         let asker = self.asker;
@@ -103,7 +103,8 @@ impl<O: Send + 'static> Finish<O> for Answer<O> {
     }
 }
 
-/// A message to all that came from another node: read anew for each element, since what can be cloned is known where it was sent alone.
+/// A message from another node to all elements. It is decoded for each element separately, since
+/// only the sending node knows how to clone it.
 pub(crate) struct Copies<T: Chare> {
     pub(crate) system: u32,
     pub(crate) handler: &'static Handler<T>,
@@ -129,7 +130,7 @@ impl<T: Chare> Spread<T> for Copies<T> {
 
     fn into_parcel(self) -> impl Parcel<T> {
         let opened = self.handler.open(self.system, &self.args, ReplyTo::All);
-        // Whoever gives it to an element keeps its panics to himself.
+        // The caller, which delivers to one element, contains this panic.
         opened.unwrap_or_else(|failure| panic!("{failure}"))
     }
 

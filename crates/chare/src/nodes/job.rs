@@ -1,6 +1,7 @@
 //! A program's nodes, from their start to their end.
 //!
-//! All nodes do the same set-up, in which they make the arrays over nodes; then the first runs the program's main part, and the others serve.
+//! All nodes run the same set-up, which makes the arrays over nodes. Then the first node runs the
+//! program's main part, and the others serve.
 
 mod allocator;
 mod counter;
@@ -50,7 +51,8 @@ use crate::remote::{self, Away, WireMessage};
 use crate::start::system_of;
 use raddle_collections::reduce::Reducer;
 
-/// Ports of a node besides those of its workers: where letters come in, and what threads that are no workers send by.
+/// Ports of a node besides those of its workers: one receives wire messages, and threads that are
+/// not workers send by the other.
 pub(crate) const MORE_PORTS: usize = 2;
 
 /// Why a program over nodes could not begin, or go on.
@@ -66,30 +68,31 @@ pub enum JobError {
     /// Something has failed.
     #[error(transparent)]
     Failed(#[from] Failure),
-    /// An environment variable makes no sense.
+    /// An environment variable has an invalid value.
     #[error("{name}: found {found:?}; expected {expected}")]
     Environment {
         /// Which.
         name: &'static str,
-        /// What it says.
+        /// The value of the variable.
         found: OsString,
-        /// What it may say.
+        /// The accepted values.
         expected: String,
     },
-    /// More workers than can be told apart.
+    /// There are more workers than port numbers.
     #[error(
-        "{nodes} nodes of {workers} workers each, with two ports more a node, are more than {} ports",
+        "{nodes} nodes of {workers} workers each, with two ports more a node, \
+         are more than {} ports",
         PORTS_MAX
     )]
     TooMany {
-        /// How many nodes.
+        /// The number of nodes.
         nodes: u16,
-        /// How many workers each of them has.
+        /// The number of workers of each node.
         workers: usize,
     },
 }
 
-/// A program over several nodes: processes that run the same program, each with a runtime of its own.
+/// A program over several nodes: processes of one program, each with its own runtime.
 ///
 /// # Examples
 /// Every process runs this; the first also starts the others.
@@ -149,11 +152,12 @@ impl Job {
         }
     }
 
-    /// On as many nodes as `RADDLE_NODES` says, 1 if it says nothing, with the transport that `RADDLE_TRANSPORT` names, and the progress that
-    /// `RADDLE_PROGRESS` names.
+    /// Creates a job from the environment: `RADDLE_NODES` is the number of nodes (default 1),
+    /// `RADDLE_TRANSPORT` the transport, and `RADDLE_PROGRESS` the progress.
     ///
-    /// A program that `mpirun` or `srun` has started as several processes has its nodes by [`TransportKind::Mpi`] if no transport is named, and by that as many as processes
-    /// if no number is.
+    /// A program that `mpirun` or `srun` has started as several processes uses
+    /// [`TransportKind::Mpi`] if no transport is named. With that transport, the default number of
+    /// nodes is the number of processes.
     ///
     /// # Errors
     /// [`JobError::Environment`].
@@ -171,14 +175,15 @@ impl Job {
         self
     }
 
-    /// Who receives what comes from other nodes, and when; [`Progress::Pending`], if nothing else is said.
+    /// Sets which threads receive messages from other nodes, and when; the default is
+    /// [`Progress::Pending`].
     #[must_use]
     pub fn progress(mut self, progress: Progress) -> Self {
         self.progress = progress;
         self
     }
 
-    /// What each node's runtime is to be like.
+    /// Configures each node's runtime.
     #[must_use]
     pub fn runtime(mut self, builder: Builder) -> Self {
         self.builder = builder;
@@ -192,23 +197,26 @@ impl Job {
         self
     }
 
-    /// Whether what the other nodes print on standard output is dropped.
+    /// Sets whether the standard output of the other nodes is dropped.
     #[must_use]
     pub fn quiet(mut self, is_quiet: bool) -> Self {
         self.is_quiet = is_quiet;
         self
     }
 
-    /// Runs `setup` on all nodes, then `main` on the first; returns what that does, and none at the other nodes.
+    /// Runs `setup` on all nodes, then `main` on the first. Returns the result of `main` on the
+    /// first node, and `None` on the others.
     ///
-    /// All nodes together have at most [`PORTS_MAX`] ports: one for each worker, and two more a node. From here on glibc's allocator keeps up to 16 MB of freed memory an arena, for messages.
+    /// All nodes together have at most [`PORTS_MAX`] ports: one for each worker, and two more per
+    /// node. From here on glibc's allocator keeps up to 16 MB of freed memory per arena, for
+    /// messages.
     ///
     /// # Errors
-    /// [`JobError`]; at nodes that were started also when the first has ended without a word.
-    /// [`JobError::Failed`] where an entry of any node has panicked, and nothing that `main` waited
-    /// for has told it so.
+    /// [`JobError`]; on nodes that were started, also if the first node has ended unexpectedly.
+    /// [`JobError::Failed`] if an entry on any node has panicked and no wait in `main` has reported
+    /// it.
     /// # Panics
-    /// With what `setup` and `main` panic with.
+    /// If `setup` or `main` panics, with the same panic.
     pub fn run<S, R>(
         self,
         setup: impl FnOnce(&Setup<'_>) -> S,
@@ -258,7 +266,8 @@ impl Job {
         }
     }
 
-    /// As [`run`](Self::run), on nodes within this process: each has its runtime and its memory, and they meet in messages alone.
+    /// As [`run`](Self::run), on nodes within this process. Each node has its own runtime and
+    /// memory; the nodes communicate only by messages.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -318,13 +327,14 @@ impl Job {
     }
 }
 
-/// How many processes share the machine.
+/// The number of processes that share the machine.
 #[cfg(not(shuttle))]
 fn processes_of(nodes: u16) -> Result<NonZeroUsize, NetError> {
     NonZeroUsize::new(nodes.into()).ok_or(NetError::Shape(Shape { nodes: 0, ports: 1 }))
 }
 
-/// Says which of the processes on this machine a node is: where MPI does not say so, it has as many on each, one after the other.
+/// Tells a node's builder its number among the processes of this machine. Unless MPI gives it, each
+/// machine is assumed to have equally many processes with consecutive numbers.
 #[cfg(not(shuttle))]
 fn of_node(builder: Builder, node: &Node, kind: TransportKind, processes: NonZeroUsize) -> Builder {
     let local_rank = Launch::local_rank().filter(|_| kind.is_by_mpi());
@@ -343,12 +353,12 @@ fn shape(nodes: u16, builder: &Builder) -> Result<Shape, JobError> {
     if usize::from(nodes) * ports > PORTS_MAX {
         return Err(JobError::TooMany { nodes, workers });
     }
-    // At most `PORTS_MAX`, but where there are no nodes: that is told where they are brought up.
+    // At most `PORTS_MAX` unless the nodes cannot exist; starting them reports that.
     let ports = u16::try_from(ports).unwrap_or(u16::MAX);
     Ok(Shape { nodes, ports })
 }
 
-/// Makes the runtime of a node, whose workers hear of others by a network, if they are who receives.
+/// Makes the runtime of a node. Its workers use the network if they receive.
 #[cfg(not(shuttle))]
 fn builder_of(
     builder: Builder,
@@ -396,7 +406,7 @@ pub(crate) fn run_on<S, R>(
     unreported.map_or(Ok(Some(result)), |failure| Err(failure.into()))
 }
 
-/// What all nodes do alike before the program begins.
+/// The part of a program that all nodes run before the main part begins.
 pub struct Setup<'a> {
     runtime: &'a Runtime,
     system: &'a Arc<System>,
@@ -420,7 +430,7 @@ impl<'a> Setup<'a> {
         remote::away(self.system).map_or(0, |away| away.me.into())
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn node_count(&self) -> usize {
         let away = remote::away(self.system);
         away.map_or(1, |away| away.node_count.into())
@@ -438,7 +448,8 @@ impl<'a> Setup<'a> {
         self.array_with(ArrayOptions::new(shape), make)
     }
 
-    /// Makes an array over all nodes, with options; the workers of all nodes are counted through, those of the first node first.
+    /// Makes an array over all nodes, with options. The workers of all nodes are numbered
+    /// consecutively, starting with those of the first node.
     ///
     /// # Panics
     /// As [`Chares::array_with`](crate::Chares::array_with).
@@ -450,7 +461,8 @@ impl<'a> Setup<'a> {
         Plan::new(self.system, options, true).make(self.system, make)
     }
 
-    /// Makes an array over all nodes again, of a [checkpoint](Array::checkpoint) in `folder`, whatever number of workers and nodes had written it.
+    /// Makes an array over all nodes from a [checkpoint](Array::checkpoint) in `folder`. The
+    /// numbers of workers and nodes may differ from those that wrote it.
     ///
     /// # Errors
     /// [`CheckpointError`].

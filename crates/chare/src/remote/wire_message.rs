@@ -70,7 +70,7 @@ pub(crate) enum WireMessage<'a> {
     },
     /// About elements that move.
     Travel(Travel),
-    /// An array is no more.
+    /// An array no longer exists.
     Destroy { collection: u32 },
     /// A request to be notified when all nodes are quiet; for the first node.
     AskQuiet { reply: u64 },

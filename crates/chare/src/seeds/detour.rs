@@ -24,7 +24,7 @@ pub(crate) enum Way {
     Detour(usize),
     /// To another node.
     Away(u16),
-    /// Nowhere: the element is no more.
+    /// Nowhere: the element has ended.
     Gone,
 }
 

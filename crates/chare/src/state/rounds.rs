@@ -111,7 +111,7 @@ impl NextRounds {
         !self.sections.is_empty()
     }
 
-    /// A section is no more.
+    /// A section no longer exists.
     pub(crate) fn forget(&mut self, section: u32) {
         self.sections.retain(|next| next.section != section);
     }

@@ -1,9 +1,10 @@
-//! Moves and swaps of single elements, as long as they shorten the way of bytes and no worker gets too much to do.
+//! Moves and swaps of single elements, as long as they shorten the way of bytes and overload no
+//! worker.
 
 use super::{Costs, flows};
 use crate::balance::strategy::LoadView;
 
-/// How much above the average a worker may have by elements that come to it.
+/// The excess over the average that a worker may reach by elements that come to it.
 const TOLERANCE: f64 = 0.05;
 const PASSES_MAX: usize = 8;
 /// Steps of a pass beyond which elements are only moved, not swapped.
@@ -70,7 +71,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Sends an element to where it saves most, alone or in exchange for another one; true when it went.
+    /// Moves an element to the worker that saves most, alone or in a swap. Returns true if it
+    /// moved.
     fn step(&mut self, placed: &mut [usize], element: usize) -> bool {
         let from = placed[element];
         let mut wishes: Vec<(f64, usize)> = self.partners[element]
@@ -99,7 +101,7 @@ impl<'a> Search<'a> {
         false
     }
 
-    /// Whom to take in exchange, so that most is saved and neither worker gets too much.
+    /// Returns the element to swap with, so that most is saved and neither worker is overloaded.
     fn other(&self, placed: &[usize], element: usize, to: usize, gain: f64) -> Option<usize> {
         let from = placed[element];
         let limit = self.limit.max(self.sums[from]).max(self.sums[to]);

@@ -35,7 +35,7 @@ fn moved(view: &LoadView, placed: &[usize]) -> usize {
 }
 
 #[test]
-fn pairs_come_together_and_nobody_has_more_to_do() {
+fn pairs_come_together_and_no_worker_has_more_to_do() {
     for worker_count in 2..6 {
         let count = 4 * worker_count;
         let workers: Vec<usize> = (0..count).map(|element| element % worker_count).collect();
@@ -60,7 +60,7 @@ fn pairs_come_together_and_nobody_has_more_to_do() {
 }
 
 #[test]
-fn what_is_well_placed_stays() {
+fn well_placed_elements_stay() {
     let view = view(
         2,
         &[0, 0, 1, 1],
@@ -93,7 +93,7 @@ fn names_of_groups_follow_where_their_elements_are() {
 }
 
 #[test]
-fn nothing_to_place_and_nobody_to_place_on_are_no_trouble() {
+fn no_elements_and_no_workers_are_accepted() {
     for worker_count in [0, 1, 3] {
         let none = view(worker_count, &[], &[]);
         assert!(ByTraffic::default().place(&none).is_empty());

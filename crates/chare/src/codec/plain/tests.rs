@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::codec::{BySerde as _, best};
 
-/// Writes a buffer behind `offset` other bytes, so that it is read from any alignment; returns all bytes.
+/// Writes a buffer behind `offset` other bytes, so that it is read from any alignment. Returns all
+/// bytes.
 #[track_caller]
 fn round_trip<B: Buffer + Debug>(buffer: &B, offset: usize) -> Vec<u8> {
     let mut bytes = vec![0xee; offset];
@@ -48,8 +49,10 @@ macro_rules! every_number {
 }
 
 every_number! {
-    u8_comes_back: u8 u16_comes_back: u16 u32_comes_back: u32 u64_comes_back: u64 u128_comes_back: u128
-    i8_comes_back: i8 i16_comes_back: i16 i32_comes_back: i32 i64_comes_back: i64 i128_comes_back: i128
+    u8_comes_back: u8 u16_comes_back: u16 u32_comes_back: u32 u64_comes_back: u64
+    u128_comes_back: u128
+    i8_comes_back: i8 i16_comes_back: i16 i32_comes_back: i32 i64_comes_back: i64
+    i128_comes_back: i128
     f32_comes_back: f32 f64_comes_back: f64
 }
 
@@ -77,7 +80,7 @@ fn a_length_beyond_the_bytes_is_refused() {
 }
 
 #[test]
-fn what_is_no_buffer_goes_as_serde_says() {
+fn other_types_are_serialised_by_serde() {
     let words = vec!["one".to_owned(), String::new()];
     let mut bytes = Vec::new();
     let crossing = best!(Vec<String>);
@@ -99,13 +102,16 @@ fn numbers_of_other_machines_are_turned_around() {
 
 proptest! {
     #[test]
-    fn floats_of_all_bits_come_back(bits in prop::collection::vec(any::<u64>(), 0..300), offset in 0_usize..17) {
+    fn floats_of_all_bits_come_back(
+        bits in prop::collection::vec(any::<u64>(), 0..300),
+        offset in 0_usize..17,
+    ) {
         let floats: Vec<_> = bits.into_iter().map(f64::from_bits).collect();
         round_trip(&floats, offset);
     }
 
     #[test]
-    fn bytes_that_nobody_wrote_make_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn arbitrary_bytes_make_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let read = best!(Box<[u32]>).read(&mut &bytes[..]);
         if let Ok(numbers) = read {
             prop_assert!(size_of_val(&*numbers) < bytes.len());

@@ -312,7 +312,7 @@ impl<T: Chare> Collection<T> {
     /// The worker where reductions and scans of a group end.
     ///
     /// # Errors
-    /// When it is a section that is no more.
+    /// When it is a section that no longer exists.
     pub(crate) fn root_of(&self, group: Group) -> Result<usize, Failure> {
         match group {
             None => Ok(self.root),
@@ -473,7 +473,7 @@ impl<T: Chare> Collection<T> {
         vacant.filter(|_| !self.has_birth())
     }
 
-    /// Why a message for an element that is no more fails.
+    /// Why a message for an element that has ended fails.
     pub(crate) fn gone(&self, number: Number, entry: &str) -> Failure {
         let died = self.death(|death| death.number == number);
         let name = self.name(self.index_of(number));

@@ -170,7 +170,7 @@ impl<T: Chare> Cx<T> {
         self.rounds = rounds;
     }
 
-    /// A section is no more.
+    /// A section no longer exists.
     pub(crate) fn forget_rounds(&mut self, section: u32) {
         self.rounds.forget(section);
     }
@@ -205,7 +205,7 @@ impl<T: Chare> Cx<T> {
         self.index.is_some()
     }
 
-    /// Ends the program: threads waiting in [`until_exit`](crate::Chares::until_exit) continue. Messages under way are
+    /// Ends the program: threads waiting in [`Chares::until_exit`](crate::Chares::until_exit) continue. Messages under way are
     /// not stopped.
     pub fn exit(&self) {
         self.with_system(|system| system.exit());

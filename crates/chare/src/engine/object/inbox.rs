@@ -61,7 +61,7 @@ impl<C> Queue<C> {
     }
 }
 
-/// Takes what an inbox gives up when its element is no more.
+/// Takes what an inbox gives up when its element has ended.
 pub struct Lost<'a> {
     /// Reports a panic in the destructor of a message.
     report_panic: &'a dyn Fn(&(dyn Any + Send)),

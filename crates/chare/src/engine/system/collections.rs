@@ -75,7 +75,7 @@ impl Collections {
         self.table().entries[place_of(id)].shared = Some(shared);
     }
 
-    /// The collection with this id, unless it is no more.
+    /// The collection with this id, unless it no longer exists.
     pub(crate) fn get(&self, id: u32) -> Option<Shared> {
         let table = self.table();
         let entry = &table.entries[place_of(id)];

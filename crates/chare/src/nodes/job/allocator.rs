@@ -1,15 +1,18 @@
-//! What the allocator is told of a program whose messages are long.
+//! Allocator settings for programs with long messages.
 
 use std::hint::black_box;
 
 /// The block that is freed.
 const BYTES: usize = 8 << 20;
 
-/// Has the allocator keep memory that is freed, for the next message.
+/// Makes the allocator keep freed memory for the next message.
 ///
-/// Each message between nodes needs memory on its way, and at its end. Of an arena of which more than 128 KB are free at its end, glibc gives these back to the system, and has them again for the
-/// next message, page by page: that took four fifths of the time of kNeighbor with 64 KB between processes. How much may stay it learns from the largest block that was ever freed (`mallopt(3)`, the
-/// dynamic threshold): so one is, which nobody touches, so that it costs two system calls. From then on 16 MB an arena may stay. To other allocators it means nothing.
+/// Each message between nodes needs memory on its way and at its destination. If more than 128 KB
+/// at the end of an arena are free, glibc returns them to the system, and gets them back page by
+/// page for the next message. That took four fifths of the time of kNeighbor with 64 KB between
+/// processes. The limit adapts to the largest block that was ever freed (`mallopt(3)`, the dynamic
+/// threshold). So one large block is allocated and freed, without being touched, at the cost of two
+/// system calls. From then on 16 MB per arena may stay. Other allocators are not affected.
 pub(super) fn keep_freed_memory() {
     let mut block = Vec::<u8>::new();
     // Without so much memory there is nothing to keep.

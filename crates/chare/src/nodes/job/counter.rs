@@ -1,4 +1,5 @@
-//! What a node receives letters with: its first port, what has come in part, and what is to be sent while it receives.
+//! The receiving side of a node: its first port, partial wire messages, and wire messages to send
+//! while receiving.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,7 +7,7 @@ use super::super::net::{Data, NetError, Port, PortId, SendError};
 use super::transport::{MORE, send};
 use crate::remote::WireMessage;
 
-/// Where letters come in. One thread at a time uses it.
+/// The port for incoming wire messages. One thread at a time uses it.
 pub(super) struct Counter {
     port: Port,
     /// WireMessages that have come in part.
@@ -15,7 +16,7 @@ pub(super) struct Counter {
     kept: VecDeque<(u16, Vec<u8>)>,
     /// Nodes that are no more, and lanes that make no sense.
     ends: VecDeque<NetError>,
-    /// What is to be sent, of the first so much has gone.
+    /// Wire messages to send, and the number of bytes of the first one that have been sent.
     outgoing: VecDeque<(u16, Vec<u8>)>,
     sent: usize,
 }
@@ -40,7 +41,7 @@ impl Counter {
             || !self.outgoing.is_empty()
     }
 
-    /// True when something that was to be sent had no room.
+    /// True if a wire message could not be sent for lack of space.
     pub(super) fn has_outgoing(&self) -> bool {
         !self.outgoing.is_empty()
     }
@@ -69,7 +70,7 @@ impl Counter {
                     wire_message.extend_from_slice(bytes);
                     take(from.node.0, &wire_message);
                 }
-                // Without a letter it is a call to look.
+                // A message without data only asks the receiver to check for work.
                 None if bytes.is_empty() => {}
                 None => take(from.node.0, bytes),
             }
@@ -92,12 +93,12 @@ impl Counter {
         has_come
     }
 
-    /// What is to be told of a node that is no more.
+    /// The next node end to report.
     pub(super) fn next_end(&mut self) -> Option<NetError> {
         self.ends.pop_front()
     }
 
-    /// The next letter that was kept.
+    /// The next wire message that was kept.
     pub(super) fn next_kept(&mut self) -> Option<(u16, Vec<u8>)> {
         self.kept.pop_front()
     }
@@ -114,13 +115,14 @@ impl Counter {
         Some(value)
     }
 
-    /// Sends what there is room for, after what was to be sent before.
+    /// Sends as much as there is space for, the earlier wire messages first.
     pub(super) fn send(&mut self, more: Vec<(u16, Vec<u8>)>) {
         self.outgoing.extend(more);
         while let Some((node, wire_message)) = self.outgoing.front() {
             match send(&mut self.port, *node, wire_message, &mut self.sent) {
                 Err(SendError::Full) => break,
-                // Whoever is no more needs no letters; that it is, all are told.
+                // A node that has ended needs no wire messages; its end is reported to all
+                // separately.
                 Ok(()) | Err(_) => {
                     self.outgoing.pop_front();
                     self.sent = 0;

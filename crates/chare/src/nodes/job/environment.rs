@@ -1,4 +1,4 @@
-//! What the environment says of a program's nodes.
+//! The environment variables for a program's nodes.
 
 use raddle_net::{Launch, TransportKind};
 
@@ -11,11 +11,12 @@ use crate::watch;
 /// in code, and by MPI, as far as ports suffice.
 pub const NODES_MAX: u16 = 256;
 
-/// How many nodes there are to be, and how they are to work: what `RADDLE_NODES`, `RADDLE_TRANSPORT` and `RADDLE_PROGRESS` say, as `raddle launch` sets them, and whether MPI has
-/// started this program.
+/// The number of nodes and how they work, from `RADDLE_NODES`, `RADDLE_TRANSPORT` and
+/// `RADDLE_PROGRESS` as `raddle launch` sets them, and from MPI if it has started this program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JobEnvironment {
-    /// As many as was said, or as MPI has started; none where nothing is said, or of one process alone.
+    /// The number of nodes that was given, or that MPI has started; `None` without either, or for a
+    /// single process.
     pub nodes: Option<u16>,
     /// As was said, or by MPI where that has started this process beside others.
     pub transport: Option<TransportKind>,

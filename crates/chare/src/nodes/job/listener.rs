@@ -1,19 +1,24 @@
-//! Who receives letters: whichever thread is at it, one at a time, and gives them to the workers.
+//! Receives wire messages and hands them to the workers. Any thread may receive, but only one at a
+//! time.
 //!
-//! Workers receive between two tasks, while they look for work, and when they have to wait for room for what they send; or one thread does, and nothing
-//! else ([`Progress`](super::Progress)). Whoever it is acts as a thread that is no worker: letters keep their order, since one thread at a time takes
-//! them, and hands them out in the one order of all that comes from outside. What is sent meanwhile waits until then, because who makes room does not wait
-//! for room.
+//! By default, workers receive between two tasks, while they look for work, and while they wait for
+//! space for a message to send. Alternatively a dedicated thread receives
+//! ([`Progress`](super::Progress)). The receiving thread acts as a thread that is not a worker.
+//! Wire messages keep their order, since one thread at a time takes them and hands them out in the
+//! single order of messages from outside. Messages sent meanwhile wait until it has finished, since
+//! a thread that frees space must not itself wait for space.
 //!
-//! # No letter is left
-//! A worker that is about to sleep says so and looks here then (I1 of [`raddle_sync::idle`]). It can look only while no other thread is here; that one may
-//! have looked before a letter came of which nobody was told, since this worker still counted as one that searches. So who finds another here does not
-//! sleep, and looks again.
+//! # No wire message is left behind
+//! A worker that is about to sleep announces that and then checks here (I1 of
+//! [`raddle_sync::idle`]). The check is possible only if no other thread is receiving. That thread
+//! may have checked before a wire message came for which no worker was woken, because this worker
+//! still counted as searching. So a worker that finds another thread receiving does not sleep, and
+//! checks again.
 //!
 //! # Memory ordering
 //! | label | release side | acquire side | what it publishes |
 //! |---|---|---|---|
-//! | D1 | who opens the desk sets its system, then its state | who receives loads the state | the system to which letters are handed out |
+//! | D1 | opening sets the system, then the state | receiving loads the state | the system |
 
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
@@ -41,24 +46,24 @@ thread_local! {
 /// Nothing is handed out yet: all do the same set-up first.
 const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
-/// The program is over, and what still comes is nobody's.
+/// The program is over: wire messages that still arrive are ignored.
 const ENDED: u32 = 2;
 
-/// Where letters are received.
+/// Receives wire messages.
 pub(super) struct Listener {
     counter: Mutex<Counter>,
     state: AtomicU32,
     system: OnceLock<Weak<System>>,
     idle: IdleSet,
     pump: Pump,
-    /// What those who receive want to send.
+    /// Wire messages that the receiving thread wants to send.
     waiting: Mutex<Vec<(u16, Vec<u8>)>>,
-    /// Somebody is to look once more whether this node is quiet.
+    /// A thread must check once more whether this node is quiet.
     looks_again: AtomicBool,
-    /// How the program ended, and who waits for that.
+    /// The outcome of the program, and the thread that waits for it.
     end: Mutex<End>,
     has_ended: AtomicBool,
-    /// The first node has told all to stop, or is about to: from then on they leave.
+    /// The first node has asked all to stop, or is about to: from then on they may leave.
     stops: AtomicBool,
 }
 
@@ -70,7 +75,7 @@ struct End {
 
 impl fmt::Debug for Listener {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Desk").finish_non_exhaustive()
+        formatter.debug_struct("Listener").finish_non_exhaustive()
     }
 }
 
@@ -90,19 +95,20 @@ impl Listener {
         }
     }
 
-    /// Hands out letters from now on, to this system.
+    /// Starts to hand out wire messages to this system.
     pub(super) fn open(&self, system: &Arc<System>) {
         let system = Arc::downgrade(system);
         self.system.set(system).expect("it is opened once");
-        // ORDERING(D1): Release, the system is there for who finds it open.
+        // ORDERING(D1): Release, the system is set for threads that find the state open.
         let _ = self.state.compare_exchange(CLOSED, OPEN, Release, Relaxed);
-        // What came before has woken nobody.
+        // Earlier wire messages have woken no worker.
         self.idle.work_came(0);
     }
 
     /// The program is over: from now on the other nodes may leave. For the first.
     pub(super) fn stop(&self) {
-        // Relaxed: the letters by which the others hear of it go after this, and they leave after those.
+        // Relaxed: the wire messages that report the end are sent after this, and nodes leave after
+        // them.
         self.stops.store(true, Relaxed);
     }
 
@@ -113,14 +119,14 @@ impl Listener {
 
     /// True when the program is over here.
     pub(super) fn is_over(&self) -> bool {
-        // Relaxed: who waits looks again and again.
+        // Relaxed: waiting threads check repeatedly.
         self.state.load(Relaxed) == ENDED
     }
 
     fn finish(&self, result: Result<(), NetError>) {
         let mut end = locked(&self.end);
         end.error = end.error.take().or(result.err());
-        // Relaxed: the lock orders it for who waits; for the others, as in `is_over`.
+        // Relaxed: the lock orders it for the waiter; for others, as in `is_over`.
         self.state.store(ENDED, Relaxed);
         self.has_ended.store(true, Relaxed);
         let waits = end.waits.take();
@@ -144,13 +150,14 @@ impl Listener {
         RECEIVES.with(std::cell::Cell::get)
     }
 
-    /// Has somebody look once more whether this node is quiet, when this thread, which is receiving, has sent what it has to.
+    /// Requests one more check whether this node is quiet, after this receiving thread has sent its
+    /// messages.
     pub(super) fn look_again(&self) {
         // Relaxed: the lock of the counter orders it.
         self.looks_again.store(true, Relaxed);
     }
 
-    /// Sends a letter later, after what is being received.
+    /// Sends a wire message later, after those being received.
     pub(super) fn send_later(&self, node: u16, wire_message: Vec<u8>) {
         locked(&self.waiting).push((node, wire_message));
     }
@@ -220,12 +227,12 @@ impl Listener {
         while let Some(error) = counter.next_end() {
             self.report_end(&system, error);
         }
-        // Relaxed: whoever comes next looks again if it is not this thread.
+        // Relaxed: if another thread receives next, it checks again.
         self.looks_again.store(false, Relaxed);
         quiet::look(&system);
         counter.send(std::mem::take(&mut *locked(&self.waiting)));
         if !has_done && counter.has_outgoing() {
-            // Nothing tells when there is room.
+            // Nothing notifies this thread when there is space.
             yield_now();
         }
         // Relaxed: as above.
@@ -253,12 +260,12 @@ impl Listener {
         });
     }
 
-    /// A node is no more, or what comes from it makes no sense.
+    /// A node has ended, or its messages are invalid.
     fn report_end(&self, system: &Arc<System>, error: NetError) {
         match error {
             NetError::Left(NodeId(0)) => return self.close(),
-            // Others than the first may hear of that before they are told to stop; too early, the first says so.
-            // Relaxed: as in `stop`.
+            // Other nodes than the first may see that before they are asked to stop; if it is too
+            // early, the first node reports it. Relaxed: as in `stop`.
             NetError::Left(_) if !Self::is_first(system) || self.stops.load(Relaxed) => return,
             _ => {}
         }
@@ -295,7 +302,7 @@ impl Network for Listener {
     }
 
     fn has_news(&self) -> bool {
-        // Relaxed: `open` tells those who sleep.
+        // Relaxed: `open` wakes the sleeping workers.
         self.state.load(Relaxed) == OPEN
             && self.counter.try_lock().map_or(true, |counter| {
                 // Relaxed: the lock orders it.

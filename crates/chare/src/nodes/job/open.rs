@@ -1,4 +1,4 @@
-//! A desk while the program runs.
+//! A listener while the program runs.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{JobError, Progress};
 use crate::engine::system::System;
 use crate::remote;
 
-/// A desk that hands out letters. Dropping it closes that.
+/// A listener that hands out wire messages until this value is dropped.
 pub(super) struct Open {
     listener: Arc<Listener>,
     system: Arc<System>,
@@ -29,7 +29,7 @@ impl Open {
             Progress::Pending | Progress::EachSend => None,
             Progress::Thread => {
                 let listener = Arc::clone(listener);
-                let builder = thread::Builder::new().name("raddle-letters".to_owned());
+                let builder = thread::Builder::new().name("raddle-receiver".to_owned());
                 let started = builder.spawn(move || receive(&listener));
                 Some(started.map_err(|error| NetError::System {
                     what: "a thread",
@@ -59,7 +59,7 @@ impl Drop for Open {
         if let Some(away) = remote::away(&self.system) {
             away.call();
         }
-        // Its panic, if any, has been told.
+        // A panic of the thread has been reported already.
         let _ = thread.join();
     }
 }

@@ -1,14 +1,16 @@
-//! Who makes progress on the network.
+//! The threads that make progress on the network.
 
 use std::fmt;
 
-/// Who receives what comes from other nodes, and when.
+/// Selects the threads that receive messages from other nodes, and when.
 ///
 /// # Source
-/// Mei, Zheng, Gioachin, Kalé, Optimizing a parallel runtime system for multicore clusters, section 3 and figure 3: the three compared there.
+/// Mei, Zheng, Gioachin, Kalé, Optimizing a parallel runtime system for multicore clusters, section
+/// 3 and figure 3, compares the three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Progress {
-    /// Workers, between two tasks, while they look for work, and when what they send has no room.
+    /// Workers receive: between two tasks, while they look for work, and when there is no space to
+    /// send.
     #[default]
     Pending,
     /// Workers, then and after everything that they send to another node.

@@ -1,4 +1,5 @@
-//! WireMessages as messages between ports: each worker sends by its own, so that what it sends keeps its order and takes no lock that another has.
+//! Wire messages as messages between ports. Each worker sends through its own port, so its messages
+//! keep their order and need no shared lock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,13 +13,14 @@ use super::{MORE_PORTS, Progress};
 use crate::failure::Failure;
 use crate::remote::{Transport, locked};
 
-/// A piece of a letter, of which there are more to come.
+/// Marks a piece of a wire message that is followed by more pieces.
 pub(super) const MORE: u32 = 1;
 
-/// How long who has no room keeps its CPU: a few copies of a long piece from core to core, of about 30 µs each.
+/// The time that a sender without space keeps its CPU: a few copies of a long piece from core to
+/// core, of about 30 µs each.
 const PATIENCE: Duration = Duration::from_micros(100);
 
-/// Sends letters by the ports of a node.
+/// Sends wire messages through the ports of a node.
 pub(super) struct NetTransport {
     me: NodeId,
     /// One for each worker, and the last for all other threads.
@@ -29,7 +31,7 @@ pub(super) struct NetTransport {
 
 impl fmt::Debug for NetTransport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "NetCarrier({})", self.me)
+        write!(formatter, "NetTransport({})", self.me)
     }
 }
 
@@ -66,9 +68,10 @@ impl Transport for NetTransport {
         let (mut sent, mut waits_since) = (0, None);
         while let Err(error) = send(&mut port, node, wire_message, &mut sent) {
             match error {
-                // Nobody receives any more, and nobody is to wait for room elsewhere: all nodes end.
+                // Nothing receives any more, and no thread should wait for space elsewhere: all
+                // nodes end.
                 SendError::Full if self.listener.is_over() => return Ok(()),
-                // The other side may be waiting for room here.
+                // The other side may be waiting for space here.
                 SendError::Full if self.listener.try_receive() => waits_since = None,
                 SendError::Full => pause(*waits_since.get_or_insert_with(Instant::now)),
                 error => return Err(Failure::new(error.to_string())),
@@ -90,13 +93,13 @@ impl Transport for NetTransport {
             index: 0,
         };
         let mut port = locked(&self.ports[self.ports.len() - 1]);
-        // Where there is no room, there is something to look at anyway.
+        // Without space, the receiver has something to check anyway.
         let _ = port.send(own, with_doorbell(0), &[]);
     }
 }
 
-/// Waits a moment for room, of which nothing tells. Mostly the other side is about to make some, and who gave the CPU away to others that want it would
-/// miss that.
+/// Waits a moment for space, which is not signalled. Usually the other side is about to free some,
+/// and a thread that yields its CPU would miss that.
 fn pause(since: Instant) {
     if since.elapsed() < PATIENCE {
         spin_loop();
@@ -105,7 +108,7 @@ fn pause(since: Instant) {
     }
 }
 
-/// Sends a letter piece by piece; `sent` says how much of it has gone.
+/// Sends a wire message piece by piece; `sent` is the number of bytes that have been sent.
 pub(super) fn send(
     port: &mut Port,
     node: u16,

@@ -90,7 +90,7 @@ impl<T: Chare> Part<T> {
     /// The members of a section, without a lock where this worker has looked them up before.
     ///
     /// # Errors
-    /// When it is no more.
+    /// When it no longer exists.
     pub(crate) fn section(&self, id: u32) -> Result<Arc<Members>, Failure> {
         self.with_section(id, |known| Arc::clone(&known.members))
     }
@@ -139,7 +139,7 @@ impl<T: Chare> Part<T> {
     /// The worker where reductions and scans of a group end.
     ///
     /// # Errors
-    /// When it is a section that is no more.
+    /// When it is a section that no longer exists.
     pub(crate) fn root_of(&self, group: Group) -> Result<usize, Failure> {
         match group {
             None => Ok(self.collection.root()),
@@ -150,7 +150,7 @@ impl<T: Chare> Part<T> {
     /// Calls `call` with what says which scans of a group have no result.
     ///
     /// # Errors
-    /// When it is a section that is no more.
+    /// When it is a section that no longer exists.
     pub(crate) fn with_scan_loss<R>(
         &self,
         group: Group,
@@ -219,7 +219,7 @@ impl<T: Chare> Part<T> {
         self.sections.known.borrow().contains_key(&id)
     }
 
-    /// False for a section that is no more.
+    /// False for a section that no longer exists.
     pub(crate) fn has_group(&self, group: Group) -> bool {
         group.is_none_or(|section| self.section(section).is_ok())
     }

@@ -224,14 +224,14 @@ impl<T: Chare> Slot<T> {
         self.aside.as_ref()?.awaits_step
     }
 
-    /// Takes what has come for scans of a section that is no more.
+    /// Takes what has come for scans of a section that no longer exists.
     pub(crate) fn take_steps(&mut self, section: u32) -> Steps {
         let steps = self.aside.as_mut().map(|aside| &mut aside.steps);
         let taken = steps.map(|steps| steps.extract_if(|key, _| key.0 == Some(section)));
         taken.into_iter().flatten().collect()
     }
 
-    /// A section is no more. What an asynchronous entry has of it goes with the element.
+    /// A section no longer exists. What an asynchronous entry has of it goes with the element.
     pub(super) fn forget_rounds(&mut self, section: u32) {
         if let State::Ready(body) = &mut self.state {
             body.cx.forget_rounds(section);
