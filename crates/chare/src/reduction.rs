@@ -578,7 +578,7 @@ fn deserted<T: Chare>(local: &Local, group: Group) -> Failure {
     })
 }
 
-/// Why a reduction has no result: it is that of a section that no longer exists or has lost a member.
+/// Returns why a reduction has no result: its section no longer exists, or has lost a member.
 fn lost<T: Chare>(part: &Part<T>, group: Group, round: u64) -> Option<Failure> {
     match part.section(group?) {
         Ok(members) => members.loss.of(round),

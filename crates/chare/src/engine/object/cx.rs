@@ -205,8 +205,8 @@ impl<T: Chare> Cx<T> {
         self.index.is_some()
     }
 
-    /// Ends the program: threads waiting in [`Chares::until_exit`](crate::Chares::until_exit) continue. Messages under way are
-    /// not stopped.
+    /// Ends the program: threads that wait in [`until_exit`](crate::Chares::until_exit) continue.
+    /// Messages under way are not stopped.
     pub fn exit(&self) {
         self.with_system(|system| system.exit());
     }
