@@ -55,7 +55,8 @@ pub use self::iter::{IntoIter, Iter, IterMut};
 /// local index in that chunk. Empty chunks are ordinary chunks. Two arrays are equal when their
 /// elements are equal, however the elements are cut into chunks.
 ///
-/// Memory beside the elements: 32 bytes per chunk if all chunks are equally long, otherwise about 80.
+/// Memory beside the elements: 32 bytes per chunk if all chunks are equally long, otherwise about
+/// 80.
 #[derive(Clone)]
 pub struct ChunkedArray<T> {
     chunks: Vec<Chunk<T>>,
@@ -293,7 +294,8 @@ impl<T> ChunkedArray<T> {
         self.iter_mut().between(start, end)
     }
 
-    /// Returns the elements with these global indices as slices, one for each chunk that holds some.
+    /// Returns the elements with these global indices as slices, one for each chunk that holds
+    /// some.
     ///
     /// Costs a binary search among the chunks for each end of the range.
     ///
@@ -373,7 +375,8 @@ impl<T> Chunk<T> {
 
 /// Returns the last chunk that begins at or before `index`.
 ///
-/// If any chunk holds that element, this one does: empty chunks that begin at `index` come before it.
+/// If any chunk holds that element, this one does: empty chunks that begin at `index` come before
+/// it.
 fn chunk_at<T>(chunks: &[Chunk<T>], index: usize) -> Option<usize> {
     chunks
         .partition_point(|chunk| chunk.start <= index)

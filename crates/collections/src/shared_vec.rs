@@ -5,9 +5,9 @@
 //! are done the vector becomes an ordinary one. Messages can carry claims, but not borrowed slices.
 //!
 //! # Memory ordering
-//! The reference count of the memory ([`Arc`]) provides all ordering: dropping a claim releases, and
-//! the thread that turns out to hold the last reference acquires. The count of elements is relaxed,
-//! because only that thread reads it.
+//! The reference count of the memory ([`Arc`]) provides all ordering: dropping a claim releases,
+//! and the thread that turns out to hold the last reference acquires. The count of elements is
+//! relaxed, because only that thread reads it.
 //! # Invariants
 //! 1. No two claims overlap, whether they have been dropped or not. Only the claim writes to its
 //!    range, and nothing reads the range before only one reference is left.
