@@ -1,18 +1,22 @@
 //! Chunked arrays: chunks that tasks write independently of each other, read as one array.
 //!
-//! Tasks that each contribute an unknown number of elements to one array must, with a plain array, first agree on who writes where: a
-//! scan over what everybody has. With a chunked array each fills a `Vec` of its own and hands it in. Nothing is copied and nobody waits;
-//! the order of the elements is the order of the chunks, whatever order the tasks end in.
+//! With a plain array, tasks that each contribute an unknown number of elements must first compute
+//! the position of each contribution, by a scan over their counts. With a chunked array each task
+//! fills a `Vec` of its own and hands it in. Nothing is copied and no task waits. The order of the
+//! elements is the order of the chunks, in whatever order the tasks end.
 //!
-//! | to | there is | cost an element |
+//! | operation | functions | cost per element |
 //! |---|---|---|
-//! | build | [`ChunkedArray::build`], [`ChunkedArray::from_chunks`], [`ChunkedArrayBuilder`] | none: a `Vec` is moved |
-//! | pass over all | [`iter`](ChunkedArray::iter), its `for_each`, `fold` and `sum` above all | that of a slice |
-//! | pass over all in parallel | [`for_each`](ChunkedArray::for_each), [`map`](ChunkedArray::map), [`map_reduce`](ChunkedArray::map_reduce) | that of a loop over a slice |
-//! | reach one | `array[index]`, [`get`](ChunkedArray::get) | two small tables are read before the element |
+//! | build | [`ChunkedArray::build`], [`ChunkedArray::from_chunks`] | none: a `Vec` is moved |
+//! | build in any order | [`ChunkedArrayBuilder`] | none: a `Vec` is moved |
+//! | pass over all | [`iter`](ChunkedArray::iter), best by `for_each`, `fold`, `sum` | as a slice |
+//! | loop in parallel | [`for_each`](ChunkedArray::for_each) | as a loop over a slice |
+//! | map in parallel | [`map`](ChunkedArray::map) | as a loop over a slice |
+//! | reduce in parallel | [`map_reduce`](ChunkedArray::map_reduce) | as a loop over a slice |
+//! | access one | `array[index]`, [`get`](ChunkedArray::get) | two small table reads before it |
 //!
 //! # Examples
-//! Every task keeps what it finds, and nobody counts beforehand:
+//! Every task keeps the elements that it finds, and no count is needed beforehand:
 //! ```
 //! use raddle_collections::ChunkedArray;
 //!
@@ -28,8 +32,9 @@
 //! ```
 //!
 //! # Source
-//! Jetley, Kalé: Optimizations for message driven applications on multicore architectures. HiPC 2011, sect. V-E. Theirs finds an element
-//! by a binary search in a tree of chunks; ours guesses the chunk from a table, and is seldom wrong by more than one.
+//! Jetley, Kalé: Optimizations for message driven applications on multicore architectures. HiPC
+//! 2011, sect. V-E. Their array finds an element by a binary search in a tree of chunks. This one
+//! guesses the chunk from a table, and the guess is seldom wrong by more than one chunk.
 
 mod builder;
 mod guess;
@@ -44,21 +49,23 @@ use self::guess::Guess;
 use self::iter::Split;
 pub use self::iter::{IntoIter, Iter, IterMut};
 
-/// An array of elements in chunks, each a `Vec` that somebody filled on their own.
+/// An array of elements in chunks, each of them a `Vec` that was filled independently.
 ///
-/// An element has a global index, from 0 to [`len`](Self::len), and a place: its chunk, and its local index there. Empty chunks are
-/// ordinary chunks. Two arrays are equal when their elements are, however these are cut into chunks.
+/// An element has a global index, from 0 to [`len`](Self::len), and a location: its chunk and its
+/// local index in that chunk. Empty chunks are ordinary chunks. Two arrays are equal when their
+/// elements are equal, however the elements are cut into chunks.
 ///
-/// Cost beside the elements: 32 bytes a chunk where all are equally long, about 80 elsewhere.
+/// Memory beside the elements: 32 bytes per chunk if all chunks are equally long, otherwise about
+/// 80.
 #[derive(Clone)]
 pub struct ChunkedArray<T> {
     chunks: Vec<Chunk<T>>,
-    /// Where to look for an index; always made for `chunks` as they are.
+    /// Guesses the chunk of an index; always matches the current `chunks`.
     guess: Guess,
 }
 
 impl<T> ChunkedArray<T> {
-    /// An array without chunks.
+    /// Creates an array without chunks.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -67,10 +74,11 @@ impl<T> ChunkedArray<T> {
         }
     }
 
-    /// Makes an array of chunks that are there already, in this order. No element is moved.
+    /// Creates an array from existing chunks, in this order. No element is moved.
     ///
     /// # Panics
-    /// When there are 2³² chunks or more, or more elements than a `usize` counts, as elements without a size can be.
+    /// When there are 2³² chunks or more, or more elements than a `usize` can count, which is
+    /// possible with zero-sized elements.
     ///
     /// # Examples
     /// ```
@@ -94,19 +102,21 @@ impl<T> ChunkedArray<T> {
         Self { chunks, guess }
     }
 
-    /// Adds a chunk at the end. Cost: constant on average; no element is moved.
+    /// Adds a chunk at the end. Takes constant time on average; no element is moved.
     ///
     /// # Panics
-    /// As [`from_chunks`](Self::from_chunks).
+    /// In the same cases as [`from_chunks`](Self::from_chunks).
     pub fn push_chunk(&mut self, items: Vec<T>) {
         self.chunks.push(Chunk::new(self.len(), items));
         self.guess.follow(&self.chunks);
     }
 
-    /// Moves all chunks of `other` to the end, as two halves of a [`join`](raddle_runtime::join) bring theirs together.
+    /// Moves all chunks of `other` to the end.
+    ///
+    /// The two halves of a [`join`](raddle_runtime::join) can combine their results this way.
     ///
     /// # Panics
-    /// As [`from_chunks`](Self::from_chunks).
+    /// In the same cases as [`from_chunks`](Self::from_chunks).
     ///
     /// # Examples
     /// ```
@@ -115,7 +125,8 @@ impl<T> ChunkedArray<T> {
     /// fn primes(from: u32, to: u32) -> ChunkedArray<u32> {
     ///     if to - from > 100 {
     ///         let middle = from.midpoint(to);
-    ///         let (mut left, right) = raddle_runtime::join(|| primes(from, middle), || primes(middle, to));
+    ///         let (mut left, right) =
+    ///             raddle_runtime::join(|| primes(from, middle), || primes(middle, to));
     ///         left.append(right);
     ///         return left;
     ///     }
@@ -129,21 +140,21 @@ impl<T> ChunkedArray<T> {
         }
     }
 
-    /// Elements in all chunks together.
+    /// Returns the number of elements in all chunks together.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.chunks.last().map_or(0, |chunk| chunk.end())
     }
 
-    /// True without elements, though there may be empty chunks.
+    /// Returns `true` if there are no elements. There may still be empty chunks.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The element with this global index, if there is one.
+    /// Returns the element with this global index, if there is one.
     #[inline]
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&T> {
@@ -151,7 +162,7 @@ impl<T> ChunkedArray<T> {
         self.chunks.get(chunk)?.items.get(local)
     }
 
-    /// The element with this global index, if there is one.
+    /// Returns the element with this global index, if there is one.
     #[inline]
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
@@ -159,7 +170,7 @@ impl<T> ChunkedArray<T> {
         self.chunks.get_mut(chunk)?.items.get_mut(local)
     }
 
-    /// The chunk that holds the element with this global index, and its local index there.
+    /// Returns the chunk that holds the element with this global index, and its local index there.
     #[inline]
     #[must_use]
     pub fn locate(&self, index: usize) -> Option<(usize, usize)> {
@@ -168,7 +179,7 @@ impl<T> ChunkedArray<T> {
         if local < self.chunks[guessed].items.len() {
             return Some((guessed, local));
         }
-        // Nearly all that are not in the chunk guessed are in the next one.
+        // If the guess is wrong, the element is nearly always in the next chunk.
         let next = guessed + 1;
         local = index.wrapping_sub(self.chunks.get(next)?.start);
         if local < self.chunks[next].items.len() {
@@ -184,7 +195,7 @@ impl<T> ChunkedArray<T> {
         (local < self.chunks[chunk].items.len()).then_some((chunk, local))
     }
 
-    /// The global index of the element with index `local` of chunk `chunk`, if there is one.
+    /// Returns the global index of the element at `local` in chunk `chunk`, if there is one.
     ///
     /// # Examples
     /// ```
@@ -201,14 +212,14 @@ impl<T> ChunkedArray<T> {
         (local < chunk.items.len()).then_some(chunk.start + local)
     }
 
-    /// Chunks, empty ones too.
+    /// Returns the number of chunks, including empty ones.
     #[inline]
     #[must_use]
     pub fn chunk_count(&self) -> usize {
         self.chunks.len()
     }
 
-    /// The elements of a chunk.
+    /// Returns the elements of a chunk.
     ///
     /// # Panics
     /// When there is no such chunk.
@@ -221,40 +232,42 @@ impl<T> ChunkedArray<T> {
         }
     }
 
-    /// The chunks, in order.
+    /// Returns an iterator over the chunks, in order.
     pub fn chunks(&self) -> impl DoubleEndedIterator<Item = &[T]> + ExactSizeIterator + Clone {
         self.chunks.iter().map(|chunk| chunk.items.as_slice())
     }
 
-    /// The chunks, in order.
+    /// Returns an iterator over the chunks, in order.
     pub fn chunks_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut [T]> + ExactSizeIterator {
         self.chunks
             .iter_mut()
             .map(|chunk| chunk.items.as_mut_slice())
     }
 
-    /// Gives the chunks back. No element is moved.
+    /// Returns the chunks. No element is moved.
     #[must_use]
     pub fn into_chunks(self) -> Vec<Vec<T>> {
         self.chunks.into_iter().map(|chunk| chunk.items).collect()
     }
 
-    /// The elements, in order.
+    /// Returns an iterator over the elements, in order.
     ///
-    /// A `for` loop over it costs about as much as one over a slice; `for_each`, `fold`, `sum` and the like go through each chunk as
-    /// through a slice.
+    /// A `for` loop over it costs about as much as one over a slice. `for_each`, `fold`, `sum` and
+    /// similar methods pass over each chunk as over a slice.
     #[inline]
     pub fn iter(&self) -> Iter<'_, T> {
         Iter::over(&self.chunks)
     }
 
-    /// The elements, in order.
+    /// Returns an iterator over the elements, in order.
     #[inline]
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut::over(&mut self.chunks)
     }
 
-    /// The elements with these global indices. Cost: a binary search among the chunks for either end.
+    /// Returns an iterator over the elements with these global indices.
+    ///
+    /// Costs a binary search among the chunks for each end of the range.
     ///
     /// # Panics
     /// When the range begins after its end, or ends beyond the array.
@@ -270,7 +283,9 @@ impl<T> ChunkedArray<T> {
         self.iter().between(start, end)
     }
 
-    /// The elements with these global indices, as [`range`](Self::range).
+    /// Returns a mutable iterator over the elements with these global indices.
+    ///
+    /// Costs the same as [`range`](Self::range).
     ///
     /// # Panics
     /// When the range begins after its end, or ends beyond the array.
@@ -279,8 +294,10 @@ impl<T> ChunkedArray<T> {
         self.iter_mut().between(start, end)
     }
 
-    /// The elements with these global indices as slices: a part of each chunk in which some of them lie. Cost: a binary search among the chunks
-    /// for either end.
+    /// Returns the elements with these global indices as slices, one for each chunk that holds
+    /// some.
+    ///
+    /// Costs a binary search among the chunks for each end of the range.
     ///
     /// # Panics
     /// When the range begins after its end, or ends beyond the array.
@@ -317,7 +334,7 @@ impl<T> ChunkedArray<T> {
         all
     }
 
-    /// Moves the elements into one `Vec`. It is the chunk itself if only one has elements.
+    /// Moves the elements into one `Vec`. No element is moved if only one chunk has elements.
     #[must_use]
     pub fn into_vec(self) -> Vec<T> {
         let len = self.len();
@@ -332,7 +349,7 @@ impl<T> ChunkedArray<T> {
     }
 }
 
-/// A chunk, and how many elements lie before it.
+/// A chunk, and the number of elements before it.
 #[derive(Clone, Debug)]
 struct Chunk<T> {
     start: usize,
@@ -343,21 +360,23 @@ impl<T> Chunk<T> {
     fn new(start: usize, items: Vec<T>) -> Self {
         assert!(
             start.checked_add(items.len()).is_some(),
-            "a chunk of {} elements behind {start}: a usize cannot count them",
+            "a chunk of {} elements after {start}: a usize cannot count them",
             items.len()
         );
         Self { start, items }
     }
 
-    /// The global index behind its last element.
+    /// Returns the global index after its last element.
     #[inline]
     fn end(&self) -> usize {
         self.start + self.items.len()
     }
 }
 
-/// The last of the chunks that begin at `index` or before, which holds that element if any does: empty chunks that begin there too
-/// come before it.
+/// Returns the last chunk that begins at or before `index`.
+///
+/// If any chunk holds that element, this one does: empty chunks that begin at `index` come before
+/// it.
 fn chunk_at<T>(chunks: &[Chunk<T>], index: usize) -> Option<usize> {
     chunks
         .partition_point(|chunk| chunk.start <= index)

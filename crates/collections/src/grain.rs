@@ -1,16 +1,17 @@
 //! Grain control: how finely work is cut into tasks.
 //!
-//! Few large tasks leave workers idle at the end, many small ones cost more than they gain, and where the valley lies between the two
-//! depends on the machine, the program and its input: the study below lost 8 to 16 % on average with a grain chosen without looking,
-//! and up to 45 %. A program that makes tasks recursively asks a [`Grain`] before each: split further?
+//! A few large tasks leave workers idle at the end, and many small tasks cost more than they gain.
+//! The best grain between the two depends on the machine, the program and its input: in the study
+//! below, a grain chosen without measuring lost 8 to 16 % on average, and up to 45 %. A program
+//! that creates tasks recursively asks a [`Grain`] before each task whether to split further.
 //!
 //! | the grain is | made by |
 //! |---|---|
 //! | a number of tasks for each worker | [`Grain::per_worker`] |
-//! | a weight that parts have at most, or at least | [`Grain::at_most`], [`Grain::at_least`] |
-//! | what turned out best in the runs before | [`GrainTuner`] |
+//! | a maximum or minimum weight of a part | [`Grain::at_most`], [`Grain::at_least`] |
+//! | the best one in earlier runs | [`GrainTuner`] |
 //!
-//! A weight is whatever the work of a part grows with: items, bytes, an estimate of its cost.
+//! The weight of a part is any number that grows with its work: items, bytes, an estimated cost.
 //!
 //! # Examples
 //! ```
@@ -31,8 +32,9 @@
 //! ```
 //!
 //! # Source
-//! Jetley, Kalé: Optimizations for message driven applications on multicore architectures. HiPC 2011, sect. V-A: the static grain. The
-//! tuning is ours; they name it as what should come next.
+//! Jetley, Kalé: Optimizations for message driven applications on multicore architectures. HiPC
+//! 2011, sect. V-A: the static grain. The tuning is not in the paper, which names it as future
+//! work.
 
 mod file;
 mod quick;
@@ -42,23 +44,23 @@ mod tuner;
 pub use self::file::GrainFileError;
 pub use self::tuner::{GrainRun, GrainTuner};
 
-/// How finely work is cut: the answer to "split further?".
+/// Decides how finely work is cut: whether a part is split further.
 ///
-/// A copy costs nothing and an answer is one comparison; tasks carry it along.
+/// Tasks carry a copy along. A copy is one word, and an answer is one comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grain {
-    /// Parts that weigh more are split.
+    /// The maximum weight of a part that is not split.
     weight_max: usize,
 }
 
 impl Grain {
-    /// Splits what weighs more than `weight`.
+    /// Creates a grain that splits parts that weigh more than `weight`.
     #[must_use]
     pub const fn at_most(weight: usize) -> Self {
         Self { weight_max: weight }
     }
 
-    /// Splits what is enough for two parts of `weight` each.
+    /// Creates a grain that splits parts that are large enough for two parts of `weight` each.
     ///
     /// # Examples
     /// ```
@@ -72,7 +74,9 @@ impl Grain {
         Self::at_most(doubled.saturating_sub(1))
     }
 
-    /// Cuts work of `total_weight` into about `task_count` parts; exactly so many where splits halve and it is a power of two.
+    /// Creates a grain that cuts work of `total_weight` into about `task_count` parts.
+    ///
+    /// The number of parts is exact if splits halve and `task_count` is a power of two.
     ///
     /// # Panics
     /// When `task_count` is 0.
@@ -82,9 +86,11 @@ impl Grain {
         Self::at_most(total_weight.div_ceil(task_count))
     }
 
-    /// Cuts work of `total_weight` into about `tasks_per_worker` parts for each worker of this thread's runtime.
+    /// Creates a grain that cuts work of `total_weight` into about `tasks_per_worker` parts for
+    /// each worker of the current runtime.
     ///
-    /// The study's tree construction was fastest with 3 tasks in all on 2 cores, and with 250 to 500 on 16.
+    /// The study's tree construction was fastest with 3 tasks in all on 2 cores, and with 250 to
+    /// 500 on 16.
     ///
     /// # Panics
     /// When `tasks_per_worker` is 0.
@@ -94,7 +100,9 @@ impl Grain {
         Self::tasks(total_weight, worker_count.saturating_mul(tasks_per_worker))
     }
 
-    /// The coarser of this grain and [`at_least`](Self::at_least): no part is split for which a task would not pay.
+    /// Returns the coarser of this grain and [`at_least(weight)`](Self::at_least).
+    ///
+    /// This avoids splitting parts that are too small for a task to pay off.
     #[must_use]
     pub const fn but_at_least(self, weight: usize) -> Self {
         let other = Self::at_least(weight);
@@ -105,7 +113,7 @@ impl Grain {
         }
     }
 
-    /// True when a part of this weight shall be split further.
+    /// Returns `true` if a part of this weight should be split further.
     #[inline]
     #[must_use]
     pub const fn splits(self, weight: usize) -> bool {

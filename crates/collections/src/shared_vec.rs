@@ -1,15 +1,18 @@
-//! A vector that many fill at once, each a part of its own.
+//! A vector that many tasks fill at once, each task a part of its own.
 //!
-//! Tasks that have agreed on who writes where each [claim](SharedVec::claim) their range, and write it without a lock and without
-//! anybody having written there before them. When all are done the vector is an ordinary one. Messages can carry claims, which slices that
-//! borrow cannot be.
+//! Tasks that have agreed on the range that each of them writes [claim](SharedVec::claim) their
+//! ranges. They write without a lock, and the memory needs no initialisation before. When all tasks
+//! are done the vector becomes an ordinary one. Messages can carry claims, but not borrowed slices.
 //!
 //! # Memory ordering
-//! The count of references to the memory ([`Arc`]) orders all: a claim is given back with release, and whoever turns out to be the last
-//! acquires. The count of elements is relaxed: it is read by him alone.
+//! The reference count of the memory ([`Arc`]) provides all ordering: dropping a claim releases,
+//! and the thread that turns out to hold the last reference acquires. The count of elements is
+//! relaxed, because only that thread reads it.
 //! # Invariants
-//! 1. No two claims overlap, given back or not: a claim alone writes to its range, and nobody reads it before the last reference is alone.
-//! 2. `written` counts elements that stand behind the first of their claim without a gap; it is the length when each is there.
+//! 1. No two claims overlap, whether they have been dropped or not. Only the claim writes to its
+//!    range, and nothing reads the range before only one reference is left.
+//! 2. `written` counts the elements that were written from the front of their claims without a gap.
+//!    It equals the length when every element is written.
 //!
 //! Elements are `Copy`: nothing is lost when a vector that is not full is dropped.
 
@@ -20,10 +23,10 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::two_lists::Room;
+use crate::two_lists::Space;
 use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 
-/// A vector of a fixed length that several fill. A clone is the same vector.
+/// A vector of a fixed length that several tasks fill. A clone refers to the same vector.
 ///
 /// # Examples
 /// ```
@@ -33,7 +36,10 @@ use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 /// std::thread::scope(|scope| {
 ///     for range in [0..4, 4..10] {
 ///         let mut claim = squares.claim(range.clone());
-///         scope.spawn(move || claim.extend_from_slice(&range.map(|n| n * n).collect::<Vec<usize>>()));
+///         scope.spawn(move || {
+///             let squares: Vec<usize> = range.map(|n| n * n).collect();
+///             claim.extend_from_slice(&squares);
+///         });
 ///     }
 /// });
 /// assert_eq!(squares.into_vec()?[9], 81);
@@ -46,19 +52,19 @@ pub struct SharedVec<T: Copy> {
 /// The right to write one range of a [`SharedVec`], from its front to its back.
 pub struct Claim<T: Copy> {
     shared: Arc<Shared<T>>,
-    /// What is still to be written.
+    /// The range that is still to be written.
     left: Range<usize>,
     written: usize,
 }
 
-/// Why a [`SharedVec`] is no vector yet.
+/// The reason that a [`SharedVec`] cannot be turned into a vector yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotFull {
-    /// Somebody has it still, or a claim on it.
+    /// Another reference to the vector, or a claim on it, still exists.
     Shared,
-    /// All have done what they would, and elements are missing.
+    /// All claims have been dropped, but some elements were not written.
     Missing {
-        /// How many.
+        /// The number of elements that were not written.
         count: usize,
     },
 }
@@ -81,38 +87,41 @@ struct Shared<T: Copy> {
     memory: NonNull<T>,
     capacity: usize,
     len: usize,
-    /// Ends by starts.
+    /// The end of each claimed range, by its start.
     claims: Mutex<BTreeMap<usize, usize>>,
     written: AtomicUsize,
 }
 
-// SAFETY: elements are written by the one claim on them (invariant 1), which may be another thread's, and read when nobody else has them.
+// SAFETY: only the claim on an element writes it (invariant 1), perhaps on another thread, and an
+// element is read only when no other reference to the memory is left.
 unsafe impl<T: Copy + Send> Send for Shared<T> {}
 // SAFETY: as above; no reference to an element is ever shared.
 unsafe impl<T: Copy + Send> Sync for Shared<T> {}
 
 impl<T: Copy> Drop for Shared<T> {
     fn drop(&mut self) {
-        // SAFETY: the memory came from a vector of that capacity; none of its elements need dropping.
+        // SAFETY: the memory came from a vector of that capacity; `Copy` elements need no drop.
         drop(unsafe { Vec::from_raw_parts(self.memory.as_ptr(), 0, self.capacity) });
     }
 }
 
 impl<T: Copy> SharedVec<T> {
-    /// A vector of `len` elements that are still to be written. Cost: an allocation.
+    /// Creates a vector of `len` elements that are still to be written. Costs an allocation.
     #[must_use]
     pub fn new(len: usize) -> Self {
         Self::within(Vec::new(), len)
     }
 
-    /// The same in the memory of another vector, whose elements are forgotten; it grows if it has to.
+    /// Creates a shared vector of `len` elements in the memory of another vector.
+    ///
+    /// The elements of `memory` are forgotten. It grows if its capacity is too small.
     #[must_use]
     pub fn within(mut memory: Vec<T>, len: usize) -> Self {
         memory.clear();
         memory.reserve_exact(len);
         let mut memory = ManuallyDrop::new(memory);
         let shared = Shared {
-            memory: NonNull::new(memory.as_mut_ptr()).expect("vectors have a place"),
+            memory: NonNull::new(memory.as_mut_ptr()).expect("the pointer of a vector is not null"),
             capacity: memory.capacity(),
             len,
             claims: Mutex::default(),
@@ -123,22 +132,22 @@ impl<T: Copy> SharedVec<T> {
         }
     }
 
-    /// Elements, written or not.
+    /// Returns the number of elements, written or not.
     #[must_use]
     pub fn len(&self) -> usize {
         self.shared.len
     }
 
-    /// Whether there is nothing to write.
+    /// Returns `true` if the vector has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The right to write a range. Cost: a lock, and a search among the claims.
+    /// Claims the right to write a range. Costs a lock and a search among the claims.
     ///
     /// # Panics
-    /// When the range does not lie in the vector, or somebody has claimed a part of it.
+    /// When the range does not lie in the vector, or a part of it has been claimed before.
     #[must_use]
     #[track_caller]
     pub fn claim(&self, range: Range<usize>) -> Claim<T> {
@@ -156,7 +165,8 @@ impl<T: Copy> SharedVec<T> {
             if let Some((other, other_end)) = before {
                 assert!(
                     *other_end <= start,
-                    "the range {start}..{end} of a shared vector overlaps {other}..{other_end}, which is claimed"
+                    "the range {start}..{end} of a shared vector overlaps {other}..{other_end}, \
+                     which is claimed"
                 );
             }
             claims.insert(start, end);
@@ -168,10 +178,10 @@ impl<T: Copy> SharedVec<T> {
         }
     }
 
-    /// The elements, when all are there and nobody else has any of them.
+    /// Returns the elements, if all are written and no other reference to the vector is left.
     ///
     /// # Errors
-    /// [`NotFull`]; the memory is then given back when the last has let go of it.
+    /// [`NotFull`] otherwise. The memory is then freed when the last reference is dropped.
     pub fn into_vec(self) -> Result<Vec<T>, NotFull> {
         let shared = Arc::try_unwrap(self.shared).map_err(|_| NotFull::Shared)?;
         // Relaxed: see the header.
@@ -183,11 +193,12 @@ impl<T: Copy> SharedVec<T> {
         }
         let (memory, len, capacity) = (shared.memory, shared.len, shared.capacity);
         let mut shared = ManuallyDrop::new(shared);
-        // What else is in there is dropped as usual.
+        // The memory moves to the result; of the other fields only `claims` needs a drop.
         let claims = &raw mut shared.claims;
-        // SAFETY: it is not used again.
+        // SAFETY: `claims` is not used again.
         unsafe { claims.drop_in_place() };
-        // SAFETY: the memory came from a vector of that capacity, its first `len` elements are written (invariant 2), and nobody else has it.
+        // SAFETY: the memory came from a vector of that capacity, its first `len` elements are
+        // written (invariant 2), and this was the last reference to it.
         Ok(unsafe { Vec::from_raw_parts(memory.as_ptr(), len, capacity) })
     }
 }
@@ -210,16 +221,16 @@ impl<T: Copy> fmt::Debug for SharedVec<T> {
 }
 
 impl<T: Copy> Claim<T> {
-    /// How many elements are still to be written.
+    /// Returns the number of elements that are still to be written.
     #[must_use]
     pub fn left(&self) -> usize {
         self.left.len()
     }
 
-    /// Writes the next elements. Cost: that of copying them.
+    /// Writes the next elements. Costs one copy of them.
     ///
     /// # Panics
-    /// When there are more of them than are left.
+    /// When there are more items than elements left in the claim.
     #[inline]
     #[track_caller]
     pub fn extend_from_slice(&mut self, items: &[T]) {
@@ -229,17 +240,19 @@ impl<T: Copy> Claim<T> {
             items.len(),
             self.left.len()
         );
-        // SAFETY: the first element left lies in the memory, or just behind it.
+        // SAFETY: the first element left lies in the memory, or directly after its end.
         let to = unsafe { self.shared.memory.add(self.left.start) };
-        // SAFETY: so many are left, which nobody else touches (invariant 1); `items` is initialised memory elsewhere.
+        // SAFETY: at least `items.len()` elements are left, and only this claim accesses them
+        // (invariant 1); `items` is initialised memory that does not overlap them.
         unsafe { to.copy_from_nonoverlapping(NonNull::from(items).cast(), items.len()) };
         self.left.start += items.len();
         self.written += items.len();
     }
 }
 
-// SAFETY: what is left of a claim lies in the vector's memory, which does not move; nobody else touches it (invariant 1).
-unsafe impl<T: Copy> Room<T> for Claim<T> {
+// SAFETY: the rest of a claim lies in the memory of the vector, which does not move, and only the
+// claim accesses it (invariant 1).
+unsafe impl<T: Copy> Space<T> for Claim<T> {
     fn start(&mut self) -> Range<*mut T> {
         let place = |index| self.shared.memory.as_ptr().wrapping_add(index);
         place(self.left.start)..place(self.left.end)

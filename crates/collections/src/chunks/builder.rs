@@ -1,11 +1,11 @@
-//! An array whose chunks come from anywhere, in any order.
+//! A builder for an array to which tasks hand in chunks in any order.
 
 use raddle_sync::prim::Mutex;
 use thiserror::Error;
 
 use super::ChunkedArray;
 
-/// A chunked array in the making: a place for each chunk, which any task may fill.
+/// A builder of a chunked array: a slot for each chunk, which any task may fill.
 ///
 /// # Examples
 /// ```
@@ -22,7 +22,7 @@ use super::ChunkedArray;
 /// ```
 #[derive(Debug)]
 pub struct ChunkedArrayBuilder<T> {
-    /// Each is taken once, and waited for by nobody: a chunk has one task.
+    /// Each lock is taken once, without waiting, because one task sets each chunk.
     places: Vec<Mutex<Option<Vec<T>>>>,
 }
 
@@ -31,16 +31,16 @@ pub struct ChunkedArrayBuilder<T> {
 #[error("{missing} of {chunk_count} chunks were never set, the first of them is chunk {first}")]
 #[non_exhaustive]
 pub struct MissingChunks {
-    /// The first of them.
+    /// The index of the first chunk that was never set.
     pub first: usize,
-    /// How many.
+    /// The number of chunks that were never set.
     pub missing: usize,
-    /// Chunks that the array was to have.
+    /// The number of chunks that the array was to have.
     pub chunk_count: usize,
 }
 
 impl<T> ChunkedArray<T> {
-    /// Begins an array of `chunk_count` chunks, which tasks hand in when they have them.
+    /// Begins an array of `chunk_count` chunks, each of which a task hands in when it is ready.
     #[must_use]
     pub fn builder(chunk_count: usize) -> ChunkedArrayBuilder<T> {
         ChunkedArrayBuilder {
@@ -50,13 +50,13 @@ impl<T> ChunkedArray<T> {
 }
 
 impl<T> ChunkedArrayBuilder<T> {
-    /// Chunks that the array will have.
+    /// Returns the number of chunks that the array will have.
     #[must_use]
     pub fn chunk_count(&self) -> usize {
         self.places.len()
     }
 
-    /// Hands a chunk in. No element is moved, and nobody who sets another chunk is in the way.
+    /// Hands in a chunk. No element is moved, and calls for different chunks do not contend.
     ///
     /// # Panics
     /// When there is no such chunk, or it has been set before.
@@ -80,10 +80,10 @@ impl<T> ChunkedArrayBuilder<T> {
         );
     }
 
-    /// Makes the array of what was handed in.
+    /// Creates the array from the chunks that were handed in.
     ///
     /// # Errors
-    /// [`MissingChunks`] when a chunk was never set; those that were are dropped.
+    /// [`MissingChunks`] when a chunk was never set. The chunks that were set are dropped.
     ///
     /// # Examples
     /// ```

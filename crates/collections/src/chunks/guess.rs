@@ -1,19 +1,21 @@
-//! From a global index to the chunk that probably holds it.
+//! Guesses the chunk that holds a global index.
 //!
-//! Chunks of equal length, as tasks with equal shares make them, need a division by that length, which is a multiplication. For others
-//! the indices are cut into buckets of 2ᵏ, eight to sixteen for each chunk, and a table has the chunk at which each bucket begins. Where a
-//! bucket holds no end of a chunk the guess is right; where it holds one, the element lies in the chunk guessed or in the next. Only
-//! chunks that are much shorter than the others share a bucket.
+//! If all chunks are equally long, as they are when tasks have equal shares, the guess is a
+//! division by that length, computed as a multiplication. Otherwise the indices are cut into
+//! buckets of 2ᵏ, eight to sixteen per chunk, and a table holds the chunk in which each bucket
+//! begins. If no chunk ends within a bucket, the guess is right. If one chunk ends there, the
+//! element lies in the guessed chunk or the next one. Only chunks that are much shorter than the
+//! others share a bucket.
 
 use super::Chunk;
 
-/// A new table has so many buckets for each chunk, or nearly twice as many.
+/// The minimum number of buckets per chunk in a new table, which has less than twice as many.
 const BUCKETS_PER_CHUNK: usize = 8;
-/// While chunks are added the table is kept as long as it has no fewer and no more.
+/// Bounds of the number of buckets per chunk within which a table is kept while chunks are added.
 const BUCKETS_PER_CHUNK_MIN: usize = 4;
 const BUCKETS_PER_CHUNK_MAX: usize = 32;
 
-/// Where the search for an index begins: never behind the chunk that holds it.
+/// Guesses the chunk of an index. The guess is never after the chunk that holds the index.
 #[derive(Clone, Debug)]
 pub(super) enum Guess {
     /// All chunks have `len` elements but the last, which may have fewer.
@@ -27,7 +29,7 @@ pub(super) enum Guess {
 }
 
 impl Guess {
-    /// For an array without elements.
+    /// The guess for an array without elements.
     pub(super) const NOWHERE: Self = Self::Buckets {
         shift: 0,
         first: Vec::new(),
@@ -52,7 +54,7 @@ impl Guess {
         guess
     }
 
-    /// The chunk to look into first; none for an index far beyond the array.
+    /// Returns the chunk to search first, or `None` for an index far beyond the array.
     #[inline]
     pub(super) fn chunk_of(&self, index: usize) -> Option<usize> {
         match self {
@@ -65,9 +67,9 @@ impl Guess {
         }
     }
 
-    /// `chunks` has one chunk more, at its end.
+    /// Updates the guess after one chunk was added at the end of `chunks`.
     pub(super) fn follow<T>(&mut self, chunks: &[Chunk<T>]) {
-        let still_stands = match self {
+        let is_still_valid = match self {
             Self::Equal { len, .. } => {
                 matches!(chunks, [.., before, last]
                     if before.items.len() == *len && last.items.len() <= *len)
@@ -80,14 +82,14 @@ impl Guess {
                     && (per_chunk >= BUCKETS_PER_CHUNK_MIN || *shift == 0)
             }
         };
-        if still_stands {
+        if is_still_valid {
             self.extend(chunks);
         } else {
             *self = Self::of(chunks);
         }
     }
 
-    /// Adds the buckets that begin in elements not yet seen.
+    /// Adds the buckets that begin in elements that were added since the last call.
     fn extend<T>(&mut self, chunks: &[Chunk<T>]) {
         let Self::Buckets { shift, first } = self else {
             return;
@@ -111,8 +113,10 @@ fn total<T>(chunks: &[Chunk<T>]) -> usize {
     chunks.last().map_or(0, Chunk::end)
 }
 
-/// True when every index times the error of the reciprocal, which is below `len`, stays below 2⁶⁴, so that the product of the two is
-/// exact, and when the reciprocal of `len` fits its word.
+/// Returns `true` if division by `len` can be computed exactly with its reciprocal.
+///
+/// The error of the reciprocal is below `len`. The quotient is exact if every index times that
+/// error stays below 2⁶⁴. The reciprocal must also fit its word, which excludes a `len` below 2.
 fn can_divide<T>(chunks: &[Chunk<T>], len: usize) -> bool {
     len >= 2 && (total(chunks) as u64).checked_mul(len as u64).is_some()
 }

@@ -1,20 +1,24 @@
 //! Parallel loops over the elements, whatever chunks they lie in.
 //!
-//! A loop is cut in two between any two elements: many small chunks are one part of it, and one large chunk is many.
+//! A loop can be split between any two elements: one part of the loop can cover many small chunks,
+//! and one large chunk can be split into many parts.
 
 use raddle_runtime::{Piece, for_each_piece};
 
 use super::ChunkedArray;
 use super::iter::Split;
 
-/// Blocks into which a reduction is cut at most: those of [`raddle_runtime::map_reduce`].
+/// The maximum number of blocks into which a reduction is cut, the same as in
+/// [`raddle_runtime::map_reduce`].
 const BLOCK_COUNT: usize = 1024;
 
 impl<T> ChunkedArray<T> {
-    /// Calls `make` for each of `chunk_count` chunks, on as many workers as have time, and makes an array of what it returns.
+    /// Creates an array of `chunk_count` chunks, each returned by a call of `make` with its number.
+    ///
+    /// The calls run in parallel on the workers that are free.
     ///
     /// # Panics
-    /// With the panic of some call.
+    /// Propagates the panic of one of the calls.
     ///
     /// # Examples
     /// ```
@@ -30,10 +34,13 @@ impl<T> ChunkedArray<T> {
         Self::from_chunks(raddle_runtime::map(0..chunk_count, make))
     }
 
-    /// Calls `body` with the global index of every element, and the element, on as many workers as have time.
+    /// Calls `body` with the global index and a reference to every element.
+    ///
+    /// The calls run in parallel on the workers that are free.
     ///
     /// # Panics
-    /// With the panic of some body; the elements that have not begun then are left out.
+    /// Propagates the panic of one of the calls. Elements for which the call has not begun are
+    /// skipped.
     ///
     /// # Examples
     /// ```
@@ -54,10 +61,10 @@ impl<T> ChunkedArray<T> {
         each(self.iter(), body);
     }
 
-    /// Calls `body` with the global index of every element, and the element, to be changed.
+    /// Calls `body` with the global index and a mutable reference to every element, in parallel.
     ///
     /// # Panics
-    /// As [`for_each`](Self::for_each).
+    /// In the same cases as [`for_each`](Self::for_each).
     ///
     /// # Examples
     /// ```
@@ -73,12 +80,14 @@ impl<T> ChunkedArray<T> {
         each(self.iter_mut(), body);
     }
 
-    /// Calls `body` with the global index of every element, and the element; the results lie in chunks as long as this array's.
+    /// Calls `body` with the global index of every element and the element, and returns the
+    /// results.
     ///
-    /// Cost: as [`raddle_runtime::map`], an allocation for each chunk, and two readings of the clock.
+    /// The result has chunks of the same lengths as this array. Costs as much as
+    /// [`raddle_runtime::map`], plus one allocation per chunk and two clock reads.
     ///
     /// # Panics
-    /// With the panic of some body.
+    /// Propagates the panic of one of the calls.
     ///
     /// # Examples
     /// ```
@@ -91,7 +100,7 @@ impl<T> ChunkedArray<T> {
     where
         T: Sync,
     {
-        // Loops in a loop: a long chunk is split as readily as a row of short ones.
+        // The loops are nested so that a long chunk is split as easily as a row of short ones.
         ChunkedArray::build(self.chunk_count(), |chunk| {
             let chunk = &self.chunks[chunk];
             raddle_runtime::map(0..chunk.items.len(), |local| {
@@ -100,19 +109,23 @@ impl<T> ChunkedArray<T> {
         })
     }
 
-    /// Combines what `map` makes of all elements with `combine`, an associative operation; `identity()` for an empty array.
+    /// Maps every element with `map` and combines the results with `combine`, which must be
+    /// associative.
     ///
-    /// The result depends neither on the number of workers nor on the chunks, not even in its last bit: it is that of
-    /// [`raddle_runtime::map_reduce`] over as many indices.
+    /// Returns `identity()` for an empty array.
+    ///
+    /// The result depends neither on the number of workers nor on the chunks, down to its last bit.
+    /// It is the result of [`raddle_runtime::map_reduce`] over the same number of indices.
     ///
     /// # Panics
-    /// With the panic of one of the closures.
+    /// Propagates the panic of one of the closures.
     ///
     /// # Examples
     /// ```
     /// use raddle_collections::ChunkedArray;
     /// let array = ChunkedArray::from_chunks([vec![1, 7], vec![3]]);
-    /// let last_max = array.map_reduce(|| None, |index, element| Some((*element, index)), Ord::max);
+    /// let pair = |index: usize, element: &i32| Some((*element, index));
+    /// let last_max = array.map_reduce(|| None, pair, Ord::max);
     /// assert_eq!(last_max, Some((7, 1)));
     /// ```
     pub fn map_reduce<R: Send>(
@@ -139,7 +152,7 @@ impl<T> ChunkedArray<T> {
     }
 }
 
-/// Runs a loop over elements, each with its global index, from 0.
+/// Calls `body` for every element with its global index, which begins at 0.
 fn each<I: Split + Send>(elements: I, body: impl Fn(usize, I::Item) + Sync) {
     for_each_piece(Elements { first: 0, elements }, |part| {
         part.elements.fold(part.first, |index, element| {
@@ -149,7 +162,7 @@ fn each<I: Split + Send>(elements: I, body: impl Fn(usize, I::Item) + Sync) {
     });
 }
 
-/// Elements in a row, and the global index of the first.
+/// Consecutive elements, and the global index of the first one.
 struct Elements<I> {
     first: usize,
     elements: I,

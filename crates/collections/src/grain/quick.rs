@@ -1,37 +1,42 @@
-//! The search where runs are dear: work that takes milliseconds is not run some dozens of times to find out how.
+//! The search for expensive runs: work that takes milliseconds is not run dozens of times to tune
+//! it.
 //!
-//! Long runs are less noisy, and the valley is wide (see [`super::search`]): one look at a number of tasks tells most about it. The first run
-//! counts for nothing, since it finds memory and caches cold. Then the search goes from the best number that it knows to those two octaves
-//! beside it, and, when none of these is better, to those one octave beside it; with what is left of its runs it looks again
-//! at the best. Eight runs are all.
+//! Long runs are less noisy, and the valley of times is wide (see [`super::search`]), so one run
+//! with a number of tasks says most about it. The first run does not count, because it finds memory
+//! and caches cold. Then the search tries the numbers two octaves beside the best known number and,
+//! when none of these is better, the numbers one octave beside it. It spends the remaining runs on
+//! trying the best numbers again. It makes eight runs in total.
 //!
 //! # Source
-//! R. Hooke, T. A. Jeeves: "Direct search" solution of numerical and statistical problems. Journal of the ACM 8(2), 1961.
+//! R. Hooke, T. A. Jeeves: "Direct search" solution of numerical and statistical problems. Journal
+//! of the ACM 8(2), 1961.
 
 use super::search::Candidate;
 
-/// Runs in all, the first included.
+/// The total number of runs, including the first.
 const RUNS: usize = 8;
-/// Half octaves from the best number to the next that is looked at, at first and in the end.
+/// The distance from the best number to the next one to try, in half octaves: at first and at last.
 const STEP_FIRST: usize = 4;
 const STEP_LAST: usize = 2;
-/// What costs at most so much more than the best may be better than it.
+/// A number that costs at most this factor more than the best may in fact be better.
 const RIVAL: f64 = 1.1;
-/// What costs at most so much more than the best is as good: of such numbers the least wins, which needs the least memory.
+/// A number that costs at most this factor more than the best is considered equally good. The
+/// smallest such number wins, because it needs the least memory.
 const AS_GOOD: f64 = 1.02;
 
-/// What some runs have cost.
+/// The search, with the costs of the runs so far.
 #[derive(Clone, Debug)]
 pub(super) struct Quick {
     start: Candidate,
     last: Candidate,
-    /// The least that each number has cost, and how often it was tried.
+    /// The least cost of each number that was tried, and how often it was tried.
     costs: Vec<(Candidate, f64, usize)>,
     runs: usize,
 }
 
 impl Quick {
-    /// A search from `start` among numbers up to `last`, after a first run that does not count.
+    /// Begins a search from `start` among numbers up to `last`, after a first run that does not
+    /// count.
     pub(super) fn new(start: Candidate, last: Candidate) -> Self {
         Self {
             start,
@@ -41,7 +46,7 @@ impl Quick {
         }
     }
 
-    /// What the next run shall try.
+    /// Returns the number of tasks that the next run should try.
     pub(super) fn next(&self) -> Candidate {
         let Some((best, least)) = self.best() else {
             return self.start;
@@ -63,7 +68,7 @@ impl Quick {
         *candidate
     }
 
-    /// Learns what a run has cost; what was found, and its cost, when that was the last.
+    /// Records the cost of a run. After the last run, returns the number found and its cost.
     pub(super) fn learn(&mut self, candidate: Candidate, cost: f64) -> Option<(Candidate, f64)> {
         self.runs += 1;
         match self.costs.iter_mut().find(|known| known.0 == candidate) {

@@ -162,7 +162,7 @@ impl Search {
     }
 
     /// As [`learn`](Self::learn), of a run that was long: a search that begins with one has to do with few.
-    pub(super) fn learn_dear(&mut self, trial: Trial, cost: f64) -> bool {
+    pub(super) fn learn_expensive(&mut self, trial: Trial, cost: f64) -> bool {
         let is_first = self.costs.iter().all(Vec::is_empty);
         let is_open = self.found.is_none() && self.quick.is_none();
         if trial.round == self.round && is_open && is_first {

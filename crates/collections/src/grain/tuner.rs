@@ -10,18 +10,19 @@ use super::Grain;
 use super::file::{self, GrainFileError, Learned, Shape};
 use super::search::{Search, Trial};
 
-/// Runs that take so long are dear: some must do.
-const DEAR: Duration = Duration::from_millis(2);
+/// A run that takes at least this long is expensive: the search must manage with few of them.
+const EXPENSIVE: Duration = Duration::from_millis(2);
 
-/// Finds out, over many runs of the same kind of work, into how many tasks to cut it.
+/// Learns, over many runs of the same kind of work, the number of tasks to cut it into.
 ///
-/// Each run is given a grain and is timed. At first these are trials: eight where a run takes two milliseconds or more; else some dozens where
-/// times are quiet, a hundred or two where they are noisy. Then the tuner stays with the number of tasks that won, and looks on; when the times change for good, it tries anew.
-/// What it learns counts for one number of workers, and for total weights between a power of two and the next, whose times it compares
-/// by weight.
+/// Each run gets a grain and is timed. The first runs are trials: eight if a run takes two
+/// milliseconds or more, otherwise some dozens if the times are steady, and one or two hundred if
+/// they are noisy. Then the tuner keeps the number of tasks that won and continues to measure. When
+/// the times change permanently, it begins a new search. A result applies to one number of workers,
+/// and to total weights from one power of two to the next. Times are compared per unit of weight.
 ///
-/// A tuner may be shared by threads, though runs that are under way at the same time disturb each other's times. Cost: a lock and some
-/// microseconds at the beginning and the end of a run, nothing in between.
+/// Threads may share a tuner, although concurrent runs disturb each other's times. The cost is a
+/// lock and some microseconds at the beginning and the end of a run, and nothing in between.
 ///
 /// # Examples
 /// ```
@@ -52,7 +53,7 @@ pub struct GrainTuner {
 
 /// A run of a [`GrainTuner`], from its beginning to [`finish`](Self::finish).
 ///
-/// One that is dropped instead, by a panic or an early return, counts for nothing.
+/// A run that is dropped instead, by a panic or an early return, is ignored.
 #[derive(Debug)]
 #[must_use = "a run that is not finished teaches nothing"]
 pub struct GrainRun<'a> {
@@ -67,11 +68,11 @@ pub struct GrainRun<'a> {
 #[derive(Debug, Default)]
 struct State {
     searches: BTreeMap<Key, Search>,
-    /// Something was learned since the file was last written.
+    /// `true` if something was learned since the file was last written.
     is_unsaved: bool,
 }
 
-/// What a tuner learns separately: a [`Shape`] without the tuner's name.
+/// The key of one search of a tuner: a [`Shape`] without the tuner's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     worker_count: usize,
@@ -79,7 +80,7 @@ struct Key {
 }
 
 impl GrainTuner {
-    /// A tuner for work of this name that has learned nothing yet.
+    /// Creates a tuner for work of this name that has learned nothing yet.
     ///
     /// # Panics
     /// When `name` is empty or has other characters than letters, digits, `-`, `_` and `.`.
@@ -96,13 +97,15 @@ impl GrainTuner {
         }
     }
 
-    /// Keeps what is learned in a file, beside what tuners of other names keep there, and begins with what it says.
+    /// Keeps results in a file, and begins with the results that the file already holds.
     ///
-    /// The file need not be there. It is written when a search ends, whole or not at all; [`save`](Self::save) tells whether that
-    /// went well.
+    /// Tuners with other names may use the same file.
+    ///
+    /// The file need not exist. It is written atomically when a search ends;
+    /// [`save`](Self::save) reports whether that succeeded.
     ///
     /// # Errors
-    /// When the file is there and cannot be read, or is no file of grains.
+    /// When the file exists but cannot be read, or is not a file of grains.
     pub fn keep_in(mut self, path: impl Into<PathBuf>) -> Result<Self, GrainFileError> {
         let path = path.into();
         let mut state = State::default();
@@ -122,7 +125,8 @@ impl GrainTuner {
         Ok(self)
     }
 
-    /// Runs work of this weight, and learns from the time that it takes. A panic teaches nothing.
+    /// Runs work of this weight, and learns from the time that it takes. A run that panics is
+    /// ignored.
     pub fn run<R>(&self, total_weight: usize, work: impl FnOnce(Grain) -> R) -> R {
         let run = self.begin(total_weight);
         let result = work(run.grain);
@@ -130,7 +134,7 @@ impl GrainTuner {
         result
     }
 
-    /// Begins a run of this weight on the workers of this thread's runtime.
+    /// Begins a run of this weight on the workers of the current runtime.
     pub fn begin(&self, total_weight: usize) -> GrainRun<'_> {
         self.begin_on(raddle_runtime::worker_count(), total_weight)
     }
@@ -148,8 +152,8 @@ impl GrainTuner {
         }
     }
 
-    /// The number of tasks with which work of this weight is done soonest on the workers of this thread's runtime; none while
-    /// that is not known.
+    /// Returns the number of tasks with which work of this weight is fastest on the workers of the
+    /// current runtime, or `None` while that is not known.
     #[must_use]
     pub fn found(&self, total_weight: usize) -> Option<usize> {
         self.found_on(raddle_runtime::worker_count(), total_weight)
@@ -161,9 +165,10 @@ impl GrainTuner {
         Some(task_count)
     }
 
-    /// Writes what was learned to the file that keeps it, if there is one and there is anything new.
+    /// Writes new results to the file, if the tuner keeps one.
     ///
-    /// This happens by itself when something is learned; a program calls it in the end to know that it went well.
+    /// This also happens whenever something is learned. A program calls it at the end to learn of
+    /// errors.
     ///
     /// # Errors
     /// When the file cannot be written, or is no longer a file of grains.
@@ -174,7 +179,7 @@ impl GrainTuner {
         let Some(news) = self.with_state(|state| state.take_news(&self.name)) else {
             return Ok(());
         };
-        // Outside of the lock: others begin and finish runs while the disk is busy.
+        // The lock is released, so that runs can begin and finish while the file is written.
         let written = file::write(path, news);
         if written.is_err() {
             self.with_state(|state| state.is_unsaved = true);
@@ -182,11 +187,11 @@ impl GrainTuner {
         written
     }
 
-    fn learn(&self, key: Key, trial: Trial, ns_per_weight: f64, is_dear: bool) {
+    fn learn(&self, key: Key, trial: Trial, ns_per_weight: f64, is_expensive: bool) {
         let has_news = self.with_state(|state| {
             let search = state.search(key);
-            let has_news = if is_dear {
-                search.learn_dear(trial, ns_per_weight)
+            let has_news = if is_expensive {
+                search.learn_expensive(trial, ns_per_weight)
             } else {
                 search.learn(trial, ns_per_weight)
             };
@@ -194,7 +199,8 @@ impl GrainTuner {
             has_news
         });
         if has_news {
-            // Nobody is there to take an error; the next call of `save` tries again and tells.
+            // There is no caller to take an error; the next call of `save` tries again and reports
+            // it.
             let _tried = self.save();
         }
     }
@@ -205,45 +211,46 @@ impl GrainTuner {
 }
 
 impl GrainRun<'_> {
-    /// The grain of this run, for tasks to carry along.
+    /// Returns the grain of this run, for tasks to carry along.
     #[must_use]
     pub fn grain(&self) -> Grain {
         self.grain
     }
 
-    /// True when a part of this weight shall be split further.
+    /// Returns `true` if a part of this weight should be split further.
     #[inline]
     #[must_use]
     pub fn splits(&self, weight: usize) -> bool {
         self.grain.splits(weight)
     }
 
-    /// The number of tasks into which this run is cut, about.
+    /// Returns the approximate number of tasks into which this run is cut.
     #[must_use]
     pub fn task_count(&self) -> usize {
         self.trial.task_count()
     }
 
-    /// Ends the run; the time since its beginning teaches the tuner.
+    /// Ends the run. The tuner learns from the time since its beginning.
     pub fn finish(self) {
         let elapsed = self.begun.elapsed();
         self.finish_after(elapsed);
     }
 
-    /// Ends the run with a time that the caller measured: that of a part of it, or of another clock.
+    /// Ends the run with a time that the caller measured, of a part of the run or by another clock.
     pub fn finish_after(self, elapsed: Duration) {
-        // No weight, no cost of it; and a clock that stands still is none.
+        // Without weight there is no cost per weight, and a time of zero means a clock too coarse.
         if self.total_weight > 0 && !elapsed.is_zero() {
             let ns_per_weight = elapsed.as_secs_f64() * 1e9 / self.total_weight as f64;
-            let is_dear = elapsed >= DEAR;
+            let is_expensive = elapsed >= EXPENSIVE;
             self.tuner
-                .learn(self.key, self.trial, ns_per_weight, is_dear);
+                .learn(self.key, self.trial, ns_per_weight, is_expensive);
         }
     }
 }
 
 impl State {
-    /// The search for this key; a new one begins with what is known of the most similar weight.
+    /// Returns the search for this key. A new one begins with the result of the most similar
+    /// weight.
     fn search(&mut self, key: Key) -> &mut Search {
         if !self.searches.contains_key(&key) {
             let similar = self
@@ -260,7 +267,7 @@ impl State {
             .expect("it was put in if it was not there")
     }
 
-    /// All that was learned, if there is anything that the file does not have.
+    /// Returns all results, if any of them is not in the file yet.
     fn take_news(&mut self, name: &str) -> Option<Vec<Learned>> {
         std::mem::take(&mut self.is_unsaved).then(|| {
             let learned = |(key, search): (&Key, &Search)| {

@@ -187,7 +187,7 @@ impl ShareNames {
             names = split.distribute(slice, first, |index| marks(first + index), names, &mut to);
             first += slice.len();
         }
-        let [below, above] = names.into_rooms();
+        let [below, above] = names.into_spaces();
         share_names.halves = Halves { below, above };
         share_names.pieces = arena.into_pieces();
         share_names

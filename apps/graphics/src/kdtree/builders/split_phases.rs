@@ -147,7 +147,7 @@ impl EventPhase {
             let chunks = |capacity: Counts| {
                 TwoLists::new(store.take(capacity.below), store.take(capacity.above))
             };
-            let [below, above] = self.distribute_axis(axis, share, chunks).into_rooms();
+            let [below, above] = self.distribute_axis(axis, share, chunks).into_spaces();
             Halves { below, above }
         })
     }
@@ -171,7 +171,7 @@ impl EventPhase {
                 claim(&arrays.below, before.below, own.below),
                 claim(&arrays.above, before.above, own.above),
             );
-            drop(self.distribute_axis(axis, share, |_| to).into_rooms());
+            drop(self.distribute_axis(axis, share, |_| to).into_spaces());
         }
     }
 

@@ -3,7 +3,7 @@
 //!
 //! The half of an item is selected by a conditional move, see [`raddle_collections::two_lists`].
 
-use raddle_collections::two_lists::{Room, TwoLists};
+use raddle_collections::two_lists::{Space, TwoLists};
 
 use super::route::Counts;
 
@@ -54,7 +54,7 @@ impl<T> Lists<T> for Slices<'_, T> {
     }
 }
 
-impl<T: Copy, R: Room<T>> Lists<T> for TwoLists<T, R> {
+impl<T: Copy, R: Space<T>> Lists<T> for TwoLists<T, R> {
     #[inline(always)]
     fn put(&mut self, half: usize, item: T) {
         self.put(half, item);

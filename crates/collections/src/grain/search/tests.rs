@@ -340,7 +340,7 @@ fn dear_runs_are_eight_and_end_near_the_best() {
                     let trial = search.next();
                     // The first is cold.
                     let cold = if runs == 0 { 1.5 } else { 1.0 };
-                    search.learn_dear(trial, cold * machine.cost(trial));
+                    search.learn_expensive(trial, cold * machine.cost(trial));
                     runs += 1;
                 }
                 assert_eq!(runs, 8);
@@ -359,15 +359,15 @@ fn dear_runs_are_eight_and_end_near_the_best() {
 fn dear_runs_that_change_are_searched_anew() {
     let mut search = Search::new(2, 20, None);
     while search.found().is_none() {
-        search.learn_dear(search.next(), 1.0);
+        search.learn_expensive(search.next(), 1.0);
     }
     let is_open = (0..2 * WINDOW).any(|_| {
-        search.learn_dear(search.next(), 2.5);
+        search.learn_expensive(search.next(), 2.5);
         search.found().is_none()
     });
     assert!(is_open);
     for _ in 0..8 {
-        search.learn_dear(search.next(), 2.5);
+        search.learn_expensive(search.next(), 2.5);
     }
     assert!(search.found().is_some());
 }
@@ -379,7 +379,7 @@ fn dear_runs_that_are_often_disturbed_are_not_searched_anew() {
     let mut search = Search::new(2, 20, None);
     for run in 0..20 * WINDOW {
         let cost = if run % 3 == 0 { 1.0 } else { 1.5 };
-        search.learn_dear(search.next(), cost);
+        search.learn_expensive(search.next(), cost);
         assert!(run < 8 || search.found().is_some(), "anew in run {run}");
     }
 }

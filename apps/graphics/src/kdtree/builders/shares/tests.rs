@@ -104,7 +104,7 @@ fn split_by_shares(
             let lists = distribute_events(&routes, events, axis, share, capacity);
             let counted = distribute_events(&routes, events, axis, share, |_| Counts::default());
             assert_eq!(counted, Lists::<Event>::lens(&lists));
-            let [below, above] = lists.into_rooms();
+            let [below, above] = lists.into_spaces();
             all.below.extend(below);
             all.above.extend(above);
         }

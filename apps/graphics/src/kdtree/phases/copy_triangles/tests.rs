@@ -106,7 +106,9 @@ pub(in crate::kdtree) fn split(
     let events = [0, 1, 2].map(|axis| {
         let list = |count| Vec::with_capacity(2 * count);
         let to = TwoLists::new(list(counts.below), list(counts.above));
-        routes.distribute(&cell.events[axis], axis, to).into_rooms()
+        routes
+            .distribute(&cell.events[axis], axis, to)
+            .into_spaces()
     });
     let arena = Arc::new(arena);
     let half = |extent, names: &[Name], events| Half {
