@@ -381,7 +381,7 @@ pub(crate) fn balance_if_due<T: Chare>(local: &Local, part: &Part<T>, period: Du
     begin_balancing(local, part, |_| {});
 }
 
-/// Where the strategy wants the elements.
+/// The worker that the strategy chose for each element.
 fn checked(strategy: &dyn Strategy, view: &LoadView) -> Vec<usize> {
     let placed = strategy.place(view);
     let (count, places) = (view.elements.len(), placed.len());

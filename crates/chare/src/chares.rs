@@ -1,4 +1,4 @@
-//! How chares come to be, from threads that are no workers and from entries.
+//! Creation of chares, from threads that are not workers and from entries.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -140,7 +140,7 @@ pub trait Chares: HasSystem {
     ///     }
     /// }
     ///
-    /// /// Has others work for it.
+    /// /// Distributes work to others.
     /// struct Leader;
     ///
     /// #[chare]
@@ -200,7 +200,7 @@ pub trait Chares: HasSystem {
     /// Lists what waits, and for what: asynchronous entries, messages for elements that are to
     /// come, and reductions and scans that lack contributions.
     ///
-    /// For programs that stand still; while messages are under way, a line says what the workers
+    /// For programs without progress; while messages are under way, a line says what the workers
     /// knew when they were asked. Of the reductions of an array, and of its scans, the first is
     /// named that lacks contributions, with the first elements that have not contributed:
     ///

@@ -20,15 +20,18 @@
 //! | control flow over many messages | `async` entries, [`Cx::next`], [`Cx::next_where`] |
 //! | priorities of messages | [`One::with_priority`], [`All::with_priority`]; seeds have none |
 //! | migration | [`Cx::migrate_to`]; the module [`balance`] does it automatically |
-//! | the grain size of work | [`Grain`](raddle_collections::Grain), [`GrainTuner`](raddle_collections::GrainTuner) |
+//! | the grain size of work | [`Grain`], [`GrainTuner`] |
 //! | the end of the program | [`Cx::exit`] with [`Chares::until_exit`], [`Chares::quiescence`] |
 //! | the end of elements | [`Cx::end`], [`Array::destroy`] |
 //! | arrays over several processes | the module [`nodes`]: [`Job`](nodes::Job) |
 //! | resuming with other workers and nodes | [`Array::checkpoint`], [`Chares::restore`] |
 //! | diagnosing a standstill | [`Failure`], [`Chares::who_waits`], variable `RADDLE_WATCH` |
-//! | data written in chunks, read as an array | [`ChunkedArray`](raddle_collections::ChunkedArray) |
+//! | data written in chunks, read as an array | [`ChunkedArray`] |
 //!
 //! [policy]: raddle_runtime::SeedPolicy
+//! [`Grain`]: raddle_collections::Grain
+//! [`GrainTuner`]: raddle_collections::GrainTuner
+//! [`ChunkedArray`]: raddle_collections::ChunkedArray
 //!
 //! # An array and a reduction
 //! Sending to all elements costs one message per worker. Contributions are merged on each worker

@@ -1,4 +1,4 @@
-//! Messages to many: one to each worker, which gives it to the elements that it has.
+//! Messages to many: one to each worker, which delivers it to its elements.
 //!
 //! Each element gets the message once, even if it moves meanwhile: it counts as being where the
 //! sender's epoch says ([`crate::migration`]).

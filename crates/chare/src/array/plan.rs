@@ -16,7 +16,7 @@ use crate::engine::system::System;
 use crate::remote::{self, Away};
 use crate::seeds;
 
-/// An array that is to be made, with a route for each of its places.
+/// The plan of a new array, with a route for each of its places.
 pub(crate) struct Plan<T: Chare<Index: Index>> {
     options: ArrayOptions<T::Index>,
     is_wide: bool,
@@ -50,7 +50,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
             }
             None => (u64::from(index) * worker_count as u64 / count) as usize,
         };
-        // What the program says is asked before a lock is taken.
+        // The program's code is called before a lock is taken.
         let routes = (0..count as u32).map(|index| sites.route(worker_of(index)));
         Self {
             routes: routes.collect(),

@@ -42,7 +42,7 @@ impl Sheet {
         }
     }
 
-    /// Adds what a worker says; true when it was the last.
+    /// Adds the report of a worker; returns true if it was the last.
     pub(super) fn add(&mut self, measured: Measured) -> bool {
         let worker = measured.worker;
         let loads = measured.loads.into_iter();

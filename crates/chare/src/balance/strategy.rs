@@ -50,7 +50,7 @@ pub trait Strategy: Send + Sync + 'static {
     /// A worker for each of [`LoadView::elements`].
     fn place(&self, view: &LoadView) -> Vec<usize>;
 
-    /// True for one that looks at [`LoadView::traffic`], which takes time to measure.
+    /// True if the strategy uses [`LoadView::traffic`], which takes time to measure.
     fn needs_traffic(&self) -> bool {
         false
     }

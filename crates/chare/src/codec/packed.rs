@@ -18,7 +18,7 @@ impl Packed {
     /// The handler id of the request to move an element to another node.
     pub(crate) const LEAVE_HANDLER: u16 = u16::MAX - 1;
 
-    /// By which a step of a scan comes to an element.
+    /// The handler id of a step of a scan.
     pub(crate) const STEP_HANDLER: u16 = u16::MAX - 2;
 
     /// The request to end.

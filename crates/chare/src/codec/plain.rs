@@ -53,7 +53,8 @@ pub trait Buffer: Sized {
 }
 
 mod sealed {
-    /// Every sequence of as many bytes is one, and there is nothing between two.
+    /// Every sequence of that many bytes is a valid number, and numbers have no padding between
+    /// them.
     pub trait Number: super::Pod {}
 }
 

@@ -72,7 +72,7 @@ fn send_travel_to_all(system: &System, travel: impl Fn() -> Travel) {
     }
 }
 
-/// Calls `call` on the worker that does what is said of batches.
+/// Calls `call` on the coordinator of this node.
 pub(crate) fn at_coordinator(system: &System, call: impl FnOnce(&Local) + Send + 'static) {
     system.post_from_here(COORDINATOR, call);
 }
@@ -251,7 +251,7 @@ pub(crate) fn is_known(local: &Local, count: u64) {
     }
 }
 
-/// Elements have come.
+/// Counts elements that have arrived.
 pub(crate) fn came(local: &Local, count: u64) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.main.awaited -= count;

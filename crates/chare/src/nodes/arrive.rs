@@ -231,15 +231,7 @@ fn open(
     body: &[u8],
 ) -> Result<Then, Failure> {
     let away = remote::away(system).expect("there are other nodes");
-    let find = |collection| {
-        away.collection(collection).ok_or_else(|| {
-            Failure::new(format!(
-                "node {from} sends to collection {collection}, which node {} has not made: \
-                 all nodes make the same in the set-up",
-                away.me
-            ))
-        })
-    };
+    let find = |collection| find_collection(away, from, collection);
     match wire_message {
         WireMessage::One {
             collection,

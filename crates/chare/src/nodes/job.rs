@@ -168,7 +168,7 @@ impl Job {
             .progress(said.progress.unwrap_or_default()))
     }
 
-    /// How messages travel between nodes; by memory that they share, if nothing else is said.
+    /// Sets the transport of messages between nodes; the default is shared memory.
     #[must_use]
     pub fn transport(mut self, kind: TransportKind) -> Self {
         self.kind = kind;
@@ -283,7 +283,7 @@ impl Job {
         let (progress, kind) = (self.progress, self.kind);
         let nodes = Node::in_process_by(kind, shape(self.nodes, &builder)?)?;
         let mut mains = Some(main);
-        // No node begins before all have their threads: without one of them there is no program.
+        // No node begins before all threads exist: the program needs every node.
         let are_all_there = OnceLock::new();
         thread::scope(|scope| {
             let threads: Vec<_> = nodes

@@ -205,7 +205,8 @@ impl<T: Chare> Cx<T> {
         self.index.is_some()
     }
 
-    /// Ends the program: threads waiting in [`Chares::until_exit`](crate::Chares::until_exit) continue. Messages under way are
+    /// Ends the program: threads waiting in [`Chares::until_exit`](crate::Chares::until_exit)
+    /// continue. Messages under way are
     /// not stopped.
     pub fn exit(&self) {
         self.with_system(|system| system.exit());
@@ -226,7 +227,7 @@ impl<T: Chare> Cx<T> {
         }
     }
 
-    /// Calls `call` with the system, on whatever thread.
+    /// Calls `call` with the system, on any thread.
     pub(crate) fn with_system<R>(&self, call: impl FnOnce(&Arc<System>) -> R) -> R {
         let id = self.one.system;
         local::with(id, |local| match local {
@@ -235,7 +236,7 @@ impl<T: Chare> Cx<T> {
         })
     }
 
-    /// Calls `call` with what all workers share of the collection, on whatever thread.
+    /// Calls `call` with the shared state of the collection, on any thread.
     pub(crate) fn with_collection<R>(&self, call: impl FnOnce(&Collection<T>) -> R) -> R {
         let One {
             system, collection, ..
@@ -246,7 +247,7 @@ impl<T: Chare> Cx<T> {
         })
     }
 
-    /// The worker that runs the entry; none where the array was destroyed meanwhile.
+    /// The worker that runs the entry; `None` if the array was destroyed meanwhile.
     fn own_worker(&self, collection: &Collection<T>) -> Option<usize> {
         collection.directory().place(self.one.number).own_worker()
     }
