@@ -68,7 +68,7 @@ impl fmt::Debug for Balancing {
 }
 
 impl Balancing {
-    /// By this strategy, where all elements call [`Cx::balance`].
+    /// Balances with this strategy when all elements call [`Cx::balance`].
     ///
     /// The clock is read twice for each entry of such an array, and each element has an entry in a
     /// table. This costs some 40 ns per message, unless the strategy samples

@@ -85,7 +85,7 @@ impl Moves {
 /// The knowledge of the coordinator.
 #[derive(Default)]
 pub(crate) struct Coordinator {
-    /// On each worker: the number of senders that have gone over, if elements leave it.
+    /// On each worker with leaving elements: the number of senders that have entered the epoch.
     marker_count: usize,
     /// The moves of the next batch, by array.
     wanted: BTreeMap<u32, Wanted>,

@@ -20,9 +20,9 @@ use crate::state::members::{Members, SectionForm};
 
 /// How a message to many is on its way.
 pub(crate) enum Through {
-    /// It has been sent to members of the section.
+    /// The message has been sent to members of the section.
     Members,
-    /// It is to be sent to workers: to all, or to those that have members.
+    /// The message must be sent to workers: to all, or to those that have members.
     Workers(Option<Arc<Members>>),
 }
 

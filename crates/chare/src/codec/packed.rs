@@ -7,7 +7,7 @@ pub(crate) struct Packed {
     pub(crate) handler: u16,
     pub(crate) reply: Option<u64>,
     pub(crate) args: Vec<u8>,
-    /// It was for all that there are.
+    /// The message went to all elements.
     pub(crate) is_to_all: bool,
 }
 

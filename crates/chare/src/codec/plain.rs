@@ -156,7 +156,7 @@ impl<'de, N: Plain> Visitor<'de> for Bytes<N> {
         Ok(numbers.map(bytemuck::pod_read_unaligned).collect())
     }
 
-    /// From a format that has no bytes, and writes them as numbers.
+    /// Reads from a format without bytes, which writes them as numbers.
     fn visit_seq<A: SeqAccess<'de>>(self, mut bytes: A) -> Result<Vec<N>, A::Error> {
         let mut all = Vec::<u8>::new();
         while let Some(byte) = bytes.next_element()? {

@@ -224,7 +224,7 @@ fn wishes_to_grant(
     };
     let grant = |(number, (node, worker, is_frozen)): (u64, (u16, u16, bool))| {
         let from = found.node_of(Number::from_bits(number), away.me)?;
-        // It has gone to another node since that was wanted.
+        // The element has moved to another node since the request.
         if !is_frozen && from != node {
             return None;
         }

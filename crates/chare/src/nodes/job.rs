@@ -139,7 +139,7 @@ pub struct Job {
 
 #[cfg(not(shuttle))]
 impl Job {
-    /// On so many nodes.
+    /// Creates a job on this many nodes.
     #[must_use]
     pub fn new(nodes: u16) -> Self {
         Self {
@@ -226,7 +226,7 @@ impl Job {
         let processes = processes_of(local.unwrap_or(self.nodes))?;
         let builder = self.builder.processes(processes);
         let is_alone = self.nodes == 1 && !Launch::is_started();
-        // By MPI one node is one, too, of as many as it has started.
+        // With MPI a single node, too, is one of the started processes.
         if is_alone && !self.kind.is_by_mpi() {
             let runtime = builder.build()?;
             let system = system_of(&runtime);
@@ -425,7 +425,7 @@ impl<'a> Setup<'a> {
         self.runtime
     }
 
-    /// Which node this is.
+    /// The number of this node.
     pub fn node(&self) -> usize {
         remote::away(self.system).map_or(0, |away| away.me.into())
     }

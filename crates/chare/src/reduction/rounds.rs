@@ -1,4 +1,4 @@
-//! Which reductions are open: at each worker for those that are there, and at the root for all.
+//! The open reductions: at each worker for its own elements, and at the root for all.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -59,9 +59,9 @@ pub(super) struct Root {
     /// The first that is not complete.
     next: u64,
     shares: VecDeque<Share>,
-    /// By how much the number of contributions has changed since the array was made.
+    /// The change in the number of contributions since the array was made.
     changed: i64,
-    /// By how much it changes, from which reduction on.
+    /// Changes of that number, by the reduction from which on they apply.
     pub(super) changes: BTreeMap<u64, i64>,
     pub(super) results: VecDeque<Outcome>,
     pub(super) claims: VecDeque<Claim>,

@@ -31,7 +31,7 @@ pub(crate) enum Goes {
 impl Goes {
     const ALL: [Self; 3] = [Self::Claim, Self::Call, Self::All];
 
-    /// As other nodes know it.
+    /// The number by which other nodes know it.
     const fn number(self) -> u8 {
         self as u8
     }

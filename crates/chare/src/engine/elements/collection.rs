@@ -42,7 +42,7 @@ pub(crate) struct Collection<T: Chare> {
     /// The states that features keep for the collection.
     states: SharedStates,
     sections: Sections,
-    /// Which scans over all elements have no result.
+    /// The scans over all elements without a result.
     scan_loss: Loss,
     birth: Birth<T>,
     /// The last elements that have ended with a panic.
@@ -54,7 +54,7 @@ pub(crate) struct Collection<T: Chare> {
 enum Kind<K> {
     /// Nothing: each is alone.
     Singles,
-    /// By their places.
+    /// By their places in a grid.
     Grid(Box<dyn Grid<K>>),
     /// By keys, which have numbers.
     Sparse {

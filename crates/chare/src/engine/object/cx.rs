@@ -266,7 +266,7 @@ impl<T: Chare> Cx<T> {
     /// Calls `call` with the element's part, for an `async` entry.
     ///
     /// # Panics
-    /// In a fork that another worker runs.
+    /// Used in a fork that another worker runs.
     pub(crate) fn with_part<R>(&self, call: impl FnOnce(&Local, &Part<T>) -> R) -> R {
         self.with_own_part(call)
             .unwrap_or_else(|| wait_outside::<T>())
