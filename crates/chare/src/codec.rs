@@ -239,7 +239,7 @@ impl<A, O> Across<A, O> {
 
 /// Calls what reads for `system`.
 pub(crate) fn reading<R>(system: u32, read: impl FnOnce() -> R) -> R {
-    /// Also where a type's own code panics.
+    /// Also if a type's own code panics.
     struct Before(Option<u32>);
 
     impl Drop for Before {

@@ -15,7 +15,7 @@ use crate::seeds::detour;
 use crate::seeds::{Way, way};
 use crate::spread::Spread;
 
-/// Sends a parcel to where its element is.
+/// Sends a parcel to the place of its element.
 #[cold]
 pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: BoxedParcel<T>) {
     dispatch_in(one, parcel, None);

@@ -237,7 +237,7 @@ impl<T> Reply<T> {
     /// # Errors
     /// A [`Failure`], when it will not come.
     /// # Panics
-    /// On a worker of the same runtime, where only `.await` waits.
+    /// On a worker of the same runtime, which must use `.await` instead.
     #[track_caller]
     pub fn try_wait(self) -> Result<T, Failure> {
         self.check_thread();

@@ -51,7 +51,7 @@ use raddle_collections::reduce::{Monoid, Reducer};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScanForm {
-    /// Recursive doubling where there are more workers than steps, else prescan-push.
+    /// Recursive doubling with more workers than steps, else prescan-push.
     #[default]
     Auto,
     /// Prescan-push: to one worker, and back.

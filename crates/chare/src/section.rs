@@ -272,7 +272,7 @@ impl<T: Chare> Cx<T> {
             system, collection, ..
         } = self.one();
         local::with(system, |local| match local {
-            // Without a lock where this worker has looked it up before.
+            // Takes no lock if this worker has looked it up before.
             Some(local) => local.part::<T>(collection).section(id),
             None => self.with_collection(|collection| collection.section(id)),
         })

@@ -266,8 +266,8 @@ impl Place {
         self.slot.store(slot, Relaxed);
     }
 
-    /// The worker that runs the element's entries; `None` where no element is. For what an entry
-    /// calls, on whatever thread.
+    /// The worker that runs the element's entries; `None` without an element. For calls from an
+    /// entry, on any thread.
     #[inline]
     pub(crate) fn own_worker(&self) -> Option<usize> {
         let worker = self.worker.load(Relaxed);

@@ -25,7 +25,8 @@ pub(crate) struct Plan<T: Chare<Index: Index>> {
 }
 
 impl<T: Chare<Index: Index>> Plan<T> {
-    /// An array with an element at each place; over nodes where `is_wide`: then all nodes make it.
+    /// Plans an array with an element at each place. If `is_wide`, it is over nodes and all nodes
+    /// make it.
     ///
     /// # Panics
     /// When the shape has 2³¹ places or more, or an option names a worker that does not exist.

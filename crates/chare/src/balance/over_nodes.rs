@@ -78,7 +78,7 @@ pub(crate) fn tell_measured<T: Chare>(local: &Local, part: &Part<T>) {
     }
 }
 
-/// Leaves those where they are, of the elements that would go to other nodes, that cannot.
+/// Keeps elements in place that should move to another node but cannot.
 pub(super) fn keep_within_nodes<T: Chare>(
     local: &Local,
     part: &Part<T>,

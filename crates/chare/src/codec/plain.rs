@@ -166,7 +166,7 @@ impl<'de, N: Plain> Visitor<'de> for Bytes<N> {
     }
 }
 
-/// Turns the bytes of each number around, where they lie the other way.
+/// Swaps the bytes of each number on big-endian machines.
 fn little_end_first<N>(bytes: &[u8]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         return Cow::Borrowed(bytes);

@@ -76,7 +76,7 @@ pub(crate) fn have_leave<T: Chare>(part: &Part<T>, number: Number, worker: usize
     part.one(number).dispatch(Leave { worker });
 }
 
-/// Tells the first node where an element is to go that no entry has.
+/// Tells the first node the destination of an element that runs no entry.
 fn leave<T: Chare>(local: &Local, part: &Part<T>, number: Number, worker: usize) {
     let (Some(away), Some(collection)) = (remote::away(local.system()), part.collection().wide())
     else {

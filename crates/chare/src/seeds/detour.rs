@@ -200,7 +200,7 @@ pub(crate) fn relay<T: Chare>(
     }
 }
 
-/// Sends what waited at home to where the element is now.
+/// Sends the messages that waited at the home to the element's present place.
 pub(crate) fn send_after<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let waiting = part.take_mail(number);
     let Some(worker) = part

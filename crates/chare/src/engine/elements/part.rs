@@ -502,7 +502,7 @@ impl<T: Chare> Part<T> {
         matches!(residents.get(self.slot_of(number)), Some(Some((is, _))) if *is == number)
     }
 
-    /// True for an element that is to come here, where it is not here yet.
+    /// True for an element that is not here yet but is to come.
     ///
     /// A sender that uses the new place may have entered the epoch of the move before this worker
     /// has. No sender uses the old place any longer once the element has left it. So both cases are

@@ -295,7 +295,7 @@ impl<T: Chare> Cx<T> {
     }
 }
 
-/// Panics in the name of an element that waits where its worker cannot go on with it.
+/// Panics on behalf of an element that waits outside of its `async` entries.
 pub(crate) fn wait_outside<T: Chare>() -> ! {
     panic!(
         "a {} waits for a message outside of its `async` entries, \

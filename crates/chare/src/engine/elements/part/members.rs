@@ -87,7 +87,7 @@ impl<T: Chare> Part<T> {
         Ok(call(known.entry(id).or_insert(new)))
     }
 
-    /// The members of a section, without a lock where this worker has looked them up before.
+    /// The members of a section. Takes no lock if this worker has looked them up before.
     ///
     /// # Errors
     /// When it no longer exists.

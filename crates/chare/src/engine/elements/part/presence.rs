@@ -195,7 +195,7 @@ impl<T: Chare> Presence<T> {
         self.early_count.get() > 0
     }
 
-    /// The number of messages that wait for each element that is to come, where there are any.
+    /// The number of messages that wait for each element that is to come, if any.
     pub(super) fn early_lens(&self) -> Vec<usize> {
         let transits = self.transits.borrow();
         let lens = transits.values().map(|transit| transit.early.len());
