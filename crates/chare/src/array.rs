@@ -81,7 +81,7 @@ impl<T: Chare> Array<T> {
         }
     }
 
-    /// The proxy of the element with this index; none when there is no such element.
+    /// The proxy of the element with this index; `None` if there is no such element.
     #[inline]
     pub fn get(self, index: T::Index) -> Option<T::One> {
         let number = local::with(self.system, |local| match local {
@@ -94,7 +94,7 @@ impl<T: Chare> Array<T> {
         Some(T::One::from(One::new(self.system, self.collection, number)))
     }
 
-    /// Panics since there is no element with this index, and says why if that is known.
+    /// Panics because no element has this index, with the reason if it is known.
     #[cold]
     #[track_caller]
     fn panic_without(self, index: T::Index) -> ! {
@@ -329,7 +329,7 @@ impl<I: Index> ArrayOptions<I> {
         self
     }
 
-    /// Puts each element on the worker that `worker_of` says.
+    /// Puts each element on the worker that `worker_of` returns.
     #[must_use]
     pub fn placed(mut self, worker_of: impl Fn(I) -> usize + Send + Sync + 'static) -> Self {
         self.worker_of = Some(Box::new(worker_of));

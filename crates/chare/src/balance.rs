@@ -68,7 +68,7 @@ impl fmt::Debug for Balancing {
 }
 
 impl Balancing {
-    /// By this strategy, where all elements call [`Cx::balance`].
+    /// Balances with this strategy when all elements call [`Cx::balance`].
     ///
     /// The clock is read twice for each entry of such an array, and each element has an entry in a
     /// table. This costs some 40 ns per message, unless the strategy samples
@@ -381,7 +381,7 @@ pub(crate) fn balance_if_due<T: Chare>(local: &Local, part: &Part<T>, period: Du
     begin_balancing(local, part, |_| {});
 }
 
-/// Where the strategy wants the elements.
+/// The worker that the strategy chose for each element.
 fn checked(strategy: &dyn Strategy, view: &LoadView) -> Vec<usize> {
     let placed = strategy.place(view);
     let (count, places) = (view.elements.len(), placed.len());

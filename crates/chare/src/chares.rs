@@ -1,4 +1,4 @@
-//! How chares come to be, from threads that are no workers and from entries.
+//! Creation of chares, from threads that are not workers and from entries.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::waits::who_waits;
 
 /// Creates chares: implemented by [`Runtime`], and in entries by [`Cx::runtime`].
 pub trait Chares: HasSystem {
-    /// Makes a chare that is in no array, on whatever worker; it can be sent messages at once.
+    /// Makes a chare that is in no array, on any worker; it can be sent messages at once.
     fn chare<T: Chare>(&self, make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static) -> T::One {
         self.with_system(|system| T::One::from(seeds::create(system, make)))
     }
@@ -140,7 +140,7 @@ pub trait Chares: HasSystem {
     ///     }
     /// }
     ///
-    /// /// Has others work for it.
+    /// /// Distributes work to others.
     /// struct Leader;
     ///
     /// #[chare]
@@ -200,7 +200,7 @@ pub trait Chares: HasSystem {
     /// Lists what waits, and for what: asynchronous entries, messages for elements that are to
     /// come, and reductions and scans that lack contributions.
     ///
-    /// For programs that stand still; while messages are under way, a line says what the workers
+    /// For programs without progress; while messages are under way, a line says what the workers
     /// knew when they were asked. Of the reductions of an array, and of its scans, the first is
     /// named that lacks contributions, with the first elements that have not contributed:
     ///
@@ -208,10 +208,10 @@ pub trait Chares: HasSystem {
     /// Cell[3] waits in `meet`, and 2 messages for it
     /// reduction 0 of Cell has 3 of 4 contributions; Array<Cell>#0 lacks those of Cell[2]
     /// ```
-    /// On several nodes it is what waits on the node that asks. The variable `RADDLE_WATCH` has a
-    /// program say it by itself.
+    /// On several nodes the list covers only the calling node. The variable `RADDLE_WATCH` makes a
+    /// program print the list by itself.
     ///
-    /// In a process that fork(2) made after the runtime was started it is empty.
+    /// The list is empty in a process that fork(2) made after the runtime was started.
     ///
     /// # Panics
     /// On a worker, which would have to answer.

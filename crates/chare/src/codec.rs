@@ -25,7 +25,7 @@ raddle_sync::prim::thread_local! {
     static READER: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-/// Why a value cannot be written, or bytes are none.
+/// The reason why a value cannot be serialised, or bytes cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CrossingError(#[from] postcard::Error);
@@ -85,7 +85,7 @@ impl<T> Crossing<T> {
 }
 
 impl<T> Crossing<T> {
-    /// By what serde says of the type.
+    /// Uses the type's serde implementation.
     #[must_use]
     // The bounds stand here, and not on the block, and name `Deserialize` itself: so the compiler
     // says which derive a type lacks.
@@ -130,7 +130,7 @@ impl<B: Buffer> Crossing<B> {
 /// The bounds stand on the functions: so the compiler takes these for each type that is no buffer,
 /// and then says what such a type lacks.
 pub trait BySerde<T> {
-    /// Adds a value as serde says.
+    /// Appends a value in its serde format.
     ///
     /// # Errors
     /// [`CrossingError`].
@@ -138,7 +138,7 @@ pub trait BySerde<T> {
     where
         T: Serialize;
 
-    /// Takes a value off the front as serde says.
+    /// Takes a value in its serde format off the front.
     ///
     /// # Errors
     /// [`CrossingError`].
@@ -175,13 +175,13 @@ macro_rules! best {
 
 pub(crate) use best;
 
-/// Adds the bytes of a value, as serde says.
+/// Appends the bytes of a value, in its serde format.
 pub(crate) fn write<T: Serialize>(value: &T, to: &mut Vec<u8>) -> Result<(), CrossingError> {
     postcard::serialize_with_flavor(value, Behind(to))?;
     Ok(())
 }
 
-/// Takes a value off the front, as serde says.
+/// Takes a value off the front, in its serde format.
 pub(crate) fn read<'de, T: Deserialize<'de>>(from: &mut &'de [u8]) -> Result<T, CrossingError> {
     let (value, rest) = postcard::take_from_bytes(from)?;
     *from = rest;
@@ -239,7 +239,7 @@ impl<A, O> Across<A, O> {
 
 /// Calls what reads for `system`.
 pub(crate) fn reading<R>(system: u32, read: impl FnOnce() -> R) -> R {
-    /// Also where a type's own code panics.
+    /// Also if a type's own code panics.
     struct Before(Option<u32>);
 
     impl Drop for Before {

@@ -6,7 +6,7 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Why what was waited for will not come.
+/// The reason why an awaited value will not come.
 ///
 /// A lost reply fails only its waiter. A panic in an entry without an awaited reply, or a message
 /// to an ended element, fails all waits for anything of that runtime's chares from outside of it,
@@ -74,7 +74,7 @@ impl Failure {
     }
 }
 
-/// Calls what may panic; `tell` is given what it panics with.
+/// Calls `call`, and passes a panic to `tell`.
 #[inline]
 pub(crate) fn contain(call: impl FnOnce(), tell: impl FnOnce(&(dyn Any + Send))) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {

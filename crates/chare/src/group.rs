@@ -49,7 +49,7 @@ impl<T: Chare<Index = usize>> Group<T> {
     /// the element of some worker.
     ///
     /// # Panics
-    /// On a thread that is no worker of the group's runtime.
+    /// On a thread that is not a worker of the group's runtime.
     #[track_caller]
     pub fn here(self) -> T::One {
         let system = self.array.system;

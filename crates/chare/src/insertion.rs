@@ -202,7 +202,7 @@ fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
 /// are on their way.
 fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
     let Some(at) = part.marks().borrow().find(insertion) else {
-        // What was answered at the mark is all that there is.
+        // The answer at the mark was complete.
         return send_answer(local, part, Answer::nothing(insertion));
     };
     let mut more = 0;
@@ -224,7 +224,7 @@ fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
     answer_for_mark(local, part, insertion, more);
 }
 
-/// Answers what a mark that is kept has counted; `more` are to come.
+/// Answers with the count of a kept mark; `more` answers are to come.
 fn answer_for_mark<T: Chare>(local: &Local, part: &Part<T>, insertion: Number, more: usize) {
     let mut marks = part.marks().borrow_mut();
     let Some(at) = marks.find(insertion) else {

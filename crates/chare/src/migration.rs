@@ -85,7 +85,7 @@ impl Moves {
 /// The knowledge of the coordinator.
 #[derive(Default)]
 pub(crate) struct Coordinator {
-    /// On each worker: the number of senders that have gone over, if elements leave it.
+    /// On each worker with leaving elements: the number of senders that have entered the epoch.
     marker_count: usize,
     /// The moves of the next batch, by array.
     wanted: BTreeMap<u32, Wanted>,
@@ -128,7 +128,7 @@ struct MovesOf {
 /// Migration of chares of type `T`.
 struct MoverOf<T>(PhantomData<fn() -> T>);
 
-/// That, whatever they are.
+/// Creates the type-erased [`Mover`].
 pub(crate) fn mover<T: Chare>() -> Box<dyn Mover> {
     Box::new(MoverOf::<T>(PhantomData))
 }
@@ -338,7 +338,7 @@ fn take_marker(local: &Local) {
     }
 }
 
-/// Elements have come, or had ended before. At the coordinator.
+/// Counts elements that have arrived, or had ended before. At the coordinator.
 fn have_come(local: &Local, count: usize) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.awaited -= count;
@@ -350,7 +350,7 @@ fn have_come(local: &Local, count: usize) {
     begin_next(local);
 }
 
-/// All of the batch have come.
+/// Ends the batch after all its elements have arrived.
 pub(crate) fn end_batch(local: &Local) {
     let when_come = mem::take(&mut local.state::<Coordinator>().borrow_mut().when_come);
     for MovesOf {

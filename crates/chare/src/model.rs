@@ -26,7 +26,7 @@ pub struct Nodes {
     pub progress: Progress,
     /// The number of pieces of wire messages that fit between two ports.
     pub capacity: usize,
-    /// From which port messages come late first, of the ports of all nodes.
+    /// The first port, among the ports of all nodes, with late messages.
     pub slow: usize,
 }
 

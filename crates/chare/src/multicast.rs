@@ -1,4 +1,4 @@
-//! Messages to many: one to each worker, which gives it to the elements that it has.
+//! Messages to many: one to each worker, which delivers it to its elements.
 //!
 //! Each element gets the message once, even if it moves meanwhile: it counts as being where the
 //! sender's epoch says ([`crate::migration`]).
@@ -20,9 +20,9 @@ use crate::state::members::{Members, SectionForm};
 
 /// How a message to many is on its way.
 pub(crate) enum Through {
-    /// It has been sent to members of the section.
+    /// The message has been sent to members of the section.
     Members,
-    /// It is to be sent to workers: to all, or to those that have members.
+    /// The message must be sent to workers: to all, or to those that have members.
     Workers(Option<Arc<Members>>),
 }
 

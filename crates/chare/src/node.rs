@@ -248,7 +248,7 @@ fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: El
             part.fail(local, number, parcel);
         }
     }
-    // What has come meanwhile is for another task: others may have waited for this worker.
+    // Messages that came meanwhile are for another task: other work may wait for this worker.
     let element = part.take(number).map_or(Element::Ended, Element::Idle);
     let mut queue = node.queue();
     if !batch.is_empty() {

@@ -15,7 +15,7 @@ use crate::seeds::detour;
 use crate::seeds::{Way, way};
 use crate::spread::Spread;
 
-/// Sends a parcel to where its element is.
+/// Sends a parcel to the place of its element.
 #[cold]
 pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: BoxedParcel<T>) {
     dispatch_in(one, parcel, None);
@@ -93,7 +93,7 @@ pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Op
     let crossed = out::cross_spread(&system, &shared, all, || spread.cross());
     // Clones are the program's code, and are made before the lock is taken.
     let mut spreads: Vec<_> = (0..system.worker_count()).map(|_| spread.clone()).collect();
-    // As long as this is held no marker goes to other nodes.
+    // While this is held, no marker is sent to other nodes.
     let _gate = remote::away(&system).and_then(Away::enter);
     let outside = system.outside();
     let epoch = epoch.unwrap_or(outside.epoch);

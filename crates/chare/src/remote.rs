@@ -157,7 +157,7 @@ impl Away {
         number
     }
 
-    /// The reply comes from another node than was thought when it was asked for.
+    /// Notes that a reply will come from another node than expected.
     pub(crate) fn redirect(&self, reply: Option<u64>, from: u16) {
         let Some(reply) = reply else { return };
         if let Some(awaited) = locked(&self.replies).awaited.get_mut(&reply) {
@@ -181,7 +181,7 @@ impl Away {
         self.transport.send(None, node, &bytes)
     }
 
-    /// A reply has come.
+    /// Delivers a reply that has arrived.
     pub(crate) fn reply(&self, number: u64, outcome: Outcome<'_>) {
         let awaited = locked(&self.replies).awaited.remove(&number);
         if let Some(awaited) = awaited {

@@ -214,7 +214,7 @@ impl Drop for Reporter {
 }
 
 impl<T> Reply<T> {
-    /// True when the value has come.
+    /// Returns true if the value has arrived.
     pub fn is_here(&self) -> bool {
         self.cell.is_here()
     }
@@ -237,7 +237,7 @@ impl<T> Reply<T> {
     /// # Errors
     /// A [`Failure`], when it will not come.
     /// # Panics
-    /// On a worker of the same runtime, where only `.await` waits.
+    /// On a worker of the same runtime, which must use `.await` instead.
     #[track_caller]
     pub fn try_wait(self) -> Result<T, Failure> {
         self.check_thread();
@@ -252,7 +252,7 @@ impl<T> Reply<T> {
                 system.wait_or_fail(|| self.is_here())
             }
         });
-        // A value that has come is one, whatever has failed beside it.
+        // A value that has arrived is valid, whatever else has failed.
         let outcome = match (
             self.cell.take_or(Waiting::Thread(Waiter::current())),
             failure,
@@ -288,7 +288,7 @@ impl<T> Reply<T> {
         }
     }
 
-    /// Waits for a value that comes or is lost in any case, whatever fails meanwhile.
+    /// Waits for a value that is certain to arrive or to be lost, whatever fails meanwhile.
     ///
     /// # Panics
     /// As [`try_wait`](Self::try_wait).
@@ -362,7 +362,7 @@ impl<T> Reply<T> {
             && local::running(self.system) == Some(from)
         {
             if self.is_here() {
-                // It replied before it began to wait.
+                // The entry replied before it began to wait.
             } else {
                 panic!("waits for a reply of its own, which it cannot give before its entry ends");
             }
@@ -394,7 +394,7 @@ impl<T> Reply<T> {
             None => ended(),
         };
         self.watch = None;
-        // A value that has come is one, whatever has failed beside it.
+        // A value that has arrived is valid, whatever else has failed.
         let outcome = self.cell.take_or(waiting()).unwrap_or(Err(failure));
         Poll::Ready(self.reported(outcome))
     }

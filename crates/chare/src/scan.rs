@@ -51,12 +51,12 @@ use raddle_collections::reduce::{Monoid, Reducer};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScanForm {
-    /// Recursive doubling where there are more workers than steps, else prescan-push.
+    /// Recursive doubling with more workers than steps, else prescan-push.
     #[default]
     Auto,
-    /// To one worker, and back.
+    /// Prescan-push: to one worker, and back.
     PrescanPush,
-    /// From element to element, ever farther.
+    /// Recursive doubling: from element to element, over doubling distances.
     RecursiveDoubling,
 }
 
@@ -201,7 +201,7 @@ impl<T: Chare> Cx<T> {
     }
 }
 
-/// Merges what comes before with what comes after it.
+/// Merges a value with the value after it.
 fn in_order<T: Chare, R: Reducer>(one: One<T>, key: Key, mut first: R, second: R) -> R {
     if let Err(mismatch) = first.merge(second) {
         break_scan(one, key, unlike::<T>(key, mismatch));
@@ -241,7 +241,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// As it goes to another node.
+    /// Serialises the step for another node.
     fn write(&self, system: &System) -> Result<Packed, Failure> {
         let (Some(away), (None, scan)) = (remote::away(system), self.key) else {
             return Err(Failure::new("scans of sections do not cross nodes"));
@@ -384,7 +384,7 @@ impl<R: Reducer> AnyEntries for Entries<R> {
     }
 }
 
-/// Sends a contribution to the root, which replies with what comes before it.
+/// Sends a contribution to the root, which replies with the merged contributions before it.
 fn push_to_root<T: Chare, R: Monoid>(
     local: &Local,
     part: &Part<T>,
@@ -484,7 +484,7 @@ fn fail_scans<T: Chare>(local: &Local, part: &Part<T>, group: Group, from: u64, 
     }
 }
 
-/// The element goes on if it waits for a step of a scan that has no result.
+/// Resumes the element if it waits for a step of a scan without a result.
 pub(crate) fn go_on_without_result<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let at = part.slot_of(number);
     let mut slots = part.slots().borrow_mut();

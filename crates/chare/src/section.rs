@@ -45,7 +45,7 @@ use crate::scan::{Row, ScanForm};
 use crate::state::members::{Members, SectionForm};
 use raddle_collections::reduce::{Monoid, Reducer};
 
-/// Some elements of an array, or some chares that are in none.
+/// A subset of an array's elements, or a team of chares that are in no array.
 ///
 /// A small value that is copied freely. [`Array::section`](crate::Array::section) and
 /// [`Chares::section`](crate::Chares::section) create sections.
@@ -272,7 +272,7 @@ impl<T: Chare> Cx<T> {
             system, collection, ..
         } = self.one();
         local::with(system, |local| match local {
-            // Without a lock where this worker has looked it up before.
+            // Takes no lock if this worker has looked it up before.
             Some(local) => local.part::<T>(collection).section(id),
             None => self.with_collection(|collection| collection.section(id)),
         })

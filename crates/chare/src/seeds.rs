@@ -1,4 +1,4 @@
-//! Seeds: chares that are made wherever there is a worker for them.
+//! Seeds: chares that any worker with time may construct.
 //!
 //! A seed is a call that constructs the chare. It waits in a pool of tasks, where idle workers find
 //! it, or is sent to a worker chosen by a strategy ([`SeedPolicy`]). Its number is assigned, and
@@ -81,7 +81,7 @@ impl Seeds {
 }
 
 impl<T: Chare> Cx<T> {
-    /// Makes a chare that is in no array, on whatever worker; it can be sent messages at once.
+    /// Makes a chare that is in no array, on any worker; it can be sent messages at once.
     pub fn chare<C: Chare>(&self, make: impl FnOnce(&mut Cx<C>) -> C + Send + 'static) -> C::One {
         let system = self.one().system;
         C::One::from(local::with(system, |local| match local {
@@ -206,7 +206,7 @@ fn instantiate<T: Chare>(
     }
 }
 
-/// Makes an element here, where its route says that it is.
+/// Makes an element on this worker, to which its route leads.
 pub(crate) fn make_element<T: Chare>(
     local: &Local,
     part: &Part<T>,

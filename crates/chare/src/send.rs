@@ -68,7 +68,7 @@ impl<T: Chare> One<T> {
     }
 }
 
-/// Sends a parcel to where its element is.
+/// Sends a parcel to the place of its element.
 #[inline]
 fn dispatch<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>) {
     let part = local.part::<T>(one.collection);

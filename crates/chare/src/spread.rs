@@ -1,4 +1,4 @@
-//! A message to many elements, of which each gets a parcel of its own.
+//! A message to many elements, each of which gets a parcel of its own.
 
 use std::marker::PhantomData;
 

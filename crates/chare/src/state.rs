@@ -111,7 +111,7 @@ impl SharedStates {
     /// The state `S`.
     ///
     /// # Panics
-    /// When none was put in.
+    /// If there is none.
     #[inline]
     pub(crate) fn of<S: SharedState>(&self) -> &S {
         self.get()

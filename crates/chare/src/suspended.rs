@@ -1,4 +1,5 @@
-//! Asynchronous entries: they run until they wait, and go on when what they wait for comes.
+//! Asynchronous entries: they run until they wait, and resume when the awaited message or value
+//! arrives.
 //!
 //! While such an entry waits, it keeps exclusive access to its element, as every entry does while
 //! it runs: no other entry runs in between. Calls of other entries wait until it ends. Messages
@@ -63,7 +64,7 @@ pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let mut slots = part.slots().borrow_mut();
     let Some(slot) = slots.get_mut(at, number) else {
         drop(slots);
-        // It is to come here, or has ended.
+        // The element is on its way here, or has ended.
         if part.is_expected(local, number) {
             part.keep(local, number, Box::new(GoOn));
         }
@@ -270,7 +271,7 @@ pub(crate) fn with_own_slot<T: Chare, R>(
 }
 
 impl<T: Chare> Cx<T> {
-    /// Waits for a message of a kind: the oldest that has come, or the next to come.
+    /// Waits for a message of a kind: the oldest that has arrived, or the next one.
     ///
     /// # Panics
     /// What it returns, where that is polled outside of the element's `async` entries, or by a fork
@@ -302,7 +303,7 @@ impl<T: Chare> Cx<T> {
     }
 }
 
-/// Waits for the first message of a kind that `is_it` says yes to.
+/// Waits for the first message of a kind for which `is_it` returns true.
 pub(crate) fn next_message<M: Message>(
     one: One<M::Chare>,
     mut is_it: impl FnMut(&M::Args) -> bool + Send,

@@ -61,7 +61,7 @@ pub(crate) struct Known {
     of: &'static str,
     /// The number of contributions that complete it, at the worker that knows.
     expected: Option<u64>,
-    /// Contributions that have come.
+    /// Contributions that have arrived.
     count: u64,
     /// The first elements that have not contributed, and how many there are.
     missing: Vec<(Place, String)>,
@@ -98,7 +98,7 @@ pub(crate) fn who_waits(system: &Arc<System>) -> Vec<String> {
     lines
 }
 
-/// Asks all workers. Each answers whatever has failed, or drops the question at its end.
+/// Asks all workers. Each answers even after failures, or drops the question at its end.
 #[track_caller]
 fn ask_all<R: Send + 'static>(
     system: &Arc<System>,

@@ -26,7 +26,7 @@ pub(crate) const VARIABLE: &str = "RADDLE_WATCH";
 /// The format of the variable.
 pub(crate) const EXPECTED: &str = "a time, such as 5s, 500ms or 2min";
 
-/// A thread that looks now and then; it ends when this is dropped.
+/// A thread that checks periodically; it ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Watcher(#[expect(dead_code, reason = "its end is what counts")] mpsc::Sender<()>);
 
@@ -34,7 +34,7 @@ impl Watcher {
     /// Watches a system, if the environment asks for that.
     ///
     /// # Panics
-    /// When the variable names no time, and when the system gives no thread.
+    /// If the variable has no valid period, or the thread cannot be started.
     pub(crate) fn from_environment(system: &Arc<System>) -> Option<Self> {
         let found = std::env::var_os(VARIABLE).filter(|value| !value.is_empty())?;
         let Some(period) = found.to_str().and_then(time) else {
@@ -79,7 +79,7 @@ fn watch(system: &Weak<System>, period: Duration, end: &mpsc::Receiver<()>) {
             continue;
         }
         let lines = who_waits(&system);
-        // Where nothing waits at a service, there is nothing to say.
+        // At a service without waiting elements there is nothing to report.
         if !(lines.is_empty() && is_service(&system)) {
             say(period, &lines);
         }
@@ -106,7 +106,7 @@ fn say(period: Duration, lines: &[String]) {
     for line in lines {
         text += &format!("  {line}\n");
     }
-    // In one piece. Where it cannot be written, nothing else can be said either.
+    // Written in one piece. If writing fails, there is no other way to report.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 

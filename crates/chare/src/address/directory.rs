@@ -178,7 +178,7 @@ impl Route {
         (old as usize, new as usize)
     }
 
-    /// The old site and the new one; none when the element waits for a worker, or is gone.
+    /// The old site and the new one; `None` when the element waits for a worker, or is gone.
     pub(crate) fn sites(self) -> Option<(Site, Site)> {
         let (old, new) = self.workers();
         // Nodes are fewer than 2^12, as far as routes lead to them.
@@ -192,7 +192,8 @@ impl Route {
         }
     }
 
-    /// Where those in `epoch` send; none when the element waits for a worker, or is gone.
+    /// The site to which senders in `epoch` send; `None` when the element waits for a worker, or is
+    /// gone.
     pub(crate) fn site(self, epoch: u32) -> Option<Site> {
         self.sites()
             .map(|(old, new)| if self.is_of(epoch) { new } else { old })
@@ -209,7 +210,7 @@ impl Route {
         self.is_placed().then(|| self.workers().1)
     }
 
-    /// True when some send to `worker`, whatever epoch they are in.
+    /// True if senders of any epoch send to `worker`.
     fn leads_to(self, worker: usize) -> bool {
         let own = Site::Worker(worker);
         self.sites()
@@ -265,8 +266,8 @@ impl Place {
         self.slot.store(slot, Relaxed);
     }
 
-    /// The worker that runs the element's entries; `None` where no element is. For what an entry
-    /// calls, on whatever thread.
+    /// The worker that runs the element's entries; `None` without an element. For calls from an
+    /// entry, on any thread.
     #[inline]
     pub(crate) fn own_worker(&self) -> Option<usize> {
         let worker = self.worker.load(Relaxed);
@@ -392,7 +393,7 @@ impl Directory {
         Number::new(home, 0, index)
     }
 
-    /// The element is gone. Returns the next number of its place, if there is one.
+    /// Frees the place of an ended element. Returns the next number of the place, if there is one.
     pub(crate) fn vacate(&self, number: Number) -> Option<Number> {
         let generation = number.generation() + 1;
         let place = self.place(number);

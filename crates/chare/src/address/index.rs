@@ -14,10 +14,10 @@ pub trait Index: Key {
     /// The lengths of the grid, one for each dimension.
     type Shape: Copy + fmt::Debug + Send + Sync + 'static;
 
-    /// The number of places; none if it does not fit into a `u64`.
+    /// The number of places; `None` if it does not fit into a `u64`.
     fn count(shape: Self::Shape) -> Option<u64>;
 
-    /// The position of this place in the order of all; none if it lies outside.
+    /// The position of this place in the order of all; `None` if it lies outside.
     fn position(self, shape: Self::Shape) -> Option<u64>;
 
     /// The place at a position below [`count`](Self::count).
@@ -26,7 +26,7 @@ pub trait Index: Key {
     /// The lengths of a shape, one for each dimension.
     fn lengths(shape: Self::Shape) -> Vec<u64>;
 
-    /// The shape with these lengths; none when there is no such shape.
+    /// The shape with these lengths; `None` if there is no such shape.
     fn of_lengths(lengths: &[u64]) -> Option<Self::Shape>;
 }
 

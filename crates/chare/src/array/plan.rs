@@ -16,7 +16,7 @@ use crate::engine::system::System;
 use crate::remote::{self, Away};
 use crate::seeds;
 
-/// An array that is to be made, with a route for each of its places.
+/// The plan of a new array, with a route for each of its places.
 pub(crate) struct Plan<T: Chare<Index: Index>> {
     options: ArrayOptions<T::Index>,
     is_wide: bool,
@@ -25,7 +25,8 @@ pub(crate) struct Plan<T: Chare<Index: Index>> {
 }
 
 impl<T: Chare<Index: Index>> Plan<T> {
-    /// An array with an element at each place; over nodes where `is_wide`: then all nodes make it.
+    /// Plans an array with an element at each place. If `is_wide`, it is over nodes and all nodes
+    /// make it.
     ///
     /// # Panics
     /// When the shape has 2³¹ places or more, or an option names a worker that does not exist.
@@ -50,7 +51,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
             }
             None => (u64::from(index) * worker_count as u64 / count) as usize,
         };
-        // What the program says is asked before a lock is taken.
+        // The program's code is called before a lock is taken.
         let routes = (0..count as u32).map(|index| sites.route(worker_of(index)));
         Self {
             routes: routes.collect(),

@@ -78,7 +78,7 @@ pub(crate) fn tell_measured<T: Chare>(local: &Local, part: &Part<T>) {
     }
 }
 
-/// Leaves those where they are, of the elements that would go to other nodes, that cannot.
+/// Keeps elements in place that should move to another node but cannot.
 pub(super) fn keep_within_nodes<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -126,7 +126,7 @@ pub(crate) fn move_measured<T: Chare>(
     wide::wish(local, collection, wishes, false, Some(Box::new(done)));
 }
 
-/// This worker finds that it is time to balance: reports that to the array's root.
+/// Reports to the array's root that it is time to balance.
 pub(crate) fn report_due<T: Chare>(local: &Local, part: &Part<T>) {
     let (root_node, collection) = (part.collection().root_node(), part.collection().id());
     if let (Some(collection), Some(away)) = (part.collection().wide(), remote::away(local.system()))

@@ -42,7 +42,7 @@ impl Sheet {
         }
     }
 
-    /// Adds what a worker says; true when it was the last.
+    /// Adds the report of a worker; returns true if it was the last.
     pub(super) fn add(&mut self, measured: Measured) -> bool {
         let worker = measured.worker;
         let loads = measured.loads.into_iter();
@@ -62,7 +62,7 @@ impl Sheet {
     /// Returns the view for a strategy, the elements' numbers, and the call to make afterwards.
     pub(super) fn view(mut self, cpus: Vec<Option<CpuId>>) -> (LoadView, Vec<Found>, Done) {
         self.loads.sort_by_key(|entry| entry.0.number);
-        // One that moves is here and there: where it is later counts.
+        // A moving element is reported twice; the later place counts.
         self.loads.dedup_by_key(|entry| entry.0.number);
         let found: Vec<_> = self.loads.iter().map(|entry| entry.0).collect();
         let position = |number| {

@@ -12,7 +12,7 @@ use raddle_topology::CpuId;
 pub struct LoadView {
     /// The number of workers.
     pub worker_count: usize,
-    /// The CPU to which each worker is bound; empty where that is not known.
+    /// The CPU to which each worker is bound; empty if unknown.
     pub cpus: Vec<Option<CpuId>>,
     /// All elements, in the order of their numbers.
     pub elements: Vec<ElementLoad>,
@@ -42,7 +42,7 @@ pub struct Traffic {
     pub bytes: u64,
 }
 
-/// Says where the elements of an array should be.
+/// Chooses the workers for the elements of an array.
 pub trait Strategy: Send + Sync + 'static {
     /// The name in reports.
     fn name(&self) -> &'static str;
@@ -50,7 +50,7 @@ pub trait Strategy: Send + Sync + 'static {
     /// A worker for each of [`LoadView::elements`].
     fn place(&self, view: &LoadView) -> Vec<usize>;
 
-    /// True for one that looks at [`LoadView::traffic`], which takes time to measure.
+    /// True if the strategy uses [`LoadView::traffic`], which takes time to measure.
     fn needs_traffic(&self) -> bool {
         false
     }

@@ -130,7 +130,7 @@ impl Manifest {
                 format!("version {expected}"),
             ));
         }
-        // A name that leads elsewhere is none that was written.
+        // A name with a path in it was not written by a checkpoint.
         match manifest.files.iter().find(|file| file.name.contains('/')) {
             Some(file) => Err(CheckpointError::broken(
                 &path,
@@ -210,13 +210,13 @@ impl Drop for Elements<'_> {
 }
 
 impl Part {
-    /// Removes the file of a checkpoint that did not come about.
+    /// Removes the file of an incomplete checkpoint.
     pub(crate) fn remove(&self, folder: &Path) {
         // A file that cannot be removed only takes space.
         let _ = fs::remove_file(folder.join(&self.name));
     }
 
-    /// Calls `each` with all elements, in whatever order.
+    /// Calls `each` with all elements, in any order.
     pub(crate) fn read(
         &self,
         folder: &Path,

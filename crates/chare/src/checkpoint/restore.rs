@@ -14,7 +14,7 @@ use crate::codec::reading;
 use crate::engine::object::chare::Chare;
 use crate::engine::system::System;
 
-/// Makes an array again; over nodes where `is_wide`: then all nodes do.
+/// Restores an array. If `is_wide`, it is over nodes and all nodes restore it.
 ///
 /// Each node reads all files, and keeps the elements that it is to have.
 pub(crate) fn restore<T: Chare<Index: Index>>(

@@ -7,7 +7,7 @@ pub(crate) struct Packed {
     pub(crate) handler: u16,
     pub(crate) reply: Option<u64>,
     pub(crate) args: Vec<u8>,
-    /// It was for all that there are.
+    /// The message went to all elements.
     pub(crate) is_to_all: bool,
 }
 
@@ -18,7 +18,7 @@ impl Packed {
     /// The handler id of the request to move an element to another node.
     pub(crate) const LEAVE_HANDLER: u16 = u16::MAX - 1;
 
-    /// By which a step of a scan comes to an element.
+    /// The handler id of a step of a scan.
     pub(crate) const STEP_HANDLER: u16 = u16::MAX - 2;
 
     /// The request to end.

@@ -53,7 +53,8 @@ pub trait Buffer: Sized {
 }
 
 mod sealed {
-    /// Every sequence of as many bytes is one, and there is nothing between two.
+    /// Every sequence of that many bytes is a valid number, and numbers have no padding between
+    /// them.
     pub trait Number: super::Pod {}
 }
 
@@ -155,7 +156,7 @@ impl<'de, N: Plain> Visitor<'de> for Bytes<N> {
         Ok(numbers.map(bytemuck::pod_read_unaligned).collect())
     }
 
-    /// From a format that has no bytes, and writes them as numbers.
+    /// Reads from a format without bytes, which writes them as numbers.
     fn visit_seq<A: SeqAccess<'de>>(self, mut bytes: A) -> Result<Vec<N>, A::Error> {
         let mut all = Vec::<u8>::new();
         while let Some(byte) = bytes.next_element()? {
@@ -165,7 +166,7 @@ impl<'de, N: Plain> Visitor<'de> for Bytes<N> {
     }
 }
 
-/// Turns the bytes of each number around, where they lie the other way.
+/// Swaps the bytes of each number on big-endian machines.
 fn little_end_first<N>(bytes: &[u8]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         return Cow::Borrowed(bytes);

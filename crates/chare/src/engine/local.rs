@@ -45,7 +45,7 @@ pub(crate) struct Local {
     worker: usize,
     /// The number of batches of moves that this worker has gone over to ([`crate::migration`]).
     epoch: Cell<u32>,
-    /// This worker's part of each collection that it has had to do with.
+    /// This worker's part of each collection that it has used.
     parts: RefCell<Vec<Option<OwnPart>>>,
     /// The element that runs an asynchronous entry now.
     running: Cell<Option<(u32, Number)>>,

@@ -154,7 +154,7 @@ impl System {
         &self.post
     }
 
-    /// Counts messages, and knows when there are none.
+    /// The counters of messages, for quiescence detection.
     #[inline]
     pub(crate) fn quiet(&self) -> &Quiet {
         &self.quiet
@@ -277,7 +277,7 @@ impl System {
         made.id()
     }
 
-    /// Sends a rare message from this thread, whatever thread it is, to a worker.
+    /// Sends a rare message from the calling thread, which may be any thread, to a worker.
     pub(crate) fn post_from_here(&self, to: usize, message: impl FnOnce(&Local) + Send + 'static) {
         self.post_arrival(to, Box::new(message));
     }

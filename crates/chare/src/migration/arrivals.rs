@@ -75,7 +75,7 @@ pub(crate) fn leaving<T: Chare>(local: &Local, collection: u32, moves: &[Move]) 
     own.filter(is_here).copied().collect()
 }
 
-/// Takes elements off; returns what is done on each worker to which they go.
+/// Takes elements from this worker; returns a call for each worker to which they go.
 pub(crate) fn take_off<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -124,7 +124,7 @@ fn pack<T: Chare>(
     Traveller { number, element }
 }
 
-/// Says that elements have come here.
+/// Reports that elements have arrived here.
 pub(crate) fn report_come(local: &Local, count: usize) {
     match remote::away(local.system()) {
         None => local.post(COORDINATOR, move |local| migration::have_come(local, count)),
@@ -145,14 +145,14 @@ fn arrive<T: Chare>(local: &Local, part: &Part<T>, epoch: u32, travellers: Vec<T
         };
         reduction::comes(part, number, &luggage.rounds);
         put_gathered(part, number, luggage.gathered);
-        // What waits for it runs, and may panic; the others have come all the same.
+        // Waiting messages run now and may panic; the other elements count as arrived all the same.
         local.guard(|| part.settle(local, luggage.slot, epoch, luggage.urgent));
         local.guard(|| scan::go_on_without_result(local, part, number));
     }
     report_come(local, count);
 }
 
-/// Sends an element on that was made here, or could not be made, after the markers for it had come.
+/// Sends on an element that was made here, or could not be made, after its markers had arrived.
 ///
 /// Only a model causes this (`model::migrate`): other moving elements have requested the move
 /// themselves, or were measured.

@@ -46,7 +46,7 @@ impl<T: Chare> Parcel<T> for Leave {
         }
     }
 
-    /// It has ended, and goes nowhere.
+    /// The element has ended, and does not move.
     fn fail(self, _system: &System, _failure: Failure) {}
 
     fn cross(self, _system: &System, _node: u16) -> Option<Packed> {
@@ -76,7 +76,7 @@ pub(crate) fn have_leave<T: Chare>(part: &Part<T>, number: Number, worker: usize
     part.one(number).dispatch(Leave { worker });
 }
 
-/// Tells the first node where an element is to go that no entry has.
+/// Tells the first node the destination of an element that runs no entry.
 fn leave<T: Chare>(local: &Local, part: &Part<T>, number: Number, worker: usize) {
     let (Some(away), Some(collection)) = (remote::away(local.system()), part.collection().wide())
     else {
@@ -121,7 +121,7 @@ fn freeze<T: Chare>(local: &Local, part: &Part<T>, number: Number) -> Result<(),
     Ok(())
 }
 
-/// Takes off an element that goes to node `to`, with what waits for it.
+/// Takes an element that goes to node `to`, with the messages that wait for it.
 pub(crate) fn freeze_whole<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -129,7 +129,7 @@ pub(crate) fn freeze_whole<T: Chare>(
     to: u16,
     urgent: Vec<Arrival>,
 ) -> Option<Crosser> {
-    // It is frozen: they wait behind what has come before them.
+    // The element is frozen: these messages wait behind the earlier ones.
     for arrival in urgent {
         local.guard(|| arrival(local));
     }
@@ -146,7 +146,7 @@ pub(crate) fn freeze_whole<T: Chare>(
     }
 }
 
-/// An element comes from another node, or had ended there.
+/// Receives an element from another node, or the notice that it had ended there.
 pub(crate) fn arrive_from_node<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -157,7 +157,7 @@ pub(crate) fn arrive_from_node<T: Chare>(
         Some(Ok((slot, rounds, backlog))) => {
             reduction::comes(part, number, &rounds);
             let epoch = local.epoch();
-            // What waits for it runs, and may panic; it has come all the same.
+            // Waiting messages run now and may panic; the element counts as arrived all the same.
             local.guard(|| part.settle(local, slot, epoch, backlog));
         }
         outcome => {

@@ -76,7 +76,7 @@ pub(crate) fn depart_away<T: Chare>(
     crosser: Option<Crosser>,
 ) {
     let Some(collection) = part.collection().wide() else {
-        // Its array was destroyed, and it with that.
+        // The array was destroyed, and the element with it.
         return arrivals::report_come(local, 1);
     };
     let travel = Travel::Arrive {

@@ -72,7 +72,7 @@ fn send_travel_to_all(system: &System, travel: impl Fn() -> Travel) {
     }
 }
 
-/// Calls `call` on the worker that does what is said of batches.
+/// Calls `call` on the coordinator of this node.
 pub(crate) fn at_coordinator(system: &System, call: impl FnOnce(&Local) + Send + 'static) {
     system.post_from_here(COORDINATOR, call);
 }
@@ -224,7 +224,7 @@ fn wishes_to_grant(
     };
     let grant = |(number, (node, worker, is_frozen)): (u64, (u16, u16, bool))| {
         let from = found.node_of(Number::from_bits(number), away.me)?;
-        // It has gone to another node since that was wanted.
+        // The element has moved to another node since the request.
         if !is_frozen && from != node {
             return None;
         }
@@ -251,7 +251,7 @@ pub(crate) fn is_known(local: &Local, count: u64) {
     }
 }
 
-/// Elements have come.
+/// Counts elements that have arrived.
 pub(crate) fn came(local: &Local, count: u64) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.main.awaited -= count;

@@ -146,7 +146,7 @@ struct Inbox {
     lanes: Box<[Mutex<VecDeque<Piece>>]>,
     /// The number of messages in the lanes.
     count: AtomicUsize,
-    /// Where the one thread that receives waits, if there is one, and where workers sleep.
+    /// The place where the receiving thread waits, if there is one, and where workers sleep.
     cell: WaitCell,
     idle: IdleSet,
 }

@@ -77,7 +77,7 @@ impl<T: Chare> Reachable for Collection<T> {
         let sites = self.directory().place(number).route().sites();
         let worker = match sites {
             Some((_, Site::Worker(worker))) => worker,
-            // It has no route any more where its array has been destroyed.
+            // The element has no route any more if its array has been destroyed.
             _ => 0,
         };
         system.post_from_here(worker, move |local| {
@@ -231,15 +231,7 @@ fn open(
     body: &[u8],
 ) -> Result<Then, Failure> {
     let away = remote::away(system).expect("there are other nodes");
-    let find = |collection| {
-        away.collection(collection).ok_or_else(|| {
-            Failure::new(format!(
-                "node {from} sends to collection {collection}, which node {} has not made: \
-                 all nodes make the same in the set-up",
-                away.me
-            ))
-        })
-    };
+    let find = |collection| find_collection(away, from, collection);
     match wire_message {
         WireMessage::One {
             collection,
@@ -365,7 +357,7 @@ fn receive_travel(system: &Arc<System>, from: u16, travel: Travel) {
             let away = remote::away(system).expect("wire messages have arrived");
             match away.collection(collection) {
                 Some(found) => found.arrive(system, Number::from_bits(number), crosser),
-                // It was destroyed meanwhile.
+                // The array was destroyed meanwhile.
                 None => out::send_travel(system, 0, Travel::HaveCome { count: 1 }),
             }
         }

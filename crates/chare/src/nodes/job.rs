@@ -139,7 +139,7 @@ pub struct Job {
 
 #[cfg(not(shuttle))]
 impl Job {
-    /// On so many nodes.
+    /// Creates a job on this many nodes.
     #[must_use]
     pub fn new(nodes: u16) -> Self {
         Self {
@@ -168,7 +168,7 @@ impl Job {
             .progress(said.progress.unwrap_or_default()))
     }
 
-    /// How messages travel between nodes; by memory that they share, if nothing else is said.
+    /// Sets the transport of messages between nodes; the default is shared memory.
     #[must_use]
     pub fn transport(mut self, kind: TransportKind) -> Self {
         self.kind = kind;
@@ -226,7 +226,7 @@ impl Job {
         let processes = processes_of(local.unwrap_or(self.nodes))?;
         let builder = self.builder.processes(processes);
         let is_alone = self.nodes == 1 && !Launch::is_started();
-        // By MPI one node is one, too, of as many as it has started.
+        // With MPI a single node, too, is one of the started processes.
         if is_alone && !self.kind.is_by_mpi() {
             let runtime = builder.build()?;
             let system = system_of(&runtime);
@@ -283,7 +283,7 @@ impl Job {
         let (progress, kind) = (self.progress, self.kind);
         let nodes = Node::in_process_by(kind, shape(self.nodes, &builder)?)?;
         let mut mains = Some(main);
-        // No node begins before all have their threads: without one of them there is no program.
+        // No node begins before all threads exist: the program needs every node.
         let are_all_there = OnceLock::new();
         thread::scope(|scope| {
             let threads: Vec<_> = nodes
@@ -425,7 +425,7 @@ impl<'a> Setup<'a> {
         self.runtime
     }
 
-    /// Which node this is.
+    /// The number of this node.
     pub fn node(&self) -> usize {
         remote::away(self.system).map_or(0, |away| away.me.into())
     }

@@ -1,4 +1,4 @@
-//! Which reductions are open: at each worker for those that are there, and at the root for all.
+//! The open reductions: at each worker for its own elements, and at the root for all.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -14,7 +14,7 @@ use crate::state::{Slot, State};
 /// Waits for the result of a reduction; the next in the order of results.
 pub(crate) type Claim = Box<dyn FnOnce(Outcome) + Send>;
 
-/// The result of a reduction, or why there is none.
+/// The result of a reduction, or the reason why there is none.
 pub(crate) type Outcome = Result<Box<dyn Output>, Failure>;
 
 /// Waits for the result of a reduction to which it has contributed.
@@ -59,16 +59,16 @@ pub(super) struct Root {
     /// The first that is not complete.
     next: u64,
     shares: VecDeque<Share>,
-    /// By how much the number of contributions has changed since the array was made.
+    /// The change in the number of contributions since the array was made.
     changed: i64,
-    /// By how much it changes, from which reduction on.
+    /// Changes of that number, by the reduction from which on they apply.
     pub(super) changes: BTreeMap<u64, i64>,
     pub(super) results: VecDeque<Outcome>,
     pub(super) claims: VecDeque<Claim>,
 }
 
 impl Rounds {
-    /// The share of a reduction; none when this worker's has gone up already.
+    /// The share of a reduction; `None` if this worker's share has gone up already.
     pub(super) fn round(&mut self, round: u64) -> Option<&mut Round> {
         if self.open.is_empty() {
             self.first = self.first.max(round);
@@ -99,7 +99,7 @@ impl Rounds {
         Some((self.first - 1, round.share))
     }
 
-    /// Drops what has come to reductions from `from` on; true when there was anything.
+    /// Drops the contributions to reductions from `from` on. Returns true if there were any.
     pub(super) fn lose(&mut self, from: u64) -> bool {
         let open = self.open.iter_mut().zip(self.first..);
         let here = open.map(|(round, number)| (&mut round.share, number));
@@ -194,7 +194,7 @@ impl AllRounds {
         std::iter::once(None).chain(sections).collect()
     }
 
-    /// The first reduction over the array of which the root has seen nothing.
+    /// The first reduction over the array without any contribution at the root.
     pub(crate) fn untouched(&mut self) -> u64 {
         let root = &self.of(None).root;
         root.next + root.shares.len() as u64

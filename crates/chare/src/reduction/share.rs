@@ -10,7 +10,7 @@ use crate::remote::{self, WireMessage};
 use crate::state::merged::{Merged, Misfit, Output, downcast, merge_one, unequal};
 use raddle_collections::reduce::Reducer;
 
-/// Where the result of a reduction goes.
+/// The destination of a reduction's result.
 pub(crate) enum Target {
     /// To the caller that claims the result from the array.
     Claim,
@@ -31,7 +31,7 @@ pub(crate) enum Goes {
 impl Goes {
     const ALL: [Self; 3] = [Self::Claim, Self::Call, Self::All];
 
-    /// As other nodes know it.
+    /// The number by which other nodes know it.
     const fn number(self) -> u8 {
         self as u8
     }
@@ -104,7 +104,7 @@ impl Share {
     /// Sends it to the root of a reduction on another node.
     ///
     /// # Errors
-    /// When the reducer is none of those that cross.
+    /// If the reducer cannot cross nodes.
     pub(crate) fn send_away(
         &self,
         system: &System,
@@ -134,7 +134,7 @@ impl Share {
         Ok(())
     }
 
-    /// A result goes to a call that no contributor here has named.
+    /// True if the result goes to a call that no contributor here has named.
     pub(super) const fn lacks_its_call(&self) -> bool {
         matches!((self.goes, &self.target), (Some(Goes::Call), None))
     }
@@ -203,7 +203,7 @@ impl Share {
         }
     }
 
-    /// The result of all contributions; none without any.
+    /// The result of all contributions; `None` without any.
     pub(super) fn finish(&mut self) -> Option<Result<Box<dyn Output>, Misfit>> {
         if let Some(misfit) = self.misfit.take() {
             return Some(Err(misfit));

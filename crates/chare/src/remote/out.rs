@@ -107,7 +107,8 @@ fn send_packed<T: Chare>(
 
 /// Like `send_one`, for a thread that is not a worker and has found the element on `node`.
 ///
-/// It may have moved while its message was written, and is looked for again where no epoch can end.
+/// The element may have moved while its message was serialised. So it is looked up again under the
+/// gate, where no epoch can end.
 #[cold]
 pub(crate) fn send_one_from_outside<T: Chare>(
     system: &System,

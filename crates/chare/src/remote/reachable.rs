@@ -57,7 +57,7 @@ pub(crate) trait Reachable: Send + Sync {
 
     /// Adds contributions of another node to a reduction. For the node of its root.
     ///
-    /// `goes` says where its result goes; `merged` is what was merged, or why it does not fit.
+    /// `goes` is the destination of the result; `merged` is the merged value, or why there is none.
     fn share(
         &self,
         system: &System,

@@ -22,7 +22,7 @@ use raddle_collections::reduce::{
     Product, Reducer, Sum, SumExact, Xor,
 };
 
-/// How values of one type cross, whatever it is.
+/// Type-erased serialisation of the values of one type.
 struct Kind<V: ?Sized> {
     name: &'static str,
     number: u64,

@@ -39,11 +39,11 @@ pub(crate) enum Travel {
     GoOver {
         epoch: u32,
     },
-    /// A sender has gone over to this epoch: no more comes from it by the old routes.
+    /// A sender has entered this epoch, and sends no more by the old routes.
     Marker {
         epoch: u32,
     },
-    /// The sender's worker asks whether all that it has sent has arrived; that is the answer.
+    /// Asks whether all that the sending worker has sent has arrived; `Answer` confirms it.
     Ask {
         worker: u16,
         group: u32,
@@ -52,17 +52,17 @@ pub(crate) enum Travel {
         worker: u16,
         group: u32,
     },
-    /// An element comes.
+    /// An element arrives.
     Arrive {
         collection: u32,
         number: u64,
         crosser: Option<Crosser>,
     },
-    /// Elements of the batch have come. For the first node.
+    /// Elements of the batch have arrived. For the first node.
     HaveCome {
         count: u64,
     },
-    /// All elements of the batch have come.
+    /// All elements of the batch have arrived.
     End,
     /// The receiver's workers are to say what they have measured of an array.
     Measure {
@@ -73,7 +73,7 @@ pub(crate) enum Travel {
         collection: u32,
         measured: Measured,
     },
-    /// It is time to balance an array. For its root.
+    /// An array should be balanced now. For its root.
     BalancingIsDue {
         collection: u32,
     },
@@ -86,7 +86,7 @@ pub(crate) struct Crosser {
     pub(crate) backlog: Vec<Waiting>,
 }
 
-/// A message that goes with its element.
+/// A message that migrates with its element.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     pub(crate) handler: u16,

@@ -25,7 +25,7 @@ pub(crate) enum WireMessage<'a> {
         collection: u32,
         number: u64,
         priority: i32,
-        /// The sender's, as in those to all: it says where the element is ([`crate::migration`]).
+        /// The sender's epoch, which determines where the element is ([`crate::migration`]).
         epoch: u32,
         handler: u16,
         /// Under which the sender waits for a reply.
@@ -42,7 +42,7 @@ pub(crate) enum WireMessage<'a> {
     Reply {
         reply: u64,
         outcome: Result<(), &'a str>,
-        /// It has panicked.
+        /// The entry has panicked.
         panicked: bool,
     },
     /// The merged contributions of a node's elements to a reduction, for its root.
@@ -51,7 +51,7 @@ pub(crate) enum WireMessage<'a> {
         round: u64,
         count: u64,
         goes: u8,
-        /// Which reducer merged them, and what it has is the body; or why they do not fit together.
+        /// The number of the reducer, with its value as the body; or why they do not fit.
         merged: Result<u64, &'a str>,
     },
     /// The result of a reduction, as the body, for its contributors.
@@ -60,7 +60,7 @@ pub(crate) enum WireMessage<'a> {
         round: u64,
         of: u64,
     },
-    /// From a reduction on there are more contributions, or fewer; for its root.
+    /// The number of contributions changes by `by` from a reduction on; for its root.
     Population { collection: u32, from: u64, by: i64 },
     /// Scans from `from` on have no results.
     ScanLoss {
@@ -88,9 +88,9 @@ pub(crate) enum WireMessage<'a> {
     },
     /// Something has failed.
     Failed { text: &'a str, is_panic: bool },
-    /// The program is at its end, as an entry says.
+    /// An entry has ended the program.
     Exit,
-    /// The first node is done with everything.
+    /// The first node has finished.
     Stop,
     /// A value that all nodes are to know before they go on: the body.
     Readonly,

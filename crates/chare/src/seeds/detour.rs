@@ -16,11 +16,11 @@ use crate::node;
 use crate::remote::out;
 use crate::send;
 
-/// How a message goes to its element.
+/// The way of a message to its element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Straight(usize),
-    /// By the element's home.
+    /// Via the element's home.
     Detour(usize),
     /// To another node.
     Away(u16),
@@ -56,7 +56,7 @@ pub(crate) fn way<T: Chare>(
     Way::Detour(number.home())
 }
 
-/// A message that goes by its element's home.
+/// A message that goes via its element's home.
 struct Detoured<T: Chare> {
     parcel: BoxedParcel<T>,
     /// Dropped when the message has met its element, or will not.
@@ -67,7 +67,7 @@ struct Detoured<T: Chare> {
 /// of it. Until then the sender checks its detours before each message.
 struct Confirms {
     system: u32,
-    /// The worker that sent it; none for other threads.
+    /// The worker that sent it; `None` for other threads.
     from: Option<usize>,
     key: Key,
 }
@@ -200,7 +200,7 @@ pub(crate) fn relay<T: Chare>(
     }
 }
 
-/// Sends what waited at home to where the element is now.
+/// Sends the messages that waited at the home to the element's present place.
 pub(crate) fn send_after<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let waiting = part.take_mail(number);
     let Some(worker) = part

@@ -11,7 +11,7 @@ use raddle_sync::prim::{AtomicU32, Relaxed};
 
 use crate::state::{Slot, State};
 
-/// Where a seed goes.
+/// The destination of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     /// Into the own worker's pool.

@@ -43,7 +43,7 @@ pub enum SectionForm {
     /// By workers, then by a tree of workers. The workers of chares in no array are not known: for
     /// them the same as `Auto`.
     TwoLevel,
-    /// Each member by itself.
+    /// Each member separately.
     PointToPoint,
     /// By a binomial tree of members. A later message from the same sender to a single member can
     /// overtake a multicast.
@@ -96,7 +96,7 @@ pub(crate) struct Members {
     /// The number of members on each worker, or on their way to or from it; empty if messages go to
     /// members by number.
     counts: Box<[AtomicU32]>,
-    /// Which reductions have no result.
+    /// The reductions without a result.
     pub(crate) loss: Loss,
     pub(crate) scan_loss: Loss,
 }
@@ -131,7 +131,7 @@ impl Members {
         self.positions.get(&number).copied()
     }
 
-    /// True when some member may be on `worker`, for whatever sender.
+    /// True if some member may be on `worker` for some sender.
     pub(crate) fn may_be_on(&self, worker: usize) -> bool {
         // Relaxed: see the header.
         self.counts[worker].load(Relaxed) > 0
@@ -201,7 +201,7 @@ impl Loss {
         is_lost.then(|| self.why.get().cloned())?
     }
 
-    /// Why some rounds have none.
+    /// The reason why some rounds have no result.
     pub(crate) fn any(&self) -> Option<Failure> {
         self.of(u64::MAX - 1)
     }
@@ -218,7 +218,7 @@ pub(crate) struct Sections {
 /// The sections behind the lock: no element or section comes or goes while it is held.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    /// The number of the next section; none is given twice.
+    /// The number of the next section; numbers are not reused.
     next: u32,
     by_id: HashMap<u32, Arc<Members>>,
     /// The sections of which an element is a member.

@@ -95,7 +95,7 @@ impl NextRounds {
         &mut self.sections[at]
     }
 
-    /// Raises each of these numbers to that of `other`, where that is larger.
+    /// Raises each of these numbers to that of `other`, if larger.
     pub(crate) fn raise_to(&mut self, other: &Self) {
         self.array = self.array.max(other.array);
         self.scan = self.scan.max(other.scan);

@@ -1,4 +1,4 @@
-//! Every buffer comes back as it was, and bytes that are none are refused.
+//! Every buffer survives a round trip, and invalid bytes are refused.
 
 use std::fmt::Debug;
 

@@ -42,7 +42,7 @@ pub(crate) struct Collection<T: Chare> {
     /// The states that features keep for the collection.
     states: SharedStates,
     sections: Sections,
-    /// Which scans over all elements have no result.
+    /// The scans over all elements without a result.
     scan_loss: Loss,
     birth: Birth<T>,
     /// The last elements that have ended with a panic.
@@ -54,7 +54,7 @@ pub(crate) struct Collection<T: Chare> {
 enum Kind<K> {
     /// Nothing: each is alone.
     Singles,
-    /// By their places.
+    /// By their places in a grid.
     Grid(Box<dyn Grid<K>>),
     /// By keys, which have numbers.
     Sparse {
@@ -274,7 +274,7 @@ impl<T: Chare> Collection<T> {
         &self.birth
     }
 
-    /// An element is put in: what its maker sends from now on comes after this.
+    /// Counts an insertion: messages that the maker sends from now on come after it.
     pub(crate) fn begin_insertion(&self) {
         // Relaxed: messages publish their sender's knowledge to the reader.
         self.insertions_begun.fetch_add(1, Relaxed);
@@ -330,7 +330,7 @@ impl<T: Chare> Collection<T> {
     }
 
     /// # Panics
-    /// When it is over several nodes, of which this one alone cannot do `what`.
+    /// If the array is over several nodes, which does not allow `what`.
     #[track_caller]
     pub(crate) fn check_within(&self, what: &str) {
         assert!(
@@ -360,7 +360,7 @@ impl<T: Chare> Collection<T> {
         route.generation() == number.generation() && route.whereabouts() != Whereabouts::Vacant
     }
 
-    /// The number of the element that has this index; none when there is none.
+    /// The number of the element with this index, if there is one.
     #[inline]
     pub(crate) fn number_of(&self, index: T::Index) -> Option<Number> {
         match &self.kind {
@@ -374,7 +374,7 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// The hash of a key; none for what has no keys.
+    /// The hash of a key; `None` for a collection without keys.
     #[inline]
     pub(crate) fn hash(&self, index: T::Index) -> Option<u64> {
         match &self.kind {
@@ -406,7 +406,7 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// Gives `index` a number, for an element on worker `on`; or says why it gets none.
+    /// Gives `index` a number, for an element on worker `on`; on failure returns the reason.
     pub(crate) fn insert(&self, index: T::Index, on: usize) -> Result<Number, &'static str> {
         match &self.kind {
             Kind::Singles => Err("is in no array: that has been destroyed"),
@@ -493,7 +493,7 @@ impl<T: Chare> Collection<T> {
         format!("there is no {name}: {reason}")
     }
 
-    /// The panic that ended the latest element that `is_it` says yes to.
+    /// The panic that ended the latest element for which `is_it` returns true.
     fn death(&self, is_it: impl Fn(&Death<T::Index>) -> bool) -> Option<Failure> {
         let died = locked(&self.died);
         let death = died.iter().find(|death| is_it(death));

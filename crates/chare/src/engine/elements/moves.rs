@@ -35,11 +35,12 @@ pub(crate) trait Mover: Send + Sync {
         epoch: u32,
         wanted: Vec<(Number, Site)>,
     ) -> Vec<Move>;
-    /// This worker goes over.
+    /// Notes the moves at this worker, which enters the epoch.
     fn go_over(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]);
     /// Returns the moves of the elements that are ready to leave this worker.
     fn leaving(&self, local: &Local, collection: u32, moves: &[Move]) -> Vec<Move>;
-    /// Takes them from here; returns what their new workers do, each for all that come.
+    /// Takes the elements from this worker. Returns one call for each new worker, for all its
+    /// elements.
     fn take(
         &self,
         local: &Local,

@@ -116,7 +116,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) name: &'a dyn Fn() -> Option<String>,
     /// The reductions and scans to which it contributes next.
     pub(crate) rounds: NextRounds,
-    /// The scan for a step of which its asynchronous entry waits.
+    /// The scan that its asynchronous entry waits for.
     pub(crate) awaited_scan: Option<(Group, u64)>,
 }
 
@@ -360,7 +360,7 @@ impl<T: Chare> Part<T> {
             .is_none_or(|slot| std::mem::replace(&mut slot.aside().catches_up, catches_up))
     }
 
-    /// Keeps what an element says of its reductions while an asynchronous entry has it.
+    /// Keeps the rounds of an element while an asynchronous entry has the element.
     pub(crate) fn note_rounds(&self, number: Number, rounds: &NextRounds) {
         // Borrowed while another entry runs: then the element is in its slot.
         if let Ok(mut slots) = self.slots.try_borrow_mut()
@@ -413,7 +413,7 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// From now on, an element that is to be made here counts as being here.
+    /// Makes an element that is still to be made here count as being here.
     pub(crate) fn expect(&self, local: &Local, number: Number) {
         let at = self.slot_of(number);
         let is_here = self.slots.borrow_mut().get_mut(at, number).is_some();
@@ -428,12 +428,12 @@ impl<T: Chare> Part<T> {
         self.presence.take_early(number)
     }
 
-    /// An element goes over to this worker: it counts as being here from `epoch` on.
+    /// Notes that an element moves to this worker: it counts as being here from `epoch` on.
     pub(crate) fn set_arriving(&self, number: Number, epoch: u32) {
         self.presence.set_arriving(number, epoch);
     }
 
-    /// An element goes over to another worker: it counts as being there from `epoch` on.
+    /// Notes that an element moves to another worker: it counts as being there from `epoch` on.
     pub(crate) fn set_leaving(&self, number: Number, epoch: u32) {
         self.presence.set_leaving(number, epoch);
     }
@@ -444,7 +444,7 @@ impl<T: Chare> Part<T> {
         self.take(number)
     }
 
-    /// An element that is still to be made here goes on to worker `to` then.
+    /// Notes that an element that is still to be made here moves on to worker `to` afterwards.
     pub(crate) fn set_going_on(&self, number: Number, to: usize) {
         self.presence.set_going_on(number, to);
     }
@@ -502,7 +502,7 @@ impl<T: Chare> Part<T> {
         matches!(residents.get(self.slot_of(number)), Some(Some((is, _))) if *is == number)
     }
 
-    /// True for an element that is to come here, where it is not here yet.
+    /// True for an element that is not here yet but is to come.
     ///
     /// A sender that uses the new place may have entered the epoch of the move before this worker
     /// has. No sender uses the old place any longer once the element has left it. So both cases are
@@ -544,7 +544,7 @@ impl<T: Chare> Part<T> {
         self.presence.is_here_in(number, came, epoch)
     }
 
-    /// An element goes from here.
+    /// Removes an element from this worker.
     pub(crate) fn take(&self, number: Number) -> Option<Slot<T>> {
         let at = self.slot_of(number);
         let mut slots = self.slots.borrow_mut();

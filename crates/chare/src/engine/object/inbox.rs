@@ -9,7 +9,7 @@ use crate::failure::contain;
 /// The messages that have reached an element but are not yet received, with a [`Queue`] for each
 /// kind. The attribute [`chare`](macro@crate::chare) implements this trait.
 pub trait Inbox: Default + Send + 'static {
-    /// The first kind of which there are messages.
+    /// The first kind with messages.
     fn waiting(&self) -> Option<&'static str>;
 
     /// Gives up the messages of each kind.
@@ -51,7 +51,7 @@ impl<C> Queue<C> {
         self.messages.push_back(Filed { content, is_to_all });
     }
 
-    /// Takes out the oldest that `is_it` says yes to.
+    /// Takes the oldest message for which `is_it` returns true.
     pub(crate) fn take_first(&mut self, mut is_it: impl FnMut(&C) -> bool) -> Option<C> {
         let at = self
             .messages
@@ -61,7 +61,7 @@ impl<C> Queue<C> {
     }
 }
 
-/// Takes what an inbox gives up when its element has ended.
+/// Takes the messages of an inbox after its element has ended.
 pub struct Lost<'a> {
     /// Reports a panic in the destructor of a message.
     report_panic: &'a dyn Fn(&(dyn Any + Send)),

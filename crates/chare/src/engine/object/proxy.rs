@@ -28,7 +28,7 @@ pub struct All<T: Chare> {
     chare: PhantomData<fn() -> T>,
 }
 
-/// Gives a proxy what can be derived only where the chare has it too.
+/// Implements traits of a proxy that a derive would implement only if the chare has them too.
 macro_rules! address {
     ($proxy:ident) => {
         impl<T: Chare> Clone for $proxy<T> {

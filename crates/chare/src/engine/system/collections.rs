@@ -39,7 +39,7 @@ pub(crate) struct Collections(Mutex<Table>);
 #[derive(Default)]
 struct Table {
     entries: Vec<Entry>,
-    /// Ids that are to be given again, the oldest first.
+    /// Ids for reuse, the oldest first.
     vacant: VecDeque<u32>,
 }
 
@@ -82,7 +82,7 @@ impl Collections {
         entry.shared.clone().filter(|_| entry.id == id)
     }
 
-    /// Takes a collection out; none if that has been done.
+    /// Takes a collection out; `None` if that has been done.
     pub(crate) fn take(&self, id: u32) -> Option<Shared> {
         let mut table = self.table();
         let entry = &mut table.entries[place_of(id)];

@@ -88,7 +88,7 @@ impl Quiet {
         outside.sent.fetch_add(1, Relaxed);
     }
 
-    /// This worker is done with a message.
+    /// Counts a message that this worker has finished.
     #[inline]
     pub(crate) fn count_done(&self, local: &Local) {
         let done = &self.counts[local.worker()].done;
@@ -102,7 +102,7 @@ impl Quiet {
         }
     }
 
-    /// Looks when this worker has no messages any more: before that there is no use in it.
+    /// Checks for quiescence if this worker has no messages left; before that a check is useless.
     #[cold]
     fn tell_if_quiet(&self, local: &Local) {
         if !local.system().post.has_own_mail() {

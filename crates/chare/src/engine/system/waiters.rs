@@ -64,7 +64,7 @@ impl Waiters {
         self.list().held > 0
     }
 
-    /// Tells all: what they wait for will not come.
+    /// Notifies all waiters that the awaited event will not come.
     pub(crate) fn tell_all(&self) {
         let waiting = mem::take(&mut self.list().waiting);
         // Outside of the lock: a notified waiter may register again at once, or leave.

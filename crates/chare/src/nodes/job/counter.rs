@@ -33,7 +33,7 @@ impl Counter {
         }
     }
 
-    /// True when there is something to be done here.
+    /// True if there is work to do here.
     pub(super) fn has_news(&self) -> bool {
         self.port.has_news()
             || !self.kept.is_empty()
@@ -51,7 +51,7 @@ impl Counter {
         self.port.wait();
     }
 
-    /// Gives what has come to `take`, where it lies; true when there was something.
+    /// Passes the arrived wire messages to `take`, in place. Returns true if there were any.
     pub(super) fn collect(&mut self, mut take: impl FnMut(u16, &[u8])) -> bool {
         let Self {
             port, parts, ends, ..
@@ -84,7 +84,7 @@ impl Counter {
         }
     }
 
-    /// Keeps what has come until it is asked for; true when there was something.
+    /// Keeps the arrived wire messages until they are asked for. Returns true if there were any.
     pub(super) fn keep(&mut self) -> bool {
         let mut kept = std::mem::take(&mut self.kept);
         let has_come =

@@ -18,9 +18,9 @@ pub struct JobEnvironment {
     /// The number of nodes that was given, or that MPI has started; `None` without either, or for a
     /// single process.
     pub nodes: Option<u16>,
-    /// As was said, or by MPI where that has started this process beside others.
+    /// The given transport, or MPI if it has started this process with others.
     pub transport: Option<TransportKind>,
-    /// As was said.
+    /// The given progress.
     pub progress: Option<Progress>,
 }
 
@@ -61,7 +61,7 @@ impl JobEnvironment {
     }
 }
 
-/// Reads a variable; an unset or empty one is none.
+/// Reads a variable; `None` if it is unset or empty.
 fn variable<V>(
     name: &'static str,
     expected: &str,

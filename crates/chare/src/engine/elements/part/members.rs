@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::state::members::{Loss, Members};
 use crate::state::rounds::Group;
 
-/// The sections that a worker has to do with.
+/// The sections that a worker uses.
 #[derive(Default)]
 pub(super) struct Sections {
     known: RefCell<HashMap<u32, Known>>,
@@ -41,13 +41,13 @@ struct MembersHere {
 }
 
 impl Sections {
-    /// An element has come here.
+    /// Notes that an element has come here.
     #[inline]
     pub(super) fn comes<T: Chare>(&self, collection: &Collection<T>, number: Number) {
         self.of_one(collection, number, |here| here.insert(number));
     }
 
-    /// An element has gone from here.
+    /// Notes that an element has left this worker.
     #[inline]
     pub(super) fn goes<T: Chare>(&self, collection: &Collection<T>, number: Number) {
         self.of_one(collection, number, |here| here.remove(&number));
@@ -87,7 +87,7 @@ impl<T: Chare> Part<T> {
         Ok(call(known.entry(id).or_insert(new)))
     }
 
-    /// The members of a section, without a lock where this worker has looked them up before.
+    /// The members of a section. Takes no lock if this worker has looked them up before.
     ///
     /// # Errors
     /// When it no longer exists.
@@ -147,7 +147,7 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// Calls `call` with what says which scans of a group have no result.
+    /// Calls `call` with the [`Loss`](crate::state::members::Loss) of a group's scans.
     ///
     /// # Errors
     /// When it is a section that no longer exists.
@@ -162,7 +162,7 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// Why a scan of a group has no result, if it has none.
+    /// The reason why a scan of a group has no result, if it has none.
     pub(crate) fn scan_loss(&self, group: Group, scan: u64) -> Option<Failure> {
         self.with_scan_loss(group, |loss| loss.of(scan))
             .unwrap_or_else(Some)

@@ -27,13 +27,14 @@ use crate::engine::object::parcel::BoxedParcel;
 
 /// A worker's knowledge of an element that is not settled.
 struct Transit<T: Chare> {
-    /// It is to be made here, and counts as being here for messages to all.
+    /// The element is to be made here, and counts as being here for messages to all.
     is_unmade: bool,
-    /// It is to come from another worker, and counts as being here from this epoch on.
+    /// The element comes from another worker, and counts as being here from this epoch on.
     arrives_in: Option<u32>,
-    /// It is to go, and counts as being elsewhere from this epoch on.
+    /// The element leaves, and counts as being elsewhere from this epoch on.
     leaves_in: Option<u32>,
-    /// It is to be made here, though messages go elsewhere by now, and then goes to this worker.
+    /// The element is still to be made here, then moves to this worker, where its messages go
+    /// already.
     goes_on_to: Option<usize>,
     /// Messages that came before it, the oldest first.
     early: Parcels<T>,
@@ -194,7 +195,7 @@ impl<T: Chare> Presence<T> {
         self.early_count.get() > 0
     }
 
-    /// The number of messages that wait for each element that is to come, where there are any.
+    /// The number of messages that wait for each element that is to come, if any.
     pub(super) fn early_lens(&self) -> Vec<usize> {
         let transits = self.transits.borrow();
         let lens = transits.values().map(|transit| transit.early.len());

@@ -116,7 +116,7 @@ impl<T: Chare> Slots<T> {
         }
     }
 
-    /// Where a new element goes.
+    /// Returns the slot for a new element.
     pub(super) fn put(&mut self, slot: Slot<T>) -> u32 {
         if let Some(at) = self.vacant.pop() {
             self.slots[at as usize] = slot;
@@ -219,12 +219,12 @@ impl<T: Chare> Slot<T> {
         self.aside.take()
     }
 
-    /// The scan for a step of which an asynchronous entry waits.
+    /// The scan that an asynchronous entry waits for.
     pub(crate) fn awaited_scan(&self) -> Option<(Group, u64)> {
         self.aside.as_ref()?.awaits_step
     }
 
-    /// Takes what has come for scans of a section that no longer exists.
+    /// Takes the messages for scans of a section that no longer exists.
     pub(crate) fn take_steps(&mut self, section: u32) -> Steps {
         let steps = self.aside.as_mut().map(|aside| &mut aside.steps);
         let taken = steps.map(|steps| steps.extract_if(|key, _| key.0 == Some(section)));

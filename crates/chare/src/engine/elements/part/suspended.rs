@@ -11,7 +11,7 @@ use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::state::rounds::NextRounds;
 
-/// An asynchronous entry under way; it gives the element back, or says how it ended it.
+/// An asynchronous entry under way; it returns the element, or the way in which it ended.
 pub(crate) type Run<T> = Pin<Box<dyn Future<Output = Result<Body<T>, Failed>> + Send>>;
 
 pub(crate) type Tell = Box<dyn FnOnce(Failure, &System) + Send>;
