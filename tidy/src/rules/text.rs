@@ -85,7 +85,7 @@ pub const UNWRITTEN: [&str; 19] = [
     "apps/numerics/",
     "bench/",
     "cli/",
-    "crates/chare/",
+    "crates/chare/tests/",
     "crates/collections/",
     "crates/macros/",
     "crates/model/",
