@@ -29,9 +29,9 @@
 //! | data written in chunks, read as an array | [`ChunkedArray`] of `raddle-collections` |
 //!
 //! [policy]: raddle_runtime::SeedPolicy
-//! [`ChunkedArray`]: raddle_collections::ChunkedArray
 //! [`Grain`]: raddle_collections::Grain
 //! [`GrainTuner`]: raddle_collections::GrainTuner
+//! [`ChunkedArray`]: raddle_collections::ChunkedArray
 //!
 //! # An array and a reduction
 //! Sending to all elements costs one message per worker. Contributions are merged on each worker

@@ -320,7 +320,7 @@ pub(crate) fn take_in<T: Chare>(
 fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
     let is_settled = |round| group.is_some() || is_settled(local, part, round);
     loop {
-        // It may have been given up by what was done with the last result.
+        // The use of the last result may have destroyed it.
         let Ok(population) = part.population_of(group) else {
             return;
         };
@@ -514,7 +514,7 @@ pub(crate) fn leaves<T: Chare>(local: &Local, part: &Part<T>, number: Number, ro
     }
 }
 
-/// Element `number` comes.
+/// Counts element `number` in.
 pub(crate) fn comes<T: Chare>(part: &Part<T>, number: Number, rounds: &NextRounds) {
     for (group, next) in rounds.iter().filter(|entry| part.has_group(entry.0)) {
         let mut all = part.state::<AllRounds>().borrow_mut();
@@ -526,7 +526,7 @@ pub(crate) fn comes<T: Chare>(part: &Part<T>, number: Number, rounds: &NextRound
     }
 }
 
-/// From reduction `from` on there is one contribution more, or less; reports that to the root.
+/// Reports to the root that reductions from `from` on have one contribution more, or less.
 pub(crate) fn tell_root<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: i64) {
     if let Some((collection, node)) = part.root_elsewhere(local, None) {
         let wire_message = WireMessage::Population {
@@ -542,7 +542,7 @@ pub(crate) fn tell_root<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: 
     });
 }
 
-/// From reduction `from` on there is one contribution more, or less. For the root.
+/// Notes that reductions from `from` on have one contribution more, or less. For the root.
 pub(crate) fn change_population<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: i64) {
     let mut all = part.state::<AllRounds>().borrow_mut();
     *all.of(None).root.changes.entry(from).or_default() += by;
@@ -567,7 +567,7 @@ fn fail_deserted<T: Chare>(local: &Local, part: &Part<T>) {
     }
 }
 
-/// Why a reduction without contributors does not come: perhaps since they have panicked.
+/// The reason why a reduction without contributors has no result: perhaps they have panicked.
 fn deserted<T: Chare>(local: &Local, group: Group) -> Failure {
     let name = T::NAME;
     let of = group.map_or("array has no elements", |_| "section has no members");
@@ -578,7 +578,7 @@ fn deserted<T: Chare>(local: &Local, group: Group) -> Failure {
     })
 }
 
-/// Returns why a reduction has no result: its section no longer exists, or has lost a member.
+/// The failure of a reduction over a section that no longer exists or has lost a member.
 fn lost<T: Chare>(part: &Part<T>, group: Group, round: u64) -> Option<Failure> {
     match part.section(group?) {
         Ok(members) => members.loss.of(round),

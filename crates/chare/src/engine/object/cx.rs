@@ -226,7 +226,7 @@ impl<T: Chare> Cx<T> {
         }
     }
 
-    /// Calls `call` with the system, on whatever thread.
+    /// Calls `call` with the system, on any thread.
     pub(crate) fn with_system<R>(&self, call: impl FnOnce(&Arc<System>) -> R) -> R {
         let id = self.one.system;
         local::with(id, |local| match local {
@@ -235,7 +235,7 @@ impl<T: Chare> Cx<T> {
         })
     }
 
-    /// Calls `call` with what all workers share of the collection, on whatever thread.
+    /// Calls `call` with the shared state of the collection, on any thread.
     pub(crate) fn with_collection<R>(&self, call: impl FnOnce(&Collection<T>) -> R) -> R {
         let One {
             system, collection, ..
@@ -246,7 +246,7 @@ impl<T: Chare> Cx<T> {
         })
     }
 
-    /// The worker that runs the entry; none where the array was destroyed meanwhile.
+    /// The worker that runs the entry; `None` if the array was destroyed meanwhile.
     fn own_worker(&self, collection: &Collection<T>) -> Option<usize> {
         collection.directory().place(self.one.number).own_worker()
     }
@@ -294,7 +294,7 @@ impl<T: Chare> Cx<T> {
     }
 }
 
-/// Panics in the name of an element that waits where its worker cannot go on with it.
+/// Panics on behalf of an element that waits outside of its `async` entries.
 pub(crate) fn wait_outside<T: Chare>() -> ! {
     panic!(
         "a {} waits for a message outside of its `async` entries, \
