@@ -40,7 +40,7 @@ impl LoadSnapshot {
         }
     }
 
-    /// The share of the machine, from 0 to 1, that went to others between `earlier` and this moment.
+    /// The share of the machine, from 0 to 1, that others used between `earlier` and this moment.
     ///
     /// Two ticks are subtracted because the kernel rounds the time of each process separately.
     pub(crate) fn foreign_share_since(&self, earlier: &Self) -> f64 {
