@@ -1,7 +1,8 @@
-//! How much of the machine went to somebody else while a measurement ran.
+//! The share of the machine that other processes used while a measurement ran.
 //!
-//! Everything that kept a CPU busy, as the kernel counts it, less what this process and the peers'
-//! processes used, with those that they have started: nodes are processes, and so are ranks. Time that the hypervisor took away ("steal") counts as somebody else's.
+//! It is the busy CPU time that the kernel counts, minus the time of this process, of the peers'
+//! processes and of the processes that these have started (nodes and ranks are processes). Time
+//! that the hypervisor took away ("steal") counts as used by others.
 //!
 //! # Source
 //! Linux, `proc_stat(5)` and `proc_pid_stat(5)`: fields `utime` and `stime`, unit `USER_HZ`.
@@ -15,7 +16,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 /// The share of the machine that others may use before a measurement counts as disturbed.
 pub(crate) const FOREIGN_SHARE_MAX: f64 = 0.05;
 
-/// What the counters read at one moment.
+/// The values of the counters at one moment.
 #[derive(Debug, Clone)]
 pub(crate) struct LoadSnapshot {
     taken: Instant,
@@ -27,7 +28,7 @@ pub(crate) struct LoadSnapshot {
 impl LoadSnapshot {
     /// Reads the counters; `peers` are the process ids that count as ours.
     ///
-    /// Where `/proc` is absent everything reads as zero, and so does the foreign share.
+    /// Without `/proc`, all counters read as zero, and so does the foreign share.
     pub(crate) fn take(peers: &[u32]) -> Self {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         let roots: Vec<_> = peers.iter().copied().chain([std::process::id()]).collect();
@@ -39,9 +40,9 @@ impl LoadSnapshot {
         }
     }
 
-    /// The share of the machine, from 0 to 1, that went to others between `earlier` and this moment.
+    /// The share of the machine, from 0 to 1, that others used between `earlier` and this moment.
     ///
-    /// Two ticks are forgiven: the kernel rounds each process's time on its own.
+    /// Two ticks are subtracted because the kernel rounds the time of each process separately.
     pub(crate) fn foreign_share_since(&self, earlier: &Self) -> f64 {
         let machine = self.machine_ticks.saturating_sub(earlier.machine_ticks);
         let own = self.own_ticks.saturating_sub(earlier.own_ticks);

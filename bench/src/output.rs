@@ -1,10 +1,10 @@
-//! Standard output, line by line: who reads it may go, but what cannot be written is told.
+//! Line-by-line output. A closed pipe ends the output silently; any other write error is returned.
 
 use std::io::{self, Write};
 
 use crate::error::BenchError;
 
-/// Takes lines until nobody reads them any more.
+/// A line writer that discards further lines once the reader has closed the pipe.
 #[derive(Debug)]
 pub(crate) struct Output<To> {
     to: To,
@@ -19,7 +19,9 @@ impl<To: Write> Output<To> {
         }
     }
 
-    /// Writes a line. A reader that has had enough (`| head`) ends the output, not the run.
+    /// Writes a line and flushes it.
+    ///
+    /// If the reader has closed the pipe (`| head`), the output ends but the run continues.
     ///
     /// # Errors
     /// [`BenchError::System`] on any other failure.
