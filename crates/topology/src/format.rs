@@ -8,10 +8,6 @@ mod svg;
 mod tests;
 mod text;
 
-use std::path::Path;
-
-use serde::Serializer;
-
 pub use self::placement::placement_svg;
 pub use self::svg::svg;
 pub use self::text::text;
@@ -94,9 +90,4 @@ fn facts(topology: &Topology) -> Vec<(&'static str, String)> {
     ));
     facts.extend(limits.notes.iter().map(|note| ("note", note.clone())));
     facts
-}
-
-/// Serialises a path as text; what is no Unicode in it is replaced, where a path as such would be refused.
-pub(crate) fn path_as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&path.to_string_lossy())
 }

@@ -48,6 +48,7 @@ mod gzip;
 mod load;
 mod matrix;
 mod object;
+mod path_text;
 mod place;
 mod plan;
 mod relocate;

@@ -57,7 +57,7 @@ pub enum Source {
     /// A synthetic description.
     Synthetic(String),
     /// An XML file.
-    Xml(#[serde(serialize_with = "crate::format::path_as_text")] PathBuf),
+    Xml(#[serde(serialize_with = "crate::path_text::serialize")] PathBuf),
 }
 
 /// A logical CPU and its place in the machine.

@@ -19,7 +19,7 @@ pub struct CpuQuota {
     /// The length of a period, in microseconds; never 0.
     pub period_us: u64,
     /// The file that says so.
-    #[serde(serialize_with = "crate::format::path_as_text")]
+    #[serde(serialize_with = "crate::path_text::serialize")]
     pub file: PathBuf,
 }
 
