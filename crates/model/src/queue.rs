@@ -9,7 +9,7 @@ use crate::units::{Nanoseconds, Rate};
 /// digits.
 const NEAR_ONE: f64 = 1e-4;
 
-/// A queue with one server and room for a bounded number of jobs, M/M/1/B.
+/// A queue with one server and a bounded capacity, M/M/1/B.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundedQueue {
     arrivals: Rate,
