@@ -166,7 +166,7 @@ mod tests {
     use crate::simulate::pingpong::{PingPong, Receive};
     use crate::{Scenario, predict};
 
-    /// Returns measurements like those of a machine whose nodes share memory.
+    /// Returns measurements as on a machine with nodes that share memory.
     fn measured() -> Measured {
         let ns = Nanoseconds;
         Measured {

@@ -154,7 +154,7 @@ impl Weights {
         }
     }
 
-    /// Adds a state whose weight is that of the last one times `factor`.
+    /// Adds a state. Its weight is that of the last one times `factor`.
     fn times(&mut self, factor: f64) {
         let next = self.weights[self.weights.len() - 1] * factor;
         self.weights.push(next);

@@ -29,7 +29,7 @@ impl DomainError {
         }
     }
 
-    /// Adds the unit, for a time in nanoseconds whose name does not contain it.
+    /// Adds the unit, for a time in nanoseconds if its name does not contain the unit.
     pub(crate) fn in_nanoseconds(self) -> Self {
         Self {
             unit: " ns",
@@ -123,8 +123,8 @@ pub enum ModelError {
     Domain(#[from] DomainError),
     /// A simulation that ended before its program did.
     #[error(
-        "the simulation ended after {milliseconds} ms, and the program had not; expected times short enough to be simulated (107 days), \
-         and threads that go on"
+        "the simulation ended after {milliseconds} ms, and the program had not; expected times short \
+         enough to be simulated (107 days), and threads that go on"
     )]
     Unfinished {
         /// The simulated time.
@@ -132,8 +132,8 @@ pub enum ModelError {
     },
     /// An iteration that did not reach its fixed point.
     #[error(
-        "no fixed point after {steps} steps, the last one moved by {moved} ns; expected less than {tolerance} ns; the parameters \
-         lie outside of where the model holds"
+        "no fixed point after {steps} steps, the last one moved by {moved} ns; expected less than \
+         {tolerance} ns; the parameters lie outside of where the model holds"
     )]
     NoFixedPoint {
         /// The number of steps.

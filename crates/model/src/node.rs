@@ -17,7 +17,7 @@ const TOLERANCE: Nanoseconds = Nanoseconds(1e-9);
 const ROUNDING: f64 = 1e-11;
 const STEPS_MAX: u32 = 10_000;
 
-/// A node whose renderers miss in their cache and whose handler serves the misses of other nodes.
+/// A node: its renderers miss in their cache, and its handler serves the misses of other nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
     /// The number of renderers, `N_r`.

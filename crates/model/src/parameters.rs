@@ -90,7 +90,7 @@ pub struct Message {
     pub send_issue: Nanoseconds,
     /// The time from the start of that call until the first byte is on the wire.
     pub send_latency: Nanoseconds,
-    /// The time of a polling receive whose message has arrived.
+    /// The time of a polling receive if a message has arrived.
     pub poll: Nanoseconds,
     /// The time between two polls.
     pub poll_period: Nanoseconds,
@@ -98,7 +98,7 @@ pub struct Message {
     pub poll_finish: Nanoseconds,
     /// The time from the first byte to the end of a polling receive.
     pub poll_latency: Nanoseconds,
-    /// The time of a notified receive whose message has arrived.
+    /// The time of a notified receive if a message has arrived.
     pub notify: Nanoseconds,
     /// The time from the start of a notified receive until its thread sleeps.
     pub notify_setup: Nanoseconds,

@@ -104,7 +104,7 @@ impl BoundedQueue {
     }
 }
 
-/// A queue with one server and room for all jobs, M/M/1.
+/// A queue with one server and unlimited capacity, M/M/1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
     arrivals: Rate,

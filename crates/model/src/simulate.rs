@@ -48,7 +48,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Creates nodes whose threads have one connection each, to all of their memory.
+    /// Creates nodes. Each thread has one connection, to all memory of its node.
     #[must_use]
     pub fn new(nodes: u32, threads: u32) -> Self {
         let connection = |thread| Connection {
@@ -154,7 +154,7 @@ pub struct Counts {
     pub updated: u64,
     /// The number of data bytes that went to memory.
     pub to_memory: u64,
-    /// The number of pages whose translations interfaces needed.
+    /// The number of address translations that interfaces needed, counted in pages.
     pub translations: u64,
     /// The number of translations that required a page-table walk.
     pub walks: u64,

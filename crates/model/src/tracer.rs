@@ -7,7 +7,8 @@
 //! names its symbol there. The keys of its JSON are plain words that end in their units.
 //!
 //! # Source
-//! M. A. Parker: *Efficient user-level event notification*, University of Utah, 2013, chapters 7 and 8.
+//! M. A. Parker: *Efficient user-level event notification*, University of Utah, 2013, chapters 7
+//! and 8.
 
 mod applied;
 mod scenario;

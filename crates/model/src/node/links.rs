@@ -24,7 +24,7 @@ pub struct Links {
     pub hidden: Nanoseconds,
     /// The part of a handler's work for a miss that belongs to the answer.
     pub answer_share: f64,
-    /// The part of a handler's work whose time is exponentially distributed. The rest takes a
+    /// The part of a handler's work with an exponentially distributed time. The rest takes a
     /// constant time.
     pub random_share: f64,
 }

@@ -5,15 +5,17 @@
 //!              step                 work done
 //!   (client) ───────► RUNS ──────────────────────► what comes `After`: the client again, or
 //!                      ▲                            AT THE INTERFACE   for a trip there and back
-//!                      │ a message, a wake-up       POLLS              until a look finds a message
+//!                      │ a message, a wake-up       POLLS              until a poll finds a
+//! message
 //!                      └─────────────────────────── BLOCKED            in the sync table
 //! ```
 //! A thread that runs, accesses the interface or polls is active, and shares the core. Trips and
 //! polls take a fixed time. Work is slower the more threads are active.
 //!
 //! # A message
-//! send call → command at the interface (checked, translated) → first byte ready → link out → wire → link in, packet by packet → (last packet) arrived:
-//! a note in the queue of its connection's thread → doorbell: unblocked → taken.
+//! send call → command at the interface (checked, translated) → first byte ready → link out → wire
+//! → link in, packet by packet → (last packet) arrived: a note in the queue of its connection's
+//! thread → doorbell: unblocked → taken.
 //! A link into the network passes one message after the other, and a link out of it one packet
 //! after the other, in the order of arrival. So there is contention at both ends of the network and
 //! none within.
@@ -50,7 +52,9 @@ use crate::units::Nanoseconds;
 /// A custom program: node 0 sends a kilobyte to node 1, which records the time of its arrival.
 /// ```
 /// use raddle_model::Parameters;
-/// use raddle_model::simulate::{Client, Layout, Message, Moment, Resumed, Silent, Simulation, Step, Thread, Way};
+/// use raddle_model::simulate::{
+///     Client, Layout, Message, Moment, Resumed, Silent, Simulation, Step, Thread, Way,
+/// };
 ///
 /// struct Post(Option<Moment>);
 ///
@@ -479,7 +483,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// Continues the threads of a core whose work is done.
+    /// Continues the threads of a core that have completed their work.
     fn turn(&mut self, node: u32) {
         self.settle(node);
         for number in 0..self.layout.threads {

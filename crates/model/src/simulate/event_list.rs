@@ -18,7 +18,8 @@
 //!   insertion.
 //!
 //! # Source
-//! Ahuja, Mehlhorn, Orlin, Tarjan: Faster Algorithms for the Shortest Path Problem. JACM 37(2), 1990 (two-level radix heaps).
+//! Ahuja, Mehlhorn, Orlin, Tarjan: Faster Algorithms for the Shortest Path Problem. JACM 37(2),
+//! 1990 (two-level radix heaps).
 
 use super::moment::Moment;
 
@@ -116,7 +117,10 @@ mod tests {
     proptest! {
         #[test]
         fn items_come_as_from_a_heap_with_numbers(
-            steps in prop::collection::vec((0_u64..4, prop_oneof![Just(0), 0_u64..5, 0_u64..1_000_000]), 1..400),
+            steps in prop::collection::vec(
+                (0_u64..4, prop_oneof![Just(0), 0_u64..5, 0_u64..1_000_000]),
+                1..400,
+            ),
         ) {
             let mut events = EventList::new();
             let mut heap = BinaryHeap::new();
@@ -126,7 +130,9 @@ mod tests {
                     events.put(Moment::from_picoseconds(now + ahead), number);
                     heap.push(Reverse((now + ahead, number)));
                 } else {
-                    let expected = heap.pop().map(|Reverse((at, number))| (Moment::from_picoseconds(at), number));
+                    let expected = heap
+                        .pop()
+                        .map(|Reverse((at, number))| (Moment::from_picoseconds(at), number));
                     prop_assert_eq!(events.take(), expected);
                     now = expected.map_or(now, |(at, _)| at.picoseconds());
                 }

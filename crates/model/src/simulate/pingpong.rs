@@ -113,7 +113,7 @@ impl PingPong {
     ) -> Result<(Found, T), ModelError> {
         above_zero("trips", f64::from(self.trips))?;
         if self.data_bytes > BYTES_MAX {
-            let expected = format!("up to {BYTES_MAX}, what a descriptor has room for");
+            let expected = format!("up to {BYTES_MAX}, the capacity of a descriptor");
             return Err(DomainError::new("bytes", f64::from(self.data_bytes), expected).into());
         }
         if self.is_inline && self.data_bytes > parameters.interface.inline_bytes_max {
@@ -174,7 +174,7 @@ pub struct Found {
     pub max: Nanoseconds,
     /// The number of round trips.
     pub trips: usize,
-    /// What happened.
+    /// The event counters.
     #[serde(skip)]
     pub counts: Counts,
 }

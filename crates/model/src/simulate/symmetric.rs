@@ -88,7 +88,7 @@ impl Symmetric {
         above_zero("compute", self.compute.0)?;
         above_zero("computing threads", f64::from(self.computing))?;
         if self.nodes < 2 {
-            let expected = "2 or more, so that there is somebody to ask";
+            let expected = "2 or more, so that there is another node to ask";
             return Err(DomainError::new("nodes", f64::from(self.nodes), expected).into());
         }
         let layout = Layout::checked(self.nodes, self.computing.saturating_add(1), parameters)?;

@@ -11,7 +11,8 @@
 //! If an entry is unblocked before its thread blocks, it is set, so that no wake-up is lost.
 //!
 //! # Source
-//! Parker 2013, section 3.2, after Tullsen et al.: Supporting Fine-Grained Synchronization on a Simultaneous Multithreading Processor. HPCA 1999.
+//! Parker 2013, section 3.2, after Tullsen et al.: Supporting Fine-Grained Synchronization on a
+//! Simultaneous Multithreading Processor. HPCA 1999.
 
 /// The entry of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl Entry {
         }
     }
 
-    /// Discards an earlier unblocking whose cause has been handled.
+    /// Discards an earlier unblocking that has been handled in another way.
     pub(super) fn clear(&mut self) {
         *self = Self::Clear;
     }

@@ -178,7 +178,7 @@ impl Tracer {
         let renderers = f64::from(scenario.nodes) * f64::from(scenario.renderers);
         let all = misses * renderers * f64::from(self.frames);
         if misses > f64::from(u32::MAX) || all > MISSES_MAX {
-            let expected = format!("up to {MISSES_MAX:e} in all, or nobody lives to see it");
+            let expected = format!("up to {MISSES_MAX:e} in all; more take too long");
             return Err(DomainError::new("misses to simulate", all, expected).into());
         }
         if parameters.tracer.other_requests.0 > 0.0 {

@@ -27,7 +27,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         self.work(thread, self.machine.inline_issue + copying, After::Stored);
     }
 
-    /// Handles an inline message whose bytes are stored: the interface begins, while the call
+    /// Handles an inline message after its bytes are stored: the interface begins, while the call
     /// continues.
     pub(super) fn stored(&mut self, thread: Thread) {
         let resumed = self.accept(thread, self.machine.to_interface + self.machine.take_inline);
@@ -58,7 +58,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         Resumed::Sent
     }
 
-    /// Starts a message, whose first byte is ready after the time `ready`.
+    /// Starts a message. Its first byte is ready after the time `ready`.
     fn issue(&mut self, from: Thread, ready: Moment) {
         let state = self.state(from);
         let (what, sent) = (state.message, state.call_began);

@@ -104,7 +104,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// Waits for another thread, unless that has been there before.
+    /// Waits for a wake-up by another thread, unless one has arrived before.
     pub(super) fn sleep(&mut self, thread: Thread, activity: Activity, does: Does) {
         match self.state_mut(thread).alarm.block() {
             Blocks::No => self.proceed(thread, Resumed::Woken),
@@ -116,7 +116,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// Waits for all who meet; the last one lets all go on.
+    /// Waits at a meeting. The last thread to arrive lets all of them continue.
     pub(super) fn meet(&mut self, thread: Thread) {
         self.draw(thread, Activity::Meets);
         self.state_mut(thread).after = After::Client(Resumed::Met);

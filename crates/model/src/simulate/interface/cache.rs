@@ -2,7 +2,7 @@
 //! the contents of that cache.
 //!
 //! ```text
-//!  message and connection agree  ─ yes ─► process is on the core ─ yes ─► INJECTED: lines are allocated
+//! message and connection agree ─ yes ─► process is on the core ─ yes ─► INJECTED: allocates lines
 //!            │ no                              │ no
 //!            └────────────────┬────────────────┘
 //!                             ▼

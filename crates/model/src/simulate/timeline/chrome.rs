@@ -27,11 +27,11 @@ pub struct Chrome<W: Write> {
     left: u64,
     is_first: bool,
     left_out: u64,
-    /// The last message whose start was written. The ends of the messages up to it are written,
+    /// The last message with a written start. The ends of the messages up to it are written,
     /// too, even beyond the limit.
     begun: Option<u64>,
     failure: Option<io::Error>,
-    /// The threads whose names have been written.
+    /// The threads that have been named in the output.
     known: BTreeSet<(u32, u32)>,
     handler: Option<u32>,
 }
