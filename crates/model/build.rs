@@ -1,4 +1,5 @@
-//! Turns the derivations in `maths/` into what rustdoc can show: LaTeX between dollar signs becomes MathML, which browsers draw themselves.
+//! Converts the derivations in `maths/` for rustdoc: LaTeX between dollar signs becomes MathML,
+//! which browsers display themselves.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The text with its formulas drawn: every second piece between dollar signs is one, and one between two of them stands by itself.
+/// Renders the formulas in a text. Every second piece between dollar signs is a formula, and one
+/// between double dollar signs is a separate block.
 fn rendered(path: &Path, text: &str) -> Result<String, Box<dyn Error>> {
     let mut out = String::new();
     for (index, piece) in text.split("$$").enumerate() {
@@ -38,19 +40,21 @@ fn rendered(path: &Path, text: &str) -> Result<String, Box<dyn Error>> {
 }
 
 fn mathml(path: &Path, latex: &str, display_mode: DisplayMode) -> Result<String, Box<dyn Error>> {
-    let told = |what: String| format!("{}: {what} in {latex:?}", path.display());
+    let failure = |what: String| format!("{}: {what} in {latex:?}", path.display());
     let storage = Storage::new();
     let events: Vec<_> = Parser::new(latex, &storage).collect();
     if let Some(Err(error)) = events.iter().find(|event| event.is_err()) {
-        return Err(told(error.to_string()).into());
+        return Err(failure(error.to_string()).into());
     }
     let config = RenderConfig {
         display_mode,
         ..RenderConfig::default()
     };
     let mut out = String::new();
-    push_mathml(&mut out, events.into_iter(), config).map_err(|error| told(error.to_string()))?;
-    // The library forgets the space before an attribute of sized brackets; and Markdown looks between tags, too.
+    push_mathml(&mut out, events.into_iter(), config)
+        .map_err(|error| failure(error.to_string()))?;
+    // The library omits the space before an attribute of sized brackets. Markdown also interprets
+    // characters between tags.
     let out = out.replace("\"minsize", "\" minsize");
     let out = out.replace('*', "&#42;").replace('_', "&#95;");
     Ok(out.replace('\n', " "))

@@ -1,48 +1,52 @@
 //! Parameters for a machine on which the steps of a message have been measured.
 //!
-//! What can be measured from outside are calls, and round trips; how these divide into the simulator's steps follows from how messages travel there: a call that sends
-//! stores the message where the receiver looks, so there is no interface between them that would take time, and the call may go on while the message is
-//! under way; what is left of half a round trip when the send and the wire are taken off is the receiver's. So the simulator's round trips are those that were
-//! measured.
+//! From outside, only calls and round trips can be measured. They are divided into the simulator's
+//! steps as follows. A call that sends stores the message where the receiver looks, so no interface
+//! adds time in between. The call may continue while the message is under way. Half a round trip
+//! minus the send and the wire is the receiver's part. As a result, the simulated round trips equal
+//! the measured ones.
 //!
-//! What no measurement of messages tells stays as it was: the program with the bytes of its messages, how much faster the core is than the one on which that was
-//! measured, its contexts, the cache, translations of addresses.
+//! Message measurements say nothing about the other parameters, which keep their values: the
+//! program and the bytes of its messages, the speed of the core relative to the one on which the
+//! program was measured, its contexts, the cache and the address translations.
 
 use crate::error::{DomainError, ModelError, above_zero, from_zero};
 use crate::parameters::Parameters;
 use crate::speed::Fit;
 use crate::units::{Bytes, Nanoseconds};
 
-/// What was measured between two nodes.
+/// The measurements between two nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// A call that sends a short message.
+    /// The time of a call that sends a short message.
     pub send: Nanoseconds,
-    /// A message's way between two threads that do nothing else.
+    /// The time of a message between two threads that do nothing else.
     pub wire: Nanoseconds,
-    /// A polling receive while a message is there.
+    /// The time of a polling receive when a message has arrived.
     pub poll: Nanoseconds,
-    /// A look while none is there.
+    /// The time of one poll when no message has arrived.
     pub poll_period: Nanoseconds,
-    /// A notified receive while a message is there.
+    /// The time of a notified receive when a message has arrived.
     pub notify: Nanoseconds,
-    /// A call that wakes a thread.
+    /// The time of a call that wakes a thread.
     pub wake: Nanoseconds,
-    /// From its begin until that thread runs.
+    /// The time from the start of that call until the thread runs.
     pub wake_latency: Nanoseconds,
-    /// A round trip of a short message, polling.
+    /// The time of a round trip of a short message, with polling receives.
     pub poll_trip: Nanoseconds,
-    /// The same, notified.
+    /// The time of a round trip of a short message, with notified receives.
     pub notify_trip: Nanoseconds,
-    /// What each further byte takes, one way; nothing if it was not measured.
+    /// The time of each further byte, one way; `None` if it was not measured.
     pub per_byte: Option<Nanoseconds>,
-    /// How fast each of 1, 2, … threads of a core is; nothing if it was not measured.
+    /// The speed of each of 1, 2, … threads of a core; empty if it was not measured.
     pub speeds: Vec<f64>,
 }
 
 impl Measured {
-    /// Returns what contradicts itself in the measurements, a sentence each. It happens on a machine that is busy with
-    /// other work; parameters that are made of such measurements say little.
+    /// Returns one sentence for each contradiction in the measurements.
+    ///
+    /// Contradictions occur on a machine that is busy with other work. Parameters made from such
+    /// measurements are unreliable.
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
@@ -50,7 +54,8 @@ impl Measured {
         let rises = rises.filter(|(pair, _)| pair[1] > pair[0]);
         for (pair, threads) in rises {
             doubts.push(format!(
-                "core.speeds: each of {} threads was measured to be faster ({:.3}) than each of {threads} ({:.3})",
+                "core.speeds: each of {} threads was measured to be faster ({:.3}) \
+                than each of {threads} ({:.3})",
                 threads + 1,
                 pair[1],
                 pair[0]
@@ -62,7 +67,8 @@ impl Measured {
             .filter(|(_, trip)| *trip < self.wire * 2.0)
         {
             doubts.push(format!(
-                "network.wire_ns: a {how} round trip ({:.1} ns) was measured to be shorter than its two ways on the wire ({:.1} ns each)",
+                "network.wire_ns: a {how} round trip ({:.1} ns) was measured to be shorter \
+                than its two ways on the wire ({:.1} ns each)",
                 trip.0, self.wire.0
             ));
         }
@@ -71,10 +77,10 @@ impl Measured {
 }
 
 impl Parameters {
-    /// Puts what was measured in the place of what was there, under another name.
+    /// Replaces parameters by measurements, and renames the machine to `name`.
     ///
     /// # Errors
-    /// [`ModelError`] where a measurement is out of range.
+    /// [`ModelError`] if a measurement is out of range. The parameters are unchanged then.
     pub fn calibrate(&mut self, name: &str, measured: &Measured) -> Result<(), ModelError> {
         let mut changed = self.clone();
         name.clone_into(&mut changed.name);
@@ -104,9 +110,10 @@ impl Parameters {
             from_zero(what, time.0)?;
         }
         above_zero("polling period", measured.poll_period.0)?;
-        // A message may be on its way before the call that sends it ends: with the wire and half a polling period it takes no longer than half a trip.
+        // A message may leave before the call that sends it ends. Its latency plus the wire and
+        // half a polling period must not exceed half a round trip.
         let half = Nanoseconds(measured.poll_trip.0.min(measured.notify_trip.0)) / 2.0;
-        // The round trips have a byte.
+        // The measured round trips carry one byte.
         let wire = measured.wire + Bytes(1.0) / self.network.bandwidth;
         let first = (half - wire - measured.poll_period / 2.0).max(Nanoseconds::ZERO);
         let latency = Nanoseconds(measured.send.0.min(first.0));
@@ -123,7 +130,7 @@ impl Parameters {
         message.notify_latency = notified;
         message.wake = measured.wake;
         message.wake_latency = measured.wake_latency;
-        // A look comes half a period after the message, on average, and its call ends after the rest.
+        // A poll comes half a period after the message, on average. Its call ends after the rest.
         let rest = (polled - measured.poll_period / 2.0).max(Nanoseconds::ZERO);
         message.poll_finish = Nanoseconds(rest.0.min(measured.poll.0));
         let arrive = rest - message.poll_finish;
@@ -159,7 +166,7 @@ mod tests {
     use crate::simulate::pingpong::{PingPong, Receive};
     use crate::{Scenario, predict};
 
-    /// As on a machine whose nodes share memory.
+    /// Returns measurements as on a machine with nodes that share memory.
     fn measured() -> Measured {
         let ns = Nanoseconds;
         Measured {
@@ -208,7 +215,8 @@ mod tests {
         assert!((woken - 50.0).abs() < 0.01, "{woken}");
     }
 
-    /// Two readings of one machine in which the call that sends took longer than half a round trip left for it: the simulated trips were too long by half.
+    /// On one machine two of the calls that send took longer than the time left in half a round
+    /// trip. The simulated trips were too long by half.
     #[test]
     fn a_send_that_goes_on_while_its_message_is_under_way_fits_into_the_trip() {
         let mut parameters = Parameters::study();
@@ -237,9 +245,10 @@ mod tests {
         assert_eq!(parameters.message.send, Nanoseconds(76.0));
     }
 
-    /// On a busy machine three threads of a core came out faster than two, and no word was said of it.
+    /// On a busy machine three threads of a core were measured to be faster than two, without a
+    /// report.
     #[test]
-    fn measurements_that_contradict_themselves_are_told() {
+    fn measurements_that_contradict_themselves_are_reported() {
         let doubts = Measured::doubts(&measured());
         assert!(doubts.is_empty(), "{doubts:?}");
         let busy = Measured {
@@ -260,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_stays() {
+    fn parameters_without_measurements_keep_their_values() {
         let mut parameters = Parameters::study();
         let part = Measured {
             per_byte: None,
@@ -275,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn measurements_that_cannot_be_are_refused() {
+    fn measurements_out_of_range_are_refused() {
         let mut parameters = Parameters::study();
         let mut told = |measured: Measured| {
             parameters

@@ -1,30 +1,32 @@
-//! How many threads of a core run at a time: a birth-death chain, and one with a handler beside it.
+//! The number of threads that run on a core: a birth-death chain, and a chain with a handler.
 //!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/chain.md"))]
 
 use crate::error::{DomainError, above_zero};
 use crate::units::{Nanoseconds, Speed};
 
-/// Weights are brought down when they grow beyond this.
+/// Weights that exceed this limit are scaled down.
 const WEIGHT_MAX: f64 = 1e200;
 
-/// Threads that all do the same: work, wait, work.
+/// Identical threads that alternate between work and waiting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LikeThreads {
-    /// How many there are.
+    /// The number of threads.
     pub threads: usize,
-    /// The work between two waits, as the time that it takes a thread alone.
+    /// The work between two waits: the time that it takes a thread alone.
     pub work: Nanoseconds,
-    /// How long each waits.
+    /// The time of a wait.
     pub wait: Nanoseconds,
 }
 
 impl LikeThreads {
-    /// The shares of time in which 0, 1, … of the threads run. `speeds[n]` is that of each of `n` threads, for 0 up to all of them.
-    /// Cost: linear in the threads.
+    /// Returns the shares of time in which 0, 1, … of the threads run, in linear time.
+    ///
+    /// `speeds[n]` is the speed of each of `n` running threads, for `n` from 0 to all of them.
     ///
     /// # Errors
-    /// [`DomainError`] where a time or speed is not a finite number above 0, or there are too few speeds.
+    /// [`DomainError`] if a time or speed is not a finite number above 0, or there are too few
+    /// speeds.
     pub fn probabilities(self, speeds: &[Speed]) -> Result<Vec<f64>, DomainError> {
         let odds = above_zero("work", self.work.0)? / above_zero("wait", self.wait.0)?;
         check_speeds(speeds, self.threads)?;
@@ -34,22 +36,22 @@ impl LikeThreads {
     }
 }
 
-/// Renderers that are all alike, and one handler.
+/// Identical renderers and one handler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RenderersAndHandler {
-    /// How many renderers there are, `N_r`.
+    /// The number of renderers, `N_r`.
     pub renderers: usize,
-    /// What a renderer works between two misses, as the time that it takes a thread alone, `T_r`.
+    /// The work of a renderer between two misses, `T_r`: the time that it takes a thread alone.
     pub render: Nanoseconds,
-    /// How long it waits for a miss, `T_c`.
+    /// The time that a renderer waits for a miss, `T_c`.
     pub miss: Nanoseconds,
-    /// What the handler works for a miss, `T_h`.
+    /// The work of the handler for a miss, `T_h`.
     pub handle: Nanoseconds,
-    /// How long it waits for the next one, `T_m`.
+    /// The time that the handler waits for the next miss, `T_m`.
     pub idle: Nanoseconds,
 }
 
-/// In which shares of time a core has which threads running, and what speeds follow.
+/// The shares of time by which threads run, and the resulting speeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Occupancy {
     /// The share of time in which `i` renderers run and the handler does not, `p_i`.
@@ -63,10 +65,14 @@ pub struct Occupancy {
 }
 
 impl RenderersAndHandler {
-    /// Solves the chain. `speeds[n]` is that of each of `n` threads, for 0 up to all renderers and the handler. Cost: linear in the renderers.
+    /// Solves the chain, in time linear in the number of renderers.
+    ///
+    /// `speeds[n]` is the speed of each of `n` running threads, for `n` from 0 to all renderers and
+    /// the handler.
     ///
     /// # Errors
-    /// [`DomainError`] where there is no renderer, a time or speed is not a finite number above 0, or there are too few speeds.
+    /// [`DomainError`] if there is no renderer, a time or speed is not a finite number above 0, or
+    /// there are too few speeds.
     pub fn solve(self, speeds: &[Speed]) -> Result<Occupancy, DomainError> {
         above_zero("renderers", self.renderers as f64)?;
         let odds = above_zero("T_r", self.render.0)? / above_zero("T_c", self.miss.0)?;
@@ -84,7 +90,8 @@ impl RenderersAndHandler {
 }
 
 impl Occupancy {
-    /// The speeds that follow from shares of time: the mean over all renderers, or the handler, that run.
+    /// Computes the mean speeds over all running renderers, and of the running handler, from shares
+    /// of time.
     pub(crate) fn of(without_handler: Vec<f64>, with_handler: Vec<f64>, speeds: &[Speed]) -> Self {
         let mut work = 0.0;
         let mut running = 0.0;
@@ -103,7 +110,7 @@ impl Occupancy {
         }
     }
 
-    /// The share of time in which the handler runs.
+    /// Returns the share of time in which the handler runs.
     #[must_use]
     pub fn handler_share(&self) -> f64 {
         self.with_handler.iter().sum()
@@ -121,10 +128,10 @@ fn check_speeds(speeds: &[Speed], threads: usize) -> Result<(), DomainError> {
     Ok(())
 }
 
-/// Weights of states, each from the one before it, scaled so that none overflows.
+/// The weights of states, each computed from the one before it and scaled so that none overflows.
 struct Weights {
     weights: Vec<f64>,
-    /// By how much all have been divided, as a logarithm.
+    /// The logarithm of the factor by which all weights have been divided.
     scale: f64,
 }
 
@@ -138,7 +145,8 @@ impl Weights {
         }
     }
 
-    /// Adds states with 1, 2, … of so many threads running, at these speeds; `odds` are work over wait.
+    /// Adds the states with 1, 2, … of `threads` threads running, at these speeds. `odds` is work
+    /// over wait.
     fn rise(&mut self, threads: usize, odds: f64, speeds: &[Speed]) {
         for (waiting, speed) in (1..=threads).rev().zip(speeds) {
             let running = threads - waiting + 1;
@@ -146,7 +154,7 @@ impl Weights {
         }
     }
 
-    /// Adds a state whose weight is that of the last one times `factor`.
+    /// Adds a state. Its weight is that of the last one times `factor`.
     fn times(&mut self, factor: f64) {
         let next = self.weights[self.weights.len() - 1] * factor;
         self.weights.push(next);
@@ -156,7 +164,7 @@ impl Weights {
         }
     }
 
-    /// Adds the states of another chain behind the own ones.
+    /// Appends the states of another chain.
     fn append(&mut self, other: Self) {
         let scale = self.scale.max(other.scale);
         let (own, others) = ((self.scale - scale).exp(), (other.scale - scale).exp());
@@ -166,7 +174,7 @@ impl Weights {
         self.scale = scale;
     }
 
-    /// The weights over their sum.
+    /// Returns the weights divided by their sum.
     fn shares(self) -> Vec<f64> {
         let sum: f64 = self.weights.iter().sum();
         self.weights

@@ -1,23 +1,23 @@
-//! What can be wrong with parameters, and with what is asked of the model.
+//! The errors of parameters and of requests to the model.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// A quantity outside of where a formula holds.
+/// A quantity outside the range in which a formula holds.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{quantity} is {found}{unit}; expected {expected}")]
 pub struct DomainError {
-    /// What it is: the key of a parameter where it is one, such as `network.wire_ns`.
+    /// The name of the quantity: the key of a parameter if it is one, such as `network.wire_ns`.
     pub quantity: &'static str,
     /// Its value.
     pub found: f64,
     /// The unit after the value, such as ` ns`. It is empty if the quantity's name contains it.
     pub unit: &'static str,
-    /// What it may be.
+    /// The permitted values.
     pub expected: String,
-}
+    }
 
 impl DomainError {
     pub(crate) fn new(quantity: &'static str, found: f64, expected: impl Into<String>) -> Self {
@@ -29,7 +29,7 @@ impl DomainError {
         }
     }
 
-    /// The same of a time in nanoseconds whose name does not say so.
+    /// Adds the unit, for a time in nanoseconds if its name does not contain the unit.
     pub(crate) fn in_nanoseconds(self) -> Self {
         Self {
             unit: " ns",
@@ -38,7 +38,7 @@ impl DomainError {
     }
 }
 
-/// A finite number above 0, or what is wrong with it.
+/// Returns `found` if it is finite and above 0, and otherwise an error that names `quantity`.
 pub(crate) fn above_zero(quantity: &'static str, found: f64) -> Result<f64, DomainError> {
     if found.is_finite() && found > 0.0 {
         return Ok(found);
@@ -46,7 +46,7 @@ pub(crate) fn above_zero(quantity: &'static str, found: f64) -> Result<f64, Doma
     Err(DomainError::new(quantity, found, "a finite number above 0"))
 }
 
-/// A finite number from 0, or what is wrong with it.
+/// Returns `found` if it is finite and at least 0, and otherwise an error that names `quantity`.
 pub(crate) fn from_zero(quantity: &'static str, found: f64) -> Result<f64, DomainError> {
     if found.is_finite() && found >= 0.0 {
         return Ok(found);
@@ -54,15 +54,15 @@ pub(crate) fn from_zero(quantity: &'static str, found: f64) -> Result<f64, Domai
     Err(DomainError::new(quantity, found, "a finite number from 0"))
 }
 
-/// Where a parameter was given.
+/// The place where a parameter was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
-    /// In the file that comes with the crate, by its name and line.
+    /// A line of a file that comes with the crate, by name.
     BuiltIn(&'static str, usize),
-    /// In a file, at a line.
+    /// A line of a file.
     File(PathBuf, usize),
-    /// By the caller, such as on a command line.
+    /// The caller, such as a command line.
     Given,
 }
 
@@ -76,77 +76,77 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What is wrong with parameters.
+/// An error in parameters, or in a request to the model.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// A value outside of its range, or of where the model holds.
+    /// A value outside its range, or outside the range in which the model holds.
     #[error("{origin}: {key} is {found}; expected {expected}")]
     Value {
-        /// Where it was given.
+        /// The place where it was given.
         origin: Origin,
         /// The parameter.
         key: String,
         /// Its value.
         found: String,
-        /// What it may be.
+        /// The permitted values.
         expected: String,
     },
-    /// A key that is no parameter.
+    /// A key that does not name a parameter.
     #[error("{origin}: {key} is no parameter; {expected}")]
     Unknown {
-        /// Where it was given.
+        /// The place where it was given.
         origin: Origin,
-        /// What was given.
+        /// The key.
         key: String,
-        /// Which were possible.
+        /// The permitted keys.
         expected: String,
     },
-    /// What is no TOML.
+    /// A text that is not TOML.
     #[error("{origin}: {found}; expected TOML")]
     Syntax {
-        /// Where.
+        /// The place of the error.
         origin: Origin,
-        /// What the parser says.
+        /// The parser's message.
         found: String,
     },
     /// A file that cannot be read.
     #[error("{path}: {source}; expected a file of parameters")]
     Read {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A quantity that is no parameter, outside of where the model holds.
+    /// A quantity that is not a parameter, outside the range in which the model holds.
     #[error(transparent)]
     Domain(#[from] DomainError),
-    /// A simulation that came to nothing.
+    /// A simulation that ended before its program did.
     #[error(
-        "the simulation ended after {milliseconds} ms, and the program had not; expected times short enough to be simulated (107 days), \
-         and threads that go on"
+        "the simulation ended after {milliseconds} ms, and the program had not; expected times short \
+         enough to be simulated (107 days), and threads that go on"
     )]
     Unfinished {
-        /// How long was simulated.
+        /// The simulated time.
         milliseconds: f64,
     },
-    /// The fixed point was not reached.
+    /// An iteration that did not reach its fixed point.
     #[error(
-        "no fixed point after {steps} steps, the last one moved by {moved} ns; expected less than {tolerance} ns; the parameters \
-         lie outside of where the model holds"
+        "no fixed point after {steps} steps, the last one moved by {moved} ns; expected less than \
+         {tolerance} ns; the parameters lie outside of where the model holds"
     )]
     NoFixedPoint {
-        /// How many steps were made.
+        /// The number of steps.
         steps: u32,
-        /// How far the last one moved the time of a cycle.
+        /// The change of the cycle in the last step, in nanoseconds.
         moved: f64,
-        /// How far it might.
+        /// The permitted change, in nanoseconds.
         tolerance: f64,
     },
 }
 
 impl ModelError {
-    /// Whether what is wrong is what was asked, and not a file.
+    /// Returns whether the caller's request is at fault, and not a file.
     #[must_use]
     pub const fn is_of_the_call(&self) -> bool {
         matches!(

@@ -1,4 +1,4 @@
-//! How long the last of many takes: the expected largest of normal draws.
+//! The time of the last of many nodes: the expected largest of normal draws.
 //!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/extreme.md"))]
 
@@ -6,17 +6,21 @@ use std::f64::consts::PI;
 
 use crate::error::DomainError;
 
-/// Beyond this many standard deviations, over √2, the density is below 10⁻³⁵.
+/// The limit of integration, in standard deviations over √2. The density beyond it is below 10⁻³⁵.
 const RANGE: f64 = 9.0;
-/// The integrand is smooth and ends at nothing on both sides, so equal steps converge faster than any power of them.
+/// The number of steps. The integrand is smooth and vanishes at both ends, so equal steps converge
+/// faster than any power of their size.
 const STEPS: u32 = 480;
-/// The largest number that the range is enough for.
+/// The largest number of draws for which the integration range suffices.
 pub const DRAWS_MAX: u32 = 1_000_000;
 
-/// The expected largest of `draws` normal draws, in standard deviations above the mean, `I_n`. Right to 10⁻¹². Cost: 481 terms.
+/// Returns the expected largest of `draws` normal draws, `I_n`, in standard deviations above the
+/// mean.
+///
+/// The result is correct to 10⁻¹². The cost is 481 terms.
 ///
 /// # Errors
-/// [`DomainError`] for no draw, or more than [`DRAWS_MAX`].
+/// [`DomainError`] for 0 draws, or more than [`DRAWS_MAX`].
 ///
 /// # Examples
 /// ```
@@ -33,7 +37,7 @@ pub fn expected_largest(draws: u32) -> Result<f64, DomainError> {
     let step = 2.0 * RANGE / f64::from(STEPS);
     let term = |index: u32| {
         let w = step.mul_add(f64::from(index), -RANGE);
-        // ln(½ erfc(−w)): what is near 1 by its distance from 1.
+        // ln(½ erfc(−w)): a value near 1 is computed from its distance to 1, to keep its digits.
         let below = match w {
             ..0.0 => (0.5 * libm::erfc(-w)).ln(),
             _ => libm::log1p(-0.5 * libm::erfc(w)),

@@ -1,4 +1,4 @@
-//! How many bricks renderers miss.
+//! The number of bricks that renderers miss.
 //!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/misses.md"))]
 
@@ -6,24 +6,24 @@ use crate::error::{DomainError, above_zero};
 use crate::packets::PacketFormat;
 use crate::units::Bytes;
 
-/// How many bricks renderers miss, by how many there are.
+/// The number of misses as a function of the numbers of nodes and renderers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MissModel {
-    /// Misses of all frames, but for the other two.
+    /// The constant part of the misses of all frames.
     pub base: f64,
-    /// Further ones for each node.
+    /// Additional misses for each node.
     pub per_node: f64,
-    /// Further ones, times the natural logarithm of a node's renderers.
+    /// Additional misses, multiplied by the natural logarithm of a node's renderers.
     pub per_log_renderers: f64,
-    /// Frames in which they were counted.
+    /// The number of frames in which the misses were counted.
     pub frames: f64,
 }
 
 impl MissModel {
-    /// Misses of one renderer in one frame, `N_M`.
+    /// Returns the misses of one renderer in one frame, `N_M`.
     ///
     /// # Errors
-    /// [`DomainError`] without nodes or renderers, or where the sum is not above 0.
+    /// [`DomainError`] if there are no nodes or renderers, or the sum is not above 0.
     pub fn per_renderer(&self, nodes: u32, renderers: u32) -> Result<f64, DomainError> {
         let nodes = above_zero("nodes", f64::from(nodes))?;
         let renderers = above_zero("renderers", f64::from(renderers))?;
@@ -35,24 +35,25 @@ impl MissModel {
     }
 }
 
-/// How misses grow as bricks become smaller.
+/// The growth of misses as bricks become smaller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BrickLaw {
-    /// As the face of a brick shrinks against its volume: by the ratio of the edges to the power of 2/3.
+    /// Misses grow by the ratio of the edges to the power of 2/3, as a brick's face shrinks more
+    /// slowly than its volume.
     #[default]
     Expected,
-    /// By the ratio of the edges.
+    /// Misses grow by the ratio of the edges.
     Worst,
-    /// Not at all.
+    /// Misses do not grow.
     Best,
 }
 
 impl BrickLaw {
-    /// All of them, the likely one first.
+    /// All variants, the likely one first.
     pub const ALL: [Self; 3] = [Self::Expected, Self::Worst, Self::Best];
 
-    /// What it is called.
+    /// Returns the name of this variant, as options and files spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -62,10 +63,10 @@ impl BrickLaw {
         }
     }
 
-    /// The misses with bricks of an edge, over those with bricks of another one.
+    /// Returns the misses with bricks of edge `to`, relative to those with bricks of edge `from`.
     ///
     /// # Errors
-    /// [`DomainError`] where an edge is not above 0.
+    /// [`DomainError`] if an edge is not above 0.
     pub fn growth(self, from: f64, to: f64) -> Result<f64, DomainError> {
         let ratio = above_zero("brick edge", from)? / above_zero("brick edge", to)?;
         Ok(match self {
@@ -76,19 +77,20 @@ impl BrickLaw {
     }
 }
 
-/// What a brick is made of.
+/// The composition of a brick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Brick {
-    /// Elements on an edge.
+    /// The number of elements on an edge.
     pub edge: u32,
-    /// An element.
+    /// The size of an element.
     pub element_bytes: u32,
-    /// What its message carries besides.
+    /// The size of the header of the brick's message.
     pub header_bytes: u32,
 }
 
 impl Brick {
-    /// The data of its message, in bytes; the largest number where that is more.
+    /// Returns the size of the data of the brick's message, in bytes. Saturates at the largest
+    /// number.
     #[must_use]
     pub const fn data_bytes(self) -> u64 {
         let edge = self.edge as u64;
@@ -98,7 +100,7 @@ impl Brick {
             .saturating_add(self.header_bytes as u64)
     }
 
-    /// What goes over the wire.
+    /// Returns the number of bytes on the wire.
     #[must_use]
     pub const fn wire(self, format: PacketFormat) -> Bytes {
         format.wire(self.data_bytes())

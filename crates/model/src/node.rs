@@ -1,4 +1,5 @@
-//! A node in the mean: how fast its threads are depends on how long they wait, and how long they wait on how fast they are.
+//! The mean behaviour of a node: the speed of its threads and the time that they wait determine
+//! each other.
 //!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/node.md"))]
 
@@ -10,62 +11,63 @@ use crate::units::{Nanoseconds, Rate, Speed};
 
 pub use self::links::Links;
 
-/// How far the last step may move the cycle of a renderer.
+/// The iteration has converged when a step changes the cycle of a renderer by at most this time.
 const TOLERANCE: Nanoseconds = Nanoseconds(1e-9);
-/// Steps below this share of a cycle that become no smaller are made of rounding.
+/// A step below this fraction of the cycle that does not shrink any more is rounding error.
 const ROUNDING: f64 = 1e-11;
 const STEPS_MAX: u32 = 10_000;
 
-/// A node whose renderers miss, and whose handler serves the misses of others.
+/// A node: its renderers miss in their cache, and its handler serves the misses of other nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
-    /// Renderers, `N_r`.
+    /// The number of renderers, `N_r`.
     pub renderers: u32,
-    /// What a renderer works for each miss, as the time that it takes a thread alone, `T_r`.
+    /// The work of a renderer per miss, `T_r`: the time that it takes a thread alone on its core.
     pub render: Nanoseconds,
-    /// What the handler works for each miss, `T_h`.
+    /// The work of the handler per miss, `T_h`.
     pub handle: Nanoseconds,
-    /// What each miss occupies the ports of the network interface, `b`.
+    /// The time for which a miss occupies the ports of the network interface, `b`.
     pub port: Nanoseconds,
-    /// What a miss takes on its way there and back, `l`.
+    /// The latency of a miss, there and back, `l`.
     pub round_trip: Nanoseconds,
-    /// What else the handler serves, each as long as a miss, and without bytes.
+    /// The rate of other requests to the handler, each as long as a miss and without bytes.
     pub others: Rate,
-    /// Who looks for messages all the time, instead of sleeping.
+    /// Which threads poll for messages instead of sleeping.
     pub waits: Waits,
-    /// What messages wait for.
+    /// The queues in which messages wait.
     pub queues: Queues,
 }
 
-/// What messages wait for.
+/// The queues in which messages wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Queues {
-    /// One open queue at each handler, served as slowly as handler or bytes allow: the study's.
+    /// The study's model: one open queue at each handler. Its service time is the longer of the
+    /// handler's work and the transfer of the bytes.
     #[default]
     Open,
-    /// Handlers and links, each for itself, and nobody asks while he waits.
+    /// A queue at each handler and at each link. A renderer that waits sends no requests.
     Links(Links),
 }
 
-/// How threads wait.
+/// Which threads sleep while they wait, and which poll.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Waits {
-    /// All sleep until they are notified.
+    /// All threads sleep until they are notified.
     #[default]
     Notified,
-    /// The handler looks for messages all the time, and renderers sleep.
+    /// The handler polls for messages, and renderers sleep.
     HandlerPolls,
-    /// Nobody ever sleeps.
+    /// All threads poll; no thread ever sleeps.
     AllPoll,
 }
 
 impl Waits {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 3] = [Self::Notified, Self::HandlerPolls, Self::AllPoll];
 
-    /// What it is called.
+    /// Returns the name of this variant, as options and files spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -76,36 +78,39 @@ impl Waits {
     }
 }
 
-/// What a node does in the mean.
+/// The mean behaviour of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
-    /// Which threads run in which share of time, and at which speeds.
+    /// The share of time in which each set of threads runs, and the mean speeds.
     pub occupancy: Occupancy,
-    /// What a renderer works for each miss at its speed, `t_R`.
+    /// The time that a renderer works per miss, at its mean speed, `t_R`.
     pub render: Nanoseconds,
-    /// What the handler works for each miss at its speed, `t_H`.
+    /// The time that the handler works per miss, at its mean speed, `t_H`.
     pub handle: Nanoseconds,
-    /// What limits the handler: its own work, longer for what others leave of it, or, in the study's queue, the ports, `m`.
+    /// The service time of the handler's queue, `m`. It is the handler's work, lengthened by other
+    /// requests. In the study's queue it is the time of the ports if that is longer.
     pub service: Nanoseconds,
-    /// How long a renderer waits for a miss, `T_c`.
+    /// The time that a renderer waits for a miss, `T_c`.
     pub miss: Nanoseconds,
-    /// How long the handler waits for the next one, `T_m`.
+    /// The time that the handler waits for the next miss, `T_m`.
     pub idle: Nanoseconds,
-    /// From one miss of a renderer to its next, `X`.
+    /// The time from one miss of a renderer to its next, `X`.
     pub cycle: Nanoseconds,
-    /// Misses that come to a handler, `λ`.
+    /// The rate of misses that arrive at a handler, `λ`.
     pub arrivals: Rate,
-    /// Steps to the fixed point.
+    /// The number of steps until the fixed point was reached.
     pub steps: u32,
 }
 
 impl Node {
-    /// Solves chain and queue together. `speeds[n]` is the speed of each of `n` threads, for 0 up to all renderers and the handler.
-    /// Cost: ten to a hundred times the renderers.
+    /// Solves the chain and the queue together.
+    ///
+    /// `speeds[n]` is the speed of each of `n` running threads, for `n` from 0 to all renderers and
+    /// the handler. Takes time proportional to ten to a hundred times the number of renderers.
     ///
     /// # Errors
-    /// [`DomainError`] where a quantity is outside its range, or the other requests alone are more than the handler serves;
-    /// [`ModelError::NoFixedPoint`].
+    /// [`DomainError`] if a quantity is outside its range or the other requests alone exceed what
+    /// the handler can serve; [`ModelError::NoFixedPoint`] if the iteration does not converge.
     pub fn solve(self, speeds: &[Speed]) -> Result<Solution, ModelError> {
         above_zero("renderers", f64::from(self.renderers))?;
         above_zero("T_r", self.render.0)?;
@@ -141,7 +146,8 @@ impl Node {
         })
     }
 
-    /// What a miss takes on its way there and back, bytes included, `l`: of the queues that are asked about.
+    /// Returns the time that a miss takes there and back, including its bytes, `l`, in the model of
+    /// [`Self::queues`].
     #[must_use]
     pub fn way(&self) -> Nanoseconds {
         match &self.queues {
@@ -150,7 +156,7 @@ impl Node {
         }
     }
 
-    /// The cycle at given speeds.
+    /// Computes the cycle at the given speeds of renderers and handler.
     fn queue(&self, (renderer, handler): (Speed, Speed)) -> Result<Queued, DomainError> {
         let render = self.render / renderer;
         let handle = self.handle / handler;
@@ -166,7 +172,7 @@ impl Node {
                 expected,
             ));
         }
-        // What the others leave of the handler.
+        // Other requests take a share of the handler, so a miss takes correspondingly longer.
         let left = handle / (1.0 - load);
         let service = match self.queues {
             Queues::Open => left.max(self.port),
@@ -189,7 +195,7 @@ impl Node {
         })
     }
 
-    /// The larger root of the study's equation.
+    /// Returns the larger root of the study's quadratic equation for the cycle.
     fn open_cycle(&self, render: Nanoseconds, service: Nanoseconds) -> Nanoseconds {
         let alone = render + self.round_trip;
         let shared = service * (f64::from(self.renderers) + 1.0);
@@ -217,7 +223,7 @@ impl Node {
                 idle: queue.idle,
             }
             .solve(speeds),
-            // Beside a handler that always runs each renderer is as fast as with one thread more.
+            // The handler always runs, so the speed of the renderers is that of one thread more.
             Waits::HandlerPolls => {
                 let beside = &speeds[1..];
                 let threads = LikeThreads {
@@ -239,7 +245,7 @@ impl Node {
     }
 }
 
-/// A solution at given speeds.
+/// The cycle and its parts at given speeds.
 struct Queued {
     render: Nanoseconds,
     handle: Nanoseconds,

@@ -1,23 +1,24 @@
-//! How a message is cut into packets, and what of it goes over the wire.
+//! The division of a message into packets, and the number of bytes on the wire.
 //!
-//! A message is a header, its data and a checksum; a packet has a header of its own. The first packet's stands in the smallest message
-//! (the study's section 3.4.2: 38 bytes), each further one carries as much again.
+//! A message is a header, its data and a checksum. A packet has a header of its own. The header of
+//! the first packet is part of the smallest message (38 bytes, the study's section 3.4.2). Each
+//! further packet adds another packet header.
 
 use crate::units::Bytes;
 
 /// Sizes of messages and packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketFormat {
-    /// What a packet carries at most.
+    /// The maximum payload of a packet.
     pub payload_bytes: u32,
-    /// What it has besides.
+    /// The header of each packet after the first.
     pub header_bytes: u32,
-    /// A message without data.
+    /// The size of a message without data.
     pub message_min_bytes: u32,
 }
 
 impl PacketFormat {
-    /// A packet's share of a message, at least a byte.
+    /// Returns the payload of a packet, at least one byte.
     const fn payload(self) -> u64 {
         match self.payload_bytes {
             0 => 1,
@@ -25,9 +26,10 @@ impl PacketFormat {
         }
     }
 
-    /// Into how many packets a message of so many bytes of data is cut.
+    /// Returns the number of packets of a message with `data_bytes` bytes of data.
     ///
-    /// Only its data counts, as in the study, which has three packets for 3,472 bytes and so counts even less.
+    /// Only the data counts, as in the study. (The study has three packets for 3,472 bytes, and so
+    /// counts even less.)
     #[must_use]
     pub const fn packets(self, data_bytes: u64) -> u64 {
         match data_bytes.div_ceil(self.payload()) {
@@ -36,7 +38,7 @@ impl PacketFormat {
         }
     }
 
-    /// What goes over the wire.
+    /// Returns the number of bytes on the wire of a message with `data_bytes` bytes of data.
     #[must_use]
     pub const fn wire_bytes(self, data_bytes: u64) -> u64 {
         let headers = (self.packets(data_bytes) - 1).saturating_mul(self.header_bytes as u64);
@@ -45,7 +47,7 @@ impl PacketFormat {
             .saturating_add(headers)
     }
 
-    /// How much data a message has that takes so much of the wire.
+    /// Returns the number of data bytes in a message of `wire_bytes` bytes on the wire.
     #[must_use]
     pub const fn data_bytes(self, wire_bytes: u64) -> u64 {
         let least = self.message_min_bytes as u64;
@@ -55,7 +57,7 @@ impl PacketFormat {
         wire_bytes.saturating_sub(least + further)
     }
 
-    /// The same as a mean.
+    /// Returns [`Self::wire_bytes`] as a mean.
     #[must_use]
     pub const fn wire(self, data_bytes: u64) -> Bytes {
         Bytes(self.wire_bytes(data_bytes) as f64)
@@ -80,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_the_wire_tells_the_data() {
+    fn data_bytes_inverts_wire_bytes() {
         for data in [0, 1, 1023, 1024, 1025, 2048, 2049, 3472, 100_000] {
             assert_eq!(STUDY.data_bytes(STUDY.wire_bytes(data)), data);
         }

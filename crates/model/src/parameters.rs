@@ -1,8 +1,11 @@
-//! What a node and a program are made of, as data.
+//! The parameters of a node and a program, as data.
 //!
-//! A machine is a TOML file ([`Parameters::read`]); what it does not say is as on the study's node, which comes with the crate ([`Parameters::study`],
-//! `machines/parker-2013.toml`). Every parameter has a key, a range and a sentence ([`ALL`]); a key that is none, or a value outside its range, is told with
-//! the file, the line, and what was possible. Values remember where they were given, so that a formula that fails later can say so, too.
+//! A machine is a TOML file ([`Parameters::read`]). Parameters that the file omits have the values
+//! of the study's node, which comes with the crate ([`Parameters::study`],
+//! `machines/parker-2013.toml`). Every parameter has a key, a range and a description ([`ALL`]).
+//! The error for an unknown key or a value outside its range names the file, the line and the
+//! permitted values. Values record where they were given, so that a formula that fails later can
+//! report it, too.
 
 mod file;
 mod registry;
@@ -31,11 +34,11 @@ const BUILT_IN: [(&str, &str); 2] = [
 /// A node, and the ray tracer that runs on it.
 #[derive(Clone, Debug)]
 pub struct Parameters {
-    /// What the machine is called.
+    /// The name of the machine.
     pub name: String,
-    /// Its core.
+    /// The core.
     pub core: Core,
-    /// What sending, receiving and waking take.
+    /// The times of sending, receiving and waking.
     pub message: Message,
     /// The network interface.
     pub interface: Interface,
@@ -53,171 +56,177 @@ pub struct Parameters {
 /// A core with several hardware threads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Core {
-    /// Hardware threads.
+    /// The number of hardware threads.
     pub contexts: u32,
-    /// The measured speed of each of 1, 2, … threads that run, over that of one.
+    /// The measured speed of each of 1, 2, … running threads, relative to that of one.
     pub speeds: Vec<f64>,
-    /// Of the fitted curve.
+    /// The limit of the total speed of the fitted curve.
     pub aggregate: f64,
-    /// Of the fitted curve.
+    /// The saturation of the fitted curve, in threads.
     pub saturation: f64,
-    /// Which of the two counts.
+    /// The curve that the model uses.
     pub curve: Curve,
 }
 
-/// Which speeds count.
+/// The source of the speeds that the model uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Curve {
-    /// Those of the fitted curve.
+    /// The fitted curve.
     #[default]
     Fitted,
-    /// Those that were measured.
+    /// The measured values.
     Measured,
 }
 
-/// What sending, receiving and waking take: overheads keep a thread busy, latencies are how long news is under way (the study's table 3).
+/// The times of sending, receiving and waking.
+///
+/// Overheads keep a thread busy. Latencies are the time that information is under way (the study's
+/// table 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Message {
-    /// A call that sends by a descriptor.
+    /// The time of a call that sends by a descriptor.
     pub send: Nanoseconds,
-    /// From its begin until it talks to the interface.
+    /// The time from the start of that call until it accesses the interface.
     pub send_issue: Nanoseconds,
-    /// From its begin until the first byte is on the wire.
+    /// The time from the start of that call until the first byte is on the wire.
     pub send_latency: Nanoseconds,
-    /// A polling receive whose message is there.
+    /// The time of a polling receive if a message has arrived.
     pub poll: Nanoseconds,
-    /// Between two looks.
+    /// The time between two polls.
     pub poll_period: Nanoseconds,
-    /// From the answer to a look that found something to the end of the call.
+    /// The time from the answer to a successful poll to the end of the call.
     pub poll_finish: Nanoseconds,
-    /// From the first byte to the end of a receive that polls.
+    /// The time from the first byte to the end of a polling receive.
     pub poll_latency: Nanoseconds,
-    /// A notified receive whose message is there.
+    /// The time of a notified receive if a message has arrived.
     pub notify: Nanoseconds,
-    /// From the begin of a notified receive until its thread sleeps.
+    /// The time from the start of a notified receive until its thread sleeps.
     pub notify_setup: Nanoseconds,
-    /// From the arrival until the thread runs.
+    /// The time from the arrival until the thread runs.
     pub notify_wake: Nanoseconds,
-    /// From there to the end of the call.
+    /// The time from then to the end of the call.
     pub notify_finish: Nanoseconds,
-    /// From the first byte to the end of a receive that slept.
+    /// The time from the first byte to the end of a receive that slept.
     pub notify_latency: Nanoseconds,
-    /// A call that wakes a thread of the node.
+    /// The time of a call that wakes a thread of the node.
     pub wake: Nanoseconds,
-    /// From its begin until that thread runs.
+    /// The time from the start of that call until the thread runs.
     pub wake_latency: Nanoseconds,
 }
 
 /// The network interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interface {
-    /// From the core to the interface and back.
+    /// The time from the core to the interface and back.
     pub trip: Nanoseconds,
-    /// From the last byte of a message until it counts as arrived.
+    /// The time from the last byte of a message until it counts as arrived.
     pub arrive: Nanoseconds,
-    /// A call that sends inline, without its bytes.
+    /// The time of a call that sends inline, without storing the bytes.
     pub inline: Nanoseconds,
-    /// From its begin until it stores the bytes.
+    /// The time from the start of that call until it stores the bytes.
     pub inline_issue: Nanoseconds,
-    /// From its begin to the first byte on the wire, without storing them.
+    /// The time from the start of that call to the first byte on the wire, without storing the
+    /// bytes.
     pub inline_latency: Nanoseconds,
-    /// How fast the core loads or stores.
+    /// The bandwidth at which the core loads or stores.
     pub inline_bandwidth: Bandwidth,
-    /// What can be sent inline at most.
+    /// The maximum number of bytes that can be sent inline.
     pub inline_bytes_max: u32,
-    /// How many translations of addresses it keeps.
+    /// The number of address translations that the interface keeps.
     pub translations: u32,
-    /// What one is for.
+    /// The size of the page that a translation covers.
     pub page_bytes: u32,
-    /// What it takes to find one.
+    /// The time to find a translation that the interface does not keep.
     pub walk: Nanoseconds,
 }
 
 /// The core's cache, as messages see it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cache {
-    /// How much it holds.
+    /// The capacity.
     pub bytes: Bytes,
-    /// A line.
+    /// The size of a line.
     pub line: Bytes,
-    /// What it takes to fetch one.
+    /// The time to fetch a line.
     pub miss: Nanoseconds,
-    /// Which share of a message its receiver reads.
+    /// The share of a message that its receiver reads.
     pub referenced: f64,
 }
 
 /// The network.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Network {
-    /// From one interface to another.
+    /// The time from one interface to another.
     pub wire: Nanoseconds,
-    /// What goes into and comes out of a node.
+    /// The bandwidth of a node's link, in each direction.
     pub bandwidth: Bandwidth,
-    /// A packet's share of a message, at most.
+    /// The maximum payload of a packet.
     pub packet_payload_bytes: u32,
-    /// What a packet carries besides.
+    /// The header of each packet after the first.
     pub packet_header_bytes: u32,
-    /// A message without data.
+    /// The size of a message without data.
     pub message_min_bytes: u32,
 }
 
-/// The system, which may run other programs in turns.
+/// The operating system, which may run other programs in turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct System {
-    /// How long it runs this one.
+    /// The time for which it runs this program.
     pub slice: Nanoseconds,
-    /// The share of time in which it runs others.
+    /// The share of time in which it runs other programs.
     pub away: f64,
 }
 
 /// The ray tracer: renderers that miss bricks, and a handler on each node that serves them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tracer {
-    /// What a frame takes to render, on all nodes together, as it was measured.
+    /// The work to render a frame, on all nodes together, as measured.
     pub render: Nanoseconds,
-    /// How much faster the core is than the one on which times were measured.
+    /// The speed of the core relative to the one on which the times were measured.
     pub core_speedup: f64,
-    /// What the handlers compute for a miss, as it was measured.
+    /// The work of the handlers for a miss, as measured.
     pub handle: Nanoseconds,
-    /// What of that is the response's, on the core.
+    /// The part of that work that belongs to the response, on this core.
     pub response_handle: Nanoseconds,
-    /// The same if nothing is looked up that the renderer knows.
+    /// The part that belongs to the response if it skips the lookup of facts that the renderer
+    /// knows.
     pub response_handle_bold: Nanoseconds,
-    /// Misses of all frames, but for what follows.
+    /// The constant part of the misses of all frames.
     pub misses: f64,
-    /// For each node.
+    /// Additional misses for each node.
     pub misses_per_node: f64,
-    /// Times the logarithm of the renderers of a node.
+    /// Additional misses, multiplied by the natural logarithm of a node's renderers.
     pub misses_per_log_renderers: f64,
-    /// Frames in which those were counted.
+    /// The number of frames in which the misses were counted.
     pub frames: u32,
-    /// A request on the wire.
+    /// The size of a request on the wire.
     pub request: Bytes,
-    /// A response on the wire, for bricks of `brick_edge`.
+    /// The size of a response on the wire, for bricks of `brick_edge`.
     pub response: Bytes,
-    /// Elements on an edge of a brick.
+    /// The number of elements on an edge of a brick.
     pub brick_edge: u32,
-    /// An element.
+    /// The size of an element.
     pub element_bytes: u32,
-    /// What a response carries besides its brick.
+    /// The size of a response's header.
     pub brick_header_bytes: u32,
     /// The share of a frame in which renderers wait for the last node.
     pub imbalance: f64,
-    /// On how many nodes.
+    /// The number of nodes on which that share was measured.
     pub imbalance_nodes: u32,
-    /// What else each handler is asked for.
+    /// The rate of other requests to each handler.
     pub other_requests: Rate,
 }
 
 impl Interface {
-    /// What it takes the core to give it bytes that are sent inline: each is loaded and stored.
+    /// Returns the time that the core needs to store bytes that are sent inline: each is loaded and
+    /// stored.
     pub(crate) fn storing(&self, bytes: Bytes) -> Nanoseconds {
         bytes / self.inline_bandwidth * 2.0
     }
 }
 
 impl Tracer {
-    /// What a handler computes for a miss, on the core: for the answer, and for the request.
+    /// Returns the work of a handler for a miss, on this core: for the answer, and for the request.
     pub(crate) fn handler_parts(&self) -> (Nanoseconds, Nanoseconds) {
         let handle = self.handle / self.core_speedup;
         let answer = Nanoseconds(self.response_handle.0.min(handle.0));
@@ -226,7 +235,7 @@ impl Tracer {
 }
 
 impl Parameters {
-    /// The study's node.
+    /// Returns the parameters of the study's node.
     ///
     /// # Panics
     /// Never: the file comes with the crate, and a test reads it.
@@ -235,7 +244,7 @@ impl Parameters {
         Self::built_in(STUDY).expect("the study's node is one of them")
     }
 
-    /// The machine of that name, if it is one that comes with the crate; see [`Self::names`].
+    /// Returns the machine of that name if it comes with the crate; see [`Self::names`].
     ///
     /// # Panics
     /// Never, as [`Self::study`].
@@ -251,21 +260,22 @@ impl Parameters {
         Some(parameters)
     }
 
-    /// What the machines that come with the crate are called.
+    /// Returns the names of the machines that come with the crate.
     pub fn names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|&(name, _)| name)
     }
 
-    /// Reads a file. What it does not say is as on the study's node.
+    /// Reads a file. Parameters that it omits have the values of the study's node.
     ///
     /// # Errors
-    /// [`ModelError`] where it cannot be read, is no TOML, has a key that is no parameter or a value outside its range.
+    /// [`ModelError`] if the file cannot be read, is not TOML, has an unknown key or a value
+    /// outside its range.
     pub fn read(path: &Path) -> Result<Self, ModelError> {
         let text = fs::read_to_string(path).map_err(|source| ModelError::read(path, source))?;
         Self::parse(&text, path)
     }
 
-    /// The same of a file's text; `path` is what errors call it.
+    /// Reads the text of a file; `path` is the name of the file in errors.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -276,7 +286,7 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Sets a parameter as a line of a file would, such as `network.wire_ns = 500`.
+    /// Sets a parameter from a line as in a file, such as `network.wire_ns = 500`.
     ///
     /// # Errors
     /// As [`Self::read`]; nothing is set then.
@@ -284,7 +294,8 @@ impl Parameters {
         self.set_all([line])
     }
 
-    /// The same of several lines, which need make sense only together; of one parameter the last counts.
+    /// Sets parameters from several lines, which are checked together. The last line for a
+    /// parameter counts.
     ///
     /// # Errors
     /// As [`Self::read`]; nothing is set then.
@@ -301,10 +312,10 @@ impl Parameters {
         Ok(())
     }
 
-    /// The speeds that count.
+    /// Returns the speeds that the model uses.
     ///
     /// # Errors
-    /// [`ModelError::Value`] where there are none.
+    /// [`ModelError::Value`] if there are none.
     pub fn speeds(&self) -> Result<SpeedCurve, ModelError> {
         let curve = match self.core.curve {
             Curve::Measured => SpeedCurve::measured(&self.core.speeds),
@@ -313,7 +324,7 @@ impl Parameters {
         curve.map_err(|error| self.located(error))
     }
 
-    /// How messages are cut into packets.
+    /// Returns the format of packets.
     #[must_use]
     pub const fn packets(&self) -> PacketFormat {
         PacketFormat {
@@ -323,13 +334,13 @@ impl Parameters {
         }
     }
 
-    /// Where a parameter was given.
+    /// Returns the place where a parameter was given.
     #[must_use]
     pub fn origin(&self, key: &str) -> Origin {
         self.origins.get(key).cloned().unwrap_or(Origin::Given)
     }
 
-    /// The same error with where its parameter was given, if it is one.
+    /// Adds to an error the place where its parameter was given, if the quantity is a parameter.
     pub(crate) fn located(&self, error: DomainError) -> ModelError {
         match self.origins.get(error.quantity) {
             Some(origin) => ModelError::Value {
@@ -342,7 +353,7 @@ impl Parameters {
         }
     }
 
-    /// Takes over parameters that were computed: where they differ they were given.
+    /// Takes over computed parameters. Those that differ are marked as given by the caller.
     pub(crate) fn adopt(&mut self, mut changed: Self) -> Result<(), ModelError> {
         for parameter in ALL {
             if parameter.written(&changed) != parameter.written(self) {
@@ -362,7 +373,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// That steps of a call take no longer than the call.
+    /// Checks that the steps of a call take no longer than the call.
     fn check(&self) -> Result<(), ModelError> {
         let Message {
             send,
@@ -412,7 +423,7 @@ impl Parameters {
         )
     }
 
-    /// All of it zero, which no file means.
+    /// Returns parameters that are all zero, to be overwritten by a complete file.
     fn nothing() -> Self {
         Self {
             name: String::new(),

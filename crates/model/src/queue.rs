@@ -1,14 +1,15 @@
-//! What a message waits where others came before it: the queues M/M/1/B and M/M/1.
+//! The wait of a message behind earlier ones: the queues M/M/1/B and M/M/1.
 //!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/queue.md"))]
 
 use crate::error::{DomainError, above_zero};
 use crate::units::{Nanoseconds, Rate};
 
-/// Below this distance of ρ from 1 the sums are taken term by term, since the closed forms lose digits there.
+/// If ρ is closer to 1 than this, sums are computed term by term, since the closed forms lose
+/// digits.
 const NEAR_ONE: f64 = 1e-4;
 
-/// A queue with one server and room for a bounded number of jobs, M/M/1/B.
+/// A queue with one server and a bounded capacity, M/M/1/B.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundedQueue {
     arrivals: Rate,
@@ -17,11 +18,13 @@ pub struct BoundedQueue {
 }
 
 impl BoundedQueue {
-    /// Jobs that arrive at a rate, take the server a time each, on average, and find room for `places` of them, the one in service
-    /// included. There is a steady state for any load.
+    /// Creates a queue from the arrival rate, the mean service time and the capacity.
+    ///
+    /// `places` is the number of jobs in the queue at most, including the job in service. There is
+    /// a steady state for any load.
     ///
     /// # Errors
-    /// [`DomainError`] where one of the three is not a finite number above 0.
+    /// [`DomainError`] if one of the three is not a finite number above 0.
     pub fn new(arrivals: Rate, service: Nanoseconds, places: u32) -> Result<Self, DomainError> {
         above_zero("arrivals", arrivals.0)?;
         above_zero("service", service.0)?;
@@ -33,21 +36,23 @@ impl BoundedQueue {
         })
     }
 
-    /// Arrivals times service, ρ.
+    /// Returns the load ρ: the arrival rate times the service time.
     #[must_use]
     pub fn load(self) -> f64 {
         self.arrivals * self.service
     }
 
-    /// The share of time in which `jobs` of them are there, and with that the share of arrivals that find so many. Cost: constant,
-    /// and linear in the places for a load near 1.
+    /// Returns the share of time in which `jobs` jobs are in the queue.
+    ///
+    /// It is also the share of arrivals that find that many jobs. The cost is constant, but linear
+    /// in the capacity for a load near 1.
     #[must_use]
     pub fn probability(self, jobs: u32) -> f64 {
         if jobs > self.places {
             return 0.0;
         }
         let load = self.load();
-        // For loads above 1 counted from the other end, so that no power overflows.
+        // For loads above 1 the states are counted from the full end, so that no power overflows.
         let (ratio, jobs) = match load {
             ..=1.0 => (load, jobs),
             _ => (1.0 / load, self.places - jobs),
@@ -55,13 +60,13 @@ impl BoundedQueue {
         power(ratio, jobs) / self.geometric(ratio)
     }
 
-    /// The share of arrivals that find no room, `p_B`.
+    /// Returns the share of arrivals that find the queue full, `p_B`.
     #[must_use]
     pub fn refused(self) -> f64 {
         self.probability(self.places)
     }
 
-    /// The mean number of jobs that are there, `E[n]`.
+    /// Returns the mean number of jobs in the queue, `E[n]`.
     #[must_use]
     pub fn jobs(self) -> f64 {
         let load = self.load();
@@ -82,14 +87,15 @@ impl BoundedQueue {
         if is_upside_down { places - mean } else { mean }
     }
 
-    /// The mean time from a job's arrival to its end, of those that find room, `E[r]` (Little's law).
+    /// Returns the mean time from arrival to completion of the admitted jobs, `E[r]` (Little's
+    /// law).
     #[must_use]
     pub fn response(self) -> Nanoseconds {
         let admitted = self.arrivals * (1.0 - self.refused());
         Nanoseconds(self.jobs() / admitted.0)
     }
 
-    /// 1 + ρ + … + ρ^B.
+    /// Returns 1 + ρ + … + ρ^B.
     fn geometric(self, ratio: f64) -> f64 {
         if 1.0 - ratio < NEAR_ONE {
             return (0..=self.places).map(|jobs| power(ratio, jobs)).sum();
@@ -98,7 +104,7 @@ impl BoundedQueue {
     }
 }
 
-/// A queue with one server and room for all jobs, M/M/1.
+/// A queue with one server and unlimited capacity, M/M/1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
     arrivals: Rate,
@@ -106,11 +112,11 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Jobs that arrive at a rate and take the server a time each, on average.
+    /// Creates a queue from the arrival rate and the mean service time.
     ///
     /// # Errors
-    /// [`DomainError`] where one of the two is not a finite number above 0, or jobs arrive as fast as they are served or faster: there is
-    /// no steady state then.
+    /// [`DomainError`] if one of the two is not a finite number above 0, or jobs arrive at least as
+    /// fast as they are served: there is no steady state then.
     pub fn new(arrivals: Rate, service: Nanoseconds) -> Result<Self, DomainError> {
         above_zero("arrivals", arrivals.0)?;
         above_zero("service", service.0)?;
@@ -122,7 +128,7 @@ impl Queue {
         Ok(Self { arrivals, service })
     }
 
-    /// The mean time from a job's arrival to its end, `1 / (μ − λ)`.
+    /// Returns the mean time from a job's arrival to its completion, `1 / (μ − λ)`.
     #[must_use]
     pub fn response(self) -> Nanoseconds {
         (self.service.rate() - self.arrivals).interval()

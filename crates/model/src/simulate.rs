@@ -1,4 +1,4 @@
-//! A simulator of the study's nodes: what happens, event by event, and how long it takes.
+//! A simulator of the study's nodes: the times of all events.
 //!
 #![doc = include_str!(concat!(env!("OUT_DIR"), "/simulate.md"))]
 
@@ -29,25 +29,26 @@ use crate::error::{DomainError, ModelError, above_zero};
 use crate::parameters::Parameters;
 use crate::units::Nanoseconds;
 
-/// More nodes are a mistake, or more than memory holds.
+/// The maximum number of nodes. More are a mistake, or exceed the memory.
 pub const NODES_MAX: u32 = 1 << 20;
 
-/// Nodes that are all alike.
+/// A layout of identical nodes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Layout {
-    /// How many there are.
+    /// The number of nodes.
     pub nodes: u32,
-    /// Threads of each.
+    /// The number of threads of each node.
     pub threads: u32,
-    /// The connection table of each: a message names an entry.
+    /// The connection table of each node. A message names an entry of it.
     pub connections: Vec<Connection>,
-    /// Whether any message or connection asks not to be put into the cache. If none does, nobody has to know what is there.
+    /// If true, a message or connection may bypass the cache. Otherwise the contents of caches need
+    /// not be recorded.
     pub bypasses_cache: bool,
 }
 
 impl Layout {
-    /// Nodes with so many threads each, of which each has one connection, to all of its memory.
+    /// Creates nodes. Each thread has one connection, to all memory of its node.
     #[must_use]
     pub fn new(nodes: u32, threads: u32) -> Self {
         let connection = |thread| Connection {
@@ -63,7 +64,7 @@ impl Layout {
         }
     }
 
-    /// The same, if there can be so many nodes and threads.
+    /// Creates the layout of [`Self::new`], after a check of the numbers of nodes and threads.
     pub(crate) fn checked(
         nodes: u32,
         threads: u32,
@@ -79,7 +80,7 @@ impl Layout {
         Ok(Self::new(nodes, threads))
     }
 
-    /// About how much memory a simulation of it takes, in bytes, but for messages under way.
+    /// Estimates the memory of a simulation, in bytes, without messages under way.
     #[must_use]
     pub fn memory_bytes(&self, parameters: &Parameters) -> u64 {
         let node = engine::NODE_BYTES + 8 * u64::from(parameters.interface.translations);
@@ -128,42 +129,43 @@ impl Layout {
     }
 }
 
-/// What happened in a simulation, on all nodes together.
+/// The event counters of a simulation, over all nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Events: each is something that happened at a moment, to one node.
+    /// The number of events. Each happens at a moment, on one node.
     pub events: u64,
-    /// Messages that were sent.
+    /// The number of messages that were sent.
     pub sent: u64,
-    /// Messages that arrived.
+    /// The number of messages that arrived.
     pub arrived: u64,
-    /// Messages from outside, which nobody sent.
+    /// The number of messages from outside the simulated nodes.
     pub visits: u64,
-    /// Packets.
+    /// The number of packets.
     pub packets: u64,
-    /// Messages that the sender's interface refused.
+    /// The number of messages that the sender's interface refused.
     pub refused_sends: u64,
-    /// Messages that the receiver's interface refused: their data was to go outside of the connection's segment.
+    /// The number of messages that the receiver's interface refused, because their data was outside
+    /// the connection's segment.
     pub refused: u64,
-    /// Bytes of data that were put into caches.
+    /// The number of data bytes that were injected into caches.
     pub injected: u64,
-    /// Bytes of data that caches had lines for.
+    /// The number of data bytes for which caches had lines.
     pub updated: u64,
-    /// Bytes of data that went to memory.
+    /// The number of data bytes that went to memory.
     pub to_memory: u64,
-    /// Translations that interfaces had, by pages.
+    /// The number of address translations that interfaces needed, counted in pages.
     pub translations: u64,
-    /// Translations that they had to find.
+    /// The number of translations that required a page-table walk.
     pub walks: u64,
     /// The time in which links into the network were busy.
     pub out_busy: Nanoseconds,
-    /// The time in which links out of it were.
+    /// The time in which links out of the network were busy.
     pub in_busy: Nanoseconds,
-    /// The times in which so many threads were active on a core, without its handler.
+    /// The time for each number of active threads on a core, without its handler.
     pub without_handler: Vec<Nanoseconds>,
-    /// The same with it.
+    /// The time for each number of other active threads on a core, with its handler.
     pub with_handler: Vec<Nanoseconds>,
-    /// The time in which cores ran somebody else.
+    /// The time in which cores ran other programs.
     pub away: Nanoseconds,
 }

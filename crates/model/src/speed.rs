@@ -5,29 +5,29 @@
 use crate::error::{DomainError, above_zero};
 use crate::units::Speed;
 
-/// How fast each thread of a core gets on, by how many run.
+/// The speed of each thread of a core as a function of the number of running threads.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SpeedCurve {
-    /// As was measured, from one thread on; no more threads run than there are values.
+    /// Measured values, from one thread on. At most as many threads as values can run.
     Measured(Vec<Speed>),
-    /// `aggregate (1 − exp(−n / saturation))` for all of them together.
+    /// The speed of all threads together is `aggregate (1 − exp(−n / saturation))`.
     Fitted(Fit),
 }
 
 /// A saturating curve for the speed of all threads together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// What very many threads get done, over what one does alone.
+    /// The limit of the total speed for many threads, relative to one thread alone.
     pub aggregate: f64,
-    /// After how many threads a share of 1 − 1/e of that is reached.
+    /// The number of threads at which a share of 1 − 1/e of that limit is reached.
     pub saturation: f64,
 }
 
 impl SpeedCurve {
-    /// A curve of measured values; `speeds[n - 1]` is that of each of `n` threads.
+    /// Creates a curve of measured values. `speeds[n - 1]` is the speed of each of `n` threads.
     ///
     /// # Errors
-    /// [`DomainError`] where there is none, or one is not a finite number above 0.
+    /// [`DomainError`] if `speeds` is empty or a value is not a finite number above 0.
     pub fn measured(speeds: &[f64]) -> Result<Self, DomainError> {
         if speeds.is_empty() {
             return Err(DomainError::new("core.speeds", 0.0, "one value or more"));
@@ -39,10 +39,10 @@ impl SpeedCurve {
         checked.map(Self::Measured)
     }
 
-    /// A fitted curve.
+    /// Creates a fitted curve.
     ///
     /// # Errors
-    /// [`DomainError`] where one of the two is not a finite number above 0.
+    /// [`DomainError`] if one of the two is not a finite number above 0.
     pub fn fitted(aggregate: f64, saturation: f64) -> Result<Self, DomainError> {
         Ok(Self::Fitted(Fit {
             aggregate: above_zero("core.aggregate", aggregate)?,
@@ -50,10 +50,12 @@ impl SpeedCurve {
         }))
     }
 
-    /// The speed of each of `threads` that run; that of a single one where there is none. Cost: constant.
+    /// Returns the speed of each of `threads` running threads, in constant time.
+    ///
+    /// For 0 threads this is the speed of a single one.
     ///
     /// # Panics
-    /// Where more run than the measured values tell of; see [`Self::threads_max`].
+    /// If more threads run than there are measured values; see [`Self::threads_max`].
     #[must_use]
     pub fn of(&self, threads: usize) -> Speed {
         match self {
@@ -66,7 +68,7 @@ impl SpeedCurve {
         }
     }
 
-    /// How many threads can run at most.
+    /// Returns the maximum number of threads that can run.
     #[must_use]
     pub fn threads_max(&self) -> usize {
         match self {
@@ -75,10 +77,10 @@ impl SpeedCurve {
         }
     }
 
-    /// The speeds of none up to `threads` threads: `speeds[n]` is that of each of `n`.
+    /// Returns the speeds for 0 to `threads` threads: `speeds[n]` is the speed of each of `n`.
     ///
     /// # Errors
-    /// [`DomainError`] where that is more than were measured.
+    /// [`DomainError`] if `threads` exceeds the number of measured values.
     pub fn up_to(&self, threads: usize) -> Result<Vec<Speed>, DomainError> {
         if threads > self.threads_max() {
             let expected =
@@ -94,13 +96,15 @@ impl SpeedCurve {
 }
 
 impl Fit {
-    /// The fit by least squares to measured speeds of each of 1, 2, … threads, among the curves on which one thread has speed 1.
+    /// Fits a curve to the measured speeds of 1, 2, … threads by least squares, among the curves on
+    /// which one thread has speed 1.
     ///
-    /// That leaves one number, the saturation, which is found by golden-section search, since the sum of squares has one valley for speeds that only ever
-    /// fall. Cost: a few hundred times the number of speeds.
+    /// This leaves one unknown, the saturation. Golden-section search finds it, because the sum of
+    /// squares has a single minimum for decreasing speeds. The cost is a few hundred evaluations
+    /// per speed.
     ///
-    /// Where a second thread adds nothing, any small saturation fits; the search then ends at its lower end, 0.05 threads, where one thread
-    /// is all that runs.
+    /// If a second thread adds nothing, any small saturation fits. The search then ends at its
+    /// lower bound, 0.05 threads, where the total speed is that of one thread.
     ///
     /// # Errors
     /// [`DomainError`] for fewer than two speeds, or one that is not a finite number above 0.
@@ -123,12 +127,13 @@ impl Fit {
             };
             speeds.iter().enumerate().map(residue).sum()
         };
-        // Speeds that do not fall have no end to rise to: a saturation far behind the last is a straight line.
+        // If the speeds do not fall, the total has no limit: a saturation far beyond the last
+        // value gives a straight line.
         let saturation = least(0.05, 100.0 * speeds.len() as f64, squares);
         Ok(Self::through_one(saturation))
     }
 
-    /// The curve of that saturation on which one thread has speed 1.
+    /// Returns the curve of the given saturation on which one thread has speed 1.
     fn through_one(saturation: f64) -> Self {
         Self {
             aggregate: -1.0 / libm::expm1(-1.0 / saturation),
@@ -136,14 +141,15 @@ impl Fit {
         }
     }
 
-    /// What so many threads get done together.
+    /// Returns the total speed of `threads` threads.
     #[must_use]
     pub fn together(self, threads: usize) -> f64 {
         -self.aggregate * libm::expm1(-(threads as f64) / self.saturation)
     }
 }
 
-/// Where a function with one valley is least between two numbers above 0, by golden sections of their ratio (Kiefer 1953).
+/// Finds the minimum of a function with one valley between two positive bounds, by golden
+/// sections of their ratio (Kiefer 1953).
 fn least(low: f64, high: f64, of: impl Fn(f64) -> f64) -> f64 {
     const SECTION: f64 = 0.618_033_988_749_895;
     let (mut low, mut high) = (low.ln(), high.ln());

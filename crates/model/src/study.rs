@@ -1,12 +1,16 @@
-//! The questions of the study's chapter 8, for any parameters: each a sweep, as tables, JSON or pictures.
+//! The questions of the study's chapter 8, for any parameters. Each is a sweep that results in
+//! tables, JSON or pictures.
 //!
-//! A [`Question`] has one [`Chart`] or two, each with a line for every renderer count, node count, or way to do things, and notes with what the study reads
-//! off them: where a frame takes twice as long, which brick is best, how well many nodes scale. Sweeps begin at a [`Scenario`], so that all of
-//! them can be asked of other bricks, other answers, or slower steps too.
+//! The answer to a [`Question`] is one [`Chart`] or two. Each has a line for every renderer count,
+//! node count, or variant. Its notes are the values that the study reads off the lines: where a
+//! frame takes twice as long, which brick is best, how well many nodes scale. Sweeps begin at a
+//! [`Scenario`], so all questions can also be asked of other bricks, other answers, or slower
+//! steps.
 //!
 //! # Source
-//! M. A. Parker: *Efficient user-level event notification*, University of Utah, 2013, chapter 8. Lines are over the ranges of its
-//! figures; what the figures' axes do not say is chosen here.
+//! M. A. Parker: *Efficient user-level event notification*, University of Utah, 2013, chapter 8.
+//! The lines cover the ranges of its figures. Ranges that the axes of the figures do not show are
+//! chosen here.
 
 mod ask;
 mod bricks;
@@ -28,17 +32,17 @@ use self::ask::Asked;
 pub use self::chart::{Axis, Chart, Line, Note};
 pub use self::picture::PictureError;
 
-/// What the study asks.
+/// A question of the study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Question {
-    /// How fast threads are, by how many share a core (figure 52).
+    /// The speed of threads by the number that share a core (figure 52).
     Speeds,
-    /// What further renderers on a node bring (figure 53).
+    /// The effect of further renderers on a node (figure 53).
     Renderers,
-    /// In which share of time how many threads run (figure 54).
+    /// The share of time for each number of running threads (figure 54).
     States,
-    /// The same as `Renderers`, over nodes (figure 55).
+    /// The effect of further renderers on a node, over nodes (figure 55).
     Threads,
     /// Frames per second over nodes (figure 56).
     Nodes,
@@ -52,34 +56,35 @@ pub enum Question {
     Receive,
     /// Slower notifications, over nodes (figure 61).
     Notification,
-    /// An interface behind the operating system (figure 62).
+    /// An operating system between program and interface (figure 62).
     System,
     /// Slower waking and sleeping (figure 63).
     Wake,
-    /// Wire, send, receive, notification, wake and the operating system beside each other, and what share of the gain is due to each (figure 64).
+    /// A comparison of wire, send, receive, notification, wake and the operating system, and the
+    /// share of the gain due to each (figure 64).
     Overheads,
-    /// Bricks of other sizes, with the misses that are expected (figure 65).
+    /// Bricks of other sizes, with the expected misses (figure 65).
     Bricks,
-    /// The same with the most misses (figure 66).
+    /// Bricks of other sizes, with the most misses (figure 66).
     BricksWorst,
-    /// The three laws beside each other (figure 67).
+    /// A comparison of the three brick laws (figure 67).
     BrickLaws,
-    /// Answers straight to the renderer, against the best brick without (figure 68).
+    /// Answers directly to the renderer, relative to the best brick without that (figure 68).
     Direct,
-    /// The same over bricks (figure 69).
+    /// Answers directly to the renderer, over bricks (figure 69).
     DirectBricks,
-    /// All that helps together (figure 70).
+    /// All improvements together (figure 70).
     Combined,
     /// Polling instead of being notified (section 8.5).
     Polling,
     /// Sending inline instead of by descriptors (section 8.6).
     Inline,
-    /// How long the last of many takes (figures 50 and 51).
+    /// The time of the last of many nodes (figures 50 and 51).
     Imbalance,
 }
 
 impl Question {
-    /// All of them, in the order of the study.
+    /// All questions, in the order of the study.
     pub const ALL: [Self; 22] = [
         Self::Imbalance,
         Self::Speeds,
@@ -105,7 +110,7 @@ impl Question {
         Self::Combined,
     ];
 
-    /// What it is called.
+    /// Returns the name of this question, as options and files spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -134,7 +139,7 @@ impl Question {
         }
     }
 
-    /// Which of the study's figures it is, if it is one.
+    /// Returns the number of the study's figure, if there is one.
     #[must_use]
     pub const fn figure(self) -> Option<u32> {
         Some(match self {
@@ -162,7 +167,7 @@ impl Question {
         })
     }
 
-    /// The question of that name or figure; figure 50 is a part of 51.
+    /// Finds a question by its name or figure. Figure 50 is a part of 51.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
@@ -177,10 +182,10 @@ impl Question {
         Self::ALL.into_iter().find(is_it)
     }
 
-    /// Answers it, beginning at a scenario. Cost: some hundred predictions.
+    /// Answers the question for sweeps that begin at `base`. Takes some hundred predictions.
     ///
     /// # Errors
-    /// [`ModelError`] where the model does not hold for the scenario or a part of the sweep.
+    /// [`ModelError`] if the model does not hold for the scenario or a part of the sweep.
     ///
     /// # Examples
     /// ```

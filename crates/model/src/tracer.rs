@@ -1,11 +1,14 @@
-//! What the study predicts: the distributed ray tracer on any number of nodes, and what becomes of it on other machines and with other programs.
+//! The study's predictions: the frame time of the distributed ray tracer on any number of nodes, on
+//! other machines and with changes to the program.
 //!
-//! A [`Scenario`] is a question: so many nodes, so many renderers, steps that are slower than they were, bricks of another size, answers that go elsewhere.
-//! [`predict`] makes a [`Node`] of it, solves that, and says how long a frame takes. Every quantity of the study is in the
-//! [`Prediction`]; each field names its symbol there. The keys of its JSON are plain words that end in their units.
+//! A [`Scenario`] gives the numbers of nodes and renderers, and the changes: slower steps, bricks
+//! of another size, answers that go elsewhere. [`predict`] converts it to a [`Node`], solves that,
+//! and returns the time of a frame. [`Prediction`] contains every quantity of the study; each field
+//! names its symbol there. The keys of its JSON are plain words that end in their units.
 //!
 //! # Source
-//! M. A. Parker: *Efficient user-level event notification*, University of Utah, 2013, chapters 7 and 8.
+//! M. A. Parker: *Efficient user-level event notification*, University of Utah, 2013, chapters 7
+//! and 8.
 
 mod applied;
 mod scenario;
@@ -21,99 +24,99 @@ use crate::parameters::Parameters;
 use crate::queue::BoundedQueue;
 use crate::units::{self, Nanoseconds, Rate, Speed};
 
-/// What [`predict`] found. Times of single misses are in nanoseconds.
+/// The result of [`predict`]. Times of single misses are in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Prediction {
-    /// Worker nodes, `N_n`.
+    /// The number of worker nodes, `N_n`.
     pub nodes: u32,
-    /// Renderers on each, `N_r`.
+    /// The number of renderers on each node, `N_r`.
     pub renderers: u32,
-    /// A frame without waiting for the last node, `N_M X`, in milliseconds.
+    /// The time of a frame without waiting for the last node, `N_M X`, in milliseconds.
     #[serde(rename = "mean_frame_ms", serialize_with = "units::milliseconds")]
     pub mean_frame: Nanoseconds,
-    /// A frame with that, `T_F`, in milliseconds.
+    /// The time of a frame including that wait, `T_F`, in milliseconds.
     #[serde(rename = "frame_ms", serialize_with = "units::milliseconds")]
     pub frame: Nanoseconds,
-    /// Misses of one renderer in one frame, `N_M`.
+    /// The number of misses of one renderer in one frame, `N_M`.
     pub misses: f64,
-    /// What a renderer works for each miss, alone on its core, `T_r`.
+    /// The work of a renderer per miss, alone on its core, `T_r`.
     #[serde(rename = "render_ns")]
     pub render: Nanoseconds,
-    /// What a handler works for each miss, alone on its core, `T_h`.
+    /// The work of a handler per miss, alone on its core, `T_h`.
     #[serde(rename = "handle_ns")]
     pub handle: Nanoseconds,
     /// The mean speed of a renderer that runs, `S_r`.
     pub renderer_speed: Speed,
     /// The mean speed of a handler that runs, `S_h`.
     pub handler_speed: Speed,
-    /// `T_r / S_r`.
+    /// The time that a renderer works per miss at its mean speed, `T_r / S_r`.
     #[serde(rename = "render_shared_ns")]
     pub render_shared: Nanoseconds,
-    /// `T_h / S_h`.
+    /// The time that a handler works per miss at its mean speed, `T_h / S_h`.
     #[serde(rename = "handle_shared_ns")]
     pub handle_shared: Nanoseconds,
-    /// How long a renderer waits for a miss, `T_c`.
+    /// The time that a renderer waits for a miss, `T_c`.
     #[serde(rename = "miss_wait_ns")]
     pub miss: Nanoseconds,
-    /// How long a handler waits for the next one, `T_m`.
+    /// The time that a handler waits for the next miss, `T_m`.
     #[serde(rename = "handler_idle_ns")]
     pub idle: Nanoseconds,
-    /// From one miss of a renderer to its next, `X`.
+    /// The time from one miss of a renderer to its next, `X`.
     #[serde(rename = "cycle_ns")]
     pub cycle: Nanoseconds,
-    /// The bytes of request and response on the wire, as the time that they take, `b`.
+    /// The transfer time of the bytes of request and response, `b`.
     #[serde(rename = "transfer_ns")]
     pub port: Nanoseconds,
-    /// There and back, those bytes included, `l`.
+    /// The latency of a miss there and back, including those bytes, `l`.
     #[serde(rename = "round_trip_ns")]
     pub round_trip: Nanoseconds,
-    /// What limits a handler, its work or the bytes, `m`.
+    /// The service time of a handler's queue, the longer of its work and the bytes, `m`.
     #[serde(rename = "service_ns")]
     pub service: Nanoseconds,
-    /// Misses that come to a handler, `λ`.
+    /// The rate of misses that arrive at a handler, `λ`.
     #[serde(rename = "arrivals_per_us", serialize_with = "units::per_microsecond")]
     pub arrivals: Rate,
-    /// The load of its queue, `ρ = λ m`.
+    /// The load of the handler's queue, `ρ = λ m`.
     pub queue_load: f64,
     /// The load of a link, `λ b`.
     pub link_load: f64,
-    /// The same queue with room for a request of each renderer, M/M/1/B.
+    /// The handler's queue with capacity for a request of each renderer, M/M/1/B.
     pub queue: QueueOf,
     /// The expected largest of as many normal draws as there are nodes, `I_n`.
     pub largest_expected: f64,
     /// The share of a frame in which nodes wait for the last one.
     #[serde(rename = "imbalance_share")]
     pub imbalance: f64,
-    /// Shares of time in which `i` renderers run and the handler does not, `p_i`.
+    /// The shares of time in which `i` renderers run and the handler does not, `p_i`.
     #[serde(rename = "without_handler_shares")]
     pub without_handler: Vec<f64>,
-    /// Shares of time in which `i` renderers and the handler run, `p_ic`.
+    /// The shares of time in which `i` renderers and the handler run, `p_ic`.
     #[serde(rename = "with_handler_shares")]
     pub with_handler: Vec<f64>,
-    /// Steps to the fixed point.
+    /// The number of steps until the fixed point was reached.
     pub steps: u32,
 }
 
-/// A queue with room for a bounded number of messages.
+/// A queue of messages with a bounded capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct QueueOf {
-    /// For how many there is room, `B = N_n N_r`.
+    /// The capacity, `B = N_n N_r`.
     pub capacity: u32,
-    /// The share of messages that find none, `p_B`.
+    /// The share of messages that find the queue full, `p_B`.
     pub refused_share: f64,
-    /// How many are there on average, `E[n]`.
+    /// The mean number of messages in the queue, `E[n]`.
     pub messages_mean: f64,
-    /// How long one is there on average, `E[r]`.
+    /// The mean time of a message in the queue, `E[r]`.
     #[serde(rename = "response_ns")]
     pub response: Nanoseconds,
 }
 
-/// How long a frame takes, and why. Cost: some tens of microseconds.
+/// Predicts the time of a frame and its parts. Takes some tens of microseconds.
 ///
 /// # Errors
-/// [`ModelError`] where a parameter or the scenario is outside of where the model holds.
+/// [`ModelError`] if a parameter or the scenario is outside the range in which the model holds.
 pub fn predict(parameters: &Parameters, scenario: &Scenario) -> Result<Prediction, ModelError> {
     let speeds = speeds(parameters, scenario)?;
     let misses = scenario
@@ -176,7 +179,7 @@ impl Prediction {
     }
 }
 
-/// The same of the parameter that a quantity of a node is mostly made of.
+/// Replaces a quantity of a node in an error by the parameter that mainly determines it.
 fn named(error: DomainError) -> DomainError {
     let (key, made) = match error.quantity {
         "T_r" => ("tracer.render_s", "what a renderer works for each miss"),
@@ -187,7 +190,7 @@ fn named(error: DomainError) -> DomainError {
     DomainError::new(key, error.found, expected)
 }
 
-/// The share of a frame in which nodes wait for the last of them.
+/// Computes the share of a frame in which nodes wait for the last of them.
 fn imbalance(parameters: &Parameters, largest: f64) -> Result<f64, ModelError> {
     let tracer = &parameters.tracer;
     let measured = expected_largest(tracer.imbalance_nodes)?;
@@ -203,7 +206,7 @@ fn imbalance(parameters: &Parameters, largest: f64) -> Result<f64, ModelError> {
     )))
 }
 
-/// The speeds that a scenario needs.
+/// Returns the speeds that a scenario needs.
 fn speeds(parameters: &Parameters, scenario: &Scenario) -> Result<Vec<Speed>, ModelError> {
     let contexts = parameters.core.contexts;
     if scenario.renderers >= contexts {

@@ -1,6 +1,7 @@
 //! Times, rates, sizes and speeds, each a type of its own.
 //!
-//! Times are fractions of nanoseconds here: means, and solutions that are exact to 10⁻⁹ ns. `Duration` counts whole ones.
+//! Times are fractions of nanoseconds, because they are means and solutions that are exact to
+//! 10⁻⁹ ns. `Duration` counts only whole nanoseconds.
 
 use std::fmt;
 use std::iter::Sum;
@@ -12,11 +13,11 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
 pub struct Nanoseconds(pub f64);
 
-/// How often something happens, per nanosecond.
+/// A frequency: the number of events per nanosecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
 pub struct Rate(pub f64);
 
-/// Bytes, on average.
+/// A mean number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
 pub struct Bytes(pub f64);
 
@@ -24,7 +25,7 @@ pub struct Bytes(pub f64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
 pub struct Bandwidth(pub f64);
 
-/// How fast a thread gets on, over how fast it does when it is alone on its core.
+/// The speed of a thread, relative to its speed when it is alone on its core.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
 pub struct Speed(pub f64);
 
@@ -32,31 +33,31 @@ impl Nanoseconds {
     /// No time.
     pub const ZERO: Self = Self(0.0);
 
-    /// So many microseconds.
+    /// Converts microseconds.
     #[must_use]
     pub const fn from_microseconds(microseconds: f64) -> Self {
         Self(microseconds * 1e3)
     }
 
-    /// So many seconds.
+    /// Converts seconds.
     #[must_use]
     pub const fn from_seconds(seconds: f64) -> Self {
         Self(seconds * 1e9)
     }
 
-    /// In milliseconds.
+    /// Returns the time in milliseconds.
     #[must_use]
     pub const fn milliseconds(self) -> f64 {
         self.0 * 1e-6
     }
 
-    /// The rate of what happens once in this time.
+    /// Returns the rate of an event that happens once in this time.
     #[must_use]
     pub const fn rate(self) -> Rate {
         Rate(1.0 / self.0)
     }
 
-    /// The longer of the two.
+    /// Returns the longer of the two times.
     #[must_use]
     pub const fn max(self, other: Self) -> Self {
         Self(self.0.max(other.0))
@@ -64,7 +65,7 @@ impl Nanoseconds {
 }
 
 impl Rate {
-    /// The time between two that happen at this rate, on average.
+    /// Returns the mean time between two events at this rate.
     #[must_use]
     pub const fn interval(self) -> Nanoseconds {
         Nanoseconds(1.0 / self.0)
@@ -72,7 +73,7 @@ impl Rate {
 }
 
 impl Speed {
-    /// That of a thread that is alone on its core.
+    /// The speed of a thread that is alone on its core.
     pub const ALONE: Self = Self(1.0);
 }
 
@@ -130,7 +131,7 @@ impl Div for Nanoseconds {
     }
 }
 
-/// The time that work takes at a speed.
+/// Computes the time that work takes at a speed.
 impl Div<Speed> for Nanoseconds {
     type Output = Self;
 
@@ -145,7 +146,7 @@ impl Sum for Nanoseconds {
     }
 }
 
-/// How often on average within a time.
+/// Computes the mean number of events in a time.
 impl Mul<Nanoseconds> for Rate {
     type Output = f64;
 
@@ -186,7 +187,7 @@ impl Add for Bytes {
     }
 }
 
-/// The time that bytes take at a bandwidth.
+/// Computes the transfer time of bytes at a bandwidth.
 impl Div<Bandwidth> for Bytes {
     type Output = Nanoseconds;
 
@@ -201,7 +202,7 @@ impl fmt::Display for Nanoseconds {
     }
 }
 
-/// Written in milliseconds.
+/// Serialises a time in milliseconds.
 pub(crate) fn milliseconds<S: Serializer>(
     time: &Nanoseconds,
     serializer: S,
@@ -209,7 +210,7 @@ pub(crate) fn milliseconds<S: Serializer>(
     serializer.serialize_f64(time.milliseconds())
 }
 
-/// Written per microsecond.
+/// Serialises a rate per microsecond.
 pub(crate) fn per_microsecond<S: Serializer>(
     rate: &Rate,
     serializer: S,

@@ -1,33 +1,39 @@
-//! Handlers and links as queues of their own, with those who wait asking nothing: what the study's one open queue leaves out.
+//! Handlers and links as separate queues in which a waiting renderer sends no requests. The single
+//! open queue of the study ignores both.
 
 use crate::units::{Nanoseconds, Rate};
 
-/// The cycle is looked for by so many halvings.
+/// The number of bisection steps in the search for the cycle.
 const HALVINGS: u32 = 100;
-/// A miss takes no less, however much is done meanwhile.
+/// The shortest time of a miss, however much work overlaps it.
 const MISS_MIN: Nanoseconds = Nanoseconds(1.0);
 
-/// What a miss meets on its way.
+/// The latencies and service times of a miss on its way to the home and back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Links {
-    /// Nodes, `N_n`.
+    /// The number of nodes, `N_n`.
     pub nodes: u32,
-    /// A request's bytes on the wire, as the time that they take.
+    /// The transfer time of a request's bytes.
     pub request: Nanoseconds,
-    /// A response's.
+    /// The transfer time of a response's bytes.
     pub response: Nanoseconds,
-    /// What a miss takes on its way there and back, without bytes and without what handlers and renderers do.
+    /// The latency of a miss, there and back, without transfer times and without the work of
+    /// handlers and renderers.
     pub latency: Nanoseconds,
-    /// What they do while it is on its way, or when it is there.
+    /// The work of handlers and renderers that overlaps the miss.
     pub hidden: Nanoseconds,
-    /// Which part of a handler's work for a miss is the answer's.
+    /// The part of a handler's work for a miss that belongs to the answer.
     pub answer_share: f64,
-    /// Which part of it takes a random time, exponentially; the rest takes always as long.
+    /// The part of a handler's work with an exponentially distributed time. The rest takes a
+    /// constant time.
     pub random_share: f64,
 }
 
 impl Links {
-    /// The cycle of each of so many renderers on a node, who render for so long at their speed, with a handler that takes so long at its own.
+    /// Returns the cycle of each of `renderers` renderers of a node.
+    ///
+    /// `render` is the time that a renderer works per miss and `handle` that of the handler, both
+    /// at their mean speeds.
     pub(super) fn cycle(
         &self,
         renderers: f64,
@@ -36,7 +42,8 @@ impl Links {
     ) -> Nanoseconds {
         let bytes = self.request + self.response;
         let least = handle.max(bytes) * renderers;
-        // A cycle that is shorter than what it takes is too short; what it takes grows as cycles become shorter.
+        // A candidate is too short if work and miss together take longer than it. A shorter cycle
+        // means more misses and longer waits, so the condition is monotonic and bisection applies.
         let is_too_short = |cycle: f64| {
             let misses = Rate(renderers / cycle);
             (render + self.miss(renderers, misses, handle)).0 > cycle
@@ -56,15 +63,17 @@ impl Links {
         Nanoseconds(high)
     }
 
-    /// How long a miss takes, while so many come to a handler.
+    /// Returns the time of a miss when misses arrive at a handler at the rate `misses`.
     fn miss(&self, renderers: f64, misses: Rate, handle: Nanoseconds) -> Nanoseconds {
-        // Who asks does not meet himself: of his node's renderers he meets the neighbours, of those who may ask a home all others.
+        // A request does not meet requests of its own renderer (arrival theorem). It meets those of
+        // the other renderers of its node and those of all other renderers that may ask the home.
         let neighbours = (renderers - 1.0) / renderers;
         let askers = (f64::from(self.nodes) - 1.0) * renderers;
         let others = (askers - 1.0) / askers;
         let answer = handle * self.answer_share;
         let ask = handle - answer;
-        // What is met of one server by who comes to it (Pollaczek, Khinchine): `spread` is the mean square of service times over the square of their mean.
+        // The mean wait at a server (Pollaczek, Khinchine). `spread` is the mean square of the
+        // service times over the square of their mean.
         let wait = |[one, other]: [(Nanoseconds, f64); 2], spread: f64| {
             let load = misses * (one.0 * one.1 + other.0 * other.1);
             let square = one.0.0.powi(2) * one.1 + other.0.0.powi(2) * other.1;
@@ -77,7 +86,8 @@ impl Links {
         };
         let at_link =
             |requests, responses| wait([(self.request, requests), (self.response, responses)], 1.0);
-        // The request leaves its node and comes to the home and its handler; the answer leaves that and comes to the own node and its handler.
+        // The request passes its node's link out, the home's link in and the home's handler. The
+        // answer passes the home's link out, its own node's link in and that node's handler.
         let waits = [
             at_link(neighbours, 1.0),
             at_link(others, 1.0),

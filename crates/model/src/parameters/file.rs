@@ -11,10 +11,10 @@ use crate::error::{ModelError, Origin};
 use crate::parameters::Curve;
 
 impl Parameters {
-    /// Takes over what a text says. `origin` tells where a line of it is.
+    /// Applies the values in a text. `origin` returns the place of a line.
     ///
     /// # Errors
-    /// [`ModelError`] of the first thing that is wrong; what stands before it has been taken over.
+    /// [`ModelError`] of the first error in the text. The values before it have been applied.
     pub(super) fn apply(
         &mut self,
         text: &str,
@@ -26,7 +26,7 @@ impl Parameters {
             found: error.message().replace('\n', " "),
         })?;
         for (at, key, value) in leaves(table.get_ref()) {
-            // A section of which all lines are comments.
+            // An empty section: all of its lines are comments.
             if matches!(value, DeValue::Table(_)) && is_section(&key) {
                 continue;
             }
@@ -44,7 +44,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// Puts a value where it belongs, or says what was found instead of one that is possible.
+    /// Stores a value in its parameter. The error is the text of the invalid value.
     fn put(&mut self, parameter: &Parameter, value: &DeValue<'_>) -> Result<(), String> {
         let range = parameter.range;
         let number = || number(value).filter(|&number| range.holds(number));
@@ -54,7 +54,7 @@ impl Parameters {
             Place::Scaled(place, scale) => *place = number().ok_or_else(found)? * scale,
             Place::Whole(place) => {
                 let whole = number().filter(|number| number.fract() == 0.0);
-                // In range, so it fits.
+                // The range of a whole number fits into 32 bits.
                 *place = whole.ok_or_else(found)? as u32;
             }
             Place::Reals(place) => *place = speeds(value, range).ok_or_else(found)?,
@@ -73,7 +73,7 @@ impl Parameters {
         Ok(())
     }
 
-    /// All of them as a file that [`Self::read`] reads, each with what it is.
+    /// Returns all parameters as a file that [`Self::read`] accepts, each with its description.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
@@ -92,7 +92,7 @@ impl Parameters {
     }
 }
 
-/// Every value that is no table, with where its key stands and the whole key.
+/// Returns every value that is not a table, with the position of its key and the full key.
 fn leaves<'table, 'text>(
     table: &'table DeTable<'text>,
 ) -> Vec<(usize, String, &'table DeValue<'text>)> {
@@ -109,7 +109,7 @@ fn leaves<'table, 'text>(
             }
         }
     }
-    // In the order of the text, so that the first thing that is wrong is told.
+    // Sorted by position, so that the first error in the text is reported.
     found.sort_by_key(|&(at, ..)| at);
     found
 }
@@ -154,7 +154,7 @@ fn written(value: &DeValue<'_>) -> String {
     }
 }
 
-/// Whether parameters have keys that begin so.
+/// Returns whether `name` is a section of parameters.
 fn is_section(name: &str) -> bool {
     ALL.iter().any(|parameter| {
         parameter
@@ -164,7 +164,7 @@ fn is_section(name: &str) -> bool {
     })
 }
 
-/// What to say of a key that is none: the nearest ones, or those of its section.
+/// Returns the error for an unknown key. It suggests the nearest key or the keys of its section.
 fn unknown(key: &str, origin: Origin) -> ModelError {
     let nearest = ALL
         .iter()

@@ -1,25 +1,26 @@
-//! Every parameter: its key, its range, and where its value lies.
+//! The list of parameters: the key, the range and the place of each.
 
 use super::{Curve, Parameters};
 
-/// Speeds that anybody has measured are for fewer threads than this.
+/// The maximum number of measured speeds.
 const SPEEDS_MAX: usize = 64;
 
 /// A parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// What a file calls it, such as `network.wire_ns`; the unit is its last word.
+    /// The key in a file, such as `network.wire_ns`. Its last word is the unit.
     pub key: &'static str,
-    /// What it is.
+    /// The description.
     pub about: &'static str,
     pub(super) range: Range,
     pub(super) place: fn(&mut Parameters) -> Place<'_>,
 }
 
-/// Where a value lies, and what it is.
+/// A reference to a value, by type.
 pub(super) enum Place<'parameters> {
     Real(&'parameters mut f64),
-    /// A number that is kept in another unit than it is given in: so many of the one make one of the other.
+    /// A number that is stored in another unit than it is given in. The factor converts to the
+    /// stored unit.
     Scaled(&'parameters mut f64, f64),
     Whole(&'parameters mut u32),
     Reals(&'parameters mut Vec<f64>),
@@ -27,19 +28,19 @@ pub(super) enum Place<'parameters> {
     Text(&'parameters mut String),
 }
 
-/// What a value may be.
+/// The permitted values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Range {
-    /// From the first to the second, both included.
+    /// From the first to the second, both inclusive.
     Between(f64, f64),
-    /// From the first, less than the second.
+    /// From the first, inclusive, to the second, exclusive.
     Below(f64, f64),
     /// Any finite number.
     Any,
 }
 
 impl Parameter {
-    /// What its value may be, in words.
+    /// Returns a description of the permitted values.
     #[must_use]
     pub fn expected(&self) -> String {
         let kind = match (self.place)(&mut Parameters::nothing()) {
@@ -59,7 +60,7 @@ impl Parameter {
         }
     }
 
-    /// Whether its value is one that it may have.
+    /// Returns whether the value of this parameter is permitted.
     pub(super) fn holds(&self, parameters: &Parameters) -> bool {
         let mut copy = parameters.clone();
         match (self.place)(&mut copy) {
@@ -71,7 +72,7 @@ impl Parameter {
         }
     }
 
-    /// The value, as a file has it.
+    /// Returns the value as it is written in a file.
     #[must_use]
     pub fn written(&self, parameters: &Parameters) -> String {
         let mut copy = parameters.clone();
@@ -88,7 +89,8 @@ impl Parameter {
 }
 
 impl Range {
-    /// Whether these are speeds that begin with 1, that of one thread, each in the range.
+    /// Returns whether `values` is a valid list of speeds: the first is 1, and each is in the
+    /// range.
     pub(super) fn holds_for_speeds(self, values: &[f64]) -> bool {
         (1..=SPEEDS_MAX).contains(&values.len())
             && values.first() == Some(&1.0)
@@ -105,7 +107,7 @@ impl Range {
     }
 }
 
-/// The parameter of that key.
+/// Finds a parameter by its key.
 pub(super) fn find(key: &str) -> Option<&'static Parameter> {
     ALL.iter().find(|parameter| parameter.key == key)
 }

@@ -1,4 +1,4 @@
-//! What runs on simulated nodes: threads that say, step by step, what they do.
+//! The interface of programs on simulated nodes: a thread returns, step by step, its next action.
 
 use super::moment::Moment;
 use crate::units::Nanoseconds;
@@ -6,138 +6,146 @@ use crate::units::Nanoseconds;
 /// A thread of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Thread {
-    /// Which node, from 0.
+    /// The node, from 0.
     pub node: u32,
-    /// Which of its threads, from 0.
+    /// The index of the thread on its node, from 0.
     pub number: u32,
 }
 
-/// A program: what each thread does next.
+/// A program, which determines the steps of each thread.
 pub trait Client {
-    /// What a thread does, now that its last step is over. `resumed` says how that ended; the first time it is [`Resumed::Begun`].
+    /// Returns the next step of a thread after its last step has ended.
+    ///
+    /// `resumed` is the result of the last step. It is [`Resumed::Begun`] at the first call.
     fn step(&mut self, thread: Thread, resumed: Resumed, now: Moment) -> Step;
 
-    /// Which thread of each node is counted apart from the others, as a handler of messages.
+    /// Returns the thread of each node that is counted separately, as a handler of messages.
     fn handler(&self) -> Option<u32> {
         None
     }
 
-    /// A message from outside of the simulated nodes: the next one for a node, asked for at the begin and after each.
+    /// Returns the next message to a node from outside the simulated nodes. Called at the start,
+    /// and after each such message.
     fn visit(&mut self, _node: u32) -> Option<Visit> {
         None
     }
 
-    /// Whether the run ends here, whatever threads still wait for.
+    /// Returns whether the run ends now, even if threads still wait.
     fn is_over(&self) -> bool {
         false
     }
 
-    /// How many threads meet at [`Step::Meet`].
+    /// Returns the number of threads that meet at [`Step::Meet`].
     fn meeting(&self) -> u32 {
         0
     }
 }
 
-/// What a thread does.
+/// A step of a thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Computes for so long, as long as that takes a thread alone.
+    /// Computes. The time is that of a thread that is alone on its core.
     Compute(Nanoseconds),
-    /// Sends a message, and goes on when the network interface has it.
+    /// Sends a message, and continues when the network interface has it.
     Send(Message),
-    /// Receives a message of its connection, and waits until there is one.
+    /// Receives a message of the thread's connection, and waits until there is one.
     Receive(Way),
-    /// Sleeps until another thread of the node wakes it, or has done so since it last slept.
+    /// Sleeps until another thread of the node wakes it. Returns at once if that has happened since
+    /// its last sleep.
     Sleep,
-    /// The same, but it keeps looking instead of sleeping.
+    /// Waits as [`Step::Sleep`] does, but polls instead of sleeping.
     Spin,
     /// Wakes a thread of the node.
     Wake(u32),
-    /// Waits for all who meet; that costs nothing.
+    /// Waits until all meeting threads have arrived, at no cost.
     Meet,
-    /// Ends.
+    /// Ends the thread.
     Stop,
 }
 
-/// How a thread waits for a message.
+/// The way in which a thread waits for a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// It asks the network interface again and again.
+    /// The thread polls the network interface.
     Poll,
-    /// It blocks in the sync table, and the message's doorbell unblocks it.
+    /// The thread blocks in the sync table, and the message's doorbell unblocks it.
     #[default]
     Notify,
 }
 
-/// A message: what its descriptor says.
+/// A message, as its descriptor describes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Message {
-    /// Which node it goes to.
+    /// The destination node.
     pub node: u32,
-    /// By which connection: which of that node's threads gets it, and where in its memory data may be put.
+    /// The connection. It determines which thread of that node gets the message, and where in
+    /// memory its data may be stored.
     pub connection: u32,
-    /// Bytes on the wire, headers and all; see [`PacketFormat`](crate::packets::PacketFormat).
+    /// The number of bytes on the wire, including headers; see
+    /// [`PacketFormat`](crate::packets::PacketFormat).
     pub wire_bytes: u32,
-    /// Bytes of data.
+    /// The number of data bytes.
     pub data_bytes: u32,
-    /// Where they lie.
+    /// The address of the data at the sender.
     pub source: u64,
-    /// Where they are put.
+    /// The address at which the data is stored at the receiver.
     pub destination: u64,
-    /// Whether the sender writes them to the interface, instead of a descriptor that says where they are.
+    /// If true, the sender writes the data to the interface, instead of a descriptor with its
+    /// address.
     pub is_inline: bool,
-    /// Whether a thread that is blocked is told.
+    /// If true, the message notifies a blocked thread.
     pub rings: bool,
-    /// Whether the data should be put into the cache.
+    /// If true, the data should be put into the cache.
     pub hints_cache: bool,
-    /// What the program wants to say.
+    /// A value of the program.
     pub tag: u64,
-}
+    }
 
-/// A message from outside, which just arrives.
+    /// A message from outside the simulated nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Visit {
-    /// After how long.
+    /// The time until it arrives.
     pub after: Nanoseconds,
-    /// By which connection.
+    /// The connection.
     pub connection: u32,
-    /// What the program wants to say.
+    /// A value of the program.
     pub tag: u64,
 }
 
-/// How a step ended.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Resumed {
     /// The thread begins.
     Begun,
-    /// It has computed.
+    /// The computation has ended.
     Computed,
     /// The network interface has the message.
     Sent,
-    /// It has not: there is no such node or connection, or the message is too long to be sent inline.
+    /// The network interface refused the message: there is no such node or connection, or it is too
+    /// long to be sent inline.
     Refused,
-    /// A message is there.
+    /// A message has been received.
     Received(Note),
-    /// It was woken.
+    /// The thread was woken.
     Woken,
-    /// The other thread will be, or is, awake.
+    /// The other thread is awake, or will be.
     Waked,
-    /// All are there.
+    /// All meeting threads have arrived.
     Met,
 }
 
-/// What a receiver is told of a message.
+/// The information that a receiver gets about a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Note {
-    /// Who sent it.
+    /// The sender.
     pub from: Thread,
-    /// What the program said.
+    /// The value of the program.
     pub tag: u64,
-    /// When the sender's call began.
+    /// The start of the sender's call.
     pub sent: Moment,
-    /// What it takes to bring what is read of its data into the cache, if it is not there.
+    /// The time to fetch the part of its data that is read into the cache, if it is not there.
     pub fetch: Nanoseconds,
 }

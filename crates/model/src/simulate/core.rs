@@ -1,27 +1,29 @@
-//! A core whose threads share it: all that run at the speed for so many.
+//! A core that its threads share: all active threads run at the speed for their number.
 //!
-//! Since all are equally fast, the core keeps one clock of work: what each thread that runs has done since the begin. A thread's work ends at a
-//! reading of that clock, however often the speed changes meanwhile, and the next to end is the one with the smallest.
+//! Since all threads are equally fast, the core keeps a single work clock: the work that an always
+//! active thread has done since the start. A thread's work ends at a reading of that clock, however
+//! often the speed changes meanwhile. The thread with the smallest reading ends next.
 
 use super::moment::Moment;
 use crate::units::{Nanoseconds, Speed};
 
-/// The clock of work of a core, and how fast it goes.
+/// The work clock of a core, and its speed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Core {
-    /// What a thread that has always run has done.
+    /// The work of a thread that has always been active.
     work: Nanoseconds,
-    /// When that was right.
+    /// The moment at which `work` was computed.
     at: Moment,
-    /// How fast it grows; nothing while the core runs somebody else.
+    /// The speed of the clock; 0 while the core runs another program.
     speed: Speed,
-    /// Threads that are active: that compute, talk to the network interface, or poll.
+    /// The number of active threads: those that compute, access the network interface, or poll.
     active: u32,
-    /// The handler is one of them.
+    /// The handler is one of the active threads.
     has_handler: bool,
-    /// Whether the core runs somebody else.
+    /// The core runs another program.
     is_away: bool,
-    /// When the next thread ends its work, as was last put on the list of events, and under which number.
+    /// The moment at which the next thread ends its work according to the event list, and the
+    /// number of that event.
     pub(super) due: Option<Moment>,
     pub(super) turn: u32,
 }
@@ -48,7 +50,7 @@ impl Core {
         self.active
     }
 
-    /// Brings the clock up to now, and adds the time since then to what threads were active in it.
+    /// Advances the clock to `now`, and adds the elapsed time to the occupancy.
     #[inline]
     pub(super) fn settle(&mut self, now: Moment, occupancy: &mut Occupied) {
         let passed = now.since(self.at).nanoseconds();
@@ -59,26 +61,27 @@ impl Core {
         }
     }
 
-    /// The reading of the clock at which work that begins now ends.
+    /// Returns the clock reading at which work that starts now ends.
     #[inline]
     pub(super) fn end_of(&self, work: Nanoseconds) -> Nanoseconds {
         self.work + work
     }
 
-    /// Whether work that ends at a reading has ended, but for what a picosecond does.
+    /// Returns whether work that ends at a reading has ended, with a tolerance of a picosecond.
     #[inline]
     pub(super) fn has_ended(&self, end: Nanoseconds) -> bool {
         end.0 <= self.work.0 + 1e-3
     }
 
-    /// When the clock will show that; never while somebody else has the core.
+    /// Returns the moment at which the clock reaches a reading, or `None` while the core runs
+    /// another program.
     #[inline]
     pub(super) fn when(&self, end: Nanoseconds) -> Option<Moment> {
         let left = end - self.work;
         (!self.is_away).then(|| self.at + Moment::after(left / self.speed))
     }
 
-    /// A thread becomes active, or is so no more. To be settled before.
+    /// Adds or removes an active thread. The clock must be settled before.
     #[inline]
     pub(super) fn change(&mut self, joins: bool, is_handler: bool, speeds: &[Speed]) {
         if joins {
@@ -93,7 +96,7 @@ impl Core {
         self.set_speed(speeds);
     }
 
-    /// The core runs somebody else, or comes back. To be settled before.
+    /// Switches the core to another program or back. The clock must be settled before.
     pub(super) fn set_away(&mut self, is_away: bool, speeds: &[Speed]) {
         self.is_away = is_away;
         self.set_speed(speeds);
@@ -107,12 +110,13 @@ impl Core {
     }
 }
 
-/// The time that cores had so many threads active, with and without the handler among them.
+/// The time for each number of active threads, with and without the handler among them.
 #[derive(Clone, Debug)]
 pub(super) struct Occupied {
-    /// By the number of threads besides the handler; of each, first without it.
+    /// Indexed by the number of threads besides the handler. Each entry has the time without the
+    /// handler and the time with it.
     times: Vec<[Nanoseconds; 2]>,
-    /// The time that cores ran somebody else.
+    /// The time in which cores ran other programs.
     pub(super) away: Nanoseconds,
 }
 
@@ -134,7 +138,7 @@ impl Occupied {
         self.times[core.active as usize - handler][handler] += time;
     }
 
-    /// The times without the handler, and those with it.
+    /// Returns the times without the handler, and the times with it.
     pub(super) fn times(&self) -> (Vec<Nanoseconds>, Vec<Nanoseconds>) {
         let of = |which: usize| self.times.iter().map(|times| times[which]).collect();
         (of(0), of(1))

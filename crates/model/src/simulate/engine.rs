@@ -1,27 +1,35 @@
-//! The simulation itself: what happens next, and what comes of it.
+//! The simulation itself: it takes the next event and computes its consequences.
 //!
 //! # A thread
 //! ```text
 //!              step                 work done
 //!   (client) ───────► RUNS ──────────────────────► what comes `After`: the client again, or
 //!                      ▲                            AT THE INTERFACE   for a trip there and back
-//!                      │ a message, a wake-up       POLLS              until a look finds a message
+//!                      │ a message, a wake-up       POLLS              until a poll finds a
+//! message
 //!                      └─────────────────────────── BLOCKED            in the sync table
 //! ```
-//! Who runs, talks to the interface or polls is active, and shares the core. Trips and looks take as long as they take; work is slower the more are active.
+//! A thread that runs, accesses the interface or polls is active, and shares the core. Trips and
+//! polls take a fixed time. Work is slower the more threads are active.
 //!
 //! # A message
-//! send call → command at the interface (checked, translated) → first byte ready → link out → wire → link in, packet by packet → (last packet) arrived:
-//! a note in the queue of its connection's thread → doorbell: unblocked → taken.
-//! A link into the network passes one message at a time, one out of it one packet, in the order in which they come: contention where the network begins and where it ends, and none within.
+//! send call → command at the interface (checked, translated) → first byte ready → link out → wire
+//! → link in, packet by packet → (last packet) arrived: a note in the queue of its connection's
+//! thread → doorbell: unblocked → taken.
+//! A link into the network passes one message after the other, and a link out of it one packet
+//! after the other, in the order of arrival. So there is contention at both ends of the network and
+//! none within.
 //!
 //! # Invariants
 //! 1. One event touches the threads of one node; only a meeting touches all.
-//! 2. `Core::due` is what the list of events has for the core, under the number `turn`; turns of other numbers are void.
-//! 3. A thread is active exactly in the states `Runs`, `AtInterface`, `Polls`, `Finds` and `Spins` (`Does::is_active`), and has an end among `ends` exactly in the first.
+//! 2. `Core::due` is the moment of the core's event in the event list, which has the number `turn`.
+//!   Events with other numbers are void.
+//! 3. A thread is active exactly in the states `Runs`, `AtInterface`, `Polls`, `Finds` and `Spins`
+//!   (`Does::is_active`). It has an end in `ends` exactly in state `Runs`.
 //!
 //! # Source
-//! Parker 2013, chapter 3 and sections 4.2 and 4.3; the processor, simulated instruction by instruction there, is a speed for each number of threads here.
+//! Parker 2013, chapter 3 and sections 4.2 and 4.3. The study simulates the processor instruction
+//! by instruction; here it is a speed for each number of threads.
 
 use std::collections::VecDeque;
 
@@ -41,10 +49,12 @@ use crate::units::Nanoseconds;
 /// A simulation in progress.
 ///
 /// # Examples
-/// A program of one's own: node 0 sends a kilobyte to node 1, which notes when it is there.
+/// A custom program: node 0 sends a kilobyte to node 1, which records the time of its arrival.
 /// ```
 /// use raddle_model::Parameters;
-/// use raddle_model::simulate::{Client, Layout, Message, Moment, Resumed, Silent, Simulation, Step, Thread, Way};
+/// use raddle_model::simulate::{
+///     Client, Layout, Message, Moment, Resumed, Silent, Simulation, Step, Thread, Way,
+/// };
 ///
 /// struct Post(Option<Moment>);
 ///
@@ -83,11 +93,12 @@ pub struct Simulation<C, T> {
     now: Moment,
     nodes: Vec<Node>,
     threads: Vec<State>,
-    /// The reading of the core's clock of work at which each thread is done; never for those that do not run. By themselves, since all of a node are looked at
+    /// The reading of the core's work clock at which each thread is done, or [`NEVER`] if it does
+    /// not run. They are kept in an array of their own, because all ends of a node are compared
     /// after each event.
     ends: Vec<Nanoseconds>,
     messages: Messages,
-    /// Threads that wait for all others.
+    /// The threads that wait at a meeting.
     met: Vec<Thread>,
     occupied: Occupied,
     counts: Counts,
@@ -95,10 +106,10 @@ pub struct Simulation<C, T> {
     timeline: T,
 }
 
-/// What happens.
+/// An event.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// A thread of a core ends its work, if nothing has come in between.
+    /// A thread of a core ends its work, unless another event has intervened.
     Turn {
         node: u32,
         turn: u32,
@@ -107,7 +118,7 @@ enum Event {
     Command(Thread),
     /// The interface has answered a thread.
     Reply(Thread),
-    /// A thread looks for a message and finds one.
+    /// A thread polls, and finds a message.
     Found(Thread),
     /// The first byte of a message is ready to be sent.
     Ready {
@@ -117,19 +128,19 @@ enum Event {
     Packet {
         message: u32,
     },
-    /// A message is there.
+    /// A message has arrived.
     Arrived {
         message: u32,
     },
-    /// A thread that was unblocked runs.
+    /// An unblocked thread runs again.
     Runs(Thread),
-    /// A message from outside is there.
+    /// A message from outside the simulated nodes has arrived.
     Visit {
         node: u32,
         connection: u32,
         tag: u64,
     },
-    /// A core goes over to somebody else, or comes back.
+    /// A core switches to another program, or comes back.
     Away {
         node: u32,
     },
@@ -152,15 +163,15 @@ struct Node {
 struct State {
     does: Does,
     after: After,
-    /// Entry for messages, and for other threads.
+    /// The entry for messages, and the entry for wake-ups by other threads.
     doorbell: Entry,
     alarm: Entry,
-    /// What it wants to send.
+    /// The message that the thread sends.
     message: Message,
     call_began: Moment,
-    /// Messages that are there for it.
+    /// The messages that have arrived for the thread.
     notes: VecDeque<u32>,
-    /// What is drawn of it, and since when.
+    /// The current activity for the timeline, and its start.
     activity: Activity,
     since: Moment,
 }
@@ -169,33 +180,33 @@ struct State {
 enum Does {
     Runs,
     AtInterface,
-    /// The first look reaches the interface at that moment.
+    /// The thread polls. The first poll reaches the interface at that moment.
     Polls(Moment),
-    /// A look has found a message.
+    /// A poll has found a message.
     Finds,
-    /// It looks whether another thread has waked it.
+    /// The thread polls for a wake-up by another thread.
     Spins,
     Blocked,
     Over,
 }
 
-/// What a thread does when its work, or its trip, is over.
+/// The next action of a thread when its work, or its trip, is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum After {
     Client(Resumed),
-    /// Tell the interface to send.
+    /// Give the command to send to the interface.
     Command,
-    /// Tell it that all bytes of a message are there.
+    /// Notify the interface that all bytes of a message are stored.
     Stored,
-    /// Look for a message once, and sleep without one.
+    /// Poll for a message once, and sleep if there is none.
     Check,
-    /// The answer to that.
+    /// Handle the answer to that poll.
     Checked,
-    /// Look again and again.
+    /// Poll until there is a message.
     Look,
     /// Take the first note, and give it to the client.
     Take,
-    /// A thread that was blocked for a message finishes its call.
+    /// Finish the call of a thread that was blocked for a message.
     Finish,
 }
 
@@ -206,21 +217,21 @@ struct UnderWay {
     from: Thread,
     sent: Moment,
     number: u64,
-    /// Bytes that have not come to the receiver yet, and those of data among them.
+    /// The number of bytes that the receiver has not got yet, and of the data bytes among them.
     left: u32,
     data_left: u32,
-    /// Data that the receiver finds in memory.
+    /// The number of data bytes that went to memory instead of the cache.
     in_memory: u32,
-    /// What it takes longer because addresses had to be found.
+    /// The delay by address translations.
     delay: Moment,
     /// Refused by the receiver's interface.
     is_refused: bool,
-    /// From outside: nobody has sent it.
+    /// From outside the simulated nodes.
     is_visit: bool,
     next_free: u32,
 }
 
-/// Messages under way, in places that are used again.
+/// The messages under way, in slots that are reused.
 #[derive(Debug)]
 struct Messages {
     all: Vec<UnderWay>,
@@ -228,19 +239,21 @@ struct Messages {
     sent: u64,
 }
 
-/// After so many events whoever waits hears how far a run has come.
+/// The number of events between two progress reports.
 const PROGRESS_EVENTS: u64 = 1 << 18;
-/// What a node takes, without its threads, and a thread, with a note or two and a message under way.
+/// The memory of a node without its threads, and of a thread with one or two notes and a message
+/// under way.
 pub(super) const NODE_BYTES: u64 = size_of::<Node>() as u64;
 pub(super) const THREAD_BYTES: u64 = (size_of::<State>() + 2 * size_of::<UnderWay>()) as u64;
 const NONE: u32 = u32::MAX;
 const NEVER: Nanoseconds = Nanoseconds(f64::INFINITY);
 
 impl<C: Client, T: Timeline> Simulation<C, T> {
-    /// Nodes that all have the same threads and connections.
+    /// Creates a simulation of nodes that all have the same threads and connections.
     ///
     /// # Errors
-    /// [`ModelError`] where a core has fewer contexts than threads, or no speed is known for so many.
+    /// [`ModelError`] if a core has fewer contexts than threads, or there is no speed for that many
+    /// threads.
     pub fn new(
         parameters: &Parameters,
         layout: Layout,
@@ -284,10 +297,11 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         Ok(simulation)
     }
 
-    /// Lets up to so many events happen; false when nothing will happen any more.
+    /// Simulates up to `events` events. Returns `false` if there will be no further event.
     ///
     /// # Panics
-    /// Where a program wakes a thread, or expects a visit by a connection, that a node does not have.
+    /// If a program wakes a thread that the node does not have, or expects a visit by such a
+    /// connection.
     pub fn advance(&mut self, events: u64) -> bool {
         let goal = self.counts.events.saturating_add(events);
         while self.counts.events < goal {
@@ -306,7 +320,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         true
     }
 
-    /// Lets all happen that will; `progress` hears of the program every now and then.
+    /// Simulates all events. `progress` receives the program from time to time.
     ///
     /// # Panics
     /// As [`Self::advance`].
@@ -316,10 +330,10 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// The same for a program that says when it is over.
+    /// Simulates a program until it is over.
     ///
     /// # Errors
-    /// [`ModelError::Unfinished`] where nothing will happen any more before it is.
+    /// [`ModelError::Unfinished`] if there is no further event before the program is over.
     ///
     /// # Panics
     /// As [`Self::advance`].
@@ -333,17 +347,17 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// What the program has found out so far.
+    /// Returns the program.
     pub const fn client(&self) -> &C {
         &self.client
     }
 
-    /// The time that has been simulated.
+    /// Returns the simulated time.
     pub const fn now(&self) -> Moment {
         self.now
     }
 
-    /// What has happened so far.
+    /// Returns the event counters so far.
     pub fn counts(&mut self) -> Counts {
         for node in 0..self.layout.nodes {
             self.settle(node);
@@ -363,7 +377,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         counts
     }
 
-    /// The program, what happened, and who heard of it.
+    /// Returns the program, the event counters and the timeline.
     pub fn into_parts(mut self) -> (C, Counts, T) {
         for node in 0..self.layout.nodes {
             for number in 0..self.layout.threads {
@@ -380,7 +394,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
                 self.proceed(Thread { node, number }, Resumed::Begun);
             }
             if let Some((slice, away)) = self.machine.slices {
-                // Not all at once: the first slices end one after the other.
+                // Staggered, so that the first slices of the nodes do not all end at once.
                 let share =
                     u64::from(node) * ((slice + away).picoseconds() / u64::from(self.layout.nodes));
                 self.events.put(
@@ -395,7 +409,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
 
     fn happen(&mut self, event: Event) {
         if let Event::Turn { node, turn } = event {
-            // What has come in between has made another turn of it.
+            // Another event has replaced this turn by one with another number.
             if self.nodes[node as usize].core.turn != turn {
                 return;
             }
@@ -447,7 +461,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         self.retime(node);
     }
 
-    /// Puts on the list of events when the next thread of a core is done, if that has changed.
+    /// Schedules the end of the next work on a core, if it has changed.
     fn retime(&mut self, node: u32) {
         let ends = &self.ends[self.layout.threads_of(node)];
         let core = &mut self.nodes[node as usize].core;
@@ -469,7 +483,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// The threads of a core whose work is done go on.
+    /// Continues the threads of a core that have completed their work.
     fn turn(&mut self, node: u32) {
         self.settle(node);
         for number in 0..self.layout.threads {
@@ -503,7 +517,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// Asks the program what a thread does next, and begins that.
+    /// Asks the program for the next step of a thread, and begins it.
     fn proceed(&mut self, thread: Thread, resumed: Resumed) {
         let step = self.client.step(thread, resumed, self.now);
         let message = self.machine.message;
@@ -528,7 +542,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             Step::Spin => self.sleep(thread, Activity::Polls, Does::Spins),
             Step::Wake(other) => {
                 self.draw(thread, Activity::Wakes);
-                // News is under way from the begin of the call.
+                // The wake-up is under way from the start of the call.
                 self.wake_later(thread.node, other);
                 self.work(thread, message.wake, After::Client(Resumed::Waked));
             }
@@ -540,7 +554,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// Works for so long, alone on a core, and then goes on.
+    /// Works, for a time that applies to a thread alone on a core, and then continues with `after`.
     fn work(&mut self, thread: Thread, work: Nanoseconds, after: After) {
         self.set(thread, Does::Runs);
         let end = self.nodes[thread.node as usize].core.end_of(work);
@@ -549,7 +563,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         self.threads[place].after = after;
     }
 
-    /// Puts a thread into a state, and tells its core if it becomes active or is so no more.
+    /// Changes the state of a thread, and updates its core if the thread becomes active or
+    /// inactive.
     fn set(&mut self, thread: Thread, does: Does) {
         let was_active = self.state(thread).does.is_active();
         self.settle(thread.node);
@@ -579,7 +594,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         &mut self.threads[self.layout.place_of(thread)]
     }
 
-    /// Ends what was drawn of a thread, and begins something else.
+    /// Reports the end of a thread's activity to the timeline, and begins another one.
     fn draw(&mut self, thread: Thread, activity: Activity) {
         if !T::LISTENS {
             return;
@@ -645,7 +660,7 @@ impl Messages {
         match self.free {
             NONE => {
                 self.all.push(message);
-                // A message takes some 100 bytes of memory, so there are never so many.
+                // A message takes some 100 bytes of memory, so the count always fits.
                 (self.all.len() - 1) as u32
             }
             place => {

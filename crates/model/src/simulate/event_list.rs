@@ -1,19 +1,25 @@
-//! What is to happen, in the order of time: a radix heap.
+//! The pending events in the order of time: a radix heap.
 //!
-//! Nothing is ever put in before what was taken out last, so items can lie in buckets by the highest digit in which their time differs from that, and by
-//! what that digit is: 16 buckets for each of 16 digits of four bits. Taking out the first empties the lowest bucket that has any into those below it; each item
-//! moves down at most 16 times, and three or four times as things are. Both operations move neighbours in memory only.
+//! No item is ever inserted before the time of the last one that was removed. So each item lies in
+//! a bucket that is determined by the highest digit in which its time differs from that time, and
+//! by the value of this digit. There are 16 buckets for each of 16 digits of four bits. Removing
+//! the first item empties the lowest non-empty bucket into those below it. Each item moves down at
+//! most 16 times, and three or four times in practice. Both operations access contiguous memory
+//! only.
 //!
 //! # Invariants
 //! 1. No item is earlier than `last`.
-//! 2. An item of time `t` lies in `now` if `t == last`, else in the bucket of the highest digit in which `t` and `last` differ, and of what that digit is in `t`.
-//!    When `last` grows to a time in some bucket, it changes in no digit above that bucket's, and in that one to the bucket's own: what lies in buckets
-//!    above it stays where it is.
-//! 3. Items of one time lie in one bucket (by 2), in the order in which they were put in: buckets are filled at the end and emptied from the front. So
-//!    what happens at the same time happens in that order.
+//! 2. An item of time `t` lies in `now` if `t == last`. Otherwise it lies in the bucket of the
+//!   highest digit in which `t` and `last` differ, and of the value of that digit in `t`. When
+//!   `last` advances to a time in some bucket, no digit above that bucket's digit changes, and that
+//!   digit takes the bucket's value. So the items in buckets above it stay in place.
+//! 3. Items of one time lie in one bucket (by 2), in the order of insertion, since buckets are
+//!   filled at the end and emptied from the front. So simultaneous events happen in the order of
+//!   insertion.
 //!
 //! # Source
-//! Ahuja, Mehlhorn, Orlin, Tarjan: Faster Algorithms for the Shortest Path Problem. JACM 37(2), 1990 (two-level radix heaps).
+//! Ahuja, Mehlhorn, Orlin, Tarjan: Faster Algorithms for the Shortest Path Problem. JACM 37(2),
+//! 1990 (two-level radix heaps).
 
 use super::moment::Moment;
 
@@ -21,15 +27,15 @@ const DIGIT_BITS: u32 = 4;
 const DIGITS: usize = (u64::BITS / DIGIT_BITS) as usize;
 const VALUES: usize = 1 << DIGIT_BITS;
 
-/// Items by their time; of one time, the first that was put in comes first.
+/// A priority queue by time. Items of the same time are removed in the order of insertion.
 #[derive(Debug)]
 pub(super) struct EventList<Item> {
-    /// Those of the time `last`, of which the first have been taken.
+    /// The items of the time `last`, of which the first `taken` have been removed.
     now: Vec<Item>,
     taken: usize,
     last: Moment,
     buckets: Vec<Vec<(Moment, Item)>>,
-    /// Which digits have any, and which values of each.
+    /// Bit sets: the digits that have items, and the values of each digit that have items.
     digits: u16,
     values: [u16; DIGITS],
 }
@@ -46,7 +52,7 @@ impl<Item: Copy> EventList<Item> {
         }
     }
 
-    /// Puts an item in. Cost: constant.
+    /// Inserts an item, in constant time.
     #[inline]
     pub(super) fn put(&mut self, at: Moment, item: Item) {
         debug_assert!(at >= self.last, "nothing happens in the past");
@@ -62,7 +68,7 @@ impl<Item: Copy> EventList<Item> {
         self.buckets[digit * VALUES + value].push((at, item));
     }
 
-    /// Takes the first item out. Cost: constant, on average over all items.
+    /// Removes the first item, in amortised constant time.
     #[inline]
     pub(super) fn take(&mut self) -> Option<(Moment, Item)> {
         if self.taken == self.now.len() && !self.refill() {
@@ -73,7 +79,8 @@ impl<Item: Copy> EventList<Item> {
         Some((self.last, item))
     }
 
-    /// Moves the items of the lowest bucket that has any to those below it. False where there is none.
+    /// Moves the items of the lowest non-empty bucket to those below it. Returns `false` if there
+    /// is none.
     fn refill(&mut self) -> bool {
         self.now.clear();
         self.taken = 0;
@@ -92,7 +99,7 @@ impl<Item: Copy> EventList<Item> {
         for (at, item) in items.drain(..) {
             self.put(at, item);
         }
-        // Its memory stays where it was grown.
+        // The bucket keeps its allocation.
         self.buckets[digit * VALUES + value] = items;
         true
     }
@@ -110,7 +117,10 @@ mod tests {
     proptest! {
         #[test]
         fn items_come_as_from_a_heap_with_numbers(
-            steps in prop::collection::vec((0_u64..4, prop_oneof![Just(0), 0_u64..5, 0_u64..1_000_000]), 1..400),
+            steps in prop::collection::vec(
+                (0_u64..4, prop_oneof![Just(0), 0_u64..5, 0_u64..1_000_000]),
+                1..400,
+            ),
         ) {
             let mut events = EventList::new();
             let mut heap = BinaryHeap::new();
@@ -120,7 +130,9 @@ mod tests {
                     events.put(Moment::from_picoseconds(now + ahead), number);
                     heap.push(Reverse((now + ahead, number)));
                 } else {
-                    let expected = heap.pop().map(|Reverse((at, number))| (Moment::from_picoseconds(at), number));
+                    let expected = heap
+                        .pop()
+                        .map(|Reverse((at, number))| (Moment::from_picoseconds(at), number));
                     prop_assert_eq!(events.take(), expected);
                     now = expected.map_or(now, |(at, _)| at.picoseconds());
                 }

@@ -1,4 +1,5 @@
-//! A network interface: who may write where, where that is in memory, and whether it goes into the cache.
+//! A network interface: which thread receives a message, where its data is stored in memory, and
+//! whether it goes into the cache.
 
 mod cache;
 mod connections;
@@ -12,7 +13,7 @@ pub(super) use self::translations::Translations;
 
 use super::moment::Moment;
 
-/// One direction of a link: packets one after the other.
+/// One direction of a link, which passes packets one after the other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gate {
     free: Moment,
@@ -20,7 +21,10 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Takes a packet that is there from `now` on and needs so long; returns when its first byte passes, and when its last one has.
+    /// Passes a packet that is available from `now` on and takes `time`.
+    ///
+    /// Returns the time at which its first byte passes, and the time at which its last byte has
+    /// passed.
     #[inline]
     pub(super) fn pass(&mut self, now: Moment, time: Moment) -> (Moment, Moment) {
         let first = self.free.max(now);
@@ -29,7 +33,7 @@ impl Gate {
         (first, self.free)
     }
 
-    /// How long packets have passed altogether.
+    /// Returns the total time in which packets have passed.
     pub(super) const fn busy(&self) -> Moment {
         self.busy
     }

@@ -1,4 +1,5 @@
-//! The parameters of a node as the simulator uses them: fixed times in whole picoseconds, sizes in whole bytes.
+//! The parameters of a node in the form that the simulator uses: fixed times in whole picoseconds,
+//! sizes in whole bytes.
 
 use super::client;
 use super::moment::Moment;
@@ -7,20 +8,21 @@ use crate::packets::PacketFormat;
 use crate::parameters::{Interface, Message, Parameters};
 use crate::units::{Bandwidth, Nanoseconds, Speed};
 
-/// A machine of nodes that are all alike.
+/// A machine of identical nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
-    /// The speed of each of so many threads that are active.
+    /// `speeds[n]` is the speed of each of `n` active threads.
     pub(super) speeds: Vec<Speed>,
     pub(super) message: Message,
     pub(super) interface: Interface,
-    /// From the core to the interface, and there and back.
+    /// The time from the core to the interface, and the time there and back.
     pub(super) to_interface: Moment,
     pub(super) trip: Moment,
-    /// From there until the first byte is ready, of a message by a descriptor, and of one that is inline.
+    /// The time from there until the first byte is ready, for a message by a descriptor and for an
+    /// inline message.
     pub(super) fetch: Moment,
     pub(super) take_inline: Moment,
-    /// What an inline send does before its bytes are stored, and after.
+    /// The work of an inline send before its bytes are stored, and after.
     pub(super) inline_issue: Nanoseconds,
     pub(super) inline: Nanoseconds,
     pub(super) arrive: Moment,
@@ -33,14 +35,15 @@ pub(super) struct Machine {
     pub(super) packets: PacketFormat,
     pub(super) block_bytes: u64,
     pub(super) cache_bytes: u64,
-    /// What bringing one byte of a message costs its reader, if it is in memory.
+    /// The reader's time to fetch one byte of a message that is in memory.
     pub(super) fetch_per_byte: Nanoseconds,
-    /// How long a core runs these threads, and then others; nothing for ever.
+    /// The time for which a core runs these threads, and then other programs; `None` if it runs
+    /// only these.
     pub(super) slices: Option<(Moment, Moment)>,
 }
 
 impl Machine {
-    /// Of so many threads on each node.
+    /// Converts the parameters for `threads` threads on each node.
     pub(super) fn of(parameters: &Parameters, threads: u32) -> Result<Self, ModelError> {
         let Parameters {
             message,
@@ -83,14 +86,17 @@ impl Machine {
         })
     }
 
-    /// How long bytes take to pass a link.
+    /// Returns the time that bytes take to pass a link.
     #[inline]
     pub(super) fn passing(&self, bytes: u32) -> Moment {
         Moment::about(crate::units::Bytes(f64::from(bytes)) / self.bandwidth)
     }
 
-    /// The next packet of a message of which so much is left: its bytes, and those of data among them. The first one has all that is no data and no other packet's
-    /// header; the last one what is left.
+    /// Returns the size of the next packet of a message, and the number of data bytes in it.
+    ///
+    /// `left` bytes of the message are left, of which `data_left` are data. The first packet
+    /// includes everything that is neither data nor the header of another packet. The last packet
+    /// is the rest.
     #[inline]
     pub(super) fn packet_of(
         &self,
@@ -107,7 +113,7 @@ impl Machine {
             true => self.packets.message_min_bytes,
             false => self.packets.header_bytes,
         };
-        // A packet with data is some bytes long, whatever the program says is on the wire.
+        // A packet has at least one byte, whatever size on the wire the program gives.
         (left.min(data.saturating_add(header)).max(1), data)
     }
 }

@@ -1,7 +1,8 @@
 //! Ping-pong: a message there and back, in the study's three ways to receive.
 //!
-//! Before each round trip both sides meet, as the study's `sync` has them do, and each waits for a random while of at most a polling period, so that a look finds
-//! the message anywhere between two looks: the mean over many trips is what the study gives as the expected time.
+//! Before each round trip both sides meet, as with the study's `sync`. Each then waits for a random
+//! time of at most a polling period, so that a message arrives at a random point between two polls.
+//! The mean over many trips is the study's expected time.
 //!
 //! # Source
 //! Parker 2013, section 4.3.
@@ -19,31 +20,31 @@ use crate::error::{DomainError, ModelError, above_zero};
 use crate::parameters::Parameters;
 use crate::units::Nanoseconds;
 
-/// The longest message: what a descriptor has room for.
+/// The longest message that a descriptor can describe.
 pub const BYTES_MAX: u32 = 1 << 28;
-/// What renders in the study's figures computes; here it waits for its answer.
+/// The thread that sends the ping and waits for the answer. In the study's figures it renders.
 const ASKER: u32 = 0;
-/// Who receives for it, where somebody does.
+/// The thread that receives on behalf of it, in [`Receive::Thread`].
 const RECEIVER: u32 = 1;
 
-/// How both sides receive.
+/// The way in which both sides receive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Receive {
-    /// They ask for messages again and again.
+    /// Both sides poll for messages.
     Poll,
-    /// They sleep until one comes.
+    /// Both sides sleep until a message arrives.
     #[default]
     Notify,
-    /// The side that asks has a thread that receives, and wakes the one that asked.
+    /// The asking side has another thread that receives, and wakes the thread that asked.
     Thread,
 }
 
 impl Receive {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 3] = [Self::Poll, Self::Notify, Self::Thread];
 
-    /// What it is called.
+    /// Returns the name of this variant, as options and files spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -61,24 +62,24 @@ impl Receive {
     }
 }
 
-/// What is sent there and back.
+/// A ping-pong run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PingPong {
-    /// How it is received.
+    /// The way in which both sides receive.
     pub receive: Receive,
-    /// Bytes of data, up to [`BYTES_MAX`].
+    /// The number of data bytes, up to [`BYTES_MAX`].
     pub data_bytes: u32,
-    /// Whether it is sent inline.
+    /// If true, the message is sent inline.
     pub is_inline: bool,
-    /// How often.
+    /// The number of round trips.
     pub trips: u32,
-    /// Where random numbers begin.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 
 impl PingPong {
-    /// The smallest message, received in some way, so often.
+    /// Creates a run of `trips` round trips of the smallest message.
     #[must_use]
     pub const fn new(receive: Receive, trips: u32, seed: u64) -> Self {
         Self {
@@ -90,10 +91,10 @@ impl PingPong {
         }
     }
 
-    /// Simulates it.
+    /// Simulates the round trips.
     ///
     /// # Errors
-    /// [`ModelError`] where a parameter or the size is outside its range.
+    /// [`ModelError`] if a parameter or the size is outside its range.
     ///
     /// # Examples
     /// ```
@@ -112,7 +113,7 @@ impl PingPong {
     ) -> Result<(Found, T), ModelError> {
         above_zero("trips", f64::from(self.trips))?;
         if self.data_bytes > BYTES_MAX {
-            let expected = format!("up to {BYTES_MAX}, what a descriptor has room for");
+            let expected = format!("up to {BYTES_MAX}, the capacity of a descriptor");
             return Err(DomainError::new("bytes", f64::from(self.data_bytes), expected).into());
         }
         if self.is_inline && self.data_bytes > parameters.interface.inline_bytes_max {
@@ -158,7 +159,7 @@ impl PingPong {
     }
 }
 
-/// Round trips.
+/// The times of the round trips.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Found {
@@ -171,9 +172,9 @@ pub struct Found {
     /// The longest.
     #[serde(rename = "max_ns")]
     pub max: Nanoseconds,
-    /// How many there were.
+    /// The number of round trips.
     pub trips: usize,
-    /// What happened.
+    /// The event counters.
     #[serde(skip)]
     pub counts: Counts,
 }
@@ -224,7 +225,7 @@ impl Sides {
         })
     }
 
-    /// Until all others wait, and a part of a polling period more.
+    /// Waits until all others wait, and then for a random part of a polling period.
     fn pause(&mut self) -> Step {
         let share: f64 = StandardUniform.sample(&mut self.random);
         Step::Compute(self.settling * 10.0 + self.period * share)
@@ -252,7 +253,7 @@ impl Sides {
 
     fn answer(&mut self, resumed: Resumed) -> Step {
         match resumed {
-            // The first to receive, so that each trip finds it waiting.
+            // This side receives first, so that each trip finds it waiting.
             Resumed::Begun | Resumed::Sent => Step::Meet,
             Resumed::Met => Step::Receive(self.what.receive.way()),
             Resumed::Received(_) => self.send(0),
@@ -266,7 +267,7 @@ impl Client for Sides {
         match (thread.node, thread.number) {
             (0, ASKER) => self.ask(resumed, now),
             (1, ASKER) => self.answer(resumed),
-            // The thread that receives for who asks.
+            // The thread that receives for the asking thread.
             (0, RECEIVER) => match resumed {
                 Resumed::Received(_) => Step::Wake(ASKER),
                 _ => Step::Receive(Way::Notify),

@@ -1,7 +1,8 @@
-//! The symmetrical kernel: all nodes compute, ask another one, wait for its answer, and answer those who ask.
+//! The symmetrical kernel: each node computes, asks another node, waits for its answer, and answers
+//! the requests of others.
 //!
-//! Each node has threads that compute and one that handles messages, which polls or is notified; what the one costs, the other does not, and the reverse, is
-//! what the study's section 4.5 asks.
+//! Each node has threads that compute and one that handles messages, which polls or is notified.
+//! The study's section 4.5 compares the costs of both ways.
 //!
 //! # Source
 //! Parker 2013, section 4.5.
@@ -19,48 +20,48 @@ use crate::error::{DomainError, ModelError, above_zero};
 use crate::parameters::Parameters;
 use crate::units::Nanoseconds;
 
-/// Set in the tag of a message that is an answer; below it stands who asked.
+/// The bit in a tag that marks an answer. The lower bits are the number of the asking thread.
 const ANSWER: u64 = 1 << 32;
 
-/// What all nodes do.
+/// A run of the symmetrical kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Symmetric {
-    /// Nodes, from 2 on.
+    /// The number of nodes, at least 2.
     pub nodes: u32,
-    /// Threads of each that compute, from 1 on.
+    /// The number of computing threads on each node, at least 1.
     pub computing: u32,
-    /// What each computes before it asks, on average.
+    /// The mean work of a thread before each request.
     pub compute: Nanoseconds,
-    /// How the handler waits.
+    /// The way in which the handler waits.
     pub way: Way,
-    /// How often each thread asks.
+    /// The number of requests of each thread.
     pub rounds: u32,
-    /// Where random numbers begin.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 
-/// What that took.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Found {
-    /// From the call that asks until the answer is there, on average.
+    /// The mean time from the start of the call that asks until the answer has been received.
     #[serde(rename = "round_trip_ns")]
     pub round_trip: Nanoseconds,
-    /// From one question of a thread to its next, on average.
+    /// The mean time from one request of a thread to its next.
     #[serde(rename = "cycle_ns")]
     pub cycle: Nanoseconds,
-    /// How fast threads compute while they do, over one alone.
+    /// The speed of threads while they compute, relative to one thread alone.
     pub speed: f64,
     /// The share of time in which handlers are active.
     pub handler_share: f64,
-    /// What happened.
+    /// The event counters.
     #[serde(skip)]
     pub counts: Counts,
 }
 
 impl Symmetric {
-    /// Nodes with so many threads that compute for so long, and a handler that is notified.
+    /// Creates a run with `computing` threads on each node and a handler that is notified.
     #[must_use]
     pub const fn new(nodes: u32, computing: u32, compute: Nanoseconds) -> Self {
         Self {
@@ -73,10 +74,10 @@ impl Symmetric {
         }
     }
 
-    /// Simulates it; `progress` hears which share of it is done.
+    /// Simulates the run. `progress` receives the completed share.
     ///
     /// # Errors
-    /// [`ModelError`] where a parameter or a number is outside its range.
+    /// [`ModelError`] if a parameter or a number is outside its range.
     pub fn run<T: Timeline>(
         self,
         parameters: &Parameters,
@@ -87,7 +88,7 @@ impl Symmetric {
         above_zero("compute", self.compute.0)?;
         above_zero("computing threads", f64::from(self.computing))?;
         if self.nodes < 2 {
-            let expected = "2 or more, so that there is somebody to ask";
+            let expected = "2 or more, so that there is another node to ask";
             return Err(DomainError::new("nodes", f64::from(self.nodes), expected).into());
         }
         let layout = Layout::checked(self.nodes, self.computing.saturating_add(1), parameters)?;
@@ -121,19 +122,19 @@ impl Symmetric {
     }
 }
 
-/// All nodes.
+/// The program of all nodes.
 struct Nodes {
     what: Symmetric,
     wire_bytes: u32,
     random: Xoshiro256PlusPlus,
-    /// Rounds that each thread has before it.
+    /// The number of remaining requests of each thread.
     left: Vec<u32>,
-    /// When each began to compute, and when to ask.
+    /// The moments at which each thread last began to compute, and to ask.
     began: Vec<(Moment, Moment)>,
     over: usize,
     answered: u64,
     waited: Nanoseconds,
-    /// What all have computed, alone on a core, and how long that took.
+    /// The work of all computations, alone on a core, and the time that they took.
     computed: Nanoseconds,
     computing: Nanoseconds,
 }
@@ -155,7 +156,7 @@ impl Nodes {
         })
     }
 
-    /// Any node but this one.
+    /// Returns a random other node.
     fn another(&mut self, node: u32) -> u32 {
         let share: f64 = StandardUniform.sample(&mut self.random);
         let other = (share * f64::from(self.what.nodes - 1)) as u32;

@@ -1,4 +1,5 @@
-//! The table in which threads block, and by which they are unblocked: by each other, or by the network interface.
+//! The sync table, in which threads block until another thread or the network interface unblocks
+//! them.
 //!
 //! # States
 //! ```text
@@ -7,12 +8,13 @@
 //!     │ block                  unblock
 //!     └────────────► BLOCKED ──────────► CLEAR (and runs)
 //! ```
-//! An entry that is unblocked before its thread blocks is set, so that no wake-up is lost.
+//! If an entry is unblocked before its thread blocks, it is set, so that no wake-up is lost.
 //!
 //! # Source
-//! Parker 2013, section 3.2, after Tullsen et al.: Supporting Fine-Grained Synchronization on a Simultaneous Multithreading Processor. HPCA 1999.
+//! Parker 2013, section 3.2, after Tullsen et al.: Supporting Fine-Grained Synchronization on a
+//! Simultaneous Multithreading Processor. HPCA 1999.
 
-/// A thread's entry.
+/// The entry of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Entry {
     #[default]
@@ -21,27 +23,27 @@ pub(super) enum Entry {
     Blocked,
 }
 
-/// Whether a thread blocks.
+/// The outcome of [`Entry::block`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Blocks {
     Yes,
-    /// It was unblocked before.
+    /// The thread was unblocked before, and continues.
     No,
 }
 
-/// What unblocking did.
+/// The outcome of [`Entry::unblock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) enum Unblocked {
-    /// The thread was blocked, and runs.
+    /// The thread was blocked, and runs again.
     Runs,
-    /// It was not, and will not block.
+    /// The thread was not blocked. Its next attempt to block will continue at once.
     IsSet,
 }
 
 impl Entry {
-    /// The thread wants to block.
+    /// Blocks the thread, unless it has been unblocked before.
     pub(super) fn block(&mut self) -> Blocks {
         match *self {
             Self::Set => {
@@ -55,12 +57,12 @@ impl Entry {
         }
     }
 
-    /// What it was unblocked for has been seen to otherwise.
+    /// Discards an earlier unblocking that has been handled in another way.
     pub(super) fn clear(&mut self) {
         *self = Self::Clear;
     }
 
-    /// Somebody wants it to run.
+    /// Unblocks the thread, or prevents its next attempt to block.
     pub(super) fn unblock(&mut self) -> Unblocked {
         match *self {
             Self::Blocked => {
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_unblocked_before_does_not_block() {
+    fn an_entry_that_is_unblocked_early_does_not_block() {
         let mut entry = Entry::default();
         assert_eq!(entry.unblock(), Unblocked::IsSet);
         assert_eq!(entry.unblock(), Unblocked::IsSet);

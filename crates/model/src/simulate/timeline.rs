@@ -1,4 +1,4 @@
-//! Who hears what happens, to draw it.
+//! The observer of a simulation, which records its events to draw them.
 
 mod chrome;
 
@@ -7,59 +7,59 @@ pub use self::chrome::Chrome;
 use super::client::Thread;
 use super::moment::Moment;
 
-/// Hears of everything that happens in a simulation.
+/// An observer of the events of a simulation.
 pub trait Timeline {
-    /// Whether anybody listens; if not, nothing is told.
+    /// If false, no event is reported.
     const LISTENS: bool;
 
-    /// A thread did something, from one moment to another.
+    /// Reports an activity of a thread from one moment to another.
     fn thread(&mut self, thread: Thread, activity: Activity, from: Moment, to: Moment);
 
-    /// A packet of a message passed a link of a node.
+    /// Reports a packet of a message that passed a link of a node.
     fn packet(&mut self, node: u32, link: Link, message: u64, from: Moment, to: Moment);
 
-    /// A message has been sent by a thread.
+    /// Reports that a thread has sent a message.
     fn sent(&mut self, message: u64, by: Thread, at: Moment);
 
-    /// A thread has received it.
+    /// Reports that a thread has received a message.
     fn received(&mut self, message: u64, by: Thread, at: Moment);
 
-    /// So many threads of a node are active from now on.
+    /// Reports the number of active threads of a node from now on.
     fn active(&mut self, node: u32, threads: u32, at: Moment);
 }
 
-/// What threads do.
+/// An activity of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Activity {
-    /// What the program wants computed.
+    /// A computation of the program.
     Computes,
     /// A call that sends.
     Sends,
     /// A call that receives.
     Receives,
-    /// Looking for a message again and again.
+    /// Polling for a message.
     Polls,
     /// A call that wakes.
     Wakes,
-    /// Blocked, until a message comes.
+    /// Blocked until a message arrives.
     AwaitsMessage,
-    /// Blocked, until another thread wakes it.
+    /// Blocked until another thread wakes it.
     Sleeps,
-    /// Waiting for all others.
+    /// Waiting for all other threads at a meeting.
     Meets,
 }
 
 /// A direction of a node's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Link {
-    /// Into the network.
+    /// From the node into the network.
     Out,
-    /// Out of it.
+    /// From the network into the node.
     In,
 }
 
-/// Nobody.
+/// An observer that ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
@@ -74,7 +74,7 @@ impl Timeline for Silent {
 }
 
 impl Activity {
-    /// What it is called.
+    /// Returns the name of this activity.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,9 +1,13 @@
-//! The distributed ray tracer: renderers that compute and miss at random, handlers that serve the misses of others.
+//! The distributed ray tracer: renderers compute and miss at random, and handlers serve the misses
+//! of other nodes.
 //!
-//! It is the same program that [`predict`](crate::predict) has equations for, made of the same [`Scenario`] and parameters, and counts what they predict; but here requests and
-//! answers are messages, handlers have queues, and links are busy. A renderer misses as often in a frame as the miss model says; between two misses it
-//! computes for a random time; the brick's home is any other node. The handler serves a request with its share of the work, and an answer with the rest. When all
-//! renderers of all nodes are through with a frame, the next one begins.
+//! It is the program for which [`predict`](crate::predict) has equations, with the same
+//! [`Scenario`] and parameters, and it measures the predicted quantities. Here, however, requests
+//! and answers are messages, handlers have queues, and links are busy. In a frame a renderer misses
+//! as often as the miss model says. Between two misses it computes for a random time. The brick's
+//! home is a random other node. The handler serves a request with the request's share of the work,
+//! and an answer with the rest. The next frame begins when all renderers of all nodes have
+//! completed the frame.
 //!
 //! # Source
 //! Parker 2013, chapters 5 to 7.
@@ -22,44 +26,45 @@ use crate::parameters::Parameters;
 use crate::tracer::{Answers, Scenario};
 use crate::units::{self, Nanoseconds, Rate};
 
-/// More misses take days.
+/// The maximum number of misses. More take days.
 const MISSES_MAX: f64 = 1e10;
 
-/// What is simulated.
+/// A simulation of the ray tracer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tracer {
-    /// Nodes, renderers, and what is different.
+    /// The numbers of nodes and renderers, and the differences from the parameters.
     pub scenario: Scenario,
-    /// Frames.
+    /// The number of frames.
     pub frames: u32,
-    /// How long work takes.
+    /// The distribution of work.
     pub work: Work,
-    /// Whether data is put into the cache.
+    /// If true, data is put into the cache.
     pub injects: bool,
-    /// Whether all renderers wait for the last one at the end of a frame. If not, the run ends when the first one is through with its frames, so that all of it
-    /// is as the model has it: nobody ever waits for the last.
+    /// If true, all renderers wait for the last one at the end of a frame. Otherwise the run ends
+    /// when the first renderer has completed its frames. Then no renderer ever waits for the last
+    /// one, as in the model.
     pub meets: bool,
-    /// Where random numbers begin.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 
-/// How work is distributed around its mean.
+/// The distribution of work around its mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Work {
-    /// Exponentially, as in the model.
+    /// Exponential, as in the model.
     #[default]
     Exponential,
-    /// Not at all.
+    /// Constant.
     Constant,
 }
 
 impl Work {
-    /// Both.
+    /// All variants.
     pub const ALL: [Self; 2] = [Self::Exponential, Self::Constant];
 
-    /// What it is called.
+    /// Returns the name of this variant, as options and files spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -69,60 +74,61 @@ impl Work {
     }
 }
 
-/// What a simulation found: the quantities of [`Prediction`](crate::Prediction), under the same names.
+/// The result of a simulation: the quantities of [`Prediction`](crate::Prediction), under the same
+/// names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Found {
-    /// Nodes.
+    /// The number of nodes.
     pub nodes: u32,
-    /// Renderers on each.
+    /// The number of renderers on each node.
     pub renderers: u32,
-    /// A frame without waiting for others: misses times cycle, in milliseconds.
+    /// The time of a frame without waiting for others, misses times cycle, in milliseconds.
     #[serde(rename = "mean_frame_ms", serialize_with = "units::milliseconds")]
     pub mean_frame: Nanoseconds,
-    /// A frame until the last renderer is through with it, in milliseconds.
+    /// The time of a frame until the last renderer has completed it, in milliseconds.
     #[serde(rename = "frame_ms", serialize_with = "units::milliseconds")]
     pub frame: Nanoseconds,
-    /// Misses of one renderer in one frame.
+    /// The number of misses of one renderer in one frame.
     pub misses: f64,
     /// The mean speed of a renderer that runs.
     pub renderer_speed: f64,
     /// The mean speed of a handler that runs.
     pub handler_speed: f64,
-    /// How long a renderer waits for a miss, from the end of its call that sends.
+    /// The time that a renderer waits for a miss, from the end of its call that sends.
     #[serde(rename = "miss_wait_ns")]
     pub miss: Nanoseconds,
-    /// From one miss of a renderer to its next.
+    /// The time from one miss of a renderer to its next.
     #[serde(rename = "cycle_ns")]
     pub cycle: Nanoseconds,
-    /// Misses that come to a handler.
+    /// The rate of misses that arrive at a handler.
     #[serde(rename = "arrivals_per_us", serialize_with = "units::per_microsecond")]
     pub arrivals: Rate,
-    /// Shares of time in which `i` renderers run and the handler does not.
+    /// The shares of time in which `i` renderers run and the handler does not.
     #[serde(rename = "without_handler_shares")]
     pub without_handler: Vec<f64>,
-    /// Shares of time in which `i` renderers and the handler run.
+    /// The shares of time in which `i` renderers and the handler run.
     #[serde(rename = "with_handler_shares")]
     pub with_handler: Vec<f64>,
     /// The share of time in which a link into the network is busy.
     #[serde(rename = "link_out_share")]
     pub link_out: f64,
-    /// The share of time in which a link out of it is busy.
+    /// The share of time in which a link out of the network is busy.
     #[serde(rename = "link_in_share")]
     pub link_in: f64,
-    /// The time that was simulated, in milliseconds.
+    /// The simulated time, in milliseconds.
     #[serde(rename = "simulated_ms", serialize_with = "units::milliseconds")]
     pub simulated: Nanoseconds,
-    /// Misses in all.
+    /// The total number of misses.
     #[serde(skip)]
     pub miss_count: u64,
-    /// What happened.
+    /// The event counters.
     #[serde(skip)]
     pub counts: Counts,
 }
 
 impl Tracer {
-    /// So many frames of a scenario.
+    /// Creates a simulation of `frames` frames of a scenario.
     #[must_use]
     pub const fn new(scenario: Scenario, frames: u32, seed: u64) -> Self {
         Self {
@@ -135,10 +141,11 @@ impl Tracer {
         }
     }
 
-    /// Simulates it; `progress` hears which share of it is done.
+    /// Runs the simulation. `progress` receives the completed share.
     ///
     /// # Errors
-    /// [`ModelError`] where a parameter or the scenario is outside of where the program makes sense.
+    /// [`ModelError`] if a parameter or the scenario is outside the range in which the program
+    /// makes sense.
     pub fn run<T: Timeline>(
         self,
         parameters: &Parameters,
@@ -171,11 +178,12 @@ impl Tracer {
         let renderers = f64::from(scenario.nodes) * f64::from(scenario.renderers);
         let all = misses * renderers * f64::from(self.frames);
         if misses > f64::from(u32::MAX) || all > MISSES_MAX {
-            let expected = format!("up to {MISSES_MAX:e} in all, or nobody lives to see it");
+            let expected = format!("up to {MISSES_MAX:e} in all; more take too long");
             return Err(DomainError::new("misses to simulate", all, expected).into());
         }
         if parameters.tracer.other_requests.0 > 0.0 {
-            // A handler that is asked for more than it serves never gets to its own.
+            // A handler with more other requests than it can serve never gets to its own work, so
+            // the prediction checks the load.
             crate::predict(parameters, scenario)?;
         }
         let parameters = scenario.slowed(parameters)?;
@@ -210,7 +218,7 @@ impl Tracer {
             },
             misses: client.misses_per_frame,
             renderer_speed: client.rendered / client.rendering,
-            // A handler that has nothing to compute is as fast as any.
+            // A handler without work has no speed; 1 is as good as any.
             handler_speed: match client.handling.0 > 0.0 {
                 true => client.handled / client.handling,
                 false => 1.0,
@@ -230,7 +238,7 @@ impl Tracer {
 }
 
 impl Found {
-    /// The share of time in which the handler runs.
+    /// Returns the share of time in which the handler runs.
     #[must_use]
     pub fn handler_share(&self) -> f64 {
         self.with_handler.iter().sum()
@@ -238,7 +246,7 @@ impl Found {
 }
 
 impl Answers {
-    /// Whether answers go straight to the renderer.
+    /// Returns whether answers go directly to the renderer.
     const fn are_direct(self) -> bool {
         !matches!(self, Self::ToHandler)
     }

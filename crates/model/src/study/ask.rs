@@ -1,16 +1,17 @@
-//! What all sweeps share: the scenario that they begin at, and frames of scenarios beside it.
+//! The common part of all sweeps: the scenario at which they begin, and the frames of similar
+//! scenarios.
 
 use super::chart::Chart;
 use crate::error::ModelError;
 use crate::parameters::Parameters;
 use crate::tracer::{Prediction, Scenario, predict};
 
-/// The study's figures have no more renderers than that on a node.
+/// The maximum number of renderers on a node in the study's figures.
 const RENDERERS_MAX: u32 = 7;
-/// Nodes of the study's figures.
+/// The numbers of nodes in the study's figures.
 pub(super) const NODES: [u32; 7] = [8, 16, 32, 64, 128, 256, 512];
 
-/// Parameters, and where sweeps begin.
+/// Parameters, and the scenario at which sweeps begin.
 pub(super) struct Asked<'parameters> {
     pub(super) parameters: &'parameters Parameters,
     pub(super) base: Scenario,
@@ -25,34 +26,34 @@ impl<'parameters> Asked<'parameters> {
         predict(self.parameters, scenario)
     }
 
-    /// A frame without waiting for the last node, in milliseconds.
+    /// Returns the time of a frame without waiting for the last node, in milliseconds.
     pub(super) fn mean_frame(&self, scenario: &Scenario) -> Result<f64, ModelError> {
         Ok(self.predict(scenario)?.mean_frame.milliseconds())
     }
 
-    /// A frame with waiting for the last node, in milliseconds.
+    /// Returns the time of a frame including the wait for the last node, in milliseconds.
     pub(super) fn frame(&self, scenario: &Scenario) -> Result<f64, ModelError> {
         Ok(self.predict(scenario)?.frame.milliseconds())
     }
 
-    /// How much longer a frame takes than in another scenario.
+    /// Returns the time of a frame relative to that in another scenario.
     pub(super) fn slowdown(&self, slow: &Scenario, fast: &Scenario) -> Result<f64, ModelError> {
         Ok(self.mean_frame(slow)? / self.mean_frame(fast)?)
     }
 
-    /// The nodes and renderers of the base, for titles.
+    /// Returns the numbers of nodes and renderers of the base, for titles.
     pub(super) fn size(&self) -> String {
         let nodes = counted(self.base.nodes, "node");
         let renderers = counted(self.base.renderers, "renderer");
         format!("{nodes}, {renderers}")
     }
 
-    /// The base on so many nodes.
+    /// Returns the base with another number of nodes.
     pub(super) fn on(&self, nodes: u32) -> Scenario {
         Scenario { nodes, ..self.base }
     }
 
-    /// The base with so many renderers.
+    /// Returns the base with another number of renderers.
     pub(super) fn with(&self, renderers: u32) -> Scenario {
         Scenario {
             renderers,
@@ -60,7 +61,7 @@ impl<'parameters> Asked<'parameters> {
         }
     }
 
-    /// These numbers of nodes, which grow, with that of the base among them.
+    /// Returns these increasing numbers of nodes, and that of the base among them.
     pub(super) fn nodes_among(&self, counts: &[u32]) -> Vec<u32> {
         let mut counts = counts.to_vec();
         if let Err(place) = counts.binary_search(&self.base.nodes) {
@@ -69,7 +70,8 @@ impl<'parameters> Asked<'parameters> {
         counts
     }
 
-    /// As many renderers as the study's figures have, and the base's, if a core has contexts for them.
+    /// Returns the renderer counts of the study's figures and of the base for which a core has
+    /// contexts.
     pub(super) fn renderers(&self) -> impl Iterator<Item = u32> + use<> {
         let contexts = self.parameters.core.contexts;
         let speeds = self
@@ -81,7 +83,7 @@ impl<'parameters> Asked<'parameters> {
         1..=most
     }
 
-    /// Points of a function that may fail.
+    /// Evaluates a fallible function at a number of places.
     pub(super) fn points<Place: Copy + Into<f64>>(
         places: impl IntoIterator<Item = Place>,
         of: impl Fn(Place) -> Result<f64, ModelError>,
@@ -90,7 +92,7 @@ impl<'parameters> Asked<'parameters> {
         places.into_iter().map(point).collect()
     }
 
-    /// A line over the nodes of the figures, and its value for those that are asked about.
+    /// Creates a line over the node counts of the figures and of the base.
     pub(super) fn line_over_nodes(
         &self,
         chart: &mut Chart,
@@ -107,7 +109,7 @@ impl<'parameters> Asked<'parameters> {
         Ok(())
     }
 
-    /// The same over renderers.
+    /// Creates a line over renderer counts.
     pub(super) fn line_over_renderers(
         &self,
         chart: &mut Chart,
@@ -122,7 +124,7 @@ impl<'parameters> Asked<'parameters> {
     }
 }
 
-/// The word as it stands after that number.
+/// Formats a number with a word in the singular or plural.
 pub(super) fn counted(count: u32, word: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {word}{ending}")

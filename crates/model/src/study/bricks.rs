@@ -1,4 +1,5 @@
-//! Bricks of other sizes, answers straight to renderers, and all that helps together (sections 8.8 to 8.10).
+//! Bricks of other sizes, answers directly to renderers, and all improvements together (sections
+//! 8.8 to 8.10).
 
 use super::ask::{Asked, counted};
 use super::chart::{Axis, Chart};
@@ -10,9 +11,9 @@ use crate::units::Nanoseconds;
 const EDGE: Axis = Axis::linear("edge of a brick", "elements");
 const SPEEDUP: Axis = Axis::linear("speedup", "");
 const NODES_AXIS: Axis = Axis::logarithmic("nodes", "");
-/// The smallest brick that is looked at.
+/// The edge of the smallest brick of a sweep.
 const EDGE_MIN: u32 = 1;
-/// Edges beyond that of the parameters.
+/// The number of larger edges than that of the parameters in a sweep.
 const BEYOND: u32 = 3;
 
 fn edges(asked: &Asked<'_>) -> impl Iterator<Item = u32> + use<> {
@@ -28,7 +29,7 @@ fn brick(base: Scenario, edge: u32, brick_law: BrickLaw, answers: Answers) -> Sc
     }
 }
 
-/// The edge with the shortest frame, and that frame.
+/// Returns the edge with the shortest frame, and the time of that frame.
 fn best(
     asked: &Asked<'_>,
     base: Scenario,
@@ -45,7 +46,7 @@ fn best(
     Ok(best)
 }
 
-/// Speedups over the bricks of the parameters.
+/// Computes the speedups relative to the bricks of the parameters.
 fn speedups(
     asked: &Asked<'_>,
     base: Scenario,

@@ -1,4 +1,4 @@
-//! What an answer consists of: lines over an axis, and what is read off them.
+//! The parts of an answer: lines over an axis, and the values read off them.
 
 use serde::Serialize;
 
@@ -6,31 +6,31 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Chart {
-    /// Which question it answers.
+    /// The name of the question.
     pub question: &'static str,
-    /// Which of the study's figures shows the same.
+    /// The number of the study's figure of the same quantity, if there is one.
     pub figure: Option<u32>,
-    /// What is shown.
+    /// The title.
     pub title: String,
-    /// What it is over.
+    /// The horizontal axis.
     pub x: Axis,
-    /// What it is.
+    /// The vertical axis.
     pub y: Axis,
-    /// The lines, in the order in which they are told apart.
+    /// The lines, in the order of their colours.
     pub lines: Vec<Line>,
-    /// What is read off them.
+    /// The values read off the lines.
     pub notes: Vec<Note>,
 }
 
-/// What numbers stand for.
+/// The meaning of the numbers of an axis.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Axis {
-    /// What they are.
+    /// The quantity.
     pub name: &'static str,
-    /// Their unit, if they have one.
+    /// The unit, or an empty text.
     pub unit: &'static str,
-    /// Whether only their magnitude matters.
+    /// If true, the axis is logarithmic.
     pub is_logarithmic: bool,
 }
 
@@ -38,21 +38,21 @@ pub struct Axis {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Line {
-    /// What tells it from the others.
+    /// The name of the line.
     pub name: String,
-    /// Its points, from left to right.
+    /// The points, from left to right.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Something that is read off the lines.
+/// A value read off the lines.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Note {
-    /// What.
+    /// The description.
     pub name: String,
-    /// How much it is.
+    /// The value.
     pub value: f64,
-    /// Its unit, if it has one.
+    /// The unit, or an empty text.
     pub unit: &'static str,
 }
 
@@ -82,13 +82,13 @@ impl Chart {
         });
     }
 
-    /// The note of that name.
+    /// Returns the note of that name.
     #[must_use]
     pub fn note(&self, name: &str) -> Option<&Note> {
         self.notes.iter().find(|note| note.name == name)
     }
 
-    /// Every place on the axis at which a line has a point, from left to right.
+    /// Returns every place on the axis at which a line has a point, from left to right.
     #[must_use]
     pub fn places(&self) -> Vec<f64> {
         let points = self.lines.iter().flat_map(|line| &line.points);
@@ -116,7 +116,7 @@ impl Axis {
         }
     }
 
-    /// Name and unit.
+    /// Returns the name with the unit.
     #[must_use]
     pub fn label(&self) -> String {
         match self.unit {
@@ -127,7 +127,7 @@ impl Axis {
 }
 
 impl Line {
-    /// The value at a place at which it has a point.
+    /// Returns the value at a place, if the line has a point there.
     #[must_use]
     pub fn at(&self, place: f64) -> Option<f64> {
         let point = self.points.iter().find(|&&(x, _)| x == place);

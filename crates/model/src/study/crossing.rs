@@ -1,15 +1,16 @@
-//! Where a rising curve reaches a value: by bisection, since some of them have a kink.
+//! The search for the place at which a rising curve reaches a value. It is a bisection, since some
+//! curves have a kink.
 
 use crate::error::ModelError;
 
-/// Beyond this it is not looked for: 2²⁰.
+/// The end of the search: 2²⁰.
 const FAR: f64 = 1_048_576.0;
 const HALVINGS: u32 = 80;
 
-/// Where `of` reaches `value`, to the last digits, if it does so before 2²⁰.
+/// Returns the place at which `of` reaches `value`, to the last digits, if that is before 2²⁰.
 ///
 /// # Errors
-/// Those of `of`.
+/// The errors of `of`.
 pub(super) fn reaches(
     value: f64,
     of: impl Fn(f64) -> Result<f64, ModelError>,

@@ -11,12 +11,13 @@ use crate::units::Nanoseconds;
 const SLOWDOWN: Axis = Axis::linear("slowdown", "");
 const SPEEDUP: Axis = Axis::linear("speedup", "");
 const NODES_AXIS: Axis = Axis::logarithmic("nodes", "");
-/// To where slower steps are followed, in microseconds, and in how many steps.
+/// The largest delay of a sweep, in microseconds, and the number of its steps.
 const FAR_US: f64 = 20.0;
 const STEPS: u32 = 40;
 
-/// How much slower each step is where there is no such interface, in receives: what the study estimates in section 8.7 for a
-/// notification, and for the wire "less than half" of the others, of which its shares come out.
+/// The delay of each step without such an interface, in receives. The study estimates it in section
+/// 8.7 for a notification, and for the wire as "less than half" of the others; its shares follow
+/// from that.
 const WITHOUT_INTERFACE: [(Delay, f64); 4] = [
     (Delay::Wire, 0.5),
     (Delay::Receive, 1.0),
@@ -28,7 +29,7 @@ fn to(far: f64) -> impl Iterator<Item = f64> {
     (0..=STEPS).map(move |step| far * f64::from(step) / f64::from(STEPS))
 }
 
-/// A base of a sweep, slower by that many microseconds in one step or several.
+/// Returns a scenario with a delay, in microseconds, of one step or several.
 fn slower(base: Scenario, microseconds: f64, delay: Delay) -> Scenario {
     let time = Nanoseconds::from_microseconds(microseconds);
     Scenario {
@@ -37,7 +38,8 @@ fn slower(base: Scenario, microseconds: f64, delay: Delay) -> Scenario {
     }
 }
 
-/// The slowdown by a step that takes longer, with a line for each renderer count, and where it is 2.
+/// Computes the slowdown by a step that takes longer: a line for each renderer count, and the delay
+/// at which the slowdown is 2.
 fn slowdowns(asked: &Asked<'_>, what: &'static str, delay: Delay) -> Result<Chart, ModelError> {
     let title = format!("{what}, {}", counted(asked.base.nodes, "node"));
     let mut chart = Chart::new(title, Axis::linear(what, "µs"), SLOWDOWN);
@@ -114,7 +116,7 @@ pub(super) fn wake(asked: &Asked<'_>) -> Result<Vec<Chart>, ModelError> {
         };
         asked.slowdown(&scenario, &asked.base)
     };
-    // Falling asleep hides behind a miss that is on its way: the model tells of no longer sleeps.
+    // Falling asleep overlaps the miss, and the model does not hold for longer sleeps.
     let base = Scenario {
         queues: QueueModel::Study,
         ..asked.base
@@ -201,7 +203,7 @@ pub(super) fn all(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     let title = format!("slower steps, {}", asked.size());
     let x = Axis::linear("added time", "µs");
     let mut chart = Chart::new(title, x, SLOWDOWN);
-    // Sleeping hides behind the miss, and is beside waking in a chart of its own.
+    // Sleeping overlaps the miss, and has a chart of its own beside waking.
     for delay in Delay::ALL
         .into_iter()
         .filter(|&delay| delay != Delay::Sleep)
@@ -221,7 +223,7 @@ pub(super) fn all(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     Ok(chart)
 }
 
-/// How much of what the interface gains is due to each step, by the slopes of the slowdowns.
+/// Computes the share of the interface's gain due to each step, from the slopes of the slowdowns.
 pub(super) fn shares(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     let title = format!(
         "shares of the gain, by what each step takes without the interface, {}",

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::chart::{Axis, Chart};
 
 const SIZE: (u32, u32) = (760, 440);
-/// Where the names stand, beside the plot.
+/// The width of the names beside the plot.
 const NAMES_WIDTH: u32 = 230;
 
 type Area<'svg> = DrawingArea<SVGBackend<'svg>, Shift>;
@@ -25,7 +25,7 @@ impl Chart {
     /// The chart as an SVG document.
     ///
     /// # Errors
-    /// [`PictureError`] where the library that draws fails.
+    /// [`PictureError`] if the drawing library fails.
     pub fn svg(&self) -> Result<String, PictureError> {
         let mut svg = String::new();
         let drawn = self.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area());
@@ -90,7 +90,7 @@ impl Chart {
 }
 
 impl Axis {
-    /// Where a number stands.
+    /// Returns the place of a number on the axis.
     fn place(&self, number: f64) -> f64 {
         if self.is_logarithmic {
             number.log2()
@@ -99,7 +99,7 @@ impl Axis {
         }
     }
 
-    /// What stands at a place.
+    /// Returns the label of a place on the axis.
     fn told(&self, place: f64) -> String {
         let number = if self.is_logarithmic {
             place.exp2()
@@ -113,14 +113,14 @@ impl Axis {
         }
     }
 
-    /// From where to where numbers reach, with a margin as a share of that.
+    /// Returns the range of numbers, extended by a margin as a share of it.
     fn extent(&self, numbers: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
         let (low, high) = numbers
             .map(|number| self.place(number))
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), place| {
                 (low.min(place), high.max(place))
             });
-        // A level line has room around it, and so has a single point.
+        // A level line gets space around it, and so does a single point.
         let room = match high - low {
             width if width > 1e-9 => margin * width,
             _ => 0.5,
@@ -129,7 +129,7 @@ impl Axis {
     }
 }
 
-/// Colours that go once around, dark enough to be read.
+/// Returns one of `count` colours around the colour circle, dark enough to be read.
 fn style_of(index: usize, count: usize) -> ShapeStyle {
     let hue = index as f64 / count.max(1) as f64;
     HSLColor(hue, 0.85, 0.38).stroke_width(2)

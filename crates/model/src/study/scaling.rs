@@ -76,7 +76,7 @@ pub(super) fn states(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     Ok(chart)
 }
 
-/// A line for each renderer count over the nodes of the figures.
+/// Creates a line for each renderer count over the nodes of the figures.
 fn over_nodes(
     asked: &Asked<'_>,
     chart: &mut Chart,

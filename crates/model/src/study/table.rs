@@ -1,11 +1,12 @@
-//! A chart as a table: a row for each place on the axis, a column for each line, and the notes below.
+//! A chart as a table: a row for each place on the axis, a column for each line, and the notes
+//! below.
 
 use std::fmt::Write as _;
 
 use super::chart::Chart;
 
 impl Chart {
-    /// The table, with a head that says what it is.
+    /// Returns the table, with a descriptive heading.
     #[must_use]
     pub fn table(&self) -> String {
         let figure = self
@@ -44,7 +45,7 @@ impl Chart {
     }
 }
 
-/// A number with five digits that count, and no zeros behind the point.
+/// Formats a number with five significant digits, without trailing zeros.
 fn short(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();

@@ -1,4 +1,4 @@
-//! The answers against what the study reads off its figures.
+//! Compares the answers with the values that the study reads off its figures.
 
 use super::*;
 
@@ -99,8 +99,9 @@ fn what_the_study_reads_off_its_figures() {
     );
 }
 
-/// Section 8.7: latency, receive, send and notification "contribute 18%, 16%, 35%, 32%, respectively, [...] when those latencies and
-/// overheads are small and 3%, 27%, 16%, and 54%, respectively, as those overheads approach the right half of this graph".
+/// Section 8.7: latency, receive, send and notification "contribute 18%, 16%, 35%, 32%,
+/// respectively, [...] when those latencies and overheads are small and 3%, 27%, 16%, and 54%,
+/// respectively, as those overheads approach the right half of this graph".
 #[test]
 fn what_each_part_of_the_interface_contributes() {
     for (name, short, long) in [
@@ -120,7 +121,8 @@ fn what_each_part_of_the_interface_contributes() {
     }
 }
 
-/// Section 8.9: "4.81 % to 16.6 %" below the best brick, 8.99 % on average there; "1.14 % penalty" beyond it.
+/// Section 8.9: "4.81 % to 16.6 %" below the best brick, 8.99 % on average there; "1.14 % penalty"
+/// beyond it.
 #[test]
 fn answers_straight_to_the_renderer_gain_most_with_small_bricks() {
     let charts = answer(Question::DirectBricks);
@@ -174,7 +176,8 @@ fn no_more_threads_are_asked_about_than_have_speeds() {
     assert_eq!(charts[0].lines.len(), 3);
 }
 
-/// On a machine of short latencies, or with small bricks, a point of one sweep was outside of where the model holds, and no chart at all came out.
+/// On a machine of short latencies, or with small bricks, the model did not hold at one point of a
+/// sweep, and the whole chart was missing.
 #[test]
 fn every_question_is_answered_for_every_machine_and_brick() {
     for name in Parameters::names() {

@@ -1,6 +1,8 @@
-//! A scenario applied to a machine: the node that the model solves, and the machine that is simulated.
+//! The application of a scenario to a machine: the node that the model solves, and the machine that
+//! is simulated.
 //!
-//! Each option changes both here, side by side: what it is in equations, and what it is in steps.
+//! Each option changes both. The two changes are side by side here: one in the equations, one in
+//! the steps.
 
 use super::scenario::{Answers, QueueModel, Scenario, Sends, Slower};
 use crate::error::{DomainError, ModelError};
@@ -9,11 +11,11 @@ use crate::node::{Links, Node, Queues, Waits};
 use crate::parameters::Parameters;
 use crate::units::{Bytes, Nanoseconds};
 
-/// How far a time may be off that was written in another unit.
+/// The tolerance for a time that was given in another unit.
 const ROUNDING_NS: f64 = 1e-6;
 
 impl Scenario {
-    /// Misses of one renderer in one frame.
+    /// Returns the number of misses of one renderer in one frame.
     pub(crate) fn misses(&self, parameters: &Parameters) -> Result<f64, DomainError> {
         let tracer = &parameters.tracer;
         let model = MissModel {
@@ -30,7 +32,7 @@ impl Scenario {
         Ok(misses * growth)
     }
 
-    /// A node of the machine with all that is different.
+    /// Returns a node of the machine with the changes of the scenario.
     pub(super) fn node(&self, parameters: &Parameters, misses: f64) -> Result<Node, ModelError> {
         self.slower.check()?;
         let Parameters {
@@ -64,8 +66,9 @@ impl Scenario {
         };
         self.answer(parameters, receive, &mut node);
         self.send(parameters, response, &mut node)?;
-        // Falling asleep hides behind the miss that is on its way, and the study's model holds for no more
-        // than that. With links a miss also waits in queues, and `Links` takes the sleep off the whole of it.
+        // Falling asleep overlaps the miss. The study's model holds only while it takes no longer
+        // than the miss. With links a miss also waits in queues, and `Links` subtracts the sleep
+        // from the total.
         let left = node.round_trip - slower.sleep;
         if self.queues == QueueModel::Study && left.0 < -ROUNDING_NS {
             let expected = format!(
@@ -82,7 +85,9 @@ impl Scenario {
         Ok(node)
     }
 
-    /// What a miss meets on its way to a node and back. Latencies are those of the simulator's steps, without what is a thread's work.
+    /// Returns the latencies and service times of a miss on its way to a node and back.
+    ///
+    /// The latencies are those of the simulator's steps, without the work of threads.
     fn links(&self, parameters: &Parameters, node: &Node) -> Links {
         let Parameters {
             message,
@@ -96,12 +101,12 @@ impl Scenario {
             false => (message.poll_period + interface.trip) / 2.0,
         };
         let is_notified = self.waits == Waits::Notified;
-        // The last step is the handler's waking of the renderer, or the renderer's own receive.
+        // The last step: the handler wakes the renderer, or the renderer itself receives.
         let last = match self.answers {
             Answers::ToHandler => noticed(is_notified) + message.wake_latency,
             _ => noticed(self.waits != Waits::AllPoll),
         };
-        // The call itself is a part of the work.
+        // The call itself is part of the thread's work, so it is subtracted.
         let sent = |is_inline| match is_inline {
             true => interface.inline_latency - interface.inline,
             false => message.send_latency - message.send,
@@ -112,7 +117,8 @@ impl Scenario {
         let latency = sending + way * 2.0 + noticed(is_notified) + last;
         let receive = self.receive(parameters, is_notified);
         let (answer, ask) = tracer.handler_parts();
-        // The renderer runs while the call that wakes it goes on, and falls asleep while its request is under way.
+        // The renderer already runs while the call that wakes it continues, and it falls asleep
+        // while its request is under way. Both overlap the miss.
         let wake = message.wake + self.slower.wake;
         let (computing, for_answer, hidden) = match self.answers {
             Answers::ToHandler => (
@@ -133,7 +139,8 @@ impl Scenario {
         }
     }
 
-    /// A call that receives, and being notified if the thread is.
+    /// Returns the time of a call that receives, including the notification if the thread is
+    /// notified.
     fn receive(&self, parameters: &Parameters, is_notified: bool) -> Nanoseconds {
         match is_notified {
             true => parameters.message.notify + self.slower.receive + self.slower.notification,
@@ -141,7 +148,9 @@ impl Scenario {
         }
     }
 
-    /// The machine for a simulation of this, with what is slower; how long a renderer takes to fall asleep is the program's.
+    /// Returns the machine for a simulation, with the slower steps.
+    ///
+    /// The simulated program itself adds the time that a renderer takes to fall asleep.
     pub(crate) fn slowed(&self, parameters: &Parameters) -> Result<Parameters, DomainError> {
         self.slower.check()?;
         let Slower {
@@ -155,7 +164,7 @@ impl Scenario {
         let mut slowed = parameters.clone();
         slowed.network.wire += wire;
         let message = &mut slowed.message;
-        // Before the interface hears of it: the message leaves later, too.
+        // The delay comes before the interface gets the command, so the message also leaves later.
         message.send += send;
         message.send_issue += send;
         message.send_latency += send;
@@ -167,7 +176,7 @@ impl Scenario {
         if let Sends::Inline { share } = self.sends {
             let interface = &mut slowed.interface;
             interface.inline_bandwidth.0 *= checked_share(share)?;
-            // Asked is what the loads and stores cost, not how much the interface takes at once.
+            // The scenario asks for the cost of the loads and stores, so the limit is lifted.
             interface.inline_bytes_max = u32::MAX;
         }
         if self.sends != Sends::Descriptors {
@@ -179,10 +188,10 @@ impl Scenario {
         Ok(slowed)
     }
 
-    /// A response in whole bytes: on the wire, and of data.
+    /// Returns the size of a response on the wire and the size of its data, in whole bytes.
     ///
     /// # Errors
-    /// [`DomainError`] of one that is longer than 4 GiB.
+    /// [`DomainError`] if the response is longer than 4 GiB.
     pub(crate) fn response_bytes(
         &self,
         parameters: &Parameters,
@@ -198,7 +207,7 @@ impl Scenario {
         }
     }
 
-    /// What a response is on the wire.
+    /// Returns the size of a response on the wire.
     fn response(&self, parameters: &Parameters) -> Bytes {
         let tracer = &parameters.tracer;
         match self.brick_edge {
@@ -238,7 +247,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// What goes from the handler to the renderer, if answers do.
+    /// Moves the work for an answer from the handler to the renderer, if answers go there directly.
     fn answer(&self, parameters: &Parameters, receive: Nanoseconds, node: &mut Node) {
         let Parameters {
             message, tracer, ..

@@ -1,4 +1,5 @@
-//! What is asked: a number of nodes and renderers, and what is not as on the machine and in the program that the parameters tell of.
+//! The scenario of a prediction: the numbers of nodes and renderers, and the differences from the
+//! machine and the program of the parameters.
 
 use std::ops::Add;
 
@@ -7,46 +8,49 @@ use crate::misses::BrickLaw;
 use crate::node::Waits;
 use crate::units::Nanoseconds;
 
-/// A question. [`Scenario::new`] asks about the machine and the program as they are; fields say what is different.
+/// A scenario. [`Scenario::new`] is the machine and the program as they are; the fields describe
+/// differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Scenario {
-    /// Worker nodes, `N_n`, from 1 to 10⁶.
+    /// The number of worker nodes, `N_n`, from 1 to 10⁶.
     pub nodes: u32,
-    /// Renderers on each, `N_r`; with the handler as many threads as a core has contexts, at most.
+    /// The number of renderers on each node, `N_r`. A core must have a context for each renderer
+    /// and for the handler.
     pub renderers: u32,
-    /// What takes longer.
+    /// The steps that take longer.
     pub slower: Slower,
-    /// Elements on an edge of a brick, if other than in the parameters.
+    /// The number of elements on an edge of a brick, if different from the parameters.
     pub brick_edge: Option<u32>,
-    /// How misses grow as bricks become smaller.
+    /// The growth of misses as bricks become smaller.
     pub brick_law: BrickLaw,
-    /// Where answers go.
+    /// The destination of answers.
     pub answers: Answers,
-    /// How messages are sent.
+    /// The way in which messages are sent.
     pub sends: Sends,
-    /// How threads wait.
+    /// The way in which threads wait.
     pub waits: Waits,
-    /// What messages wait for.
+    /// The queues in which messages wait in the model.
     pub queues: QueueModel,
 }
 
-/// What messages wait for in the model (see [`crate::node`]).
+/// The queues in which messages wait in the model (see [`crate::node`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum QueueModel {
     /// One open queue at each handler, as in the study.
     #[default]
     Study,
-    /// Handlers and links, each for itself: mostly within 3 % of the simulator, on three nodes and more.
+    /// A queue at each handler and each link. Mostly within 3 % of the simulator, on three or more
+    /// nodes.
     Links,
 }
 
 impl QueueModel {
-    /// Both.
+    /// All variants.
     pub const ALL: [Self; 2] = [Self::Study, Self::Links];
 
-    /// What it is called.
+    /// Returns the name of this variant, as options and files spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -56,7 +60,7 @@ impl QueueModel {
     }
 }
 
-/// What each step takes longer than on the machine of the parameters.
+/// The additional time of each step, relative to the machine of the parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Slower {
     /// A message on the wire.
@@ -65,15 +69,15 @@ pub struct Slower {
     pub send: Nanoseconds,
     /// A call that receives.
     pub receive: Nanoseconds,
-    /// Being told that a message is there; as receiving, and added to it.
+    /// The notification that a message has arrived. It adds to `receive`.
     pub notification: Nanoseconds,
     /// A handler's call that wakes a renderer.
     pub wake: Nanoseconds,
-    /// A renderer's falling asleep, while its request is under way.
+    /// A renderer that falls asleep, while its request is under way.
     pub sleep: Nanoseconds,
 }
 
-/// Something that can take longer.
+/// A step that can take longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Delay {
@@ -83,18 +87,19 @@ pub enum Delay {
     Send,
     /// A call that receives.
     Receive,
-    /// Being told that a message is there.
+    /// The notification that a message has arrived.
     Notification,
     /// A call that wakes.
     Wake,
     /// Falling asleep.
     Sleep,
-    /// The operating system, behind which the network interface is: sending, receiving and being notified.
+    /// The operating system between program and network interface: sending, receiving and
+    /// notification.
     System,
 }
 
 impl Delay {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 7] = [
         Self::Wire,
         Self::Send,
@@ -105,7 +110,7 @@ impl Delay {
         Self::System,
     ];
 
-    /// What it is called.
+    /// Returns the name of this variant, as options and files spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -121,7 +126,7 @@ impl Delay {
 }
 
 impl Slower {
-    /// One of them, by so much.
+    /// Creates a delay of one step by `time`.
     #[must_use]
     pub fn by(delay: Delay, time: Nanoseconds) -> Self {
         let mut slower = Self::default();
@@ -157,7 +162,7 @@ impl Slower {
     }
 }
 
-/// One after the other.
+/// Adds the delays of each step.
 impl Add for Slower {
     type Output = Self;
 
@@ -177,20 +182,20 @@ impl Add for Slower {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Answers {
-    /// To the handler, which wakes the renderer.
+    /// The handler, which wakes the renderer.
     #[default]
     ToHandler,
-    /// Straight to the renderer, which does all that the handler did.
+    /// The renderer, which does all the work that the handler did.
     Careful,
-    /// The same, and it does not look up what it knows.
+    /// The renderer, which skips the lookup of facts that it knows.
     Bold,
 }
 
 impl Answers {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 3] = [Self::ToHandler, Self::Careful, Self::Bold];
 
-    /// What it is called.
+    /// Returns the name of this variant, as options and files spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -201,24 +206,25 @@ impl Answers {
     }
 }
 
-/// How messages are sent (the study's section 8.6).
+/// The way in which messages are sent (the study's section 8.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Sends {
     /// By descriptors: the network interface fetches the bytes.
     #[default]
     Descriptors,
-    /// Requests inline, from registers; responses by descriptors.
+    /// Requests are sent inline, from registers; responses by descriptors.
     InlineRequests,
-    /// Both inline: handlers load and store the bytes of responses, with this share of what the core can load or store.
+    /// Both are sent inline. Handlers load and store the bytes of responses, at a share of the
+    /// core's bandwidth for loads and stores.
     Inline {
-        /// Above 0, up to 1.
+        /// The share, above 0 and up to 1.
         share: f64,
     },
 }
 
 impl Scenario {
-    /// The machine and the program as they are.
+    /// Creates the scenario without differences from the machine and the program of the parameters.
     #[must_use]
     pub fn new(nodes: u32, renderers: u32) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! A message's way: from the call that sends it to the note of its receiver.
+//! The path of a message, from the call that sends it to the note of its receiver.
 
 use super::{After, Does, Event, NONE, Simulation, UnderWay};
 use crate::simulate::client::{Client, Message, Note, Resumed, Thread};
@@ -8,7 +8,8 @@ use crate::simulate::timeline::{Activity, Link, Timeline};
 use crate::units::Bytes;
 
 impl<C: Client, T: Timeline> Simulation<C, T> {
-    /// A call that sends: work, then the command, or the bytes themselves and then the command.
+    /// Begins a call that sends: work, then the command; or the bytes themselves, and then the
+    /// command.
     pub(super) fn send(&mut self, thread: Thread, what: Message) {
         self.draw(thread, Activity::Sends);
         let now = self.now;
@@ -18,7 +19,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         if !what.is_inline {
             return self.work(thread, self.machine.message.send_issue, After::Command);
         }
-        // The core loads and stores each byte, and then tells the interface that all are there.
+        // The core loads and stores each byte, and then notifies the interface that all are stored.
         let copying = self
             .machine
             .interface
@@ -26,13 +27,15 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         self.work(thread, self.machine.inline_issue + copying, After::Stored);
     }
 
-    /// The bytes of an inline message are there: the interface begins, while the call that told it so goes on.
+    /// Handles an inline message after its bytes are stored: the interface begins, while the call
+    /// continues.
     pub(super) fn stored(&mut self, thread: Thread) {
         let resumed = self.accept(thread, self.machine.to_interface + self.machine.take_inline);
         self.work(thread, self.machine.inline, After::Client(resumed));
     }
 
-    /// The interface has a command: it checks it, and fetches the first bytes while the answer is on its way.
+    /// Handles a command at the interface: the interface checks it, and fetches the first bytes
+    /// while the answer is on its way to the core.
     pub(super) fn command(&mut self, thread: Thread) {
         let resumed = self.accept(thread, self.machine.fetch);
         self.state_mut(thread).after = After::Client(resumed);
@@ -40,7 +43,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             .put(self.now + self.machine.to_interface, Event::Reply(thread));
     }
 
-    /// Takes what a thread wants to send, if there is such a node and connection, and it is not too long to be inline; its first byte is ready after so long.
+    /// Accepts a thread's message if its node and connection exist and it is not too long to be
+    /// inline. Its first byte is ready after the time `ready`.
     fn accept(&mut self, thread: Thread, ready: Moment) -> Resumed {
         let what = &self.state(thread).message;
         let is_possible = what.node < self.layout.nodes
@@ -54,7 +58,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         Resumed::Sent
     }
 
-    /// A message is under way; its first byte is ready after so long.
+    /// Starts a message. Its first byte is ready after the time `ready`.
     fn issue(&mut self, from: Thread, ready: Moment) {
         let state = self.state(from);
         let (what, sent) = (state.message, state.call_began);
@@ -90,7 +94,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         Moment::from_picoseconds(self.machine.walk.picoseconds() * u64::from(count))
     }
 
-    /// Puts a message on the link: its packets pass one behind the other, and the first one comes out of the wire.
+    /// Puts a message on the link. Its packets pass one behind the other, and the first one leaves
+    /// the wire.
     pub(super) fn inject(&mut self, message: u32) {
         let under_way = self.messages.all[message as usize];
         let passing = self.machine.passing(under_way.left);
@@ -100,7 +105,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             .put(first + self.machine.wire, Event::Packet { message });
     }
 
-    /// A packet comes out of the network, when those before it have; the next one of its message is right behind it.
+    /// Receives a packet from the network, after those before it. The next packet of its message
+    /// follows directly.
     pub(super) fn eject(&mut self, message: u32) {
         let mut under_way = self.messages.all[message as usize];
         let what = under_way.what;
@@ -112,7 +118,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         let (first, last) = node.into.pass(self.now, passing);
         if T::LISTENS {
             let (from, number) = (under_way.from.node, under_way.number);
-            // It left a wire's length before.
+            // The packet left the sender one wire latency earlier.
             let left = self.now.since(self.machine.wire);
             self.timeline
                 .packet(from, Link::Out, number, left, left + passing);
@@ -139,7 +145,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         self.events.put(at, Event::Arrived { message });
     }
 
-    /// The header is there: may the sender write where it wants to, and where is that?
+    /// Handles the header of a message: checks the destination against the segment, and translates
+    /// it.
     fn check(&mut self, message: &mut UnderWay, connection: Connection) {
         let what = message.what;
         let data = u64::from(what.data_bytes);
@@ -153,7 +160,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         message.delay = self.walks(walks);
     }
 
-    /// Where a packet's data goes.
+    /// Stores a packet's data in the cache or in memory.
     fn place(&mut self, message: &mut UnderWay, connection: Connection, data: u32) {
         let what = message.what;
         let node = &mut self.nodes[what.node as usize];
@@ -174,7 +181,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// The next message from outside, if there will be one.
+    /// Schedules the next message from outside, if there is one.
     pub(super) fn expect_visit(&mut self, node: u32) {
         if let Some(visit) = self.client.visit(node) {
             let connections = self.layout.connections.len();
@@ -195,7 +202,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// A message from outside is there.
+    /// Handles the arrival of a message from outside.
     pub(super) fn visited(&mut self, node: u32, connection: u32, tag: u64) {
         let what = Message {
             node,
@@ -222,7 +229,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         self.expect_visit(node);
     }
 
-    /// A message is there: a note for its receiver, and the doorbell. Returns the node.
+    /// Handles the arrival of a message: adds a note for its receiver, and rings. Returns the node.
     pub(super) fn arrived(&mut self, message: u32) -> u32 {
         let under_way = self.messages.all[message as usize];
         let node = under_way.what.node;
@@ -255,7 +262,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
         let fetch = self.machine.fetch_per_byte * f64::from(under_way.in_memory);
         if under_way.in_memory > 0 {
-            // Whoever reads a part brings all of it, in turn.
+            // A receiver that reads a part of the data brings all of it into the cache, over time.
             let what = under_way.what;
             let node = &mut self.nodes[thread.node as usize];
             node.cache.bring(what.destination, what.data_bytes.into());

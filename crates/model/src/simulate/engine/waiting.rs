@@ -1,4 +1,4 @@
-//! How threads wait, and what ends that.
+//! The waiting of threads, and the events that end it.
 
 use super::{After, Does, Event, Simulation};
 use crate::simulate::client::{Client, Resumed, Thread};
@@ -8,17 +8,19 @@ use crate::simulate::timeline::{Activity, Timeline};
 use crate::units::Nanoseconds;
 
 impl<C: Client, T: Timeline> Simulation<C, T> {
-    /// The interface has answered: to a command, or whether a message is there.
+    /// Handles an answer of the interface: to a command, or to the question whether a message has
+    /// arrived.
     pub(super) fn reply(&mut self, thread: Thread) {
         let message = self.machine.message;
         match self.state(thread).after {
-            // What rang for a message that has been taken, or is there, need not ring again.
+            // An earlier ring was for a message that has been taken or is in the queue, so it is
+            // cleared.
             After::Checked if self.state(thread).notes.is_empty() => {
                 self.draw(thread, Activity::AwaitsMessage);
                 let state = self.state_mut(thread);
                 state.doorbell.clear();
                 let Blocks::Yes = state.doorbell.block() else {
-                    unreachable!("nobody has unblocked what is clear");
+                    unreachable!("a cleared entry has been unblocked");
                 };
                 state.after = After::Finish;
                 self.set(thread, Does::Blocked);
@@ -35,7 +37,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// A message rings for its receiver.
+    /// Rings for the receiver of a message.
     pub(super) fn ring(&mut self, thread: Thread) {
         match self.state_mut(thread).doorbell.unblock() {
             Unblocked::Runs => {
@@ -46,7 +48,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// A thread that was unblocked runs.
+    /// Continues a thread that was unblocked.
     pub(super) fn unblocked(&mut self, thread: Thread) {
         match self.state(thread).after {
             After::Finish => {
@@ -54,11 +56,11 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
                 self.work(thread, self.machine.message.notify_finish, After::Take);
             }
             After::Client(resumed) => self.proceed(thread, resumed),
-            other => unreachable!("nobody blocks before {other:?}"),
+            other => unreachable!("a thread was blocked before {other:?}"),
         }
     }
 
-    /// Looks for messages until there is one.
+    /// Polls until there is a message.
     pub(super) fn look(&mut self, thread: Thread) {
         let first = self.now + self.machine.to_interface;
         if self.state(thread).notes.is_empty() {
@@ -69,7 +71,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// A message is there: the next look finds it. The first look of a thread reaches the interface at `first`, and then one in each period.
+    /// Schedules the poll that finds a message. The first poll of a thread reaches the interface at
+    /// `first`, and then one in each period.
     pub(super) fn found(&mut self, thread: Thread, first: Moment) {
         let look = first.next_at(self.now, self.machine.poll_period);
         self.set(thread, Does::Finds);
@@ -77,7 +80,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         self.events.put(look + self.machine.to_interface, found);
     }
 
-    /// The core is back: who polled begins again.
+    /// Restarts the polls of threads after the core has come back.
     pub(super) fn look_again(&mut self, node: u32) {
         for number in 0..self.layout.threads {
             let thread = Thread { node, number };
@@ -87,7 +90,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// Another thread of the node runs after the latency of waking, if it sleeps by then.
+    /// Wakes another thread of the node. It runs after the latency of waking, if it sleeps by then.
     pub(super) fn wake_later(&mut self, node: u32, other: u32) {
         let threads = self.layout.threads;
         assert!(other < threads, "thread {other} of {threads} is woken");
@@ -101,7 +104,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// Waits for another thread, unless that has been there before.
+    /// Waits for a wake-up by another thread, unless one has arrived before.
     pub(super) fn sleep(&mut self, thread: Thread, activity: Activity, does: Does) {
         match self.state_mut(thread).alarm.block() {
             Blocks::No => self.proceed(thread, Resumed::Woken),
@@ -113,7 +116,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// Waits for all who meet; the last one lets all go on.
+    /// Waits at a meeting. The last thread to arrive lets all of them continue.
     pub(super) fn meet(&mut self, thread: Thread) {
         self.draw(thread, Activity::Meets);
         self.state_mut(thread).after = After::Client(Resumed::Met);

@@ -1,7 +1,8 @@
-//! Whether a packet's data goes into the receiver's cache (the study's figure 4), and what is there.
+//! The decision whether a packet's data goes into the receiver's cache (the study's figure 4), and
+//! the contents of that cache.
 //!
 //! ```text
-//!  message and connection agree  ─ yes ─► process is on the core ─ yes ─► INJECTED: lines are allocated
+//! message and connection agree ─ yes ─► process is on the core ─ yes ─► INJECTED: allocates lines
 //!            │ no                              │ no
 //!            └────────────────┬────────────────┘
 //!                             ▼
@@ -10,8 +11,10 @@
 //!                             ▼
 //!                         TO MEMORY
 //! ```
-//! What is in the cache is known by blocks, as large as a packet's data: a block is there until as many bytes have come in after it as the cache
-//! holds (first in, first out). That is kept only where it can make a difference: where all is injected, nobody asks.
+//! The contents of the cache are known by blocks, each as large as a packet's data. A block stays
+//! until as many bytes have come in after it as the cache holds (first in, first out). Blocks are
+//! recorded only if they can make a difference: if all data is injected, the contents do not
+//! matter.
 //!
 //! # Source
 //! Parker 2013, section 3.3.2 and figure 4.
@@ -20,33 +23,33 @@ use std::collections::HashMap;
 
 use crate::parameters::Parameters;
 
-/// Fewer blocks are not looked through.
+/// The smallest number of blocks at which evicted ones are removed.
 const BLOCKS_MIN: usize = 64;
 
-/// How the data of messages and connections is meant for the cache.
+/// The conditions for the injection of data into the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Injection {
     /// The message's hint.
     pub message: bool,
-    /// The connection's.
+    /// The connection's permission.
     pub connection: bool,
-    /// Whether the process is on the core.
+    /// The receiving process is on the core.
     pub is_on_core: bool,
 }
 
-/// Where data went.
+/// The destination of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Placed {
-    /// Into the cache, whatever it had to put out.
+    /// The cache: lines were allocated, which may evict others.
     Injected,
-    /// Into lines that the cache had.
+    /// Lines that the cache already held.
     Updated,
-    /// To memory.
+    /// Memory.
     ToMemory,
 }
 
 impl Injection {
-    /// Where data goes, if the cache has its lines or has not.
+    /// Returns the destination of data. `is_in_cache` says whether the cache holds its lines.
     #[must_use]
     pub const fn place(self, is_in_cache: bool) -> Placed {
         match (
@@ -60,16 +63,16 @@ impl Injection {
     }
 }
 
-/// What messages have put into a core's cache.
+/// The data that messages have put into a core's cache.
 #[derive(Clone, Debug)]
 pub(in crate::simulate) struct Cache {
     capacity: u64,
     block_bytes: u64,
-    /// Bytes that have come in since the begin.
+    /// The number of bytes that have come in since the start.
     brought: u64,
-    /// When each block came in, by that clock; nothing where nobody asks.
+    /// The value of `brought` when each block came in; `None` if the contents do not matter.
     blocks: Option<HashMap<u64, u64>>,
-    /// With so many of them those that have left are forgotten.
+    /// The number of blocks above which evicted ones are removed.
     blocks_max: usize,
 }
 
@@ -84,7 +87,7 @@ impl Cache {
         }
     }
 
-    /// Places a packet's data.
+    /// Stores a packet's data, and returns its destination.
     #[inline]
     pub(in crate::simulate) fn place(
         &mut self,
@@ -99,7 +102,8 @@ impl Cache {
         placed
     }
 
-    /// Notes that so many bytes from an address on are in the cache, because of a message or of who has read it.
+    /// Records that `bytes` bytes from an address on are in the cache, because a message was
+    /// injected or a thread has read it.
     pub(in crate::simulate) fn bring(&mut self, address: u64, bytes: u64) {
         let Some(blocks) = &mut self.blocks else {
             return;
@@ -113,7 +117,8 @@ impl Cache {
             self.brought += end - begin + 1;
             blocks.insert(block, self.brought);
         }
-        // Looked through when there are twice as many as were there last time, so that it costs each block little.
+        // Evicted blocks are removed when there are twice as many blocks as after the last removal,
+        // so that the cost per block is constant.
         if blocks.len() > self.blocks_max {
             let oldest = self.brought.saturating_sub(self.capacity);
             blocks.retain(|_, &mut came| came > oldest);
@@ -121,10 +126,10 @@ impl Cache {
         }
     }
 
-    /// What knowing of all blocks takes, if each is full.
+    /// Returns the memory of the record of all blocks if each block is full.
     pub(in crate::simulate) fn memory_bytes(parameters: &Parameters) -> u64 {
         let blocks = parameters.cache.bytes.0 / f64::from(parameters.network.packet_payload_bytes);
-        // Twice as many before they are looked through, and a table that is half full.
+        // Twice as many blocks before a removal, in a table that is half full.
         (4.0 * blocks) as u64 * size_of::<(u64, u64)>() as u64
     }
 
@@ -192,9 +197,9 @@ mod tests {
         assert_eq!(cache.place(bypassing, 0, 1024), Placed::ToMemory);
     }
 
-    /// Blocks of which little is known fill no cache by their bytes: looked through at each, they made a run quadratic.
+    /// Small pieces fill no cache by their bytes. A removal at each of them made a run quadratic.
     #[test]
-    fn small_pieces_are_looked_through_seldom() {
+    fn small_pieces_cause_few_removals() {
         let mut cache = Cache::new(1 << 20, 1024, true);
         for block in 0..50_000 {
             cache.place(AGREED, block * 1024, 18);

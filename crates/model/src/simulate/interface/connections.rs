@@ -1,25 +1,26 @@
-//! What a connection lets others do: which thread gets its messages, and where their data may be put.
+//! The connection table: the thread that gets a connection's messages, and the memory in which
+//! their data may be stored.
 //!
 //! # Source
 //! Parker 2013, sections 3.3.2, 3.4 and 3.4.3.
 
-/// A piece of a process's memory.
+/// A contiguous part of a process's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Its first address.
+    /// The first address.
     pub base: u64,
-    /// How long it is.
+    /// The length.
     pub bytes: u64,
 }
 
 /// An entry of a node's connection table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connection {
-    /// Which thread gets the messages.
+    /// The thread that gets the messages.
     pub thread: u32,
-    /// Where data may be put.
+    /// The memory in which data may be stored.
     pub segment: Segment,
-    /// Whether data may be put into the cache.
+    /// If true, data may be put into the cache.
     pub injects: bool,
 }
 
@@ -30,7 +31,7 @@ impl Segment {
         bytes: u64::MAX,
     };
 
-    /// Whether so many bytes from an address on lie within.
+    /// Returns whether `bytes` bytes from an address on lie within the segment.
     #[must_use]
     pub const fn holds(self, address: u64, bytes: u64) -> bool {
         // Counted from the base, so that no sum overflows.

@@ -1,16 +1,18 @@
-//! The interface's translations of virtual addresses: a few are kept, the least recently used goes, and finding one takes a walk.
+//! The interface's address translations: a few are kept, the least recently used one is evicted,
+//! and finding another takes a page-table walk.
 //!
 //! # Source
-//! Parker 2013, section 3.3.1: "a TLB and a page-table walk engine". How large the one is the study does not say.
+//! Parker 2013, section 3.3.1: "a TLB and a page-table walk engine". The study does not give the
+//! size of the TLB.
 
 /// The translations that an interface keeps.
 #[derive(Clone, Debug)]
 pub(in crate::simulate) struct Translations {
-    /// Pages, the one used last at the end.
+    /// The pages, from the least to the most recently used.
     pages: Vec<u64>,
     capacity: usize,
     page_bytes: u64,
-    /// Translations that were kept, and those that had to be found.
+    /// The number of translations that were found in the list, and of those that took a walk.
     pub(in crate::simulate) hits: u64,
     pub(in crate::simulate) walks: u64,
 }
@@ -26,7 +28,9 @@ impl Translations {
         }
     }
 
-    /// Translates so many bytes from an address on; returns how many walks that took. Cost: linear in the translations kept.
+    /// Translates `bytes` bytes from an address on, and returns the number of walks that this took.
+    ///
+    /// Takes time linear in the number of kept translations.
     #[inline]
     pub(in crate::simulate) fn translate(&mut self, address: u64, bytes: u64) -> u32 {
         if bytes == 0 {
@@ -40,7 +44,7 @@ impl Translations {
     }
 
     fn walks_for(&mut self, page: u64) -> bool {
-        // Looked for from the one used last.
+        // The search starts at the most recently used page.
         if let Some(place) = self.pages.iter().rposition(|&kept| kept == page) {
             self.hits += 1;
             self.pages[place..].rotate_left(1);
@@ -60,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_recently_used_goes() {
+    fn the_least_recently_used_page_is_evicted() {
         let mut translations = Translations::new(2, 4096);
         assert_eq!(translations.translate(0, 4096), 1);
         assert_eq!(

@@ -1,7 +1,8 @@
-//! A timeline as a file that Perfetto and Chrome show (the Trace Event Format's JSON array).
+//! A timeline as a file for Perfetto and Chrome (the Trace Event Format's JSON array).
 //!
-//! A node is a process there; its threads are threads, and so are its two links. A message is a flow from the thread that sends it to
-//! the one that receives it. Events are written as they come; a viewer puts them in order.
+//! A node is a process in the file. Its threads and its two links are threads. A message is a flow
+//! from the sending thread to the receiving one. Events are written in the order of their report; a
+//! viewer sorts them.
 //!
 //! # Source
 //! Trace Event Format, as <https://ui.perfetto.dev> reads it.
@@ -15,26 +16,28 @@ use super::{Activity, Link, Timeline};
 use crate::simulate::client::Thread;
 use crate::simulate::moment::Moment;
 
-/// The numbers of links among the threads of a node: behind all of those.
+/// The thread numbers of the links, beyond all thread numbers of a node.
 const LINK_OUT: u32 = 1_000_000;
 const LINK_IN: u32 = 1_000_001;
 
-/// Writes what happens, up to a number of events.
+/// A timeline that writes up to a number of events.
 #[derive(Debug)]
 pub struct Chrome<W: Write> {
     out: W,
     left: u64,
     is_first: bool,
     left_out: u64,
-    /// The last message whose begin was written: the ends of those up to it are, too, whatever room is left.
+    /// The last message with a written start. The ends of the messages up to it are written,
+    /// too, even beyond the limit.
     begun: Option<u64>,
     failure: Option<io::Error>,
-    /// Which threads have been introduced.
+    /// The threads that have been named in the output.
     known: BTreeSet<(u32, u32)>,
     handler: Option<u32>,
 }
 
-/// An event. Times are in microseconds, as the format wants them; absent is what an event of its kind does not have.
+/// An event. Times are in microseconds, as the format requires. Fields that an event of its kind
+/// does not have are absent.
 #[derive(Debug, Default, Serialize)]
 struct Event<'a> {
     name: &'a str,
@@ -49,7 +52,7 @@ struct Event<'a> {
     id: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cat: Option<&'static str>,
-    /// Where a flow ends: at the slice around it.
+    /// The binding of the end of a flow: the enclosing slice.
     #[serde(skip_serializing_if = "Option::is_none")]
     bp: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +60,8 @@ struct Event<'a> {
 }
 
 impl<W: Write> Chrome<W> {
-    /// Writes to `out`, which should have a buffer, and no more than `events_max` events. `handler` is what the threads of that number are called.
+    /// Creates a timeline that writes at most `events_max` events to `out`, which should be
+    /// buffered. Threads with the number `handler` are named "handler".
     pub const fn new(out: W, events_max: u64, handler: Option<u32>) -> Self {
         Self {
             out,
@@ -71,7 +75,7 @@ impl<W: Write> Chrome<W> {
         }
     }
 
-    /// Ends the file; returns what it was written to, and how many events were left out.
+    /// Ends the file. Returns the writer and the number of events that were left out.
     ///
     /// # Errors
     /// The first failure of writing.
@@ -98,8 +102,8 @@ impl<W: Write> Chrome<W> {
         self.failure = write().err();
     }
 
-    /// Whether one more event has room; introduces its thread first.
-    fn has_room(&mut self, node: u32, thread: u32) -> bool {
+    /// Returns whether there is capacity for another event. Writes the name of its thread first.
+    fn has_capacity(&mut self, node: u32, thread: u32) -> bool {
         if self.left == 0 {
             self.left_out += 1;
             return false;
@@ -150,7 +154,7 @@ impl<W: Write> Timeline for Chrome<W> {
     const LISTENS: bool = true;
 
     fn thread(&mut self, thread: Thread, activity: Activity, from: Moment, to: Moment) {
-        if from < to && self.has_room(thread.node, thread.number) {
+        if from < to && self.has_capacity(thread.node, thread.number) {
             self.write(&Event {
                 name: activity.name(),
                 ph: "X",
@@ -169,7 +173,7 @@ impl<W: Write> Timeline for Chrome<W> {
             Link::Out => LINK_OUT,
             Link::In => LINK_IN,
         };
-        if self.has_room(node, tid) {
+        if self.has_capacity(node, tid) {
             self.write(&Event {
                 name: "packet",
                 ph: "X",
@@ -185,7 +189,7 @@ impl<W: Write> Timeline for Chrome<W> {
     }
 
     fn sent(&mut self, message: u64, by: Thread, at: Moment) {
-        if self.has_room(by.node, by.number) {
+        if self.has_capacity(by.node, by.number) {
             self.begun = Some(message);
             self.flow("s", message, by, at);
         }
@@ -201,7 +205,7 @@ impl<W: Write> Timeline for Chrome<W> {
     }
 
     fn active(&mut self, node: u32, threads: u32, at: Moment) {
-        if self.has_room(node, 0) {
+        if self.has_capacity(node, 0) {
             self.write(&Event {
                 name: "active threads",
                 ph: "C",

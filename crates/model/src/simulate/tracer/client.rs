@@ -1,4 +1,4 @@
-//! What renderers and handlers do, step by step.
+//! The steps of renderers and handlers.
 
 use rand_core::SeedableRng;
 use rand_distr::{Distribution, Exp1, StandardUniform};
@@ -12,7 +12,8 @@ use crate::simulate::{Client, Message, Moment, Note, Resumed, Segment, Step, Thr
 use crate::tracer::{Answers, Sends};
 use crate::units::{Nanoseconds, Rate};
 
-/// Where renderers keep the bricks of others: half a gigabyte, as on the study's nodes, in which any brick may lie anywhere. Its own bricks a node has below.
+/// The memory in which renderers keep bricks of other nodes: half a gigabyte, as on the study's
+/// nodes, at random addresses. The node's own bricks lie below it.
 pub(super) const CACHE: Segment = Segment {
     base: 1 << 40,
     bytes: CACHE_BYTES + (1 << 32),
@@ -27,10 +28,11 @@ pub(super) struct Tracers {
     renderers: u32,
     frames: u32,
     meets: bool,
-    /// Renderers that are through with all frames.
+    /// The number of renderers that have completed all frames.
     over: usize,
     pub(super) misses_per_frame: f64,
-    /// Mean work: of a renderer before a miss, of a handler for a request and for an answer, of a renderer for an answer that it gets itself.
+    /// The mean work: of a renderer before a miss, of a handler for a request and for an answer,
+    /// and of a renderer for an answer that it receives itself.
     render: Nanoseconds,
     request: Nanoseconds,
     answer: Nanoseconds,
@@ -46,7 +48,8 @@ pub(super) struct Tracers {
     random: Xoshiro256PlusPlus,
     of_renderers: Vec<Renderer>,
     of_handlers: Vec<Handler>,
-    /// Misses so far, and what renderers and handlers have worked, alone on a core, and how long that took.
+    /// The number of misses so far, the work of renderers and handlers, alone on a core, and the
+    /// time that it took.
     pub(super) misses: u64,
     pub(super) waited: Nanoseconds,
     pub(super) rendered: Nanoseconds,
@@ -57,33 +60,33 @@ pub(super) struct Tracers {
 
 #[derive(Clone, Copy, Debug)]
 struct Renderer {
-    /// Misses before it in this frame, and frames behind it.
+    /// The remaining misses of this frame, and the completed frames.
     left: u32,
     frames: u32,
     does: Doing,
-    /// When it began with what it does.
+    /// The start of the current activity.
     since: Moment,
-    /// What it takes to read what has come.
+    /// The time to fetch the received data.
     fetch: Nanoseconds,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Doing {
-    /// Nothing yet.
+    /// The renderer has not started yet.
     Begins,
-    /// Between two misses, the call that sends included.
+    /// Between two misses, including the call that sends.
     Renders,
     /// Falling asleep.
     FallsAsleep,
-    /// For a miss.
+    /// Waiting for a miss.
     Waits,
-    /// With an answer that has come to it.
+    /// Processing an answer that it has received itself.
     Takes,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Handler {
-    /// Whom to answer or wake, if anybody.
+    /// The renderer to answer or wake, if any.
     serves: Serves,
     since: Moment,
 }
@@ -96,7 +99,7 @@ enum Serves {
     Other,
 }
 
-/// The tag of a message: what it is, and for which renderer.
+/// The tag of a message: its kind, and the number of its renderer.
 const REQUEST: u64 = 0;
 const ANSWER: u64 = 1 << 32;
 const OTHER: u64 = 1 << 33;
@@ -177,7 +180,7 @@ impl Tracers {
         })
     }
 
-    /// Which share of the misses is over.
+    /// Returns the completed share of the misses.
     pub(super) fn done(&self) -> f64 {
         let threads = self.of_renderers.len() as f64;
         let all = self.misses_per_frame * threads * f64::from(self.frames);
@@ -198,7 +201,7 @@ impl Tracers {
         StandardUniform.sample(&mut self.random)
     }
 
-    /// An address from a base on, at which something of that alignment lies.
+    /// Returns a random address from a base on, aligned for an object of that size.
     fn address(&mut self, base: u64, bytes: u64) -> u64 {
         let place = (self.share() * bytes as f64) as u64;
         base + place / 4096 * 4096
@@ -208,7 +211,7 @@ impl Tracers {
         &mut self.of_renderers[(thread.node * self.renderers + thread.number) as usize]
     }
 
-    /// The next miss of this frame, or the next frame, or nothing.
+    /// Returns the step to the next miss of this frame or the next frame, or stops.
     fn next(&mut self, thread: Thread, now: Moment) -> Step {
         let renderer = self.renderer(thread);
         if renderer.left > 0 {
@@ -221,7 +224,7 @@ impl Tracers {
         }
     }
 
-    /// What a renderer does that is through with a frame; nothing if it begins the next one.
+    /// Ends a frame of a renderer. Returns its next step, or `None` if it begins the next frame.
     fn end_frame(&mut self, thread: Thread) -> Option<Step> {
         let renderer = self.renderer(thread);
         renderer.frames += 1;
@@ -245,7 +248,7 @@ impl Tracers {
 
     fn begin_frame(&mut self, thread: Thread, now: Moment) -> Step {
         loop {
-            // As often as the model says on average: a fraction is a chance.
+            // The mean number of misses is that of the model: its fraction is a probability.
             let share = self.share();
             let misses = (self.misses_per_frame + share) as u32;
             if misses > 0 {
@@ -337,7 +340,7 @@ impl Tracers {
         self.waited += time;
     }
 
-    /// Works with what has come, and renders on.
+    /// Processes received data, and continues to render.
     fn take(&mut self, thread: Thread, work: Nanoseconds, now: Moment) -> Step {
         if work.0 <= 0.0 {
             return self.next(thread, now);
@@ -392,7 +395,8 @@ impl Tracers {
         Step::Compute(work)
     }
 
-    /// The answer to a request: to the handler of whoever asked, or to himself.
+    /// Sends the answer to a request: to the handler of the asking renderer, or to the renderer
+    /// itself.
     fn give(&mut self, thread: Thread) -> Step {
         let connection = match self.answers.are_direct() {
             true => thread.number,
