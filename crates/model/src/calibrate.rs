@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn measurements_out_of_range_are_refused() {
         let mut parameters = Parameters::study();
-        let mut told = |measured: Measured| {
+        let mut report = |measured: Measured| {
             parameters
                 .calibrate("here", &measured)
                 .unwrap_err()
@@ -294,28 +294,28 @@ mod tests {
         };
         let good = measured();
         assert!(
-            told(Measured {
+            report(Measured {
                 send: Nanoseconds(-1.0),
                 ..good.clone()
             })
             .contains("send is -1")
         );
         assert!(
-            told(Measured {
+            report(Measured {
                 poll_period: Nanoseconds(0.0),
                 ..good.clone()
             })
             .contains("polling period")
         );
         assert!(
-            told(Measured {
+            report(Measured {
                 speeds: vec![1.0],
                 ..good.clone()
             })
             .contains("core.speeds")
         );
         assert!(
-            told(Measured {
+            report(Measured {
                 per_byte: Some(Nanoseconds(0.0)),
                 ..good
             })

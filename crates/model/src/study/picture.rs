@@ -63,8 +63,8 @@ impl Chart {
             .configure_mesh()
             .x_desc(self.x.label())
             .y_desc(self.y.label())
-            .x_label_formatter(&|&place| self.x.told(place))
-            .y_label_formatter(&|&place| self.y.told(place))
+            .x_label_formatter(&|&place| self.x.label(place))
+            .y_label_formatter(&|&place| self.y.label(place))
             .light_line_style(WHITE)
             .draw()?;
         for (index, line) in self.lines.iter().enumerate() {
@@ -100,7 +100,7 @@ impl Axis {
     }
 
     /// Returns the label of a place on the axis.
-    fn told(&self, place: f64) -> String {
+    fn label(&self, place: f64) -> String {
         let number = if self.is_logarithmic {
             place.exp2()
         } else {
@@ -121,11 +121,11 @@ impl Axis {
                 (low.min(place), high.max(place))
             });
         // A level line gets space around it, and so does a single point.
-        let room = match high - low {
+        let margin = match high - low {
             width if width > 1e-9 => margin * width,
             _ => 0.5,
         };
-        (low - room, high + room)
+        (low - margin, high + margin)
     }
 }
 
