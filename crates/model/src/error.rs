@@ -17,7 +17,7 @@ pub struct DomainError {
     pub unit: &'static str,
     /// The permitted values.
     pub expected: String,
-    }
+}
 
 impl DomainError {
     pub(crate) fn new(quantity: &'static str, found: f64, expected: impl Into<String>) -> Self {

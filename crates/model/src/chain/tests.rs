@@ -158,37 +158,37 @@ fn parameters_outside_the_range_of_the_chain_are_refused() {
     };
     let speeds = study(3);
     assert!(good.solve(&speeds).is_ok());
-    let told = |chain: RenderersAndHandler| chain.solve(&speeds).unwrap_err().quantity;
+    let report = |chain: RenderersAndHandler| chain.solve(&speeds).unwrap_err().quantity;
     assert_eq!(
-        told(RenderersAndHandler {
+        report(RenderersAndHandler {
             renderers: 0,
             ..good
         }),
         "renderers"
     );
     assert_eq!(
-        told(RenderersAndHandler {
+        report(RenderersAndHandler {
             render: Nanoseconds(-1.0),
             ..good
         }),
         "T_r"
     );
     assert_eq!(
-        told(RenderersAndHandler {
+        report(RenderersAndHandler {
             miss: Nanoseconds(0.0),
             ..good
         }),
         "T_c"
     );
     assert_eq!(
-        told(RenderersAndHandler {
+        report(RenderersAndHandler {
             handle: Nanoseconds(f64::NAN),
             ..good
         }),
         "T_h"
     );
     assert_eq!(
-        told(RenderersAndHandler {
+        report(RenderersAndHandler {
             idle: Nanoseconds(f64::INFINITY),
             ..good
         }),

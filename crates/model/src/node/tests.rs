@@ -77,37 +77,37 @@ fn a_handler_that_polls_costs_renderers_speed() {
 
 #[test]
 fn an_invalid_node_is_refused() {
-    let told = |node: Node| node.solve(&speeds(4)).unwrap_err().to_string();
+    let report = |node: Node| node.solve(&speeds(4)).unwrap_err().to_string();
     assert!(
-        told(Node {
+        report(Node {
             renderers: 0,
             ..NODE
         })
         .contains("renderers")
     );
     assert!(
-        told(Node {
+        report(Node {
             render: Nanoseconds(0.0),
             ..NODE
         })
         .contains("T_r")
     );
     assert!(
-        told(Node {
+        report(Node {
             handle: Nanoseconds(-1.0),
             ..NODE
         })
         .contains("T_h")
     );
     assert!(
-        told(Node {
+        report(Node {
             port: Nanoseconds(f64::NAN),
             ..NODE
         })
         .contains("b is NaN")
     );
     assert!(
-        told(Node {
+        report(Node {
             round_trip: Nanoseconds(-1.0),
             ..NODE
         })

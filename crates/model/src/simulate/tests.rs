@@ -129,13 +129,13 @@ fn addresses_that_have_to_be_found_take_walks() {
 
 #[test]
 fn invalid_requests_are_refused() {
-    let told = |what: PingPong| what.run(&study(), Silent).unwrap_err().to_string();
-    assert!(told(PingPong::new(Receive::Poll, 0, 1)).contains("trips is 0"));
+    let report = |what: PingPong| what.run(&study(), Silent).unwrap_err().to_string();
+    assert!(report(PingPong::new(Receive::Poll, 0, 1)).contains("trips is 0"));
     let long = PingPong {
         data_bytes: u32::MAX,
         ..PingPong::new(Receive::Poll, 1, 1)
     };
-    assert!(told(long).contains("up to 268435456"));
+    assert!(report(long).contains("up to 268435456"));
     let tracer = |scenario| {
         Tracer::new(scenario, 1, 1)
             .run(&study(), Silent, |_| ())

@@ -15,10 +15,10 @@ type Failure<'svg> = DrawingAreaErrorKind<<SVGBackend<'svg> as DrawingBackend>::
 
 /// A picture that could not be drawn.
 #[derive(Debug, Error)]
-#[error("the picture of {question:?} could not be drawn: {told}")]
+#[error("the picture of {question:?} could not be drawn: {report}")]
 pub struct PictureError {
     question: &'static str,
-    told: String,
+    report: String,
 }
 
 impl Chart {
@@ -31,7 +31,7 @@ impl Chart {
         let drawn = self.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area());
         drawn.map_err(|error| PictureError {
             question: self.question,
-            told: error.to_string(),
+            report: error.to_string(),
         })?;
         Ok(svg)
     }

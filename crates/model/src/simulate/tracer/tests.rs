@@ -188,7 +188,7 @@ fn a_core_that_is_away_half_of_the_time_takes_more_than_twice_as_long() {
 }
 
 /// Compares the predicted and the simulated cost of each delay, for each way to send and to answer.
-/// Some of these were off by 17 %: a send whose delay came after its message, a wake for which the
+/// Some of these were off by 17 %: a send delayed only after its message, a wake for which the
 /// renderer waited.
 #[test]
 fn slower_steps_cost_what_the_model_of_links_says() {
@@ -242,10 +242,10 @@ fn requests_that_do_not_fit_inline_are_reported() {
     let error = Tracer::new(scenario, 1, 1)
         .run(&parameters, Silent, |_| ())
         .unwrap_err();
-    let told = error.to_string();
+    let report = error.to_string();
     assert!(
-        told.contains("interface.inline_bytes_max is 10; expected 20 or more"),
-        "{told}"
+        report.contains("interface.inline_bytes_max is 10; expected 20 or more"),
+        "{report}"
     );
 }
 
@@ -314,7 +314,10 @@ fn other_requests_slow_handlers_down() {
     assert!(busy.cycle > plain.cycle);
     assert_eq!(plain.counts.visits, 0);
     assert!(busy.counts.visits > 100);
-    assert_eq!(busy.counts.sent, busy.counts.arrived, "which nobody sent");
+    assert_eq!(
+        busy.counts.sent, busy.counts.arrived,
+        "which no thread sent"
+    );
 }
 
 #[test]
