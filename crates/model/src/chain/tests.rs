@@ -200,17 +200,20 @@ fn parameters_outside_the_range_of_the_chain_are_refused() {
 proptest! {
     #[test]
     fn like_threads_agree_with_a_linear_solver(
-        threads in 1_usize..12, odds in -2.0_f64..2.0, aggregate in 1.0_f64..6.0, saturation in 0.5_f64..6.0,
+        threads in 1_usize..12, odds in -2.0_f64..2.0, aggregate in 1.0_f64..6.0,
+            saturation in 0.5_f64..6.0,
     ) {
         let speeds = SpeedCurve::fitted(aggregate, saturation).unwrap().up_to(threads).unwrap();
-        let threads = LikeThreads { threads, work: Nanoseconds(10_f64.powf(odds)), wait: Nanoseconds(1.0) };
+        let work = Nanoseconds(10_f64.powf(odds));
+            let threads = LikeThreads { threads, work, wait: Nanoseconds(1.0) };
         let expected = solved(threads.threads + 1, &rates_of_like(threads, &speeds));
         near(&threads.probabilities(&speeds).unwrap(), &expected, 1e-12);
     }
 
     #[test]
     fn renderers_and_handler_agree_with_a_linear_solver(
-        renderers in 1_usize..9, odds in -1.5_f64..1.5, handler_odds in -2.0_f64..1.0, saturation in 0.5_f64..6.0,
+        renderers in 1_usize..9, odds in -1.5_f64..1.5, handler_odds in -2.0_f64..1.0,
+            saturation in 0.5_f64..6.0,
     ) {
         let speeds = SpeedCurve::fitted(3.2, saturation).unwrap().up_to(renderers + 1).unwrap();
         let chain = RenderersAndHandler {
