@@ -184,7 +184,8 @@ fn one_renderer_on_two_nodes_meets_the_other_at_its_own_node_only() {
     let found = alone.solve(&speeds(2)).unwrap();
     let rate = 1.0 / found.cycle.0;
     // A request meets the response to the other renderer at its own link out and at the home's link
-    // in. A message meets no other at the handlers.
+    // in. It meets no other message at the home's handler. Its response meets the other renderer's
+    // request at its own handler.
     let wait = rate * 9e6 / 2.0 / (1.0 - rate * 3_000.0);
     let asked = rate * found.handle.0.powi(2) * 1.64 / 2.0 / (1.0 - rate * found.handle.0);
     let miss = 800.0 + 3_000.0 + found.handle.0 - 100.0 + 2.0 * wait + asked;
