@@ -55,7 +55,7 @@ impl Measured {
         for (pair, threads) in rises {
             doubts.push(format!(
                 "core.speeds: each of {} threads was measured to be faster ({:.3}) \
-                than each of {threads} ({:.3})",
+                 than each of {threads} ({:.3})",
                 threads + 1,
                 pair[1],
                 pair[0]
@@ -68,7 +68,7 @@ impl Measured {
         {
             doubts.push(format!(
                 "network.wire_ns: a {how} round trip ({:.1} ns) was measured to be shorter \
-                than its two ways on the wire ({:.1} ns each)",
+                 than its two ways on the wire ({:.1} ns each)",
                 trip.0, self.wire.0
             ));
         }

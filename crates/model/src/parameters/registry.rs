@@ -282,6 +282,6 @@ pub const ALL: &[Parameter] = parameters! {
         "number of nodes on which that share was measured",
         |p| Place::Whole(&mut p.tracer.imbalance_nodes);
     "tracer.other_requests_per_us": Range::Between(0.0, 1e3),
-        "rate of other requests to each handler, below its capacity",
+        "rate of other requests to a handler, each as long as a miss; below its capacity",
         |p| Place::Scaled(&mut p.tracer.other_requests.0, 1e-3);
 };
