@@ -63,8 +63,8 @@ impl Chart {
             .configure_mesh()
             .x_desc(self.x.label())
             .y_desc(self.y.label())
-            .x_label_formatter(&|&place| self.x.label(place))
-            .y_label_formatter(&|&place| self.y.label(place))
+            .x_label_formatter(&|&place| self.x.tick_label(place))
+            .y_label_formatter(&|&place| self.y.tick_label(place))
             .light_line_style(WHITE)
             .draw()?;
         for (index, line) in self.lines.iter().enumerate() {
@@ -100,7 +100,7 @@ impl Axis {
     }
 
     /// Returns the label of a place on the axis.
-    fn label(&self, place: f64) -> String {
+    fn tick_label(&self, place: f64) -> String {
         let number = if self.is_logarithmic {
             place.exp2()
         } else {
