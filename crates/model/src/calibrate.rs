@@ -55,7 +55,7 @@ impl Measured {
         for (pair, threads) in rises {
             doubts.push(format!(
                 "core.speeds: each of {} threads was measured to be faster ({:.3}) \
-                than each of {threads} ({:.3})",
+                 than each of {threads} ({:.3})",
                 threads + 1,
                 pair[1],
                 pair[0]
@@ -68,7 +68,7 @@ impl Measured {
         {
             doubts.push(format!(
                 "network.wire_ns: a {how} round trip ({:.1} ns) was measured to be shorter \
-                than its two ways on the wire ({:.1} ns each)",
+                 than its two ways on the wire ({:.1} ns each)",
                 trip.0, self.wire.0
             ));
         }
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn measurements_out_of_range_are_refused() {
         let mut parameters = Parameters::study();
-        let mut told = |measured: Measured| {
+        let mut report = |measured: Measured| {
             parameters
                 .calibrate("here", &measured)
                 .unwrap_err()
@@ -294,28 +294,28 @@ mod tests {
         };
         let good = measured();
         assert!(
-            told(Measured {
+            report(Measured {
                 send: Nanoseconds(-1.0),
                 ..good.clone()
             })
             .contains("send is -1")
         );
         assert!(
-            told(Measured {
+            report(Measured {
                 poll_period: Nanoseconds(0.0),
                 ..good.clone()
             })
             .contains("polling period")
         );
         assert!(
-            told(Measured {
+            report(Measured {
                 speeds: vec![1.0],
                 ..good.clone()
             })
             .contains("core.speeds")
         );
         assert!(
-            told(Measured {
+            report(Measured {
                 per_byte: Some(Nanoseconds(0.0)),
                 ..good
             })

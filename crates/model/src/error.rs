@@ -17,7 +17,7 @@ pub struct DomainError {
     pub unit: &'static str,
     /// The permitted values.
     pub expected: String,
-    }
+}
 
 impl DomainError {
     pub(crate) fn new(quantity: &'static str, found: f64, expected: impl Into<String>) -> Self {
@@ -123,8 +123,8 @@ pub enum ModelError {
     Domain(#[from] DomainError),
     /// A simulation that ended before its program did.
     #[error(
-        "the simulation ended after {milliseconds} ms, and the program had not; expected times short \
-         enough to be simulated (107 days), and threads that go on"
+        "the simulation ended after {milliseconds} ms, and the program had not; expected times \
+         short enough to be simulated (107 days), and threads that go on"
     )]
     Unfinished {
         /// The simulated time.

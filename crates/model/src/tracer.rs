@@ -182,8 +182,8 @@ impl Prediction {
 /// Replaces a quantity of a node in an error by the parameter that mainly determines it.
 fn named(error: DomainError) -> DomainError {
     let (key, made) = match error.quantity {
-        "T_r" => ("tracer.render_s", "what a renderer works for each miss"),
-        "T_h" => ("tracer.handle_ns", "what a handler works for each miss"),
+        "T_r" => ("tracer.render_s", "the work of a renderer for each miss"),
+        "T_h" => ("tracer.handle_ns", "the work of a handler for each miss"),
         _ => return error,
     };
     let expected = format!("more, so that {made} is above 0");

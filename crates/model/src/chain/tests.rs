@@ -1,4 +1,4 @@
-//! The chains against the study, a linear solver, and a run by chance.
+//! Compares the chains with the study, a linear solver, and a random simulation.
 
 use faer::linalg::solvers::Solve;
 use faer::{Col, Mat};
@@ -15,7 +15,8 @@ fn study(threads: usize) -> Vec<Speed> {
     curve.up_to(threads).unwrap()
 }
 
-/// The stationary shares of any chain, from the rates between its states: the balance of each state but one, and the sum.
+/// Computes the stationary shares of any chain from the rates between its states: the balance of
+/// each state but one, and the sum.
 fn solved(states: usize, rates: &[(usize, usize, f64)]) -> Vec<f64> {
     let mut matrix = Mat::<f64>::zeros(states, states);
     for &(from, to, rate) in rates {
@@ -38,7 +39,7 @@ fn rates_of_like(threads: LikeThreads, speeds: &[Speed]) -> Vec<(usize, usize, f
     up.chain(down).collect()
 }
 
-/// States 0 to `N_r` are without the handler, those behind them with it.
+/// States 0 to `N_r` are without the handler; the states after them are with it.
 fn rates_of_handler(chain: RenderersAndHandler, speeds: &[Speed]) -> Vec<(usize, usize, f64)> {
     let count = chain.renderers;
     let with = count + 1;
@@ -70,7 +71,7 @@ fn near(found: &[f64], expected: &[f64], tolerance: f64) {
 }
 
 #[test]
-fn four_like_threads_are_as_the_study_has_them() {
+fn four_like_threads_have_the_studys_shares() {
     let threads = LikeThreads {
         threads: 4,
         work: Nanoseconds(1.0),
@@ -147,7 +148,7 @@ fn many_threads_neither_overflow_nor_vanish() {
 }
 
 #[test]
-fn what_the_chain_does_not_hold_for_is_refused() {
+fn parameters_outside_the_range_of_the_chain_are_refused() {
     let good = RenderersAndHandler {
         renderers: 2,
         render: Nanoseconds(1.0),
@@ -157,37 +158,37 @@ fn what_the_chain_does_not_hold_for_is_refused() {
     };
     let speeds = study(3);
     assert!(good.solve(&speeds).is_ok());
-    let told = |chain: RenderersAndHandler| chain.solve(&speeds).unwrap_err().quantity;
+    let report = |chain: RenderersAndHandler| chain.solve(&speeds).unwrap_err().quantity;
     assert_eq!(
-        told(RenderersAndHandler {
+        report(RenderersAndHandler {
             renderers: 0,
             ..good
         }),
         "renderers"
     );
     assert_eq!(
-        told(RenderersAndHandler {
+        report(RenderersAndHandler {
             render: Nanoseconds(-1.0),
             ..good
         }),
         "T_r"
     );
     assert_eq!(
-        told(RenderersAndHandler {
+        report(RenderersAndHandler {
             miss: Nanoseconds(0.0),
             ..good
         }),
         "T_c"
     );
     assert_eq!(
-        told(RenderersAndHandler {
+        report(RenderersAndHandler {
             handle: Nanoseconds(f64::NAN),
             ..good
         }),
         "T_h"
     );
     assert_eq!(
-        told(RenderersAndHandler {
+        report(RenderersAndHandler {
             idle: Nanoseconds(f64::INFINITY),
             ..good
         }),
@@ -198,18 +199,21 @@ fn what_the_chain_does_not_hold_for_is_refused() {
 
 proptest! {
     #[test]
-    fn like_threads_are_as_a_linear_solver_has_them(
-        threads in 1_usize..12, odds in -2.0_f64..2.0, aggregate in 1.0_f64..6.0, saturation in 0.5_f64..6.0,
+    fn like_threads_agree_with_a_linear_solver(
+        threads in 1_usize..12, odds in -2.0_f64..2.0, aggregate in 1.0_f64..6.0,
+            saturation in 0.5_f64..6.0,
     ) {
         let speeds = SpeedCurve::fitted(aggregate, saturation).unwrap().up_to(threads).unwrap();
-        let threads = LikeThreads { threads, work: Nanoseconds(10_f64.powf(odds)), wait: Nanoseconds(1.0) };
+        let work = Nanoseconds(10_f64.powf(odds));
+            let threads = LikeThreads { threads, work, wait: Nanoseconds(1.0) };
         let expected = solved(threads.threads + 1, &rates_of_like(threads, &speeds));
         near(&threads.probabilities(&speeds).unwrap(), &expected, 1e-12);
     }
 
     #[test]
-    fn renderers_and_handler_are_as_a_linear_solver_has_them(
-        renderers in 1_usize..9, odds in -1.5_f64..1.5, handler_odds in -2.0_f64..1.0, saturation in 0.5_f64..6.0,
+    fn renderers_and_handler_agree_with_a_linear_solver(
+        renderers in 1_usize..9, odds in -1.5_f64..1.5, handler_odds in -2.0_f64..1.0,
+            saturation in 0.5_f64..6.0,
     ) {
         let speeds = SpeedCurve::fitted(3.2, saturation).unwrap().up_to(renderers + 1).unwrap();
         let chain = RenderersAndHandler {

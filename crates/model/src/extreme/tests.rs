@@ -1,4 +1,4 @@
-//! The expected largest against known values, the study, and random draws.
+//! Compares the expected largest draw with known values, the study, and random draws.
 
 use rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -38,7 +38,8 @@ fn ratios_of_the_study() {
 #[test]
 fn random_draws_have_that_mean() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(51);
-    // 10⁶ groups of so many draws each. The standard error of the mean of n of them is below 0.9 / √n.
+    // 10⁶ groups of that many draws each. The standard error of the mean of n of them is below 0.9
+    // / √n.
     for draws in [2_u32, 8, 32] {
         let groups = 1_000_000_u32;
         let sum: f64 = (0..groups)
@@ -65,7 +66,7 @@ fn it_grows_without_end_but_slowly() {
 }
 
 #[test]
-fn no_draw_has_no_largest() {
+fn zero_draws_are_refused() {
     assert!(expected_largest(0).is_err());
     assert!(expected_largest(DRAWS_MAX + 1).is_err());
 }

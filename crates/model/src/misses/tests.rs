@@ -1,4 +1,4 @@
-//! The miss model and the laws of bricks against the study.
+//! Compares the miss model and the laws of bricks with the study.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn the_studys_run_has_the_studys_misses() {
 }
 
 #[test]
-fn misses_need_somebody() {
+fn misses_need_nodes_and_renderers() {
     assert_eq!(STUDY.per_renderer(0, 1).unwrap_err().quantity, "nodes");
     assert_eq!(STUDY.per_renderer(1, 0).unwrap_err().quantity, "renderers");
     let none = MissModel {
@@ -40,7 +40,7 @@ fn half_an_edge_makes_more_misses_by_each_law() {
 }
 
 #[test]
-fn a_brick_is_what_the_study_says() {
+fn a_brick_has_the_studys_size() {
     let brick = Brick {
         edge: 12,
         element_bytes: 2,

@@ -1,4 +1,4 @@
-//! The fixed point against its own equations, and what it does not hold for.
+//! Compares the fixed point with its own equations, and tests the limits of the model.
 
 use super::*;
 use crate::speed::SpeedCurve;
@@ -32,7 +32,7 @@ fn the_cycle_satisfies_the_equation_that_it_is_the_root_of() {
         let open = crate::queue::Queue::new(found.arrivals, found.service).unwrap();
         let off = (node.round_trip + open.response() - found.miss).0;
         assert!(off.abs() < 1e-6, "{others}: {off}");
-        // All that comes to the handler, and what it does then, fill its time.
+        // The requests to the handler, and its work and idle time, fill its time.
         let share = (found.handle + found.idle).rate();
         assert!((share - found.arrivals - node.others).0.abs() < 1e-12);
     }
@@ -47,12 +47,12 @@ fn others_slow_everything_down() {
         };
         node.solve(&speeds(4)).unwrap().cycle
     };
-    // As long as the bytes limit the handler, others only take speed from renderers.
+    // While the bytes limit the handler, other requests only slow renderers down.
     assert!(cycle(0.0) < cycle(1e-5) && cycle(1e-5) < cycle(7e-4));
 }
 
 #[test]
-fn others_beyond_what_is_served_are_refused() {
+fn other_requests_beyond_the_capacity_are_refused() {
     let node = Node {
         others: Rate(1.0 / 700.0),
         ..NODE
@@ -76,38 +76,38 @@ fn a_handler_that_polls_costs_renderers_speed() {
 }
 
 #[test]
-fn what_is_no_node_is_refused() {
-    let told = |node: Node| node.solve(&speeds(4)).unwrap_err().to_string();
+fn an_invalid_node_is_refused() {
+    let report = |node: Node| node.solve(&speeds(4)).unwrap_err().to_string();
     assert!(
-        told(Node {
+        report(Node {
             renderers: 0,
             ..NODE
         })
         .contains("renderers")
     );
     assert!(
-        told(Node {
+        report(Node {
             render: Nanoseconds(0.0),
             ..NODE
         })
         .contains("T_r")
     );
     assert!(
-        told(Node {
+        report(Node {
             handle: Nanoseconds(-1.0),
             ..NODE
         })
         .contains("T_h")
     );
     assert!(
-        told(Node {
+        report(Node {
             port: Nanoseconds(f64::NAN),
             ..NODE
         })
         .contains("b is NaN")
     );
     assert!(
-        told(Node {
+        report(Node {
             round_trip: Nanoseconds(-1.0),
             ..NODE
         })
@@ -116,7 +116,8 @@ fn what_is_no_node_is_refused() {
     assert!(NODE.solve(&speeds(3)).is_err());
 }
 
-/// A fixed point was missed by a few last digits of a long cycle, and called none, since it was looked for to 10⁻⁹ ns whatever the cycle.
+/// The last digits of a long cycle missed the tolerance of 10⁻⁹ ns, which was independent of the
+/// cycle, so no fixed point was found.
 #[test]
 fn a_long_cycle_is_found_to_its_last_digits() {
     for handle in [1e3, 1e6, 1e8] {
@@ -141,7 +142,7 @@ const LINKS: Links = Links {
 
 /// The six waits of the derivation, written out.
 #[test]
-fn a_miss_waits_at_six_servers_for_those_that_are_not_itself() {
+fn a_miss_waits_at_six_servers_for_other_messages() {
     let node = Node {
         renderers: 2,
         queues: Queues::Links(LINKS),
@@ -154,7 +155,7 @@ fn a_miss_waits_at_six_servers_for_those_that_are_not_itself() {
     let wait = |s1: f64, f1: f64, s2: f64, f2: f64, spread: f64| {
         rate * (s1 * s1 * f1 + s2 * s2 * f2) * spread / 2.0 / (1.0 - rate * (s1 * f1 + s2 * f2))
     };
-    // One neighbour of two; three others of four who may ask a home.
+    // One neighbour of two renderers; three others of four that may ask a home.
     let (own, home) = (0.5, 0.75);
     let spread = 1.0 + 0.8 * 0.8;
     let waits = wait(60.0, own, 3_000.0, 1.0, 1.0)
@@ -169,7 +170,7 @@ fn a_miss_waits_at_six_servers_for_those_that_are_not_itself() {
 }
 
 #[test]
-fn one_asker_on_two_nodes_meets_the_other_at_his_own_node_only() {
+fn one_renderer_on_two_nodes_meets_the_other_at_its_own_node_only() {
     let alone = Node {
         renderers: 1,
         queues: Queues::Links(Links {
@@ -182,7 +183,9 @@ fn one_asker_on_two_nodes_meets_the_other_at_his_own_node_only() {
     };
     let found = alone.solve(&speeds(2)).unwrap();
     let rate = 1.0 / found.cycle.0;
-    // Where it sends: the response to the other, at its own link and at the home's link in, which are its own and his; where it is served, nobody.
+    // A request meets the response to the other renderer at its own link out and at the home's link
+    // in. It meets no other message at the home's handler. Its response meets the other renderer's
+    // request at its own handler.
     let wait = rate * 9e6 / 2.0 / (1.0 - rate * 3_000.0);
     let asked = rate * found.handle.0.powi(2) * 1.64 / 2.0 / (1.0 - rate * found.handle.0);
     let miss = 800.0 + 3_000.0 + found.handle.0 - 100.0 + 2.0 * wait + asked;

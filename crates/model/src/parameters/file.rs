@@ -179,7 +179,8 @@ fn unknown(key: &str, origin: Origin) -> ModelError {
     let expected = match nearest {
         Some((far, near)) if far <= 1 + key.len() / 4 => format!("expected perhaps {near}"),
         _ if of_section.is_empty() || section.is_empty() => {
-            "expected one of the sections core, message, interface, cache, network, system and tracer"
+            "expected one of the sections core, message, interface, cache, network, system \
+             and tracer"
                 .to_owned()
         }
         _ => format!("expected one of {}", of_section.join(", ")),

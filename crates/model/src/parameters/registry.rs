@@ -129,127 +129,159 @@ const RATE: Range = Range::Between(1e-3, 1e6);
 
 /// Every parameter, in the order of a file.
 pub const ALL: &[Parameter] = parameters! {
-    "name": Range::Any, "what the machine is called",
+    "name": Range::Any, "the name of the machine",
         |p| Place::Text(&mut p.name);
 
-    "core.contexts": Range::Between(2.0, 1024.0), "hardware threads of a core",
+    "core.contexts": Range::Between(2.0, 1024.0), "number of hardware threads of a core",
         |p| Place::Whole(&mut p.core.contexts);
-    "core.speeds": Range::Between(1e-6, 1e3), "speed of each of 1, 2, … threads that run, over that of one",
+    "core.speeds": Range::Between(1e-6, 1e3),
+        "speed of each of 1, 2, … running threads, relative to one alone",
         |p| Place::Reals(&mut p.core.speeds);
-    "core.aggregate": Range::Between(1e-3, 1e3), "of the fitted curve: what very many threads get done together, over one",
+    "core.aggregate": Range::Between(1e-3, 1e3),
+        "fitted curve: limit of the total speed of many threads, relative to one",
         |p| Place::Real(&mut p.core.aggregate);
-    "core.saturation": Range::Between(1e-3, 1e6), "of the fitted curve: after how many threads 63 % of that is reached",
+    "core.saturation": Range::Between(1e-3, 1e6),
+        "fitted curve: number of threads that reach 63 % of that limit",
         |p| Place::Real(&mut p.core.saturation);
-    "core.curve": Range::Any, "which speeds count, the fitted or the measured ones",
+    "core.curve": Range::Any, "the speeds to use, fitted or measured",
         |p| Place::Curve(&mut p.core.curve);
 
-    "message.send_ns": TIME, "a call that sends by a descriptor",
+    "message.send_ns": TIME, "time of a call that sends by a descriptor",
         |p| Place::Real(&mut p.message.send.0);
-    "message.send_issue_ns": TIME, "from its begin until it talks to the interface (simulator only)",
+    "message.send_issue_ns": TIME,
+        "from the start of that call until it accesses the interface (simulator only)",
         |p| Place::Real(&mut p.message.send_issue.0);
-    "message.send_latency_ns": TIME, "from its begin until the first byte is on the wire",
+    "message.send_latency_ns": TIME,
+        "from the start of that call until the first byte is on the wire",
         |p| Place::Real(&mut p.message.send_latency.0);
-    "message.poll_ns": TIME, "a polling receive whose message is there",
+    "message.poll_ns": TIME, "time of a polling receive if a message has arrived",
         |p| Place::Real(&mut p.message.poll.0);
-    "message.poll_period_ns": Range::Between(1e-3, 1e9), "between two looks of a polling receive (simulator, and model of links)",
+    "message.poll_period_ns": Range::Between(1e-3, 1e9),
+        "between two polls of a receive (simulator, and model of links)",
         |p| Place::Real(&mut p.message.poll_period.0);
-    "message.poll_finish_ns": TIME, "from the answer to a look that found something to the end of the call (simulator only)",
+    "message.poll_finish_ns": TIME,
+        "from the answer to a successful poll to the end of the call (simulator only)",
         |p| Place::Real(&mut p.message.poll_finish.0);
-    "message.poll_latency_ns": TIME, "from the first byte to the end of a receive that polls (model only)",
+    "message.poll_latency_ns": TIME,
+        "from the first byte to the end of a polling receive (model only)",
         |p| Place::Real(&mut p.message.poll_latency.0);
-    "message.notify_ns": TIME, "a notified receive whose message is there",
+    "message.notify_ns": TIME, "time of a notified receive if a message has arrived",
         |p| Place::Real(&mut p.message.notify.0);
-    "message.notify_setup_ns": TIME, "from the begin of a notified receive until its thread sleeps (simulator only)",
+    "message.notify_setup_ns": TIME,
+        "from the start of that call until its thread sleeps (simulator only)",
         |p| Place::Real(&mut p.message.notify_setup.0);
-    "message.notify_wake_ns": TIME, "from the arrival until that thread runs (simulator, and model of links)",
+    "message.notify_wake_ns": TIME,
+        "from the arrival until that thread runs (simulator, and model of links)",
         |p| Place::Real(&mut p.message.notify_wake.0);
-    "message.notify_finish_ns": TIME, "from there to the end of the call (simulator only)",
+    "message.notify_finish_ns": TIME, "from then to the end of the call (simulator only)",
         |p| Place::Real(&mut p.message.notify_finish.0);
-    "message.notify_latency_ns": TIME, "from the first byte to the end of a receive that slept (model only)",
+    "message.notify_latency_ns": TIME,
+        "from the first byte to the end of a receive that slept (model only)",
         |p| Place::Real(&mut p.message.notify_latency.0);
-    "message.wake_ns": TIME, "a call that wakes a thread of the node",
+    "message.wake_ns": TIME, "time of a call that wakes a thread of the node",
         |p| Place::Real(&mut p.message.wake.0);
-    "message.wake_latency_ns": TIME, "from its begin until that thread runs",
+    "message.wake_latency_ns": TIME, "from the start of that call until the thread runs",
         |p| Place::Real(&mut p.message.wake_latency.0);
 
-    "interface.trip_ns": TIME, "from the core to the network interface and back (simulator, and model of links)",
+    "interface.trip_ns": TIME,
+        "from the core to the interface and back (simulator, and model of links)",
         |p| Place::Real(&mut p.interface.trip.0);
-    "interface.arrive_ns": TIME, "from the last byte of a message until it counts as arrived (simulator, and model of links)",
+    "interface.arrive_ns": TIME,
+        "from a message's last byte to its arrival (simulator, and model of links)",
         |p| Place::Real(&mut p.interface.arrive.0);
-    "interface.inline_ns": TIME, "a call that sends inline, without storing the bytes",
+    "interface.inline_ns": TIME, "time of a call that sends inline, without storing the bytes",
         |p| Place::Real(&mut p.interface.inline.0);
-    "interface.inline_issue_ns": TIME, "from its begin until it stores the bytes (simulator only)",
+    "interface.inline_issue_ns": TIME,
+        "from the start of that call until it stores the bytes (simulator only)",
         |p| Place::Real(&mut p.interface.inline_issue.0);
-    "interface.inline_latency_ns": TIME, "from its begin until the first byte is on the wire, without storing them",
+    "interface.inline_latency_ns": TIME,
+        "from the start of that call to the first byte on the wire, without storing",
         |p| Place::Real(&mut p.interface.inline_latency.0);
-    "interface.inline_bytes_per_ns": RATE, "how fast the core loads or stores",
+    "interface.inline_bytes_per_ns": RATE, "bandwidth at which the core loads or stores",
         |p| Place::Real(&mut p.interface.inline_bandwidth.0);
-    "interface.inline_bytes_max": SIZE, "what can be sent inline at once (simulator only)",
+    "interface.inline_bytes_max": SIZE, "maximum size of an inline message (simulator only)",
         |p| Place::Whole(&mut p.interface.inline_bytes_max);
-    "interface.translations": Range::Between(1.0, 1e6), "how many translations of addresses it keeps (simulator only)",
+    "interface.translations": Range::Between(1.0, 1e6),
+        "number of address translations that the interface keeps (simulator only)",
         |p| Place::Whole(&mut p.interface.translations);
-    "interface.page_bytes": Range::Between(512.0, 2_147_483_648.0), "what a translation is for (simulator only)",
+    "interface.page_bytes": Range::Between(512.0, 2_147_483_648.0),
+        "size of the page that a translation covers (simulator only)",
         |p| Place::Whole(&mut p.interface.page_bytes);
-    "interface.walk_ns": TIME, "what it takes to find a translation that it does not keep (simulator only)",
+    "interface.walk_ns": TIME, "time to find a translation that is not kept (simulator only)",
         |p| Place::Real(&mut p.interface.walk.0);
 
-    "cache.bytes": Range::Between(1.0, 1e12), "what the cache holds into which messages are put (simulator only)",
+    "cache.bytes": Range::Between(1.0, 1e12),
+        "capacity of the cache that receives messages (simulator only)",
         |p| Place::Real(&mut p.cache.bytes.0);
-    "cache.line_bytes": SIZE, "a line of it (simulator only)",
+    "cache.line_bytes": SIZE, "size of a cache line (simulator only)",
         |p| Place::Real(&mut p.cache.line.0);
-    "cache.miss_ns": TIME, "what it takes to fetch a line (simulator only)",
+    "cache.miss_ns": TIME, "time to fetch a line (simulator only)",
         |p| Place::Real(&mut p.cache.miss.0);
-    "cache.referenced": Range::Between(0.0, 1.0), "the share of a message that its receiver reads (simulator only)",
+    "cache.referenced": Range::Between(0.0, 1.0),
+        "share of a message that its receiver reads (simulator only)",
         |p| Place::Real(&mut p.cache.referenced);
 
     "network.wire_ns": TIME, "from one interface to another",
         |p| Place::Real(&mut p.network.wire.0);
-    "network.bytes_per_ns": RATE, "what goes into, and what comes out of a node",
+    "network.bytes_per_ns": RATE, "bandwidth of a node's link, in each direction",
         |p| Place::Real(&mut p.network.bandwidth.0);
-    "network.packet_payload_bytes": SIZE, "a packet's share of a message, at most",
+    "network.packet_payload_bytes": SIZE, "maximum payload of a packet",
         |p| Place::Whole(&mut p.network.packet_payload_bytes);
-    "network.packet_header_bytes": Range::Between(0.0, 1e9), "what a further packet carries besides",
+    "network.packet_header_bytes": Range::Between(0.0, 1e9),
+        "header of each packet after the first",
         |p| Place::Whole(&mut p.network.packet_header_bytes);
-    "network.message_min_bytes": SIZE, "a message without data, as it is on the wire",
+    "network.message_min_bytes": SIZE, "size of a message without data on the wire",
         |p| Place::Whole(&mut p.network.message_min_bytes);
 
-    "system.slice_us": Range::Between(1.0, 1e9), "how long a core runs this program, before it runs another one (simulator only)",
+    "system.slice_us": Range::Between(1.0, 1e9),
+        "time that a core runs this program before another one (simulator only)",
         |p| Place::Scaled(&mut p.system.slice.0, 1e3);
-    "system.away": Range::Between(0.0, 0.99), "the share of time in which it runs others (simulator only)",
+    "system.away": Range::Between(0.0, 0.99),
+        "share of time in which a core runs other programs (simulator only)",
         |p| Place::Real(&mut p.system.away);
 
-    "tracer.render_s": Range::Between(1e-9, 1e9), "seconds to render a frame, on all nodes together, as measured",
+    "tracer.render_s": Range::Between(1e-9, 1e9),
+        "seconds to render a frame, on all nodes together, as measured",
         |p| Place::Scaled(&mut p.tracer.render.0, 1e9);
-    "tracer.core_speedup": Range::Between(1e-6, 1e6), "how much faster the core is than where times were measured",
+    "tracer.core_speedup": Range::Between(1e-6, 1e6),
+        "speed of the core relative to the one on which times were measured",
         |p| Place::Real(&mut p.tracer.core_speedup);
-    "tracer.handle_ns": Range::Between(0.0, 1e9), "what handlers compute for a miss, as measured",
+    "tracer.handle_ns": Range::Between(0.0, 1e9), "work of handlers for a miss, as measured",
         |p| Place::Real(&mut p.tracer.handle.0);
-    "tracer.response_handle_ns": TIME, "what of that is the response's, on this core",
+    "tracer.response_handle_ns": TIME, "part of that work for the response, on this core",
         |p| Place::Real(&mut p.tracer.response_handle.0);
-    "tracer.response_handle_bold_ns": TIME, "the same if nothing is looked up that the renderer knows",
+    "tracer.response_handle_bold_ns": TIME,
+        "that part without the lookup of facts that the renderer knows",
         |p| Place::Real(&mut p.tracer.response_handle_bold.0);
-    "tracer.misses": Range::Between(1.0, 1e18), "misses of all frames on all nodes, but for the next two",
+    "tracer.misses": Range::Between(1.0, 1e18),
+        "misses of all frames on all nodes, without the next two terms",
         |p| Place::Real(&mut p.tracer.misses);
-    "tracer.misses_per_node": Range::Between(0.0, 1e18), "further ones for each node",
+    "tracer.misses_per_node": Range::Between(0.0, 1e18), "additional misses for each node",
         |p| Place::Real(&mut p.tracer.misses_per_node);
-    "tracer.misses_per_log_renderers": Range::Between(0.0, 1e18), "further ones, times the natural logarithm of a node's renderers",
+    "tracer.misses_per_log_renderers": Range::Between(0.0, 1e18),
+        "additional misses, times the natural logarithm of a node's renderers",
         |p| Place::Real(&mut p.tracer.misses_per_log_renderers);
-    "tracer.frames": Range::Between(1.0, 1e9), "frames in which those misses were counted",
+    "tracer.frames": Range::Between(1.0, 1e9),
+        "number of frames in which those misses were counted",
         |p| Place::Whole(&mut p.tracer.frames);
-    "tracer.request_bytes": Range::Between(1.0, 1e9), "a request, as it is on the wire",
+    "tracer.request_bytes": Range::Between(1.0, 1e9), "size of a request on the wire",
         |p| Place::Real(&mut p.tracer.request.0);
-    "tracer.response_bytes": Range::Between(1.0, 1e9), "a response, as it is on the wire, for a brick of brick_edge",
+    "tracer.response_bytes": Range::Between(1.0, 1e9),
+        "size of a response on the wire, for a brick of brick_edge",
         |p| Place::Real(&mut p.tracer.response.0);
-    "tracer.brick_edge": Range::Between(1.0, 1024.0), "elements on an edge of a brick",
+    "tracer.brick_edge": Range::Between(1.0, 1024.0), "number of elements on an edge of a brick",
         |p| Place::Whole(&mut p.tracer.brick_edge);
-    "tracer.element_bytes": Range::Between(1.0, 1e6), "an element",
+    "tracer.element_bytes": Range::Between(1.0, 1e6), "size of an element",
         |p| Place::Whole(&mut p.tracer.element_bytes);
-    "tracer.brick_header_bytes": Range::Between(0.0, 1e6), "what a response carries besides its brick",
+    "tracer.brick_header_bytes": Range::Between(0.0, 1e6), "size of the header of a response",
         |p| Place::Whole(&mut p.tracer.brick_header_bytes);
-    "tracer.imbalance": Range::Below(0.0, 1.0), "the share of a frame in which nodes wait for the last one",
+    "tracer.imbalance": Range::Below(0.0, 1.0),
+        "share of a frame in which nodes wait for the last one",
         |p| Place::Real(&mut p.tracer.imbalance);
-    "tracer.imbalance_nodes": Range::Between(2.0, 1e6), "on how many nodes that was measured",
+    "tracer.imbalance_nodes": Range::Between(2.0, 1e6),
+        "number of nodes on which that share was measured",
         |p| Place::Whole(&mut p.tracer.imbalance_nodes);
-    "tracer.other_requests_per_us": Range::Between(0.0, 1e3), "what else each handler is asked for, each as long as a miss; less than it can serve",
+    "tracer.other_requests_per_us": Range::Between(0.0, 1e3),
+        "rate of other requests to a handler, each as long as a miss; below its capacity",
         |p| Place::Scaled(&mut p.tracer.other_requests.0, 1e-3);
 };

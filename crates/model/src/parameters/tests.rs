@@ -1,16 +1,16 @@
-//! Reading parameters, writing them, and what is told of wrong ones.
+//! Tests the reading and writing of parameters, and the errors for invalid ones.
 
 use proptest::prelude::*;
 
 use super::*;
 
-fn told(text: &str) -> String {
+fn error_of(text: &str) -> String {
     let error = Parameters::parse(text, Path::new("node.toml")).unwrap_err();
     error.to_string()
 }
 
 #[test]
-fn the_studys_node_says_all_there_is_to_say() {
+fn the_studys_node_defines_every_parameter() {
     let study = Parameters::study();
     for parameter in ALL {
         let origin = study.origin(parameter.key);
@@ -26,7 +26,7 @@ fn the_studys_node_says_all_there_is_to_say() {
 }
 
 #[test]
-fn every_machine_that_comes_with_the_crate_is_right() {
+fn every_machine_that_comes_with_the_crate_is_valid() {
     for name in Parameters::names() {
         let machine = Parameters::built_in(name).unwrap();
         assert_eq!(machine.name, name);
@@ -38,7 +38,7 @@ fn every_machine_that_comes_with_the_crate_is_right() {
 }
 
 #[test]
-fn what_a_file_does_not_say_is_as_on_the_studys_node() {
+fn omitted_parameters_are_those_of_the_studys_node() {
     let text = "name = \"mine\"\n[network]\nwire_ns = 5e2\nbytes_per_ns = 1_0.5\n";
     let found = Parameters::parse(text, Path::new("mine.toml")).unwrap();
     assert_eq!(found.name, "mine");
@@ -52,7 +52,7 @@ fn what_a_file_does_not_say_is_as_on_the_studys_node() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn a_written_file_reads_back_equal() {
     let mut one = Parameters::study();
     one.set("tracer.other_requests_per_us = 0.003").unwrap();
     one.set("core.curve = \"measured\"").unwrap();
@@ -68,56 +68,58 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn a_value_outside_its_range_is_told_with_its_place() {
+fn a_value_outside_its_range_is_reported_with_its_place() {
     assert_eq!(
-        told("[network]\n\nwire_ns = -1\n"),
+        error_of("[network]\n\nwire_ns = -1\n"),
         "node.toml: line 3: network.wire_ns is -1; expected a number from 0 to 1000000000"
     );
     assert_eq!(
-        told("core = { contexts = 0 }"),
+        error_of("core = { contexts = 0 }"),
         "node.toml: line 1: core.contexts is 0; expected a whole number from 2 to 1024"
     );
     assert_eq!(
-        told("[core]\nspeeds = [1.0, \"fast\"]"),
-        "node.toml: line 2: core.speeds is [1.0, \"fast\"]; expected a list of 1 to 64 numbers from 0.000001 to 1000, the first of them 1"
+        error_of("[core]\nspeeds = [1.0, \"fast\"]"),
+        "node.toml: line 2: core.speeds is [1.0, \"fast\"]; expected a list of 1 to 64 numbers \
+         from 0.000001 to 1000, the first of them 1"
     );
-    assert!(told("[core]\ncontexts = 2.5").contains("a whole number"));
-    assert!(told("[core]\ncurve = \"steep\"").contains("\"fitted\" or \"measured\""));
-    assert!(told("[tracer]\nrender_s = nan").contains("from 0.000000001"));
-    assert!(told("[tracer]\nrender_s = inf").contains("to 1000000000"));
-    assert!(told("[tracer]\nimbalance = 1.0").contains("below 1"));
-    assert!(told("tracer = 3").contains("tracer is no parameter"));
+    assert!(error_of("[core]\ncontexts = 2.5").contains("a whole number"));
+    assert!(error_of("[core]\ncurve = \"steep\"").contains("\"fitted\" or \"measured\""));
+    assert!(error_of("[tracer]\nrender_s = nan").contains("from 0.000000001"));
+    assert!(error_of("[tracer]\nrender_s = inf").contains("to 1000000000"));
+    assert!(error_of("[tracer]\nimbalance = 1.0").contains("below 1"));
+    assert!(error_of("tracer = 3").contains("tracer is no parameter"));
 }
 
 #[test]
-fn a_key_that_is_none_is_told_with_what_was_meant() {
+fn an_unknown_key_is_reported_with_a_suggestion() {
     assert_eq!(
-        told("[network]\nwire_n = 3"),
+        error_of("[network]\nwire_n = 3"),
         "node.toml: line 2: network.wire_n is no parameter; expected perhaps network.wire_ns"
     );
-    let error = told("[cache]\nassociativity = 3");
+    let error = error_of("[cache]\nassociativity = 3");
     assert!(
         error.contains("expected one of cache.bytes, cache.line_bytes"),
         "{error}"
     );
-    let error = told("[graphics]\ncolour = 3");
+    let error = error_of("[graphics]\ncolour = 3");
     assert!(error.contains("sections core, message"), "{error}");
 }
 
 #[test]
-fn what_is_no_toml_is_told_with_its_line() {
-    let error = told("[network]\nwire_ns = = 3");
+fn invalid_toml_is_reported_with_its_line() {
+    let error = error_of("[network]\nwire_ns = = 3");
     assert!(error.starts_with("node.toml: line 2: "), "{error}");
-    let error = told("[network]\nwire_ns = 3\nwire_ns = 4");
+    let error = error_of("[network]\nwire_ns = 3\nwire_ns = 4");
     assert!(error.starts_with("node.toml: line 3: "), "{error}");
 }
 
 #[test]
 fn steps_take_no_longer_than_their_call() {
-    let error = told("[message]\nsend_ns = 10");
+    let error = error_of("[message]\nsend_ns = 10");
     assert_eq!(
         error,
-        "node.toml: line 2: message.send_ns is 10; expected 25 or more, which is message.send_issue_ns and interface.trip_ns"
+        "node.toml: line 2: message.send_ns is 10; expected 25 or more, which is \
+         message.send_issue_ns and interface.trip_ns"
     );
 }
 
@@ -135,7 +137,7 @@ fn a_line_that_is_refused_sets_nothing() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_told() {
+fn a_missing_file_is_reported() {
     let error = Parameters::read(Path::new("no/such/file.toml")).unwrap_err();
     assert!(
         error.to_string().starts_with("no/such/file.toml: "),

@@ -1,4 +1,4 @@
-//! The queues against a simulation, each other, and their sums.
+//! Compares the queues with a simulation, with each other, and with their sums.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,8 @@ fn bounded(load: f64, places: u32) -> BoundedQueue {
     BoundedQueue::new(Rate(load), Nanoseconds(1.0), places).unwrap()
 }
 
-/// The share of arrivals refused, and the mean time in the queue of the others, of so many arrivals.
+/// Simulates `arrivals` arrivals. Returns the refused share, and the mean time in the queue of the
+/// others.
 fn simulated(load: f64, places: usize, arrivals: usize) -> (f64, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(73);
     let mut draw = || -> f64 { Exp1.sample(&mut random) };
@@ -67,7 +68,7 @@ fn states_add_up_and_have_the_mean() {
 }
 
 #[test]
-fn with_much_room_it_is_the_unbounded_queue() {
+fn a_large_capacity_approaches_the_unbounded_queue() {
     let open = Queue::new(Rate(0.4), Nanoseconds(1.0)).unwrap();
     let off = bounded(0.4, 96).response().0 / open.response().0 - 1.0;
     assert!(off.abs() < 1e-12, "{off}");

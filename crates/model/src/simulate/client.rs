@@ -100,9 +100,9 @@ pub struct Message {
     pub hints_cache: bool,
     /// A value of the program.
     pub tag: u64,
-    }
+}
 
-    /// A message from outside the simulated nodes.
+/// A message from outside the simulated nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Visit {
     /// The time until it arrives.

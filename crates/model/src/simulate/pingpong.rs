@@ -197,7 +197,7 @@ impl Found {
 struct Sides {
     what: PingPong,
     wire_bytes: u32,
-    /// After so long whoever receives waits.
+    /// The time after which the other side certainly waits.
     settling: Nanoseconds,
     period: Nanoseconds,
     random: Xoshiro256PlusPlus,

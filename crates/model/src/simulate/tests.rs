@@ -1,4 +1,4 @@
-//! The simulator against the study, the model, and what each of its parts promises.
+//! Compares the simulator with the study and the model, and tests the promises of its parts.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::tracer::Tracer;
 use super::*;
 use crate::tracer::Scenario;
 
-/// The study's node, with the speeds that were measured on it.
+/// Returns the study's node, with the measured speeds.
 pub(in crate::simulate) fn study() -> Parameters {
     let mut parameters = Parameters::study();
     parameters.set("core.curve = \"measured\"").unwrap();
@@ -36,7 +36,7 @@ pub(in crate::simulate) fn near(found: f64, expected: f64, tolerance: f64) {
 }
 
 #[test]
-fn ping_pong_takes_what_the_study_says() {
+fn ping_pong_takes_the_studys_times() {
     let of = |receive| {
         PingPong::new(receive, 2_000, 3)
             .run(&study(), Silent)
@@ -78,7 +78,7 @@ fn bytes_take_their_time_on_the_wire() {
 }
 
 #[test]
-fn inline_is_quicker_for_what_is_short_and_refused_for_what_is_long() {
+fn inline_is_quicker_for_short_messages_and_refused_for_long_ones() {
     let parameters = study();
     let of = |data_bytes, is_inline| PingPong {
         data_bytes,
@@ -86,7 +86,7 @@ fn inline_is_quicker_for_what_is_short_and_refused_for_what_is_long() {
         ..PingPong::new(Receive::Notify, 3, 1)
     };
     let less = round_trip(&parameters, of(20, false)) - round_trip(&parameters, of(20, true));
-    // 10 ns each way, less what loading and storing 20 bytes takes.
+    // 10 ns each way, minus the time to load and store 20 bytes.
     near(less, 2.0 * (10.0 - 40.0 / 24.0), 2e-3);
     let error = of(2_000, true)
         .run(&parameters, Silent)
@@ -98,7 +98,7 @@ fn inline_is_quicker_for_what_is_short_and_refused_for_what_is_long() {
     );
 }
 
-/// The message left at the begin of the call, as if its bytes were there before they had been stored.
+/// The message left at the start of the call, before its bytes had been stored.
 #[test]
 fn an_inline_message_leaves_when_its_bytes_are_stored() {
     let what = PingPong {
@@ -121,20 +121,21 @@ fn addresses_that_have_to_be_found_take_walks() {
         what.run(parameters, Silent).unwrap().0
     };
     let (at_once, walking) = (of(&study()), of(&with(&["interface.walk_ns = 100"])));
-    // Each side finds the page that it sends from, which is the one that it receives in.
+    // Each side needs a walk for the page from which it sends, which is also the page in which it
+    // receives.
     assert_eq!(walking.counts.walks, 2);
     near(walking.mean.0 - at_once.mean.0, 200.0, 1e-6);
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
-    let told = |what: PingPong| what.run(&study(), Silent).unwrap_err().to_string();
-    assert!(told(PingPong::new(Receive::Poll, 0, 1)).contains("trips is 0"));
+fn invalid_requests_are_refused() {
+    let report = |what: PingPong| what.run(&study(), Silent).unwrap_err().to_string();
+    assert!(report(PingPong::new(Receive::Poll, 0, 1)).contains("trips is 0"));
     let long = PingPong {
         data_bytes: u32::MAX,
         ..PingPong::new(Receive::Poll, 1, 1)
     };
-    assert!(told(long).contains("up to 268435456"));
+    assert!(report(long).contains("up to 268435456"));
     let tracer = |scenario| {
         Tracer::new(scenario, 1, 1)
             .run(&study(), Silent, |_| ())
@@ -162,7 +163,8 @@ fn what_cannot_be_is_refused() {
     );
 }
 
-/// Sends one message after the other from node 0 to node 1, as told, and counts what comes.
+/// A program that sends the given messages one after the other from node 0 to node 1, and counts
+/// the arrivals.
 struct Sender {
     messages: Vec<Message>,
     outcomes: Vec<Resumed>,
@@ -233,7 +235,7 @@ fn data_outside_of_a_segment_is_dropped_and_counted() {
 }
 
 #[test]
-fn who_sends_to_nobody_is_told() {
+fn a_message_without_a_receiver_is_refused() {
     let to = |node, connection| Message {
         node,
         connection,
@@ -265,7 +267,7 @@ fn messages_pass_a_link_one_after_the_other() {
         .iter()
         .map(|&(_, at)| at.nanoseconds().0)
         .collect();
-    // Sent every 26 ns, they come every 1,034.
+    // The messages are sent every 26 ns, and arrive every 1,034 ns.
     near(times[1] - times[0], 1_034.0, 1e-6);
     near(times[2] - times[1], 1_034.0, 1e-6);
     near(counts.out_busy.0, 3.0 * 1_034.0, 1e-6);
@@ -315,7 +317,8 @@ fn data_goes_into_the_cache_if_message_and_connection_agree() {
         (counts.injected, counts.updated, counts.to_memory)
     };
     assert_eq!(tell(true, true), (200, 0, 0));
-    // The first goes to memory; its reader brings it into the cache, or the second is there before that.
+    // The first message goes to memory. Then its reader brings it into the cache, unless the second
+    // arrives before that.
     for (injects, hints) in [(true, false), (false, true), (false, false)] {
         let (injected, updated, to_memory) = tell(injects, hints);
         assert_eq!(injected, 0);
@@ -324,7 +327,8 @@ fn data_goes_into_the_cache_if_message_and_connection_agree() {
     }
 }
 
-/// A message of 3,472 bytes: four packets, of which the last is short. Only the first block of it counted as read, and its bytes were counted with headers.
+/// A message of 3,472 bytes has four packets, and the last one is short. Only its first block
+/// counted as read, and its bytes were counted with headers.
 #[test]
 fn all_packets_of_a_message_are_placed_and_read() {
     let long = Message {
@@ -335,7 +339,7 @@ fn all_packets_of_a_message_are_placed_and_read() {
     };
     let mut layout = Layout::new(2, 1);
     layout.bypasses_cache = true;
-    // One after the other: far enough from each other that the first is read before the second comes.
+    // The messages are far enough apart that the first is read before the second arrives.
     struct Slowly(u32, Message, f64);
     impl Client for Slowly {
         fn step(&mut self, thread: Thread, resumed: Resumed, _: Moment) -> Step {
@@ -366,9 +370,9 @@ fn all_packets_of_a_message_are_placed_and_read() {
     near(client.2, 3_472.0 / 64.0 / 3.0 * 50.0, 1e-6);
 }
 
-/// A handler that polls looks again when its core is back, or its node would never answer.
+/// A handler that polls must poll again after its core is back, or its node would never answer.
 #[test]
-fn who_polls_goes_on_after_the_core_was_away() {
+fn a_polling_thread_continues_after_the_core_was_away() {
     let parameters = with(&["system.away = 0.5", "system.slice_us = 2"]);
     let found = PingPong::new(Receive::Poll, 200, 1)
         .run(&parameters, Silent)
@@ -405,14 +409,14 @@ fn a_handler_that_polls_answers_sooner_and_takes_speed_from_others() {
     );
     near(polled.handler_share, 1.0, 1e-3);
     assert!(notified.handler_share < 0.05);
-    // Two threads that compute, beside a third or not: table 4 has 0.876 and 0.717.
+    // Two computing threads, with or without a third thread: table 4 has 0.876 and 0.717.
     near(polled.speed, 0.717, 0.02);
     assert!(notified.speed > 0.85, "{}", notified.speed);
     let alone = Symmetric::new(1, 2, Nanoseconds(1.0)).run(&parameters, Silent, |_| ());
     assert!(alone.unwrap_err().to_string().contains("nodes is 1"));
 }
 
-/// What Perfetto reads: spans of a thread that do not overlap, and a flow for each message.
+/// A trace for Perfetto has spans of a thread that do not overlap, and a flow for each message.
 #[test]
 fn a_timeline_is_a_trace_of_spans_and_flows() {
     let out = Vec::new();
@@ -455,7 +459,7 @@ fn a_timeline_is_a_trace_of_spans_and_flows() {
         "where the file ends, no message is left under way"
     );
     assert_eq!(events.len() - of("M").count() - ended, 30);
-    // What nobody sent has no begin, and no end.
+    // A message from outside has no start and no end.
     let mut parameters = super::tracer::tests::short();
     parameters
         .set("tracer.other_requests_per_us = 0.2")

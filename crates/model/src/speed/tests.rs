@@ -1,4 +1,4 @@
-//! The curves, and their fit against the study.
+//! Compares the speed curves and their fit with the study.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn one_thread_of_the_fitted_curve_is_not_quite_1() {
 }
 
 #[test]
-fn measured_speeds_are_given_back() {
+fn measured_speeds_are_returned_unchanged() {
     let curve = SpeedCurve::measured(&TABLE_4).unwrap();
     assert_eq!(curve.of(3), Speed(0.717));
     let speeds = curve.up_to(8).unwrap();
@@ -29,7 +29,7 @@ fn measured_speeds_are_given_back() {
 }
 
 #[test]
-fn what_was_made_of_a_curve_is_found_again() {
+fn the_fit_recovers_the_curve_of_generated_speeds() {
     for saturation in [0.8, 2.67, 9.0] {
         let of = Fit::through_one(saturation);
         let speeds: Vec<_> = (1..=8).map(|n| of.together(n) / n as f64).collect();
@@ -48,7 +48,7 @@ fn threads_that_take_turns_fit_a_core_of_one_thread() {
 }
 
 #[test]
-fn what_is_no_speed_is_refused() {
+fn invalid_speeds_are_refused() {
     assert!(SpeedCurve::measured(&[]).is_err());
     assert!(SpeedCurve::measured(&[1.0, 0.0]).is_err());
     assert!(SpeedCurve::fitted(f64::NAN, 1.0).is_err());

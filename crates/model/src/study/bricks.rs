@@ -13,7 +13,7 @@ const SPEEDUP: Axis = Axis::linear("speedup", "");
 const NODES_AXIS: Axis = Axis::logarithmic("nodes", "");
 /// The edge of the smallest brick of a sweep.
 const EDGE_MIN: u32 = 1;
-/// The number of larger edges than that of the parameters in a sweep.
+/// The number of edges beyond that of the parameters in a sweep.
 const BEYOND: u32 = 3;
 
 fn edges(asked: &Asked<'_>) -> impl Iterator<Item = u32> + use<> {

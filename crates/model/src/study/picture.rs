@@ -15,10 +15,10 @@ type Failure<'svg> = DrawingAreaErrorKind<<SVGBackend<'svg> as DrawingBackend>::
 
 /// A picture that could not be drawn.
 #[derive(Debug, Error)]
-#[error("the picture of {question:?} could not be drawn: {told}")]
+#[error("the picture of {question:?} could not be drawn: {report}")]
 pub struct PictureError {
     question: &'static str,
-    told: String,
+    report: String,
 }
 
 impl Chart {
@@ -31,7 +31,7 @@ impl Chart {
         let drawn = self.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area());
         drawn.map_err(|error| PictureError {
             question: self.question,
-            told: error.to_string(),
+            report: error.to_string(),
         })?;
         Ok(svg)
     }
@@ -63,8 +63,8 @@ impl Chart {
             .configure_mesh()
             .x_desc(self.x.label())
             .y_desc(self.y.label())
-            .x_label_formatter(&|&place| self.x.told(place))
-            .y_label_formatter(&|&place| self.y.told(place))
+            .x_label_formatter(&|&place| self.x.tick_label(place))
+            .y_label_formatter(&|&place| self.y.tick_label(place))
             .light_line_style(WHITE)
             .draw()?;
         for (index, line) in self.lines.iter().enumerate() {
@@ -100,7 +100,7 @@ impl Axis {
     }
 
     /// Returns the label of a place on the axis.
-    fn told(&self, place: f64) -> String {
+    fn tick_label(&self, place: f64) -> String {
         let number = if self.is_logarithmic {
             place.exp2()
         } else {
@@ -121,11 +121,11 @@ impl Axis {
                 (low.min(place), high.max(place))
             });
         // A level line gets space around it, and so does a single point.
-        let room = match high - low {
+        let margin = match high - low {
             width if width > 1e-9 => margin * width,
             _ => 0.5,
         };
-        (low - room, high + room)
+        (low - margin, high + margin)
     }
 }
 

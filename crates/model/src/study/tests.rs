@@ -70,7 +70,7 @@ fn where_a_frame_takes_twice_as_long() {
 }
 
 #[test]
-fn what_the_study_reads_off_its_figures() {
+fn notes_agree_with_the_values_of_the_study() {
     near(
         note(Question::Notification, "by 1 µs, 32 nodes"),
         1.0529,
@@ -103,7 +103,7 @@ fn what_the_study_reads_off_its_figures() {
 /// respectively, [...] when those latencies and overheads are small and 3%, 27%, 16%, and 54%,
 /// respectively, as those overheads approach the right half of this graph".
 #[test]
-fn what_each_part_of_the_interface_contributes() {
+fn each_part_of_the_interface_contributes_the_studys_share() {
     for (name, short, long) in [
         ("wire", 18.0, 3.0),
         ("receive", 16.0, 27.0),

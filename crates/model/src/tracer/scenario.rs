@@ -178,7 +178,7 @@ impl Add for Slower {
     }
 }
 
-/// Where the answer to a miss goes (the study's section 8.9).
+/// The destination of the answer to a miss (the study's section 8.9).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Answers {

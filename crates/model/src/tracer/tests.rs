@@ -1,4 +1,5 @@
-//! The prediction against every figure of the study that belongs to this version of its model.
+//! Compares the prediction with every figure of the study that belongs to this version of its
+//! model.
 
 use super::*;
 use crate::misses::BrickLaw;
@@ -55,7 +56,8 @@ fn frames_of_the_study() {
     }
 }
 
-/// Section 8.2. The study prints 0.975, 0.974, 0.809 and 0.864, which another version of its model gave; these are what its equations give.
+/// Section 8.2. The study prints 0.975, 0.974, 0.809 and 0.864, which another version of its model
+/// gave. The values here are those of its equations.
 #[test]
 fn scaling_from_eight_nodes() {
     let efficiency = |nodes: u32, base: u32, renderers| {
@@ -113,7 +115,7 @@ fn slower_threads() {
     assert!(of(0.05, 0.05) < 1.0);
 }
 
-/// Section 8.3: half the bandwidth is 1.78 µs more for each message on average, 11.4 % (11.35 here).
+/// Section 8.3: half the bandwidth adds 1.78 µs to each message on average, 11.4 % (11.35 here).
 #[test]
 fn a_slower_wire() {
     let slower_by = Slower {
@@ -178,7 +180,8 @@ fn the_best_bricks() {
     near(gain, 1.22, 0.005);
 }
 
-/// Section 8.9. Printed are 1.31 and 1.37, 0.77 and 0.81, 0.344 and 0.397 beside what is exact here, 1.50 and 1.64.
+/// Section 8.9. The study prints 1.31 and 1.37, 0.77 and 0.81, and 0.344 and 0.397 in addition to
+/// the values that agree exactly here, 1.50 and 1.64.
 #[test]
 fn answers_straight_to_the_renderer() {
     let penalty = |nodes, answers| {
@@ -202,7 +205,8 @@ fn answers_straight_to_the_renderer() {
     near(gain(256, Answers::Bold), 1.64, 0.005);
 }
 
-/// Section 8.10: 1.89, and 1.99 where these equations give 1.98, over an interface behind the operating system.
+/// Section 8.10: 1.89, and 1.99 where these equations give 1.98, with an operating system between
+/// program and interface.
 #[test]
 fn all_together() {
     let gain = |nodes| {
@@ -218,7 +222,7 @@ fn all_together() {
 }
 
 #[test]
-fn who_polls_is_told_sooner_and_slows_the_others() {
+fn a_polling_thread_is_notified_sooner_and_slows_the_others() {
     let [notified, handler, all] = Waits::ALL.map(|waits| {
         of(Scenario {
             waits,
@@ -231,7 +235,7 @@ fn who_polls_is_told_sooner_and_slows_the_others() {
 }
 
 #[test]
-fn the_queue_is_bounded_by_those_who_ask() {
+fn the_number_of_renderers_bounds_the_queue() {
     let found = of(Scenario::new(32, 3));
     assert_eq!(found.queue.capacity, 96);
     let open = (found.service.rate() - found.arrivals).interval();
@@ -276,7 +280,8 @@ fn its_json_has_plain_words_that_end_in_their_units() {
     assert_eq!(keys, expected);
 }
 
-/// Falling asleep hides behind a miss that is on its way. What was left of the round trip was cut to 0 without a word.
+/// Falling asleep overlaps the miss. If it took longer, the rest of the round trip was silently set
+/// to 0.
 #[test]
 fn renderers_that_fall_asleep_for_longer_than_a_miss_is_on_its_way_are_refused() {
     let asked = |sleep: f64, waits| {
@@ -299,31 +304,31 @@ fn renderers_that_fall_asleep_for_longer_than_a_miss_is_on_its_way_are_refused()
         );
         let error = asked(way.0 + 1.0, waits).unwrap_err();
         assert!(error.is_of_the_call(), "{error}");
-        let told = error.to_string();
+        let report = error.to_string();
         let expected = format!("expected at most {:.1} ns", way.0);
         assert!(
-            told.contains("slower sleep is") && told.contains(&expected),
-            "{told}"
+            report.contains("slower sleep is") && report.contains(&expected),
+            "{report}"
         );
     }
 }
 
 #[test]
-fn what_the_model_does_not_hold_for_is_refused() {
-    let told = |scenario| {
+fn scenarios_outside_the_range_of_the_model_are_refused() {
+    let report = |scenario| {
         predict(&Parameters::study(), &scenario)
             .unwrap_err()
             .to_string()
     };
-    assert!(told(Scenario::new(0, 3)).contains("nodes is 0"));
-    assert!(told(Scenario::new(32, 0)).contains("renderers is 0"));
-    let error = told(Scenario::new(32, 8));
+    assert!(report(Scenario::new(0, 3)).contains("nodes is 0"));
+    assert!(report(Scenario::new(32, 0)).contains("renderers is 0"));
+    let error = report(Scenario::new(32, 8));
     assert!(
         error.contains("core.contexts is 8; expected 9 or more"),
         "{error}"
     );
     assert!(
-        told(Scenario {
+        report(Scenario {
             brick_edge: Some(0),
             ..Scenario::new(32, 3)
         })
@@ -334,7 +339,7 @@ fn what_the_model_does_not_hold_for_is_refused() {
         ..Slower::default()
     };
     assert!(
-        told(Scenario {
+        report(Scenario {
             slower,
             ..Scenario::new(32, 3)
         })
@@ -342,7 +347,7 @@ fn what_the_model_does_not_hold_for_is_refused() {
     );
     let sends = Sends::Inline { share: 0.0 };
     assert!(
-        told(Scenario {
+        report(Scenario {
             sends,
             ..Scenario::new(32, 3)
         })
@@ -351,7 +356,7 @@ fn what_the_model_does_not_hold_for_is_refused() {
 }
 
 #[test]
-fn an_unstable_queue_is_told_with_its_parameter() {
+fn an_unstable_queue_is_reported_with_its_parameter() {
     let text = "[tracer]\nother_requests_per_us = 2\n";
     let parameters = Parameters::parse(text, std::path::Path::new("busy.toml")).unwrap();
     let error = predict(&parameters, &Scenario::new(32, 3))
@@ -359,12 +364,13 @@ fn an_unstable_queue_is_told_with_its_parameter() {
         .to_string();
     assert_eq!(
         error,
-        "busy.toml: line 2: tracer.other_requests_per_us is 2; expected below 1.301556, or the handler's queue grows without bound"
+        "busy.toml: line 2: tracer.other_requests_per_us is 2; expected below 1.301556, \
+         or the handler's queue grows without bound"
     );
 }
 
 #[test]
-fn an_imbalance_without_end_is_told_with_its_parameter() {
+fn an_infinite_imbalance_is_reported_with_its_parameter() {
     let text = "[tracer]\nimbalance = 0.6\n";
     let parameters = Parameters::parse(text, std::path::Path::new("uneven.toml")).unwrap();
     let error = predict(&parameters, &Scenario::new(100_000, 3))
@@ -376,9 +382,10 @@ fn an_imbalance_without_end_is_told_with_its_parameter() {
     );
 }
 
-/// Each of these was refused, since `l` or `T_h` fell below 0: a sweep ended at the first such point.
+/// Each of these scenarios was refused, since `l` or `T_h` fell below 0. A sweep ended at the first
+/// such point.
 #[test]
-fn what_is_taken_off_leaves_nothing_below_zero() {
+fn savings_leave_no_time_below_zero() {
     let slower = Slower {
         sleep: microseconds(4.3),
         ..Slower::default()
@@ -407,18 +414,19 @@ fn what_is_taken_off_leaves_nothing_below_zero() {
     ] {
         parameters.set(line).unwrap();
     }
-    let told = predict(&parameters, &Scenario::new(32, 3))
+    let report = predict(&parameters, &Scenario::new(32, 3))
         .unwrap_err()
         .to_string();
     assert!(
-        told.contains("tracer.handle_ns is 0; expected more"),
-        "{told}"
+        report.contains("tracer.handle_ns is 0; expected more"),
+        "{report}"
     );
 }
 
-/// Answers that go straight to renderers are received by them: handlers have one receive and no wake to be slower in.
+/// Renderers receive direct answers themselves, so handlers have only one receive and no wake that
+/// could be slower.
 #[test]
-fn what_is_slower_is_slower_for_whoever_does_it() {
+fn a_delay_applies_to_the_thread_that_performs_the_step() {
     let of = |answers, waits, slower| {
         let scenario = Scenario {
             answers,

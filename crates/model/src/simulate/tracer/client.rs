@@ -201,7 +201,7 @@ impl Tracers {
         StandardUniform.sample(&mut self.random)
     }
 
-    /// Returns a random address from a base on, aligned for an object of that size.
+    /// Returns a random address in the `bytes` bytes from `base` on, aligned to 4,096 bytes.
     fn address(&mut self, base: u64, bytes: u64) -> u64 {
         let place = (self.share() * bytes as f64) as u64;
         base + place / 4096 * 4096

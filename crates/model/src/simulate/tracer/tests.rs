@@ -1,4 +1,4 @@
-//! The simulated ray tracer against the model, and what its options promise.
+//! Compares the simulated ray tracer with the model, and tests its options.
 
 use super::*;
 use crate::misses::BrickLaw;
@@ -12,7 +12,7 @@ fn found(parameters: &Parameters, tracer: Tracer) -> Found {
     tracer.run(parameters, Silent, |_| ()).unwrap().0
 }
 
-/// Work for a short while: a tenth of a frame.
+/// Returns parameters with less work: a tenth of a frame.
 pub(in crate::simulate) fn short() -> Parameters {
     with(&[
         "core.curve = \"fitted\"",
@@ -63,7 +63,8 @@ fn each_miss_is_asked_and_answered_once() {
     }
 }
 
-/// Where the model's assumptions hold: exponential work, links that are no bottleneck, and nobody waits for the last (see `docs/prediction.md`).
+/// The assumptions of the model hold here: exponential work, links that are no bottleneck, and no
+/// wait for the last renderer (see `docs/prediction.md`).
 #[test]
 fn the_model_is_within_three_percent_where_its_assumptions_hold() {
     let parameters = with(&["core.curve = \"fitted\"", "network.bytes_per_ns = 8"]);
@@ -79,7 +80,9 @@ fn the_model_is_within_three_percent_where_its_assumptions_hold() {
     }
 }
 
-/// Where they do not hold (one renderer, whose response the study's model counts twice; seven, whose responses wait at two links), the model of handlers and links still does.
+/// The assumptions of the study's model do not hold here: with one renderer it counts the response
+/// twice, and with seven the responses wait at two links. The model of handlers and links still
+/// holds.
 #[test]
 fn the_model_of_links_is_within_three_percent_wherever_links_are_busy() {
     let parameters = with(&["core.curve = \"fitted\""]);
@@ -114,7 +117,8 @@ fn agrees(predicted: &Prediction, found: &Found) {
     let speed = found.renderer_speed;
     near(speed, predicted.renderer_speed.0, 0.03 * speed);
     near(found.misses, predicted.misses, 1e-9);
-    // How many renderers run; when the handler does is another matter, since it often serves whoever of its own node waits.
+    // Only the number of running renderers is compared. The handler often serves while a renderer
+    // of its own node waits, so its share differs.
     let run = |without: &[f64], with: &[f64], count| without[count] + with[count];
     for count in 0..=predicted.renderers as usize {
         let share = run(&found.without_handler, &found.with_handler, count);
@@ -124,13 +128,13 @@ fn agrees(predicted: &Prediction, found: &Found) {
 }
 
 #[test]
-fn what_is_slower_in_the_model_is_slower_in_the_simulation() {
+fn a_delay_slows_down_model_and_simulation_alike() {
     let parameters = short();
     let time = Nanoseconds::from_microseconds(2.0);
     let plain = Scenario::new(8, 3);
     let base = found(&parameters, Tracer::new(plain, 1, 9)).cycle;
     for delay in Delay::ALL {
-        // Falling asleep hides behind the miss for a while.
+        // Falling asleep overlaps the miss up to some time.
         let much = if delay == Delay::Sleep { 4.0 } else { 1.0 };
         let slower = Slower::by(delay, time * much);
         let scenario = Scenario { slower, ..plain };
@@ -183,8 +187,9 @@ fn a_core_that_is_away_half_of_the_time_takes_more_than_twice_as_long() {
     );
 }
 
-/// What each step costs when it is slower, predicted and simulated, by each way to send and to answer. Some of these were off by 17 %: a send that came behind its
-/// message, a wake that the renderer waited for.
+/// Compares the predicted and the simulated cost of each delay, for each way to send and to answer.
+/// Some of these were off by 17 %: a send delayed only after its message, a wake for which the
+/// renderer waited.
 #[test]
 fn slower_steps_cost_what_the_model_of_links_says() {
     let parameters = with(&[
@@ -194,7 +199,8 @@ fn slower_steps_cost_what_the_model_of_links_says() {
         "tracer.render_s = 0.6027299",
     ]);
     let time = Nanoseconds::from_microseconds(3.0);
-    // What happens twice for each miss is slower by less, so that it does not choke the handler.
+    // A step that happens twice for each miss gets a shorter delay, so that it does not overload
+    // the handler.
     let steps = Delay::ALL.map(|delay| match delay {
         Delay::Receive | Delay::Notification | Delay::System => Slower::by(delay, time / 3.0),
         _ => Slower::by(delay, time),
@@ -226,7 +232,7 @@ fn slower_steps_cost_what_the_model_of_links_says() {
 }
 
 #[test]
-fn requests_that_do_not_fit_inline_are_told() {
+fn requests_that_do_not_fit_inline_are_reported() {
     let mut parameters = study();
     parameters.set("interface.inline_bytes_max = 10").unwrap();
     let scenario = Scenario {
@@ -236,14 +242,14 @@ fn requests_that_do_not_fit_inline_are_told() {
     let error = Tracer::new(scenario, 1, 1)
         .run(&parameters, Silent, |_| ())
         .unwrap_err();
-    let told = error.to_string();
+    let report = error.to_string();
     assert!(
-        told.contains("interface.inline_bytes_max is 10; expected 20 or more"),
-        "{told}"
+        report.contains("interface.inline_bytes_max is 10; expected 20 or more"),
+        "{report}"
     );
 }
 
-/// Beyond the last moment nothing happens; what was found until then was divided by nothing.
+/// No event happens after the last moment. The results until then were divided by zero.
 #[test]
 fn a_run_that_does_not_end_is_an_error() {
     let slow = with(&["tracer.render_s = 1e9", "tracer.core_speedup = 1e-6"]);
@@ -308,7 +314,10 @@ fn other_requests_slow_handlers_down() {
     assert!(busy.cycle > plain.cycle);
     assert_eq!(plain.counts.visits, 0);
     assert!(busy.counts.visits > 100);
-    assert_eq!(busy.counts.sent, busy.counts.arrived, "which nobody sent");
+    assert_eq!(
+        busy.counts.sent, busy.counts.arrived,
+        "which no thread sent"
+    );
 }
 
 #[test]
@@ -327,7 +336,8 @@ fn frames_end_with_the_last_renderer() {
     let parameters = short();
     let met = found(&parameters, Tracer::new(Scenario::new(8, 3), 4, 9));
     assert!(met.frame > met.mean_frame);
-    // Beyond the mean, what normal draws of that many would have the last wait: within a factor of two.
+    // The excess over the mean agrees with the expected largest of that many normal draws, within a
+    // factor of two.
     let waited = met.frame / met.mean_frame - 1.0;
     assert!((0.005..0.2).contains(&waited), "{waited}");
 }
