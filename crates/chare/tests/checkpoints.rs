@@ -115,7 +115,7 @@ fn job(nodes: u16) -> Job {
 }
 
 fn runtime() -> Runtime {
-    Runtime::builder().workers(2).build().expect("it comes up")
+    Runtime::builder().workers(2).build().expect("the runtime starts")
 }
 
 /// What all elements say, by place; nothing of one that is gone.
@@ -145,7 +145,7 @@ fn write(nodes: u16, folder: &Path) -> Vec<Option<String>> {
             said(counters)
         },
     );
-    written.expect("the nodes come up")
+    written.expect("the nodes start")
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn an_array_goes_on_on_any_number_of_nodes() {
                     (after, sum)
                 },
             );
-            let (after, sum) = after.expect("the nodes come up");
+            let (after, sum) = after.expect("the nodes start");
             assert_eq!(
                 after, before,
                 "from {from} to {to} of {workers} workers by {kind}"
@@ -280,7 +280,7 @@ fn a_manifest_without_room_leaves_the_checkpoint_before_and_nothing_else() {
                 .expect_err("there is no room")
         },
     );
-    let refused = refused.expect("the nodes come up").to_string();
+    let refused = refused.expect("the nodes start").to_string();
     assert!(
         refused.contains("manifest.json.partial: cannot be written: No space left"),
         "{refused}"
@@ -332,7 +332,7 @@ fn write_without_room(folder: &Path) {
         },
         |_, counters| counters.checkpoint(folder).expect_err("there is no room"),
     );
-    let refused = refused.expect("the nodes come up").to_string();
+    let refused = refused.expect("the nodes start").to_string();
     assert!(
         refused.contains(".elements: cannot be written: File too large"),
         "{refused}"

@@ -249,7 +249,7 @@ fn all_is_as_on_one_node_wherever_elements_go() {
     for seed in 0..6 {
         let run = |nodes, kind, mailbox| {
             let ran = job(nodes, kind, mailbox).run_within(made(seed), walk);
-            ran.expect("the nodes come up")
+            ran.expect("the nodes start")
         };
         let (expected, _) = run(1, TransportKind::Memory, MailboxKind::default());
         for kind in [TransportKind::Memory, TransportKind::Sockets] {
@@ -278,7 +278,7 @@ fn an_element_comes_to_the_worker_that_was_named() {
                 })
                 .collect::<Vec<_>>()
         });
-        for (wanted, is) in places.expect("the nodes come up") {
+        for (wanted, is) in places.expect("the nodes start") {
             assert_eq!(is, wanted);
         }
     }
@@ -293,7 +293,7 @@ fn asynchronous_entries_end_before_their_element_goes() {
             let sums: Vec<_> = asked.into_iter().map(raddle_chare::Reply::wait).collect();
             sums
         });
-        assert_eq!(sums.expect("the nodes come up"), [4, 10, 16]);
+        assert_eq!(sums.expect("the nodes start"), [4, 10, 16]);
     }
 }
 
@@ -313,7 +313,7 @@ fn all_may_leave_the_node_where_reductions_end() {
             agreed
         });
         let expected: u64 = (0..COUNT as u64).filter(|&at| at != 3).sum();
-        assert_eq!(agreed.expect("the nodes come up"), [expected; COUNT - 1]);
+        assert_eq!(agreed.expect("the nodes start"), [expected; COUNT - 1]);
     }
 }
 
@@ -329,7 +329,7 @@ fn arrays_of_one_node_move_beside_those_of_all() {
             (crossings, moves)
         },
     );
-    let (crossings, moves) = ran.expect("the nodes come up");
+    let (crossings, moves) = ran.expect("the nodes start");
     assert!(crossings > 0);
     assert_eq!(moves, [101; 4]);
 }
@@ -356,7 +356,7 @@ fn arrays_may_be_destroyed_while_elements_move() {
                 whereabouts.collect::<Vec<_>>()
             },
         );
-        for (at, is) in ran.expect("the nodes come up").into_iter().enumerate() {
+        for (at, is) in ran.expect("the nodes start").into_iter().enumerate() {
             assert_eq!(is, (at + 1) % 6);
         }
     }
@@ -372,7 +372,7 @@ fn who_cannot_be_written_stays_and_says_why() {
             let told = runtime.quiescence().try_wait();
             told.expect_err("it is refused").to_string()
         });
-        told.expect("the nodes come up")
+        told.expect("the nodes start")
     };
     let said = told(&|rocks, _| rocks.at(0).go(3));
     assert!(said.contains("write `#[chare(nodes, state)]`"), "{said}");
@@ -420,9 +420,9 @@ mod processes {
             .quiet(true);
         let ran = processes.run(made(7), walk);
         // None at the nodes that were started.
-        if let Some((story, crossings)) = ran.expect("the nodes come up") {
+        if let Some((story, crossings)) = ran.expect("the nodes start") {
             let alone = job(1, kind, MailboxKind::default()).run_within(made(7), walk);
-            assert_eq!(story, alone.expect("it comes up").0);
+            assert_eq!(story, alone.expect("the runtime starts").0);
             assert!(crossings > 0, "nobody has moved");
         }
     }

@@ -183,7 +183,7 @@ fn the_answer_is_the_same(test: &str, kind: TransportKind, nodes: u16, progress:
             values(rod)
         },
     );
-    if let Some(values) = values.expect("the nodes come up") {
+    if let Some(values) = values.expect("the nodes start") {
         assert_eq!(values, expected());
     }
 }

@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A runtime of so many workers.
 pub(crate) fn runtime(workers: usize) -> Runtime {
     let builder = Runtime::builder().workers(workers);
-    builder.build().expect("it comes up")
+    builder.build().expect("the runtime starts")
 }
 
 /// Fails instead of hanging.

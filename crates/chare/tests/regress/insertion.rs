@@ -16,7 +16,7 @@ use crate::common::soon;
 
 fn runtime(workers: usize, mailbox: MailboxKind) -> Runtime {
     let builder = Runtime::builder().workers(workers).mailbox(mailbox);
-    builder.build().expect("it comes up")
+    builder.build().expect("the runtime starts")
 }
 
 struct Voter;

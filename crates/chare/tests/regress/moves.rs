@@ -112,7 +112,7 @@ fn what_is_under_way_to_a_hundred_thousand_that_move_comes_once_and_in_order() {
     const COUNT: usize = 100_000;
     for mailbox in [MailboxKind::default(), MailboxKind::Pairs] {
         let runtime = Runtime::builder().workers(3).mailbox(mailbox).build();
-        let runtime = runtime.expect("it comes up");
+        let runtime = runtime.expect("the runtime starts");
         let (array, other) = (nomads(&runtime, COUNT), nomads(&runtime, COUNT / 10));
         soon(move || {
             for number in 0..3 {
