@@ -1,9 +1,9 @@
-//! `who_waits` answers always, and names all who wait.
+//! `who_waits` always answers, and names everything that waits.
 //!
-//! It waited for its answers as for any reply, and so panicked once anything had failed, which is
-//! when one asks. It left out elements of node groups, and scans. Of a reduction it knew what had
-//! come to the root alone: with three of four contributions made, it said that there was none, and
-//! it never named the element that lacked.
+//! Regressions: `who_waits` waited for its answers like for any reply, and therefore panicked after a
+//! failure, which is when programs call it. It omitted elements of node groups, and scans. It knew only
+//! the contributions that had reached the root of a reduction: with three of four contributions made,
+//! it reported none, and it never named the missing element.
 
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Chares, Cx, ScanForm, Section, SectionForm, chare};
@@ -55,7 +55,7 @@ fn it_answers_after_a_failure() {
         idlers.at(3).wait();
         runtime.quiescence().try_wait().expect_err("it falls");
         idlers.at(3).hear();
-        // Twice: once it has failed, waiting says nothing of what has been done.
+        // Call it twice: after a failure, a wait does not show that earlier messages have been processed.
         runtime.who_waits();
         runtime.who_waits()
     });
@@ -67,7 +67,7 @@ fn it_names_the_element_of_a_node_group_once() {
     let lines = soon(|| {
         let runtime = runtime(3);
         let idlers = runtime.node_group(|_| Idler);
-        // Whichever workers have had it.
+        // Any worker may have run the element.
         for _ in 0..100 {
             idlers.here().hear();
         }
@@ -83,7 +83,7 @@ fn it_names_the_element_of_a_node_group_once() {
 
 #[test]
 fn it_names_the_elements_that_a_reduction_lacks() {
-    // Those that have contributed are on both workers, on one, or nowhere.
+    // The elements that have contributed are on both workers, on one worker, or there are none.
     let cases: [(&[usize], &str); 3] = [
         (
             &[0, 1, 3],
