@@ -142,7 +142,7 @@ fn elements_that_do_not_exist_yet_vote() {
 }
 
 #[test]
-fn votes_cast_in_the_constructor_count() {
+fn votes_before_the_creation_of_an_element_count() {
     for_all(|runtime, voters, put_in| {
         put_in(Between::VoteOfTheLast);
         runtime.quiescence().wait();

@@ -209,7 +209,8 @@ fn destroying_a_section_does_not_affect_other_sections() {
     });
 }
 
-/// Those who waited were failures when the member ended; what was contributed afterwards went nowhere, and nobody received of it.
+/// Regression: pending reductions failed when the member ended, but later contributions were lost
+/// without a report.
 #[test]
 fn contributions_after_a_member_has_ended_fail() {
     const LOST: &str = "has lost Member[7], which has ended";

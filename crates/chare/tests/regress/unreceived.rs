@@ -38,7 +38,7 @@ impl Reader {
     fn count(&self) -> u32 {
         0
     }
-    /// Reads `pages` pages and ends.
+    /// Reads `count` pages and ends.
     #[entry]
     async fn read(&mut self, cx: &mut Cx<Self>, count: u32) -> u32 {
         cx.end();
