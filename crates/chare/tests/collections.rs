@@ -294,7 +294,9 @@ impl Listener {
 #[test]
 fn more_urgent_messages_are_received_first() {
     let runtime = runtime(2);
-    let listeners = runtime.array_with(ArrayOptions::new(1), |_| Listener { received: Vec::new() });
+    let listeners = runtime.array_with(ArrayOptions::new(1), |_| Listener {
+        received: Vec::new(),
+    });
     listeners.at(0).speak();
     runtime.quiescence().wait();
     assert_eq!(listeners.at(0).received().wait(), [-7, -1, 0, 1, 1, 2, 3]);

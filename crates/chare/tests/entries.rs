@@ -6,7 +6,10 @@ use raddle_chare::{Chares, Cx, chare};
 use raddle_runtime::Runtime;
 
 fn runtime() -> Runtime {
-    Runtime::builder().workers(2).build().expect("the runtime starts")
+    Runtime::builder()
+        .workers(2)
+        .build()
+        .expect("the runtime starts")
 }
 
 struct Point {

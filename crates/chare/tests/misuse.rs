@@ -10,7 +10,10 @@ use raddle_chare::{Array, ArrayOptions, Chares, Cx, Group, Reply, Section, chare
 use raddle_runtime::Runtime;
 
 fn runtime() -> Runtime {
-    Runtime::builder().workers(2).build().expect("the runtime starts")
+    Runtime::builder()
+        .workers(2)
+        .build()
+        .expect("the runtime starts")
 }
 
 /// Returns the panic message of a call.

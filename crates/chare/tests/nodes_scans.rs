@@ -97,15 +97,16 @@ fn each_element_gets_the_contributions_of_all_elements_before_it() {
 fn scans_that_need_an_ended_element_fail_on_all_nodes() {
     for nodes in 1..=4 {
         for gone in [0, 5, COUNT - 1] {
-            let failures = job(nodes, TransportKind::Memory).run_within(lines(0), |runtime, lines| {
-                let scan = |at: usize| lines.at(at).scan_once();
-                let asked: Vec<_> = (0..COUNT).filter(|&at| at != gone).map(scan).collect();
-                lines.at(gone).leave();
-                let failures = asked.into_iter().map(|asked| asked.try_wait().err());
-                let failures: Vec<_> = failures.collect();
-                let _ = runtime.quiescence().try_wait();
-                failures
-            });
+            let failures =
+                job(nodes, TransportKind::Memory).run_within(lines(0), |runtime, lines| {
+                    let scan = |at: usize| lines.at(at).scan_once();
+                    let asked: Vec<_> = (0..COUNT).filter(|&at| at != gone).map(scan).collect();
+                    lines.at(gone).leave();
+                    let failures = asked.into_iter().map(|asked| asked.try_wait().err());
+                    let failures: Vec<_> = failures.collect();
+                    let _ = runtime.quiescence().try_wait();
+                    failures
+                });
             let failures = failures.expect("the nodes start");
             // A report names either the scan that failed or the missing contribution. Both name the ended
             // element.
@@ -118,7 +119,10 @@ fn scans_that_need_an_ended_element_fail_on_all_nodes() {
                 !is_needed || !failures.is_empty(),
                 "{nodes} nodes, without {gone}"
             );
-            assert!(failures.iter().all(|why| why.contains(&name)), "{failures:?}");
+            assert!(
+                failures.iter().all(|why| why.contains(&name)),
+                "{failures:?}"
+            );
         }
     }
 }

@@ -358,7 +358,10 @@ fn a_destroyed_team_is_gone() {
     assert_eq!(again.reduction::<Vec<u64>>().wait().len(), 6);
     let report = section.reduction::<Vec<u64>>().try_wait();
     let report = report.expect_err("the section is destroyed").to_string();
-    assert!(report.contains("is no more: it has been destroyed"), "{report}");
+    assert!(
+        report.contains("is no more: it has been destroyed"),
+        "{report}"
+    );
     assert_eq!(members[5].number().wait(), 5);
 }
 

@@ -239,7 +239,8 @@ fn a_section_of_another_array_is_refused_with_its_name() {
     let (one, other) = (array(&runtime, 4), array(&runtime, 4));
     let of_one = one.section([0, 1]);
     other.at(2).to_section(of_one);
-    let error = soon(move || of_one.reduction::<u32>().try_wait()).expect_err("it has no contributions");
+    let error =
+        soon(move || of_one.reduction::<u32>().try_wait()).expect_err("it has no contributions");
     assert!(error.to_string().contains("is no member of"), "{error}");
 }
 

@@ -201,10 +201,7 @@ fn all_kinds_of_waits_fail_after_a_panic() {
                 .to_string()
                 .contains("Climber[0] panicked in `fall`")
         );
-        assert!(
-            wait_for_votes(climbers).is_err(),
-            "later waits fail, too"
-        );
+        assert!(wait_for_votes(climbers).is_err(), "later waits fail, too");
     });
 }
 
@@ -255,7 +252,10 @@ fn a_panic_fails_only_the_reply_of_its_question() {
         }
         runtime.quiescence().wait();
         for index in 0..3 {
-            assert!(climbers.get(index).is_none(), "an element that panics is gone");
+            assert!(
+                climbers.get(index).is_none(),
+                "an element that panics is gone"
+            );
         }
         // An entry that waits for the reply of a panicking element panics, too.
         panics_were_meant();

@@ -106,7 +106,10 @@ fn a_batch_leaves_and_reaches_several_workers() {
         beside(receive, here);
         runtime.quiescence().wait();
         for (index, received) in [2, 0, 2].into_iter().enumerate() {
-            assert_eq!(array.at(index).counts().wait(), (vec![2, 2, 2, received], 2));
+            assert_eq!(
+                array.at(index).counts().wait(),
+                (vec![2, 2, 2, received], 2)
+            );
         }
         assert_eq!(array.at(1).place().wait(), 2 % workers);
         // Elements that have returned are not skipped because they had left.

@@ -30,7 +30,9 @@ impl Hearer {
     /// Creates an array, and makes other elements send to it immediately.
     #[entry]
     fn make(&mut self, cx: &mut Cx<Self>) -> Array<Self> {
-        let made = cx.runtime().array(3, |_| Hearer { received: vec![0; 3] });
+        let made = cx.runtime().array(3, |_| Hearer {
+            received: vec![0; 3],
+        });
         cx.all().greet(made);
         made
     }
@@ -53,7 +55,9 @@ impl Hearer {
 fn messages_of_elements_and_threads_arrive_in_order() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
-        let array = runtime.array(3, |_| Hearer { received: vec![0; 5] });
+        let array = runtime.array(3, |_| Hearer {
+            received: vec![0; 5],
+        });
         let thread = move |from| {
             for number in 0..2 {
                 array.at(1).receive(from, number);
@@ -75,7 +79,9 @@ fn messages_of_elements_and_threads_arrive_in_order() {
 fn elements_receive_messages_sent_before_their_creation() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
-        let array = runtime.array(3, |_| Hearer { received: Vec::new() });
+        let array = runtime.array(3, |_| Hearer {
+            received: Vec::new(),
+        });
         let made = array.at(1).make().wait();
         runtime.quiescence().wait();
         for index in 0..3 {

@@ -50,7 +50,9 @@ fn section(setting: &Setting, count: usize) -> (Runtime, Section<Member>) {
     let runtime = setting.runtime();
     let workers = runtime.worker_count();
     let placed = ArrayOptions::new(count + 1).placed(move |index| index % workers);
-    let array = runtime.array_with(placed, |_| Member { received: Vec::new() });
+    let array = runtime.array_with(placed, |_| Member {
+        received: Vec::new(),
+    });
     let members = (0..=count).rev().filter(|&index| index != 1);
     let section = array.section_with(setting.one_of(&FORMS), members);
     (runtime, section)
@@ -89,7 +91,9 @@ fn members_that_are_not_yet_created_receive_and_vote() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let workers = runtime.worker_count();
-        let new = || Member { received: Vec::new() };
+        let new = || Member {
+            received: Vec::new(),
+        };
         let callers = runtime.array(workers, move |_| new());
         let array: Array<Member> = runtime.sparse_array();
         for index in 0..4 {

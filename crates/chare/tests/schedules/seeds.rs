@@ -30,7 +30,9 @@ impl Child {
             Then::Go(to) => cx.migrate_to(to % cx.worker_count()),
             Then::End => cx.end(),
         }
-        Self { received: vec![0; 4] }
+        Self {
+            received: vec![0; 4],
+        }
     }
 
     #[entry]
