@@ -267,8 +267,8 @@ fn files_of_incomplete_checkpoints_are_removed() {
     assert!(note.exists());
 }
 
-/// Regression: the files of elements stayed if the manifest could not be written, for example on a full
-/// disk.
+/// Regression: the files of elements stayed if the manifest could not be written, for example on a
+/// full disk.
 #[test]
 fn a_manifest_without_space_keeps_only_the_previous_checkpoint() {
     let folder = Folder::new("manifest");
@@ -307,8 +307,8 @@ fn elements_without_space_keep_only_the_previous_checkpoint() {
     write(2, &folder.0);
     let files = folder.files();
     let test = std::env::current_exe().expect("it has a path");
-    // The limit is 16 MB per file, which is enough for the memory that nodes share. The script ignores the
-    // signal, so that the system returns an error for a longer file.
+    // The limit is 16 MB per file, which is enough for the memory that nodes share. The script
+    // ignores the signal, so that the system returns an error for a longer file.
     let script = "trap '' XFSZ; ulimit -f 32768; exec \"$0\" --exact \
                   elements_without_space_keep_only_the_previous_checkpoint >&2";
     let output = std::process::Command::new("sh")
@@ -324,8 +324,8 @@ fn elements_without_space_keep_only_the_previous_checkpoint() {
     assert!(counters.is_ok(), "{counters:?}");
 }
 
-/// Exceeds the file size limit on two nodes: the first node fails itself, and receives the failure of the
-/// second node.
+/// Exceeds the file size limit on two nodes: the first node fails itself, and receives the failure
+/// of the second node.
 fn write_without_space(folder: &Path) {
     // Fewer workers make the shared memory of the nodes small enough.
     let builder = Runtime::builder().workers(1);

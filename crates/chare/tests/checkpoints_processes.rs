@@ -1,5 +1,5 @@
-//! Checkpoints of arrays that are written by one number of processes and read by another. Each node of
-//! each part runs this executable again.
+//! Checkpoints of arrays that are written by one number of processes and read by another. Each node
+//! of each part runs this executable again.
 #![cfg(not(any(loom, shuttle)))]
 
 #[cfg(feature = "mpi")]
@@ -93,7 +93,7 @@ fn take_part(test: &str, folder: &Path) {
 /// Runs this test again on `nodes` nodes.
 fn run(test: &str, kind: TransportKind, nodes: u16, folder: &Path, writes: bool) -> Output {
     let nodes = nodes.to_string();
-    let folder = folder.to_str().expect("a name of letters");
+    let folder = folder.to_str().expect("the name is valid UTF-8");
     let mut variables = vec![
         ("RADDLE_NODES", &*nodes),
         ("RADDLE_TRANSPORT", kind.name()),

@@ -1,4 +1,5 @@
-//! Sections, scans, groups, node groups, sparse arrays, insertion and removal of elements, priorities.
+//! Sections, scans, groups, node groups, sparse arrays, insertion and removal of elements,
+//! priorities.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -151,7 +152,7 @@ fn elements_are_inserted_and_removed_between_reductions() {
     }
 }
 
-/// An element whose index is a pair of numbers outside any grid.
+/// An element with a pair of numbers outside any grid as its index.
 struct Patch {
     level: i64,
 }
@@ -396,7 +397,7 @@ fn a_destroyed_array_drops_its_elements_and_is_unreachable() {
         let (drops, dropped) = std::sync::mpsc::channel();
         let drops = std::sync::Mutex::new(drops);
         let array = runtime.array(10, move |index| Mortal {
-            drops: drops.lock().expect("nobody panics here").clone(),
+            drops: drops.lock().expect("no panic poisons it").clone(),
             index,
         });
         let last = array.at(9);
@@ -428,8 +429,8 @@ struct Maker;
 
 #[chare]
 impl Maker {
-    /// Creates two arrays and a group, sends messages to them before any element can exist, and adds up
-    /// their replies.
+    /// Creates two arrays and a group, sends messages to them before any element can exist, and
+    /// adds up their replies.
     #[entry]
     async fn make(&mut self, cx: &mut Cx<Self>, count: usize) -> u64 {
         let number = |index| Member {
@@ -442,8 +443,8 @@ impl Maker {
         let workers = cx.worker_count() as u64;
         let helper = cx.runtime().chare_on(cx.worker_count() - 1, |_| Maker);
         assert_eq!(helper.add_to(row, 10).await, cx.worker_count() - 1);
-        // Messages of another sender may arrive after the messages of this one, although that sender has
-        // already reported that they are sent.
+        // Messages of another sender may arrive after the messages of this one, although that
+        // sender has already reported that they are sent.
         cx.quiescence().await;
         row.all().tell_all();
         group.all().tell_all();
@@ -487,7 +488,7 @@ impl Diary {
         self.notes.push(what);
     }
 
-    /// None of the messages can be received before this entry ends.
+    /// Sends messages that cannot be received before this entry ends.
     #[entry]
     fn busy_day(&mut self, cx: &mut Cx<Self>, of: Section<Self>) {
         for what in 0..3 {

@@ -1,12 +1,12 @@
 //! Compiler errors for invalid programs: the compiler reports the actual mistake, and nothing else.
 //!
-//! Regressions: a chare without `nodes` in an array over several nodes was only detected by the first
-//! message that crossed nodes. The error for an argument that cannot be serialised named a missing
-//! constant of a private type. After an error in the attribute, each use of the proxies of the type was
-//! an error as well.
+//! Regressions: a chare without `nodes` in an array over several nodes was only detected by the
+//! first message that crossed nodes. The error for an argument that cannot be serialised named a
+//! missing constant of a private type. After an error in the attribute, each use of the proxies of
+//! the type was an error as well.
 //!
-//! The test compiles each program against this build of the library, and compares its errors and their
-//! lines in full.
+//! The test compiles each program against this build of the library, and compares its errors and
+//! their lines in full.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -112,7 +112,7 @@ struct Cell;
 #[raddle_chare::chare]
 impl Cell {
     #[entry]
-    fn hear(&mut self, _word: u32) {}
+    fn receive(&mut self, _word: u32) {}
 }
 fn setup(setup: &Setup<'_>) {
     setup.array(4, |_| Cell);
@@ -131,7 +131,7 @@ struct Cell;
 #[raddle_chare::chare(nodes)]
 impl Cell {
     #[entry]
-    fn hear(
+    fn receive(
         &mut self,
         _values: Vec<f64>,
         _point: Point,
@@ -186,8 +186,8 @@ impl Cell {{
     }}
 }}
 pub fn uses(cells: Array<Cell>, cell: CellProxy) {{
-    cells.at(0).hear(1);
-    cells.all().hear(1);
+    cells.at(0).receive(1);
+    cells.all().receive(1);
     cell.word(String::new());
     let _ = cells.at(1).wait();
 }}
@@ -196,40 +196,45 @@ pub struct Other(pub CellAll);
 impl Other {{
     #[entry]
     fn tell(&mut self, cell: CellProxy) {{
-        cell.hear(2);
-        self.0.hear(3);
+        cell.receive(2);
+        self.0.receive(3);
     }}
 }}
 "#
         )
     }
-    const HEAR: &str = "fn hear(&mut self, _number: u32) {}";
+    const RECEIVE: &str = "fn receive(&mut self, _number: u32) {}";
     const WORD: &str = "fn word(text: String);";
-    expect_errors("right", &program("", HEAR, WORD), &[]);
+    expect_errors("right", &program("", RECEIVE, WORD), &[]);
     let wrong = [
-        ("node", HEAR, WORD, (3, "expected `index = TYPE`")),
-        ("", "fn hear(_number: u32) {}", WORD, (6, "an entry begins")),
+        ("node", RECEIVE, WORD, (3, "expected `index = TYPE`")),
         (
             "",
-            "fn hear<T: Send>(&mut self, _number: T) {}",
+            "fn receive(_number: u32) {}",
+            WORD,
+            (6, "an entry begins"),
+        ),
+        (
+            "",
+            "fn receive<T: Send>(&mut self, _number: T) {}",
             WORD,
             (6, "what a message carries"),
         ),
         (
             "",
-            "fn hear(&mut self, _number: u32, _cx: &mut Cx<Self>) {}",
+            "fn receive(&mut self, _number: u32, _cx: &mut Cx<Self>) {}",
             WORD,
             (6, "the parameter `cx"),
         ),
         (
             "",
-            HEAR,
+            RECEIVE,
             "fn word(text: String) {}",
             (7, "a kind of message has no body"),
         ),
         (
             "",
-            HEAR,
+            RECEIVE,
             "fn word(&self, text: String);",
             (8, "a kind of message has no `self`"),
         ),

@@ -17,7 +17,7 @@ struct Point {
     y: u32,
 }
 
-/// A chare whose arguments have names that could clash with the generated code.
+/// A chare with arguments that have names which could clash with the generated code.
 struct Odd;
 
 #[chare]

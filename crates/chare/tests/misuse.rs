@@ -229,8 +229,8 @@ fn a_panic_is_reported_with_the_name_of_the_chare() {
         failure_of(reply),
         "Clumsy[1] panicked in `stumble_later`: over a word"
     );
-    // The two panics above failed the replies. The next message has no reply, so that its panic fails
-    // the whole runtime.
+    // The two panics above failed the replies. The next message has no reply, so that its panic
+    // fails the whole runtime.
     array.at(2).stumble();
     let stumbled = "Clumsy[2] panicked in `stumble`: over its own feet";
     assert_eq!(failure_of(array.reduction::<u32>()), stumbled);

@@ -1,5 +1,5 @@
-//! Chares on several nodes within one process. The nodes exchange the same wire messages as separate
-//! processes.
+//! Chares on several nodes within one process. The nodes exchange the same wire messages as
+//! separate processes.
 #![cfg(not(any(loom, shuttle)))]
 
 use raddle_chare::nodes::{Job, Progress};

@@ -1,6 +1,6 @@
-//! Elements migrate between nodes while messages, broadcasts and reductions are under way: no message is
-//! lost or duplicated, and the messages of each sender keep their order. The result is the same as that
-//! of the same program on one node.
+//! Elements migrate between nodes while messages, broadcasts and reductions are under way: no
+//! message is lost or duplicated, and the messages of each sender keep their order. The result is
+//! the same as that of the same program on one node.
 #![cfg(not(any(loom, shuttle)))]
 
 use raddle_chare::nodes::{Job, Setup};
@@ -163,7 +163,8 @@ impl Rock {
     }
 }
 
-/// A chare with a state that cannot always be serialised, and with messages that may stay unreceived.
+/// A chare with a state that cannot always be serialised, and with messages that may stay
+/// unreceived.
 struct Heavy {
     weighs: bool,
 }
@@ -258,7 +259,7 @@ fn migration_between_nodes_does_not_change_the_results() {
                 for nodes in 2..=4 {
                     let (story, crossings) = run(nodes, kind, mailbox);
                     assert_eq!(story, expected, "seed {seed}, {nodes} nodes, {mailbox:?}");
-                    assert!(crossings > 0, "nobody has moved");
+                    assert!(crossings > 0, "no element has migrated");
                 }
             }
         }
@@ -399,8 +400,8 @@ fn heavy(setup: &Setup<'_>) -> Array<Heavy> {
     setup.array(4, |_| Heavy { weighs: false })
 }
 
-/// The same between processes: each test starts its own executable again, which runs the same test as
-/// another node.
+/// Runs the same tests between processes: each test starts its own executable again, which runs the
+/// same test as another node.
 mod processes {
     use super::{Job, MailboxKind, Runtime, TransportKind, job, made, walk};
 
@@ -425,7 +426,7 @@ mod processes {
         if let Some((story, crossings)) = ran.expect("the nodes start") {
             let alone = job(1, kind, MailboxKind::default()).run_within(made(7), walk);
             assert_eq!(story, alone.expect("the runtime starts").0);
-            assert!(crossings > 0, "nobody has moved");
+            assert!(crossings > 0, "no element has migrated");
         }
     }
 }

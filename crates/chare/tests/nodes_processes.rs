@@ -1,5 +1,5 @@
-//! Chares on nodes that are processes: each test starts its own executable again, which runs the same
-//! test as another node.
+//! Chares on nodes that are processes: each test starts its own executable again, which runs the
+//! same test as another node.
 #![cfg(not(any(loom, shuttle)))]
 
 #[cfg(feature = "mpi")]
@@ -87,7 +87,8 @@ fn expected() -> Vec<f64> {
     for _ in 0..STEPS {
         let before = values.clone();
         for (at, value) in values.iter_mut().enumerate() {
-            // The order of the two neighbours does not matter, because the sum of two values is the same.
+            // The order of the two neighbours does not matter, because the sum of two values is the
+            // same.
             let beside = [at.checked_sub(1), (at + 1 < LENGTH).then_some(at + 1)];
             let beside = beside.iter().flatten();
             let inflow: f64 = beside.map(|&other| before[other] - before[at]).sum();
@@ -97,7 +98,8 @@ fn expected() -> Vec<f64> {
     values
 }
 
-/// One test for each transport and number of nodes. A started process runs the test with the same two.
+/// One test for each transport and number of nodes. A started process runs the test with the same
+/// two.
 macro_rules! on_nodes {
     ($($name:ident: $kind:ident, $nodes:literal, $progress:ident;)+) => {$(
         mod $name {
@@ -128,7 +130,7 @@ on_nodes! {
     three_by_sockets_with_a_thread: Sockets, 3, Thread;
 }
 
-/// The same tests in processes that `mpirun` has started.
+/// Runs the same tests in processes that `mpirun` has started.
 #[cfg(feature = "mpi")]
 mod by_mpi {
     use raddle_chare::nodes::JobEnvironment;
@@ -247,8 +249,8 @@ fn the_death_of_a_node_is_reported(test: &str, kind: TransportKind) {
     }
 }
 
-/// Regression: a node whose runtime could not be built left the job. The first node took this for a
-/// regular end, and waited for ever for the work of that node.
+/// Regression: a node without a runtime, because it could not be built, left the job. The first
+/// node took this for a regular end, and waited for ever for the work of that node.
 #[test]
 fn a_node_that_fails_to_start_fails_the_program() {
     let test = "a_node_that_fails_to_start_fails_the_program";

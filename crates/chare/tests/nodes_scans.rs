@@ -108,12 +108,12 @@ fn scans_that_need_an_ended_element_fail_on_all_nodes() {
                     failures
                 });
             let failures = failures.expect("the nodes start");
-            // A report names either the scan that failed or the missing contribution. Both name the ended
-            // element.
+            // A report names either the scan that failed or the missing contribution. Both name the
+            // ended element.
             let failures: Vec<_> = failures.iter().flatten().map(ToString::to_string).collect();
             let name = format!("Line[{gone}]");
-            // No other element needs the contribution of the last element, so that all other scans may
-            // finish before that element ends.
+            // No other element needs the contribution of the last element, so that all other scans
+            // may finish before that element ends.
             let is_needed = gone + 1 < COUNT;
             assert!(
                 !is_needed || !failures.is_empty(),

@@ -1,8 +1,9 @@
-//! Ordinary programs: their exit codes and messages after failures, and their reports at a standstill.
+//! Ordinary programs: their exit codes and messages after failures, and their reports at a
+//! standstill.
 //!
-//! Regressions: a program ended with exit code 0 although an entry without a reply had panicked. The
-//! report about a reduction that lacked one of four contributions said that it had none, and did not
-//! name the missing element. A program whose entry called `exit(3)` was aborted.
+//! Regressions: a program ended with exit code 0 although an entry without a reply had panicked.
+//! The report about a reduction that lacked one of four contributions said that it had none, and
+//! did not name the missing element. A program with an entry that called `exit(3)` was aborted.
 //!
 //! This test has no test harness. Without arguments, it runs the test, which starts this executable
 //! again once for each program.

@@ -1,9 +1,9 @@
-//! Regressions: memory grew without bound in programs that create and end many chares. There were three
-//! causes: some ways of creating a chare did not reuse the numbers of ended chares, workers kept the
-//! keys of ended elements, and destroyed arrays stayed in all tables.
+//! Regressions: memory grew without bound in programs that create and end many chares. There were
+//! three causes: some ways of creating a chare did not reuse the numbers of ended chares, workers
+//! kept the keys of ended elements, and destroyed arrays stayed in all tables.
 //!
-//! The allocator counts all bytes of the process. The cases therefore run one after the other, in one
-//! test function.
+//! The allocator counts all bytes of the process. The cases therefore run one after the other, in
+//! one test function.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -63,8 +63,8 @@ impl Driver {
 /// The number of chares that are created and ended in each round.
 const EACH: u64 = 200;
 
-/// Runs `round` until its permanent memory is allocated, then as many times again, and checks that the
-/// memory did not grow in the second half.
+/// Runs `round` until its permanent memory is allocated, then as many times again, and checks that
+/// the memory did not grow in the second half.
 #[track_caller]
 fn assert_flat(runtime: &Runtime, what: &str, mut round: impl FnMut(u64)) {
     const ROUNDS: u64 = 120;
@@ -77,8 +77,8 @@ fn assert_flat(runtime: &Runtime, what: &str, mut round: impl FnMut(u64)) {
     };
     let before = run(0..ROUNDS);
     let after = run(ROUNDS..2 * ROUNDS);
-    // The number of chares that exist at the same time varies. With the bug, each of the 24 000 chares
-    // left at least 16 bytes.
+    // The number of chares that exist at the same time varies. With the bug, each of the 24 000
+    // chares left at least 16 bytes.
     let grown = after - before;
     assert!(grown < 128 << 10, "{what}: {grown} bytes");
 }

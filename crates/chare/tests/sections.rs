@@ -1,4 +1,5 @@
-//! Sections: the workers where their reductions end, sections of single chares, and scans in sections.
+//! Sections: the workers where their reductions end, sections of single chares, and scans in
+//! sections.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -112,7 +113,8 @@ struct Leader;
 
 #[chare]
 impl Leader {
-    /// Adds 100 to the numbers of some members of an array, three times, and returns the numbers each time.
+    /// Adds 100 to the numbers of some members of an array, three times, and returns the numbers
+    /// each time.
     #[entry]
     async fn lead(&self, members: Array<Member>, form: SectionForm, count: usize) -> Vec<u64> {
         let section = members.section_with(form, (0..count).rev());
@@ -143,8 +145,8 @@ impl Leader {
     }
 }
 
-/// Regression: reductions of a section went to the root of its array, and waited for the other work of
-/// that worker.
+/// Regression: reductions of a section went to the root of its array, and waited for the other work
+/// of that worker.
 #[test]
 fn a_section_on_one_worker_needs_no_other_worker() {
     for busy in 0..2 {
@@ -174,8 +176,8 @@ fn a_section_on_one_worker_needs_no_other_worker() {
     }
 }
 
-/// If all other workers are busy, seeds are placed on the worker that created them. Their reductions end
-/// on that worker, too.
+/// If all other workers are busy, seeds are placed on the worker that created them. Their
+/// reductions end on that worker, too.
 #[test]
 fn a_team_on_one_worker_needs_no_other_worker() {
     for busy in 0..2 {
@@ -270,8 +272,8 @@ fn leaders_create_teams_concurrently() {
     runtime.quiescence().wait();
 }
 
-/// A chare may be a member of several sections. A contribution to one section is no contribution to the
-/// others.
+/// A chare may be a member of several sections. A contribution to one section is no contribution to
+/// the others.
 #[test]
 fn sections_of_the_same_chares_reduce_independently() {
     let runtime = runtime(2);
@@ -365,8 +367,8 @@ fn a_destroyed_team_is_gone() {
     assert_eq!(members[5].number().wait(), 5);
 }
 
-/// Creates a section of the members with these numbers, and asks them for their scans in the order of
-/// `asked`.
+/// Creates a section of the members with these numbers, and asks them for their scans in the order
+/// of `asked`.
 #[track_caller]
 fn check_scans(
     section: Section<Member>,
@@ -411,8 +413,8 @@ fn scans_in_sections_return_the_contributions_of_preceding_members() {
     }
 }
 
-/// Each member takes part in three scans, one after the other. Other members may already be in the next
-/// scan.
+/// Each member takes part in three scans, one after the other. Other members may already be in the
+/// next scan.
 #[test]
 fn scans_of_an_array_and_its_sections_are_independent() {
     const COUNT: usize = 12;

@@ -1,7 +1,7 @@
 //! Regression: an argument of a broadcast to a section was still referenced after all members had
 //! dropped it. The message that carried the argument to the next member, or back from the last one,
-//! held the reference. A node task of a kd-tree that expected to be the only owner of the lists of its
-//! cell therefore sometimes found them shared.
+//! held the reference. A node task of a kd-tree that expected to be the only owner of the lists of
+//! its cell therefore sometimes found them shared.
 
 use std::sync::Arc;
 

@@ -1,9 +1,10 @@
-//! Destructors and clones that panic. The runtime drops values that the program does not need, between
-//! other messages. A panic there must not prevent those other messages from being processed.
+//! Destructors and clones that panic. The runtime drops values that the program does not need,
+//! between other messages. A panic there must not prevent those other messages from being
+//! processed.
 //!
-//! Regression: loops that process messages caught panics around the whole loop only. An unused result
-//! with a panicking destructor therefore lost all later iterations: the other receivers of a broadcast,
-//! and the messages that waited for an element to be created.
+//! Regression: loops that process messages caught panics around the whole loop only. An unused
+//! result with a panicking destructor therefore lost all later iterations: the other receivers of a
+//! broadcast, and the messages that waited for an element to be created.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 
@@ -81,7 +82,7 @@ impl Counter {
     #[entry]
     fn take(&mut self, _bomb: Bomb) {}
     #[entry]
-    fn hear_shy(&mut self, _shy: Shy) {
+    fn receive_shy(&mut self, _shy: Shy) {
         self.count += 1;
     }
     #[entry]
@@ -155,7 +156,7 @@ fn a_panicking_clone_does_not_stop_the_other_clones() {
     let counts = soon(|| {
         let runtime = runtime(2);
         let counters = runtime.array(8, |_| Counter::default());
-        counters.all().hear_shy(Shy);
+        counters.all().receive_shy(Shy);
         counts(counters, 8)
     });
     assert_eq!(counts, [1, 1, 1, 1, 0, 0, 0, 0]);
@@ -215,7 +216,7 @@ fn messages_that_wait_for_the_end_of_an_entry_survive_its_bomb() {
 }
 
 #[test]
-fn an_element_whose_last_result_is_a_bomb_ends() {
+fn an_element_with_a_bomb_as_its_last_result_ends() {
     let failure = soon(|| {
         let runtime = runtime(1);
         let one = runtime.array(1, |_| Counter::default()).at(0);

@@ -1,6 +1,6 @@
 //! Regression: an ended element was still in its array when a reduction no longer counted it.
 //!
-//! The worker first told the root to expect one contribution less, and only then removed the index
+//! The worker first made the root expect one contribution less, and only then removed the index
 //! from the table. A program that inserted a new element at this index after it had received the
 //! result of the root sometimes panicked with "is there already".
 
@@ -23,8 +23,8 @@ thread_local! {
     static IS_ENDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A key whose hash takes long while its element ends: until the program has the result, or until it
-/// is clear that the result waits for the hash.
+/// A key with a hash that takes long while its element ends: until the program has the result, or
+/// until it is clear that the result waits for the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Name(usize);
 

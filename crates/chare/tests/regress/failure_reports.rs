@@ -1,9 +1,9 @@
-//! Receivers of failures: blocked threads, futures that other executors poll, and entries that continue
-//! after a failure.
+//! Receivers of failures: blocked threads, futures that other executors poll, and entries that
+//! continue after a failure.
 //!
-//! Regressions: a panic without a reply to fail reached only threads in `wait`. A reply that an executor
-//! polled stayed pending for ever. An `async` entry could only await a reply in a way that panicked
-//! together with its peer.
+//! Regressions: a panic without a reply to fail reached only threads in `wait`. A reply that an
+//! executor polled stayed pending for ever. An `async` entry could only await a reply in a way that
+//! panicked together with its peer.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -280,8 +280,8 @@ impl Patient {
     }
 }
 
-/// Regression: entries that awaited replies were woken by the loss of their own messages, and each of
-/// them panicked with a trace.
+/// Regression: entries that awaited replies were woken by the loss of their own messages, and each
+/// of them panicked with a trace.
 #[test]
 fn an_entry_that_awaits_a_reply_at_the_end_is_dropped_in_silence() {
     let panicked = Arc::new(Mutex::new(false));

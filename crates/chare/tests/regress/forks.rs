@@ -2,8 +2,8 @@
 //! any worker or thread.
 //!
 //! Regression: a contribution from a fork went to the part of the worker that ran the fork. The own
-//! worker of the element was not informed, so that the reduction never ended. On threads that are no
-//! workers, most methods of `Cx` panicked.
+//! worker of the element was not informed, so that the reduction never ended. On threads that are
+//! no workers, most methods of `Cx` panicked.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -114,7 +114,8 @@ impl Voter {
     fn contribute_to(&mut self, cx: &mut Cx<Self>, at: At, section: Section<Self>) {
         at.run(|| cx.contribute_to(section, Sum(1_u32)));
     }
-    /// Contributes in a fork, waits, and contributes once more on the worker to which it has migrated.
+    /// Contributes in a fork, waits, and contributes once more on the worker to which it has
+    /// migrated.
     #[entry]
     async fn contribute_and_move(&mut self, cx: &mut Cx<Self>, at: At, to: usize) -> usize {
         at.run(|| {
@@ -177,8 +178,8 @@ fn poll(future: impl Future) -> String {
     panic.downcast_ref::<String>().expect("a text").clone()
 }
 
-/// Creates elements on all workers but the last. The last worker can run forks while all others execute
-/// entries.
+/// Creates elements on all workers but the last. The last worker can run forks while all others
+/// execute entries.
 fn voters(chares: &impl Chares, count: usize, worker_count: usize) -> Array<Voter> {
     let options = ArrayOptions::new(count).placed(move |index| index % (worker_count - 1));
     chares.array_with(options, |_| Voter { sum: 0 })

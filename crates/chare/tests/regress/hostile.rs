@@ -180,16 +180,16 @@ fn a_panic_after_a_reduction_is_reported() {
 #[test]
 fn a_panic_in_the_destructor_of_an_unused_reply_is_reported() {
     let runtime = runtime(2);
-    // If the reply arrives after the drop, the runtime drops the value. Otherwise the value panics in
-    // the drop of the reply.
+    // If the reply arrives after the drop, the runtime drops the value. Otherwise the value panics
+    // in the drop of the reply.
     let reply = array(&runtime, 2).at(0).bomb();
     let here = catch_unwind(AssertUnwindSafe(|| drop(reply)));
     let reported = soon(move || runtime.quiescence().try_wait());
     assert_ne!(here.is_err(), reported.is_err(), "it goes off once");
 }
 
-/// Regression: a lock was taken with the assumption that nothing panics under it. However, the `clone`
-/// of the arguments of a broadcast from outside is user code.
+/// Regression: a lock was taken with the assumption that nothing panics under it. However, the
+/// `clone` of the arguments of a broadcast from outside is user code.
 #[test]
 fn a_panicking_clone_fails_only_its_own_call() {
     let runtime = runtime(2);
@@ -209,8 +209,8 @@ fn a_panicking_clone_on_a_worker_is_reported() {
     soon(move || runtime.quiescence().try_wait()).expect_err("a panic is a failure");
 }
 
-/// Regression: sections were identified by their number alone, so that a section of another array was
-/// mistaken for a section of the own array.
+/// Regression: sections were identified by their number alone, so that a section of another array
+/// was mistaken for a section of the own array.
 #[test]
 fn contributions_to_a_section_of_another_array_are_refused() {
     let runtime = runtime(2);
@@ -244,10 +244,10 @@ fn a_section_of_another_array_is_refused_with_its_name() {
     assert!(error.to_string().contains("is no member of"), "{error}");
 }
 
-/// Regression: the point-to-point and binomial forms failed, but the two-level form hung. The size of
-/// the section chooses the form, so that all forms must behave in the same way.
+/// Regression: the point-to-point and binomial forms failed, but the two-level form hung. The size
+/// of the section chooses the form, so that all forms must behave in the same way.
 #[test]
-fn a_section_whose_member_has_ended_behaves_the_same_in_all_forms() {
+fn a_section_with_an_ended_member_behaves_the_same_in_all_forms() {
     for form in [
         SectionForm::PointToPoint,
         SectionForm::Binomial,
@@ -281,8 +281,8 @@ fn mixing_reduce_and_contribute_is_reported() {
     }
 }
 
-/// Regression: `catch_up` ran an entry, whose end called `catch_up` again, and so on, until the stack
-/// overflowed and the process aborted.
+/// Regression: `catch_up` ran an entry, the end of which called `catch_up` again, and so on, until
+/// the stack overflowed and the process aborted.
 #[test]
 fn many_messages_may_wait_for_an_asynchronous_entry() {
     let runtime = runtime(1);
@@ -377,8 +377,8 @@ fn a_reduction_over_ended_elements_fails_or_has_no_result() {
     let _ = soon(move || array.reduction::<u32>().try_wait());
 }
 
-/// Regression: with five or more members on three or more workers, `Auto` chooses a tree. A later message
-/// of the same sender to a member overtook the message to the section.
+/// Regression: with five or more members on three or more workers, `Auto` chooses a tree. A later
+/// message of the same sender to a member overtook the message to the section.
 #[test]
 fn messages_to_a_section_and_to_its_members_keep_their_order() {
     const ROUNDS: u32 = 100;
@@ -395,8 +395,8 @@ fn messages_to_a_section_and_to_its_members_keep_their_order() {
     }
 }
 
-/// Regression: the task of an element of a node group continued as long as the element had messages, and
-/// its worker processed nothing else.
+/// Regression: the task of an element of a node group continued as long as the element had
+/// messages, and its worker processed nothing else.
 #[test]
 fn a_node_group_element_that_sends_to_itself_does_not_starve_others() {
     let runtime = runtime(1);

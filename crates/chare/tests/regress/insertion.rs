@@ -1,13 +1,13 @@
-//! Elements that are inserted into an array during reductions, elements whose constructor panics after
-//! the insertion, and elements that are removed twice.
+//! Elements that are inserted into an array during reductions, elements with a constructor that
+//! panics after the insertion, and elements that are removed twice.
 //!
 //! Regressions:
 //! - Broadcasts and insertions were not ordered. The root included the new element from the first
 //!   reduction of which it had seen nothing, although contributions of all other elements to that
-//!   reduction were already under way. The element never received the message that would have made it
-//!   contribute, so that this reduction and all later ones never ended.
-//! - All reductions waited for an element whose constructor had panicked. Messages to this element were
-//!   kept for ever.
+//!   reduction were already under way. The element never received the message that would have made
+//!   it contribute, so that this reduction and all later ones never ended.
+//! - All reductions waited for an element with a constructor that had panicked. Messages to this
+//!   element were kept for ever.
 //! - Removing an element twice was a failure if the first removal was not complete.
 
 use std::panic::catch_unwind;
@@ -91,7 +91,8 @@ impl Driver {
 
 const COUNT: u64 = 12;
 
-/// Runs a test for insertions by a thread and by a chare on each worker, with the root on each worker.
+/// Runs a test for insertions by a thread and by a chare on each worker, with the root on each
+/// worker.
 fn for_all(test: impl Fn(&Runtime, Array<Voter>, &dyn Fn(Between)) + Copy + Send + 'static) {
     for workers in 1..=4 {
         for mailbox in [MailboxKind::LockFree, MailboxKind::Pairs] {
@@ -146,7 +147,8 @@ fn votes_before_the_creation_of_an_element_count() {
     for_all(|runtime, voters, put_in| {
         put_in(Between::VoteOfTheLast);
         runtime.quiescence().wait();
-        // Each element but the last has voted once, each in the reduction after that of its predecessor.
+        // Each element but the last has voted once, each in the reduction after that of its
+        // predecessor.
         for index in 0..COUNT {
             let votes = u64::from(index < COUNT - 1);
             for _ in index + votes..COUNT {
@@ -160,7 +162,7 @@ fn votes_before_the_creation_of_an_element_count() {
 }
 
 #[test]
-fn reductions_skip_an_element_whose_constructor_panics() {
+fn reductions_skip_an_element_with_a_panicking_constructor() {
     for workers in 1..=3 {
         soon(move || {
             let runtime = runtime(workers, MailboxKind::LockFree);

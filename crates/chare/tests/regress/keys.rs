@@ -1,6 +1,6 @@
-//! Keys with unusual `Hash` and `Eq` implementations. Regression: both were called under the lock of the
-//! keys of the array. An implementation that accessed the array deadlocked, and one that panicked made
-//! the array unusable.
+//! Keys with unusual `Hash` and `Eq` implementations. Regression: both were called under the lock
+//! of the keys of the array. An implementation that accessed the array deadlocked, and one that
+//! panicked made the array unusable.
 
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
@@ -41,7 +41,7 @@ impl Deed {
     }
 }
 
-/// A key type whose values all have the same hash.
+/// A key type with the same hash for all values.
 #[derive(Clone, Copy, Debug)]
 struct Wild(u32);
 
@@ -68,7 +68,7 @@ struct Element;
 #[chare(index = Wild)]
 impl Element {
     #[entry]
-    fn hear(&mut self) -> u32 {
+    fn receive(&mut self) -> u32 {
         1
     }
 }
@@ -113,7 +113,7 @@ fn keys_may_access_their_array_and_panic() {
         NEXT.set(Deed::PutIn);
         assert!(catch_unwind(|| array.insert(Wild(7), |_| Element)).is_err());
         for key in [1, 2, 3, 4, 7] {
-            assert_eq!(array.at(Wild(key)).hear().wait(), 1);
+            assert_eq!(array.at(Wild(key)).receive().wait(), 1);
             array.remove(Wild(key));
         }
         runtime.quiescence().wait();

@@ -1,6 +1,6 @@
-//! Elements of node groups, which belong to no worker. Regressions: a panic in the destructor of such an
-//! element propagated out of the end of the runtime, and a migration request failed with an unclear
-//! message.
+//! Elements of node groups, which belong to no worker. Regressions: a panic in the destructor of
+//! such an element propagated out of the end of the runtime, and a migration request failed with an
+//! unclear message.
 
 use raddle_chare::{Chares, Cx, chare};
 
@@ -26,7 +26,7 @@ impl Shared {
     fn go();
 
     #[entry]
-    fn hear(&mut self) {}
+    fn receive(&mut self) {}
     #[entry]
     fn take(&mut self, _bomb: Bomb) {}
     #[entry]
@@ -45,7 +45,7 @@ fn a_destructor_that_panics_stays_within_the_runtime() {
     soon(|| {
         let runtime = runtime(2);
         let shared = runtime.node_group(|_| Shared { _bomb: Some(Bomb) });
-        shared.here().hear();
+        shared.here().receive();
         runtime.quiescence().wait();
         drop(runtime);
     });

@@ -1,5 +1,5 @@
-//! Sections that were destroyed or have lost a member, and scans that have lost an element: their users
-//! receive a failure with the reason. Also many sections and large sections.
+//! Sections that were destroyed or have lost a member, and scans that have lost an element: their
+//! users receive a failure with the reason. Also many sections and large sections.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -97,8 +97,8 @@ fn members(runtime: &Runtime, count: usize) -> Array<Member> {
 /// The participants of a scan: a section or a whole array.
 type Team = Option<Section<Member>>;
 
-/// Returns three teams for scans, with their members in scan order: a whole array, some elements of an
-/// array, and single chares.
+/// Returns three teams for scans, with their members in scan order: a whole array, some elements of
+/// an array, and single chares.
 fn teams(runtime: &Runtime, count: usize) -> [(Vec<MemberProxy>, Team); 3] {
     let (all, array) = (members(runtime, count), members(runtime, 2 * count));
     let some = || (0..count).map(|at| 2 * count - 1 - 2 * at);
@@ -148,8 +148,8 @@ fn destroyed(
     (runtime, array, section)
 }
 
-/// Regression: the table of sections was indexed out of bounds, on a worker or under a lock. The lock
-/// was poisoned afterwards.
+/// Regression: the table of sections was indexed out of bounds, on a worker or under a lock. The
+/// lock was poisoned afterwards.
 #[test]
 fn calls_of_a_destroyed_section_report_it() {
     const GONE: &str = "section 0 of Member#0 is no more";
@@ -236,8 +236,8 @@ fn contributions_after_a_member_has_ended_fail() {
     }
 }
 
-/// Regression: in forms that send a message to each member separately, the remaining members received
-/// the message, and the missing member was not reported.
+/// Regression: in forms that send a message to each member separately, the remaining members
+/// received the message, and the missing member was not reported.
 #[test]
 fn messages_after_a_member_has_ended_fail() {
     for form in FORMS {
@@ -252,8 +252,8 @@ fn messages_after_a_member_has_ended_fail() {
     }
 }
 
-/// Regression: contributions that were stored at the neighbours of the member in the tree, or on its
-/// worker, stayed there.
+/// Regression: contributions that were stored at the neighbours of the member in the tree, or on
+/// its worker, stayed there.
 #[test]
 fn contributions_before_a_member_ends_fail_with_its_end() {
     for form in FORMS {
@@ -269,9 +269,9 @@ fn contributions_before_a_member_ends_fail_with_its_end() {
     }
 }
 
-/// Regression: the report of the end could arrive before the last contributions. Then there was no result
-/// although all members had contributed. In a tree of members, there was also no result if the ended
-/// member held contributions of other members or received them later.
+/// Regression: the report of the end could arrive before the last contributions. Then there was no
+/// result although all members had contributed. In a tree of members, there was also no result if
+/// the ended member held contributions of other members or received them later.
 #[test]
 fn a_member_that_contributes_and_ends_fails_only_later_reductions() {
     for form in FORMS {
@@ -307,8 +307,8 @@ fn failures(scans: Vec<Reply<u64>>) -> Vec<Failure> {
     })
 }
 
-/// Regression: the root waited for the contribution of the removed element, and no caller received a
-/// failure.
+/// Regression: the root waited for the contribution of the removed element, and no caller received
+/// a failure.
 #[test]
 fn a_scan_that_lacks_an_element_fails() {
     const ENDED: &str = "which has ended";
@@ -331,8 +331,8 @@ fn a_scan_that_lacks_an_element_fails() {
                 members[removed].end();
             }
             let failures = failures(scans);
-            // With recursive doubling, the preceding elements do not need the removed element, and get their
-            // results.
+            // With recursive doubling, the preceding elements do not need the removed element, and
+            // get their results.
             let needs_it = match form {
                 ScanForm::RecursiveDoubling if is_late => 3 - removed,
                 _ => 3,
@@ -427,8 +427,8 @@ fn scans_in_a_destroyed_section_fail() {
     }
 }
 
-/// Regression: each migration and each end searched all sections of the array, which took 27 ms with
-/// 40,000 sections.
+/// Regression: each migration and each end searched all sections of the array, which took 27 ms
+/// with 40,000 sections.
 #[test]
 fn elements_of_an_array_with_many_sections_migrate_and_end() {
     const COUNT: usize = 8_000;

@@ -1,7 +1,8 @@
-//! Messages that are never received. Regression: messages in the inbox of an ending element were lost
-//! without a report.
+//! Messages that are never received. Regression: messages in the inbox of an ending element were
+//! lost without a report.
 //!
-//! Also polls for a message in a place where no message can arrive, which failed with an unclear message.
+//! Also polls for a message in a place where no message can arrive, which failed with an unclear
+//! message.
 
 use std::pin::pin;
 use std::task::{Context, Waker};

@@ -1,9 +1,9 @@
 //! `who_waits` always answers, and names everything that waits.
 //!
-//! Regressions: `who_waits` waited for its answers like for any reply, and therefore panicked after a
-//! failure, which is when programs call it. It omitted elements of node groups, and scans. It knew only
-//! the contributions that had reached the root of a reduction: with three of four contributions made,
-//! it reported none, and it never named the missing element.
+//! Regressions: `who_waits` waited for its answers like for any reply, and therefore panicked after
+//! a failure, which is when programs call it. It omitted elements of node groups, and scans. It
+//! knew only the contributions that had reached the root of a reduction: with three of four
+//! contributions made, it reported none, and it never named the missing element.
 
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Chares, Cx, ScanForm, Section, SectionForm, chare};
@@ -22,7 +22,7 @@ impl Idler {
         panic!("falls");
     }
     #[entry]
-    fn hear(&mut self) {}
+    fn receive(&mut self) {}
     #[entry]
     fn vote(&mut self, cx: &mut Cx<Self>) {
         cx.contribute(Sum(1_u32));
@@ -54,8 +54,9 @@ fn it_answers_after_a_failure() {
         idlers.at(0).fall();
         idlers.at(3).wait();
         runtime.quiescence().try_wait().expect_err("it falls");
-        idlers.at(3).hear();
-        // Call it twice: after a failure, a wait does not show that earlier messages have been processed.
+        idlers.at(3).receive();
+        // Call it twice: after a failure, a wait does not show that earlier messages have been
+        // processed.
         runtime.who_waits();
         runtime.who_waits()
     });
@@ -69,12 +70,12 @@ fn it_names_the_element_of_a_node_group_once() {
         let idlers = runtime.node_group(|_| Idler);
         // Any worker may have run the element.
         for _ in 0..100 {
-            idlers.here().hear();
+            idlers.here().receive();
         }
         runtime.quiescence().wait();
         idlers.here().wait();
-        idlers.here().hear();
-        idlers.here().hear();
+        idlers.here().receive();
+        idlers.here().receive();
         runtime.quiescence().wait();
         runtime.who_waits()
     });

@@ -75,7 +75,7 @@ impl Keeper {
     }
 
     #[entry]
-    fn bequeath(&mut self, will: LastWill) {
+    fn hand_over(&mut self, will: LastWill) {
         drop(will);
     }
 
@@ -171,8 +171,8 @@ fn pending_waits_fail_at_the_end() {
     });
 }
 
-/// Regression: a thread that waited for quiescence kept the runtime's data alive, whose end would have
-/// woken the thread. It waited for ever.
+/// Regression: a thread that waited for quiescence kept the data of the runtime alive. Only the end
+/// of this data would have woken the thread, so that the thread waited for ever.
 #[test]
 fn a_wait_for_quiescence_fails_at_the_end() {
     explore_some(96, |setting| {
@@ -202,8 +202,8 @@ fn questions_to_a_node_group_fail_at_the_end() {
     });
 }
 
-/// Regression: a destructor could not send while the runtime dropped a late message, because the sender
-/// of that message still held the lock.
+/// Regression: a destructor could not send while the runtime dropped a late message, because the
+/// sender of that message still held the lock.
 #[test]
 fn destructors_may_send_messages() {
     explore_some(96, |setting| {
@@ -213,9 +213,9 @@ fn destructors_may_send_messages() {
         let to = keepers.at(1);
         let will = move |token| LastWill { to, token };
         let (first, second) = (Arc::clone(&token), Arc::clone(&token));
-        let bequeath = move |token| to.bequeath(will(token));
-        let other = thread::spawn(move || bequeath(first));
-        beside(move || bequeath(second), || drop(runtime));
+        let hand_over = move |token| to.hand_over(will(token));
+        let other = thread::spawn(move || hand_over(first));
+        beside(move || hand_over(second), || drop(runtime));
         other.join().expect("it only sends");
         assert_eq!(Arc::strong_count(&token), 1);
     });

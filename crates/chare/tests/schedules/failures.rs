@@ -24,7 +24,7 @@ impl Drop for Climber {
     }
 }
 
-/// An argument of a message whose destructor panics.
+/// An argument of a message with a destructor that panics.
 struct Loose;
 
 impl Drop for Loose {
@@ -162,8 +162,9 @@ fn polled_replies_are_woken_by_a_panic_and_by_the_end() {
     });
 }
 
-/// Regression: the end of the runtime left the panic to a thread that was about to wait, but this thread
-/// then found no runtime. If neither of the two reports a panic, the process ends with exit code 101.
+/// Regression: the end of the runtime left the panic to a thread that was about to wait, but this
+/// thread then found no runtime. If neither of the two reports a panic, the process ends with exit
+/// code 101.
 #[test]
 fn a_panic_is_reported_by_the_end_or_by_a_waiting_thread() {
     explore_some(1_000, |setting| {
@@ -305,8 +306,8 @@ fn a_panic_outside_entries_is_reported() {
             0 => climbers.all().vote_badly(),
             1 => climbers.all().vote_then_fall(),
             2 => climbers.at(1).end_badly(),
-            // Regression: an unread reply that was dropped after the panic had arrived dropped the panic as
-            // well.
+            // Regression: an unread reply that was dropped after the panic had arrived dropped the
+            // panic as well.
             3 => drop(climbers.at(1).fall_asked()),
             _ => climbers.at(1).carry(Loose),
         }

@@ -1,5 +1,5 @@
-//! Elements that are inserted while other elements reduce, migrate and are inserted: each element takes
-//! part in reductions from the right one on.
+//! Elements that are inserted while other elements reduce, migrate and are inserted: each element
+//! takes part in reductions from the right one on.
 
 use raddle_chare::reduce::Count;
 use raddle_chare::{Array, Chares, Cx, chare, model};
@@ -46,7 +46,7 @@ impl Maker {
     }
 }
 
-/// Creates an array whose root is on a worker that depends on the setting.
+/// Creates an array. The setting chooses the worker of its root.
 fn voters(setting: &Setting, runtime: &raddle_runtime::Runtime) -> Array<Voter> {
     for _ in 0..setting.one_of(&[0, 1, 2]) {
         runtime.sparse_array::<Voter>();

@@ -1,9 +1,9 @@
 //! Message-driven objects under seeded schedules: `shuttle` runs these tests on the shipped runtime
 //! under thousands of schedules.
 //!
-//! The assertions of a test must hold under every schedule. A schedule in which no thread can continue
-//! fails automatically, which finds endless waits. [`raddle_runtime::model::explore`] documents how to
-//! run a seed again.
+//! The assertions of a test must hold under every schedule. A schedule in which no thread can
+//! continue fails automatically, which finds endless waits. [`raddle_runtime::model::explore`]
+//! documents how to run a seed again.
 
 #![cfg(shuttle)]
 

@@ -121,16 +121,16 @@ fn a_batch_leaves_and_reaches_several_workers() {
     });
 }
 
-/// Builds a runtime as in `setting`, but with three workers and one queue for each pair of them. In this
-/// configuration, messages of one worker can overtake messages of another worker.
+/// Builds a runtime as in `setting`, but with three workers and one queue for each pair of them. In
+/// this configuration, messages of one worker can overtake messages of another worker.
 fn in_pairs(setting: Setting) -> Runtime {
     let mut setting = setting;
     (setting.worker_count, setting.mailbox) = (3, MailboxKind::Pairs);
     setting.runtime()
 }
 
-/// Migrating elements send many messages, so that some messages are still in the queues of the old worker
-/// when the element sends from the new one.
+/// Migrating elements send many messages, so that some messages are still in the queues of the old
+/// worker when the element sends from the new one.
 #[test]
 fn a_migrating_element_does_not_overtake_its_own_messages() {
     explore_some(96, |setting| {
@@ -149,8 +149,8 @@ fn a_migrating_element_does_not_overtake_its_own_messages() {
     });
 }
 
-/// A broadcast is under way to the new worker, behind other messages, when an element arrives that has
-/// already received the broadcast on its old worker.
+/// A broadcast is under way to the new worker, behind other messages, when an element arrives that
+/// has already received the broadcast on its old worker.
 #[test]
 fn a_broadcast_arrives_once_at_an_element_that_overtakes_it() {
     explore_some(96, |setting| {

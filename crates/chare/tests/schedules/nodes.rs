@@ -1,5 +1,5 @@
-//! Node groups: entries run one at a time, on any worker, in the order of each sender, and no message is
-//! lost.
+//! Node groups: entries run one at a time, on any worker, in the order of each sender, and no
+//! message is lost.
 
 use std::sync::Arc;
 

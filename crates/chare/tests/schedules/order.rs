@@ -1,5 +1,5 @@
-//! Messages to elements that do not migrate: no message is lost or duplicated, and the messages of each
-//! sender keep their order.
+//! Messages to elements that do not migrate: no message is lost or duplicated, and the messages of
+//! each sender keep their order.
 
 use raddle_chare::{Array, Chares, Cx, chare};
 use raddle_runtime::model::explore::{beside, explore_some};

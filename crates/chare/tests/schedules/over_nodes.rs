@@ -1,6 +1,7 @@
-//! Programs on several nodes, all in one schedule: elements migrate between nodes while they receive
-//! questions and broadcasts and end. No message is lost or duplicated, and the messages of each sender
-//! keep their order. [`crate::over_nodes_wander`] tests messages to elements that migrate all the time.
+//! Programs on several nodes, all in one schedule: elements migrate between nodes while they
+//! receive questions and broadcasts and end. No message is lost or duplicated, and the messages of
+//! each sender keep their order. [`crate::over_nodes_wander`] tests messages to elements that
+//! migrate all the time.
 
 use raddle_chare::model::{self, Nodes};
 use raddle_chare::nodes::{Progress, Setup};
@@ -13,7 +14,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) const SEEDS: usize = 24;
 const COUNT: usize = 3;
 
-/// Returns two or three nodes of one or two workers. The seed chooses the progress mode of each node.
+/// Returns two or three nodes of one or two workers. The seed chooses the progress mode of each
+/// node.
 pub(crate) fn nodes_of(setting: Setting) -> Nodes {
     Nodes {
         nodes: setting.one_of(&[2, 3]),
@@ -80,8 +82,8 @@ impl Dice {
 #[derive(Serialize, Deserialize)]
 struct Walker {
     dice: Dice,
-    /// The number of the next message of each sender: the elements, and all outside threads as one more
-    /// sender.
+    /// The number of the next message of each sender: the elements, and all outside threads as one
+    /// more sender.
     next: Vec<u32>,
     /// The number of broadcasts of each sender. Their numbers are part of the same sequence.
     called: Vec<u32>,
@@ -142,8 +144,8 @@ impl Walker {
         2 * number
     }
 
-    /// Asks all other elements one after the other and migrates after their replies. The other elements ask
-    /// no questions meanwhile.
+    /// Asks all other elements one after the other and migrates after their replies. The other
+    /// elements ask no questions meanwhile.
     #[entry]
     async fn ask(&mut self, cx: &mut Cx<Self>, number: u32) -> u32 {
         let mut sum = 0;

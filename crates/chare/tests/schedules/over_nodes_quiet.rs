@@ -1,5 +1,5 @@
-//! Quiescence over several nodes is reported when no wire message and no message is under way on any
-//! node, never before, and always in the end. Arrays are balanced over all nodes.
+//! Quiescence over several nodes is reported when no wire message and no message is under way on
+//! any node, never before, and always in the end. Arrays are balanced over all nodes.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -15,11 +15,11 @@ use crate::over_nodes::{Dice, SEEDS, dealt, over_nodes, place};
 
 const COUNT: usize = 3;
 
-/// Counters that elements of all nodes share. Elements refer to a counter by its number, because they
-/// cross nodes as bytes.
+/// Counters that elements of all nodes share. Elements refer to a counter by its number, because
+/// they cross nodes as bytes.
 ///
-/// The lock is the one of `std`: it is invisible to the schedules, and no thread yields while it holds
-/// the lock.
+/// The lock is the one of `std`: it is invisible to the schedules, and no thread yields while it
+/// holds the lock.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Tally(usize);
 

@@ -1,5 +1,5 @@
-//! Reductions and scans of elements that migrate between nodes or end meanwhile: each result consists
-//! of exactly the contributions that belong to it.
+//! Reductions and scans of elements that migrate between nodes or end meanwhile: each result
+//! consists of exactly the contributions that belong to it.
 
 use raddle_chare::nodes::Setup;
 use raddle_chare::reduce::{Concat, Sum};

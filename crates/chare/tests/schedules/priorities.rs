@@ -1,6 +1,6 @@
-//! Messages with priorities: messages of one sender and one priority keep their order, also to migrating
-//! elements and in node groups. A node group processes the most urgent waiting message next. No message
-//! is lost.
+//! Messages with priorities: messages of one sender and one priority keep their order, also to
+//! migrating elements and in node groups. A node group processes the most urgent waiting message
+//! next. No message is lost.
 
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, NodeGroup, chare};
 use raddle_runtime::Runtime;
@@ -90,8 +90,8 @@ fn messages_of_each_priority_arrive_in_order() {
     });
 }
 
-/// Regression: messages that waited for their turn on the old worker of an element failed with the report
-/// that the element had ended.
+/// Regression: messages that waited for their turn on the old worker of an element failed with the
+/// report that the element had ended.
 #[test]
 fn waiting_messages_follow_their_element() {
     explore_some(96, |setting| {

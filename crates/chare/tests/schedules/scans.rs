@@ -1,5 +1,5 @@
-//! Scans in sections and arrays while members are late, migrate and end and sections are destroyed: each
-//! member gets the contributions of all preceding members, or a failure.
+//! Scans in sections and arrays while members are late, migrate and end and sections are destroyed:
+//! each member gets the contributions of all preceding members, or a failure.
 
 use raddle_chare::reduce::{Concat, Sum};
 use raddle_chare::{
@@ -145,8 +145,8 @@ fn failures_of(runtime: Runtime, replies: [Reply<u32>; 2]) -> [Failure; 2] {
     failures_of
 }
 
-/// Regression: the report of the end of a member went to workers that other members had already left or
-/// had not yet reached.
+/// Regression: the report of the end of a member went to workers that other members had already
+/// left or had not yet reached.
 #[test]
 fn scans_of_migrating_members_fail_when_another_member_ends() {
     explore_some(192, |setting| {
@@ -162,8 +162,8 @@ fn scans_of_migrating_members_fail_when_another_member_ends() {
         beside(moves, || array.at(0).end());
         for failure in failures_of(runtime, replies) {
             let failure = failure.to_string();
-            // The failure names the first member, or a member that had received the failure while another
-            // member still sent to it.
+            // The failure names the first member, or a member that had received the failure while
+            // another member still sent to it.
             assert!(failure.contains(", which has ended"), "{failure}");
         }
     });

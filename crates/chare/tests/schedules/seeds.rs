@@ -1,5 +1,5 @@
-//! Seeds: messages from several senders at once arrive in order, before and after the seed is placed and
-//! wherever it migrates afterwards.
+//! Seeds: messages from several senders at once arrive in order, before and after the seed is
+//! placed and wherever it migrates afterwards.
 
 use std::ops::DerefMut;
 use std::sync::Arc;
@@ -57,8 +57,8 @@ struct Gardener;
 
 #[chare]
 impl Gardener {
-    /// Creates a seed, makes the first `senders` gardeners send it `count` messages each, and returns its
-    /// proxy.
+    /// Creates a seed, makes the first `senders` gardeners send it `count` messages each, and
+    /// returns its proxy.
     #[entry]
     fn create(&self, cx: &mut Cx<Self>, senders: usize, count: u32, then: Then) -> ChildProxy {
         let child = cx.chare(move |cx| Child::new(cx, then));
@@ -68,8 +68,8 @@ impl Gardener {
         child
     }
 
-    /// Creates several seeds that migrate to worker `to` immediately, and makes gardener 2 send to them. The
-    /// queue of gardener 2 is long, because this entry sends it many other messages.
+    /// Creates several seeds that migrate to worker `to` immediately, and makes gardener 2 send to
+    /// them. The queue of gardener 2 is long, because this entry sends it many other messages.
     #[entry]
     fn create_to_go(&self, cx: &mut Cx<Self>, to: usize) -> Vec<ChildProxy> {
         let create = |_| cx.chare(move |cx| Child::new(cx, Then::Go(to)));
@@ -118,8 +118,8 @@ impl Gardener {
         }
     }
 
-    /// Creates several seeds, so that some of them wait long, and makes all other gardeners send to them from
-    /// one worker after the other.
+    /// Creates several seeds, so that some of them wait long, and makes all other gardeners send to
+    /// them from one worker after the other.
     #[entry]
     fn create_around(&self, cx: &mut Cx<Self>, by: usize) -> Vec<ChildProxy> {
         let create = |_| cx.chare(|cx| Child::new(cx, Then::Stay));
@@ -250,8 +250,9 @@ fn a_seed_that_migrates_repeatedly_receives_messages_in_order() {
     });
 }
 
-/// What has come by the home waits where the seed goes, while one sender has not received of that still finds it where it sprouted: he is not told
-/// before the seed has received what he had sent. He hears of it late, since much lies in his queue before it.
+/// What has come by the home waits where the seed goes, while one sender has not received of that
+/// still finds it where it sprouted: he is not told before the seed has received what he had sent.
+/// He hears of it late, since much lies in his queue before it.
 #[test]
 fn a_seed_receives_messages_of_uninformed_senders_in_order() {
     explore_some(96, |setting| {
@@ -266,8 +267,8 @@ fn a_seed_receives_messages_of_uninformed_senders_in_order() {
     });
 }
 
-/// A compensating thread, which has the place of a waiting worker, has no chares, but takes seeds out of
-/// the pool.
+/// A compensating thread, which has the place of a waiting worker, has no chares, but takes seeds
+/// out of the pool.
 #[test]
 fn a_seed_taken_by_a_compensating_thread_is_created_by_a_worker() {
     explore_some(96, |setting| {
@@ -285,8 +286,8 @@ fn a_seed_taken_by_a_compensating_thread_is_created_by_a_worker() {
     });
 }
 
-/// Regression: a message to an ended seed stayed at its home for ever once its number had been reused for
-/// the next seed.
+/// Regression: a message to an ended seed stayed at its home for ever once its number had been
+/// reused for the next seed.
 #[test]
 fn questions_to_an_ended_seed_fail() {
     explore_some(96, |setting| {

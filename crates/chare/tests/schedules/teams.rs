@@ -1,5 +1,5 @@
-//! Sections of single chares: seeds that are placed, migrate and end while messages to them and their
-//! contributions are under way.
+//! Sections of single chares: seeds that are placed, migrate and end while messages to them and
+//! their contributions are under way.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -157,8 +157,8 @@ fn teams_may_be_created_and_end_concurrently() {
     });
 }
 
-/// The creation of the first section looks for its members, and an ending member looks for its sections.
-/// One of the two must see the other.
+/// The creation of the first section looks for its members, and an ending member looks for its
+/// sections. One of the two must see the other.
 #[test]
 fn a_member_that_ends_during_the_creation_of_its_section_is_reported() {
     explore_some(96, |setting| {
@@ -197,7 +197,8 @@ fn waits_for_a_team_that_loses_a_member_fail() {
             members[1].vote(section, true);
         };
         let ((first, second), ()) = beside(wait, here);
-        // The last message may have arrived before that of the section, or after the end of the member.
+        // The last message may have arrived before that of the section, or after the end of the
+        // member.
         if let Ok(indices) = first {
             assert_eq!(indices, (0..count).collect::<Vec<_>>());
         }

@@ -31,8 +31,8 @@ impl Traveller {
         self.received[from] += 1;
     }
 
-    /// Receives a broadcast. There is only one sender of broadcasts. It counts from 0, which elements that
-    /// exist from the start observe.
+    /// Receives a broadcast. There is only one sender of broadcasts. It counts from 0, which
+    /// elements that exist from the start observe.
     #[entry]
     pub(crate) fn call(&mut self, number: u32) {
         assert_eq!(self.called.unwrap_or(number), number, "to all");
@@ -84,8 +84,8 @@ impl Traveller {
     }
 }
 
-/// Creates an array of `count` elements for up to `senders` senders. All elements but the last are on
-/// worker 0.
+/// Creates an array of `count` elements for up to `senders` senders. All elements but the last are
+/// on worker 0.
 pub(crate) fn travellers(runtime: &Runtime, count: usize, senders: usize) -> Array<Traveller> {
     let last = runtime.worker_count() - 1;
     let placed =
