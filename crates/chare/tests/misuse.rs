@@ -493,7 +493,8 @@ fn contributions_of_different_types_or_lengths_fail_the_reduction() {
     let lengths = text_of(|array| array.all().contribute_more_than_others());
     let said = |one, other| {
         format!(
-            "reduction 0 of Clumsy: contributions of {one} and of {other} values do not fit together"
+            "reduction 0 of Clumsy: contributions of {one} and of {other} values \
+             do not fit together"
         )
     };
     assert!([said(2, 3), said(3, 2)].contains(&lengths), "{lengths}");

@@ -96,7 +96,8 @@ fn it_names_the_elements_that_a_reduction_lacks() {
         ),
         (
             &[],
-            "0 of 4 contributions; Array<Idler>#0 lacks those of Idler[0], Idler[1], Idler[2], Idler[3]",
+            "0 of 4 contributions; \
+             Array<Idler>#0 lacks those of Idler[0], Idler[1], Idler[2], Idler[3]",
         ),
     ];
     for (voters, expected) in cases {
@@ -128,7 +129,8 @@ fn it_counts_reductions_that_some_elements_are_ahead_in() {
     let names: Vec<_> = (1..9).map(|index| format!("Idler[{index}]")).collect();
     let names = names.join(", ");
     let expected = format!(
-        "reduction 0 of Idler has 1 of 20 contributions; Array<Idler>#0 lacks those of {names} and 11 more; 2 later reductions have begun"
+        "reduction 0 of Idler has 1 of 20 contributions; \
+         Array<Idler>#0 lacks those of {names} and 11 more; 2 later reductions have begun"
     );
     assert_eq!(lines, [expected]);
 }
@@ -150,7 +152,8 @@ fn it_names_the_members_that_a_reduction_of_a_section_lacks() {
             runtime.quiescence().wait();
             runtime.who_waits()
         });
-        let expected = "reduction 0 of section 0 of Idler has 3 of 5 contributions; Section<Idler>#0 lacks those of Idler[5], Idler[2]";
+        let expected = "reduction 0 of section 0 of Idler has 3 of 5 contributions; \
+            Section<Idler>#0 lacks those of Idler[5], Idler[2]";
         assert_eq!(lines, [expected], "{form:?}");
     }
 }
@@ -197,8 +200,10 @@ fn it_names_scans_of_sections_that_lack_contributions() {
             "a Idler waits in `scan_in`",
             "a Idler waits in `scan_in`",
             "a Idler waits in `scan_in`",
-            "scan 0 of section 0 of Idler has 1 of 3 contributions; Section<Idler>#0 lacks those of member 0, member 2",
-            "scan 0 of section 1 of Idler has 2 of 3 contributions; Section<Idler>#1 lacks those of member 1"
+            "scan 0 of section 0 of Idler has 1 of 3 contributions; \
+             Section<Idler>#0 lacks those of member 0, member 2",
+            "scan 0 of section 1 of Idler has 2 of 3 contributions; \
+             Section<Idler>#1 lacks those of member 1"
         ]
     );
 }

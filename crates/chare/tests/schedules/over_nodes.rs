@@ -46,7 +46,7 @@ pub(crate) fn over<S, R>(
     model::over_nodes(nodes, build, setup, main)
 }
 
-/// Returns the options of an array whose elements are dealt to the workers of all nodes.
+/// Returns the options of an array with elements that are dealt to the workers of all nodes.
 pub(crate) fn dealt(setup: &Setup<'_>, count: usize) -> ArrayOptions<usize> {
     let workers = setup.node_count() * setup.runtime().worker_count();
     ArrayOptions::new(count).placed(move |index| index % workers)
@@ -275,7 +275,7 @@ fn an_element_may_end_while_it_migrates_and_receives_questions() {
 }
 
 #[test]
-fn arrays_may_be_destroyed_while_elements_move() {
+fn arrays_may_be_destroyed_while_elements_migrate() {
     explore_some(SEEDS, |setting| {
         let both = move |setup: &Setup<'_>| (walkers(setting)(setup), walkers(setting)(setup));
         over_nodes(setting, both, |runtime, (walkers, doomed)| {

@@ -21,29 +21,29 @@ const COUNT: usize = 3;
 /// The lock is the one of `std`: it is invisible to the schedules, and no thread yields while it
 /// holds the lock.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Tally(usize);
+struct Counter(usize);
 
-static TALLIES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+static COUNTERS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
-impl Tally {
+impl Counter {
     fn with<R>(call: impl FnOnce(&mut BTreeMap<usize, usize>) -> R) -> R {
-        call(&mut TALLIES.lock().expect("nothing panics under this lock"))
+        call(&mut COUNTERS.lock().expect("nothing panics under this lock"))
     }
 
     fn new() -> Self {
-        Self::with(|tallies| {
-            let number = tallies.last_key_value().map_or(0, |(last, _)| last + 1);
-            tallies.insert(number, 0);
+        Self::with(|counters| {
+            let number = counters.last_key_value().map_or(0, |(last, _)| last + 1);
+            counters.insert(number, 0);
             Self(number)
         })
     }
 
     fn add(self) {
-        Self::with(|tallies| *tallies.entry(self.0).or_default() += 1);
+        Self::with(|counters| *counters.entry(self.0).or_default() += 1);
     }
 
     fn get(self) -> usize {
-        Self::with(|tallies| tallies[&self.0])
+        Self::with(|counters| counters[&self.0])
     }
 }
 
@@ -51,7 +51,7 @@ impl Tally {
 #[derive(Serialize, Deserialize)]
 struct Relay {
     dice: Dice,
-    tally: Tally,
+    counter: Counter,
 }
 
 #[chare(nodes, state)]
@@ -64,7 +64,7 @@ impl Relay {
                 cx.array().at((cx.index() + other) % COUNT).run(left - 1);
             }
         }
-        self.tally.add();
+        self.counter.add();
     }
 
     /// Does the same and migrates to a random worker.
@@ -78,14 +78,14 @@ impl Relay {
                     .run_and_go(left - 1);
             }
         }
-        self.tally.add();
+        self.counter.add();
     }
 
     /// Returns the count at quiescence.
     #[entry]
     async fn wait(&mut self, cx: &mut Cx<Self>) -> usize {
         cx.quiescence().await;
-        self.tally.get()
+        self.counter.get()
     }
 
     /// Waits for quiescence `times` times.
@@ -100,12 +100,12 @@ impl Relay {
 /// Creates two arrays with a common counter: one runs, the other waits.
 type Relays = (Array<Relay>, Array<Relay>);
 
-fn relays(setting: Setting, tally: Tally) -> impl Fn(&Setup<'_>) -> Relays + Clone + Send {
+fn relays(setting: Setting, counter: Counter) -> impl Fn(&Setup<'_>) -> Relays + Clone + Send {
     move |setup| {
         let array = || {
             setup.array_with(dealt(setup, COUNT), move |index| Relay {
                 dice: Dice::new(setting, index),
-                tally,
+                counter,
             })
         };
         (array(), array())
@@ -115,12 +115,12 @@ fn relays(setting: Setting, tally: Tally) -> impl Fn(&Setup<'_>) -> Relays + Clo
 #[test]
 fn quiescence_is_reported_after_all_nodes_are_done() {
     explore_some(2 * SEEDS, |setting| {
-        let tally = Tally::new();
-        over_nodes(setting, relays(setting, tally), |runtime, (relays, _)| {
+        let counter = Counter::new();
+        over_nodes(setting, relays(setting, counter), |runtime, (relays, _)| {
             for round in 1..=2 {
                 relays.at(round).run(3);
                 runtime.quiescence().wait();
-                assert_eq!(tally.get(), 15 * round);
+                assert_eq!(counter.get(), 15 * round);
             }
             runtime.quiescence().wait();
         });
@@ -130,11 +130,11 @@ fn quiescence_is_reported_after_all_nodes_are_done() {
 #[test]
 fn migrating_elements_prevent_quiescence() {
     explore_some(SEEDS, |setting| {
-        let tally = Tally::new();
-        over_nodes(setting, relays(setting, tally), |runtime, (relays, _)| {
+        let counter = Counter::new();
+        over_nodes(setting, relays(setting, counter), |runtime, (relays, _)| {
             relays.at(1).run_and_go(2);
             runtime.quiescence().wait();
-            assert_eq!(tally.get(), 7);
+            assert_eq!(counter.get(), 7);
         });
     });
 }
@@ -142,15 +142,15 @@ fn migrating_elements_prevent_quiescence() {
 #[test]
 fn quiescence_is_reported_on_all_nodes() {
     explore_some(SEEDS, |setting| {
-        let tally = Tally::new();
+        let counter = Counter::new();
         over_nodes(
             setting,
-            relays(setting, tally),
+            relays(setting, counter),
             |runtime, (relays, waiting)| {
                 relays.at(0).run(2);
                 let replies = [0, 1, 2].map(|at| waiting.at(at).wait());
                 runtime.quiescence().wait();
-                assert_eq!(tally.get(), 7);
+                assert_eq!(counter.get(), 7);
                 assert_eq!(replies.map(Reply::wait), [7; 3]);
             },
         );
@@ -160,16 +160,16 @@ fn quiescence_is_reported_on_all_nodes() {
 #[test]
 fn a_new_wait_is_not_ended_by_earlier_quiescence() {
     explore_some(SEEDS, |setting| {
-        let tally = Tally::new();
+        let counter = Counter::new();
         over_nodes(
             setting,
-            relays(setting, tally),
+            relays(setting, counter),
             |runtime, (relays, waiting)| {
                 waiting.at(1).wait_often(6);
                 for round in 1..=3 {
                     relays.at(round % COUNT).run(1);
                     runtime.quiescence().wait();
-                    assert_eq!(tally.get(), 3 * round);
+                    assert_eq!(counter.get(), 3 * round);
                 }
             },
         );

@@ -111,7 +111,7 @@ fn criers(setting: Setting) -> impl Fn(&Setup<'_>) -> Criers + Clone + Send + 's
     }
 }
 
-/// Returns two nodes whose workers may be slow while other threads receive.
+/// Returns two nodes with workers that may be slow while other threads receive.
 fn two(setting: Setting) -> Nodes {
     let nodes = nodes_of(setting);
     let progress = match nodes.workers {
@@ -125,7 +125,7 @@ fn two(setting: Setting) -> Nodes {
     }
 }
 
-fn have_heard(wanderers: Array<Wanderer>, expected: [u32; SENDERS]) {
+fn check_received(wanderers: Array<Wanderer>, expected: [u32; SENDERS]) {
     for at in 0..COUNT {
         assert_eq!(wanderers.at(at).next().wait(), expected);
     }
@@ -145,7 +145,7 @@ fn messages_of_continuous_senders_arrive_in_order() {
                 wanderers.all().wander(8);
                 criers.all().cry(12);
                 runtime.quiescence().wait();
-                have_heard(wanderers, [0, 0, 12, 12, 12, 12, 0, 0]);
+                check_received(wanderers, [0, 0, 12, 12, 12, 12, 0, 0]);
             },
         );
     });
@@ -161,7 +161,7 @@ fn messages_of_migrating_senders_arrive_in_order() {
             |runtime, (wanderers, _)| {
                 wanderers.all().wander_and_tell(4);
                 runtime.quiescence().wait();
-                have_heard(wanderers, [16, 16, 0, 0, 0, 0, 0, 0]);
+                check_received(wanderers, [16, 16, 0, 0, 0, 0, 0, 0]);
             },
         );
     });
@@ -192,7 +192,7 @@ fn messages_of_outside_threads_arrive_in_order() {
                 wanderers.all().wander(8);
                 beside(move || send(OUTSIDE), || send(OUTSIDE + 1));
                 runtime.quiescence().wait();
-                have_heard(wanderers, [0, 0, 0, 0, 0, 0, 12, 12]);
+                check_received(wanderers, [0, 0, 0, 0, 0, 0, 12, 12]);
             },
         );
     });

@@ -159,7 +159,7 @@ struct Clerk {
 
 #[chare]
 impl Clerk {
-    /// None of the messages can be processed before this entry ends.
+    /// Sends messages that cannot be processed before this entry ends.
     #[entry]
     fn monday(&mut self, cx: &mut Cx<Self>) {
         let this = cx.this();

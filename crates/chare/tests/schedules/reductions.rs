@@ -1,4 +1,4 @@
-//! Reductions over arrays whose elements migrate, are inserted and end meanwhile: each reduction
+//! Reductions over arrays while elements migrate, are inserted and end: each reduction
 //! completes once, with the contributions of all participants.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ struct Voter {
     votes: u64,
 }
 
-/// The results of reductions whose target is a callback.
+/// The results of reductions with a callback as their target.
 type Results = Arc<Mutex<Vec<u64>>>;
 
 #[chare]

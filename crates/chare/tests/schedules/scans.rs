@@ -73,7 +73,7 @@ impl Member {
 
 const FORMS: [ScanForm; 2] = [ScanForm::PrescanPush, ScanForm::RecursiveDoubling];
 
-/// Creates an array whose elements are dealt to the workers round robin.
+/// Creates an array with elements that are dealt to the workers round robin.
 fn members(setting: &Setting, count: usize) -> (Runtime, Array<Member>) {
     let runtime = setting.runtime();
     let workers = runtime.worker_count();

@@ -250,9 +250,11 @@ fn a_seed_that_migrates_repeatedly_receives_messages_in_order() {
     });
 }
 
-/// What has come by the home waits where the seed goes, while one sender has not received of that
-/// still finds it where it sprouted: he is not told before the seed has received what he had sent.
-/// He hears of it late, since much lies in his queue before it.
+/// Messages that were forwarded by the home wait at the new worker of the seed, while a sender
+/// without this information still sends to the place where the seed was created. The sender is
+/// informed about the new place only after the seed has received the earlier messages of this
+/// sender. The information arrives late, because many messages precede it in the queue of the
+/// sender.
 #[test]
 fn a_seed_receives_messages_of_uninformed_senders_in_order() {
     explore_some(96, |setting| {
