@@ -369,12 +369,12 @@ fn an_element_that_cannot_be_serialised_stays_and_reports_the_reason() {
     let setup = |setup: &Setup<'_>| (setup.array(4, |_| Rock), heavy(setup));
     let failure_of = |call: &(dyn Fn(Array<Rock>, Array<Heavy>) + Sync)| {
         let job = job(2, TransportKind::Memory, MailboxKind::default());
-        let failure_of = job.run_within(setup, |runtime, (rocks, heavy)| {
+        let failure = job.run_within(setup, |runtime, (rocks, heavy)| {
             call(rocks, heavy);
-            let failure_of = runtime.quiescence().try_wait();
-            failure_of.expect_err("it is refused").to_string()
+            let failure = runtime.quiescence().try_wait();
+            failure.expect_err("it is refused").to_string()
         });
-        failure_of.expect("the nodes start")
+        failure.expect("the nodes start")
     };
     let said = failure_of(&|rocks, _| rocks.at(0).go(3));
     assert!(said.contains("write `#[chare(nodes, state)]`"), "{said}");

@@ -29,8 +29,8 @@ impl Busybody {
     #[entry]
     fn hold_up(&self, begun: Sender<()>, until: Receiver<()>) {
         begun.send(()).expect("the test waits for this");
-        let report = until.recv_timeout(PATIENCE);
-        report.expect("the test goes on without this worker");
+        let signal = until.recv_timeout(PATIENCE);
+        signal.expect("the test goes on without this worker");
     }
 }
 

@@ -139,10 +139,10 @@ fn scans_of_an_array_and_its_sections_are_independent() {
 
 /// Returns the failures of two scans without results, by the end of the runtime at the latest.
 fn failures_of(runtime: Runtime, replies: [Reply<u32>; 2]) -> [Failure; 2] {
-    let failures_of = replies.map(|reply| reply.try_wait().expect_err("the first is missing"));
+    let failures = replies.map(|reply| reply.try_wait().expect_err("the first is missing"));
     drop(runtime);
     panics_were_meant();
-    failures_of
+    failures
 }
 
 /// Regression: the report of the end of a member went to workers that other members had already
