@@ -1,4 +1,4 @@
-//! Arrays whose elements move to where there is less to do.
+//! Load balancing: elements of arrays migrate to workers with less load.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -9,7 +9,7 @@ use raddle_chare::reduce::{Max, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Reply, SparseOptions, chare};
 use raddle_runtime::Runtime;
 
-/// Works for as long as it is heavy.
+/// An element with much work if it is heavy, and with little work otherwise.
 struct Weight {
     heavy: bool,
     worker: usize,
@@ -26,7 +26,7 @@ impl Weight {
 
 #[chare]
 impl Weight {
-    /// Works, and comes to the point where elements move.
+    /// Works and waits at the balancing point, `count` times.
     #[entry]
     async fn turns(&mut self, cx: &mut Cx<Self>, count: u32) {
         for _ in 0..count {
@@ -73,11 +73,11 @@ fn runtime(workers: usize) -> Runtime {
     Runtime::builder()
         .workers(workers)
         .build()
-        .expect("it comes up")
+        .expect("the runtime starts")
 }
 
 #[test]
-fn heavy_elements_part() {
+fn heavy_elements_are_spread_over_workers() {
     for workers in 2..=4 {
         let runtime = runtime(workers);
         for balancing in [Balancing::new(Greedy), Balancing::new(Refine::default())] {
@@ -97,7 +97,7 @@ fn heavy_elements_part() {
 }
 
 #[test]
-fn elements_that_run_are_balanced_now_and_then() {
+fn running_elements_are_balanced_periodically() {
     let runtime = runtime(2);
     let balancing = Balancing::new(Refine::default()).every(Duration::from_millis(1));
     let weights = weights(&runtime, balancing);
@@ -107,7 +107,8 @@ fn elements_that_run_are_balanced_now_and_then() {
     assert_eq!(balanced.strategy, "refine");
 }
 
-/// What was measured for a balancing that was under way came to what was left of the array, and panicked.
+/// Regression: measurements for a balancing in progress arrived at the tombstone of a destroyed
+/// array, which caused a panic.
 #[test]
 fn an_array_may_be_destroyed_while_it_is_balanced() {
     for _ in 0..100 {
@@ -129,7 +130,7 @@ fn an_array_may_be_destroyed_while_it_is_balanced() {
 }
 
 #[test]
-fn elements_known_by_keys_are_balanced_too() {
+fn elements_of_sparse_arrays_are_balanced() {
     let runtime = runtime(2);
     let options = SparseOptions::new().balanced(Balancing::new(Greedy));
     let weights: Array<Weight> = runtime.sparse_array_with(options);
@@ -146,7 +147,7 @@ fn elements_known_by_keys_are_balanced_too() {
     assert_eq!(balanced.loads_before.len(), 2);
 }
 
-/// Puts those together that talk to each other.
+/// Places elements that communicate on the same worker.
 struct Pairs;
 
 impl Strategy for Pairs {
@@ -170,14 +171,14 @@ impl Strategy for Pairs {
 }
 
 #[test]
-fn a_strategy_sees_who_talks_to_whom() {
+fn a_strategy_sees_which_elements_communicate() {
     let runtime = runtime(2);
     let weights = weights(&runtime, Balancing::new(Pairs));
     weights.all().turns(2);
     let _: (u32, usize) = weights.reduction().wait();
 }
 
-/// Cannot count.
+/// Returns a placement of the wrong length.
 struct Wrong;
 
 impl Strategy for Wrong {
@@ -191,28 +192,28 @@ impl Strategy for Wrong {
 }
 
 #[test]
-fn a_strategy_that_is_wrong_fails_those_who_wait() {
+fn an_invalid_placement_fails_pending_reductions() {
     let runtime = runtime(2);
     let weights = weights(&runtime, Balancing::new(Wrong));
     weights.all().turns(1);
     let failure = weights.reduction::<(u32, usize)>().try_wait();
-    let text = failure.expect_err("it never comes").to_string();
+    let text = failure.expect_err("the reduction fails").to_string();
     assert!(
         text.starts_with("the strategy of Weight panicked in `wrong`: it placed 1 elements of 16"),
         "{text}"
     );
 }
 
-/// Talks to one other element, as long as both have turns left.
+/// Exchanges messages with one other element.
 struct Talker;
 
 #[chare]
 impl Talker {
-    /// Sends the other one `left` messages, each an answer to one of its own.
+    /// Continues the exchange with the partner for `left` more messages.
     #[entry]
     fn talk(&mut self, cx: &mut Cx<Self>, left: u32) {
         if left > 0 {
-            // Pairs are neighbours in the ring: 0 and 1, 2 and 3, and so on.
+            // The pairs are 0 and 1, 2 and 3, and so on.
             cx.array().at(cx.index() ^ 1).talk(left - 1);
         }
     }
@@ -224,10 +225,10 @@ impl Talker {
 }
 
 #[test]
-fn pairs_that_talk_end_on_one_worker() {
+fn communicating_pairs_end_on_one_worker() {
     let runtime = runtime(2);
     let balancing = Balancing::new(ByTraffic::sampled(4)).every(Duration::from_millis(2));
-    // Each pair is apart.
+    // The two elements of each pair begin on different workers.
     let options = ArrayOptions::new(32)
         .balanced(balancing)
         .placed(|index| index % 2);
@@ -238,7 +239,7 @@ fn pairs_that_talk_end_on_one_worker() {
             .collect()
     };
     let together = |workers: &[usize]| workers.chunks(2).all(|pair| pair[0] == pair[1]);
-    // As long as it takes until what was seen has paid for the moves.
+    // Repeat until the observed traffic justifies the cost of the migrations.
     while !together(&workers(&talkers)) {
         for index in 0..32 {
             talkers.at(index).talk(200);

@@ -1,4 +1,4 @@
-//! Arrays on disk: written on some number of workers and nodes, read on another.
+//! Checkpoints of arrays: written with one number of workers and nodes, read with another.
 #![cfg(not(any(loom, shuttle)))]
 
 use std::fs;
@@ -10,7 +10,7 @@ use raddle_net::TransportKind;
 use raddle_runtime::Runtime;
 use serde::{Deserialize, Serialize};
 
-/// Counts, and knows what it is called.
+/// A counter with a name.
 #[derive(Serialize, Deserialize)]
 struct Counter {
     name: String,
@@ -48,14 +48,14 @@ impl Counter {
     }
 }
 
-/// Something else.
+/// A chare of another type.
 #[derive(Serialize, Deserialize)]
 struct Stranger;
 
 #[chare(index = [usize; 2], nodes, state)]
 impl Stranger {}
 
-/// Without a state.
+/// A chare without a serialisable state.
 struct Stateless;
 
 #[chare]
@@ -71,14 +71,14 @@ fn counter([row, column]: [usize; 2]) -> Counter {
     }
 }
 
-/// A folder that is removed when the test is over.
+/// A folder that is removed at the end of the test.
 struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
         let folder = format!("raddle-checkpoint-{name}-{}", std::process::id());
         let folder = std::env::temp_dir().join(folder);
-        // What a test before this one may have left.
+        // An earlier test may have left files.
         let _ = fs::remove_dir_all(&folder);
         Self(folder)
     }
@@ -91,7 +91,7 @@ impl Folder {
         files
     }
 
-    /// The one file of elements.
+    /// Returns the only file of elements.
     fn elements(&self) -> PathBuf {
         let mut files = self.files();
         files.retain(|file| file.extension().is_some_and(|name| name == "elements"));
@@ -102,7 +102,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // The next test begins with that, too.
+        // The next test also removes the folder when it starts.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -115,10 +115,13 @@ fn job(nodes: u16) -> Job {
 }
 
 fn runtime() -> Runtime {
-    Runtime::builder().workers(2).build().expect("it comes up")
+    Runtime::builder()
+        .workers(2)
+        .build()
+        .expect("the runtime starts")
 }
 
-/// What all elements say, by place; nothing of one that is gone.
+/// Returns the replies of all elements by place, and `None` for the removed element.
 fn said(counters: Array<Counter>) -> Vec<Option<String>> {
     let places = (0..SHAPE[0]).flat_map(|row| (0..SHAPE[1]).map(move |column| [row, column]));
     let ask = |place| {
@@ -132,7 +135,7 @@ fn said(counters: Array<Counter>) -> Vec<Option<String>> {
     replies.into_iter().map(wait).collect()
 }
 
-/// Writes a checkpoint on so many nodes; returns what the elements said.
+/// Writes a checkpoint on `nodes` nodes, and returns the replies of the elements.
 fn write(nodes: u16, folder: &Path) -> Vec<Option<String>> {
     let written = job(nodes).run_within(
         |setup| setup.array(SHAPE, counter),
@@ -145,13 +148,13 @@ fn write(nodes: u16, folder: &Path) -> Vec<Option<String>> {
             said(counters)
         },
     );
-    written.expect("the nodes come up")
+    written.expect("the nodes start")
 }
 
 #[test]
-fn an_array_goes_on_on_any_number_of_nodes() {
+fn an_array_is_restored_on_any_number_of_nodes() {
     let folder = Folder::new("any");
-    // Other numbers of workers as well: two have written it.
+    // The number of workers also differs: two workers per node have written the checkpoint.
     let workers = [1, 3, 2].into_iter().cycle();
     let mut kinds = TransportKind::WITHIN.into_iter().cycle();
     for from in [1, 4, 3] {
@@ -170,7 +173,7 @@ fn an_array_goes_on_on_any_number_of_nodes() {
                     (after, sum)
                 },
             );
-            let (after, sum) = after.expect("the nodes come up");
+            let (after, sum) = after.expect("the nodes start");
             assert_eq!(
                 after, before,
                 "from {from} to {to} of {workers} workers by {kind}"
@@ -178,13 +181,13 @@ fn an_array_goes_on_on_any_number_of_nodes() {
             let places = (0..5).flat_map(|row| (0..7).map(move |column| 1000 + 10 * row + column));
             assert_eq!(sum, places.sum::<u64>() - 1034);
         }
-        // The files of the checkpoint before are gone.
+        // The files of the previous checkpoint are gone.
         assert_eq!(folder.files().len(), 1 + usize::from(from));
     }
 }
 
 #[test]
-fn an_array_of_a_runtime_goes_on_in_another() {
+fn an_array_of_one_runtime_is_restored_in_another() {
     let folder = Folder::new("runtime");
     let before = write(2, &folder.0);
     let runtime = runtime();
@@ -192,14 +195,14 @@ fn an_array_of_a_runtime_goes_on_in_another() {
         .restore::<Counter>(&folder.0)
         .expect("it can be read");
     assert_eq!(said(counters), before);
-    // The place that was free can be taken.
+    // The free place can be used again.
     counters.insert(GONE, |_| counter(GONE));
     counters.all().count();
     assert!(counters.reduction::<u64>().wait() > 0);
 }
 
 #[test]
-fn what_cannot_be_written_is_said_and_leaves_the_checkpoint_before() {
+fn a_refused_checkpoint_names_the_reason_and_keeps_the_previous_one() {
     let folder = Folder::new("refused");
     let before = write(1, &folder.0);
     let files = folder.files().len();
@@ -248,25 +251,26 @@ fn what_cannot_be_written_is_said_and_leaves_the_checkpoint_before() {
     );
 }
 
-/// Those of programs that had been killed stayed for ever.
+/// Regression: checkpoint files of killed programs stayed for ever.
 #[test]
-fn files_of_checkpoints_that_did_not_come_about_are_removed() {
+fn files_of_incomplete_checkpoints_are_removed() {
     let folder = Folder::new("killed");
     write(2, &folder.0);
     for name in ["18a0-77-0.elements", "18a0-77-1.elements"] {
-        fs::write(folder.0.join(name), "half").expect("there is room");
+        fs::write(folder.0.join(name), "half").expect("there is space");
     }
     let note = folder.0.join("of-chemical.elements");
-    fs::write(&note, "of somebody else").expect("there is room");
+    fs::write(&note, "of another program").expect("there is space");
     write(3, &folder.0);
-    // Of each node, the manifest and the note.
+    // One file of each node, the manifest and the note.
     assert_eq!(folder.files().len(), 3 + 2);
     assert!(note.exists());
 }
 
-/// The files of elements stayed where the manifest could not be written, as on a disk that is full.
+/// Regression: the files of elements stayed if the manifest could not be written, for example on a
+/// full disk.
 #[test]
-fn a_manifest_without_room_leaves_the_checkpoint_before_and_nothing_else() {
+fn a_manifest_without_space_keeps_only_the_previous_checkpoint() {
     let folder = Folder::new("manifest");
     let before = write(3, &folder.0);
     let files = folder.files();
@@ -277,10 +281,10 @@ fn a_manifest_without_room_leaves_the_checkpoint_before_and_nothing_else() {
         |_, counters| {
             counters
                 .checkpoint(&folder.0)
-                .expect_err("there is no room")
+                .expect_err("there is no space")
         },
     );
-    let refused = refused.expect("the nodes come up").to_string();
+    let refused = refused.expect("the nodes start").to_string();
     assert!(
         refused.contains("manifest.json.partial: cannot be written: No space left"),
         "{refused}"
@@ -291,25 +295,26 @@ fn a_manifest_without_room_leaves_the_checkpoint_before_and_nothing_else() {
     assert_eq!(write(1, &folder.0), before);
 }
 
-/// Set in the process whose files may not become long.
-const SHORT_OF_ROOM: &str = "RADDLE_TEST_SHORT_OF_ROOM";
+/// Environment variable that is set in the process with limited file sizes.
+const SHORT_OF_SPACE: &str = "RADDLE_TEST_SHORT_OF_SPACE";
 
 #[test]
-fn elements_without_room_leave_the_checkpoint_before_and_nothing_else() {
-    if let Some(folder) = std::env::var_os(SHORT_OF_ROOM) {
-        return write_without_room(Path::new(&folder));
+fn elements_without_space_keep_only_the_previous_checkpoint() {
+    if let Some(folder) = std::env::var_os(SHORT_OF_SPACE) {
+        return write_without_space(Path::new(&folder));
     }
-    let folder = Folder::new("room");
+    let folder = Folder::new("space");
     write(2, &folder.0);
     let files = folder.files();
     let test = std::env::current_exe().expect("it has a path");
-    // Files of 16 MB at most, which is enough for the memory that nodes share: the system's answer to a longer one is an error, where the signal is ignored.
+    // The limit is 16 MB per file, which is enough for the memory that nodes share. The script
+    // ignores the signal, so that the system returns an error for a longer file.
     let script = "trap '' XFSZ; ulimit -f 32768; exec \"$0\" --exact \
-                  elements_without_room_leave_the_checkpoint_before_and_nothing_else >&2";
+                  elements_without_space_keep_only_the_previous_checkpoint >&2";
     let output = std::process::Command::new("sh")
         .args(["-c", script])
         .arg(test)
-        .env(SHORT_OF_ROOM, &folder.0)
+        .env(SHORT_OF_SPACE, &folder.0)
         .output()
         .expect("there is a shell");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -319,9 +324,10 @@ fn elements_without_room_leave_the_checkpoint_before_and_nothing_else() {
     assert!(counters.is_ok(), "{counters:?}");
 }
 
-/// Writes more than may be written, on two nodes: the first fails by itself, and hears that the second has.
-fn write_without_room(folder: &Path) {
-    // Fewer workers, so that what nodes share is small enough.
+/// Exceeds the file size limit on two nodes: the first node fails itself, and receives the failure
+/// of the second node.
+fn write_without_space(folder: &Path) {
+    // Fewer workers make the shared memory of the nodes small enough.
     let builder = Runtime::builder().workers(1);
     let refused = job(2).runtime(builder).run_within(
         |setup| {
@@ -330,9 +336,9 @@ fn write_without_room(folder: &Path) {
                 ..counter(place)
             })
         },
-        |_, counters| counters.checkpoint(folder).expect_err("there is no room"),
+        |_, counters| counters.checkpoint(folder).expect_err("there is no space"),
     );
-    let refused = refused.expect("the nodes come up").to_string();
+    let refused = refused.expect("the nodes start").to_string();
     assert!(
         refused.contains(".elements: cannot be written: File too large"),
         "{refused}"
@@ -340,7 +346,7 @@ fn write_without_room(folder: &Path) {
 }
 
 #[test]
-fn what_is_no_checkpoint_is_refused() {
+fn invalid_checkpoints_are_refused() {
     let folder = Folder::new("broken");
     write(1, &folder.0);
     let runtime = runtime();
@@ -371,7 +377,7 @@ fn what_is_no_checkpoint_is_refused() {
 
     let elements = folder.elements();
     let bytes = fs::read(&elements).expect("it is there");
-    // Each byte counts: in a value, a length or a position.
+    // A change in any byte is detected: in a value, a length or a position.
     for at in [0, 8, 17, bytes.len() / 2, bytes.len() - 1] {
         let mut wrong = bytes.clone();
         wrong[at] ^= 0x40;

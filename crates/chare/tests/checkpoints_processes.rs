@@ -1,4 +1,5 @@
-//! Arrays on disk, written by some number of processes and read by another: each part is this program again, with its nodes.
+//! Checkpoints of arrays that are written by one number of processes and read by another. Each node
+//! of each part runs this executable again.
 #![cfg(not(any(loom, shuttle)))]
 
 #[cfg(feature = "mpi")]
@@ -17,9 +18,9 @@ use raddle_runtime::Runtime;
 use serde::{Deserialize, Serialize};
 
 const LENGTH: usize = 50;
-/// Where the checkpoint lies: set for those that write or read it.
+/// Environment variable with the folder of the checkpoint: set for processes that write or read it.
 const FOLDER: &str = "RADDLE_TEST_FOLDER";
-/// Set for those that write it.
+/// Environment variable that is set for processes that write the checkpoint.
 const WRITES: &str = "RADDLE_TEST_WRITES";
 
 #[derive(Serialize, Deserialize)]
@@ -46,7 +47,7 @@ impl Account {
     }
 }
 
-/// Writes or reads as the environment says.
+/// Writes or reads the checkpoint, as the environment variables say.
 fn take_part(test: &str, folder: &Path) {
     let environment = JobEnvironment::read().expect("it was set");
     let nodes = environment.nodes.expect("it was set");
@@ -89,10 +90,10 @@ fn take_part(test: &str, folder: &Path) {
     done.expect("all nodes come to a good end");
 }
 
-/// Runs this test again on so many nodes.
+/// Runs this test again on `nodes` nodes.
 fn run(test: &str, kind: TransportKind, nodes: u16, folder: &Path, writes: bool) -> Output {
     let nodes = nodes.to_string();
-    let folder = folder.to_str().expect("a name of letters");
+    let folder = folder.to_str().expect("the name is valid UTF-8");
     let mut variables = vec![
         ("RADDLE_NODES", &*nodes),
         ("RADDLE_TRANSPORT", kind.name()),
@@ -115,19 +116,19 @@ fn run(test: &str, kind: TransportKind, nodes: u16, folder: &Path, writes: bool)
 }
 
 #[test]
-fn an_array_goes_on_in_any_number_of_processes() {
-    let test = "an_array_goes_on_in_any_number_of_processes";
+fn an_array_is_restored_in_any_number_of_processes() {
+    let test = "an_array_is_restored_in_any_number_of_processes";
     if let Some(folder) = env::var_os(FOLDER) {
         return take_part(test, &PathBuf::from(folder));
     }
     let folder = env::temp_dir().join(format!("raddle-checkpoint-{}", std::process::id()));
     let check = |kind: TransportKind, nodes: u16, writes| {
         let output = run(test, kind, nodes, &folder, writes);
-        let told = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         let what = if writes { "written" } else { "read" };
         assert!(
             output.status.success(),
-            "{what} by {kind} on {nodes}: {told}"
+            "{what} by {kind} on {nodes}: {stderr}"
         );
         if writes {
             let files = fs::read_dir(&folder).expect("it was written").count();
@@ -137,14 +138,14 @@ fn an_array_goes_on_in_any_number_of_processes() {
     let has_mpi = cfg!(feature = "mpi");
     let kinds = TransportKind::OF_PROCESSES.into_iter();
     let kinds: Vec<_> = kinds.filter(|kind| has_mpi || !kind.is_by_mpi()).collect();
-    // What one transport has written the next one reads, too.
+    // Each transport also reads what the previous one has written.
     for (kind, next) in kinds.iter().zip(kinds.iter().cycle().skip(1)) {
         check(*kind, 4, true);
         check(*kind, 1, false);
         check(*next, 3, false);
         check(*next, 1, true);
         check(*kind, 4, false);
-        // Nobody finds it by chance who was to write it anew.
+        // The next transport must not find this checkpoint instead of its own.
         fs::remove_dir_all(&folder).expect("it was written");
     }
 }

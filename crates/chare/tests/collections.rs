@@ -1,4 +1,5 @@
-//! Sections, scans, groups, node groups, sparse arrays, elements that come and go, and priorities.
+//! Sections, scans, groups, node groups, sparse arrays, insertion and removal of elements,
+//! priorities.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -10,10 +11,10 @@ fn runtime(workers: usize) -> Runtime {
     Runtime::builder()
         .workers(workers)
         .build()
-        .expect("it comes up")
+        .expect("the runtime starts")
 }
 
-/// Has a number.
+/// An element with a number.
 struct Member {
     number: u64,
 }
@@ -56,7 +57,7 @@ fn members(runtime: &Runtime, count: usize) -> Array<Member> {
 }
 
 #[test]
-fn the_form_of_a_section_follows_from_its_members_a_worker() {
+fn the_form_of_a_section_depends_on_its_members_per_worker() {
     use SectionForm::{Binomial, PointToPoint, TwoLevel};
     let expected = [
         (1, 1, (PointToPoint, PointToPoint)),
@@ -75,7 +76,7 @@ fn the_form_of_a_section_follows_from_its_members_a_worker() {
 }
 
 #[test]
-fn sections_are_sent_to_and_reduce_in_every_form() {
+fn sections_broadcast_and_reduce_in_every_form() {
     for workers in 1..=4 {
         let runtime = runtime(workers);
         let members = members(&runtime, 40);
@@ -106,7 +107,7 @@ fn sections_are_sent_to_and_reduce_in_every_form() {
 }
 
 #[test]
-fn scans_give_what_is_before() {
+fn scans_return_the_contributions_of_preceding_elements() {
     for workers in 1..=4 {
         let runtime = runtime(workers);
         for count in [1, 2, 3, 7, 8, 33] {
@@ -131,7 +132,7 @@ fn scans_give_what_is_before() {
 }
 
 #[test]
-fn elements_come_and_go_between_reductions() {
+fn elements_are_inserted_and_removed_between_reductions() {
     for workers in 1..=4 {
         let runtime = runtime(workers);
         let members = members(&runtime, 5);
@@ -151,7 +152,7 @@ fn elements_come_and_go_between_reductions() {
     }
 }
 
-/// Is called by a pair of numbers that are in no grid.
+/// An element with a pair of numbers outside any grid as its index.
 struct Patch {
     level: i64,
 }
@@ -182,7 +183,7 @@ impl Patch {
 }
 
 #[test]
-fn sparse_arrays_have_whatever_keys() {
+fn sparse_arrays_accept_arbitrary_keys() {
     for workers in 1..=4 {
         let runtime = runtime(workers);
         let patches = runtime.sparse_array::<Patch>();
@@ -203,7 +204,7 @@ fn sparse_arrays_have_whatever_keys() {
     }
 }
 
-/// Counts, for its worker or for its node.
+/// A counter of a worker or of a node.
 struct Counter {
     count: u64,
 }
@@ -232,7 +233,7 @@ impl Counter {
     }
 }
 
-/// Adds to the counters that are near.
+/// Adds to the counters of its worker and its node.
 struct Worker;
 
 #[chare]
@@ -246,7 +247,7 @@ impl Worker {
 }
 
 #[test]
-fn groups_and_node_groups_count_what_happens_near_them() {
+fn groups_and_node_groups_count_on_their_worker_or_node() {
     for workers in 1..=4 {
         let runtime = runtime(workers);
         let group = runtime.group(|_| Counter { count: 0 });
@@ -266,41 +267,43 @@ fn groups_and_node_groups_count_what_happens_near_them() {
     }
 }
 
-/// Keeps what it hears.
+/// Stores the numbers that it receives.
 struct Listener {
-    heard: Vec<i32>,
+    received: Vec<i32>,
 }
 
 #[chare]
 impl Listener {
     #[entry]
-    fn hear(&mut self, what: i32) {
-        self.heard.push(what);
+    fn receive(&mut self, what: i32) {
+        self.received.push(what);
     }
 
     #[entry]
     fn speak(&mut self, cx: &mut Cx<Self>) {
         for priority in [3, 1, 0, -1, 2, 1, -7] {
-            cx.this().with_priority(priority).hear(priority);
+            cx.this().with_priority(priority).receive(priority);
         }
     }
 
     #[entry]
-    fn heard(&self) -> Vec<i32> {
-        self.heard.clone()
+    fn received(&self) -> Vec<i32> {
+        self.received.clone()
     }
 }
 
 #[test]
-fn the_more_urgent_comes_first() {
+fn more_urgent_messages_are_received_first() {
     let runtime = runtime(2);
-    let listeners = runtime.array_with(ArrayOptions::new(1), |_| Listener { heard: Vec::new() });
+    let listeners = runtime.array_with(ArrayOptions::new(1), |_| Listener {
+        received: Vec::new(),
+    });
     listeners.at(0).speak();
     runtime.quiescence().wait();
-    assert_eq!(listeners.at(0).heard().wait(), [-7, -1, 0, 1, 1, 2, 3]);
+    assert_eq!(listeners.at(0).received().wait(), [-7, -1, 0, 1, 1, 2, 3]);
 }
 
-/// A leaf of a tree, or the sum of two below.
+/// A leaf of a tree, or an inner node that adds up its two children.
 struct Sum2 {
     value: u64,
     missing: u32,
@@ -346,11 +349,11 @@ impl Sum2 {
 }
 
 #[test]
-fn seeds_sprout_under_every_policy() {
+fn seeds_are_placed_under_every_policy() {
     for workers in 1..=4 {
         for policy in SeedPolicy::ALL {
             let builder = Runtime::builder().workers(workers).seeds(policy);
-            let runtime = builder.build().expect("it comes up");
+            let runtime = builder.build().expect("the runtime starts");
             let root = runtime.chare(|cx| Sum2::grow(cx, 8, None));
             runtime.quiescence().wait();
             assert_eq!(root.value().wait(), 256, "{policy}, {workers}");
@@ -358,7 +361,7 @@ fn seeds_sprout_under_every_policy() {
     }
 }
 
-/// Tells when it is dropped.
+/// Reports when it is dropped.
 struct Mortal {
     drops: std::sync::mpsc::Sender<usize>,
     index: usize,
@@ -382,19 +385,19 @@ impl Mortal {
 
 impl Drop for Mortal {
     fn drop(&mut self) {
-        // Nobody listens when a test has failed.
+        // The receiver is gone if the test has failed.
         let _ = self.drops.send(self.index);
     }
 }
 
 #[test]
-fn a_destroyed_array_drops_its_elements_and_is_not_reached_any_more() {
+fn a_destroyed_array_drops_its_elements_and_is_unreachable() {
     for workers in 1..=4 {
         let runtime = runtime(workers);
         let (drops, dropped) = std::sync::mpsc::channel();
         let drops = std::sync::Mutex::new(drops);
         let array = runtime.array(10, move |index| Mortal {
-            drops: drops.lock().expect("nobody panics here").clone(),
+            drops: drops.lock().expect("no panic poisons it").clone(),
             index,
         });
         let last = array.at(9);
@@ -421,12 +424,13 @@ fn a_destroyed_array_drops_its_elements_and_is_not_reached_any_more() {
     }
 }
 
-/// Makes others.
+/// Creates arrays and groups.
 struct Maker;
 
 #[chare]
 impl Maker {
-    /// Makes a pair of arrays and a group, sends them about before anybody can have made an element, and adds up what they say.
+    /// Creates two arrays and a group, sends messages to them before any element can exist, and
+    /// adds up their replies.
     #[entry]
     async fn make(&mut self, cx: &mut Cx<Self>, count: usize) -> u64 {
         let number = |index| Member {
@@ -439,7 +443,8 @@ impl Maker {
         let workers = cx.worker_count() as u64;
         let helper = cx.runtime().chare_on(cx.worker_count() - 1, |_| Maker);
         assert_eq!(helper.add_to(row, 10).await, cx.worker_count() - 1);
-        // What another one has sent may come after what is sent here, though he has said that he has.
+        // Messages of another sender may arrive after the messages of this one, although that
+        // sender has already reported that they are sent.
         cx.quiescence().await;
         row.all().tell_all();
         group.all().tell_all();
@@ -458,7 +463,7 @@ impl Maker {
 }
 
 #[test]
-fn entries_make_arrays_and_groups() {
+fn entries_create_arrays_and_groups() {
     for workers in 1..=3 {
         let runtime = runtime(workers);
         for count in [1, 2, 9] {
@@ -470,7 +475,7 @@ fn entries_make_arrays_and_groups() {
     }
 }
 
-/// Notes in which order messages come.
+/// Records the order in which messages arrive.
 #[derive(Debug, Default)]
 struct Diary {
     notes: Vec<u32>,
@@ -483,7 +488,7 @@ impl Diary {
         self.notes.push(what);
     }
 
-    /// None of it can come before this ends.
+    /// Sends messages that cannot be received before this entry ends.
     #[entry]
     fn busy_day(&mut self, cx: &mut Cx<Self>, of: Section<Self>) {
         for what in 0..3 {
@@ -500,7 +505,7 @@ impl Diary {
 }
 
 #[test]
-fn urgent_messages_to_all_go_before_those_that_wait() {
+fn urgent_broadcasts_overtake_waiting_messages() {
     for form in SectionForm::ALL {
         let runtime = runtime(1);
         let diaries = runtime.array(3, |_| Diary::default());

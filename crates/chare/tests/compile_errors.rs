@@ -1,11 +1,12 @@
-//! What the compiler says of wrong programs: the error that was made, first and alone.
+//! Compiler errors for invalid programs: the compiler reports the actual mistake, and nothing else.
 //!
-//! A chare without `nodes` in an array over nodes was found out by the first message that crossed.
-//! An argument that cannot be serialised was said to lack a constant of a private type. After an
-//! error in the attribute, each use of the type's proxies was an error as well.
+//! Regressions: a chare without `nodes` in an array over several nodes was only detected by the
+//! first message that crossed nodes. The error for an argument that cannot be serialised named a
+//! missing constant of a private type. After an error in the attribute, each use of the proxies of
+//! the type was an error as well.
 //!
-//! Each program is compiled against this build of the library. Its errors are compared in full,
-//! with their lines.
+//! The test compiles each program against this build of the library, and compares its errors and
+//! their lines in full.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -16,13 +17,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-/// Where cargo has put the library, and all that it depends on.
+/// Returns the folder where cargo has put the library and all its dependencies.
 fn dependencies() -> PathBuf {
     let own = env::current_exe().expect("it runs");
     own.parent().expect("it lies in a folder").to_owned()
 }
 
-/// The newest build of a library, which is that of this test.
+/// Returns the newest build of a library, which belongs to this test.
 fn library(folder: &Path, name: &str) -> PathBuf {
     let begin = format!("lib{name}-");
     let files = fs::read_dir(folder).expect("it can be read");
@@ -40,7 +41,7 @@ fn library(folder: &Path, name: &str) -> PathBuf {
         .expect("it was built for this test")
 }
 
-/// The errors of a program: the line of each, counted from 1, and what it says.
+/// Returns the errors of a program, each with its line (counted from 1) and its text.
 fn errors(name: &str, program: &str) -> Vec<(usize, String)> {
     let folder = folder_of(name);
     let file = folder.join("program.rs");
@@ -84,14 +85,14 @@ fn errors(name: &str, program: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// A folder for one program.
+/// Returns the folder for one program.
 fn folder_of(name: &str) -> PathBuf {
     let folder = env::temp_dir().join(format!("raddle-{}-{name}", std::process::id()));
     fs::create_dir_all(&folder).expect("it can be made");
     folder
 }
 
-/// Expects the errors of a program to be these, of which each begins so.
+/// Checks the lines of the errors of a program, and the beginnings of their texts.
 #[track_caller]
 fn expect_errors(name: &str, program: &str, expected: &[(usize, &str)]) {
     let found = errors(name, program);
@@ -105,13 +106,13 @@ fn expect_errors(name: &str, program: &str, expected: &[(usize, &str)]) {
 }
 
 #[test]
-fn a_chare_that_does_not_cross_nodes_is_in_no_array_over_nodes() {
+fn an_array_over_nodes_requires_chares_with_nodes() {
     const PROGRAM: &str = r#"use raddle_chare::nodes::Setup;
 struct Cell;
 #[raddle_chare::chare]
 impl Cell {
     #[entry]
-    fn hear(&mut self, _word: u32) {}
+    fn receive(&mut self, _word: u32) {}
 }
 fn setup(setup: &Setup<'_>) {
     setup.array(4, |_| Cell);
@@ -124,13 +125,13 @@ fn setup(setup: &Setup<'_>) {
 }
 
 #[test]
-fn what_cannot_be_written_is_told_what_it_lacks() {
+fn an_argument_that_cannot_be_serialised_names_the_missing_trait() {
     const PROGRAM: &str = r#"struct Point(f64, f64);
 struct Cell;
 #[raddle_chare::chare(nodes)]
 impl Cell {
     #[entry]
-    fn hear(
+    fn receive(
         &mut self,
         _values: Vec<f64>,
         _point: Point,
@@ -154,7 +155,7 @@ impl Cell {
 }
 
 #[test]
-fn a_state_that_cannot_be_written_is_told_what_it_lacks() {
+fn a_state_that_cannot_be_serialised_names_the_missing_trait() {
     const PROGRAM: &str = r#"struct Cell;
 #[raddle_chare::chare(state)]
 impl Cell {}
@@ -166,8 +167,8 @@ impl Cell {}
 }
 
 #[test]
-fn an_error_in_the_attribute_is_the_only_one() {
-    /// The program; its line 6 is an entry, and line 8 a kind of message.
+fn an_error_in_the_attribute_is_the_only_error() {
+    /// Returns the program: line 6 is an entry, and line 8 declares a message.
     fn program(options: &str, entry: &str, message: &str) -> String {
         format!(
             r#"use raddle_chare::{{Array, Cx, chare}};
@@ -185,8 +186,8 @@ impl Cell {{
     }}
 }}
 pub fn uses(cells: Array<Cell>, cell: CellProxy) {{
-    cells.at(0).hear(1);
-    cells.all().hear(1);
+    cells.at(0).receive(1);
+    cells.all().receive(1);
     cell.word(String::new());
     let _ = cells.at(1).wait();
 }}
@@ -195,40 +196,45 @@ pub struct Other(pub CellAll);
 impl Other {{
     #[entry]
     fn tell(&mut self, cell: CellProxy) {{
-        cell.hear(2);
-        self.0.hear(3);
+        cell.receive(2);
+        self.0.receive(3);
     }}
 }}
 "#
         )
     }
-    const HEAR: &str = "fn hear(&mut self, _number: u32) {}";
+    const RECEIVE: &str = "fn receive(&mut self, _number: u32) {}";
     const WORD: &str = "fn word(text: String);";
-    expect_errors("right", &program("", HEAR, WORD), &[]);
+    expect_errors("right", &program("", RECEIVE, WORD), &[]);
     let wrong = [
-        ("node", HEAR, WORD, (3, "expected `index = TYPE`")),
-        ("", "fn hear(_number: u32) {}", WORD, (6, "an entry begins")),
+        ("node", RECEIVE, WORD, (3, "expected `index = TYPE`")),
         (
             "",
-            "fn hear<T: Send>(&mut self, _number: T) {}",
+            "fn receive(_number: u32) {}",
+            WORD,
+            (6, "an entry begins"),
+        ),
+        (
+            "",
+            "fn receive<T: Send>(&mut self, _number: T) {}",
             WORD,
             (6, "what a message carries"),
         ),
         (
             "",
-            "fn hear(&mut self, _number: u32, _cx: &mut Cx<Self>) {}",
+            "fn receive(&mut self, _number: u32, _cx: &mut Cx<Self>) {}",
             WORD,
             (6, "the parameter `cx"),
         ),
         (
             "",
-            HEAR,
+            RECEIVE,
             "fn word(text: String) {}",
             (7, "a kind of message has no body"),
         ),
         (
             "",
-            HEAR,
+            RECEIVE,
             "fn word(&self, text: String);",
             (8, "a kind of message has no `self`"),
         ),

@@ -1,4 +1,4 @@
-//! Entries and kinds of messages in every form that they may have.
+//! All accepted forms of entries and message declarations.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -6,7 +6,10 @@ use raddle_chare::{Chares, Cx, chare};
 use raddle_runtime::Runtime;
 
 fn runtime() -> Runtime {
-    Runtime::builder().workers(2).build().expect("it comes up")
+    Runtime::builder()
+        .workers(2)
+        .build()
+        .expect("the runtime starts")
 }
 
 struct Point {
@@ -14,7 +17,7 @@ struct Point {
     y: u32,
 }
 
-/// Has entries whose arguments are called as what is written around them may be, and worse.
+/// A chare with arguments that have names which could clash with the generated code.
 struct Odd;
 
 #[chare]
@@ -69,7 +72,7 @@ impl Odd {
     #[message]
     fn r#match(number: u32);
 
-    /// Names of functions that many types have.
+    /// The name of a method that many types have.
     #[entry]
     fn clone(&self) -> u32 {
         7
@@ -83,7 +86,7 @@ impl Odd {
 }
 
 #[test]
-fn any_name_any_pattern_any_type() {
+fn entries_accept_all_names_patterns_and_types() {
     let runtime = runtime();
     let odd = runtime.chare(|_| Odd);
     assert_eq!(odd.same_names(1, 2, 3, 4).wait(), 10);
@@ -99,7 +102,7 @@ fn any_name_any_pattern_any_type() {
     assert_eq!(odd.waits().wait(), 9);
 }
 
-/// Has parameters of its own.
+/// A generic chare.
 struct Store<T, const N: usize>
 where
     T: Clone,
@@ -128,7 +131,7 @@ where
 }
 
 #[test]
-fn types_with_parameters() {
+fn generic_chares_have_entries_and_messages() {
     let runtime = runtime();
     let words = runtime.array(2, |_| Store {
         items: ["a", "b"].map(str::to_owned),
@@ -144,7 +147,7 @@ fn types_with_parameters() {
 mod elsewhere {
     use raddle_chare::{Cx, chare};
 
-    /// A type whose module decides who may send what.
+    /// A type with entries and messages of different visibility.
     pub(crate) struct Guarded(pub(crate) u32);
 
     #[chare]
@@ -169,13 +172,13 @@ mod elsewhere {
     }
 }
 
-/// Waits for a message of a kind that another module declares.
+/// Waits for a message that is declared in another module.
 async fn factor_of(cx: &mut Cx<elsewhere::Guarded>) -> u32 {
     cx.next(elsewhere::Guarded::factor).await
 }
 
 #[test]
-fn types_of_other_modules_and_of_functions() {
+fn chares_in_other_modules_and_in_functions_are_usable() {
     let runtime = runtime();
     let guarded = runtime.chare(|_| elsewhere::Guarded(1));
     guarded.add(2);

@@ -1,4 +1,4 @@
-//! Mistakes of programs: each is told to whoever can do something about it, with names.
+//! Programming errors: each is reported where the program can react to it, with the names involved.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -10,10 +10,13 @@ use raddle_chare::{Array, ArrayOptions, Chares, Cx, Group, Reply, Section, chare
 use raddle_runtime::Runtime;
 
 fn runtime() -> Runtime {
-    Runtime::builder().workers(2).build().expect("it comes up")
+    Runtime::builder()
+        .workers(2)
+        .build()
+        .expect("the runtime starts")
 }
 
-/// What a call panics with.
+/// Returns the panic message of a call.
 #[track_caller]
 fn panic_of<R>(call: impl FnOnce() -> R) -> String {
     let Err(panic) = catch_unwind(AssertUnwindSafe(call)) else {
@@ -28,7 +31,7 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
         .expect("panics are texts")
 }
 
-/// Makes mistakes when asked to.
+/// Makes mistakes on request.
 struct Clumsy;
 
 #[chare]
@@ -127,11 +130,11 @@ fn clumsy(runtime: &Runtime) -> Array<Clumsy> {
     runtime.array(3, |_| Clumsy)
 }
 
-/// What the one who asks is told.
+/// Returns the failure that the receiver of `reply` gets.
 #[track_caller]
-fn told<T>(reply: Reply<T>) -> String {
+fn failure_of<T>(reply: Reply<T>) -> String {
     match reply.try_wait() {
-        Ok(_) => panic!("it is well"),
+        Ok(_) => panic!("the reply is a value"),
         Err(failure) => failure.to_string(),
     }
 }
@@ -177,15 +180,15 @@ fn asking_for_an_element_that_panicked_says_what_it_panicked_with() {
 }
 
 #[test]
-fn a_question_to_who_is_gone_fails_the_one_who_asks() {
+fn a_question_to_a_removed_element_fails_its_reply() {
     let runtime = runtime();
     let array = clumsy(&runtime);
     let removed = array.at(1);
     array.remove(1);
     let gone = "`is_there` was sent to Clumsy[1], which has ended";
-    assert_eq!(told(removed.is_there()), gone);
+    assert_eq!(failure_of(removed.is_there()), gone);
     assert_eq!(panic_of(|| removed.is_there().wait()), gone);
-    // Nobody else is concerned.
+    // Other elements are not affected.
     assert!(array.at(2).is_there().wait());
     assert!(array.get(1).is_none());
     assert_eq!(
@@ -199,7 +202,7 @@ fn a_question_to_who_is_gone_fails_the_one_who_asks() {
 }
 
 #[test]
-fn a_message_to_who_is_gone_fails_all_who_wait() {
+fn a_message_to_a_removed_element_fails_pending_reductions() {
     let runtime = runtime();
     let array = clumsy(&runtime);
     let removed = array.at(1);
@@ -207,40 +210,41 @@ fn a_message_to_who_is_gone_fails_all_who_wait() {
     runtime.quiescence().wait();
     removed.listen();
     assert_eq!(
-        told(array.reduction::<u32>()),
+        failure_of(array.reduction::<u32>()),
         "`listen` was sent to Clumsy[1], which has ended"
     );
 }
 
 #[test]
-fn a_panic_is_told_with_the_name_of_the_chare() {
+fn a_panic_is_reported_with_the_name_of_the_chare() {
     let runtime = runtime();
     let array = clumsy(&runtime);
     assert_eq!(
-        told(array.at(0).stumble_when_asked()),
+        failure_of(array.at(0).stumble_when_asked()),
         "Clumsy[0] panicked in `stumble_when_asked`: over a question"
     );
     let reply = array.at(1).stumble_later();
     array.at(1).word(1);
     assert_eq!(
-        told(reply),
+        failure_of(reply),
         "Clumsy[1] panicked in `stumble_later`: over a word"
     );
-    // Those were told to who asked; this one nobody has asked for.
+    // The two panics above failed the replies. The next message has no reply, so that its panic
+    // fails the whole runtime.
     array.at(2).stumble();
     let stumbled = "Clumsy[2] panicked in `stumble`: over its own feet";
-    assert_eq!(told(array.reduction::<u32>()), stumbled);
+    assert_eq!(failure_of(array.reduction::<u32>()), stumbled);
     assert_eq!(panic_of(|| runtime.until_exit()), stumbled);
 }
 
 #[test]
-fn a_panic_in_a_constructor_is_told_too() {
+fn a_panic_in_a_constructor_is_reported() {
     let runtime = runtime();
     let array = runtime.array(3, |index| {
         assert_ne!(index, 1, "no good number");
         Clumsy
     });
-    let text = told(array.reduction::<u32>());
+    let text = failure_of(array.reduction::<u32>());
     assert!(
         text.starts_with("Clumsy[1] panicked in `its constructor`:")
             && text.contains("no good number"),
@@ -249,29 +253,30 @@ fn a_panic_in_a_constructor_is_told_too() {
 }
 
 #[test]
-fn a_reduction_is_asked_for_what_it_results_in() {
+fn a_reduction_of_another_type_is_refused() {
     let runtime = runtime();
     let array = clumsy(&runtime);
     for index in 0..3 {
         array.at(index).contribute().wait();
     }
     assert_eq!(
-        told(array.reduction::<String>()),
+        failure_of(array.reduction::<String>()),
         "a reduction of Clumsy results in i32, not in alloc::string::String"
     );
 }
 
 #[test]
-fn no_worker_stands_still_for_a_reply() {
+fn a_worker_must_not_block_on_a_reply() {
     let runtime = runtime();
     let array = clumsy(&runtime);
-    let why = "a worker waits for a reply that could be bound for itself: make the entry `async` and `.await` the reply";
+    let why = "a worker waits for a reply that could be bound for itself: \\
+        make the entry `async` and `.await` the reply";
     assert_eq!(
-        told(array.at(0).wait_for_itself()),
+        failure_of(array.at(0).wait_for_itself()),
         format!("Clumsy[0] panicked in `wait_for_itself`: {why}")
     );
     assert_eq!(
-        told(array.at(1).wait_for_another(array.at(2))),
+        failure_of(array.at(1).wait_for_another(array.at(2))),
         format!("Clumsy[1] panicked in `wait_for_another`: {why}")
     );
     assert_eq!(
@@ -281,12 +286,13 @@ fn no_worker_stands_still_for_a_reply() {
 }
 
 #[test]
-fn nobody_awaits_a_reply_of_his_own() {
+fn an_entry_must_not_await_its_own_reply() {
     let runtime = runtime();
     let array = clumsy(&runtime);
     assert_eq!(
-        told(array.at(0).await_itself()),
-        "Clumsy[0] panicked in `await_itself`: waits for a reply of its own, which it cannot give before its entry ends"
+        failure_of(array.at(0).await_itself()),
+        "Clumsy[0] panicked in `await_itself`: \\
+         waits for a reply of its own, which it cannot give before its entry ends"
     );
 }
 
@@ -298,14 +304,14 @@ fn proxies_outlive_their_runtime() {
     assert!(one.is_there().wait());
     drop(runtime);
     let lost = "the reply to `Clumsy::is_there` is lost: the message was dropped";
-    assert_eq!(told(one.is_there()), lost);
-    // Nobody is there to be told.
+    assert_eq!(failure_of(one.is_there()), lost);
+    // Messages without a reply are dropped silently.
     one.listen();
     array.all().listen();
     section.all().listen();
     assert!(array.get(0).is_none());
     assert_eq!(
-        told(array.reduction::<u32>()),
+        failure_of(array.reduction::<u32>()),
         "the reply to `Clumsy::reduction` is lost: the message was dropped"
     );
     for panic in [
@@ -322,7 +328,7 @@ fn proxies_outlive_their_runtime() {
 }
 
 #[test]
-fn an_index_lies_inside_and_belongs_to_one_element() {
+fn indices_outside_the_array_and_duplicate_indices_are_refused() {
     let runtime = runtime();
     let array = clumsy(&runtime);
     assert!(array.get(3).is_none());
@@ -346,7 +352,7 @@ fn an_index_lies_inside_and_belongs_to_one_element() {
 }
 
 #[test]
-fn a_section_has_each_member_once_and_they_alone_contribute() {
+fn a_section_refuses_duplicates_and_contributions_of_strangers() {
     let runtime = runtime();
     let array = clumsy(&runtime);
     assert_eq!(
@@ -354,7 +360,7 @@ fn a_section_has_each_member_once_and_they_alone_contribute() {
         "a section of Clumsy names 0 twice"
     );
     let section = array.section([0, 1]);
-    let stranger = told(array.at(2).contribute_to(section));
+    let stranger = failure_of(array.at(2).contribute_to(section));
     assert!(
         stranger.starts_with(
             "Clumsy[2] panicked in `contribute_to`: Clumsy[2] is no member of Section<Clumsy>#"
@@ -364,7 +370,7 @@ fn a_section_has_each_member_once_and_they_alone_contribute() {
 }
 
 #[test]
-fn a_section_of_chares_alone_has_such_chares() {
+fn a_section_of_single_chares_refuses_other_members() {
     let (runtime, other) = (runtime(), runtime());
     let array = clumsy(&runtime);
     let (one, two) = (runtime.chare(|_| Clumsy), runtime.chare_on(1, |_| Clumsy));
@@ -396,14 +402,14 @@ fn a_section_of_chares_alone_has_such_chares() {
         format!("the members of {section:?} are in no array")
     );
     assert_eq!(array.section([0]).array().at(0), array.at(0));
-    let stranger = told(runtime.chare(|_| Clumsy).contribute_to(section));
+    let stranger = failure_of(runtime.chare(|_| Clumsy).contribute_to(section));
     assert!(
         stranger.starts_with(
             "a Clumsy panicked in `contribute_to`: a Clumsy is no member of Section<Clumsy>#"
         ),
         "{stranger}"
     );
-    let stranger = told(array.at(0).contribute_to(section));
+    let stranger = failure_of(array.at(0).contribute_to(section));
     assert!(
         stranger.ends_with(": that is a section of others"),
         "{stranger}"
@@ -411,25 +417,26 @@ fn a_section_of_chares_alone_has_such_chares() {
 }
 
 #[test]
-fn a_chare_in_no_array_has_neither_index_nor_company() {
+fn a_chare_in_no_array_has_no_index_and_cannot_contribute() {
     let runtime = runtime();
     assert_eq!(
-        told(runtime.chare(|_| Clumsy).ask_its_index()),
+        failure_of(runtime.chare(|_| Clumsy).ask_its_index()),
         "a Clumsy panicked in `ask_its_index`: this Clumsy is in no array"
     );
     assert_eq!(
-        told(runtime.chare(|_| Clumsy).contribute()),
-        "a Clumsy panicked in `contribute`: this Clumsy is in no array, and has no elements to reduce with"
+        failure_of(runtime.chare(|_| Clumsy).contribute()),
+        "a Clumsy panicked in `contribute`: \\
+         this Clumsy is in no array, and has no elements to reduce with"
     );
 }
 
 #[test]
-fn workers_are_those_that_there_are() {
+fn worker_numbers_out_of_range_are_refused() {
     let runtime = runtime();
     let array = clumsy(&runtime);
     let none = "there is no worker 2: there are 2";
     assert_eq!(
-        told(array.at(0).migrate(2)),
+        failure_of(array.at(0).migrate(2)),
         format!("Clumsy[0] panicked in `migrate`: {none}")
     );
     assert_eq!(panic_of(|| array.insert_on(2, 7, |_| Clumsy)), none);
@@ -446,32 +453,33 @@ fn workers_are_those_that_there_are() {
 }
 
 #[test]
-fn elements_of_a_group_stay_and_are_called_on_their_worker() {
+fn elements_of_a_group_cannot_migrate_and_are_called_on_their_worker() {
     let runtime = runtime();
     let group = runtime.group(|_| Clumsy);
     assert_eq!(
-        told(group.at(0).migrate(1)),
+        failure_of(group.at(0).migrate(1)),
         "Clumsy[0] panicked in `migrate`: elements of a group stay where they are"
     );
     assert_eq!(
         panic_of(|| group.here()),
         "this thread is no worker, and has no element of Group<Clumsy>"
     );
-    let unreachable = "no element of Group<Clumsy> can be reached here: this thread is no worker, or the element is at work already, or not made yet";
+    let unreachable = "no element of Group<Clumsy> can be reached here: this thread is no worker, \\
+        or the element is at work already, or not made yet";
     assert_eq!(panic_of(|| group.with_here(|_| 1)), unreachable);
     assert_eq!(
-        told(group.at(1).call_itself(group)),
+        failure_of(group.at(1).call_itself(group)),
         format!("Clumsy[1] panicked in `call_itself`: {unreachable}")
     );
 }
 
 #[test]
-fn contributions_that_differ_fail_the_reduction() {
+fn contributions_of_different_types_or_lengths_fail_the_reduction() {
     let text_of = |contribute: fn(Array<Clumsy>)| {
         let runtime = runtime();
         let array = clumsy(&runtime);
         contribute(array);
-        told(array.reduction::<u32>())
+        failure_of(array.reduction::<u32>())
     };
     let kinds = text_of(|array| array.all().contribute_what_others_do_not());
     let [one, other] = ["Sum<u32>", "Max<u32>"];
@@ -485,7 +493,8 @@ fn contributions_that_differ_fail_the_reduction() {
     let lengths = text_of(|array| array.all().contribute_more_than_others());
     let said = |one, other| {
         format!(
-            "reduction 0 of Clumsy: contributions of {one} and of {other} values do not fit together"
+            "reduction 0 of Clumsy: contributions of {one} and of {other} values \
+             do not fit together"
         )
     };
     assert!([said(2, 3), said(3, 2)].contains(&lengths), "{lengths}");

@@ -1,5 +1,5 @@
-//! Elements move while messages, broadcasts and reductions are under way: none is lost, none comes twice, and the order of each
-//! sender stays.
+//! Elements migrate while messages, broadcasts and reductions are under way: no message is lost or
+//! duplicated, and the messages of each sender keep their order.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -7,9 +7,9 @@ use raddle_chare::reduce::Sum;
 use raddle_chare::{Chares, Cx, chare};
 use raddle_runtime::{MailboxKind, Runtime};
 
-/// Sends numbered messages to all others, and sees to it that theirs come in order.
+/// Sends numbered messages to all other elements, and checks that theirs arrive in order.
 struct Walker {
-    heard: Vec<u32>,
+    received: Vec<u32>,
     called: u32,
     sent: u32,
     random: u64,
@@ -18,7 +18,7 @@ struct Walker {
 impl Walker {
     fn new(index: usize, count: usize) -> Self {
         Self {
-            heard: vec![0; count],
+            received: vec![0; count],
             called: 0,
             sent: 0,
             random: 0x9e37_79b9_7f4a_7c15 ^ (index as u64 + 1),
@@ -39,8 +39,8 @@ impl Walker {
     fn step(&mut self, cx: &mut Cx<Self>, left: u32) {
         let (array, index) = (cx.array(), cx.index());
         self.sent += 1;
-        for other in 0..self.heard.len() {
-            array.at(other).hear(index, self.sent);
+        for other in 0..self.received.len() {
+            array.at(other).receive(index, self.sent);
         }
         if self.dice(3) == 0 {
             cx.migrate_to(self.dice(cx.worker_count()));
@@ -52,9 +52,9 @@ impl Walker {
     }
 
     #[entry]
-    fn hear(&mut self, from: usize, number: u32) {
-        self.heard[from] += 1;
-        assert_eq!(self.heard[from], number, "from {from}");
+    fn receive(&mut self, from: usize, number: u32) {
+        self.received[from] += 1;
+        assert_eq!(self.received[from], number, "from {from}");
     }
 
     #[entry]
@@ -65,13 +65,13 @@ impl Walker {
 
     #[entry]
     fn state(&self) -> (Vec<u32>, u32) {
-        (self.heard.clone(), self.called)
+        (self.received.clone(), self.called)
     }
 
     #[message]
     fn ball(number: u32);
 
-    /// Waits for balls, and goes to another worker meanwhile.
+    /// Waits for balls and migrates to another worker in between.
     #[entry]
     async fn juggle(&mut self, cx: &mut Cx<Self>, count: u32) -> u64 {
         let mut sum = 0;
@@ -92,7 +92,7 @@ fn walk(workers: usize, mailbox: MailboxKind, count: usize) {
         .workers(workers)
         .mailbox(mailbox)
         .build()
-        .expect("it comes up");
+        .expect("the runtime starts");
     let walkers = runtime.array(count, move |index| Walker::new(index, count));
     walkers.all().step(STEPS - 1);
     for number in 1..=STEPS {
@@ -104,8 +104,8 @@ fn walk(workers: usize, mailbox: MailboxKind, count: usize) {
     }
     runtime.quiescence().wait();
     for index in 0..count {
-        let (heard, called) = walkers.at(index).state().wait();
-        assert_eq!((heard, called), (vec![STEPS; count], STEPS), "{index}");
+        let (received, called) = walkers.at(index).state().wait();
+        assert_eq!((received, called), (vec![STEPS; count], STEPS), "{index}");
     }
     let replies: Vec<_> = (0..count)
         .map(|index| walkers.at(index).juggle(10))
@@ -119,21 +119,21 @@ fn walk(workers: usize, mailbox: MailboxKind, count: usize) {
 }
 
 #[test]
-fn nothing_is_lost_and_nothing_comes_twice() {
+fn migration_loses_and_duplicates_no_message() {
     for workers in 1..=4 {
         walk(workers, MailboxKind::LockFree, 6);
     }
 }
 
 #[test]
-fn whatever_the_mailboxes_are() {
+fn migration_works_with_all_kinds_of_mailboxes() {
     for mailbox in MailboxKind::ALL {
         walk(3, mailbox, 5);
     }
 }
 
 #[test]
-fn many_move_at_once() {
+fn many_elements_migrate_at_the_same_time() {
     for round in 0..20 {
         walk(2 + round % 3, MailboxKind::LockFree, 16);
     }

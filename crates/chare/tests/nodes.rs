@@ -1,4 +1,5 @@
-//! Chares over nodes, within one process: what crosses is what crosses between processes.
+//! Chares on several nodes within one process. The nodes exchange the same wire messages as
+//! separate processes.
 #![cfg(not(any(loom, shuttle)))]
 
 use raddle_chare::nodes::{Job, Progress};
@@ -14,7 +15,7 @@ fn job(nodes: u16, kind: TransportKind) -> Job {
     Job::new(nodes).transport(kind).runtime(builder)
 }
 
-/// Runs `check` on all numbers of nodes, by all transports, whoever receives.
+/// Runs `check` with all numbers of nodes, all transports and all progress modes.
 fn everywhere(check: impl Fn(&dyn Fn() -> Job)) {
     for kind in TransportKind::WITHIN {
         for progress in Progress::ALL {
@@ -25,7 +26,7 @@ fn everywhere(check: impl Fn(&dyn Fn() -> Job)) {
     }
 }
 
-/// Passes numbers on, and remembers what it has seen.
+/// Passes numbers on and records the numbers that it has seen.
 struct Cell {
     index: usize,
     seen: Vec<u64>,
@@ -45,7 +46,7 @@ impl Cell {
     #[message]
     fn page(number: u64, text: String);
 
-    /// To the next, until it has been to `left` more.
+    /// Passes the number to the next cell until `left` is 0.
     #[entry]
     fn pass_on(&mut self, cx: &mut Cx<Self>, left: u64, count: usize) {
         self.seen.push(left);
@@ -75,7 +76,7 @@ impl Cell {
         ));
     }
 
-    /// Asks all others what they have seen.
+    /// Asks all other cells for the numbers that they have seen.
     #[entry]
     async fn ask(&mut self, cx: &mut Cx<Self>, others: Vec<CellProxy>) -> u64 {
         let me = cx.this();
@@ -110,7 +111,7 @@ impl Cell {
         panic!("element {} falls", self.index);
     }
 
-    /// Sends to the other end for ever.
+    /// Keeps messages under way between this cell and its mirror image for ever.
     #[entry]
     fn flood(&mut self, cx: &mut Cx<Self>, text: String) {
         let (cells, count) = (cx.array(), 4);
@@ -133,7 +134,7 @@ impl Cell {
 }
 
 #[test]
-fn a_number_goes_round_until_the_exit() {
+fn a_number_circulates_until_the_exit() {
     everywhere(|job| {
         let seen = job().run_within(
             |setup| setup.array(7, Cell::new),
@@ -144,7 +145,7 @@ fn a_number_goes_round_until_the_exit() {
                 seen.collect::<Vec<_>>()
             },
         );
-        let seen = seen.expect("the nodes come up");
+        let seen = seen.expect("the nodes start");
         for (at, seen) in seen.into_iter().enumerate() {
             let expected: Vec<u64> = (0..=100).rev().skip(at).step_by(7).collect();
             assert_eq!(seen, expected);
@@ -153,7 +154,7 @@ fn a_number_goes_round_until_the_exit() {
 }
 
 #[test]
-fn messages_between_two_keep_their_order() {
+fn messages_between_two_chares_keep_their_order() {
     everywhere(|job| {
         let seen = job().run_within(
             |setup| setup.array(5, Cell::new),
@@ -168,7 +169,7 @@ fn messages_between_two_keep_their_order() {
                 cells.at(4).seen().wait()
             },
         );
-        let seen = seen.expect("the nodes come up");
+        let seen = seen.expect("the nodes start");
         let expected = (0..2_000).flat_map(|number| {
             let to_all = (number % 500 == 0).then_some(number + 10_000);
             std::iter::once(number).chain(to_all)
@@ -178,14 +179,14 @@ fn messages_between_two_keep_their_order() {
 }
 
 #[test]
-fn replies_proxies_and_filed_messages_cross() {
+fn replies_proxies_and_buffered_messages_cross_nodes() {
     everywhere(|job| {
         let (sum, book) = job()
             .run_within(
                 |setup| setup.array(6, Cell::new),
                 |runtime, cells| {
                     (0..6).for_each(|at| cells.at(at).keep(at as u64));
-                    // Who is told of it by another sender may be told sooner.
+                    // Messages of another sender could overtake these.
                     runtime.quiescence().wait();
                     let all = (0..6).map(|at| cells.at(at)).collect();
                     let book = cells.at(5).read(3);
@@ -195,13 +196,13 @@ fn replies_proxies_and_filed_messages_cross() {
                     (cells.at(3).ask(all).wait(), book.wait())
                 },
             )
-            .expect("the nodes come up");
+            .expect("the nodes start");
         assert_eq!((sum, book.as_str()), (12, "upsidedown"));
     });
 }
 
 #[test]
-fn letters_of_any_length_arrive() {
+fn wire_messages_of_any_length_arrive() {
     everywhere(|job| {
         let lengths: [usize; 5] = [0, 1, 100_000, 131_072, 1_000_003];
         let sums = job().run_within(
@@ -215,12 +216,12 @@ fn letters_of_any_length_arrive() {
                 lengths.map(read)
             },
         );
-        assert_eq!(sums.expect("the nodes come up"), lengths);
+        assert_eq!(sums.expect("the nodes start"), lengths);
     });
 }
 
 #[test]
-fn reductions_are_over_all_nodes() {
+fn reductions_include_all_nodes() {
     everywhere(|job| {
         let (gathered, agreed) = job()
             .run_within(
@@ -233,14 +234,14 @@ fn reductions_are_over_all_nodes() {
                     (gathered, cells.at(8).seen().wait())
                 },
             )
-            .expect("the nodes come up");
+            .expect("the nodes start");
         assert_eq!(gathered, (0..9).map(|at| at << 32).collect::<Vec<_>>());
         assert_eq!(agreed, [72]);
     });
 }
 
 #[test]
-fn elements_that_end_contribute_no_more() {
+fn reductions_skip_ended_elements() {
     everywhere(|job| {
         let gathered = job().run_within(
             |setup| setup.array(8, Cell::new),
@@ -251,12 +252,12 @@ fn elements_that_end_contribute_no_more() {
                 cells.reduction::<Vec<u64>>().wait().len()
             },
         );
-        assert_eq!(gathered.expect("the nodes come up"), 6);
+        assert_eq!(gathered.expect("the nodes start"), 6);
     });
 }
 
 #[test]
-fn failures_are_told_at_all_nodes() {
+fn failures_are_reported_on_all_nodes() {
     everywhere(|job| {
         let (reply, after) = job()
             .run_within(
@@ -268,11 +269,11 @@ fn failures_are_told_at_all_nodes() {
                     (reply, after)
                 },
             )
-            .expect("the nodes come up");
+            .expect("the nodes start");
         let reply = reply.expect_err("it has panicked").to_string();
         assert!(reply.contains("element 3 falls"), "{reply}");
         let after = after.map_err(|failure| failure.to_string());
-        // Where nobody waits for the reply any more, the panic is told when it comes.
+        // No caller waits for the second reply, so that its panic may be reported at any time.
         if let Err(after) = after {
             assert!(after.contains("element 2 falls"), "{after}");
         }
@@ -280,7 +281,7 @@ fn failures_are_told_at_all_nodes() {
 }
 
 #[test]
-fn read_only_values_are_those_of_the_first_node() {
+fn read_only_values_come_from_the_first_node() {
     everywhere(|job| {
         let values = job().run_within(
             |setup| {
@@ -295,14 +296,14 @@ fn read_only_values_are_those_of_the_first_node() {
                 (cells.reduction::<Vec<u64>>().wait(), second)
             },
         );
-        let (first, second) = values.expect("the nodes come up");
+        let (first, second) = values.expect("the nodes start");
         assert_eq!(first, [10 << 32; 4]);
         assert_eq!(second, "of 0");
     });
 }
 
 #[test]
-fn the_main_part_may_end_while_letters_are_under_way() {
+fn the_main_part_may_end_while_wire_messages_are_under_way() {
     everywhere(|job| {
         let ended = job().run_within(
             |setup| setup.array(4, Cell::new),
@@ -329,7 +330,7 @@ fn elements_are_spread_over_the_nodes() {
         let count = usize::from(nodes);
         let expected = (0..12).map(|at| (at * 2 * count / 12 / 2, count));
         assert_eq!(
-            places.expect("the nodes come up"),
+            places.expect("the nodes start"),
             expected.collect::<Vec<_>>()
         );
     }
@@ -350,13 +351,13 @@ fn elements_can_be_removed_and_arrays_destroyed() {
                     (left, others.get(7).is_none())
                 },
             )
-            .expect("the nodes come up");
+            .expect("the nodes start");
         assert!(left == 6 && gone);
     });
 }
 
 #[test]
-fn what_one_node_cannot_do_alone_is_refused() {
+fn insertions_and_sections_over_several_nodes_are_refused() {
     let refused = job(2, TransportKind::Memory).run_within(
         |setup| setup.array(4, Cell::new),
         |_, cells| {
@@ -366,16 +367,16 @@ fn what_one_node_cannot_do_alone_is_refused() {
             let section = || {
                 let _ = cells.section([0, 3]);
             };
-            let told = |call: &dyn Fn()| {
+            let refusal_of = |call: &dyn Fn()| {
                 let call = std::panic::AssertUnwindSafe(call);
                 let panic = std::panic::catch_unwind(call).expect_err("it is refused");
                 panic.downcast_ref::<String>().expect("it says why").clone()
             };
-            [told(&insert), told(&section)]
+            [refusal_of(&insert), refusal_of(&section)]
         },
     );
     for (refused, what) in refused
-        .expect("the nodes come up")
+        .expect("the nodes start")
         .iter()
         .zip(["take in elements", "have sections"])
     {

@@ -1,4 +1,4 @@
-//! Arrays over nodes are balanced over all workers of all nodes.
+//! Load balancing of arrays over several nodes, which uses all workers of all nodes.
 #![cfg(not(any(loom, shuttle)))]
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 const COUNT: usize = 12;
 
-/// Works, more or less.
+/// An element with some work to do.
 #[derive(Serialize, Deserialize)]
 struct Load {
     turns: u32,
@@ -25,7 +25,7 @@ fn work(rounds: u64) -> u64 {
 
 #[chare(nodes, state)]
 impl Load {
-    /// To the point where elements move, without waiting there.
+    /// Reaches the balancing point without waiting there.
     #[entry]
     fn turn(&mut self, cx: &mut Cx<Self>) {
         self.turns += 1;
@@ -33,7 +33,7 @@ impl Load {
         drop(cx.balance());
     }
 
-    /// To that point so many times, waiting.
+    /// Reaches the balancing point `count` times, and waits there each time.
     #[entry]
     async fn turns(&mut self, cx: &mut Cx<Self>, count: u32) {
         for _ in 0..count {
@@ -59,7 +59,7 @@ impl Load {
     }
 }
 
-/// Deals elements to workers in turn, beginning with another one each time.
+/// Deals elements to the workers round robin. Each balancing begins with the next worker.
 struct Deal;
 
 impl Strategy for Deal {
@@ -90,7 +90,7 @@ fn dealt(setup: &Setup<'_>) -> Array<Load> {
 }
 
 #[test]
-fn elements_go_to_the_workers_that_the_strategy_names() {
+fn elements_migrate_to_the_workers_chosen_by_the_strategy() {
     for kind in TransportKind::WITHIN {
         for nodes in 1..=4_u16 {
             let placed = job(nodes, kind).run_within(dealt, |runtime, loads| {
@@ -103,7 +103,7 @@ fn elements_go_to_the_workers_that_the_strategy_names() {
                 (1..=5).map(turn).collect::<Vec<_>>()
             });
             let workers = 2 * usize::from(nodes);
-            for (turn, places) in (1..).zip(placed.expect("the nodes come up")) {
+            for (turn, places) in (1..).zip(placed.expect("the nodes start")) {
                 let place = |at: usize| ((turn + at) % workers, turn as u32);
                 let expected: Vec<_> = (0..COUNT).map(place).collect();
                 assert_eq!(places, expected, "turn {turn}, {nodes} nodes");
@@ -113,7 +113,7 @@ fn elements_go_to_the_workers_that_the_strategy_names() {
 }
 
 #[test]
-fn those_that_wait_for_the_balancing_move_within_their_node() {
+fn elements_that_wait_at_the_balancing_point_stay_on_their_node() {
     for nodes in 1..=3_u16 {
         let places = job(nodes, TransportKind::Memory).run_within(dealt, |runtime, loads| {
             loads.all().turns(4);
@@ -121,14 +121,14 @@ fn those_that_wait_for_the_balancing_move_within_their_node() {
             let places = (0..COUNT).map(|at| loads.at(at).whereabouts().wait());
             places.collect::<Vec<_>>()
         });
-        for (worker, turns) in places.expect("the nodes come up") {
+        for (worker, turns) in places.expect("the nodes start") {
             assert!(worker < 2 && turns == 4, "{worker} after {turns}");
         }
     }
 }
 
 #[test]
-fn what_is_balanced_while_it_runs_does_the_same() {
+fn balancing_during_the_run_does_not_change_the_result() {
     for nodes in 1..=4_u16 {
         let done = job(nodes, TransportKind::Memory).run_within(
             |setup| {
@@ -143,6 +143,6 @@ fn what_is_balanced_while_it_runs_does_the_same() {
                 sum
             },
         );
-        assert_eq!(done.expect("the nodes come up"), 41 * COUNT as u32);
+        assert_eq!(done.expect("the nodes start"), 41 * COUNT as u32);
     }
 }

@@ -1,4 +1,5 @@
-//! Buffers of numbers cross nodes in every way in which something can: as arguments, replies, messages, contributions, broadcasts, and within elements that move.
+//! Buffers of numbers cross nodes in every possible way: as arguments, replies, messages,
+//! contributions and broadcasts, and inside elements that migrate.
 #![cfg(not(any(loom, shuttle)))]
 
 use std::sync::Arc;
@@ -10,11 +11,11 @@ use raddle_net::TransportKind;
 use raddle_runtime::Runtime;
 use serde::{Deserialize, Serialize};
 
-/// One and several pieces of a letter.
+/// Lengths of buffers that fit into one packet of a wire message, and of buffers that need several.
 const LENS: [usize; 4] = [0, 1, 1_000, 300_000];
 const COUNT: usize = 4;
 
-/// Keeps what it is sent.
+/// Stores the buffers that it receives.
 #[derive(Serialize, Deserialize)]
 struct Store {
     #[serde(with = "raddle_chare::nodes::plain")]
@@ -35,7 +36,7 @@ impl Store {
     #[message]
     fn piece(piece: Box<[i32]>);
 
-    /// Buffers between other arguments.
+    /// Takes buffers between other arguments.
     #[entry]
     fn put(&mut self, before: u32, floats: Vec<f64>, bytes: Box<[u8]>, words: Vec<String>) -> bool {
         let expected = self::bytes(bytes.len());
@@ -88,7 +89,7 @@ impl Store {
 }
 
 #[test]
-fn buffers_come_as_they_were_sent_in_every_way() {
+fn buffers_arrive_unchanged_in_every_way_of_sending() {
     for kind in TransportKind::WITHIN {
         let job = Job::new(2)
             .transport(kind)

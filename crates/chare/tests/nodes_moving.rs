@@ -1,5 +1,6 @@
-//! Elements move from node to node while messages, broadcasts and reductions are under way: none is lost, none comes twice, and the order of each
-//! sender stays. What comes of it is what comes of the same program on one node.
+//! Elements migrate between nodes while messages, broadcasts and reductions are under way: no
+//! message is lost or duplicated, and the messages of each sender keep their order. The result is
+//! the same as that of the same program on one node.
 #![cfg(not(any(loom, shuttle)))]
 
 use raddle_chare::nodes::{Job, Setup};
@@ -12,14 +13,14 @@ use serde::{Deserialize, Serialize};
 const COUNT: usize = 9;
 const STEPS: u32 = 30;
 
-/// Sends numbered messages to all others, and sees to it that theirs come in order.
+/// Sends numbered messages to all other elements, and checks that theirs arrive in order.
 #[derive(Serialize, Deserialize)]
 struct Walker {
-    heard: Vec<u32>,
+    received: Vec<u32>,
     called: Vec<u32>,
     sent: u32,
     random: u64,
-    /// How often it was on another node than before, and on which it was last.
+    /// The number of changes of node, and the last node.
     crossings: u32,
     node: usize,
 }
@@ -27,7 +28,7 @@ struct Walker {
 impl Walker {
     fn new(index: usize, seed: u64) -> Self {
         Self {
-            heard: vec![0; COUNT],
+            received: vec![0; COUNT],
             called: Vec::new(),
             sent: 0,
             random: (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (index as u64 + 1),
@@ -53,7 +54,7 @@ impl Walker {
         self.node = cx.node();
         self.sent += 1;
         for other in 0..COUNT {
-            array.at(other).hear(index, self.sent);
+            array.at(other).receive(index, self.sent);
         }
         let (rolled, worker) = (self.dice(3), self.dice(60));
         if rolled == 0 {
@@ -66,18 +67,18 @@ impl Walker {
     }
 
     #[entry]
-    fn hear(&mut self, from: usize, number: u32) {
-        self.heard[from] += 1;
-        assert_eq!(self.heard[from], number, "from {from}");
+    fn receive(&mut self, from: usize, number: u32) {
+        self.received[from] += 1;
+        assert_eq!(self.received[from], number, "from {from}");
     }
 
-    /// To all, from one.
+    /// Receives a broadcast of one element.
     #[entry]
     fn call(&mut self, number: u32) {
         self.called.push(number);
     }
 
-    /// Calls all, between its messages to one.
+    /// Sends a broadcast to all elements between messages to one element.
     #[entry]
     fn call_all(&mut self, cx: &mut Cx<Self>, left: u32) {
         cx.all().call(left);
@@ -89,7 +90,7 @@ impl Walker {
         }
     }
 
-    /// Asks the next, and the reply finds its way wherever the two are.
+    /// Asks the next element. The reply arrives wherever the two elements are.
     #[entry]
     async fn ask_round(&mut self, cx: &mut Cx<Self>, times: usize) -> usize {
         let mut sum = 0;
@@ -98,7 +99,7 @@ impl Walker {
             if other != cx.index() {
                 sum += cx.array().at(other).add(time).await;
             }
-            // It goes when this entry has ended.
+            // The element migrates at the end of this entry.
             cx.migrate_to(self.dice(60) % (cx.worker_count() * cx.node_count()));
         }
         sum
@@ -115,7 +116,7 @@ impl Walker {
         cx.migrate_to(worker);
     }
 
-    /// Replies before it goes.
+    /// Replies before it migrates.
     #[entry]
     fn going(&mut self, cx: &mut Cx<Self>, worker: usize) -> Going {
         cx.migrate_to(worker);
@@ -129,7 +130,7 @@ impl Walker {
 
     #[entry]
     fn story(&self) -> (Vec<u32>, Vec<u32>, u32) {
-        (self.heard.clone(), self.called.clone(), self.sent)
+        (self.received.clone(), self.called.clone(), self.sent)
     }
 
     #[entry]
@@ -151,7 +152,7 @@ impl Walker {
 #[derive(Serialize, Deserialize)]
 struct Going;
 
-/// Without a state.
+/// A chare without a serialisable state.
 struct Rock;
 
 #[chare(nodes)]
@@ -162,7 +163,8 @@ impl Rock {
     }
 }
 
-/// Has a state that cannot always be written, and messages that it may not receive.
+/// A chare with a state that cannot always be serialised, and with messages that may stay
+/// unreceived.
 struct Heavy {
     weighs: bool,
 }
@@ -198,7 +200,7 @@ impl Heavy {
     }
 }
 
-/// Of the array of its own node alone.
+/// An element of an array that exists on its own node only.
 struct Local {
     moves: u32,
 }
@@ -225,10 +227,10 @@ fn job(nodes: u16, kind: TransportKind, mailbox: MailboxKind) -> Job {
     Job::new(nodes).transport(kind).runtime(builder)
 }
 
-/// What elements have heard and said, and what reductions result in.
+/// The messages that elements have received and sent, and the results of reductions.
 type Story = (Vec<(Vec<u32>, Vec<u32>, u32)>, Vec<u64>);
 
-/// Returns the story, and how often elements have changed nodes.
+/// Returns the story and the number of times that elements have changed nodes.
 fn walk(runtime: &Runtime, walkers: Array<Walker>) -> (Story, u32) {
     walkers.all().step(STEPS);
     walkers.at(1).call_all(STEPS);
@@ -245,11 +247,11 @@ fn made(seed: u64) -> impl Fn(&Setup<'_>) -> Array<Walker> {
 }
 
 #[test]
-fn all_is_as_on_one_node_wherever_elements_go() {
+fn migration_between_nodes_does_not_change_the_results() {
     for seed in 0..6 {
         let run = |nodes, kind, mailbox| {
             let ran = job(nodes, kind, mailbox).run_within(made(seed), walk);
-            ran.expect("the nodes come up")
+            ran.expect("the nodes start")
         };
         let (expected, _) = run(1, TransportKind::Memory, MailboxKind::default());
         for kind in [TransportKind::Memory, TransportKind::Sockets] {
@@ -257,7 +259,7 @@ fn all_is_as_on_one_node_wherever_elements_go() {
                 for nodes in 2..=4 {
                     let (story, crossings) = run(nodes, kind, mailbox);
                     assert_eq!(story, expected, "seed {seed}, {nodes} nodes, {mailbox:?}");
-                    assert!(crossings > 0, "nobody has moved");
+                    assert!(crossings > 0, "no element has migrated");
                 }
             }
         }
@@ -265,7 +267,7 @@ fn all_is_as_on_one_node_wherever_elements_go() {
 }
 
 #[test]
-fn an_element_comes_to_the_worker_that_was_named() {
+fn an_element_migrates_to_the_requested_worker() {
     for nodes in 1..=4 {
         let job = job(nodes, TransportKind::Memory, MailboxKind::default());
         let places = job.run_within(made(0), |runtime, walkers| {
@@ -278,14 +280,14 @@ fn an_element_comes_to_the_worker_that_was_named() {
                 })
                 .collect::<Vec<_>>()
         });
-        for (wanted, is) in places.expect("the nodes come up") {
+        for (wanted, is) in places.expect("the nodes start") {
             assert_eq!(is, wanted);
         }
     }
 }
 
 #[test]
-fn asynchronous_entries_end_before_their_element_goes() {
+fn asynchronous_entries_end_before_their_element_migrates() {
     for nodes in 1..=4 {
         let job = job(nodes, TransportKind::Memory, MailboxKind::default());
         let sums = job.run_within(made(1), |_, walkers| {
@@ -293,12 +295,12 @@ fn asynchronous_entries_end_before_their_element_goes() {
             let sums: Vec<_> = asked.into_iter().map(raddle_chare::Reply::wait).collect();
             sums
         });
-        assert_eq!(sums.expect("the nodes come up"), [4, 10, 16]);
+        assert_eq!(sums.expect("the nodes start"), [4, 10, 16]);
     }
 }
 
 #[test]
-fn all_may_leave_the_node_where_reductions_end() {
+fn all_elements_may_leave_the_node_where_reductions_end() {
     for nodes in 1..=3_u16 {
         let job = job(nodes, TransportKind::Memory, MailboxKind::default());
         let agreed = job.run_within(made(2), |runtime, walkers| {
@@ -313,12 +315,12 @@ fn all_may_leave_the_node_where_reductions_end() {
             agreed
         });
         let expected: u64 = (0..COUNT as u64).filter(|&at| at != 3).sum();
-        assert_eq!(agreed.expect("the nodes come up"), [expected; COUNT - 1]);
+        assert_eq!(agreed.expect("the nodes start"), [expected; COUNT - 1]);
     }
 }
 
 #[test]
-fn arrays_of_one_node_move_beside_those_of_all() {
+fn arrays_of_one_node_migrate_beside_arrays_of_all_nodes() {
     let ran = job(3, TransportKind::Memory, MailboxKind::default()).run_within(
         made(3),
         |runtime, walkers| {
@@ -329,14 +331,14 @@ fn arrays_of_one_node_move_beside_those_of_all() {
             (crossings, moves)
         },
     );
-    let (crossings, moves) = ran.expect("the nodes come up");
+    let (crossings, moves) = ran.expect("the nodes start");
     assert!(crossings > 0);
     assert_eq!(moves, [101; 4]);
 }
 
-/// Arrays are destroyed while their elements are on their way; the others move on.
+/// Arrays are destroyed while their elements migrate. The elements of other arrays continue.
 #[test]
-fn arrays_may_be_destroyed_while_elements_move() {
+fn arrays_may_be_destroyed_while_elements_migrate() {
     for seed in 0..10 {
         let setup = |setup: &Setup<'_>| (made(seed)(setup), made(seed)(setup));
         let ran = job(3, TransportKind::Memory, MailboxKind::default()).run_within(
@@ -356,37 +358,37 @@ fn arrays_may_be_destroyed_while_elements_move() {
                 whereabouts.collect::<Vec<_>>()
             },
         );
-        for (at, is) in ran.expect("the nodes come up").into_iter().enumerate() {
+        for (at, is) in ran.expect("the nodes start").into_iter().enumerate() {
             assert_eq!(is, (at + 1) % 6);
         }
     }
 }
 
 #[test]
-fn who_cannot_be_written_stays_and_says_why() {
+fn an_element_that_cannot_be_serialised_stays_and_reports_the_reason() {
     let setup = |setup: &Setup<'_>| (setup.array(4, |_| Rock), heavy(setup));
-    let told = |call: &(dyn Fn(Array<Rock>, Array<Heavy>) + Sync)| {
+    let failure_of = |call: &(dyn Fn(Array<Rock>, Array<Heavy>) + Sync)| {
         let job = job(2, TransportKind::Memory, MailboxKind::default());
-        let told = job.run_within(setup, |runtime, (rocks, heavy)| {
+        let failure = job.run_within(setup, |runtime, (rocks, heavy)| {
             call(rocks, heavy);
-            let told = runtime.quiescence().try_wait();
-            told.expect_err("it is refused").to_string()
+            let failure = runtime.quiescence().try_wait();
+            failure.expect_err("it is refused").to_string()
         });
-        told.expect("the nodes come up")
+        failure.expect("the nodes start")
     };
-    let said = told(&|rocks, _| rocks.at(0).go(3));
+    let said = failure_of(&|rocks, _| rocks.at(0).go(3));
     assert!(said.contains("write `#[chare(nodes, state)]`"), "{said}");
-    let said = told(&|rocks, _| rocks.at(0).go(4));
+    let said = failure_of(&|rocks, _| rocks.at(0).go(4));
     assert!(said.contains("there is no worker 4: there are 4"), "{said}");
-    let said = told(&|_, heavy| {
+    let said = failure_of(&|_, heavy| {
         heavy.at(0).load();
         heavy.at(0).go(3);
     });
     let cannot = "Heavy[0] cannot go to another node: ";
     let heavier = said.contains(cannot) && said.contains("it is too heavy");
-    // What serde says it with, its format keeps to itself.
+    // The wire format does not include the message of serde.
     assert!(heavier || said.contains(cannot), "{said}");
-    let said = told(&|_, heavy| {
+    let said = failure_of(&|_, heavy| {
         heavy.at(0).stone();
         heavy.at(0).go(3);
     });
@@ -398,7 +400,8 @@ fn heavy(setup: &Setup<'_>) -> Array<Heavy> {
     setup.array(4, |_| Heavy { weighs: false })
 }
 
-/// The same between processes: each starts its own program again, which runs the same test as the node that it is.
+/// Runs the same tests between processes: each test starts its own executable again, which runs the
+/// same test as another node.
 mod processes {
     use super::{Job, MailboxKind, Runtime, TransportKind, job, made, walk};
 
@@ -419,11 +422,11 @@ mod processes {
             .arguments(["--exact", test, "--nocapture"])
             .quiet(true);
         let ran = processes.run(made(7), walk);
-        // None at the nodes that were started.
-        if let Some((story, crossings)) = ran.expect("the nodes come up") {
+        // There is no result on the nodes that were started.
+        if let Some((story, crossings)) = ran.expect("the nodes start") {
             let alone = job(1, kind, MailboxKind::default()).run_within(made(7), walk);
-            assert_eq!(story, alone.expect("it comes up").0);
-            assert!(crossings > 0, "nobody has moved");
+            assert_eq!(story, alone.expect("the runtime starts").0);
+            assert!(crossings > 0, "no element has migrated");
         }
     }
 }

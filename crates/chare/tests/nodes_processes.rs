@@ -1,4 +1,5 @@
-//! Chares over nodes that are processes: each test starts its own program again, which runs the same test as the node that it is.
+//! Chares on nodes that are processes: each test starts its own executable again, which runs the
+//! same test as another node.
 #![cfg(not(any(loom, shuttle)))]
 
 #[cfg(feature = "mpi")]
@@ -15,7 +16,7 @@ use raddle_topology::{Affinity, CpuId};
 const LENGTH: usize = 64;
 const STEPS: u32 = 20;
 
-/// One value of a rod through which heat flows.
+/// One point of a rod through which heat flows.
 struct Piece {
     value: f64,
 }
@@ -80,13 +81,14 @@ fn values(rod: Array<Piece>) -> Vec<f64> {
     values.into_iter().map(raddle_chare::Reply::wait).collect()
 }
 
-/// The same without chares.
+/// Computes the expected values without chares.
 fn expected() -> Vec<f64> {
     let mut values: Vec<_> = (0..LENGTH).map(|at| Piece::new(at).value).collect();
     for _ in 0..STEPS {
         let before = values.clone();
         for (at, value) in values.iter_mut().enumerate() {
-            // The one before comes first or second: of two, the sum is the same.
+            // The order of the two neighbours does not matter, because the sum of two values is the
+            // same.
             let beside = [at.checked_sub(1), (at + 1 < LENGTH).then_some(at + 1)];
             let beside = beside.iter().flatten();
             let inflow: f64 = beside.map(|&other| before[other] - before[at]).sum();
@@ -96,7 +98,8 @@ fn expected() -> Vec<f64> {
     values
 }
 
-/// Which transport and how many nodes: a process that is started runs one test with them.
+/// One test for each transport and number of nodes. A started process runs the test with the same
+/// two.
 macro_rules! on_nodes {
     ($($name:ident: $kind:ident, $nodes:literal, $progress:ident;)+) => {$(
         mod $name {
@@ -127,7 +130,7 @@ on_nodes! {
     three_by_sockets_with_a_thread: Sockets, 3, Thread;
 }
 
-/// The same as processes that `mpirun` has started.
+/// Runs the same tests in processes that `mpirun` has started.
 #[cfg(feature = "mpi")]
 mod by_mpi {
     use raddle_chare::nodes::JobEnvironment;
@@ -183,14 +186,19 @@ fn the_answer_is_the_same(test: &str, kind: TransportKind, nodes: u16, progress:
             values(rod)
         },
     );
-    if let Some(values) = values.expect("the nodes come up") {
+    if let Some(values) = values.expect("the nodes start") {
         assert_eq!(values, expected());
     }
 }
 
 #[test]
-fn a_panic_on_another_node_is_told() {
-    let failed = job("a_panic_on_another_node_is_told", TransportKind::Memory, 2).run(
+fn a_panic_on_another_node_is_reported() {
+    let failed = job(
+        "a_panic_on_another_node_is_reported",
+        TransportKind::Memory,
+        2,
+    )
+    .run(
         |setup| setup.array(LENGTH, Piece::new),
         |runtime, rod| {
             rod.at(LENGTH - 1).fall();
@@ -208,43 +216,44 @@ mod dies {
 
     #[test]
     fn by_memory() {
-        super::a_node_that_dies_is_told("dies::by_memory", TransportKind::Memory);
+        super::the_death_of_a_node_is_reported("dies::by_memory", TransportKind::Memory);
     }
 
     #[test]
     fn by_sockets() {
-        super::a_node_that_dies_is_told("dies::by_sockets", TransportKind::Sockets);
+        super::the_death_of_a_node_is_reported("dies::by_sockets", TransportKind::Sockets);
     }
 }
 
-fn a_node_that_dies_is_told(test: &str, kind: TransportKind) {
-    let mut told = None;
+fn the_death_of_a_node_is_reported(test: &str, kind: TransportKind) {
+    let mut report = None;
     let ended = job(test, kind, 3).run(
         |setup| setup.array(LENGTH, Piece::new),
         |runtime, rod| {
             rod.at(LENGTH - 1).abort();
-            told = Some(runtime.quiescence().try_wait());
+            report = Some(runtime.quiescence().try_wait());
         },
     );
-    match told {
+    match report {
         Some(outcome) => {
             let failure = outcome.expect_err("it has died").to_string();
             assert!(failure.contains("node 2 has died"), "{failure}");
-            // Its process has not ended as it should.
+            // The process of the node has ended abnormally.
             assert!(
                 matches!(ended, Err(JobError::Net(NetError::Failed { .. }))),
                 "{ended:?}"
             );
         }
-        // A node that was started, and is done.
+        // This is a started node that has finished.
         None => assert!(matches!(ended, Ok(None)), "{ended:?}"),
     }
 }
 
-/// A node whose runtime could not be built left, which the first took for its end in order: it waited for ever for what that node was to do.
+/// Regression: a node without a runtime, because it could not be built, left the job. The first
+/// node took this for a regular end, and waited for ever for the work of that node.
 #[test]
-fn a_node_that_does_not_come_up_fails_the_program() {
-    let test = "a_node_that_does_not_come_up_fails_the_program";
+fn a_node_that_fails_to_start_fails_the_program() {
+    let test = "a_node_that_fails_to_start_fails_the_program";
     let nowhere = Runtime::builder()
         .workers(2)
         .affinity(Affinity::Explicit(vec![CpuId(1 << 20), CpuId(1 << 20)]));
@@ -262,8 +271,8 @@ fn a_node_that_does_not_come_up_fails_the_program() {
     }
     match done {
         Ok(Some(Err(failure))) => {
-            let told = failure.to_string();
-            assert!(told.contains("node 1 has left"), "{told}");
+            let report = failure.to_string();
+            assert!(report.contains("node 1 has left"), "{report}");
         }
         done => panic!("{done:?}"),
     }

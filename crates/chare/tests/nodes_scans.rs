@@ -1,4 +1,5 @@
-//! Scans over nodes, of elements that move meanwhile: each gets what all before it have contributed, in order.
+//! Scans over several nodes while the elements migrate: each element gets the contributions of all
+//! elements before it, in order.
 #![cfg(not(any(loom, shuttle)))]
 
 use raddle_chare::nodes::{Job, Setup};
@@ -19,7 +20,7 @@ struct Line {
 
 #[chare(nodes, state)]
 impl Line {
-    /// Scans twice, and goes somewhere else.
+    /// Performs two scans, then migrates to a pseudorandom worker.
     #[entry]
     async fn scan(&mut self, cx: &mut Cx<Self>, left: u64) {
         let index = cx.index() as u64;
@@ -70,7 +71,7 @@ fn job(nodes: u16, kind: TransportKind) -> Job {
 }
 
 #[test]
-fn each_gets_what_all_before_it_have_contributed() {
+fn each_element_gets_the_contributions_of_all_elements_before_it() {
     const LAST: u64 = 20;
     for kind in TransportKind::WITHIN {
         for nodes in 1..=4 {
@@ -81,7 +82,7 @@ fn each_gets_what_all_before_it_have_contributed() {
                 let stories = (0..COUNT).map(|at| lines.at(at).story().wait());
                 stories.collect::<Vec<_>>()
             });
-            for (at, (begins, before)) in (0_u64..).zip(stories.expect("the nodes come up")) {
+            for (at, (begins, before)) in (0_u64..).zip(stories.expect("the nodes start")) {
                 let rounds = || (0..=LAST).rev();
                 let sum = |left| (0..at).map(|index| index + left).sum::<u64>();
                 assert_eq!(begins, rounds().map(sum).collect::<Vec<_>>());
@@ -93,29 +94,35 @@ fn each_gets_what_all_before_it_have_contributed() {
 }
 
 #[test]
-fn who_waits_for_one_that_has_ended_is_told_on_all_nodes() {
+fn scans_that_need_an_ended_element_fail_on_all_nodes() {
     for nodes in 1..=4 {
         for gone in [0, 5, COUNT - 1] {
-            let told = job(nodes, TransportKind::Memory).run_within(lines(0), |runtime, lines| {
-                let scan = |at: usize| lines.at(at).scan_once();
-                let asked: Vec<_> = (0..COUNT).filter(|&at| at != gone).map(scan).collect();
-                lines.at(gone).leave();
-                let told = asked.into_iter().map(|asked| asked.try_wait().err());
-                let told: Vec<_> = told.collect();
-                let _ = runtime.quiescence().try_wait();
-                told
-            });
-            let told = told.expect("the nodes come up");
-            // Where its scan fails, or by what the ended one has not got: both name it.
-            let told: Vec<_> = told.iter().flatten().map(ToString::to_string).collect();
+            let failures =
+                job(nodes, TransportKind::Memory).run_within(lines(0), |runtime, lines| {
+                    let scan = |at: usize| lines.at(at).scan_once();
+                    let asked: Vec<_> = (0..COUNT).filter(|&at| at != gone).map(scan).collect();
+                    lines.at(gone).leave();
+                    let failures = asked.into_iter().map(|asked| asked.try_wait().err());
+                    let failures: Vec<_> = failures.collect();
+                    let _ = runtime.quiescence().try_wait();
+                    failures
+                });
+            let failures = failures.expect("the nodes start");
+            // A report names either the scan that failed or the missing contribution. Both name the
+            // ended element.
+            let failures: Vec<_> = failures.iter().flatten().map(ToString::to_string).collect();
             let name = format!("Line[{gone}]");
-            // Nobody needs what the last has: all others may be done before it ends.
+            // No other element needs the contribution of the last element, so that all other scans
+            // may finish before that element ends.
             let is_needed = gone + 1 < COUNT;
             assert!(
-                !is_needed || !told.is_empty(),
+                !is_needed || !failures.is_empty(),
                 "{nodes} nodes, without {gone}"
             );
-            assert!(told.iter().all(|why| why.contains(&name)), "{told:?}");
+            assert!(
+                failures.iter().all(|why| why.contains(&name)),
+                "{failures:?}"
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Chares, arrays, replies, reductions and asynchronous entries as programs use them.
+//! Typical uses of chares, arrays, replies, reductions and asynchronous entries.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -10,23 +10,23 @@ fn runtime(workers: usize) -> Runtime {
     Runtime::builder()
         .workers(workers)
         .build()
-        .expect("it comes up")
+        .expect("the runtime starts")
 }
 
-/// Adds what it hears.
+/// Adds up the numbers that it receives.
 #[derive(Debug)]
 struct Cell {
     value: f64,
-    heard: u32,
+    received: u32,
 }
 
 #[chare]
 impl Cell {
     #[entry]
-    fn hear(&mut self, cx: &mut Cx<Self>, neighbour: f64) {
+    fn receive(&mut self, cx: &mut Cx<Self>, neighbour: f64) {
         self.value += neighbour;
-        self.heard += 1;
-        if self.heard == 2 {
+        self.received += 1;
+        if self.received == 2 {
             cx.contribute(Sum(self.value));
         }
     }
@@ -46,23 +46,23 @@ impl Cell {
         let (array, index) = (cx.array(), cx.index());
         cx.contribute_then(Sum(1_u32), move |count| {
             assert_eq!(count, 10);
-            array.at(9).hear(f64::from(count) + index as f64 * 0.0);
+            array.at(9).receive(f64::from(count) + index as f64 * 0.0);
         });
     }
 }
 
 #[test]
-fn elements_hear_and_contribute() {
+fn elements_receive_and_contribute() {
     for workers in 1..=4 {
         let runtime = runtime(workers);
         let cells = runtime.array(10, |index| Cell {
             value: index as f64,
-            heard: 0,
+            received: 0,
         });
         for index in 0..10 {
-            cells.at(index).hear(0.5);
+            cells.at(index).receive(0.5);
         }
-        cells.all().hear(1.0);
+        cells.all().receive(1.0);
         let total: f64 = cells.reduction().wait();
         assert_eq!(total, 45.0 + 15.0);
         assert_eq!(cells.at(3).value().wait(), 4.5);
@@ -73,11 +73,11 @@ fn elements_hear_and_contribute() {
 }
 
 #[test]
-fn a_panic_reaches_who_waits_with_the_name_of_the_chare() {
+fn a_panic_fails_the_reduction_with_the_name_of_the_chare() {
     let runtime = runtime(2);
     let cells = runtime.array(3, |_| Cell {
         value: 7.0,
-        heard: 0,
+        received: 0,
     });
     cells.at(2).fall();
     let failure = cells
@@ -90,7 +90,7 @@ fn a_panic_reaches_who_waits_with_the_name_of_the_chare() {
     );
 }
 
-/// Fibonacci, a chare for each call.
+/// Computes Fibonacci numbers with one chare per call.
 struct Fib {
     parent: Option<FibProxy>,
     missing: u32,
@@ -162,7 +162,7 @@ impl Main {
 }
 
 #[test]
-fn a_chare_for_each_call() {
+fn recursion_creates_one_chare_per_call() {
     for workers in 1..=4 {
         let runtime = runtime(workers);
         let main = runtime.chare(|_| Main);
@@ -171,7 +171,7 @@ fn a_chare_for_each_call() {
     }
 }
 
-/// An element of a grid of three dimensions.
+/// An element of a three-dimensional grid.
 struct Voxel;
 
 #[chare(index = [usize; 3])]
@@ -192,7 +192,7 @@ impl Voxel {
 }
 
 #[test]
-fn grids_have_several_dimensions() {
+fn grids_may_have_several_dimensions() {
     for workers in 1..=4 {
         let runtime = runtime(workers);
         let voxels = runtime.array([3, 4, 5], |_| Voxel);
@@ -204,7 +204,7 @@ fn grids_have_several_dimensions() {
     }
 }
 
-/// Counts down, then ends the program.
+/// Counts down and then ends the program.
 struct Bomb;
 
 #[chare]
@@ -233,13 +233,13 @@ fn an_entry_ends_the_program() {
 
 #[test]
 #[should_panic(expected = "a Bomb panicked in `fail`: too early")]
-fn who_waits_for_the_end_hears_of_a_panic() {
+fn waiting_for_the_exit_reports_a_panic() {
     let runtime = runtime(2);
     runtime.chare(|_| Bomb).fail();
     runtime.until_exit();
 }
 
-/// Has a type for what it holds.
+/// A chare that is generic over its value.
 struct Holder<T> {
     held: Vec<T>,
 }

@@ -1,12 +1,12 @@
-//! Ordinary programs: how they end when something has failed, and what they say when they stand
-//! still.
+//! Ordinary programs: their exit codes and messages after failures, and their reports at a
+//! standstill.
 //!
-//! An entry without a reply could panic, and the program ended with exit code 0 all the same. A
-//! reduction that lacked one contribution of four was said to have none, and the element that
-//! lacked it was not named. A program that an entry ended by exit(3) was aborted.
+//! Regressions: a program ended with exit code 0 although an entry without a reply had panicked.
+//! The report about a reduction that lacked one of four contributions said that it had none, and
+//! did not name the missing element. A program with an entry that called `exit(3)` was aborted.
 //!
-//! This is a program without a test harness. Without arguments it is the test, and runs itself once
-//! for each program.
+//! This test has no test harness. Without arguments, it runs the test, which starts this executable
+//! again once for each program.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -55,10 +55,10 @@ impl Cell {
 
 fn runtime(workers: usize) -> Runtime {
     let builder = Runtime::builder().workers(workers);
-    builder.build().expect("it comes up")
+    builder.build().expect("the runtime starts")
 }
 
-/// Waits until all is quiet, and does not look whether anything has failed.
+/// Waits for quiescence and ignores failures.
 fn until_quiet(runtime: &Runtime) {
     let quiet = runtime.quiescence();
     while !quiet.is_here() {
@@ -66,7 +66,7 @@ fn until_quiet(runtime: &Runtime) {
     }
 }
 
-/// The proxy of a cell that has fallen, of which the program has not been told.
+/// Returns the proxy of a cell that has panicked, before the panic is reported to the program.
 fn fallen(runtime: &Runtime) -> CellProxy {
     let cell = runtime.array(2, |_| Cell).at(0);
     cell.fall();
@@ -74,7 +74,7 @@ fn fallen(runtime: &Runtime) -> CellProxy {
     cell
 }
 
-/// A name, what it does, the exit code with which it ends, and what it says on standard error.
+/// Name, main function, expected exit code and expected text on standard error of each program.
 type Program = (&'static str, fn(), i32, &'static str);
 
 const UNTIL_THE_END: &str = "falls; nothing has waited for it until the end of the";
@@ -109,11 +109,11 @@ fn by_default() {
     fallen(default_runtime());
 }
 
-/// The program ends while the panic is printed.
+/// Ends the program while the panic is being printed.
 fn printing() {
     let (begun, has_begun) = mpsc::channel();
     std::panic::set_hook(Box::new(move |panic| {
-        // A program that ends at once does not hear of it.
+        // The program would otherwise end before the panic is reported.
         let _ = begun.send(());
         thread::sleep(Duration::from_millis(200));
         eprintln!("{panic}");
@@ -122,7 +122,7 @@ fn printing() {
     has_begun.recv().expect("it falls");
 }
 
-/// The panic is being printed by the thread that ends the program.
+/// Ends the program from the panic hook, on the thread that prints the panic.
 fn hook_that_exits() {
     std::panic::set_hook(Box::new(|_| std::process::exit(3)));
     default_runtime().array(2, |_| Cell).at(0).fall();
@@ -148,7 +148,8 @@ fn in_background() {
     let runtime = runtime(1);
     fallen(&runtime);
     runtime.shutdown_background();
-    // Until its threads have let go of everything, or not: both orders must be reported.
+    // The threads of the runtime may or may not have released everything by then. The panic must be
+    // reported in both cases.
     thread::sleep(Duration::from_millis(20));
 }
 
@@ -204,7 +205,7 @@ fn unwanted_reply() {
     until_quiet(&runtime);
 }
 
-/// Runs a program on two nodes. Of four cells, two are on each.
+/// Runs a program on two nodes with two of the four cells each.
 fn job(main: fn(&Runtime, Array<Cell>)) {
     let job = Job::new(2).runtime(Runtime::builder().workers(1));
     let done = job.run_within(|setup| setup.array(4, |_| Cell), main);
@@ -227,8 +228,8 @@ fn node_failure_as_value() {
     });
 }
 
-/// Waits for a sum to which one of four cells does not contribute.
-fn stand_still() {
+/// Waits for a sum that lacks the contribution of one of four cells.
+fn wait_for_ever() {
     let runtime = runtime(2);
     let cells = runtime.array(4, |_| Cell);
     for index in [0, 1, 3] {
@@ -240,14 +241,14 @@ fn stand_still() {
 fn main() {
     let mut arguments = env::args().skip(1);
     match (arguments.next().as_deref(), arguments.next()) {
-        (Some("program"), Some(name)) if name == "stand still" => stand_still(),
+        (Some("program"), Some(name)) if name == "stand still" => wait_for_ever(),
         (Some("program"), Some(name)) => {
             let found = PROGRAMS.iter().find(|program| program.0 == name);
             found.expect("it is one of them").1();
         }
         _ => {
             check_exit_codes();
-            check_that_a_standstill_is_told();
+            check_that_a_standstill_is_reported();
         }
     }
 }
@@ -271,8 +272,8 @@ fn check_exit_codes() {
     }
 }
 
-fn check_that_a_standstill_is_told() {
-    /// Ends the program, which would wait for ever.
+fn check_that_a_standstill_is_reported() {
+    /// Kills the program on drop, because it would wait for ever.
     struct Ends(Child);
     impl Drop for Ends {
         fn drop(&mut self) {

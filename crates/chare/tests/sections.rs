@@ -1,4 +1,5 @@
-//! Sections: where their reductions end, sections of chares that are in no array, and scans in sections.
+//! Sections: the workers where their reductions end, sections of single chares, and scans in
+//! sections.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -9,31 +10,31 @@ use raddle_chare::reduce::{Concat, Gather, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, ScanForm, Section, SectionForm, chare};
 use raddle_runtime::{Runtime, SeedPolicy};
 
-/// Beyond this, something hangs.
+/// A time limit: a wait that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn runtime(workers: usize) -> Runtime {
     Runtime::builder()
         .workers(workers)
         .build()
-        .expect("it comes up")
+        .expect("the runtime starts")
 }
 
-/// Has its worker to itself for a while.
+/// A chare that blocks its worker for a while.
 struct Busybody;
 
 #[chare]
 impl Busybody {
-    /// Says that it has begun, and goes on until somebody says so.
+    /// Reports that it has started, and blocks until it receives the signal to end.
     #[entry]
     fn hold_up(&self, begun: Sender<()>, until: Receiver<()>) {
-        begun.send(()).expect("somebody waits for this");
-        let told = until.recv_timeout(PATIENCE);
-        told.expect("others do without this worker");
+        begun.send(()).expect("the test waits for this");
+        let signal = until.recv_timeout(PATIENCE);
+        signal.expect("the test goes on without this worker");
     }
 }
 
-/// Calls `call` while worker `worker` takes no messages.
+/// Calls `call` while worker `worker` processes no messages.
 fn without_worker<R>(runtime: &Runtime, worker: usize, call: impl FnOnce() -> R) -> R {
     let ((begun, has_begun), (go_on, until)) = (channel(), channel());
     runtime.chare_on(worker, |_| Busybody).hold_up(begun, until);
@@ -43,7 +44,7 @@ fn without_worker<R>(runtime: &Runtime, worker: usize, call: impl FnOnce() -> R)
     result
 }
 
-/// Has a number.
+/// A member with a number.
 struct Member {
     number: u64,
 }
@@ -60,7 +61,7 @@ impl Member {
         cx.contribute_to(section, Gather::new(self.number));
     }
 
-    /// Tells, and then goes to another worker.
+    /// Contributes and then migrates to another worker.
     #[entry]
     fn tell_and_go(&mut self, cx: &mut Cx<Self>, section: Section<Self>) {
         cx.contribute_to(section, Gather::new(self.number));
@@ -73,7 +74,7 @@ impl Member {
         cx.end();
     }
 
-    /// The sum of the numbers, and the numbers, that are before its own.
+    /// Returns the sum and the list of the numbers of all preceding members.
     #[entry]
     async fn before(
         &mut self,
@@ -86,7 +87,7 @@ impl Member {
         (sum, cx.scan_in_with(section, form, numbers).await)
     }
 
-    /// How many are before it: in the array, and in both sections.
+    /// Returns the number of preceding members in the array and in both sections.
     #[entry]
     async fn places(&mut self, cx: &mut Cx<Self>, sections: [Section<Self>; 2]) -> [u32; 3] {
         let one = Sum(1_u32);
@@ -107,12 +108,13 @@ impl Member {
     }
 }
 
-/// Has others work for it.
+/// Starts reductions and collects their results.
 struct Leader;
 
 #[chare]
 impl Leader {
-    /// The numbers of some members of an array, after each has got 100 more, three times.
+    /// Adds 100 to the numbers of some members of an array, three times, and returns the numbers
+    /// each time.
     #[entry]
     async fn lead(&self, members: Array<Member>, form: SectionForm, count: usize) -> Vec<u64> {
         let section = members.section_with(form, (0..count).rev());
@@ -125,7 +127,7 @@ impl Leader {
         numbers
     }
 
-    /// The same of chares that it makes for this, and that end with it.
+    /// Does the same with chares that it creates for this purpose and that end with it.
     #[entry]
     async fn lead_team(&self, cx: &mut Cx<Self>, form: SectionForm, count: u64) -> Vec<u64> {
         let seeds = (0..count)
@@ -143,13 +145,14 @@ impl Leader {
     }
 }
 
-/// Reductions of a section went to the root of its array, and waited for that worker's other work.
+/// Regression: reductions of a section went to the root of its array, and waited for the other work
+/// of that worker.
 #[test]
-fn a_section_on_one_worker_needs_no_other() {
+fn a_section_on_one_worker_needs_no_other_worker() {
     for busy in 0..2 {
         let runtime = runtime(2);
         let own = 1 - busy;
-        // The roots of two arrays made one after the other are on different workers.
+        // The roots of two arrays created one after the other are on different workers.
         for _ in 0..2 {
             let placed = ArrayOptions::new(6).placed(move |_| own);
             let members = runtime.array_with(placed, |index| Member {
@@ -173,9 +176,10 @@ fn a_section_on_one_worker_needs_no_other() {
     }
 }
 
-/// Seeds that nobody else takes, since all others are busy, sprout where they were sown, and so does what they reduce end there.
+/// If all other workers are busy, seeds are placed on the worker that created them. Their
+/// reductions end on that worker, too.
 #[test]
-fn a_team_that_is_made_on_one_worker_needs_no_other() {
+fn a_team_on_one_worker_needs_no_other_worker() {
     for busy in 0..2 {
         let runtime = runtime(2);
         let leader = runtime.chare_on(1 - busy, |_| Leader);
@@ -193,7 +197,7 @@ fn a_team_that_is_made_on_one_worker_needs_no_other() {
     }
 }
 
-/// Chares in no array: seeds from outside, and some that are put on workers.
+/// Creates chares in no array: seeds from outside, and some that are placed on given workers.
 fn chares(runtime: &Runtime, count: u64) -> Vec<MemberProxy> {
     let workers = runtime.worker_count();
     let make = |number| match number % 3 {
@@ -204,7 +208,7 @@ fn chares(runtime: &Runtime, count: u64) -> Vec<MemberProxy> {
 }
 
 #[test]
-fn sections_of_chares_in_no_array_go_by_their_numbers() {
+fn sections_of_single_chares_are_ordered_by_chare_number() {
     use SectionForm::{Auto, Binomial, PointToPoint, TwoLevel};
     let runtime = runtime(1);
     let expected = [
@@ -223,11 +227,11 @@ fn sections_of_chares_in_no_array_go_by_their_numbers() {
 }
 
 #[test]
-fn chares_in_no_array_are_sent_to_and_reduce_in_every_form() {
+fn sections_of_single_chares_broadcast_and_reduce_in_every_form() {
     for policy in SeedPolicy::ALL {
         for workers in 1..=4 {
             let runtime = Runtime::builder().workers(workers).seeds(policy).build();
-            let runtime = runtime.expect("it comes up");
+            let runtime = runtime.expect("the runtime starts");
             for form in SectionForm::ALL {
                 for count in [0, 1, 2, 3, 5, 8, 13, 20] {
                     let section = runtime.section_with(form, chares(&runtime, count));
@@ -250,7 +254,7 @@ fn chares_in_no_array_are_sent_to_and_reduce_in_every_form() {
 }
 
 #[test]
-fn leaders_make_teams_beside_each_other() {
+fn leaders_create_teams_concurrently() {
     let runtime = runtime(3);
     let leaders = (0..20).map(|_| runtime.chare(|_| Leader));
     let leaders: Vec<_> = leaders.collect();
@@ -268,9 +272,10 @@ fn leaders_make_teams_beside_each_other() {
     runtime.quiescence().wait();
 }
 
-/// A chare may be a member of several sections, and what each has contributed to one is no contribution to the others.
+/// A chare may be a member of several sections. A contribution to one section is no contribution to
+/// the others.
 #[test]
-fn sections_of_the_same_chares_reduce_by_themselves() {
+fn sections_of_the_same_chares_reduce_independently() {
     let runtime = runtime(2);
     let members = chares(&runtime, 9);
     let all = runtime.section(members.iter().copied());
@@ -293,7 +298,7 @@ fn sections_of_the_same_chares_reduce_by_themselves() {
 }
 
 #[test]
-fn who_has_to_do_with_a_team_that_has_lost_a_member_is_told() {
+fn a_team_that_lost_a_member_reports_it() {
     const LOST: &str = "a section of Member has lost a Member, which has ended";
     for form in SectionForm::ALL {
         for count in [3, 8] {
@@ -307,24 +312,25 @@ fn who_has_to_do_with_a_team_that_has_lost_a_member_is_told() {
             };
             let (runtime, _, section) = lame();
             section.all().add(1);
-            let told = runtime.quiescence().try_wait().expect_err("one has ended");
-            assert_eq!(told.to_string(), LOST);
+            let report = runtime.quiescence().try_wait().expect_err("one has ended");
+            assert_eq!(report.to_string(), LOST);
 
             let (runtime, members, section) = lame();
             members[0].tell(section);
-            let told = runtime.quiescence().try_wait().expect_err("one has ended");
-            assert_eq!(told.to_string(), LOST);
+            let report = runtime.quiescence().try_wait().expect_err("one has ended");
+            assert_eq!(report.to_string(), LOST);
 
             let (_runtime, _, section) = lame();
-            let told = section.reduction::<Vec<u64>>().try_wait();
-            assert_eq!(told.expect_err("one has ended").to_string(), LOST);
+            let report = section.reduction::<Vec<u64>>().try_wait();
+            assert_eq!(report.expect_err("one has ended").to_string(), LOST);
         }
     }
 }
 
-/// Those that were not there any more when the section was made are told at once, those that end afterwards to who waits.
+/// A member that had ended before the section was created is reported at once. A member that ends
+/// afterwards is reported to pending calls.
 #[test]
-fn a_team_whose_member_ends_before_it_contributes_has_no_result() {
+fn a_team_has_no_result_if_a_member_ends_before_it_contributes() {
     for form in SectionForm::ALL {
         for count in [4, 8] {
             let runtime = runtime(2);
@@ -341,7 +347,7 @@ fn a_team_whose_member_ends_before_it_contributes_has_no_result() {
 }
 
 #[test]
-fn a_team_that_is_given_up_is_no_more() {
+fn a_destroyed_team_is_gone() {
     let runtime = runtime(2);
     let members = chares(&runtime, 6);
     let section = runtime.section(members.iter().copied());
@@ -352,13 +358,17 @@ fn a_team_that_is_given_up_is_no_more() {
     let again = runtime.section(members.iter().copied());
     again.all().tell(again);
     assert_eq!(again.reduction::<Vec<u64>>().wait().len(), 6);
-    let told = section.reduction::<Vec<u64>>().try_wait();
-    let told = told.expect_err("it is no more").to_string();
-    assert!(told.contains("is no more: it has been destroyed"), "{told}");
+    let report = section.reduction::<Vec<u64>>().try_wait();
+    let report = report.expect_err("the section is destroyed").to_string();
+    assert!(
+        report.contains("is no more: it has been destroyed"),
+        "{report}"
+    );
     assert_eq!(members[5].number().wait(), 5);
 }
 
-/// Asks members in the order of `asked` what is before them in a section whose members have these numbers.
+/// Creates a section of the members with these numbers, and asks them for their scans in the order
+/// of `asked`.
 #[track_caller]
 fn check_scans(
     section: Section<Member>,
@@ -377,7 +387,7 @@ fn check_scans(
 }
 
 #[test]
-fn scans_in_sections_give_what_is_before() {
+fn scans_in_sections_return_the_contributions_of_preceding_members() {
     for workers in 1..=4 {
         let runtime = runtime(workers);
         for count in [1, 2, 3, 7, 8, 21] {
@@ -403,9 +413,10 @@ fn scans_in_sections_give_what_is_before() {
     }
 }
 
-/// Each takes part in three scans, one after the other, while others are at the next.
+/// Each member takes part in three scans, one after the other. Other members may already be in the
+/// next scan.
 #[test]
-fn scans_of_an_array_and_its_sections_are_apart() {
+fn scans_of_an_array_and_its_sections_are_independent() {
     const COUNT: usize = 12;
     for workers in 1..=3 {
         let runtime = runtime(workers);

@@ -1,6 +1,7 @@
-//! What was sent to a section belonged to somebody after all its members had done with it: the message that had brought it, on its way to
-//! the next member or back from the last. A kd-tree's node task that took the lists of its cell back, as nobody else could have them any more, found
-//! them shared now and then.
+//! Regression: an argument of a broadcast to a section was still referenced after all members had
+//! dropped it. The message that carried the argument to the next member, or back from the last one,
+//! held the reference. A node task of a kd-tree that expected to be the only owner of the lists of
+//! its cell therefore sometimes found them shared.
 
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ impl Library {
 }
 
 #[test]
-fn what_all_members_have_dropped_belongs_to_who_sent_it() {
+fn the_sender_is_the_only_owner_after_all_members_dropped_an_argument() {
     let runtime = runtime(3);
     let readers = runtime.array(9, |_| Reader);
     for form in SectionForm::ALL {

@@ -1,7 +1,10 @@
-//! Destructors and clones that panic. What is not wanted is dropped by the runtime, beside other messages: each of those runs all the same.
+//! Destructors and clones that panic. The runtime drops values that the program does not need,
+//! between other messages. A panic there must not prevent those other messages from being
+//! processed.
 //!
-//! Messages were run in loops that were guarded as a whole only. A result that nobody wanted, and whose destructor panicked, took along what
-//! came after it: the other elements that a broadcast was for, and what had waited for an element that was still to be made.
+//! Regression: loops that process messages caught panics around the whole loop only. An unused
+//! result with a panicking destructor therefore lost all later iterations: the other receivers of a
+//! broadcast, and the messages that waited for an element to be created.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 
@@ -23,7 +26,7 @@ impl Drop for Bomb {
     }
 }
 
-/// Cannot be cloned on worker 1.
+/// Panics when it is cloned on worker 1.
 struct Shy;
 
 impl Clone for Shy {
@@ -33,7 +36,7 @@ impl Clone for Shy {
     }
 }
 
-/// Counts what it hears.
+/// Counts the messages that it receives.
 #[derive(Default)]
 struct Counter {
     count: u32,
@@ -45,14 +48,14 @@ impl Counter {
     fn go();
 
     #[entry]
-    fn hear(&mut self) {
+    fn receive(&mut self) {
         self.count += 1;
     }
     #[entry]
     fn count(&self) -> u32 {
         self.count
     }
-    /// Panics after it has returned, if nobody wants what it does.
+    /// Returns a bomb, which panics after the return if the result is unused.
     #[entry]
     fn give(&mut self) -> Bomb {
         self.count += 1;
@@ -79,7 +82,7 @@ impl Counter {
     #[entry]
     fn take(&mut self, _bomb: Bomb) {}
     #[entry]
-    fn hear_shy(&mut self, _shy: Shy) {
+    fn receive_shy(&mut self, _shy: Shy) {
         self.count += 1;
     }
     #[entry]
@@ -89,19 +92,19 @@ impl Counter {
     }
 }
 
-/// Keeps its worker until it is told to let it go.
+/// Blocks its worker until the test sends it a signal.
 struct Blocker;
 
 #[chare]
 impl Blocker {
     #[entry]
     fn block(&mut self, began: Sender<()>, end: Receiver<()>) {
-        began.send(()).expect("somebody waits");
-        end.recv().expect("somebody ends it");
+        began.send(()).expect("the test waits");
+        end.recv().expect("the test ends it");
     }
 }
 
-/// Keeps worker `worker` busy until what it returns is sent something.
+/// Blocks worker `worker` until a signal is sent to the returned sender.
 fn block(runtime: &Runtime, worker: usize) -> Sender<()> {
     let ((began, has_begun), (end, ends)) = (mpsc::channel(), mpsc::channel());
     runtime.chare_on(worker, |_| Blocker).block(began, ends);
@@ -111,7 +114,7 @@ fn block(runtime: &Runtime, worker: usize) -> Sender<()> {
 
 fn counts(counters: Array<Counter>, count: usize) -> Vec<u32> {
     let replies: Vec<_> = (0..count).map(|index| counters.at(index).count()).collect();
-    // What has come is there, whatever has failed beside it.
+    // Messages that arrived are recorded, even if something else failed.
     while !replies.iter().all(|reply| reply.is_here()) {
         std::thread::yield_now();
     }
@@ -120,7 +123,7 @@ fn counts(counters: Array<Counter>, count: usize) -> Vec<u32> {
 }
 
 #[test]
-fn a_bomb_at_one_element_of_a_broadcast_leaves_the_others_theirs() {
+fn a_bomb_at_one_element_does_not_stop_a_broadcast() {
     let counts = soon(|| {
         let runtime = runtime(2);
         let counters = runtime.array(8, |_| Counter::default());
@@ -131,7 +134,7 @@ fn a_bomb_at_one_element_of_a_broadcast_leaves_the_others_theirs() {
 }
 
 #[test]
-fn a_bomb_at_one_member_of_a_section_leaves_the_others_theirs() {
+fn a_bomb_at_one_member_does_not_stop_a_section_broadcast() {
     for form in [
         SectionForm::TwoLevel,
         SectionForm::PointToPoint,
@@ -142,36 +145,36 @@ fn a_bomb_at_one_member_of_a_section_leaves_the_others_theirs() {
             let counters = runtime.array(8, |_| Counter::default());
             let section = counters.section_with(form, 0..8);
             section.all().give_if_first();
-            // What travels by a tree is under way from member to member.
+            // In the tree form, the message is under way from member to member.
             while counts(counters, 8) != [1; 8] {}
         });
     }
 }
 
 #[test]
-fn a_clone_that_panics_keeps_no_other_from_being_made() {
+fn a_panicking_clone_does_not_stop_the_other_clones() {
     let counts = soon(|| {
         let runtime = runtime(2);
         let counters = runtime.array(8, |_| Counter::default());
-        counters.all().hear_shy(Shy);
+        counters.all().receive_shy(Shy);
         counts(counters, 8)
     });
     assert_eq!(counts, [1, 1, 1, 1, 0, 0, 0, 0]);
 }
 
 #[test]
-fn what_waits_for_an_element_outlives_a_bomb_among_it() {
+fn messages_that_wait_for_an_element_survive_a_bomb_among_them() {
     let counts = soon(|| {
         let runtime = runtime(2);
         let counters = runtime.sparse_array::<Counter>();
         let (make, is_made) = mpsc::channel();
         let one = counters.insert_on(1, 0, move |_| {
-            is_made.recv().expect("somebody makes it");
+            is_made.recv().expect("the test releases it");
             Counter::default()
         });
         drop(one.give());
         for _ in 0..5 {
-            one.hear();
+            one.receive();
         }
         make.send(()).expect("it waits");
         counts(counters, 1)
@@ -180,7 +183,7 @@ fn what_waits_for_an_element_outlives_a_bomb_among_it() {
 }
 
 #[test]
-fn what_overtakes_the_birth_of_an_array_outlives_a_bomb_among_it() {
+fn messages_before_the_creation_of_an_array_survive_a_bomb_among_them() {
     let counts = soon(|| {
         let runtime = runtime(2);
         let end = block(&runtime, 1);
@@ -188,7 +191,7 @@ fn what_overtakes_the_birth_of_an_array_outlives_a_bomb_among_it() {
         let urgent = counters.at(1).with_priority(-1);
         drop(urgent.give());
         for _ in 0..5 {
-            urgent.hear();
+            urgent.receive();
         }
         end.send(()).expect("it is blocked");
         counts(counters, 2)
@@ -197,14 +200,14 @@ fn what_overtakes_the_birth_of_an_array_outlives_a_bomb_among_it() {
 }
 
 #[test]
-fn what_waits_for_the_end_of_an_entry_outlives_its_bomb() {
+fn messages_that_wait_for_the_end_of_an_entry_survive_its_bomb() {
     let counts = soon(|| {
         let runtime = runtime(1);
         let counters = runtime.array(1, |_| Counter::default());
         let one = counters.at(0);
         drop(one.give_later());
         for _ in 0..5 {
-            one.hear();
+            one.receive();
         }
         one.go();
         counts(counters, 1)
@@ -213,7 +216,7 @@ fn what_waits_for_the_end_of_an_entry_outlives_its_bomb() {
 }
 
 #[test]
-fn an_element_whose_last_result_is_a_bomb_ends() {
+fn an_element_with_a_bomb_as_its_last_result_ends() {
     let failure = soon(|| {
         let runtime = runtime(1);
         let one = runtime.array(1, |_| Counter::default()).at(0);
@@ -228,7 +231,7 @@ fn an_element_whose_last_result_is_a_bomb_ends() {
 }
 
 #[test]
-fn bombs_for_an_element_that_ends_leave_the_others_that_wait_an_answer() {
+fn bombs_for_an_ending_element_do_not_stop_replies_to_other_messages() {
     let failure = soon(|| {
         let runtime = runtime(1);
         let one = runtime.array(1, |_| Counter::default()).at(0);

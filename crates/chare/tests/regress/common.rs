@@ -1,4 +1,4 @@
-//! What most of them need.
+//! Helpers that most of the tests use.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use raddle_runtime::Runtime;
 
-/// Beyond this, something hangs.
+/// A time limit: a test that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A runtime of so many workers.
+/// Builds a runtime with `workers` workers.
 pub(crate) fn runtime(workers: usize) -> Runtime {
     let builder = Runtime::builder().workers(workers);
-    builder.build().expect("it comes up")
+    builder.build().expect("the runtime starts")
 }
 
-/// Fails instead of hanging.
+/// Runs a closure on a thread of its own, and fails after the time limit instead of hanging.
 #[track_caller]
 pub(crate) fn soon<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> R {
     let (done, result) = mpsc::channel();

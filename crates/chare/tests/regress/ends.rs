@@ -1,8 +1,8 @@
-//! An element that ended was still in its array when a reduction no longer counted it.
+//! Regression: an ended element was still in its array when a reduction no longer counted it.
 //!
-//! Its worker first told the root that there is one contribution less, and only then took the
-//! index out of the table. A program that had the root's result put a new element there, and
-//! sometimes got a panic: "is there already".
+//! The worker first made the root expect one contribution less, and only then removed the index
+//! from the table. A program that inserted a new element at this index after it had received the
+//! result of the root sometimes panicked with "is there already".
 
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
@@ -15,7 +15,7 @@ use raddle_sync::prim::{AtomicBool, Ordering::SeqCst};
 
 use crate::common::{runtime, soon};
 
-/// True once the program has a result that does not count the element that ended.
+/// True once the program has a result that does not count the ended element.
 static IS_COUNTED_OUT: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
@@ -23,8 +23,8 @@ thread_local! {
     static IS_ENDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A key that takes long to hash while its element ends: until the program has the result, or
-/// until it is plain that the result waits for the hash.
+/// A key with a hash that takes long while its element ends: until the program has the result, or
+/// until it is clear that the result waits for the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Name(usize);
 
@@ -60,7 +60,7 @@ impl Voter {
 }
 
 #[test]
-fn an_index_is_free_when_a_result_does_not_count_its_element() {
+fn an_index_is_free_once_a_result_does_not_count_its_element() {
     for ended in [0, 1] {
         IS_COUNTED_OUT.store(false, SeqCst);
         soon(move || {

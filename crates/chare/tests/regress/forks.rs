@@ -1,9 +1,9 @@
-//! What an entry does in its forks counts as what it does itself, whatever worker or thread runs
-//! them.
+//! Calls that an entry makes in its forks have the same effect as calls that it makes directly, on
+//! any worker or thread.
 //!
-//! A contribution from a fork went to the part of the worker that ran the fork. The element's own
-//! worker never learned of it, and the reduction never ended. On threads that are no workers, most
-//! methods of `Cx` panicked.
+//! Regression: a contribution from a fork went to the part of the worker that ran the fork. The own
+//! worker of the element was not informed, so that the reduction never ended. On threads that are
+//! no workers, most methods of `Cx` panicked.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +18,7 @@ use raddle_runtime::{Runtime, scope, worker_index};
 
 use crate::common::{runtime, soon};
 
-/// Where an entry has something done.
+/// The place where an entry runs a closure.
 #[derive(Clone, Copy, Debug)]
 enum At {
     /// In a fork that another worker runs.
@@ -30,7 +30,7 @@ enum At {
 const PLACES: [At; 2] = [At::OtherWorker, At::Thread];
 
 impl At {
-    /// Calls `call` there, and waits for it.
+    /// Runs `call` at this place and waits for it.
     fn run<R: Send>(self, call: impl FnOnce() -> R + Send) -> R {
         match self {
             Self::Thread => thread::scope(|scope| scope.spawn(call).join().expect("it returns")),
@@ -87,7 +87,7 @@ impl Voter {
         let then = move |output| sum.send(output).expect("it is awaited");
         at.run(|| cx.contribute_then(Sum(1_u32), then));
     }
-    /// Reduces and waits for it, some times, in a fork and not.
+    /// Contributes and awaits the result several times, alternately in a fork and directly.
     #[entry]
     async fn reduce(&mut self, cx: &mut Cx<Self>, at: At) -> u32 {
         for _ in 0..3 {
@@ -114,7 +114,8 @@ impl Voter {
     fn contribute_to(&mut self, cx: &mut Cx<Self>, at: At, section: Section<Self>) {
         at.run(|| cx.contribute_to(section, Sum(1_u32)));
     }
-    /// Contributes in a fork, waits, and contributes once more where it is then.
+    /// Contributes in a fork, waits, and contributes once more on the worker to which it has
+    /// migrated.
     #[entry]
     async fn contribute_and_move(&mut self, cx: &mut Cx<Self>, at: At, to: usize) -> usize {
         at.run(|| {
@@ -130,7 +131,7 @@ impl Voter {
         self.sum
     }
 
-    /// All that a context says, in the entry and in a fork.
+    /// Returns everything that a context reports, in the entry and in a fork.
     #[entry]
     fn look(&mut self, cx: &mut Cx<Self>, at: At) -> [String; 2] {
         let look = |cx: &Cx<Self>| {
@@ -140,7 +141,7 @@ impl Voter {
         let here = look(cx);
         [here, at.run(|| look(cx))]
     }
-    /// Makes chares and arrays, and ends the program.
+    /// Creates chares and arrays and ends the program.
     #[entry]
     async fn make(&mut self, cx: &mut Cx<Self>, at: At) -> (u32, u32) {
         let (one, many) = at.run(|| {
@@ -153,14 +154,14 @@ impl Voter {
         at.run(|| cx.exit());
         made
     }
-    /// Polls what only the entry can wait for; returns what the panics say.
+    /// Polls futures that only the entry may await, and returns the messages of the panics.
     #[entry]
     async fn wait_elsewhere(&mut self, cx: &mut Cx<Self>, at: At) -> [String; 2] {
         let next = at.run(|| poll(cx.next(Self::go)));
         let scan = at.run(|| poll(cx.scan(Sum(1_u32))));
         [next, scan]
     }
-    /// Scans after a fork has tried to.
+    /// Performs a scan after a fork has failed to do so.
     #[entry]
     async fn scan_elsewhere(&mut self, cx: &mut Cx<Self>, at: At) -> u32 {
         at.run(|| poll(cx.scan(Sum(1_u32))));
@@ -177,8 +178,8 @@ fn poll(future: impl Future) -> String {
     panic.downcast_ref::<String>().expect("a text").clone()
 }
 
-/// Elements on all workers but the last. That one has time for forks when all others are in
-/// entries.
+/// Creates elements on all workers but the last. The last worker can run forks while all others
+/// execute entries.
 fn voters(chares: &impl Chares, count: usize, worker_count: usize) -> Array<Voter> {
     let options = ArrayOptions::new(count).placed(move |index| index % (worker_count - 1));
     chares.array_with(options, |_| Voter { sum: 0 })
@@ -233,7 +234,7 @@ fn an_async_entry_awaits_what_its_forks_contribute_to() {
 }
 
 #[test]
-fn an_element_that_ends_or_panics_has_contributed() {
+fn contributions_of_an_element_that_ends_or_panics_count() {
     for_each_place(|runtime, at| {
         let voters = four_voters(runtime);
         voters.all().contribute_and_end(at);
@@ -267,7 +268,7 @@ fn a_contribution_of_a_fork_to_a_section_counts_in_every_form() {
 }
 
 #[test]
-fn an_element_that_moves_takes_along_what_its_forks_contributed() {
+fn contributions_of_forks_count_after_their_element_migrated() {
     for_each_place(|runtime, at| {
         let voters = four_voters(runtime);
         let to = runtime.worker_count() - 1;
@@ -281,7 +282,7 @@ fn an_element_that_moves_takes_along_what_its_forks_contributed() {
 }
 
 #[test]
-fn a_constructor_contributes_in_a_fork() {
+fn a_constructor_may_contribute_in_a_fork() {
     for_each_place(|runtime, at| {
         let voters = runtime.sparse_array::<Voter>();
         voters.insert(7, move |cx| {
@@ -295,7 +296,7 @@ fn a_constructor_contributes_in_a_fork() {
 }
 
 #[test]
-fn a_context_says_the_same_in_a_fork() {
+fn a_context_reports_the_same_in_a_fork() {
     for_each_place(|runtime, at| {
         for index in 0..4 {
             let [here, there] = four_voters(runtime).at(index).look(at).wait();
@@ -307,7 +308,7 @@ fn a_context_says_the_same_in_a_fork() {
 }
 
 #[test]
-fn a_fork_makes_chares_and_ends_the_program() {
+fn a_fork_may_create_chares_and_end_the_program() {
     for_each_place(|runtime, at| {
         let made = four_voters(runtime).at(0).make(at);
         runtime.until_exit();
@@ -316,10 +317,10 @@ fn a_fork_makes_chares_and_ends_the_program() {
 }
 
 #[test]
-fn a_fork_that_waits_for_a_message_is_told_that_it_cannot() {
+fn a_fork_that_waits_for_a_message_panics() {
     for_each_place(|runtime, at| {
-        let told = four_voters(runtime).at(0).wait_elsewhere(at).wait();
-        for text in told {
+        let texts = four_voters(runtime).at(0).wait_elsewhere(at).wait();
+        for text in texts {
             assert!(text.contains("outside of its `async` entries"), "{text}");
         }
     });
@@ -336,7 +337,7 @@ fn a_fork_that_cannot_scan_takes_part_in_no_scan() {
     });
 }
 
-/// Keeps the numbers that it is sent.
+/// Stores the numbers that it receives.
 struct Log(Vec<(usize, u32)>);
 
 #[chare]
@@ -365,9 +366,9 @@ impl Log {
     }
 }
 
-/// What holds for the order: each fork is a sender of its own.
+/// Each fork is a separate sender with regard to the order of messages.
 #[test]
-fn what_one_fork_sends_arrives_in_order_and_nothing_is_lost() {
+fn messages_of_one_fork_arrive_in_order_without_loss() {
     soon(|| {
         for workers in [1, 2, 4] {
             let runtime = runtime(workers);

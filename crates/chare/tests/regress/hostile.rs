@@ -1,4 +1,4 @@
-//! Programs that do what they should not, or what nobody thought of: none hangs, none aborts, none gets a wrong result.
+//! Programs with errors or unusual behaviour: none may hang, abort or compute a wrong result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::common::{runtime, soon};
 
 #[derive(Default)]
 struct Hostile {
-    heard: Vec<u32>,
+    received: Vec<u32>,
     count: u64,
     stop: bool,
 }
@@ -33,7 +33,7 @@ impl Clone for CloneBomb {
     }
 }
 
-/// Can be cloned by the thread that sends, and by no worker.
+/// Can be cloned by the sending thread, but panics when a worker clones it.
 struct ShyClone;
 impl Clone for ShyClone {
     fn clone(&self) -> Self {
@@ -48,12 +48,12 @@ impl Hostile {
     fn go();
 
     #[entry]
-    fn hear(&mut self, number: u32) {
-        self.heard.push(number);
+    fn receive(&mut self, number: u32) {
+        self.received.push(number);
     }
     #[entry]
-    fn heard(&self) -> Vec<u32> {
-        self.heard.clone()
+    fn received(&self) -> Vec<u32> {
+        self.received.clone()
     }
     #[entry]
     fn sum(&self, cx: &mut Cx<Self>, value: u8) {
@@ -110,9 +110,9 @@ impl Hostile {
     }
     #[entry]
     fn multicast_then(&self, section: Section<Self>, array: Array<Self>, round: u32) {
-        section.all().hear(2 * round);
+        section.all().receive(2 * round);
         for index in 0..section.count() {
-            array.at(index).hear(2 * round + 1);
+            array.at(index).receive(2 * round + 1);
         }
     }
     #[entry]
@@ -136,7 +136,7 @@ fn array(runtime: &Runtime, count: usize) -> Array<Hostile> {
     runtime.array(count, |_| Hostile::default())
 }
 
-/// About every second time the waiter got a result.
+/// Regression: the caller got a result in about half of the runs.
 #[test]
 fn unequal_contributions_never_result_in_anything() {
     for _ in 0..50 {
@@ -154,18 +154,19 @@ fn unequal_contributions_never_result_in_anything() {
     }
 }
 
-/// A panic in `merge` that is not in an entry (any integer `Sum` that overflows at another worker) vanished.
+/// Regression: a panic in `merge` outside an entry was lost. An example is an integer `Sum` that
+/// overflows on another worker.
 #[test]
-fn a_panic_while_contributions_are_merged_is_told() {
+fn a_panic_while_contributions_are_merged_is_reported() {
     let runtime = runtime(2);
     let array = array(&runtime, 2);
     array.all().sum(200);
     soon(move || array.reduction::<u8>().try_wait()).expect_err("200 + 200 is no u8");
 }
 
-/// The message was never counted as done.
+/// Regression: the message was never counted as processed.
 #[test]
-fn a_panic_after_a_reduction_is_told() {
+fn a_panic_after_a_reduction_is_reported() {
     let runtime = runtime(2);
     array(&runtime, 2).all().then_panics();
     let failure = soon(move || runtime.quiescence().try_wait()).expect_err("a panic is a failure");
@@ -177,54 +178,59 @@ fn a_panic_after_a_reduction_is_told() {
 }
 
 #[test]
-fn a_panic_in_the_destructor_of_a_reply_that_nobody_wants_is_told() {
+fn a_panic_in_the_destructor_of_an_unused_reply_is_reported() {
     let runtime = runtime(2);
-    // Nobody wants it if it comes later than the drop; otherwise the bomb goes off there.
+    // If the reply arrives after the drop, the runtime drops the value. Otherwise the value panics
+    // in the drop of the reply.
     let reply = array(&runtime, 2).at(0).bomb();
     let here = catch_unwind(AssertUnwindSafe(|| drop(reply)));
-    let told = soon(move || runtime.quiescence().try_wait());
-    assert_ne!(here.is_err(), told.is_err(), "it goes off once");
+    let reported = soon(move || runtime.quiescence().try_wait());
+    assert_ne!(here.is_err(), reported.is_err(), "it goes off once");
 }
 
-/// "nothing panics under this lock": user code does, the arguments' `clone` of a broadcast from outside.
+/// Regression: a lock was taken with the assumption that nothing panics under it. However, the
+/// `clone` of the arguments of a broadcast from outside is user code.
 #[test]
-fn a_clone_that_panics_spoils_that_call_only() {
+fn a_panicking_clone_fails_only_its_own_call() {
     let runtime = runtime(2);
     let array = array(&runtime, 2);
     let all = array.all();
     catch_unwind(AssertUnwindSafe(|| all.take_bomb(CloneBomb))).expect_err("it panics");
-    array.at(0).hear(1);
-    assert_eq!(array.at(0).heard().wait(), [1]);
+    array.at(0).receive(1);
+    assert_eq!(array.at(0).received().wait(), [1]);
 }
 
-/// The message was unwound before it counted as done, and nobody was told.
+/// Regression: the message was unwound before it was counted as processed, and the panic was not
+/// reported.
 #[test]
-fn a_clone_that_panics_on_a_worker_is_told() {
+fn a_panicking_clone_on_a_worker_is_reported() {
     let runtime = runtime(2);
     array(&runtime, 2).all().take_shy(ShyClone);
     soon(move || runtime.quiescence().try_wait()).expect_err("a panic is a failure");
 }
 
-/// Sections are known by their number alone: that of another array was taken for one of its own.
+/// Regression: sections were identified by their number alone, so that a section of another array
+/// was mistaken for a section of the own array.
 #[test]
-fn a_section_of_another_array_is_not_contributed_to() {
+fn contributions_to_a_section_of_another_array_are_refused() {
     let runtime = runtime(2);
     let (one, other) = (array(&runtime, 4), array(&runtime, 4));
     let of_one = one.section([0, 1]);
     let of_other = other.section([2, 3]);
     other.at(2).to_section(of_one);
     other.at(3).to_section(of_one);
-    soon(move || of_other.reduction::<u32>().try_wait()).expect_err("nobody contributed to it");
+    soon(move || of_other.reduction::<u32>().try_wait()).expect_err("it has no contributions");
 }
 
-/// Arrays are known by their number in their runtime: a section of another one's was taken for one of its own.
+/// Regression: arrays were identified by their number within their runtime, so that a section of
+/// another runtime was mistaken for a section of the own runtime.
 #[test]
 fn a_section_of_another_runtime_is_refused() {
     let (own, foreign) = (runtime(2), runtime(2));
     let (array_here, array_there) = (array(&own, 4), array(&foreign, 4));
     let (here, there) = (array_here.section([2]), array_there.section([2]));
     array_here.at(2).to_section(there);
-    soon(move || here.reduction::<u32>().try_wait()).expect_err("nobody contributed to it");
+    soon(move || here.reduction::<u32>().try_wait()).expect_err("it has no contributions");
 }
 
 #[test]
@@ -233,13 +239,15 @@ fn a_section_of_another_array_is_refused_with_its_name() {
     let (one, other) = (array(&runtime, 4), array(&runtime, 4));
     let of_one = one.section([0, 1]);
     other.at(2).to_section(of_one);
-    let error = soon(move || of_one.reduction::<u32>().try_wait()).expect_err("nobody contributes");
+    let error =
+        soon(move || of_one.reduction::<u32>().try_wait()).expect_err("it has no contributions");
     assert!(error.to_string().contains("is no member of"), "{error}");
 }
 
-/// Point-to-point and binomial: a failure. Two-level (the form is chosen by size!): it hangs. Whatever is right, it should be one of them.
+/// Regression: the point-to-point and binomial forms failed, but the two-level form hung. The size
+/// of the section chooses the form, so that all forms must behave in the same way.
 #[test]
-fn a_section_whose_member_has_ended_behaves_the_same_in_all_forms() {
+fn a_section_with_an_ended_member_behaves_the_same_in_all_forms() {
     for form in [
         SectionForm::PointToPoint,
         SectionForm::Binomial,
@@ -255,9 +263,10 @@ fn a_section_whose_member_has_ended_behaves_the_same_in_all_forms() {
     }
 }
 
-/// Whose contribution comes first decides where the result goes; the other waits for ever.
+/// Regression: the first contribution decided where the result went. The other receiver waited for
+/// ever.
 #[test]
-fn who_reduces_with_those_who_contribute_is_told() {
+fn mixing_reduce_and_contribute_is_reported() {
     for first in [0, 1] {
         let runtime = runtime(2);
         let array = array(&runtime, 2);
@@ -272,9 +281,10 @@ fn who_reduces_with_those_who_contribute_is_told() {
     }
 }
 
-/// `catch_up` runs an entry, which ends and catches up, and so on: the stack overflows and the process aborts.
+/// Regression: `catch_up` ran an entry, the end of which called `catch_up` again, and so on, until
+/// the stack overflowed and the process aborted.
 #[test]
-fn what_waits_for_an_asynchronous_entry_may_be_much() {
+fn many_messages_may_wait_for_an_asynchronous_entry() {
     let runtime = runtime(1);
     let array = array(&runtime, 1);
     array.at(0).wait();
@@ -286,7 +296,7 @@ fn what_waits_for_an_asynchronous_entry_may_be_much() {
 }
 
 #[test]
-fn a_worker_does_not_wait_for_the_exit() {
+fn a_worker_must_not_wait_for_the_exit() {
     let runtime = runtime(1);
     soon(move || {
         let waits = || runtime.install(|| runtime.until_exit());
@@ -295,7 +305,7 @@ fn a_worker_does_not_wait_for_the_exit() {
 }
 
 #[test]
-fn two_threads_wait_for_the_exit() {
+fn two_threads_may_wait_for_the_exit() {
     let runtime = Arc::new(runtime(2));
     let waits = [0, 1].map(|_| {
         let runtime = Arc::clone(&runtime);
@@ -312,9 +322,9 @@ fn two_threads_wait_for_the_exit() {
     }
 }
 
-/// `worker_of` is called under the lock of the table of collections.
+/// Regression: `worker_of` was called under the lock of the table of collections.
 #[test]
-fn where_elements_are_placed_may_depend_on_another_array() {
+fn a_placement_function_may_use_another_array() {
     let runtime = runtime(2);
     soon(move || {
         let first = array(&runtime, 4);
@@ -323,13 +333,13 @@ fn where_elements_are_placed_may_depend_on_another_array() {
             index % 2
         });
         let second: Array<Hostile> = runtime.array_with(options, |_| Hostile::default());
-        second.at(3).heard().wait()
+        second.at(3).received().wait()
     });
 }
 
-/// Aborts: thread local panicked on drop.
+/// Regression: the process aborted with "thread local panicked on drop".
 #[test]
-fn a_destructor_that_panics_at_the_end_of_a_runtime_aborts_nothing() {
+fn a_panicking_destructor_at_the_end_of_a_runtime_does_not_abort() {
     struct Last;
     #[chare]
     impl Last {
@@ -349,16 +359,16 @@ fn a_destructor_that_panics_at_the_end_of_a_runtime_aborts_nothing() {
     drop(runtime);
 }
 
-/// Nobody contributes, so that nothing ever comes.
+/// Without any contribution, there is never a result.
 #[test]
-fn a_reduction_over_nobody_is_told_or_has_no_result() {
+fn a_reduction_over_an_empty_array_fails_or_has_no_result() {
     let runtime = runtime(1);
     let empty = array(&runtime, 0);
     let _ = soon(move || empty.reduction::<u32>().try_wait());
 }
 
 #[test]
-fn a_reduction_over_those_who_have_ended_is_told_or_has_no_result() {
+fn a_reduction_over_ended_elements_fails_or_has_no_result() {
     let runtime = runtime(1);
     let array = array(&runtime, 2);
     array.remove(0);
@@ -367,9 +377,10 @@ fn a_reduction_over_those_who_have_ended_is_told_or_has_no_result() {
     let _ = soon(move || array.reduction::<u32>().try_wait());
 }
 
-/// From five members on, where there are three workers or more, `Auto` is a tree: what the sender sends to a member afterwards overtakes.
+/// Regression: with five or more members on three or more workers, `Auto` chooses a tree. A later
+/// message of the same sender to a member overtook the message to the section.
 #[test]
-fn what_is_sent_to_a_section_and_to_its_members_keeps_its_order() {
+fn messages_to_a_section_and_to_its_members_keep_their_order() {
     const ROUNDS: u32 = 100;
     let runtime = runtime(4);
     let (sender, array) = (array(&runtime, 1), array(&runtime, 8));
@@ -379,38 +390,40 @@ fn what_is_sent_to_a_section_and_to_its_members_keeps_its_order() {
     }
     runtime.quiescence().wait();
     for index in 0..6 {
-        let heard = array.at(index).heard().wait();
-        assert!(heard.is_sorted(), "{index}: {heard:?}");
+        let received = array.at(index).received().wait();
+        assert!(received.is_sorted(), "{index}: {received:?}");
     }
 }
 
-/// The task of a node group's element goes on as long as there is anything for it, and its worker looks at nothing else.
+/// Regression: the task of an element of a node group continued as long as the element had
+/// messages, and its worker processed nothing else.
 #[test]
-fn an_element_of_a_node_group_that_sends_to_itself_lets_others_run() {
+fn a_node_group_element_that_sends_to_itself_does_not_starve_others() {
     let runtime = runtime(1);
     let node = runtime.node_group(|_| Hostile::default());
     let other = array(&runtime, 1);
     node.here().tick();
     std::thread::sleep(Duration::from_millis(20));
-    soon(move || other.at(0).heard().wait());
+    soon(move || other.at(0).received().wait());
     node.here().stop();
     assert!(node.here().count().wait() > 0);
 }
 
-/// Said was that it "has ended"; why is what one wants to know.
+/// Regression: the failure said only that the chare "has ended", but not that it had panicked.
 #[test]
-fn who_asks_a_chare_that_has_panicked_is_told_that_it_has() {
+fn a_question_to_a_panicked_chare_reports_the_panic() {
     let runtime = runtime(1);
     let array = array(&runtime, 1);
     let one = array.at(0);
     one.fall();
-    let error = one.heard().try_wait().expect_err("it has ended");
+    let error = one.received().try_wait().expect_err("it has ended");
     assert!(error.to_string().contains("it fell"), "{error}");
 }
 
-/// A seed may run on a worker that has not yet looked into its mailbox, where the making of the group lies.
+/// A seed may run on a worker that has not yet processed its mailbox, which contains the request to
+/// create the group.
 #[test]
-fn an_element_of_a_group_is_there_for_whoever_has_its_proxy() {
+fn an_element_of_a_group_exists_for_every_holder_of_its_proxy() {
     struct Seed;
     #[chare]
     impl Seed {}

@@ -1,10 +1,14 @@
-//! Elements that are put into arrays which reduce at the same time, that are put in and cannot be made, and that are removed twice.
+//! Elements that are inserted into an array during reductions, elements with a constructor that
+//! panics after the insertion, and elements that are removed twice.
 //!
-//! - What a chare sent to all and a new element had nothing to do with each other: the root counted the element in where it had seen nothing yet, though
-//!   all others had a contribution under way to it. The element waited for no message that would have made it contribute, so that this reduction
-//!   and all later ones never came.
-//! - One whose constructor panicked was waited for in all reductions, and kept what was sent to it for ever.
-//! - To remove an element twice was a failure if the first time had not come to its end.
+//! Regressions:
+//! - Broadcasts and insertions were not ordered. The root included the new element from the first
+//!   reduction of which it had seen nothing, although contributions of all other elements to that
+//!   reduction were already under way. The element never received the message that would have made
+//!   it contribute, so that this reduction and all later ones never ended.
+//! - All reductions waited for an element with a constructor that had panicked. Messages to this
+//!   element were kept for ever.
+//! - Removing an element twice was a failure if the first removal was not complete.
 
 use std::panic::catch_unwind;
 
@@ -16,7 +20,7 @@ use crate::common::soon;
 
 fn runtime(workers: usize, mailbox: MailboxKind) -> Runtime {
     let builder = Runtime::builder().workers(workers).mailbox(mailbox);
-    builder.build().expect("it comes up")
+    builder.build().expect("the runtime starts")
 }
 
 struct Voter;
@@ -39,7 +43,7 @@ impl Voter {
     }
 }
 
-/// What is done between two insertions.
+/// An action between two insertions.
 #[derive(Clone, Copy, PartialEq)]
 enum Between {
     Vote,
@@ -47,12 +51,12 @@ enum Between {
     VoteAndMove,
 }
 
-/// Puts elements in, and lets all vote before each; the results are those of `expected`.
+/// Inserts elements, and makes all elements vote before each insertion.
 fn put_in(voters: Array<Voter>, workers: usize, between: Between) {
     for index in 0..COUNT {
         match between {
             Between::Vote => voters.all().vote(),
-            // Only the one that was put in last is still to be made.
+            // Only the element that was inserted last may not exist yet.
             Between::VoteOfTheLast => {
                 if index > 0 {
                     voters.at(index - 1).vote();
@@ -87,7 +91,8 @@ impl Driver {
 
 const COUNT: u64 = 12;
 
-/// Who puts in is a thread, or a chare on any worker; the root is on any worker.
+/// Runs a test for insertions by a thread and by a chare on each worker, with the root on each
+/// worker.
 fn for_all(test: impl Fn(&Runtime, Array<Voter>, &dyn Fn(Between)) + Copy + Send + 'static) {
     for workers in 1..=4 {
         for mailbox in [MailboxKind::LockFree, MailboxKind::Pairs] {
@@ -109,7 +114,7 @@ fn for_all(test: impl Fn(&Runtime, Array<Voter>, &dyn Fn(Between)) + Copy + Send
 }
 
 #[test]
-fn all_vote_and_then_one_is_put_in() {
+fn insertions_after_votes_do_not_disturb_reductions() {
     for_all(|runtime, voters, put_in| {
         voters.insert(1_000, |_| Voter);
         runtime.quiescence().wait();
@@ -124,11 +129,11 @@ fn all_vote_and_then_one_is_put_in() {
 }
 
 #[test]
-fn those_vote_who_are_still_to_be_made() {
+fn elements_that_do_not_exist_yet_vote() {
     for_all(|runtime, voters, put_in| {
         put_in(Between::VoteAndMove);
         runtime.quiescence().wait();
-        // The first time, nobody was there.
+        // The array was empty during the first vote.
         for before in 1..COUNT {
             assert_eq!(voters.reduction::<u64>().wait(), before);
         }
@@ -138,11 +143,12 @@ fn those_vote_who_are_still_to_be_made() {
 }
 
 #[test]
-fn one_that_voted_before_it_was_made_has_voted() {
+fn votes_before_the_creation_of_an_element_count() {
     for_all(|runtime, voters, put_in| {
         put_in(Between::VoteOfTheLast);
         runtime.quiescence().wait();
-        // Each but the last has voted once, in the reduction after that in which the one before it has.
+        // Each element but the last has voted once, each in the reduction after that of its
+        // predecessor.
         for index in 0..COUNT {
             let votes = u64::from(index < COUNT - 1);
             for _ in index + votes..COUNT {
@@ -156,7 +162,7 @@ fn one_that_voted_before_it_was_made_has_voted() {
 }
 
 #[test]
-fn one_that_cannot_be_made_is_not_waited_for() {
+fn reductions_skip_an_element_with_a_panicking_constructor() {
     for workers in 1..=3 {
         soon(move || {
             let runtime = runtime(workers, MailboxKind::LockFree);
@@ -178,14 +184,14 @@ fn one_that_cannot_be_made_is_not_waited_for() {
             while !result.is_here() {
                 std::thread::yield_now();
             }
-            // The panic fails whoever waits; what has come is there all the same.
+            // The panic fails all pending waits. Results that arrived before remain available.
             assert_eq!(result.try_wait().ok(), Some(1));
         });
     }
 }
 
 #[test]
-fn to_remove_one_twice_is_to_remove_it() {
+fn removing_an_element_twice_is_allowed() {
     soon(|| {
         let runtime = runtime(2, MailboxKind::LockFree);
         let voters = runtime.sparse_array::<Voter>();
@@ -193,7 +199,7 @@ fn to_remove_one_twice_is_to_remove_it() {
             voters.insert(index, |_| Voter);
             let voter = voters.at(index);
             voters.remove(index);
-            // It may have ended by now.
+            // The element may have ended by now.
             let _ = catch_unwind(|| voters.remove(index));
             assert!(voter.ask().try_wait().is_err());
         }

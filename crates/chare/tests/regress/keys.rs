@@ -1,5 +1,6 @@
-//! Keys whose `Hash` and `Eq` do more than they should: they were called under the lock of the array's keys, so that one that looked into the array
-//! never returned, and one that panicked was the end of the array.
+//! Keys with unusual `Hash` and `Eq` implementations. Regression: both were called under the lock
+//! of the keys of the array. An implementation that accessed the array deadlocked, and one that
+//! panicked made the array unusable.
 
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
@@ -40,7 +41,7 @@ impl Deed {
     }
 }
 
-/// All have the same hash.
+/// A key type with the same hash for all values.
 #[derive(Clone, Copy, Debug)]
 struct Wild(u32);
 
@@ -67,7 +68,7 @@ struct Element;
 #[chare(index = Wild)]
 impl Element {
     #[entry]
-    fn hear(&mut self) -> u32 {
+    fn receive(&mut self) -> u32 {
         1
     }
 }
@@ -87,7 +88,7 @@ impl Looker {
 }
 
 #[test]
-fn keys_do_what_they_want() {
+fn keys_may_access_their_array_and_panic() {
     soon(|| {
         let runtime = runtime(2);
         let array = *ARRAY.get_or_init(|| runtime.sparse_array());
@@ -108,11 +109,11 @@ fn keys_do_what_they_want() {
                 assert!(looker.look(Deed::Look, key).wait());
             }
         }
-        // The same key, put in by its own comparison.
+        // The comparison of the key inserts the same key.
         NEXT.set(Deed::PutIn);
         assert!(catch_unwind(|| array.insert(Wild(7), |_| Element)).is_err());
         for key in [1, 2, 3, 4, 7] {
-            assert_eq!(array.at(Wild(key)).hear().wait(), 1);
+            assert_eq!(array.at(Wild(key)).receive().wait(), 1);
             array.remove(Wild(key));
         }
         runtime.quiescence().wait();

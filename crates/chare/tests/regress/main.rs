@@ -1,4 +1,4 @@
-//! Bugs of the past, and programs that were written to find some: a file each, with its story.
+//! Regression tests for past bugs, and programs written to find bugs. Each file describes its bugs.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -6,6 +6,7 @@ mod arguments;
 mod bombs;
 mod common;
 mod ends;
+mod failure_reports;
 mod forks;
 mod hostile;
 mod insertion;
@@ -13,6 +14,5 @@ mod keys;
 mod moves;
 mod node_end;
 mod sections;
-mod told;
 mod unreceived;
-mod who_waits;
+mod waiting_report;

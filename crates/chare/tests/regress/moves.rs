@@ -1,4 +1,5 @@
-//! Many elements that move at once: they move together, however many ask for it, and what is under way to them keeps its order.
+//! Many elements that migrate at the same time: they migrate together, regardless of the number of
+//! requests, and the messages under way to them keep their order.
 
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, Chares, Cx, chare};
@@ -6,24 +7,24 @@ use raddle_runtime::{MailboxKind, Runtime};
 
 use crate::common::{runtime, soon};
 
-/// Goes where it is told to, and sees to it that numbered messages come in order.
+/// Migrates on request, and checks that numbered messages arrive in order.
 #[derive(Default)]
 struct Nomad {
-    heard: u64,
+    received: u64,
     moves: u64,
 }
 
 #[chare]
 impl Nomad {
     #[entry]
-    fn hear(&mut self, number: u64) {
-        assert_eq!(self.heard, number, "numbered messages come in order");
-        self.heard += 1;
+    fn receive(&mut self, number: u64) {
+        assert_eq!(self.received, number, "numbered messages come in order");
+        self.received += 1;
     }
 
     #[entry]
-    fn heard(&self, cx: &mut Cx<Self>) {
-        cx.contribute(Sum(self.heard));
+    fn received(&self, cx: &mut Cx<Self>) {
+        cx.contribute(Sum(self.received));
     }
 
     #[entry]
@@ -37,7 +38,7 @@ impl Nomad {
         cx.migrate_to(worker);
     }
 
-    /// Asks for it again and again; only the first time there is anything to do.
+    /// Requests the same migration repeatedly. Only the first request has an effect.
     #[entry]
     fn insist(&self, cx: &mut Cx<Self>, times: usize) {
         let to = (cx.worker() + 1) % cx.worker_count();
@@ -46,7 +47,7 @@ impl Nomad {
         }
     }
 
-    /// The last one counts.
+    /// Requests several migrations, of which only the last one counts.
     #[entry]
     fn dither(&self, cx: &mut Cx<Self>) {
         for worker in (0..cx.worker_count()).rev() {
@@ -69,9 +70,10 @@ fn nomads(runtime: &Runtime, count: usize) -> Array<Nomad> {
     runtime.array(count, |_| Nomad::default())
 }
 
-/// Each request that led nowhere began the next one: the stack overflowed, and the process was aborted.
+/// Regression: each request without effect started the next one recursively, until the stack
+/// overflowed and the process aborted.
 #[test]
-fn an_element_asks_ten_thousand_times_to_be_moved() {
+fn an_element_may_request_migration_ten_thousand_times() {
     let runtime = runtime(2);
     let array = nomads(&runtime, 2);
     soon(move || {
@@ -81,9 +83,10 @@ fn an_element_asks_ten_thousand_times_to_be_moved() {
     });
 }
 
-/// The same, of half of the elements, which are there already; the others were moved one after the other, at some 45 µs each.
+/// Checks the same for half of the elements, which already are on the target worker. Regression:
+/// the other half migrated one after the other, in about 45 µs each.
 #[test]
-fn all_elements_ask_to_be_moved_to_one_worker() {
+fn all_elements_may_migrate_to_one_worker() {
     let runtime = runtime(2);
     let array = nomads(&runtime, 100_000);
     soon(move || {
@@ -95,7 +98,7 @@ fn all_elements_ask_to_be_moved_to_one_worker() {
 }
 
 #[test]
-fn of_several_moves_the_last_counts() {
+fn the_last_of_several_migration_requests_counts() {
     let runtime = runtime(3);
     let array = nomads(&runtime, 100);
     soon(move || {
@@ -106,33 +109,34 @@ fn of_several_moves_the_last_counts() {
     });
 }
 
-/// From the outside and from each other, with and without priorities, while all elements of two arrays move.
+/// Messages come from outside and from other elements, with and without priorities, while all
+/// elements of two arrays migrate.
 #[test]
-fn what_is_under_way_to_a_hundred_thousand_that_move_comes_once_and_in_order() {
+fn messages_to_a_hundred_thousand_migrating_elements_arrive_once_and_in_order() {
     const COUNT: usize = 100_000;
     for mailbox in [MailboxKind::default(), MailboxKind::Pairs] {
         let runtime = Runtime::builder().workers(3).mailbox(mailbox).build();
-        let runtime = runtime.expect("it comes up");
+        let runtime = runtime.expect("the runtime starts");
         let (array, other) = (nomads(&runtime, COUNT), nomads(&runtime, COUNT / 10));
         soon(move || {
             for number in 0..3 {
-                array.all().hear(2 * number);
+                array.all().receive(2 * number);
                 array.all().go();
                 other.all().go();
                 for index in (0..COUNT).step_by(3) {
-                    array.at(index).hear(2 * number + 1);
+                    array.at(index).receive(2 * number + 1);
                 }
                 for index in (0..COUNT).filter(|index| index % 3 > 0) {
-                    array.at(index).hear(2 * number + 1);
+                    array.at(index).receive(2 * number + 1);
                 }
                 for index in 0..COUNT / 10 {
-                    other.at(index).with_priority(1).hear(number);
+                    other.at(index).with_priority(1).receive(number);
                 }
                 runtime.quiescence().wait();
             }
-            array.all().heard();
+            array.all().received();
             assert_eq!(array.reduction::<u64>().wait(), 6 * COUNT as u64);
-            other.all().heard();
+            other.all().received();
             assert_eq!(other.reduction::<u64>().wait(), 3 * COUNT as u64 / 10);
         });
     }

@@ -1,5 +1,6 @@
-//! Elements of node groups, where others are on a worker: a destructor that panicked came out of the end of the runtime, and one that asked to be
-//! moved was told nothing that it could understand.
+//! Elements of node groups, which belong to no worker. Regressions: a panic in the destructor of
+//! such an element propagated out of the end of the runtime, and a migration request failed with an
+//! unclear message.
 
 use raddle_chare::{Chares, Cx, chare};
 
@@ -25,7 +26,7 @@ impl Shared {
     fn go();
 
     #[entry]
-    fn hear(&mut self) {}
+    fn receive(&mut self) {}
     #[entry]
     fn take(&mut self, _bomb: Bomb) {}
     #[entry]
@@ -44,14 +45,14 @@ fn a_destructor_that_panics_stays_within_the_runtime() {
     soon(|| {
         let runtime = runtime(2);
         let shared = runtime.node_group(|_| Shared { _bomb: Some(Bomb) });
-        shared.here().hear();
+        shared.here().receive();
         runtime.quiescence().wait();
         drop(runtime);
     });
 }
 
 #[test]
-fn so_do_those_of_an_element_that_was_never_made_and_of_messages_that_wait() {
+fn panicking_destructors_of_pending_elements_and_messages_stay_within_the_runtime() {
     soon(|| {
         let runtime = runtime(2);
         let bomb = Bomb;
@@ -66,7 +67,7 @@ fn so_do_those_of_an_element_that_was_never_made_and_of_messages_that_wait() {
 }
 
 #[test]
-fn an_element_that_would_move_is_told_why_it_cannot() {
+fn a_migration_request_of_a_node_group_element_is_refused_with_a_reason() {
     let failure = soon(|| {
         let runtime = runtime(2);
         let moved = runtime

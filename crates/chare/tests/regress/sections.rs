@@ -1,5 +1,5 @@
-//! Sections that are no more, or have lost a member, and scans that have: whoever uses them is told why. And sections in great number or of great
-//! size.
+//! Sections that were destroyed or have lost a member, and scans that have lost an element: their
+//! users receive a failure with the reason. Also many sections and large sections.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,24 +17,24 @@ const FORMS: [SectionForm; 3] = [
 
 #[derive(Default)]
 struct Member {
-    heard: u64,
+    received: u64,
 }
 
 #[chare]
 impl Member {
     #[entry]
-    fn hear(&mut self) {
-        self.heard += 1;
+    fn receive(&mut self) {
+        self.received += 1;
     }
 
     #[entry]
-    fn heard(&self, cx: &mut Cx<Self>) {
-        cx.contribute(Sum(self.heard));
+    fn received(&self, cx: &mut Cx<Self>) {
+        cx.contribute(Sum(self.received));
     }
 
     #[entry]
     fn call(&self, section: Section<Self>) {
-        section.all().hear();
+        section.all().receive();
     }
 
     #[entry]
@@ -47,7 +47,7 @@ impl Member {
         cx.contribute_to_then(section, Sum(1_u64), |_| panic!("not all contribute"));
     }
 
-    /// Contributes for the last time.
+    /// Contributes for the last time and ends.
     #[entry]
     fn vote_and_end(&self, cx: &mut Cx<Self>, section: Section<Self>) {
         cx.contribute_to(section, Sum(1_u64));
@@ -94,10 +94,11 @@ fn members(runtime: &Runtime, count: usize) -> Array<Member> {
     runtime.array(count, |_| Member::default())
 }
 
-/// Who scans: a section, or all of an array.
+/// The participants of a scan: a section or a whole array.
 type Team = Option<Section<Member>>;
 
-/// Those who scan, in their order: all of an array, some of one, and chares that are in none.
+/// Returns three teams for scans, with their members in scan order: a whole array, some elements of
+/// an array, and single chares.
 fn teams(runtime: &Runtime, count: usize) -> [(Vec<MemberProxy>, Team); 3] {
     let (all, array) = (members(runtime, count), members(runtime, 2 * count));
     let some = || (0..count).map(|at| 2 * count - 1 - 2 * at);
@@ -120,14 +121,14 @@ fn says<R: std::fmt::Debug>(result: Result<R, Failure>, what: &str) {
     assert!(failure.to_string().contains(what), "{failure}");
 }
 
-/// What makes a section unfit for use: all at once, or it alone.
+/// The ways to destroy a section: together with its array, or alone.
 #[derive(Clone, Copy)]
 enum Destroyed {
     Array,
     Section,
 }
 
-/// A section that is no more, while nothing was under way to it.
+/// Returns a section that was destroyed while no message to it was under way.
 fn destroyed(
     which: Destroyed,
     form: SectionForm,
@@ -147,9 +148,10 @@ fn destroyed(
     (runtime, array, section)
 }
 
-/// The table of sections was indexed out of bounds, on a worker or under a lock, which nobody could take any more.
+/// Regression: the table of sections was indexed out of bounds, on a worker or under a lock. The
+/// lock was poisoned afterwards.
 #[test]
-fn a_section_that_is_no_more_says_so() {
+fn calls_of_a_destroyed_section_report_it() {
     const GONE: &str = "section 0 of Member#0 is no more";
     for which in [Destroyed::Array, Destroyed::Section] {
         for form in FORMS {
@@ -164,7 +166,7 @@ fn a_section_that_is_no_more_says_so() {
             says(soon(move || section.reduction::<u64>().try_wait()), GONE);
 
             let (runtime, _, section) = destroyed(which, form, 2);
-            section.all().hear();
+            section.all().receive();
             says(soon(move || runtime.quiescence().try_wait()), GONE);
 
             let (runtime, _, section) = destroyed(which, form, 2);
@@ -175,7 +177,7 @@ fn a_section_that_is_no_more_says_so() {
 }
 
 #[test]
-fn who_contributes_to_a_section_that_was_destroyed_is_told() {
+fn contributions_to_a_destroyed_section_fail() {
     for form in FORMS {
         let (runtime, array, section) = destroyed(Destroyed::Section, form, 2);
         array.at(3).vote(section);
@@ -183,9 +185,9 @@ fn who_contributes_to_a_section_that_was_destroyed_is_told() {
     }
 }
 
-/// The others live on, and so do other sections.
+/// The members and other sections remain usable.
 #[test]
-fn a_section_that_was_destroyed_leaves_the_others_alone() {
+fn destroying_a_section_does_not_affect_other_sections() {
     let runtime = runtime(2);
     let array = members(&runtime, 12);
     let sections: Vec<_> = (0..10).map(|from| array.section(from..from + 3)).collect();
@@ -207,9 +209,10 @@ fn a_section_that_was_destroyed_leaves_the_others_alone() {
     });
 }
 
-/// Those who waited were told when the member ended; what was contributed afterwards went nowhere, and nobody heard of it.
+/// Regression: pending reductions failed when the member ended, but later contributions were lost
+/// without a report.
 #[test]
-fn who_contributes_after_a_member_has_ended_is_told() {
+fn contributions_after_a_member_has_ended_fail() {
     const LOST: &str = "has lost Member[7], which has ended";
     for form in FORMS {
         let lame = || {
@@ -233,24 +236,26 @@ fn who_contributes_after_a_member_has_ended_is_told() {
     }
 }
 
-/// Where messages go to each member by itself, those that were left got them, and nobody was told.
+/// Regression: in forms that send a message to each member separately, the remaining members
+/// received the message, and the missing member was not reported.
 #[test]
-fn who_sends_after_a_member_has_ended_is_told() {
+fn messages_after_a_member_has_ended_fail() {
     for form in FORMS {
         let runtime = runtime(3);
         let array = members(&runtime, 8);
         let section = array.section_with(form, 0..8);
         array.remove(7);
         runtime.quiescence().wait();
-        section.all().hear();
+        section.all().receive();
         let quiet = soon(move || runtime.quiescence().try_wait());
         says(quiet, "has lost Member[7], which has ended");
     }
 }
 
-/// What lay at the member's neighbours in the tree, or at its worker, stayed there.
+/// Regression: contributions that were stored at the neighbours of the member in the tree, or on
+/// its worker, stayed there.
 #[test]
-fn what_was_contributed_before_a_member_ends_is_told() {
+fn contributions_before_a_member_ends_fail_with_its_end() {
     for form in FORMS {
         let runtime = runtime(3);
         let array = members(&runtime, 8);
@@ -264,10 +269,11 @@ fn what_was_contributed_before_a_member_ends_is_told() {
     }
 }
 
-/// The news of the end could come before the last shares, and then there was no result though all had contributed. In a tree of members there was
-/// none either when shares of others were with the one that ended, or came to it.
+/// Regression: the report of the end could arrive before the last contributions. Then there was no
+/// result although all members had contributed. In a tree of members, there was also no result if
+/// the ended member held contributions of other members or received them later.
 #[test]
-fn a_member_that_contributes_and_ends_spoils_the_later_reductions_only() {
+fn a_member_that_contributes_and_ends_fails_only_later_reductions() {
     for form in FORMS {
         for _ in 0..20 {
             let runtime = runtime(3);
@@ -293,15 +299,16 @@ fn a_member_that_contributes_and_ends_spoils_the_later_reductions_only() {
 
 const SCANS: [ScanForm; 2] = [ScanForm::PrescanPush, ScanForm::RecursiveDoubling];
 
-/// What those are told who wait for scans.
-fn told(scans: Vec<Reply<u64>>) -> Vec<Failure> {
+/// Returns the failures of the scans.
+fn failures(scans: Vec<Reply<u64>>) -> Vec<Failure> {
     soon(move || {
-        let told = scans.into_iter().map(|scan| scan.try_wait());
-        told.filter_map(Result::err).collect()
+        let failures = scans.into_iter().map(|scan| scan.try_wait());
+        failures.filter_map(Result::err).collect()
     })
 }
 
-/// The root waited for the contribution of the element that was removed, and nobody was told.
+/// Regression: the root waited for the contribution of the removed element, and no caller received
+/// a failure.
 #[test]
 fn a_scan_that_lacks_an_element_fails() {
     const ENDED: &str = "which has ended";
@@ -323,23 +330,24 @@ fn a_scan_that_lacks_an_element_fails() {
                 runtime.quiescence().wait();
                 members[removed].end();
             }
-            let told = told(scans);
-            // By recursive doubling, those before it need nothing of it, and have what they want.
+            let failures = failures(scans);
+            // With recursive doubling, the preceding elements do not need the removed element, and
+            // get their results.
             let needs_it = match form {
                 ScanForm::RecursiveDoubling if is_late => 3 - removed,
                 _ => 3,
             };
-            assert_eq!(told.len(), needs_it, "{form}, {which}, {removed}");
-            for failure in told {
+            assert_eq!(failures.len(), needs_it, "{form}, {which}, {removed}");
+            for failure in failures {
                 assert!(failure.to_string().contains(ENDED), "{failure}");
             }
         }
     }
 }
 
-/// They were told that a message had been dropped, or nothing.
+/// Regression: the elements received a failure about a dropped message, or no failure at all.
 #[test]
-fn elements_that_contribute_unlike_things_to_a_scan_are_told() {
+fn contributions_of_different_types_to_a_scan_fail() {
     for form in SCANS {
         for (which, unlike) in (0..12).map(|case| (case % 3, case / 3)) {
             let runtime = runtime(2);
@@ -348,21 +356,21 @@ fn elements_that_contribute_unlike_things_to_a_scan_are_told() {
                 true => members[index].scan_floats(*team, form),
                 false => members[index].scan(*team, form),
             };
-            let told = told((0..4).map(scan).collect());
-            assert!(!told.is_empty());
-            for failure in &told {
+            let failures = failures((0..4).map(scan).collect());
+            assert!(!failures.is_empty());
+            for failure in &failures {
                 let text = failure.to_string();
                 assert!(text.contains("some elements contribute"), "{text}");
             }
             if matches!(form, ScanForm::PrescanPush) {
-                assert_eq!(told.len(), 4);
+                assert_eq!(failures.len(), 4);
             }
         }
     }
 }
 
 #[test]
-fn an_element_that_has_scanned_may_end() {
+fn an_element_may_end_after_its_scan() {
     for form in SCANS {
         for which in 0..3 {
             let runtime = runtime(2);
@@ -383,7 +391,7 @@ fn an_element_that_has_scanned_may_end() {
 }
 
 #[test]
-fn who_is_put_in_the_place_of_another_takes_part_in_no_scan() {
+fn a_replacement_element_takes_part_in_no_pending_scan() {
     for form in SCANS {
         let runtime = runtime(2);
         let array = members(&runtime, 3);
@@ -396,21 +404,21 @@ fn who_is_put_in_the_place_of_another_takes_part_in_no_scan() {
 }
 
 #[test]
-fn who_scans_in_a_section_that_is_given_up_is_told() {
+fn scans_in_a_destroyed_section_fail() {
     const GONE: &str = "is no more: it has been destroyed";
     for form in SCANS {
         for which in [1, 2] {
             let runtime = runtime(2);
             let (members, team) = &teams(&runtime, 5)[which];
             let section = team.expect("it is a section");
-            // The last is not waited for by others, in recursive doubling.
+            // With recursive doubling, no other member waits for the last one.
             let wait = (1..5).map(|index| members[index].scan(*team, form));
             let waiting = wait.collect();
             runtime.quiescence().wait();
             section.destroy();
-            let told = told(waiting);
-            assert_eq!(told.len(), 4);
-            for failure in &told {
+            let failures = failures(waiting);
+            assert_eq!(failures.len(), 4);
+            for failure in &failures {
                 assert!(failure.to_string().contains(GONE), "{failure}");
             }
             let late = members[0].scan(*team, form);
@@ -419,9 +427,10 @@ fn who_scans_in_a_section_that_is_given_up_is_told() {
     }
 }
 
-/// Each move and each end looked at all sections of the array, 27 ms where there were 40,000.
+/// Regression: each migration and each end searched all sections of the array, which took 27 ms
+/// with 40,000 sections.
 #[test]
-fn elements_of_an_array_with_many_sections_move_and_end() {
+fn elements_of_an_array_with_many_sections_migrate_and_end() {
     const COUNT: usize = 8_000;
     let runtime = runtime(2);
     let array = members(&runtime, 2_000);
@@ -444,12 +453,12 @@ fn elements_of_an_array_with_many_sections_move_and_end() {
             section.destroy();
         }
     });
-    // Some are destroyed while their reductions are under way, which is told.
+    // Some sections are destroyed while their reductions are under way, which is reported.
 }
 
-/// The sender, and each worker, went through all members for each message.
+/// Regression: the sender and each worker iterated over all members for each message.
 #[test]
-fn members_of_a_large_section_hear_what_is_sent_while_they_move() {
+fn members_of_a_large_section_receive_messages_while_they_migrate() {
     const COUNT: usize = 50_000;
     let runtime = runtime(4);
     let array = members(&runtime, COUNT);
@@ -458,7 +467,7 @@ fn members_of_a_large_section_hear_what_is_sent_while_they_move() {
         for _ in 0..10 {
             array.all().go();
             for _ in 0..10 {
-                section.all().hear();
+                section.all().receive();
             }
             for _ in 0..2 {
                 section.all().vote(section);
@@ -469,7 +478,7 @@ fn members_of_a_large_section_hear_what_is_sent_while_they_move() {
             assert_eq!(section.reduction::<u64>().wait(), COUNT as u64 / 2);
         }
         runtime.quiescence().wait();
-        array.all().heard();
+        array.all().received();
         assert_eq!(array.reduction::<u64>().wait(), 110 * COUNT as u64 / 2);
     });
 }

@@ -1,6 +1,8 @@
-//! Messages that nobody receives. Those that waited in the inbox of an element when that ended vanished, and nobody learned of it.
+//! Messages that are never received. Regression: messages in the inbox of an ending element were
+//! lost without a report.
 //!
-//! Also what polls for a message where none can come: that said nothing that a user could understand.
+//! Also polls for a message in a place where no message can arrive, which failed with an unclear
+//! message.
 
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -37,7 +39,7 @@ impl Reader {
     fn count(&self) -> u32 {
         0
     }
-    /// Reads so many pages, and ends.
+    /// Reads `count` pages and ends.
     #[entry]
     async fn read(&mut self, cx: &mut Cx<Self>, count: u32) -> u32 {
         cx.end();
@@ -52,7 +54,7 @@ impl Reader {
         cx.next_where(Self::page, |&number| number == 2).await;
         panic!("falls");
     }
-    /// Polls by hand, where nothing can come.
+    /// Polls manually in a place where no message can arrive.
     #[entry]
     fn peek(&mut self, cx: &mut Cx<Self>) {
         let next = pin!(cx.next(Self::page));
@@ -66,7 +68,7 @@ impl Reader {
     }
 }
 
-/// What quiescence says after `work` with a reader.
+/// Returns the outcome of quiescence after `work` with a reader.
 fn after(work: impl FnOnce(ReaderProxy) + Send + 'static) -> Result<(), Failure> {
     soon(|| {
         let runtime = runtime(1);
@@ -76,7 +78,7 @@ fn after(work: impl FnOnce(ReaderProxy) + Send + 'static) -> Result<(), Failure>
 }
 
 #[test]
-fn a_message_that_nobody_received_fails() {
+fn an_unreceived_message_is_a_failure() {
     let outcome = after(|reader| {
         reader.page(1);
         reader.leave();
@@ -88,7 +90,7 @@ fn a_message_that_nobody_received_fails() {
 }
 
 #[test]
-fn one_more_than_was_read_fails() {
+fn one_message_more_than_was_read_is_a_failure() {
     let outcome = after(|reader| {
         for number in 0..3 {
             reader.page(number);
@@ -110,7 +112,7 @@ fn an_element_that_has_received_all_ends_in_silence() {
 }
 
 #[test]
-fn what_was_for_all_is_no_loss_to_one_that_ends() {
+fn an_unreceived_broadcast_message_is_no_failure() {
     let outcome = soon(|| {
         let runtime = runtime(2);
         let readers = runtime.array(4, |_| Reader);
@@ -122,7 +124,7 @@ fn what_was_for_all_is_no_loss_to_one_that_ends() {
 }
 
 #[test]
-fn what_a_panic_leaves_is_told_by_the_panic() {
+fn messages_left_by_a_panic_are_reported_by_the_panic() {
     let outcome = after(|reader| {
         let fallen = reader.read_and_fall();
         reader.page(1);
@@ -161,7 +163,7 @@ fn unreceived_bombs_do_not_disturb_the_end_of_the_runtime() {
 }
 
 #[test]
-fn a_message_that_is_polled_for_in_a_plain_entry_is_a_clear_error() {
+fn polling_for_a_message_in_a_plain_entry_is_a_clear_error() {
     let mut failures = Vec::new();
     failures.extend(after(|reader| reader.peek()).err());
     failures.extend(

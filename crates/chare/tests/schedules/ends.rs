@@ -1,4 +1,5 @@
-//! The end of a runtime with messages, seeds and entries that wait left over: all of it is dropped, and whoever waits is told.
+//! The end of a runtime with leftover messages, seeds and waiting entries: the runtime drops all of
+//! them, and all pending waits fail.
 
 use std::sync::Arc;
 
@@ -8,10 +9,10 @@ use raddle_runtime::Runtime;
 use raddle_runtime::model::explore::{beside, explore_some};
 use raddle_sync::prim::{thread, yield_now};
 
-/// Is held by whatever must not outlive the runtime.
+/// A token that everything holds which must not outlive the runtime.
 type Token = Arc<()>;
 
-/// Keeps tokens, in itself, in messages and in entries that wait.
+/// Keeps tokens in its state, in messages and in waiting entries.
 struct Keeper {
     own: Token,
 }
@@ -38,7 +39,7 @@ impl Keeper {
     #[message]
     fn key(token: Token);
 
-    /// Waits for a key, for ever; sends others on before.
+    /// Sends messages to other elements and then waits for a key for ever.
     #[entry]
     async fn guard(&mut self, cx: &mut Cx<Self>, token: Token) -> bool {
         cx.migrate_to((cx.worker() + 1) % cx.worker_count());
@@ -49,10 +50,10 @@ impl Keeper {
         false
     }
 
-    /// Sends from one to the other and back, for ever, the way back of less priority.
+    /// Sends a message back and forth for ever, with less priority on the way back.
     #[entry]
     fn pass(&mut self, cx: &mut Cx<Self>, token: Token) {
-        // Lets others come, which some schedulers of threads would not.
+        // Some thread schedulers would run no other thread without this yield.
         yield_now();
         let (index, array) = (cx.index(), cx.array());
         array.at(1 - index).with_priority(index as i32).pass(token);
@@ -66,7 +67,7 @@ impl Keeper {
     }
 
     #[entry]
-    fn sow(&self, cx: &mut Cx<Self>, token: Token) {
+    fn create(&self, cx: &mut Cx<Self>, token: Token) {
         let own = Arc::clone(&token);
         let keeper = cx.chare(move |_| Keeper { own });
         keeper.keep(Arc::clone(&token));
@@ -74,7 +75,7 @@ impl Keeper {
     }
 
     #[entry]
-    fn bequeath(&mut self, will: LastWill) {
+    fn hand_over(&mut self, will: LastWill) {
         drop(will);
     }
 
@@ -98,7 +99,7 @@ fn node(runtime: &Runtime, token: &Token) -> NodeGroup<Keeper> {
 }
 
 #[test]
-fn nothing_outlives_the_runtime() {
+fn everything_is_dropped_with_the_runtime() {
     explore_some(96, |setting| {
         let token = Token::default();
         let runtime = setting.runtime();
@@ -106,7 +107,7 @@ fn nothing_outlives_the_runtime() {
         let nodes = node(&runtime, &token);
         let more = || Arc::clone(&token);
         let first = keepers.at(0);
-        first.sow(more());
+        first.create(more());
         drop(keepers.at(0).guard(more()));
         drop(keepers.at(1).guard(more()));
         keepers.at(0).keep(more());
@@ -123,7 +124,7 @@ fn nothing_outlives_the_runtime() {
 }
 
 #[test]
-fn a_program_that_never_ends_is_cut_short() {
+fn dropping_the_runtime_stops_an_endless_program() {
     explore_some(96, |setting| {
         let token = Token::default();
         let runtime = setting.runtime();
@@ -148,7 +149,7 @@ fn a_program_that_never_ends_is_cut_short() {
 }
 
 #[test]
-fn whoever_waits_is_told_of_the_end() {
+fn pending_waits_fail_at_the_end() {
     explore_some(96, |setting| {
         let token = Token::default();
         let runtime = setting.runtime();
@@ -163,16 +164,17 @@ fn whoever_waits_is_told_of_the_end() {
             assert!(vote.try_wait().is_err(), "the other one does not vote");
             assert!(guard.try_wait().is_err(), "there is one key");
             let _ = asked.try_wait();
-            assert!(reduction.try_wait().is_err(), "nobody contributes");
+            assert!(reduction.try_wait().is_err(), "there are no contributions");
         };
         beside(wait, || drop(runtime));
         assert_eq!(Arc::strong_count(&token), 1);
     });
 }
 
-/// A quiescence that would not come any more was waited for by a thread that kept alive what would have told it.
+/// Regression: a thread that waited for quiescence kept the data of the runtime alive. Only the end
+/// of this data would have woken the thread, so that the thread waited for ever.
 #[test]
-fn who_waits_for_quiescence_is_told_of_the_end() {
+fn a_wait_for_quiescence_fails_at_the_end() {
     explore_some(96, |setting| {
         let token = Token::default();
         let runtime = setting.runtime();
@@ -188,7 +190,7 @@ fn who_waits_for_quiescence_is_told_of_the_end() {
 }
 
 #[test]
-fn who_asks_a_node_group_at_the_end_is_told() {
+fn questions_to_a_node_group_fail_at_the_end() {
     explore_some(96, |setting| {
         let token = Token::default();
         let runtime = setting.runtime();
@@ -200,9 +202,10 @@ fn who_asks_a_node_group_at_the_end_is_told() {
     });
 }
 
-/// What was dropped with a message that came too late could not send: the sender still held the lock.
+/// Regression: a destructor could not send while the runtime dropped a late message, because the
+/// sender of that message still held the lock.
 #[test]
-fn what_is_dropped_may_send() {
+fn destructors_may_send_messages() {
     explore_some(96, |setting| {
         let token = Token::default();
         let runtime = setting.runtime();
@@ -210,9 +213,9 @@ fn what_is_dropped_may_send() {
         let to = keepers.at(1);
         let will = move |token| LastWill { to, token };
         let (first, second) = (Arc::clone(&token), Arc::clone(&token));
-        let bequeath = move |token| to.bequeath(will(token));
-        let other = thread::spawn(move || bequeath(first));
-        beside(move || bequeath(second), || drop(runtime));
+        let hand_over = move |token| to.hand_over(will(token));
+        let other = thread::spawn(move || hand_over(first));
+        beside(move || hand_over(second), || drop(runtime));
         other.join().expect("it only sends");
         assert_eq!(Arc::strong_count(&token), 1);
     });

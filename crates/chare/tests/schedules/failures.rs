@@ -1,4 +1,4 @@
-//! Panics in code of users: everybody who waits for what comes of it is told, and nothing stands still.
+//! Panics in user code: all waits for its results fail, and nothing hangs.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +11,7 @@ use raddle_runtime::model::explore::{beside, explore_some, fail_with, panics_wer
 use raddle_runtime::{Runtime, Waiter};
 use raddle_sync::prim::{AtomicBool, SeqCst};
 
-/// Fails in all the ways that there are.
+/// A chare that fails in all possible ways.
 struct Climber {
     falls_when_dropped: bool,
 }
@@ -24,7 +24,7 @@ impl Drop for Climber {
     }
 }
 
-/// A message's argument whose destructor fails.
+/// An argument of a message with a destructor that panics.
 struct Loose;
 
 impl Drop for Loose {
@@ -48,7 +48,7 @@ impl Climber {
     #[message]
     fn rope(held: bool);
 
-    /// Falls unless the rope is held.
+    /// Panics unless the rope is held.
     #[entry]
     async fn climb(&mut self, cx: &mut Cx<Self>) -> u32 {
         cx.migrate_to((cx.worker() + 1) % cx.worker_count());
@@ -58,10 +58,10 @@ impl Climber {
         1
     }
 
-    /// Asks another one that falls.
+    /// Asks another climber that panics.
     #[entry]
-    async fn ask(&mut self, cx: &mut Cx<Self>, whom: usize) -> u32 {
-        cx.array().at(whom).fall_asked().await
+    async fn ask(&mut self, cx: &mut Cx<Self>, other: usize) -> u32 {
+        cx.array().at(other).fall_asked().await
     }
 
     #[entry]
@@ -75,10 +75,10 @@ impl Climber {
         drop(loose);
     }
 
-    /// Lets another one fall, and says whether all was calm afterwards.
+    /// Makes another climber panic, and reports whether quiescence succeeded afterwards.
     #[entry]
-    async fn watch(&mut self, cx: &mut Cx<Self>, whom: usize, calm: Arc<AtomicBool>) {
-        cx.array().at(whom).fall();
+    async fn watch(&mut self, cx: &mut Cx<Self>, other: usize, calm: Arc<AtomicBool>) {
+        cx.array().at(other).fall();
         cx.quiescence().await;
         calm.store(true, SeqCst);
     }
@@ -115,7 +115,7 @@ fn wait_for_votes(climbers: Array<Climber>) -> Result<u32, Failure> {
     climbers.reduction().try_wait()
 }
 
-/// Wakes who polls.
+/// Wakes the polling thread.
 struct Rouse(Waiter);
 
 impl Wake for Rouse {
@@ -124,7 +124,7 @@ impl Wake for Rouse {
     }
 }
 
-/// Polls on a thread that is no worker, when it is woken and never else.
+/// Polls a future on a thread that is no worker, and only when it is woken.
 fn block_on<F: Future>(future: F) -> F::Output {
     let waiter = Waiter::current();
     let waker = Waker::from(Arc::new(Rouse(waiter.clone())));
@@ -140,9 +140,9 @@ fn block_on<F: Future>(future: F) -> F::Output {
     output.into_inner().expect("it was ready")
 }
 
-/// Wakers were kept with the reply alone, and a failure that was no affair of the reply woke nobody.
+/// Regression: wakers were stored only with the reply, so that an unrelated failure woke no thread.
 #[test]
-fn who_polls_is_woken_by_a_panic_and_by_the_end() {
+fn polled_replies_are_woken_by_a_panic_and_by_the_end() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let climbers = climbers(&runtime, 3);
@@ -162,8 +162,9 @@ fn who_polls_is_woken_by_a_panic_and_by_the_end() {
     });
 }
 
-/// The end once left the panic to a thread that was only about to wait, and that found no runtime
-/// later. The process ends with exit code 101 if a panic is reported by neither of the two.
+/// Regression: the end of the runtime left the panic to a thread that was about to wait, but this
+/// thread then found no runtime. If neither of the two reports a panic, the process ends with exit
+/// code 101.
 #[test]
 fn a_panic_is_reported_by_the_end_or_by_a_waiting_thread() {
     explore_some(1_000, |setting| {
@@ -184,7 +185,7 @@ fn a_panic_is_reported_by_the_end_or_by_a_waiting_thread() {
 }
 
 #[test]
-fn who_waits_for_anything_is_told_of_a_panic() {
+fn all_kinds_of_waits_fail_after_a_panic() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let climbers = climbers(&runtime, 3);
@@ -201,14 +202,11 @@ fn who_waits_for_anything_is_told_of_a_panic() {
                 .to_string()
                 .contains("Climber[0] panicked in `fall`")
         );
-        assert!(
-            wait_for_votes(climbers).is_err(),
-            "who waits later is told too"
-        );
+        assert!(wait_for_votes(climbers).is_err(), "later waits fail, too");
     });
 }
 
-/// All was said to be quiet where somebody found that before he looked whether anything had failed.
+/// Regression: a thread that found quiescence before it checked for failures reported success.
 #[test]
 fn quiescence_does_not_hide_a_panic() {
     explore_some(96, |setting| {
@@ -221,16 +219,16 @@ fn quiescence_does_not_hide_a_panic() {
         assert!(failure.to_string().contains("panicked in `fall`"));
         drop(runtime);
         assert!(!calm.load(SeqCst));
-        // Who waits in an entry for quiescence falls too.
+        // An entry that waits for quiescence panics, too.
         panics_were_meant();
     });
 }
 
-/// As above, where the end was said before he looked.
+/// Regression: as above, for an exit that was announced before the thread checked for failures.
 #[test]
 fn the_exit_does_not_hide_a_panic() {
     explore_some(96, |setting| {
-        // One worker, so that whoever leaves does so after the fall.
+        // With one worker, the exit comes after the panic.
         let runtime = setting.runtime_of(1);
         let climbers = climbers(&runtime, 2);
         climbers.at(0).fall();
@@ -242,7 +240,7 @@ fn the_exit_does_not_hide_a_panic() {
 }
 
 #[test]
-fn who_asked_is_told_alone() {
+fn a_panic_fails_only_the_reply_of_its_question() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let climbers = climbers(&runtime, 3);
@@ -255,15 +253,18 @@ fn who_asked_is_told_alone() {
         }
         runtime.quiescence().wait();
         for index in 0..3 {
-            assert!(climbers.get(index).is_none(), "who panics is gone");
+            assert!(
+                climbers.get(index).is_none(),
+                "an element that panics is gone"
+            );
         }
-        // Who waits in an entry for the reply of one that falls, falls.
+        // An entry that waits for the reply of a panicking element panics, too.
         panics_were_meant();
     });
 }
 
 #[test]
-fn what_waits_for_one_that_panics_fails() {
+fn waits_for_a_panicking_element_fail() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let climbers = climbers(&runtime, 1);
@@ -283,7 +284,7 @@ fn what_waits_for_one_that_panics_fails() {
 }
 
 #[test]
-fn a_constructor_that_panics_fails_who_asks() {
+fn a_panicking_constructor_fails_questions() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let climber = runtime.chare::<Climber>(|_| fail_with(7));
@@ -291,13 +292,13 @@ fn a_constructor_that_panics_fails_who_asks() {
         let (there, here) = beside(ask, ask);
         assert!(there.is_err() && here.is_err());
         let votes = wait_for_votes(climbers(&runtime, 1));
-        assert!(votes.is_err(), "so is everybody else");
+        assert!(votes.is_err(), "all other waits fail, too");
     });
 }
 
-/// A message that was unwound did not count as done, and nobody was told of it.
+/// Regression: an unwound message was not counted as processed, and its panic was not reported.
 #[test]
-fn a_panic_beside_entries_is_told_too() {
+fn a_panic_outside_entries_is_reported() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let climbers = climbers(&runtime, 2);
@@ -305,7 +306,8 @@ fn a_panic_beside_entries_is_told_too() {
             0 => climbers.all().vote_badly(),
             1 => climbers.all().vote_then_fall(),
             2 => climbers.at(1).end_badly(),
-            // A reply that was dropped when the panic had come, unread, took the panic along.
+            // Regression: an unread reply that was dropped after the panic had arrived dropped the
+            // panic as well.
             3 => drop(climbers.at(1).fall_asked()),
             _ => climbers.at(1).carry(Loose),
         }
@@ -315,7 +317,7 @@ fn a_panic_beside_entries_is_told_too() {
 }
 
 #[test]
-fn what_waits_in_an_array_that_is_destroyed_fails() {
+fn waits_in_a_destroyed_array_fail() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let climbers = climbers(&runtime, 2);

@@ -1,4 +1,5 @@
-//! Elements that are put in while others reduce, move and are put in themselves: each takes part from the right reduction on.
+//! Elements that are inserted while other elements reduce, migrate and are inserted: each element
+//! takes part in reductions from the right one on.
 
 use raddle_chare::reduce::Count;
 use raddle_chare::{Array, Chares, Cx, chare, model};
@@ -23,7 +24,7 @@ struct Maker;
 
 #[chare]
 impl Maker {
-    /// Has all vote, moves the one before, and puts the next one in.
+    /// Makes all elements vote, moves the previous one, and inserts the next one.
     #[entry]
     fn all_vote(&mut self, cx: &mut Cx<Self>, voters: Array<Voter>, count: u64, to: usize) {
         for index in 0..count {
@@ -35,7 +36,7 @@ impl Maker {
         }
     }
 
-    /// Puts elements in that vote before the next is put in.
+    /// Inserts elements, each of which votes before the next one is inserted.
     #[entry]
     fn each_votes(&mut self, cx: &mut Cx<Self>, voters: Array<Voter>, from: u64) {
         for index in from..from + 3 {
@@ -45,7 +46,7 @@ impl Maker {
     }
 }
 
-/// An array whose root is on any worker.
+/// Creates an array. The setting chooses the worker of its root.
 fn voters(setting: &Setting, runtime: &raddle_runtime::Runtime) -> Array<Voter> {
     for _ in 0..setting.one_of(&[0, 1, 2]) {
         runtime.sparse_array::<Voter>();
@@ -54,7 +55,7 @@ fn voters(setting: &Setting, runtime: &raddle_runtime::Runtime) -> Array<Voter> 
 }
 
 #[test]
-fn who_is_put_in_takes_part_in_what_comes_after() {
+fn inserted_elements_take_part_in_later_reductions() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let workers = runtime.worker_count();
@@ -72,7 +73,7 @@ fn who_is_put_in_takes_part_in_what_comes_after() {
 }
 
 #[test]
-fn those_who_put_in_at_the_same_time_hold_up_nobody() {
+fn concurrent_insertions_do_not_block_reductions() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let workers = runtime.worker_count();

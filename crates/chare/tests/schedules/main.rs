@@ -1,7 +1,9 @@
-//! Seeded schedules of message-driven objects: `shuttle` runs them, on the shipped runtime, under thousands of schedules.
+//! Message-driven objects under seeded schedules: `shuttle` runs these tests on the shipped runtime
+//! under thousands of schedules.
 //!
-//! What a body asserts holds under every schedule; a schedule in which nobody can move fails by itself, so that whoever waits for ever is
-//! found. How a seed is run again stands in [`raddle_runtime::model::explore`].
+//! The assertions of a test must hold under every schedule. A schedule in which no thread can
+//! continue fails automatically, which finds endless waits. [`raddle_runtime::model::explore`]
+//! documents how to run a seed again.
 
 #![cfg(shuttle)]
 

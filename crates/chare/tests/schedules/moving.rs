@@ -1,4 +1,5 @@
-//! Elements move while messages for them are under way: none is lost, none comes twice, and the order of each sender stays.
+//! Elements migrate while messages to them are under way: no message is lost or duplicated, and the
+//! messages of each sender keep their order.
 
 use raddle_chare::{Chares, model};
 use raddle_runtime::model::explore::{Setting, beside, explore_some};
@@ -7,13 +8,13 @@ use raddle_runtime::{MailboxKind, Runtime};
 use crate::travellers::{Traveller, travellers, travellers_on_each};
 
 #[test]
-fn messages_find_an_element_that_moves() {
+fn messages_find_a_migrating_element() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let array = travellers(&runtime, 3, 4);
-        let hear = move || {
+        let receive = move || {
             for number in 0..3 {
-                array.at(0).hear(3, number);
+                array.at(0).receive(3, number);
             }
         };
         let here = || {
@@ -21,7 +22,7 @@ fn messages_find_an_element_that_moves() {
             array.at(0).go(1);
             array.at(2).tell(1, 2);
         };
-        beside(hear, here);
+        beside(receive, here);
         runtime.quiescence().wait();
         assert_eq!(array.at(0).counts().wait(), (vec![0, 2, 2, 3], 0));
         assert_eq!(array.at(0).place().wait(), 1 % runtime.worker_count());
@@ -33,9 +34,9 @@ fn messages_find_an_element_that_moves_on_and_back() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let array = travellers(&runtime, 2, 3);
-        let hear = move || {
+        let receive = move || {
             for number in 0..3 {
-                array.at(0).hear(2, number);
+                array.at(0).receive(2, number);
             }
         };
         let here = || {
@@ -44,7 +45,7 @@ fn messages_find_an_element_that_moves_on_and_back() {
             array.at(0).go(2);
             array.at(0).go(0);
         };
-        beside(hear, here);
+        beside(receive, here);
         runtime.quiescence().wait();
         assert_eq!(array.at(0).counts().wait(), (vec![0, 4, 3], 0));
     });
@@ -68,7 +69,7 @@ fn elements_that_move_at_the_same_time_find_each_other() {
 }
 
 #[test]
-fn what_is_sent_to_all_comes_once() {
+fn broadcasts_arrive_once() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let array = travellers(&runtime, 3, 1);
@@ -89,10 +90,10 @@ fn a_batch_leaves_and_reaches_several_workers() {
         let runtime = setting.runtime();
         let array = travellers(&runtime, 3, 4);
         let workers = runtime.worker_count();
-        let hear = move || {
+        let receive = move || {
             for number in 0..2 {
-                array.at(0).hear(3, number);
-                array.at(2).hear(3, number);
+                array.at(0).receive(3, number);
+                array.at(2).receive(3, number);
             }
         };
         let here = || {
@@ -102,13 +103,16 @@ fn a_batch_leaves_and_reaches_several_workers() {
             model::migrate(array, [(2, 1 % workers), (0, 0)]);
             array.all().call(1);
         };
-        beside(hear, here);
+        beside(receive, here);
         runtime.quiescence().wait();
-        for (index, heard) in [2, 0, 2].into_iter().enumerate() {
-            assert_eq!(array.at(index).counts().wait(), (vec![2, 2, 2, heard], 2));
+        for (index, received) in [2, 0, 2].into_iter().enumerate() {
+            assert_eq!(
+                array.at(index).counts().wait(),
+                (vec![2, 2, 2, received], 2)
+            );
         }
         assert_eq!(array.at(1).place().wait(), 2 % workers);
-        // Those that are back where they were are not passed over for having left.
+        // Elements that have returned are not skipped because they had left.
         array.all().call(2);
         runtime.quiescence().wait();
         for index in 0..3 {
@@ -117,16 +121,18 @@ fn a_batch_leaves_and_reaches_several_workers() {
     });
 }
 
-/// As in `setting`, but with three workers and a queue for each pair of them: there, messages of one worker can overtake those of another one.
+/// Builds a runtime as in `setting`, but with three workers and one queue for each pair of them. In
+/// this configuration, messages of one worker can overtake messages of another worker.
 fn in_pairs(setting: Setting) -> Runtime {
     let mut setting = setting;
     (setting.worker_count, setting.mailbox) = (3, MailboxKind::Pairs);
     setting.runtime()
 }
 
-/// Those that move send much, so that something of it still lies in the old worker's queues when the new one sends.
+/// Migrating elements send many messages, so that some messages are still in the queues of the old
+/// worker when the element sends from the new one.
 #[test]
-fn who_moves_does_not_overtake_what_he_has_sent() {
+fn a_migrating_element_does_not_overtake_its_own_messages() {
     explore_some(96, |setting| {
         let runtime = in_pairs(setting);
         let array = travellers_on_each(&runtime, 3);
@@ -143,9 +149,10 @@ fn who_moves_does_not_overtake_what_he_has_sent() {
     });
 }
 
-/// A message to all is under way to the new worker, behind others, when the element that has had it at its old one comes.
+/// A broadcast is under way to the new worker, behind other messages, when an element arrives that
+/// has already received the broadcast on its old worker.
 #[test]
-fn what_is_sent_to_all_comes_once_to_who_overtakes_it() {
+fn a_broadcast_arrives_once_at_an_element_that_overtakes_it() {
     explore_some(96, |setting| {
         let runtime = in_pairs(setting);
         let array = travellers_on_each(&runtime, 3);
@@ -160,19 +167,20 @@ fn what_is_sent_to_all_comes_once_to_who_overtakes_it() {
 }
 
 #[test]
-fn an_element_that_is_still_to_be_made_moves_too() {
+fn an_element_may_migrate_before_it_is_created() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
-        // New elements are told by their array's root in which reduction they begin, and those of several arrays have different roots.
+        // The root of an array tells a new element its first reduction. The arrays have different
+        // roots.
         for _ in 0..setting.one_of(&[0, 1, 2]) {
             runtime.sparse_array::<Traveller>();
         }
         let array = runtime.sparse_array::<Traveller>();
         let (workers, to) = (runtime.worker_count(), setting.one_of(&[0, 1, 2]));
         array.insert_on(workers - 1, 0, |_| Traveller::new(3));
-        let hear = move || {
+        let receive = move || {
             for number in 0..2 {
-                array.at(0).hear(2, number);
+                array.at(0).receive(2, number);
             }
             array.insert(1, |_| Traveller::new(3));
             array.at(1).tell(1, 2);
@@ -185,7 +193,7 @@ fn an_element_that_is_still_to_be_made_moves_too() {
             }
             model::migrate(array, [(0, to % workers)]);
         };
-        beside(hear, here);
+        beside(receive, here);
         runtime.quiescence().wait();
         assert_eq!(array.at(0).counts().wait(), (vec![0, 2, 2], 3));
         assert_eq!(array.at(0).place().wait(), to % workers);
@@ -194,7 +202,7 @@ fn an_element_that_is_still_to_be_made_moves_too() {
 }
 
 #[test]
-fn elements_end_on_the_way() {
+fn elements_may_end_while_they_migrate() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let array = travellers(&runtime, 3, 1);
@@ -222,7 +230,7 @@ fn elements_end_on_the_way() {
 }
 
 #[test]
-fn an_element_that_ends_as_it_is_made_holds_up_nobody_who_moves() {
+fn an_element_that_ends_in_its_constructor_does_not_block_migrations() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         for _ in 0..setting.one_of(&[0, 1, 2]) {

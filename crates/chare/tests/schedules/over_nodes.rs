@@ -1,5 +1,7 @@
-//! Programs over nodes, all of them in one schedule: elements move from node to node while they are asked, called together and ended; none of it is lost, none
-//! comes twice, and the order of each sender stays. What is sent to elements that are always on the way is in [`crate::over_nodes_wander`].
+//! Programs on several nodes, all in one schedule: elements migrate between nodes while they
+//! receive questions and broadcasts and end. No message is lost or duplicated, and the messages of
+//! each sender keep their order. [`crate::over_nodes_wander`] tests messages to elements that
+//! migrate all the time.
 
 use raddle_chare::model::{self, Nodes};
 use raddle_chare::nodes::{Progress, Setup};
@@ -8,11 +10,12 @@ use raddle_runtime::Runtime;
 use raddle_runtime::model::explore::{Setting, explore_some};
 use serde::{Deserialize, Serialize};
 
-/// Seeds of a test.
+/// The number of seeds of a test.
 pub(crate) const SEEDS: usize = 24;
 const COUNT: usize = 3;
 
-/// Two or three nodes of one or two workers, on each of which somebody else receives for other seeds.
+/// Returns two or three nodes of one or two workers. The seed chooses the progress mode of each
+/// node.
 pub(crate) fn nodes_of(setting: Setting) -> Nodes {
     Nodes {
         nodes: setting.one_of(&[2, 3]),
@@ -23,7 +26,7 @@ pub(crate) fn nodes_of(setting: Setting) -> Nodes {
     }
 }
 
-/// Runs a program on the nodes that a setting has.
+/// Runs a program on the nodes of a setting.
 pub(crate) fn over_nodes<S, R>(
     setting: Setting,
     setup: impl Fn(&Setup<'_>) -> S + Clone + Send + 'static,
@@ -32,7 +35,7 @@ pub(crate) fn over_nodes<S, R>(
     over(nodes_of(setting), setting, setup, main)
 }
 
-/// The same on nodes of a test's own.
+/// Runs a program on nodes that the test chooses.
 pub(crate) fn over<S, R>(
     nodes: Nodes,
     setting: Setting,
@@ -43,30 +46,30 @@ pub(crate) fn over<S, R>(
     model::over_nodes(nodes, build, setup, main)
 }
 
-/// Options of an array whose elements are dealt to the workers of all nodes.
+/// Returns the options of an array with elements that are dealt to the workers of all nodes.
 pub(crate) fn dealt(setup: &Setup<'_>, count: usize) -> ArrayOptions<usize> {
     let workers = setup.node_count() * setup.runtime().worker_count();
     ArrayOptions::new(count).placed(move |index| index % workers)
 }
 
-/// Where an element is, of the workers of all nodes.
+/// Returns the number of the worker of an element, counted over all nodes.
 pub(crate) fn place<T: raddle_chare::Chare>(cx: &Cx<T>) -> usize {
     cx.node() * cx.worker_count() + cx.worker()
 }
 
-/// Chance that goes with an element.
+/// A random number generator that migrates with its element.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// Others for other settings and elements.
+    /// Creates a generator with a different sequence for each setting and element.
     pub(crate) fn new(setting: Setting, index: usize) -> Self {
         let numbers: [u64; 29] = std::array::from_fn(|number| number as u64);
         let number = setting.one_of(&numbers) * 64 + index as u64 + 1;
         Self(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// A worker of all those of all nodes.
+    /// Chooses one of the workers of all nodes.
     pub(crate) fn worker<T: raddle_chare::Chare>(&mut self, cx: &Cx<T>) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -75,24 +78,25 @@ impl Dice {
     }
 }
 
-/// Hears numbered messages, and sees to it that they come in order.
+/// Receives numbered messages and checks that they arrive in order.
 #[derive(Serialize, Deserialize)]
 struct Walker {
     dice: Dice,
-    /// The number of the next message from each sender: the elements, and the threads outside as one more.
+    /// The number of the next message of each sender: the elements, and all outside threads as one
+    /// more sender.
     next: Vec<u32>,
-    /// Messages to all from each, whose numbers are among those.
+    /// The number of broadcasts of each sender. Their numbers are part of the same sequence.
     called: Vec<u32>,
     sent: u32,
 }
 
 #[chare(nodes, state)]
 impl Walker {
-    /// Sends to all, then goes somewhere, `left` times.
+    /// Sends to all elements and migrates to a random worker, `left` times.
     #[entry]
     fn walk(&mut self, cx: &mut Cx<Self>, left: u32) {
         for to in 0..COUNT {
-            cx.array().at(to).hear(cx.index(), self.sent);
+            cx.array().at(to).receive(cx.index(), self.sent);
         }
         self.sent += 1;
         cx.migrate_to(self.dice.worker(cx));
@@ -101,11 +105,11 @@ impl Walker {
         }
     }
 
-    /// Calls all between two messages to each, then goes somewhere, `left` times.
+    /// Sends a broadcast between two messages to each element, then migrates, `left` times.
     #[entry]
     fn call_all(&mut self, cx: &mut Cx<Self>, left: u32) {
         for to in 0..COUNT {
-            cx.array().at(to).hear(cx.index(), self.sent);
+            cx.array().at(to).receive(cx.index(), self.sent);
         }
         cx.all().call(cx.index(), self.sent + 1);
         self.sent += 2;
@@ -116,7 +120,7 @@ impl Walker {
     }
 
     #[entry]
-    fn hear(&mut self, from: usize, number: u32) {
+    fn receive(&mut self, from: usize, number: u32) {
         assert_eq!(self.next[from], number, "from {from}");
         self.next[from] += 1;
     }
@@ -133,14 +137,15 @@ impl Walker {
         cx.migrate_to(worker % (cx.worker_count() * cx.node_count()));
     }
 
-    /// Replies, and goes.
+    /// Replies and migrates.
     #[entry]
     fn double(&mut self, cx: &mut Cx<Self>, number: u32) -> u32 {
         cx.migrate_to(self.dice.worker(cx));
         2 * number
     }
 
-    /// Asks all others one after the other, who ask nobody meanwhile, and goes when it has their replies.
+    /// Asks all other elements one after the other and migrates after their replies. The other
+    /// elements ask no questions meanwhile.
     #[entry]
     async fn ask(&mut self, cx: &mut Cx<Self>, number: u32) -> u32 {
         let mut sum = 0;
@@ -151,7 +156,7 @@ impl Walker {
         sum
     }
 
-    /// Asks one, and goes; replies 0 when that has ended.
+    /// Asks one element and migrates. Replies 0 if that element has ended.
     #[entry]
     async fn ask_one(&mut self, cx: &mut Cx<Self>, to: usize) -> u32 {
         let doubled = match cx.array().get(to) {
@@ -195,13 +200,13 @@ fn stories(walkers: Array<Walker>) -> Vec<(Vec<u32>, Vec<u32>)> {
 }
 
 #[test]
-fn messages_of_each_sender_come_in_order_to_elements_that_move_meanwhile() {
+fn messages_of_each_sender_arrive_in_order_at_migrating_elements() {
     explore_some(SEEDS, |setting| {
         over_nodes(setting, walkers(setting), |runtime, walkers| {
             walkers.all().walk(3);
             for number in 0..4 {
                 for to in 0..COUNT {
-                    walkers.at(to).hear(COUNT, number);
+                    walkers.at(to).receive(COUNT, number);
                 }
             }
             runtime.quiescence().wait();
@@ -213,7 +218,7 @@ fn messages_of_each_sender_come_in_order_to_elements_that_move_meanwhile() {
 }
 
 #[test]
-fn what_is_sent_to_all_comes_once_and_in_order_to_elements_that_move_meanwhile() {
+fn broadcasts_arrive_once_and_in_order_at_migrating_elements() {
     explore_some(SEEDS, |setting| {
         over_nodes(setting, walkers(setting), |runtime, walkers| {
             walkers.at(1).call_all(2);
@@ -221,7 +226,7 @@ fn what_is_sent_to_all_comes_once_and_in_order_to_elements_that_move_meanwhile()
             for number in 0..3 {
                 walkers.all().call(COUNT, 2 * number);
                 for to in 0..COUNT {
-                    walkers.at(to).hear(COUNT, 2 * number + 1);
+                    walkers.at(to).receive(COUNT, 2 * number + 1);
                 }
             }
             walkers.at(2).go(0);
@@ -235,7 +240,7 @@ fn what_is_sent_to_all_comes_once_and_in_order_to_elements_that_move_meanwhile()
 }
 
 #[test]
-fn replies_find_who_asks_and_asynchronous_entries_end_before_their_element_goes() {
+fn replies_arrive_and_asynchronous_entries_end_before_their_element_migrates() {
     explore_some(SEEDS, |setting| {
         over_nodes(setting, walkers(setting), |_, walkers| {
             let asked = [1, 2].map(|number| walkers.at(0).ask(number));
@@ -246,9 +251,9 @@ fn replies_find_who_asks_and_asynchronous_entries_end_before_their_element_goes(
     });
 }
 
-/// Whoever asks is told that it has ended, if it was sooner; all others go on.
+/// Questions that arrive after the end fail. All other elements continue.
 #[test]
-fn an_element_may_end_while_it_moves_and_is_asked() {
+fn an_element_may_end_while_it_migrates_and_receives_questions() {
     explore_some(SEEDS, |setting| {
         over_nodes(setting, walkers(setting), |runtime, walkers| {
             let ending = walkers.at(1);
@@ -270,7 +275,7 @@ fn an_element_may_end_while_it_moves_and_is_asked() {
 }
 
 #[test]
-fn arrays_may_be_destroyed_while_elements_move() {
+fn arrays_may_be_destroyed_while_elements_migrate() {
     explore_some(SEEDS, |setting| {
         let both = move |setup: &Setup<'_>| (walkers(setting)(setup), walkers(setting)(setup));
         over_nodes(setting, both, |runtime, (walkers, doomed)| {
@@ -288,13 +293,13 @@ fn arrays_may_be_destroyed_while_elements_move() {
     });
 }
 
-/// Of the array of its own node alone.
-struct Homebody {
+/// An element of an array that exists on its own node only.
+struct Local {
     moves: u32,
 }
 
 #[chare]
-impl Homebody {
+impl Local {
     #[entry]
     fn go_round(&mut self, cx: &mut Cx<Self>, left: u32) {
         self.moves += 1;
@@ -311,10 +316,10 @@ impl Homebody {
 }
 
 #[test]
-fn arrays_of_one_node_move_beside_those_of_all() {
+fn arrays_of_one_node_migrate_beside_arrays_of_all_nodes() {
     explore_some(SEEDS, |setting| {
         over_nodes(setting, walkers(setting), |runtime, walkers| {
-            let own = runtime.array(2, |_| Homebody { moves: 0 });
+            let own = runtime.array(2, |_| Local { moves: 0 });
             own.all().go_round(2);
             walkers.all().walk(2);
             runtime.quiescence().wait();

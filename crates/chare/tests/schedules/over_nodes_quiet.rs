@@ -1,5 +1,5 @@
-//! Quiescence over nodes is told when no letter and no message is under way at any of them, never before, and always in the end; arrays are balanced over
-//! all nodes.
+//! Quiescence over several nodes is reported when no wire message and no message is under way on
+//! any node, never before, and always in the end. Arrays are balanced over all nodes.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -15,46 +15,48 @@ use crate::over_nodes::{Dice, SEEDS, dealt, over_nodes, place};
 
 const COUNT: usize = 3;
 
-/// What elements of all nodes count together, who know it by a number since they go as bytes.
+/// Counters that elements of all nodes share. Elements refer to a counter by its number, because
+/// they cross nodes as bytes.
 ///
-/// The lock is one of `std`: no schedule sees it, and nobody gives way to another thread under it.
+/// The lock is the one of `std`: it is invisible to the schedules, and no thread yields while it
+/// holds the lock.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Tally(usize);
+struct Counter(usize);
 
-static TALLIES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+static COUNTERS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
-impl Tally {
+impl Counter {
     fn with<R>(call: impl FnOnce(&mut BTreeMap<usize, usize>) -> R) -> R {
-        call(&mut TALLIES.lock().expect("nothing panics under this lock"))
+        call(&mut COUNTERS.lock().expect("nothing panics under this lock"))
     }
 
     fn new() -> Self {
-        Self::with(|tallies| {
-            let number = tallies.last_key_value().map_or(0, |(last, _)| last + 1);
-            tallies.insert(number, 0);
+        Self::with(|counters| {
+            let number = counters.last_key_value().map_or(0, |(last, _)| last + 1);
+            counters.insert(number, 0);
             Self(number)
         })
     }
 
     fn add(self) {
-        Self::with(|tallies| *tallies.entry(self.0).or_default() += 1);
+        Self::with(|counters| *counters.entry(self.0).or_default() += 1);
     }
 
     fn get(self) -> usize {
-        Self::with(|tallies| tallies[&self.0])
+        Self::with(|counters| counters[&self.0])
     }
 }
 
-/// Sends on what it is sent, and counts it.
+/// Forwards and counts messages.
 #[derive(Serialize, Deserialize)]
 struct Relay {
     dice: Dice,
-    tally: Tally,
+    counter: Counter,
 }
 
 #[chare(nodes, state)]
 impl Relay {
-    /// Sends to both others, who have `left - 1`, and counts.
+    /// Sends to both other elements with `left - 1`, and counts.
     #[entry]
     fn run(&mut self, cx: &mut Cx<Self>, left: u32) {
         if left > 0 {
@@ -62,10 +64,10 @@ impl Relay {
                 cx.array().at((cx.index() + other) % COUNT).run(left - 1);
             }
         }
-        self.tally.add();
+        self.counter.add();
     }
 
-    /// The same, and goes somewhere.
+    /// Does the same and migrates to a random worker.
     #[entry]
     fn run_and_go(&mut self, cx: &mut Cx<Self>, left: u32) {
         if left > 0 {
@@ -76,17 +78,17 @@ impl Relay {
                     .run_and_go(left - 1);
             }
         }
-        self.tally.add();
+        self.counter.add();
     }
 
-    /// Replies how many have been counted when all is quiet.
+    /// Returns the count at quiescence.
     #[entry]
     async fn wait(&mut self, cx: &mut Cx<Self>) -> usize {
         cx.quiescence().await;
-        self.tally.get()
+        self.counter.get()
     }
 
-    /// Waits `times` times.
+    /// Waits for quiescence `times` times.
     #[entry]
     async fn wait_often(&mut self, cx: &mut Cx<Self>, times: usize) {
         for _ in 0..times {
@@ -95,15 +97,15 @@ impl Relay {
     }
 }
 
-/// Two arrays that count together: one runs, the other waits.
+/// Creates two arrays with a common counter: one runs, the other waits.
 type Relays = (Array<Relay>, Array<Relay>);
 
-fn relays(setting: Setting, tally: Tally) -> impl Fn(&Setup<'_>) -> Relays + Clone + Send {
+fn relays(setting: Setting, counter: Counter) -> impl Fn(&Setup<'_>) -> Relays + Clone + Send {
     move |setup| {
         let array = || {
             setup.array_with(dealt(setup, COUNT), move |index| Relay {
                 dice: Dice::new(setting, index),
-                tally,
+                counter,
             })
         };
         (array(), array())
@@ -111,14 +113,14 @@ fn relays(setting: Setting, tally: Tally) -> impl Fn(&Setup<'_>) -> Relays + Clo
 }
 
 #[test]
-fn all_is_done_at_all_nodes_when_it_is_told() {
+fn quiescence_is_reported_after_all_nodes_are_done() {
     explore_some(2 * SEEDS, |setting| {
-        let tally = Tally::new();
-        over_nodes(setting, relays(setting, tally), |runtime, (relays, _)| {
+        let counter = Counter::new();
+        over_nodes(setting, relays(setting, counter), |runtime, (relays, _)| {
             for round in 1..=2 {
                 relays.at(round).run(3);
                 runtime.quiescence().wait();
-                assert_eq!(tally.get(), 15 * round);
+                assert_eq!(counter.get(), 15 * round);
             }
             runtime.quiescence().wait();
         });
@@ -126,64 +128,64 @@ fn all_is_done_at_all_nodes_when_it_is_told() {
 }
 
 #[test]
-fn what_moves_is_under_way() {
+fn migrating_elements_prevent_quiescence() {
     explore_some(SEEDS, |setting| {
-        let tally = Tally::new();
-        over_nodes(setting, relays(setting, tally), |runtime, (relays, _)| {
+        let counter = Counter::new();
+        over_nodes(setting, relays(setting, counter), |runtime, (relays, _)| {
             relays.at(1).run_and_go(2);
             runtime.quiescence().wait();
-            assert_eq!(tally.get(), 7);
+            assert_eq!(counter.get(), 7);
         });
     });
 }
 
 #[test]
-fn it_is_told_at_all_nodes() {
+fn quiescence_is_reported_on_all_nodes() {
     explore_some(SEEDS, |setting| {
-        let tally = Tally::new();
+        let counter = Counter::new();
         over_nodes(
             setting,
-            relays(setting, tally),
+            relays(setting, counter),
             |runtime, (relays, waiting)| {
                 relays.at(0).run(2);
-                let told = [0, 1, 2].map(|at| waiting.at(at).wait());
+                let replies = [0, 1, 2].map(|at| waiting.at(at).wait());
                 runtime.quiescence().wait();
-                assert_eq!(tally.get(), 7);
-                assert_eq!(told.map(Reply::wait), [7; 3]);
+                assert_eq!(counter.get(), 7);
+                assert_eq!(replies.map(Reply::wait), [7; 3]);
             },
         );
     });
 }
 
 #[test]
-fn who_begins_to_wait_is_not_told_of_what_was_before() {
+fn a_new_wait_is_not_ended_by_earlier_quiescence() {
     explore_some(SEEDS, |setting| {
-        let tally = Tally::new();
+        let counter = Counter::new();
         over_nodes(
             setting,
-            relays(setting, tally),
+            relays(setting, counter),
             |runtime, (relays, waiting)| {
                 waiting.at(1).wait_often(6);
                 for round in 1..=3 {
                     relays.at(round % COUNT).run(1);
                     runtime.quiescence().wait();
-                    assert_eq!(tally.get(), 3 * round);
+                    assert_eq!(counter.get(), 3 * round);
                 }
             },
         );
     });
 }
 
-/// Goes where it is dealt to.
+/// Migrates to the worker that the strategy chooses.
 #[derive(Serialize, Deserialize)]
 struct Load {
     turns: u32,
-    heard: u32,
+    received: u32,
 }
 
 #[chare(nodes, state)]
 impl Load {
-    /// To the point where elements move.
+    /// Reaches the balancing point.
     #[entry]
     fn turn(&mut self, cx: &mut Cx<Self>) {
         self.turns += 1;
@@ -191,18 +193,18 @@ impl Load {
     }
 
     #[entry]
-    fn hear(&mut self, number: u32) {
-        assert_eq!(self.heard, number);
-        self.heard += 1;
+    fn receive(&mut self, number: u32) {
+        assert_eq!(self.received, number);
+        self.received += 1;
     }
 
     #[entry]
     fn story(&self, cx: &mut Cx<Self>) -> (usize, u32, u32) {
-        (place(cx), self.turns, self.heard)
+        (place(cx), self.turns, self.received)
     }
 }
 
-/// Deals elements to workers in turn, beginning with another one each time.
+/// Deals elements to the workers round robin. Each balancing begins with the next worker.
 struct Deal;
 
 impl Strategy for Deal {
@@ -222,13 +224,13 @@ impl Strategy for Deal {
 }
 
 #[test]
-fn elements_go_to_the_workers_that_the_strategy_names() {
+fn elements_migrate_to_the_workers_chosen_by_the_strategy() {
     explore_some(SEEDS, |setting| {
         let loads = |setup: &Setup<'_>| {
             let options = ArrayOptions::new(COUNT).placed(|_| 0);
             let loads = setup.array_with(options.balanced(Balancing::new(Deal)), |_| Load {
                 turns: 0,
-                heard: 0,
+                received: 0,
             });
             let workers = setup.runtime().worker_count() * setup.node_count();
             (loads, workers)
@@ -237,13 +239,13 @@ fn elements_go_to_the_workers_that_the_strategy_names() {
             for turn in 1..=2_usize {
                 loads.all().turn();
                 for at in 0..COUNT {
-                    loads.at(at).hear(2 * (turn as u32 - 1));
-                    loads.at(at).hear(2 * turn as u32 - 1);
+                    loads.at(at).receive(2 * (turn as u32 - 1));
+                    loads.at(at).receive(2 * turn as u32 - 1);
                 }
                 runtime.quiescence().wait();
                 for at in 0..COUNT {
-                    let (turns, heard) = (turn as u32, 2 * turn as u32);
-                    let expected = ((turn + at) % workers, turns, heard);
+                    let (turns, received) = (turn as u32, 2 * turn as u32);
+                    let expected = ((turn + at) % workers, turns, received);
                     assert_eq!(loads.at(at).story().wait(), expected);
                 }
             }

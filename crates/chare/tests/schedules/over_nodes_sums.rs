@@ -1,4 +1,5 @@
-//! Reductions and scans of elements that move from node to node meanwhile, or end: each has the contributions that belong to it.
+//! Reductions and scans of elements that migrate between nodes or end meanwhile: each result
+//! consists of exactly the contributions that belong to it.
 
 use raddle_chare::nodes::Setup;
 use raddle_chare::reduce::{Concat, Sum};
@@ -10,17 +11,17 @@ use crate::over_nodes::{Dice, SEEDS, dealt, over_nodes};
 
 const COUNT: u64 = 3;
 
-/// Takes part in sums.
+/// An element that takes part in sums.
 #[derive(Serialize, Deserialize)]
 struct Adder {
     dice: Dice,
-    /// Results that it has seen.
+    /// The results that it has received.
     seen: u64,
 }
 
 #[chare(nodes, state)]
 impl Adder {
-    /// Contributes, and goes somewhere, `left` times.
+    /// Contributes and migrates to a random worker, `left` times.
     #[entry]
     fn add_up(&mut self, cx: &mut Cx<Self>, left: u64) {
         cx.contribute(Sum(10 * left + cx.index() as u64));
@@ -30,14 +31,14 @@ impl Adder {
         }
     }
 
-    /// Contributes for the last time.
+    /// Contributes for the last time and ends.
     #[entry]
     fn add_and_leave(&mut self, cx: &mut Cx<Self>, number: u64) {
         cx.contribute(Sum(10 * number + cx.index() as u64));
         cx.end();
     }
 
-    /// Waits for the sum of all indices, and goes somewhere, `left` times.
+    /// Waits for the sum of all indices and migrates to a random worker, `left` times.
     #[entry]
     async fn agree(&mut self, cx: &mut Cx<Self>, left: u64) {
         let sum: u64 = cx.reduce(Sum(cx.index() as u64 + left)).await;
@@ -49,7 +50,7 @@ impl Adder {
         }
     }
 
-    /// Scans, and goes somewhere, `left` times.
+    /// Performs a scan and migrates to a random worker, `left` times.
     #[entry]
     async fn scan(&mut self, cx: &mut Cx<Self>, left: u64) {
         let index = cx.index() as u64;
@@ -86,7 +87,7 @@ fn all_have_seen(adders: Array<Adder>, count: u64) {
 }
 
 #[test]
-fn elements_contribute_while_they_move() {
+fn elements_may_contribute_while_they_migrate() {
     explore_some(SEEDS, |setting| {
         over_nodes(setting, adders(setting), |runtime, adders| {
             adders.all().add_up(3);
@@ -99,7 +100,7 @@ fn elements_contribute_while_they_move() {
 }
 
 #[test]
-fn an_element_that_ends_contributes_to_what_came_before() {
+fn contributions_before_the_end_of_an_element_count() {
     explore_some(SEEDS, |setting| {
         over_nodes(setting, adders(setting), |runtime, adders| {
             adders.at(0).add_up(3);
@@ -115,7 +116,7 @@ fn an_element_that_ends_contributes_to_what_came_before() {
 }
 
 #[test]
-fn results_come_to_elements_that_move_on() {
+fn results_arrive_at_migrating_elements() {
     explore_some(SEEDS, |setting| {
         over_nodes(setting, adders(setting), |runtime, adders| {
             adders.all().agree(3);
@@ -126,7 +127,7 @@ fn results_come_to_elements_that_move_on() {
 }
 
 #[test]
-fn elements_scan_while_they_move() {
+fn elements_may_scan_while_they_migrate() {
     explore_some(SEEDS, |setting| {
         over_nodes(setting, adders(setting), |runtime, adders| {
             adders.all().scan(2);

@@ -1,4 +1,5 @@
-//! Elements that are always on the way from node to node, or say that they go and stay where they are, while workers and threads of all kinds send to them.
+//! Elements that migrate between nodes all the time, or request a migration to their own place,
+//! while workers and threads of all kinds send to them.
 
 use raddle_chare::model::Nodes;
 use raddle_chare::nodes::{Progress, Setup};
@@ -8,14 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::over_nodes::{Dice, SEEDS, dealt, nodes_of, over};
 
-/// Who wander.
+/// The number of elements that wander.
 const COUNT: usize = 2;
-/// Who cry: one on each worker, of up to four. Two threads outside are senders too.
+/// The number of elements that only send: one on each of up to four workers. Two outside threads
+/// send as well.
 const CRIERS: usize = 4;
 const OUTSIDE: usize = COUNT + CRIERS;
 const SENDERS: usize = OUTSIDE + 2;
 
-/// Hears numbered messages, sees to it that those of each sender come in order, and goes on and on.
+/// Receives numbered messages, checks that those of each sender arrive in order, and migrates all
+/// the time.
 #[derive(Serialize, Deserialize)]
 struct Wanderer {
     dice: Dice,
@@ -25,7 +28,7 @@ struct Wanderer {
 
 #[chare(nodes, state)]
 impl Wanderer {
-    /// Goes somewhere, or stays, `left` times.
+    /// Migrates to a random worker or stays, `left` times.
     #[entry]
     fn wander(&mut self, cx: &mut Cx<Self>, left: u32) {
         cx.migrate_to(self.dice.worker(cx));
@@ -34,12 +37,12 @@ impl Wanderer {
         }
     }
 
-    /// Sends several messages to each before it goes.
+    /// Sends several messages to each element before it migrates.
     #[entry]
     fn wander_and_tell(&mut self, cx: &mut Cx<Self>, left: u32) {
         for _ in 0..4 {
             for to in 0..COUNT {
-                cx.array().at(to).hear(cx.index(), self.sent);
+                cx.array().at(to).receive(cx.index(), self.sent);
             }
             self.sent += 1;
         }
@@ -49,11 +52,11 @@ impl Wanderer {
         }
     }
 
-    /// Sends to the first, and goes from the second node to the first, or back.
+    /// Sends to the first element, and migrates from the second node to the first or back.
     #[entry]
     fn tell_and_go(&mut self, cx: &mut Cx<Self>, left: u32) {
         for _ in 0..4 {
-            cx.array().at(0).hear(cx.index(), self.sent);
+            cx.array().at(0).receive(cx.index(), self.sent);
             self.sent += 1;
         }
         cx.migrate_to(1 - cx.node());
@@ -63,7 +66,7 @@ impl Wanderer {
     }
 
     #[entry]
-    fn hear(&mut self, from: usize, number: u32) {
+    fn receive(&mut self, from: usize, number: u32) {
         assert_eq!(self.next[from], number, "from {from}");
         self.next[from] += 1;
     }
@@ -74,7 +77,7 @@ impl Wanderer {
     }
 }
 
-/// Sends to those who wander, and stays.
+/// Sends to the wandering elements and never migrates.
 struct Crier {
     wanderers: Array<Wanderer>,
     sent: u32,
@@ -85,7 +88,7 @@ impl Crier {
     #[entry]
     fn cry(&mut self, cx: &mut Cx<Self>, left: u32) {
         for to in 0..COUNT {
-            self.wanderers.at(to).hear(COUNT + cx.index(), self.sent);
+            self.wanderers.at(to).receive(COUNT + cx.index(), self.sent);
         }
         self.sent += 1;
         if left > 1 {
@@ -108,7 +111,7 @@ fn criers(setting: Setting) -> impl Fn(&Setup<'_>) -> Criers + Clone + Send + 's
     }
 }
 
-/// Two nodes, on which workers may be slow while others receive.
+/// Returns two nodes with workers that may be slow while other threads receive.
 fn two(setting: Setting) -> Nodes {
     let nodes = nodes_of(setting);
     let progress = match nodes.workers {
@@ -122,16 +125,17 @@ fn two(setting: Setting) -> Nodes {
     }
 }
 
-fn have_heard(wanderers: Array<Wanderer>, expected: [u32; SENDERS]) {
+fn check_received(wanderers: Array<Wanderer>, expected: [u32; SENDERS]) {
     for at in 0..COUNT {
         assert_eq!(wanderers.at(at).next().wait(), expected);
     }
 }
 
-/// Whatever is late for a batch of moves is not taken for a part of the next. (A marker that is late, at a node that no element left after all, was counted for the next once, which programs
-/// on real cores found; no schedule makes one so late.)
+/// A late message of one batch of migrations is not mistaken for a part of the next batch.
+/// (Regression: a late marker, on a node that no element left in the end, was counted for the next
+/// batch. Programs on real cores found this bug. No schedule delays a marker that long.)
 #[test]
-fn who_sends_all_the_time_is_heard_in_order() {
+fn messages_of_continuous_senders_arrive_in_order() {
     explore_some(2 * SEEDS, |setting| {
         over(
             two(setting),
@@ -141,14 +145,14 @@ fn who_sends_all_the_time_is_heard_in_order() {
                 wanderers.all().wander(8);
                 criers.all().cry(12);
                 runtime.quiescence().wait();
-                have_heard(wanderers, [0, 0, 12, 12, 12, 12, 0, 0]);
+                check_received(wanderers, [0, 0, 12, 12, 12, 12, 0, 0]);
             },
         );
     });
 }
 
 #[test]
-fn who_sends_on_the_way_is_heard_in_order() {
+fn messages_of_migrating_senders_arrive_in_order() {
     explore_some(2 * SEEDS, |setting| {
         over(
             two(setting),
@@ -157,16 +161,17 @@ fn who_sends_on_the_way_is_heard_in_order() {
             |runtime, (wanderers, _)| {
                 wanderers.all().wander_and_tell(4);
                 runtime.quiescence().wait();
-                have_heard(wanderers, [16, 16, 0, 0, 0, 0, 0, 0]);
+                check_received(wanderers, [16, 16, 0, 0, 0, 0, 0, 0]);
             },
         );
     });
 }
 
-/// A thread that is no worker finds where an element is, and its letter goes when that may have changed: the more so when it waits for another's that has
-/// no room.
+/// A thread that is no worker looks up the place of an element, which may have changed when its
+/// wire message is sent. This is more likely if the thread waits for another wire message that does
+/// not fit into the buffer.
 #[test]
-fn threads_outside_of_all_workers_are_heard_in_order() {
+fn messages_of_outside_threads_arrive_in_order() {
     explore_some(2 * SEEDS, |setting| {
         let nodes = Nodes {
             capacity: 1,
@@ -180,29 +185,31 @@ fn threads_outside_of_all_workers_are_heard_in_order() {
                 let send = move |from: usize| {
                     for number in 0..12 {
                         for to in 0..COUNT {
-                            wanderers.at(to).hear(from, number);
+                            wanderers.at(to).receive(from, number);
                         }
                     }
                 };
                 wanderers.all().wander(8);
                 beside(move || send(OUTSIDE), || send(OUTSIDE + 1));
                 runtime.quiescence().wait();
-                have_heard(wanderers, [0, 0, 0, 0, 0, 0, 12, 12]);
+                check_received(wanderers, [0, 0, 0, 0, 0, 0, 12, 12]);
             },
         );
     });
 }
 
-/// What an element has sent from where it was may still be on its way, to a node that has nothing else to do with its move, when it sends from elsewhere. (Without the question and answer
-/// that see to this no schedule has failed yet.)
+/// Messages that an element sent from its old place may still be under way when it sends from its
+/// new place. Their receiver may be on a node that is not involved in the migration. (Without the
+/// question and answer that preserve the order, no schedule has failed yet.)
 #[test]
-fn who_goes_on_does_not_overtake_what_it_has_sent() {
+fn a_migrating_element_does_not_overtake_its_own_messages() {
     explore_some(2 * SEEDS, |setting| {
         let nodes = Nodes {
             nodes: 3,
             workers: 1,
             capacity: 32,
-            // The worker of the second node: between those of a port 0 and of the threads outside.
+            // The worker of the second node: its port is between those of port 0 and of the outside
+            // threads.
             slow: 4,
             ..nodes_of(setting)
         };

@@ -1,5 +1,6 @@
-//! Messages with priorities: those of one sender and one priority keep their order, also to elements that move and in node groups, where the
-//! most urgent of those that wait is the next; none is lost.
+//! Messages with priorities: messages of one sender and one priority keep their order, also to
+//! migrating elements and in node groups. A node group processes the most urgent waiting message
+//! next. No message is lost.
 
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, NodeGroup, chare};
 use raddle_runtime::Runtime;
@@ -7,19 +8,19 @@ use raddle_runtime::model::explore::{beside, explore_some};
 
 const PRIORITIES: [i32; 3] = [-1, 0, 2];
 
-/// Hears numbered messages of several priorities.
+/// Receives numbered messages of several priorities.
 struct Listener {
-    /// By sender and priority, how many have come.
-    heard: Vec<[u32; 3]>,
+    /// The number of received messages by sender and priority.
+    received: Vec<[u32; 3]>,
 }
 
 #[chare]
 impl Listener {
     #[entry]
-    fn hear(&mut self, from: usize, rank: usize, number: u32) {
-        let heard = &mut self.heard[from][rank];
-        assert_eq!(*heard, number, "from {from}, {rank}");
-        *heard += 1;
+    fn receive(&mut self, from: usize, rank: usize, number: u32) {
+        let received = &mut self.received[from][rank];
+        assert_eq!(*received, number, "from {from}, {rank}");
+        *received += 1;
     }
 
     #[entry]
@@ -43,40 +44,40 @@ impl Listener {
     }
 
     #[entry]
-    fn heard(&self) -> Vec<[u32; 3]> {
-        self.heard.clone()
+    fn received(&self) -> Vec<[u32; 3]> {
+        self.received.clone()
     }
 }
 
 fn speak(to: ListenerProxy, from: usize) {
     for number in 0..2 {
         for (rank, priority) in PRIORITIES.into_iter().enumerate() {
-            to.with_priority(priority).hear(from, rank, number);
+            to.with_priority(priority).receive(from, rank, number);
         }
     }
 }
 
-/// Says each thing to one of all elements, and then the next to all.
+/// Sends messages alternately to one element and to all elements.
 fn speak_to_all(to: Array<Listener>, from: usize) {
     for (rank, priority) in PRIORITIES.into_iter().enumerate().take(2) {
         for index in 0..3 {
-            to.at(index).with_priority(priority).hear(from, rank, 0);
+            to.at(index).with_priority(priority).receive(from, rank, 0);
         }
-        to.all().with_priority(priority).hear(from, rank, 1);
+        to.all().with_priority(priority).receive(from, rank, 1);
     }
 }
 
-/// Three, of which the first and the last are on one worker.
+/// Creates three listeners. The first and the last are on the same worker.
 fn listeners(runtime: &Runtime) -> Array<Listener> {
     let workers = runtime.worker_count();
     let placed = ArrayOptions::new(3).placed(move |index| index % 2 % workers);
     runtime.array_with(placed, |_| Listener {
-        heard: vec![[0; 3]; 3],
+        received: vec![[0; 3]; 3],
     })
 }
 
 #[test]
-fn each_priority_has_its_order() {
+fn messages_of_each_priority_arrive_in_order() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let listeners = listeners(&runtime);
@@ -85,13 +86,14 @@ fn each_priority_has_its_order() {
             || listeners.at(1).speak(0),
         );
         runtime.quiescence().wait();
-        assert_eq!(listeners.at(0).heard().wait(), [[0; 3], [2; 3], [2; 3]]);
+        assert_eq!(listeners.at(0).received().wait(), [[0; 3], [2; 3], [2; 3]]);
     });
 }
 
-/// Messages that waited for their turn where their element had been were told that it had ended.
+/// Regression: messages that waited for their turn on the old worker of an element failed with the
+/// report that the element had ended.
 #[test]
-fn messages_that_wait_for_their_turn_follow_their_element_alone() {
+fn waiting_messages_follow_their_element() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let listeners = listeners(&runtime);
@@ -108,14 +110,14 @@ fn messages_that_wait_for_their_turn_follow_their_element_alone() {
         beside(outside, here);
         runtime.quiescence().wait();
         for index in [0, 2] {
-            let heard = listeners.at(index).heard().wait();
-            assert_eq!(heard, [[0; 3], [2; 3], [2; 3]]);
+            let received = listeners.at(index).received().wait();
+            assert_eq!(received, [[0; 3], [2; 3], [2; 3]]);
         }
     });
 }
 
 #[test]
-fn urgent_messages_to_all_come_once_and_in_order_wherever_elements_go() {
+fn urgent_broadcasts_arrive_once_and_in_order_at_migrating_elements() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let listeners = listeners(&runtime);
@@ -129,35 +131,35 @@ fn urgent_messages_to_all_come_once_and_in_order_wherever_elements_go() {
         beside(move || speak_to_all(listeners, 2), here);
         runtime.quiescence().wait();
         for index in 0..3 {
-            let heard = listeners.at(index).heard().wait();
-            assert_eq!(heard, [[2, 2, 0]; 3]);
+            let received = listeners.at(index).received().wait();
+            assert_eq!(received, [[2, 2, 0]; 3]);
         }
     });
 }
 
 #[test]
-fn each_priority_has_its_order_in_a_node_group() {
+fn messages_of_each_priority_arrive_in_order_at_a_node_group() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let listeners = listeners(&runtime);
         let node = runtime.node_group(|_| Listener {
-            heard: vec![[0; 3]; 4],
+            received: vec![[0; 3]; 4],
         });
         let here = || listeners.all().speak_to(node);
         beside(move || speak(node.here(), 3), here);
         runtime.quiescence().wait();
-        assert_eq!(node.here().heard().wait(), [[2; 3]; 4]);
+        assert_eq!(node.here().received().wait(), [[2; 3]; 4]);
     });
 }
 
-/// Does what is on its desk, which it is told by itself.
+/// Processes messages that it sends to itself.
 struct Clerk {
     done: Vec<u32>,
 }
 
 #[chare]
 impl Clerk {
-    /// None of it can run before this ends.
+    /// Sends messages that cannot be processed before this entry ends.
     #[entry]
     fn monday(&mut self, cx: &mut Cx<Self>) {
         let this = cx.this();
@@ -170,7 +172,7 @@ impl Clerk {
     fn work(&mut self, cx: &mut Cx<Self>, what: u32) {
         self.done.push(what);
         if what == 2 {
-            // Comes before what waits already.
+            // This message precedes the messages that already wait.
             cx.this().with_priority(-1).work(3);
         }
     }
@@ -186,9 +188,9 @@ impl Clerk {
     }
 }
 
-/// Node groups passed priorities over.
+/// Regression: node groups ignored priorities.
 #[test]
-fn the_most_urgent_message_of_a_node_group_is_the_next() {
+fn a_node_group_processes_its_most_urgent_message_next() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let node = runtime.node_group(|_| Clerk { done: Vec::new() });
@@ -200,7 +202,7 @@ fn the_most_urgent_message_of_a_node_group_is_the_next() {
 }
 
 #[test]
-fn what_waits_for_a_node_group_that_ends_fails_whatever_its_priority() {
+fn messages_to_an_ending_node_group_fail_with_any_priority() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let node = runtime.node_group(|_| Clerk { done: Vec::new() });

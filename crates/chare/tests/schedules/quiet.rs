@@ -1,4 +1,5 @@
-//! Quiescence: it is told when nothing is under way any more, never before, and always in the end.
+//! Quiescence is reported when no message is under way any more, never before, and always in the
+//! end.
 
 use std::sync::Arc;
 
@@ -7,10 +8,10 @@ use raddle_runtime::Runtime;
 use raddle_runtime::model::explore::{beside, explore_some};
 use raddle_sync::prim::{AtomicUsize, SeqCst, yield_now};
 
-/// Counts what has been done.
+/// The number of processed messages.
 type Done = Arc<AtomicUsize>;
 
-/// Passes work on.
+/// Passes work on to other elements.
 struct Runner {
     nodes: NodeGroup<Counter>,
 }
@@ -25,14 +26,14 @@ impl Counter {
         done.fetch_add(1, SeqCst);
     }
 
-    /// Lets others come before.
+    /// Lets other threads run first.
     #[entry]
     fn count_slowly(&mut self, done: Done) {
         yield_now();
         done.fetch_add(1, SeqCst);
     }
 
-    /// Has the two others count one after the other, then counts one.
+    /// Makes the two other elements count one after the other, then counts one.
     #[entry]
     fn scatter(&self, cx: &mut Cx<Self>, count: usize, done: Done) {
         for number in 0..count {
@@ -42,7 +43,7 @@ impl Counter {
         done.fetch_add(1, SeqCst);
     }
 
-    /// Says how many have been counted when all is quiet.
+    /// Returns the count at quiescence.
     #[entry]
     async fn wait(&self, cx: &mut Cx<Self>, done: Done) -> usize {
         cx.quiescence().await;
@@ -52,7 +53,7 @@ impl Counter {
 
 #[chare]
 impl Runner {
-    /// Counts one, and has the next one count `left`, itself with the most of ways.
+    /// Counts one and makes the next element count `left`, in all available ways of sending.
     #[entry]
     fn run(&self, cx: &mut Cx<Self>, left: usize, done: Done) {
         let (array, next) = (cx.array(), 1 - cx.index() % 2);
@@ -79,7 +80,7 @@ impl Runner {
     }
 }
 
-/// Two, of an array with room for a third.
+/// Creates two elements of an array that has space for a third.
 fn runners(runtime: &Runtime) -> Array<Runner> {
     let workers = runtime.worker_count();
     let nodes = runtime.node_group(|_| Counter);
@@ -91,7 +92,7 @@ fn runners(runtime: &Runtime) -> Array<Runner> {
 }
 
 #[test]
-fn all_is_done_when_it_is_told() {
+fn quiescence_is_reported_after_all_work_is_done() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let runners = runners(&runtime);
@@ -104,7 +105,7 @@ fn all_is_done_when_it_is_told() {
 }
 
 #[test]
-fn each_thread_is_told_of_its_own() {
+fn each_thread_receives_its_own_quiescence() {
     explore_some(96, |setting| {
         let runtime = Arc::new(setting.runtime());
         let runners = runners(&runtime);
@@ -120,7 +121,7 @@ fn each_thread_is_told_of_its_own() {
 }
 
 #[test]
-fn what_waits_for_it_is_quiet() {
+fn entries_that_wait_for_quiescence_do_not_prevent_it() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let runners = runners(&runtime);
@@ -136,9 +137,9 @@ fn what_waits_for_it_is_quiet() {
     });
 }
 
-/// Who finds that all is quiet tells those who have waited then, and nobody who began after it.
+/// The worker that detects quiescence reports it to the waits that began before, not to later ones.
 #[test]
-fn who_begins_to_wait_is_not_told_of_what_was_before() {
+fn a_new_wait_is_not_ended_by_earlier_quiescence() {
     explore_some(192, |setting| {
         let runtime = Arc::new(setting.runtime());
         let counters = runtime.array(1, |_| Counter);
@@ -160,9 +161,10 @@ fn who_begins_to_wait_is_not_told_of_what_was_before() {
     });
 }
 
-/// While one entry sends, others are done with what it has sent: whoever adds up meanwhile must not take the two for equal.
+/// While an entry sends messages, other elements already process them. A worker that adds up the
+/// counters meanwhile must not find the two sums equal.
 #[test]
-fn an_entry_that_sends_much_is_not_quiet() {
+fn an_entry_that_sends_many_messages_prevents_quiescence() {
     explore_some(96, |setting| {
         let mut setting = setting;
         setting.worker_count = 3;
@@ -181,7 +183,7 @@ fn an_entry_that_sends_much_is_not_quiet() {
 }
 
 #[test]
-fn a_message_to_all_is_under_way_until_all_have_it() {
+fn a_broadcast_is_under_way_until_all_elements_have_received_it() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let runners = runners(&runtime);
@@ -194,9 +196,10 @@ fn a_message_to_all_is_under_way_until_all_have_it() {
     });
 }
 
-/// A node group's first message was in its queue before it counted as sent: for who sent the second, all was quiet.
+/// Regression: the first message to a node group was in the queue before it was counted as sent.
+/// The sender of a second message therefore found quiescence.
 #[test]
-fn what_waits_for_a_node_group_is_under_way() {
+fn messages_that_wait_for_a_node_group_are_under_way() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let nodes = runtime.node_group(|_| Counter);
@@ -214,9 +217,10 @@ fn what_waits_for_a_node_group_is_under_way() {
     });
 }
 
-/// Whoever was done with a message left the look to the next one, which was none of ours.
+/// Regression: a worker that had processed a message left the check for quiescence to the next
+/// message, which did not belong to a chare and did not check.
 #[test]
-fn messages_that_are_not_of_chares_do_not_hide_it() {
+fn messages_of_other_clients_do_not_hide_quiescence() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let (runners, post) = (runners(&runtime), runtime.post());

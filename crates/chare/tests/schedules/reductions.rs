@@ -1,4 +1,5 @@
-//! Reductions over arrays whose elements move, come and go meanwhile: each completes once, with the contributions of all who take part.
+//! Reductions over arrays while elements migrate, are inserted and end: each reduction
+//! completes once, with the contributions of all participants.
 
 use std::sync::Arc;
 
@@ -8,17 +9,17 @@ use raddle_runtime::Runtime;
 use raddle_runtime::model::explore::{beside, explore_some};
 use raddle_sync::prim::Mutex;
 
-/// Contributes to reductions.
+/// An element that contributes to reductions.
 struct Voter {
     votes: u64,
 }
 
-/// The results of reductions that go to a call.
+/// The results of reductions with a callback as their target.
 type Results = Arc<Mutex<Vec<u64>>>;
 
 #[chare]
 impl Voter {
-    /// Contributes and moves on, `left` times.
+    /// Contributes and migrates, `left` times.
     #[entry]
     fn vote(&mut self, cx: &mut Cx<Self>, left: u64) {
         self.votes += 1;
@@ -29,23 +30,23 @@ impl Voter {
         }
     }
 
-    /// Contributes so many times, with `results` as the target.
+    /// Contributes `count` times, with `results` as the target.
     #[entry]
     fn vote_for(&mut self, cx: &mut Cx<Self>, times: u64, results: Results) {
         for _ in 0..times {
             let own = Arc::clone(&results);
             cx.contribute_then(Sum(1_u64), move |sum| {
-                own.lock().expect("nobody panics").push(sum);
+                own.lock().expect("no panic poisons it").push(sum);
             });
         }
     }
 
-    /// Contributes one of so many times, each time with `results` as the target, then ends.
+    /// Contributes several times, each time with `results` as the target, and then ends.
     #[entry]
     fn vote_and_end(&mut self, cx: &mut Cx<Self>, left: u64, results: Results) {
         let own = Arc::clone(&results);
         cx.contribute_then(Sum(1_u64), move |sum| {
-            own.lock().expect("nobody panics").push(sum);
+            own.lock().expect("no panic poisons it").push(sum);
         });
         if left > 1 {
             cx.this().vote_and_end(left - 1, results);
@@ -73,14 +74,14 @@ fn rounds_complete_in_order_while_elements_move() {
         let voters = voters(&runtime, 3);
         voters.all().vote(3);
         for round in 1..=3 {
-            let (sum, who): (u64, Vec<usize>) = voters.reduction().wait();
-            assert_eq!((sum, who), (3 * round, vec![0, 1, 2]));
+            let (sum, indices): (u64, Vec<usize>) = voters.reduction().wait();
+            assert_eq!((sum, indices), (3 * round, vec![0, 1, 2]));
         }
     });
 }
 
 #[test]
-fn claims_may_come_before_and_after_results() {
+fn results_may_be_claimed_before_and_after_they_arrive() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let voters = voters(&runtime, 2);
@@ -99,7 +100,7 @@ fn claims_may_come_before_and_after_results() {
 }
 
 #[test]
-fn elements_that_have_ended_are_not_waited_for() {
+fn reductions_do_not_wait_for_ended_elements() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let voters = voters(&runtime, 3);
@@ -109,13 +110,14 @@ fn elements_that_have_ended_are_not_waited_for() {
             voters.at(index).vote_and_end(times, Arc::clone(&results));
         }
         runtime.quiescence().wait();
-        assert_eq!(*results.lock().expect("nobody panics"), [3, 2, 1]);
+        assert_eq!(*results.lock().expect("no panic poisons it"), [3, 2, 1]);
     });
 }
 
-/// One comes that has contributed to reductions of which one has begun where it comes, and the other has not.
+/// An element has contributed to two reductions when it arrives at a worker where only one of them
+/// has begun.
 #[test]
-fn who_comes_is_not_waited_for_where_it_has_contributed() {
+fn reductions_do_not_wait_again_for_an_arriving_element() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let last = runtime.worker_count() - 1;
@@ -131,13 +133,14 @@ fn who_comes_is_not_waited_for_where_it_has_contributed() {
         vote(2, 2);
         vote(1, 1);
         runtime.quiescence().wait();
-        assert_eq!(*results.lock().expect("nobody panics"), [3, 3]);
+        assert_eq!(*results.lock().expect("no panic poisons it"), [3, 3]);
     });
 }
 
-/// Where one is put in, a reduction has begun in which it takes no part.
+/// An element is inserted at a worker where a reduction has begun in which the element takes no
+/// part.
 #[test]
-fn who_is_put_in_is_not_waited_for_before() {
+fn earlier_reductions_do_not_wait_for_an_inserted_element() {
     explore_some(96, |setting| {
         let mut setting = setting;
         setting.worker_count = setting.worker_count.max(2);
@@ -156,21 +159,21 @@ fn who_is_put_in_is_not_waited_for_before() {
         put(last, 1);
         put(last, 2);
         runtime.quiescence().wait();
-        // The first goes to the root, which is its worker.
+        // The first element migrates to the worker of the root.
         vote(0);
         vote(1);
         put(last, 3);
         vote(2);
-        assert_eq!(*results.lock().expect("nobody panics"), [3]);
+        assert_eq!(*results.lock().expect("no panic poisons it"), [3]);
         for index in 0..4 {
             vote(index);
         }
-        assert_eq!(*results.lock().expect("nobody panics"), [3, 4]);
+        assert_eq!(*results.lock().expect("no panic poisons it"), [3, 4]);
     });
 }
 
 #[test]
-fn who_waits_for_elements_that_all_end_is_told() {
+fn a_reduction_fails_if_all_elements_end() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let voters = voters(&runtime, 2);
@@ -183,7 +186,7 @@ fn who_waits_for_elements_that_all_end_is_told() {
 }
 
 #[test]
-fn removed_elements_are_not_waited_for() {
+fn reductions_do_not_wait_for_removed_elements() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let workers = runtime.worker_count();
@@ -199,12 +202,12 @@ fn removed_elements_are_not_waited_for() {
         };
         beside(end, here);
         runtime.quiescence().wait();
-        assert_eq!(*results.lock().expect("nobody panics"), [2, 2]);
+        assert_eq!(*results.lock().expect("no panic poisons it"), [2, 2]);
     });
 }
 
 #[test]
-fn elements_that_are_put_in_take_part_from_some_reduction_on() {
+fn inserted_elements_take_part_from_some_reduction_on() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let workers = runtime.worker_count();
@@ -223,7 +226,7 @@ fn elements_that_are_put_in_take_part_from_some_reduction_on() {
         model::migrate(voters, [(0, 0), (1, 0)]);
         put(2, 2);
         runtime.quiescence().wait();
-        let results = results.lock().expect("nobody panics");
+        let results = results.lock().expect("no panic poisons it");
         assert_eq!(results.iter().sum::<u64>(), 7, "{results:?}");
         assert!((3..=7).contains(&results.len()), "{results:?}");
     });

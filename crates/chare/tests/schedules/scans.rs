@@ -1,4 +1,5 @@
-//! Scans in sections and arrays, while members are late, move and end, and sections are given up: each gets what is before it, or is told.
+//! Scans in sections and arrays while members are late, migrate and end and sections are destroyed:
+//! each member gets the contributions of all preceding members, or a failure.
 
 use raddle_chare::reduce::{Concat, Sum};
 use raddle_chare::{
@@ -7,14 +8,14 @@ use raddle_chare::{
 use raddle_runtime::Runtime;
 use raddle_runtime::model::explore::{Setting, beside, explore_some, panics_were_meant};
 
-/// Has a number.
+/// A member with a number.
 struct Member {
     number: u32,
 }
 
 #[chare]
 impl Member {
-    /// Some move as soon as they are made.
+    /// Creates a member. Some members migrate immediately.
     fn new(cx: &mut Cx<Self>, number: u32) -> Self {
         if number % 3 == 1 {
             cx.migrate_to(number as usize % cx.worker_count());
@@ -22,7 +23,7 @@ impl Member {
         Self { number }
     }
 
-    /// What is before it, twice; it moves meanwhile.
+    /// Returns the results of two scans, with a migration in between.
     #[entry]
     async fn scan(
         &mut self,
@@ -38,7 +39,7 @@ impl Member {
         before
     }
 
-    /// Its places in the array and in two sections.
+    /// Returns its places in the array and in two sections.
     #[entry]
     async fn places(
         &mut self,
@@ -55,7 +56,7 @@ impl Member {
         ]
     }
 
-    /// Waits for what is before it in its section, or else in its array.
+    /// Waits for a scan in its section, or in its array without a section.
     #[entry]
     async fn wait(&mut self, cx: &mut Cx<Self>, of: Option<Section<Self>>, form: ScanForm) -> u32 {
         match of {
@@ -72,7 +73,7 @@ impl Member {
 
 const FORMS: [ScanForm; 2] = [ScanForm::PrescanPush, ScanForm::RecursiveDoubling];
 
-/// An array whose elements are one after the other on the workers.
+/// Creates an array with elements that are dealt to the workers round robin.
 fn members(setting: &Setting, count: usize) -> (Runtime, Array<Member>) {
     let runtime = setting.runtime();
     let workers = runtime.worker_count();
@@ -83,7 +84,7 @@ fn members(setting: &Setting, count: usize) -> (Runtime, Array<Member>) {
     (runtime, array)
 }
 
-/// Asks members what is before each of them, and looks whether it is.
+/// Performs scans with the members and checks the results.
 fn check(members: &[MemberProxy], section: Section<Member>, form: ScanForm) {
     let ask = |member: &MemberProxy| member.scan(section, form);
     let replies: Vec<_> = members.iter().rev().map(ask).collect();
@@ -93,12 +94,12 @@ fn check(members: &[MemberProxy], section: Section<Member>, form: ScanForm) {
 }
 
 #[test]
-fn seeds_scan_wherever_and_whenever_they_sprout() {
+fn seeds_may_scan_at_any_place_and_time() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let form = setting.one_of(&FORMS);
-        let sow = |number| runtime.chare(move |cx| Member::new(cx, number));
-        let members: Vec<_> = (0..4).map(sow).collect();
+        let create = |number| runtime.chare(move |cx| Member::new(cx, number));
+        let members: Vec<_> = (0..4).map(create).collect();
         let section = runtime.section(members.iter().copied());
         check(&members, section, form);
         section.destroy();
@@ -106,9 +107,9 @@ fn seeds_scan_wherever_and_whenever_they_sprout() {
     });
 }
 
-/// One is sown when all others wait for it.
+/// One seed is created when all others wait for it.
 #[test]
-fn a_team_waits_for_a_member_that_is_late() {
+fn a_team_waits_for_a_late_member() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let form = setting.one_of(&FORMS);
@@ -123,7 +124,7 @@ fn a_team_waits_for_a_member_that_is_late() {
 }
 
 #[test]
-fn scans_of_an_array_and_its_sections_do_not_meet() {
+fn scans_of_an_array_and_its_sections_are_independent() {
     explore_some(96, |setting| {
         let (_runtime, array) = members(&setting, 3);
         let form = setting.one_of(&FORMS);
@@ -136,17 +137,18 @@ fn scans_of_an_array_and_its_sections_do_not_meet() {
     });
 }
 
-/// What those are told who wait for what never comes, by the end of the runtime.
-fn told(runtime: Runtime, replies: [Reply<u32>; 2]) -> [Failure; 2] {
-    let told = replies.map(|reply| reply.try_wait().expect_err("the first is missing"));
+/// Returns the failures of two scans without results, by the end of the runtime at the latest.
+fn failures_of(runtime: Runtime, replies: [Reply<u32>; 2]) -> [Failure; 2] {
+    let failures = replies.map(|reply| reply.try_wait().expect_err("the first is missing"));
     drop(runtime);
     panics_were_meant();
-    told
+    failures
 }
 
-/// The news that one had ended went to where others were, and they had left, or had not come yet.
+/// Regression: the report of the end of a member went to workers that other members had already
+/// left or had not yet reached.
 #[test]
-fn who_moves_while_another_ends_is_told_that_a_scan_has_no_result() {
+fn scans_of_migrating_members_fail_when_another_member_ends() {
     explore_some(192, |setting| {
         let (runtime, array) = members(&setting, 3);
         let (form, workers) = (setting.one_of(&FORMS), runtime.worker_count());
@@ -158,16 +160,17 @@ fn who_moves_while_another_ends_is_told_that_a_scan_has_no_result() {
             }
         };
         beside(moves, || array.at(0).end());
-        for failure in told(runtime, replies) {
+        for failure in failures_of(runtime, replies) {
             let failure = failure.to_string();
-            // The first, or one that was told of that while another one still sent to it.
+            // The failure names the first member, or a member that had received the failure while
+            // another member still sent to it.
             assert!(failure.contains(", which has ended"), "{failure}");
         }
     });
 }
 
 #[test]
-fn who_scans_in_a_section_that_is_given_up_meanwhile_is_told() {
+fn scans_in_a_section_that_is_destroyed_meanwhile_fail() {
     explore_some(192, |setting| {
         let (runtime, array) = members(&setting, 3);
         let (form, workers) = (setting.one_of(&FORMS), runtime.worker_count());
@@ -178,7 +181,7 @@ fn who_scans_in_a_section_that_is_given_up_meanwhile_is_told() {
         };
         let wait = || [1, 2].map(|index| array.at(index).wait(Some(section), form));
         let ((), replies) = beside(give_up, wait);
-        for failure in told(runtime, replies) {
+        for failure in failures_of(runtime, replies) {
             let failure = failure.to_string();
             assert!(failure.contains("is no more"), "{failure}");
         }

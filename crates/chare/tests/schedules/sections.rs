@@ -1,23 +1,24 @@
-//! Sections of elements that move: each member gets each message once, and reductions complete in order, in every form.
+//! Sections of migrating elements: each member receives each message once, and reductions complete
+//! in order, in every form.
 
 use raddle_chare::reduce::Gather;
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Section, SectionForm, chare, model};
 use raddle_runtime::Runtime;
 use raddle_runtime::model::explore::{Setting, beside, explore_some};
 
-/// Counts what it hears.
+/// Counts the messages that it receives.
 struct Member {
-    heard: Vec<u32>,
+    received: Vec<u32>,
 }
 
 #[chare]
 impl Member {
     #[entry]
-    fn hear(&mut self, number: u32) {
-        self.heard.push(number);
+    fn receive(&mut self, number: u32) {
+        self.received.push(number);
     }
 
-    /// Contributes, and moves on.
+    /// Contributes and migrates.
     #[entry]
     fn vote(&mut self, cx: &mut Cx<Self>, section: Section<Self>, moves: bool) {
         let index = cx.index();
@@ -29,12 +30,12 @@ impl Member {
 
     #[entry]
     fn call(&self, section: Section<Self>, number: u32) {
-        section.all().hear(number);
+        section.all().receive(number);
     }
 
     #[entry]
-    fn heard(&self) -> Vec<u32> {
-        self.heard.clone()
+    fn received(&self) -> Vec<u32> {
+        self.received.clone()
     }
 }
 
@@ -44,50 +45,55 @@ const FORMS: [SectionForm; 3] = [
     SectionForm::Binomial,
 ];
 
-/// A section of all of an array but the second.
+/// Creates a section of all elements of an array but the second.
 fn section(setting: &Setting, count: usize) -> (Runtime, Section<Member>) {
     let runtime = setting.runtime();
     let workers = runtime.worker_count();
     let placed = ArrayOptions::new(count + 1).placed(move |index| index % workers);
-    let array = runtime.array_with(placed, |_| Member { heard: Vec::new() });
+    let array = runtime.array_with(placed, |_| Member {
+        received: Vec::new(),
+    });
     let members = (0..=count).rev().filter(|&index| index != 1);
     let section = array.section_with(setting.one_of(&FORMS), members);
     (runtime, section)
 }
 
 #[test]
-fn members_that_move_hear_each_message_once() {
+fn migrating_members_receive_each_message_once() {
     explore_some(96, |setting| {
         let (runtime, section) = section(&setting, 3);
         let (array, workers) = (section.array(), runtime.worker_count());
-        let call = move || section.all().hear(0);
+        let call = move || section.all().receive(0);
         let here = || {
             model::migrate(array, [(0, 1 % workers), (2, 0), (3, 2 % workers)]);
             array.at(1).call(section, 1);
-            section.all().hear(2);
+            section.all().receive(2);
             model::migrate(array, [(3, 1 % workers), (0, 0)]);
-            section.all().hear(3);
+            section.all().receive(3);
         };
         beside(call, here);
         runtime.quiescence().wait();
         for index in [0, 2, 3] {
-            let mut heard = array.at(index).heard().wait();
-            let own: Vec<_> = heard.iter().filter(|&&number| number > 1).collect();
-            assert_eq!(own, [&2, &3], "{heard:?}");
-            heard.sort_unstable();
-            assert_eq!(heard, [0, 1, 2, 3]);
+            let mut received = array.at(index).received().wait();
+            let own: Vec<_> = received.iter().filter(|&&number| number > 1).collect();
+            assert_eq!(own, [&2, &3], "{received:?}");
+            received.sort_unstable();
+            assert_eq!(received, [0, 1, 2, 3]);
         }
-        assert!(array.at(1).heard().wait().is_empty());
+        assert!(array.at(1).received().wait().is_empty());
     });
 }
 
-/// A message to a section went to members that were there or moved there, and by those that were put in and were still to be made.
+/// Regression: a message to a section reached members that existed or migrated, but skipped
+/// inserted members that were not yet created.
 #[test]
-fn members_that_are_still_to_be_made_hear_and_vote() {
+fn members_that_are_not_yet_created_receive_and_vote() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let workers = runtime.worker_count();
-        let new = || Member { heard: Vec::new() };
+        let new = || Member {
+            received: Vec::new(),
+        };
         let callers = runtime.array(workers, move |_| new());
         let array: Array<Member> = runtime.sparse_array();
         for index in 0..4 {
@@ -95,22 +101,22 @@ fn members_that_are_still_to_be_made_hear_and_vote() {
             array.insert_on(on, index, move |_| new());
         }
         let section = array.section_with(setting.one_of(&FORMS), (0..4).rev());
-        section.all().hear(0);
+        section.all().receive(0);
         callers.at(workers - 1).call(section, 1);
         section.all().vote(section, true);
-        let who: Vec<usize> = section.reduction().wait();
-        assert_eq!(who, [3, 2, 1, 0]);
+        let indices: Vec<usize> = section.reduction().wait();
+        assert_eq!(indices, [3, 2, 1, 0]);
         runtime.quiescence().wait();
         for index in 0..4 {
-            let mut heard = array.at(index).heard().wait();
-            heard.sort_unstable();
-            assert_eq!(heard, [0, 1]);
+            let mut received = array.at(index).received().wait();
+            received.sort_unstable();
+            assert_eq!(received, [0, 1]);
         }
     });
 }
 
 #[test]
-fn members_that_move_reduce_among_themselves() {
+fn migrating_members_reduce_among_themselves() {
     explore_some(96, |setting| {
         let (runtime, section) = section(&setting, 3);
         let array = section.array();
@@ -122,22 +128,22 @@ fn members_that_move_reduce_among_themselves() {
             array.at(index).vote(section, false);
         }
         for _ in 0..3 {
-            let who: Vec<usize> = section.reduction().wait();
-            assert_eq!(who, [3, 2, 0]);
+            let indices: Vec<usize> = section.reduction().wait();
+            assert_eq!(indices, [3, 2, 0]);
         }
         runtime.quiescence().wait();
     });
 }
 
 #[test]
-fn a_section_is_made_while_its_members_move() {
+fn a_section_may_be_created_while_its_members_migrate() {
     explore_some(96, |setting| {
         let (runtime, section) = section(&setting, 3);
         let (array, workers) = (section.array(), runtime.worker_count());
         let make = move || {
             for number in 0..3 {
                 let section = array.section_with(SectionForm::TwoLevel, 0..4);
-                section.all().hear(number);
+                section.all().receive(number);
                 if number == 1 {
                     section.destroy();
                 }
@@ -147,18 +153,18 @@ fn a_section_is_made_while_its_members_move() {
             model::migrate(array, [(0, 1 % workers), (2, 0), (3, 2 % workers)]);
             model::migrate(array, [(1, 0), (3, 0)]);
         };
-        // One that is destroyed while a message is under way to it may be told so.
+        // A section that is destroyed while a message to it is under way may report this.
         beside(make, here);
         if runtime.quiescence().try_wait().is_ok() {
             for index in 0..4 {
-                assert_eq!(array.at(index).heard().wait(), [0, 1, 2]);
+                assert_eq!(array.at(index).received().wait(), [0, 1, 2]);
             }
         }
     });
 }
 
 #[test]
-fn whoever_has_to_do_with_a_section_that_has_lost_a_member_is_told() {
+fn calls_of_a_section_that_has_lost_a_member_fail() {
     explore_some(96, |setting| {
         let (runtime, section) = section(&setting, 3);
         let array = section.array();
@@ -176,7 +182,7 @@ fn whoever_has_to_do_with_a_section_that_has_lost_a_member_is_told() {
 }
 
 #[test]
-fn a_member_that_has_contributed_may_end() {
+fn a_member_may_end_after_its_contribution() {
     explore_some(96, |setting| {
         let (runtime, section) = section(&setting, 3);
         let array = section.array();

@@ -1,4 +1,5 @@
-//! Seeds: messages for them come in order, before and after they sprout and wherever they go then, from several senders at once.
+//! Seeds: messages from several senders at once arrive in order, before and after the seed is
+//! placed and wherever it migrates afterwards.
 
 use std::ops::DerefMut;
 use std::sync::Arc;
@@ -8,12 +9,12 @@ use raddle_runtime::model::explore::{Flag, Setting, beside, explore_some};
 use raddle_runtime::{MailboxKind, Runtime, Waiter};
 use raddle_sync::prim::Mutex;
 
-/// A chare that is made as a seed; it hears numbered messages.
-struct Sprout {
-    heard: Vec<u32>,
+/// A chare that is created as a seed and receives numbered messages.
+struct Child {
+    received: Vec<u32>,
 }
 
-/// Where a seed goes when it sprouts.
+/// The action of a seed when it is placed.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     Stay,
@@ -22,20 +23,22 @@ enum Then {
 }
 
 #[chare]
-impl Sprout {
+impl Child {
     fn new(cx: &mut Cx<Self>, then: Then) -> Self {
         match then {
             Then::Stay => {}
             Then::Go(to) => cx.migrate_to(to % cx.worker_count()),
             Then::End => cx.end(),
         }
-        Self { heard: vec![0; 4] }
+        Self {
+            received: vec![0; 4],
+        }
     }
 
     #[entry]
-    fn hear(&mut self, from: usize, number: u32) {
-        assert_eq!(self.heard[from], number, "from {from}");
-        self.heard[from] += 1;
+    fn receive(&mut self, from: usize, number: u32) {
+        assert_eq!(self.received[from], number, "from {from}");
+        self.received[from] += 1;
     }
 
     #[entry]
@@ -44,59 +47,61 @@ impl Sprout {
     }
 
     #[entry]
-    fn heard(&self) -> Vec<u32> {
-        self.heard.clone()
+    fn received(&self) -> Vec<u32> {
+        self.received.clone()
     }
 }
 
-/// Sows, and sends to what sprouts.
+/// Creates seeds and sends to them.
 struct Gardener;
 
 #[chare]
 impl Gardener {
-    /// Sows, has the first `senders` send `count` messages each, and returns the address.
+    /// Creates a seed, makes the first `senders` gardeners send it `count` messages each, and
+    /// returns its proxy.
     #[entry]
-    fn sow(&self, cx: &mut Cx<Self>, senders: usize, count: u32, then: Then) -> SproutProxy {
-        let sprout = cx.chare(move |cx| Sprout::new(cx, then));
+    fn create(&self, cx: &mut Cx<Self>, senders: usize, count: u32, then: Then) -> ChildProxy {
+        let child = cx.chare(move |cx| Child::new(cx, then));
         for sender in 0..senders {
-            cx.array().at(sender).tell(sprout, 0, count);
+            cx.array().at(sender).tell(child, 0, count);
         }
-        sprout
+        child
     }
 
-    /// Sows several that go to worker `to` at once, and has gardener 2 tell them, who has much else to hear from here.
+    /// Creates several seeds that migrate to worker `to` immediately, and makes gardener 2 send to
+    /// them. The queue of gardener 2 is long, because this entry sends it many other messages.
     #[entry]
-    fn sow_to_go(&self, cx: &mut Cx<Self>, to: usize) -> Vec<SproutProxy> {
-        let sow = |_| cx.chare(move |cx| Sprout::new(cx, Then::Go(to)));
-        let sprouts: Vec<_> = (0..4).map(sow).collect();
+    fn create_to_go(&self, cx: &mut Cx<Self>, to: usize) -> Vec<ChildProxy> {
+        let create = |_| cx.chare(move |cx| Child::new(cx, Then::Go(to)));
+        let children: Vec<_> = (0..4).map(create).collect();
         let busy = cx.array().at(2);
-        busy.tell_again(sprouts.clone(), 0);
+        busy.tell_again(children.clone(), 0);
         for _ in 0..12 {
             busy.chat();
         }
-        sprouts
+        children
     }
 
     #[entry]
     fn chat(&self) {}
 
-    /// Tells sprouts, again and again, when gardener 1 says so.
+    /// Sends to the seeds each time gardener 1 asks for it.
     #[entry]
-    fn tell_again(&self, cx: &mut Cx<Self>, sprouts: Vec<SproutProxy>, number: u32) {
-        for sprout in &sprouts {
-            sprout.hear(cx.index(), number);
+    fn tell_again(&self, cx: &mut Cx<Self>, children: Vec<ChildProxy>, number: u32) {
+        for child in &children {
+            child.receive(cx.index(), number);
         }
         if number < 3 {
-            cx.array().at(1).remind_again(sprouts, number + 1, 2);
+            cx.array().at(1).remind_again(children, number + 1, 2);
         }
     }
 
     #[entry]
-    fn remind_again(&self, cx: &mut Cx<Self>, sprouts: Vec<SproutProxy>, number: u32, rests: u32) {
+    fn remind_again(&self, cx: &mut Cx<Self>, children: Vec<ChildProxy>, number: u32, rests: u32) {
         if rests > 0 {
-            cx.this().remind_again(sprouts, number, rests - 1);
+            cx.this().remind_again(children, number, rests - 1);
         } else {
-            cx.array().at(2).tell_again(sprouts, number);
+            cx.array().at(2).tell_again(children, number);
         }
     }
 
@@ -106,57 +111,58 @@ impl Gardener {
     }
 
     #[entry]
-    fn tell(&self, cx: &mut Cx<Self>, sprout: SproutProxy, number: u32, left: u32) {
-        sprout.hear(cx.index(), number);
+    fn tell(&self, cx: &mut Cx<Self>, child: ChildProxy, number: u32, left: u32) {
+        child.receive(cx.index(), number);
         if left > 1 {
-            cx.this().tell(sprout, number + 1, left - 1);
+            cx.this().tell(child, number + 1, left - 1);
         }
     }
 
-    /// Sows several, so that some of them wait long, and has all others tell them from one worker after the other.
+    /// Creates several seeds, so that some of them wait long, and makes all other gardeners send to
+    /// them from one worker after the other.
     #[entry]
-    fn sow_around(&self, cx: &mut Cx<Self>, by: usize) -> Vec<SproutProxy> {
-        let sow = |_| cx.chare(|cx| Sprout::new(cx, Then::Stay));
-        let sprouts: Vec<_> = (0..4).map(sow).collect();
+    fn create_around(&self, cx: &mut Cx<Self>, by: usize) -> Vec<ChildProxy> {
+        let create = |_| cx.chare(|cx| Child::new(cx, Then::Stay));
+        let children: Vec<_> = (0..4).map(create).collect();
         for other in [1, 2] {
-            cx.array().at(other).tell_around(sprouts.clone(), 0, by);
+            cx.array().at(other).tell_around(children.clone(), 0, by);
         }
-        sprouts
+        children
     }
 
     #[entry]
-    fn tell_around(&self, cx: &mut Cx<Self>, sprouts: Vec<SproutProxy>, number: u32, by: usize) {
-        for sprout in &sprouts {
-            sprout.hear(cx.index(), number);
+    fn tell_around(&self, cx: &mut Cx<Self>, children: Vec<ChildProxy>, number: u32, by: usize) {
+        for child in &children {
+            child.receive(cx.index(), number);
         }
         if number < 3 {
             cx.migrate_to((cx.worker() + by) % cx.worker_count());
             cx.array()
                 .at(0)
-                .remind(sprouts, cx.index(), number + 1, by, 2);
+                .remind(children, cx.index(), number + 1, by, 2);
         }
     }
 
-    /// Has gardener `who` tell, after a while in which it may have moved.
+    /// Makes gardener `sender` send after a while, in which that gardener may have migrated.
     #[entry]
     fn remind(
         &self,
         cx: &mut Cx<Self>,
-        sprouts: Vec<SproutProxy>,
-        who: usize,
+        children: Vec<ChildProxy>,
+        sender: usize,
         number: u32,
         by: usize,
         rests: u32,
     ) {
         if rests > 0 {
-            cx.this().remind(sprouts, who, number, by, rests - 1);
+            cx.this().remind(children, sender, number, by, rests - 1);
         } else {
-            cx.array().at(who).tell_around(sprouts, number, by);
+            cx.array().at(sender).tell_around(children, number, by);
         }
     }
 }
 
-/// Holds up workers, which lend their places meanwhile.
+/// Blocks workers, which lend their places to compensating threads meanwhile.
 #[derive(Default)]
 struct Loan {
     is_over: Flag,
@@ -176,11 +182,11 @@ impl Loan {
     }
 
     fn lenders(&self) -> impl DerefMut<Target = Vec<Waiter>> {
-        self.lenders.lock().expect("nobody panics")
+        self.lenders.lock().expect("no panic poisons it")
     }
 }
 
-/// A runtime with gardeners, one after the other on its workers.
+/// Builds a runtime with gardeners, which are dealt to its workers round robin.
 fn garden(setting: &Setting) -> (Runtime, Array<Gardener>) {
     let runtime = setting.runtime();
     let workers = runtime.worker_count();
@@ -190,122 +196,127 @@ fn garden(setting: &Setting) -> (Runtime, Array<Gardener>) {
 }
 
 #[test]
-fn a_seed_hears_everybody_in_order() {
+fn a_seed_receives_the_messages_of_all_senders_in_order() {
     explore_some(96, |setting| {
         let (runtime, gardeners) = garden(&setting);
-        let sprout = gardeners.at(0).sow(3, 3, Then::Stay).wait();
+        let child = gardeners.at(0).create(3, 3, Then::Stay).wait();
         for number in 0..3 {
-            sprout.hear(3, number);
+            child.receive(3, number);
         }
         runtime.quiescence().wait();
-        assert_eq!(sprout.heard().wait(), [3; 4]);
+        assert_eq!(child.received().wait(), [3; 4]);
     });
 }
 
 #[test]
-fn a_seed_from_outside_hears_everybody_in_order() {
+fn a_seed_from_outside_receives_messages_in_order() {
     explore_some(96, |setting| {
         let (runtime, gardeners) = garden(&setting);
-        let sprout = runtime.chare(|cx| Sprout::new(cx, Then::Stay));
-        gardeners.at(0).tell(sprout, 0, 2);
-        gardeners.at(1).tell(sprout, 0, 2);
+        let child = runtime.chare(|cx| Child::new(cx, Then::Stay));
+        gardeners.at(0).tell(child, 0, 2);
+        gardeners.at(1).tell(child, 0, 2);
         for number in 0..3 {
-            sprout.hear(3, number);
+            child.receive(3, number);
         }
         runtime.quiescence().wait();
-        assert_eq!(sprout.heard().wait(), [2, 2, 0, 3]);
+        assert_eq!(child.received().wait(), [2, 2, 0, 3]);
     });
 }
 
 #[test]
-fn a_seed_that_goes_at_once_hears_everybody_in_order() {
+fn a_seed_that_migrates_immediately_receives_messages_in_order() {
     explore_some(96, |setting| {
         let (runtime, gardeners) = garden(&setting);
         let to = setting.one_of(&[0, 1, 2]);
-        let sprout = gardeners.at(1).sow(3, 4, Then::Go(to)).wait();
-        sprout.hear(3, 0);
-        sprout.hear(3, 1);
+        let child = gardeners.at(1).create(3, 4, Then::Go(to)).wait();
+        child.receive(3, 0);
+        child.receive(3, 1);
         runtime.quiescence().wait();
-        assert_eq!(sprout.heard().wait(), [4, 4, 4, 2]);
+        assert_eq!(child.received().wait(), [4, 4, 4, 2]);
     });
 }
 
 #[test]
-fn a_seed_that_goes_around_hears_everybody_in_order() {
+fn a_seed_that_migrates_repeatedly_receives_messages_in_order() {
     explore_some(96, |setting| {
         let (runtime, gardeners) = garden(&setting);
-        let sprout = gardeners.at(1).sow(3, 3, Then::Go(0)).wait();
-        sprout.go(2);
-        sprout.go(1);
+        let child = gardeners.at(1).create(3, 3, Then::Go(0)).wait();
+        child.go(2);
+        child.go(1);
         runtime.quiescence().wait();
-        assert_eq!(sprout.heard().wait(), [3, 3, 3, 0]);
+        assert_eq!(child.received().wait(), [3, 3, 3, 0]);
         runtime.quiescence().wait();
         assert_eq!(model::detours(&runtime), 0);
     });
 }
 
-/// What has come by the home waits where the seed goes, while one who has not heard of that still finds it where it sprouted: he is not told
-/// before the seed has heard what he had sent. He hears of it late, since much lies in his queue before it.
+/// Messages that were forwarded by the home wait at the new worker of the seed, while a sender
+/// without this information still sends to the place where the seed was created. The sender is
+/// informed about the new place only after the seed has received the earlier messages of this
+/// sender. The information arrives late, because many messages precede it in the queue of the
+/// sender.
 #[test]
-fn a_seed_hears_who_has_not_gone_over_in_order() {
+fn a_seed_receives_messages_of_uninformed_senders_in_order() {
     explore_some(96, |setting| {
         let mut setting = setting;
         (setting.worker_count, setting.mailbox) = (3, MailboxKind::Pairs);
         let (runtime, gardeners) = garden(&setting);
-        let sprouts = gardeners.at(0).sow_to_go(1).wait();
+        let children = gardeners.at(0).create_to_go(1).wait();
         runtime.quiescence().wait();
-        for sprout in sprouts {
-            assert_eq!(sprout.heard().wait(), [0, 0, 4, 0]);
+        for child in children {
+            assert_eq!(child.received().wait(), [0, 0, 4, 0]);
         }
     });
 }
 
-/// Who has the place of a worker that waits has no chares, and yet takes seeds out of the pool.
+/// A compensating thread, which has the place of a waiting worker, has no chares, but takes seeds
+/// out of the pool.
 #[test]
-fn a_seed_that_a_substitute_takes_is_made_by_a_worker() {
+fn a_seed_taken_by_a_compensating_thread_is_created_by_a_worker() {
     explore_some(96, |setting| {
         let (runtime, gardeners) = garden(&setting);
         let loan = Arc::<Loan>::default();
-        let sprout = gardeners.at(0).sow(3, 2, Then::Stay);
+        let child = gardeners.at(0).create(3, 2, Then::Stay);
         for index in 0..3 {
             gardeners.at(index).lend(Arc::clone(&loan));
         }
-        let sprout = sprout.wait();
-        sprout.hear(3, 0);
+        let child = child.wait();
+        child.receive(3, 0);
         loan.end();
         runtime.quiescence().wait();
-        assert_eq!(sprout.heard().wait(), [2, 2, 2, 1]);
+        assert_eq!(child.received().wait(), [2, 2, 2, 1]);
     });
 }
 
-/// A message for one that has ended lay at its home for ever when its number had gone to the next seed.
+/// Regression: a message to an ended seed stayed at its home for ever once its number had been
+/// reused for the next seed.
 #[test]
-fn who_asks_a_seed_that_has_ended_is_told() {
+fn questions_to_an_ended_seed_fail() {
     explore_some(96, |setting| {
         let (runtime, gardeners) = garden(&setting);
         let ask = move || {
-            let sprout = gardeners.at(0).sow(0, 0, Then::End).wait();
-            let _ = sprout.heard().try_wait();
+            let child = gardeners.at(0).create(0, 0, Then::End).wait();
+            let _ = child.received().try_wait();
         };
         beside(ask, ask);
-        let stays = gardeners.at(0).sow(0, 0, Then::Stay).wait();
-        assert_eq!(stays.heard().wait(), [0; 4]);
+        let stays = gardeners.at(0).create(0, 0, Then::Stay).wait();
+        assert_eq!(stays.received().wait(), [0; 4]);
         runtime.quiescence().wait();
         assert_eq!(model::detours(&runtime), 0);
     });
 }
 
 #[test]
-fn a_seed_hears_who_moves_in_order() {
+fn a_seed_receives_messages_of_migrating_senders_in_order() {
     explore_some(192, |setting| {
         let mut setting = setting;
         setting.worker_count = 3;
         let (runtime, gardeners) = garden(&setting);
         let by = setting.one_of(&[1, 2]);
-        let sprouts = gardeners.at(0).sow_around(by).wait();
+        let children = gardeners.at(0).create_around(by).wait();
         runtime.quiescence().wait();
-        for sprout in sprouts {
-            assert_eq!(sprout.heard().wait(), [0, 4, 4, 0]);
+        for child in children {
+            assert_eq!(child.received().wait(), [0, 4, 4, 0]);
         }
         assert_eq!(model::detours(&runtime), 0);
     });

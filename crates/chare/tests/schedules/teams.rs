@@ -1,4 +1,5 @@
-//! Sections of chares that are in no array: seeds that sprout, move and end while messages to them and contributions of theirs are under way.
+//! Sections of single chares: seeds that are placed, migrate and end while messages to them and
+//! their contributions are under way.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,29 +8,29 @@ use raddle_chare::{Array, ArrayOptions, Chares, Cx, Section, SectionForm, chare}
 use raddle_runtime::Runtime;
 use raddle_runtime::model::explore::{Setting, beside, explore_some, panics_were_meant};
 
-/// Notes what it hears.
+/// Records the messages that it receives.
 struct Member {
     number: usize,
-    heard: Vec<u32>,
+    received: Vec<u32>,
 }
 
 #[chare]
 impl Member {
-    /// Some move as soon as they are made.
+    /// Creates a member. Some members migrate immediately.
     fn new(cx: &mut Cx<Self>, number: usize) -> Self {
         if number % 3 == 1 {
             cx.migrate_to(number % cx.worker_count());
         }
-        let heard = Vec::new();
-        Self { number, heard }
+        let received = Vec::new();
+        Self { number, received }
     }
 
     #[entry]
-    fn hear(&mut self, number: u32) {
-        self.heard.push(number);
+    fn receive(&mut self, number: u32) {
+        self.received.push(number);
     }
 
-    /// Contributes, and moves on.
+    /// Contributes and migrates.
     #[entry]
     fn vote(&mut self, cx: &mut Cx<Self>, section: Section<Self>, moves: bool) {
         cx.contribute_to(section, Gather::new(self.number));
@@ -50,40 +51,41 @@ impl Member {
     }
 
     #[entry]
-    fn heard(&self) -> Vec<u32> {
-        self.heard.clone()
+    fn received(&self) -> Vec<u32> {
+        self.received.clone()
     }
 }
 
-/// Has others work for it.
+/// Creates teams.
 struct Leader;
 
 #[chare]
 impl Leader {
-    /// Sows members, and sends to them before they are a section and afterwards.
+    /// Creates members, and sends to them before and after they become a section.
     #[entry]
-    fn sow(&self, cx: &mut Cx<Self>, form: SectionForm, count: usize) -> Team {
-        let sow = |number| cx.chare(move |cx| Member::new(cx, number));
-        let members: Vec<_> = (0..count).map(sow).collect();
+    fn create(&self, cx: &mut Cx<Self>, form: SectionForm, count: usize) -> Team {
+        let create = |number| cx.chare(move |cx| Member::new(cx, number));
+        let members: Vec<_> = (0..count).map(create).collect();
         for member in &members {
-            member.hear(0);
+            member.receive(0);
         }
         let section = cx.runtime().section_with(form, members.iter().copied());
-        section.all().hear(1);
+        section.all().receive(1);
         section.all().vote(section, true);
         (members, section)
     }
 
     #[entry]
     fn call(&self, section: Section<Member>, number: u32) {
-        section.all().hear(number);
+        section.all().receive(number);
     }
 
-    /// What members say that are made for it, and end when they have said it.
+    /// Returns the contributions of members that are created for this call and end after they have
+    /// contributed.
     #[entry]
     async fn lead(&self, cx: &mut Cx<Self>, form: SectionForm, count: usize) -> Vec<usize> {
-        let sow = |number| cx.chare(move |cx| Member::new(cx, number));
-        let members: Vec<_> = (0..count).map(sow).collect();
+        let create = |number| cx.chare(move |cx| Member::new(cx, number));
+        let members: Vec<_> = (0..count).map(create).collect();
         let section = cx.runtime().section_with(form, members);
         section.all().vote(section, true);
         let first: Vec<usize> = section.reduction().await;
@@ -99,7 +101,7 @@ type Team = (Vec<MemberProxy>, Section<Member>);
 
 const FORMS: [SectionForm; 2] = [SectionForm::PointToPoint, SectionForm::Binomial];
 
-/// A runtime with leaders, one after the other on its workers.
+/// Builds a runtime with leaders, which are dealt to its workers round robin.
 fn leaders(setting: &Setting) -> (Runtime, Array<Leader>) {
     let runtime = setting.runtime();
     let workers = runtime.worker_count();
@@ -109,40 +111,40 @@ fn leaders(setting: &Setting) -> (Runtime, Array<Leader>) {
 }
 
 #[test]
-fn seeds_hear_what_is_sent_to_their_section_once_and_vote() {
+fn seeds_receive_messages_to_their_section_once_and_vote() {
     explore_some(96, |setting| {
         let (runtime, leaders) = leaders(&setting);
         let (form, count) = (setting.one_of(&FORMS), setting.one_of(&[3, 5]));
-        let (members, section) = leaders.at(2).sow(form, count).wait();
-        let call = move || section.all().hear(2);
+        let (members, section) = leaders.at(2).create(form, count).wait();
+        let call = move || section.all().receive(2);
         let here = || {
             leaders.at(1).call(section, 3);
             section.all().vote(section, true);
-            section.all().hear(4);
-            section.all().hear(5);
+            section.all().receive(4);
+            section.all().receive(5);
         };
         beside(call, here);
         for _ in 0..2 {
-            let who: Vec<usize> = section.reduction().wait();
-            assert_eq!(who, (0..count).collect::<Vec<_>>());
+            let indices: Vec<usize> = section.reduction().wait();
+            assert_eq!(indices, (0..count).collect::<Vec<_>>());
         }
         runtime.quiescence().wait();
         for member in members {
-            let mut heard = member.heard().wait();
+            let mut received = member.received().wait();
             if form == SectionForm::PointToPoint {
-                let own: Vec<_> = heard.iter().filter(|&&number| number < 2).collect();
-                assert_eq!(own, [&0, &1], "{heard:?}");
+                let own: Vec<_> = received.iter().filter(|&&number| number < 2).collect();
+                assert_eq!(own, [&0, &1], "{received:?}");
             }
-            let own: Vec<_> = heard.iter().filter(|&&number| number > 3).collect();
-            assert_eq!(own, [&4, &5], "{heard:?}");
-            heard.sort_unstable();
-            assert_eq!(heard, [0, 1, 2, 3, 4, 5]);
+            let own: Vec<_> = received.iter().filter(|&&number| number > 3).collect();
+            assert_eq!(own, [&4, &5], "{received:?}");
+            received.sort_unstable();
+            assert_eq!(received, [0, 1, 2, 3, 4, 5]);
         }
     });
 }
 
 #[test]
-fn teams_are_made_and_end_beside_each_other() {
+fn teams_may_be_created_and_end_concurrently() {
     explore_some(96, |setting| {
         let (runtime, leaders) = leaders(&setting);
         let form = setting.one_of(&FORMS);
@@ -155,9 +157,10 @@ fn teams_are_made_and_end_beside_each_other() {
     });
 }
 
-/// Whoever makes the first section of all looks for the members, and one that ends for its sections: one of the two sees the other.
+/// The creation of the first section looks for its members, and an ending member looks for its
+/// sections. One of the two must see the other.
 #[test]
-fn a_member_that_ends_as_its_section_is_made_is_missed() {
+fn a_member_that_ends_during_the_creation_of_its_section_is_reported() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let form = setting.one_of(&FORMS);
@@ -180,11 +183,11 @@ fn a_member_that_ends_as_its_section_is_made_is_missed() {
 }
 
 #[test]
-fn who_waits_for_a_team_that_loses_a_member_is_told() {
+fn waits_for_a_team_that_loses_a_member_fail() {
     explore_some(96, |setting| {
         let (runtime, leaders) = leaders(&setting);
         let (form, count) = (setting.one_of(&FORMS), 4);
-        let (members, section) = leaders.at(0).sow(form, count).wait();
+        let (members, section) = leaders.at(0).create(form, count).wait();
         let wait = move || {
             let first = section.reduction::<Vec<usize>>().try_wait();
             (first, section.reduction::<Vec<usize>>().try_wait())
@@ -194,9 +197,10 @@ fn who_waits_for_a_team_that_loses_a_member_is_told() {
             members[1].vote(section, true);
         };
         let ((first, second), ()) = beside(wait, here);
-        // The last message may have come before the one of the section, or to one that has ended.
-        if let Ok(who) = first {
-            assert_eq!(who, (0..count).collect::<Vec<_>>());
+        // The last message may have arrived before that of the section, or after the end of the
+        // member.
+        if let Ok(indices) = first {
+            assert_eq!(indices, (0..count).collect::<Vec<_>>());
         }
         second.expect_err("one has ended");
         let _ = runtime.quiescence().try_wait();

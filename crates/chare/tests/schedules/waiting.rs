@@ -1,14 +1,15 @@
-//! Asynchronous entries that wait while their elements move: what they wait for finds them, and so does what waits for them.
+//! Asynchronous entries that wait while their elements migrate: awaited values reach the entry, and
+//! messages that wait for its end reach the element.
 
 use raddle_chare::reduce::{Concat, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, ScanForm, chare};
 use raddle_runtime::Runtime;
 use raddle_runtime::model::explore::{beside, explore_some};
 
-/// Waits for balls, replies, reductions and scans, and hears numbered messages.
+/// Waits for balls, replies, reductions and scans, and receives numbered messages.
 struct Juggler {
-    heard: u32,
-    /// Moves from now on, before each wait.
+    received: u32,
+    /// Makes the element migrate before each wait from now on.
     restless: bool,
 }
 
@@ -25,44 +26,44 @@ impl Juggler {
     #[message]
     fn ball(number: u32);
 
-    /// Stays where it is from now on.
+    /// Makes the element stay from now on.
     #[entry]
     fn rest(&mut self) {
         self.restless = false;
     }
 
-    /// Waits for so many balls, in order.
+    /// Waits for `count` balls, in order.
     #[entry]
     async fn juggle(&mut self, cx: &mut Cx<Self>, count: u32) -> u32 {
         for number in 0..count {
             self.move_on(cx);
             cx.next_where(Self::ball, |&ball| ball == number).await;
         }
-        self.heard
+        self.received
     }
 
     #[entry]
-    fn hear(&mut self, number: u32) {
-        assert_eq!(self.heard, number);
-        self.heard += 1;
+    fn receive(&mut self, number: u32) {
+        assert_eq!(self.received, number);
+        self.received += 1;
     }
 
     #[entry]
-    fn heard(&mut self, cx: &mut Cx<Self>) -> u32 {
+    fn received(&mut self, cx: &mut Cx<Self>) -> u32 {
         self.move_on(cx);
-        self.heard
+        self.received
     }
 
-    /// Asks the next one, again and again.
+    /// Asks the next element repeatedly.
     #[entry]
     async fn ask(&mut self, cx: &mut Cx<Self>, count: u32) -> u32 {
         let next = cx.array().at(cx.index() + 1);
-        let mut heard = 0;
+        let mut received = 0;
         for _ in 0..count {
             self.move_on(cx);
-            heard += next.heard().await;
+            received += next.received().await;
         }
-        heard
+        received
     }
 
     #[entry]
@@ -70,7 +71,7 @@ impl Juggler {
         cx.contribute(Sum(cx.index() + 1));
     }
 
-    /// Adds up, as often as `count` says.
+    /// Takes part in `count` sums.
     #[entry]
     async fn add_up(&mut self, cx: &mut Cx<Self>, count: usize) -> usize {
         let mut sum = 0;
@@ -98,7 +99,7 @@ fn jugglers(runtime: &Runtime, count: usize) -> Array<Juggler> {
     let workers = runtime.worker_count();
     let placed = ArrayOptions::new(count).placed(move |index| index % workers);
     runtime.array_with(placed, |_| Juggler {
-        heard: 0,
+        received: 0,
         restless: true,
     })
 }
@@ -111,8 +112,8 @@ fn messages_find_an_entry_that_waits_for_them() {
         let replies = [0, 1].map(|index| jugglers.at(index).juggle(2));
         let throw = move || {
             jugglers.all().ball(1);
-            jugglers.at(0).hear(0);
-            jugglers.at(0).hear(1);
+            jugglers.at(0).receive(0);
+            jugglers.at(0).receive(1);
             jugglers.all().ball(0);
         };
         beside(throw, || {});
@@ -120,10 +121,10 @@ fn messages_find_an_entry_that_waits_for_them() {
             assert_eq!(
                 reply.wait(),
                 0,
-                "what is heard waits for the end of what waits"
+                "messages wait for the end of the waiting entry"
             );
         }
-        assert_eq!(jugglers.at(0).heard().wait(), 2);
+        assert_eq!(jugglers.at(0).received().wait(), 2);
     });
 }
 
@@ -133,37 +134,37 @@ fn messages_wait_in_order_for_the_end_of_an_entry() {
         let runtime = setting.runtime();
         let jugglers = jugglers(&runtime, 1);
         let juggled = jugglers.at(0).juggle(2);
-        let hear = move || {
+        let receive = move || {
             for number in 0..3 {
-                jugglers.at(0).hear(number);
+                jugglers.at(0).receive(number);
             }
         };
         let throw = || {
             jugglers.at(0).ball(0);
             jugglers.at(0).ball(1);
         };
-        beside(hear, throw);
+        beside(receive, throw);
         assert!(juggled.wait() <= 3);
         runtime.quiescence().wait();
-        assert_eq!(jugglers.at(0).heard().wait(), 3);
+        assert_eq!(jugglers.at(0).received().wait(), 3);
     });
 }
 
 #[test]
-fn replies_find_who_has_moved() {
+fn replies_find_migrated_elements() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let jugglers = jugglers(&runtime, 3);
         let first = jugglers.at(0).ask(3);
         let second = jugglers.at(1).ask(2);
-        jugglers.at(2).hear(0);
+        jugglers.at(2).receive(0);
         assert_eq!(first.wait(), 0);
         assert!(second.wait() <= 2);
     });
 }
 
 #[test]
-fn reductions_find_all_who_wait_for_them() {
+fn reductions_reach_all_waiting_elements() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let jugglers = jugglers(&runtime, 3);
@@ -174,9 +175,10 @@ fn reductions_find_all_who_wait_for_them() {
     });
 }
 
-/// What an element has contributed to is known where it comes, though its entry waits: who contributes there later is not kept back.
+/// The new worker of an element knows its contributions although its entry waits. Later
+/// contributions there are not held back.
 #[test]
-fn who_waits_for_a_reduction_has_contributed_wherever_it_goes() {
+fn contributions_of_a_waiting_element_count_after_migration() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let jugglers = jugglers(&runtime, 3);
@@ -192,7 +194,7 @@ fn who_waits_for_a_reduction_has_contributed_wherever_it_goes() {
 }
 
 #[test]
-fn who_waits_after_a_reduction_has_contributed_wherever_it_goes() {
+fn contributions_count_after_migration_in_a_later_wait() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let jugglers = jugglers(&runtime, 3);
@@ -209,7 +211,7 @@ fn who_waits_after_a_reduction_has_contributed_wherever_it_goes() {
 }
 
 #[test]
-fn scans_find_all_who_wait_for_them() {
+fn scans_reach_all_waiting_elements() {
     explore_some(96, |setting| {
         let runtime = setting.runtime();
         let form = setting.one_of(&[ScanForm::PrescanPush, ScanForm::RecursiveDoubling]);

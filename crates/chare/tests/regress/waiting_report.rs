@@ -1,9 +1,9 @@
-//! `who_waits` answers always, and names all who wait.
+//! `who_waits` always answers, and names everything that waits.
 //!
-//! It waited for its answers as for any reply, and so panicked once anything had failed, which is
-//! when one asks. It left out elements of node groups, and scans. Of a reduction it knew what had
-//! come to the root alone: with three of four contributions made, it said that there was none, and
-//! it never named the element that lacked.
+//! Regressions: `who_waits` waited for its answers like for any reply, and therefore panicked after
+//! a failure, which is when programs call it. It omitted elements of node groups, and scans. It
+//! knew only the contributions that had reached the root of a reduction: with three of four
+//! contributions made, it reported none, and it never named the missing element.
 
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Chares, Cx, ScanForm, Section, SectionForm, chare};
@@ -22,7 +22,7 @@ impl Idler {
         panic!("falls");
     }
     #[entry]
-    fn hear(&mut self) {}
+    fn receive(&mut self) {}
     #[entry]
     fn vote(&mut self, cx: &mut Cx<Self>) {
         cx.contribute(Sum(1_u32));
@@ -54,8 +54,9 @@ fn it_answers_after_a_failure() {
         idlers.at(0).fall();
         idlers.at(3).wait();
         runtime.quiescence().try_wait().expect_err("it falls");
-        idlers.at(3).hear();
-        // Twice: once it has failed, waiting says nothing of what has been done.
+        idlers.at(3).receive();
+        // Call it twice: after a failure, a wait does not show that earlier messages have been
+        // processed.
         runtime.who_waits();
         runtime.who_waits()
     });
@@ -67,14 +68,14 @@ fn it_names_the_element_of_a_node_group_once() {
     let lines = soon(|| {
         let runtime = runtime(3);
         let idlers = runtime.node_group(|_| Idler);
-        // Whichever workers have had it.
+        // Any worker may have run the element.
         for _ in 0..100 {
-            idlers.here().hear();
+            idlers.here().receive();
         }
         runtime.quiescence().wait();
         idlers.here().wait();
-        idlers.here().hear();
-        idlers.here().hear();
+        idlers.here().receive();
+        idlers.here().receive();
         runtime.quiescence().wait();
         runtime.who_waits()
     });
@@ -83,7 +84,7 @@ fn it_names_the_element_of_a_node_group_once() {
 
 #[test]
 fn it_names_the_elements_that_a_reduction_lacks() {
-    // Those that have contributed are on both workers, on one, or nowhere.
+    // The elements that have contributed are on both workers, on one worker, or there are none.
     let cases: [(&[usize], &str); 3] = [
         (
             &[0, 1, 3],
@@ -95,7 +96,8 @@ fn it_names_the_elements_that_a_reduction_lacks() {
         ),
         (
             &[],
-            "0 of 4 contributions; Array<Idler>#0 lacks those of Idler[0], Idler[1], Idler[2], Idler[3]",
+            "0 of 4 contributions; \
+             Array<Idler>#0 lacks those of Idler[0], Idler[1], Idler[2], Idler[3]",
         ),
     ];
     for (voters, expected) in cases {
@@ -127,7 +129,8 @@ fn it_counts_reductions_that_some_elements_are_ahead_in() {
     let names: Vec<_> = (1..9).map(|index| format!("Idler[{index}]")).collect();
     let names = names.join(", ");
     let expected = format!(
-        "reduction 0 of Idler has 1 of 20 contributions; Array<Idler>#0 lacks those of {names} and 11 more; 2 later reductions have begun"
+        "reduction 0 of Idler has 1 of 20 contributions; \
+         Array<Idler>#0 lacks those of {names} and 11 more; 2 later reductions have begun"
     );
     assert_eq!(lines, [expected]);
 }
@@ -149,7 +152,8 @@ fn it_names_the_members_that_a_reduction_of_a_section_lacks() {
             runtime.quiescence().wait();
             runtime.who_waits()
         });
-        let expected = "reduction 0 of section 0 of Idler has 3 of 5 contributions; Section<Idler>#0 lacks those of Idler[5], Idler[2]";
+        let expected = "reduction 0 of section 0 of Idler has 3 of 5 contributions; \
+            Section<Idler>#0 lacks those of Idler[5], Idler[2]";
         assert_eq!(lines, [expected], "{form:?}");
     }
 }
@@ -196,8 +200,10 @@ fn it_names_scans_of_sections_that_lack_contributions() {
             "a Idler waits in `scan_in`",
             "a Idler waits in `scan_in`",
             "a Idler waits in `scan_in`",
-            "scan 0 of section 0 of Idler has 1 of 3 contributions; Section<Idler>#0 lacks those of member 0, member 2",
-            "scan 0 of section 1 of Idler has 2 of 3 contributions; Section<Idler>#1 lacks those of member 1"
+            "scan 0 of section 0 of Idler has 1 of 3 contributions; \
+             Section<Idler>#0 lacks those of member 0, member 2",
+            "scan 0 of section 1 of Idler has 2 of 3 contributions; \
+             Section<Idler>#1 lacks those of member 1"
         ]
     );
 }

@@ -1,7 +1,9 @@
-//! Who is told of failures: not only threads that wait, but also futures that others than workers poll, and entries that go on without.
+//! Receivers of failures: blocked threads, futures that other executors poll, and entries that
+//! continue after a failure.
 //!
-//! A panic that was nobody's affair reached threads in `wait` alone. A reply that was polled by an executor stayed pending for ever, and the
-//! only way for an `async` entry to await a reply was one that panics with the peer.
+//! Regressions: a panic without a reply to fail reached only threads in `wait`. A reply that an
+//! executor polled stayed pending for ever. An `async` entry could only await a reply in a way that
+//! panicked together with its peer.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +19,7 @@ use raddle_sync::prim::{AtomicUsize, Relaxed};
 
 use crate::common::{runtime, soon};
 
-/// Wakes a thread, and counts.
+/// Wakes a thread and counts the wakes.
 struct Unpark {
     thread: Thread,
     count: AtomicUsize,
@@ -37,7 +39,7 @@ fn unpark() -> Arc<Unpark> {
     })
 }
 
-/// An executor as small as they come; calls `pending` after the first poll, if that says so.
+/// A minimal executor. Calls `pending` after the first poll if the future is pending.
 fn block_on<F: Future>(future: F, pending: impl FnOnce()) -> F::Output {
     let waker = Waker::from(unpark());
     let mut context = Context::from_waker(&waker);
@@ -80,7 +82,7 @@ impl Actor {
         cx.next(Self::go).await;
         self.count
     }
-    /// Goes on whether the other one falls or not.
+    /// Continues whether the other chare panics or not.
     #[entry]
     async fn ask(&mut self, other: ActorProxy) -> Result<u32, String> {
         let first = other.count().outcome().await;
@@ -93,7 +95,7 @@ impl Actor {
     async fn ask_itself(&mut self, cx: &mut Cx<Self>) -> bool {
         cx.this().count().outcome().await.is_ok()
     }
-    /// Awaits a reduction to which nobody contributes.
+    /// Awaits a reduction without contributions.
     #[entry]
     async fn await_votes(&mut self, others: Array<Self>) -> u32 {
         others.reduction().await
@@ -105,7 +107,7 @@ fn actors(runtime: &Runtime) -> Array<Actor> {
 }
 
 #[test]
-fn an_entry_goes_on_when_its_peer_panics() {
+fn an_entry_continues_when_its_peer_panics() {
     let (outcome, count) = soon(|| {
         let runtime = runtime(2);
         let actors = actors(&runtime);
@@ -120,7 +122,7 @@ fn an_entry_goes_on_when_its_peer_panics() {
 }
 
 #[test]
-fn an_outcome_of_its_own_is_told_at_once() {
+fn an_outcome_of_the_own_chare_is_reported_at_once() {
     let failure = soon(|| {
         let runtime = runtime(1);
         let asked = actors(&runtime).at(0).ask_itself();
@@ -133,33 +135,33 @@ fn an_outcome_of_its_own_is_told_at_once() {
 }
 
 #[test]
-fn executors_of_others_are_woken_by_a_failure() {
+fn other_executors_are_woken_by_a_failure() {
     let outcome = soon(|| {
         let runtime = runtime(2);
         let actors = actors(&runtime);
         let votes = actors.reduction::<u32>().outcome();
         block_on(votes, || drop(actors.at(0).fall()))
     });
-    let failure = outcome.expect_err("nobody votes");
+    let failure = outcome.expect_err("there are no votes");
     assert!(failure.to_string().contains("falls"), "{failure}");
 }
 
 #[test]
-fn executors_of_others_are_told_of_a_failure_that_was_before() {
+fn other_executors_receive_an_earlier_failure() {
     let outcome = soon(|| {
         let runtime = runtime(2);
         let actors = actors(&runtime);
         drop(actors.at(0).fall());
         runtime.quiescence().try_wait().expect_err("it falls");
         block_on(actors.reduction::<u32>().outcome(), || {
-            panic!("it is told at once")
+            panic!("the failure is reported at once")
         })
     });
-    outcome.expect_err("nobody votes");
+    outcome.expect_err("there are no votes");
 }
 
 #[test]
-fn who_awaits_a_failure_panics_with_it() {
+fn awaiting_a_failed_reply_panics_with_the_failure() {
     let panicked = soon(|| {
         let runtime = runtime(2);
         let actors = actors(&runtime);
@@ -171,10 +173,10 @@ fn who_awaits_a_failure_panics_with_it() {
 }
 
 #[test]
-fn executors_of_others_are_woken_by_the_end_of_the_runtime() {
+fn other_executors_are_woken_by_the_end_of_the_runtime() {
     let outcome = soon(|| {
         let runtime = runtime(2);
-        // What it waits for is nowhere: neither sent nor dropped.
+        // The awaited value was neither sent nor dropped.
         let votes = actors(&runtime).reduction::<u32>().outcome();
         block_on(votes, || drop(runtime))
     });
@@ -182,7 +184,7 @@ fn executors_of_others_are_woken_by_the_end_of_the_runtime() {
 }
 
 #[test]
-fn a_value_comes_to_executors_of_others() {
+fn other_executors_receive_a_value() {
     let sum = soon(|| {
         let runtime = runtime(2);
         let actors = actors(&runtime);
@@ -192,7 +194,7 @@ fn a_value_comes_to_executors_of_others() {
 }
 
 #[test]
-fn a_reply_polled_often_is_told_once_and_a_dropped_one_never() {
+fn a_reply_is_woken_once_after_many_polls_and_never_after_its_drop() {
     soon(|| {
         let runtime = runtime(2);
         let actors = actors(&runtime);
@@ -208,7 +210,7 @@ fn a_reply_polled_often_is_told_once_and_a_dropped_one_never() {
             poll(&mut others, &dropped);
         }
         drop(others);
-        // One of the test, and one each with who gives the reply and in the list.
+        // One reference of the test, one of the replier, and one in the list.
         assert_eq!(Arc::strong_count(&kept), 3);
         drop(actors.at(0).fall());
         while kept.count.load(Relaxed) == 0 {
@@ -222,7 +224,7 @@ fn a_reply_polled_often_is_told_once_and_a_dropped_one_never() {
 }
 
 #[test]
-fn an_entry_for_which_nothing_comes_stays_until_the_end_and_is_named() {
+fn an_entry_that_waits_in_silence_stays_until_the_end_and_is_named() {
     let (lines, outcome) = soon(|| {
         let runtime = runtime(2);
         let (actors, others) = (actors(&runtime), actors(&runtime));
@@ -231,7 +233,7 @@ fn an_entry_for_which_nothing_comes_stays_until_the_end_and_is_named() {
         drop(others.at(0).fall());
         runtime.quiescence().try_wait().expect_err("it falls");
         let lines = runtime.who_waits();
-        // It is not failed with the others, and can go on.
+        // The entry does not fail with the others, and can continue.
         actors.at(1).go();
         while !waits.is_here() {
             thread::yield_now();
@@ -244,19 +246,19 @@ fn an_entry_for_which_nothing_comes_stays_until_the_end_and_is_named() {
         lines.contains(&"Actor[0] waits in `await_votes`".to_owned()),
         "{lines:?}"
     );
-    outcome.expect_err("all who wait outside are told");
+    outcome.expect_err("all waits outside entries fail");
 }
 
-/// Says whether it was dropped by a panic.
+/// Records whether it was dropped during a panic.
 struct Witness(Arc<Mutex<bool>>);
 
 impl Drop for Witness {
     fn drop(&mut self) {
-        *self.0.lock().expect("nobody panics under it") |= thread::panicking();
+        *self.0.lock().expect("no panic poisons it") |= thread::panicking();
     }
 }
 
-/// Waits for what never comes, or for somebody who does.
+/// Waits for a message that never arrives, or for a peer that does so.
 struct Patient;
 
 #[chare]
@@ -278,9 +280,10 @@ impl Patient {
     }
 }
 
-/// Those who awaited replies were woken by the loss of the messages that they had sent, and panicked each with a trace.
+/// Regression: entries that awaited replies were woken by the loss of their own messages, and each
+/// of them panicked with a trace.
 #[test]
-fn who_awaits_a_reply_at_the_end_is_dropped_in_silence() {
+fn an_entry_that_awaits_a_reply_at_the_end_is_dropped_in_silence() {
     let panicked = Arc::new(Mutex::new(false));
     for _ in 0..200 {
         let runtime = runtime(3);
@@ -289,5 +292,5 @@ fn who_awaits_a_reply_at_the_end_is_dropped_in_silence() {
             patients.at(index).ask(Witness(Arc::clone(&panicked)));
         }
     }
-    assert!(!*panicked.lock().expect("nobody panics under it"));
+    assert!(!*panicked.lock().expect("no panic poisons it"));
 }
