@@ -269,7 +269,7 @@ fn a_reduction_of_another_type_is_refused() {
 fn a_worker_must_not_block_on_a_reply() {
     let runtime = runtime();
     let array = clumsy(&runtime);
-    let why = "a worker waits for a reply that could be bound for itself: \\
+    let why = "a worker waits for a reply that could be bound for itself: \
         make the entry `async` and `.await` the reply";
     assert_eq!(
         failure_of(array.at(0).wait_for_itself()),
@@ -291,7 +291,7 @@ fn an_entry_must_not_await_its_own_reply() {
     let array = clumsy(&runtime);
     assert_eq!(
         failure_of(array.at(0).await_itself()),
-        "Clumsy[0] panicked in `await_itself`: \\
+        "Clumsy[0] panicked in `await_itself`: \
          waits for a reply of its own, which it cannot give before its entry ends"
     );
 }
@@ -425,7 +425,7 @@ fn a_chare_in_no_array_has_no_index_and_cannot_contribute() {
     );
     assert_eq!(
         failure_of(runtime.chare(|_| Clumsy).contribute()),
-        "a Clumsy panicked in `contribute`: \\
+        "a Clumsy panicked in `contribute`: \
          this Clumsy is in no array, and has no elements to reduce with"
     );
 }
@@ -464,7 +464,7 @@ fn elements_of_a_group_cannot_migrate_and_are_called_on_their_worker() {
         panic_of(|| group.here()),
         "this thread is no worker, and has no element of Group<Clumsy>"
     );
-    let unreachable = "no element of Group<Clumsy> can be reached here: this thread is no worker, \\
+    let unreachable = "no element of Group<Clumsy> can be reached here: this thread is no worker, \
         or the element is at work already, or not made yet";
     assert_eq!(panic_of(|| group.with_here(|_| 1)), unreachable);
     assert_eq!(
