@@ -76,7 +76,7 @@ const EXEMPT: [&str; 2] = ["tidy/src/rules/text.rs", "tidy/src/rules/text/tests.
 
 /// Where the text has still to be rewritten. Each prefix must have findings: one without is out of
 /// date, and is found itself.
-pub const UNWRITTEN: [&str; 19] = [
+pub const UNWRITTEN: [&str; 17] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -85,10 +85,8 @@ pub const UNWRITTEN: [&str; 19] = [
     "apps/numerics/",
     "bench/",
     "cli/",
-    "crates/chare/tests/",
     "crates/collections/",
     "crates/macros/",
-    "crates/model/",
     "crates/orwl/",
     "crates/raddle/",
     "crates/runtime/",

@@ -23,9 +23,9 @@
 //! # Invariants
 //! 1. One event touches the threads of one node; only a meeting touches all.
 //! 2. `Core::due` is the moment of the core's event in the event list, which has the number `turn`.
-//!   Events with other numbers are void.
+//!    Events with other numbers are void.
 //! 3. A thread is active exactly in the states `Runs`, `AtInterface`, `Polls`, `Finds` and `Spins`
-//!   (`Does::is_active`). It has an end in `ends` exactly in state `Runs`.
+//!    (`Does::is_active`). It has an end in `ends` exactly in state `Runs`.
 //!
 //! # Source
 //! Parker 2013, chapter 3 and sections 4.2 and 4.3. The study simulates the processor instruction
