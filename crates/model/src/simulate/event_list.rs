@@ -11,8 +11,8 @@
 //! 1. No item is earlier than `last`.
 //! 2. An item of time `t` lies in `now` if `t == last`. Otherwise it lies in the bucket of the
 //!    highest digit in which `t` and `last` differ, and of the value of that digit in `t`. When
-//!    `last` advances to a time in some bucket, no digit above that bucket's digit changes, and that
-//!    digit takes the bucket's value. So the items in buckets above it stay in place.
+//!    `last` advances to a time in some bucket, no digit above that bucket's digit changes, and
+//!    that digit takes the bucket's value. So the items in buckets above it stay in place.
 //! 3. Items of one time lie in one bucket (by 2), in the order of insertion, since buckets are
 //!    filled at the end and emptied from the front. So simultaneous events happen in the order of
 //!    insertion.
