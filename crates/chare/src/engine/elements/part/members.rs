@@ -147,7 +147,7 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// Calls `call` with the [`Loss`](crate::state::members::Loss) of a group's scans.
+    /// Calls `call` with the [`Loss`] of a group's scans.
     ///
     /// # Errors
     /// When it is a section that no longer exists.
