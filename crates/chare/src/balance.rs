@@ -44,7 +44,7 @@ use crate::measure::{Measuring, Meter};
 use crate::reduction::{Goes, Target, tell_all};
 use crate::reply::{Reply, What, reply};
 use crate::state::measured::Measured;
-use crate::state::{Explain, SharedState, Slot};
+use crate::state::{Explain, Feature, SharedState};
 
 /// The assumed cost of moving an element before any element has moved, and when elements run
 /// meanwhile.
@@ -164,7 +164,7 @@ pub(crate) struct OfArray {
 impl Explain for OfArray {}
 
 impl SharedState for OfArray {
-    const SLOT: Slot = Slot::Balance;
+    const FEATURE: Feature = Feature::Balance;
 }
 
 impl OfArray {

@@ -12,8 +12,7 @@ use crate::engine::object::parcel::Parcel;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::losses::lose_member;
-use crate::reduction;
-use crate::reduction::take_gathered;
+use crate::reduction::{self, take_gathered};
 use crate::scan::break_scans;
 use crate::state::rounds::NextRounds;
 
@@ -86,7 +85,8 @@ pub(crate) fn take_leave<T: Chare>(
 ) {
     let is_array = part.collection().is_array();
     if is_array || rounds.has_sections() {
-        // What was contributed may be complete now, and is merged by the program's code.
+        // A reduction may be complete without the element now. Merging its contributions calls code
+        // of the program, which may panic.
         local.guard(|| reduction::leaves(local, part, number, rounds));
     }
     // The index is free before the root can complete a reduction that does not count the

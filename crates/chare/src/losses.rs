@@ -3,8 +3,7 @@
 use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
-use crate::reduction;
-use crate::reduction::{AllRounds, lose_gathered};
+use crate::reduction::{self, AllRounds, lose_gathered};
 use crate::scan;
 use crate::state::members::Members;
 

@@ -13,11 +13,11 @@ use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
 use crate::state::measured::{Loaded, Measured, Sent};
-use crate::state::{Explain, SharedState, Slot, State};
+use crate::state::{Explain, Feature, SharedState, State};
 
 /// How the elements of an array are measured.
 pub(crate) struct Measuring {
-    /// One in so many runs of entries is measured.
+    /// The number of runs of entries for each run that is measured, on average.
     pub(crate) sampling: u32,
     /// True if messages are counted too.
     pub(crate) needs_traffic: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Measuring {
 impl Explain for Measuring {}
 
 impl SharedState for Measuring {
-    const SLOT: Slot = Slot::Measure;
+    const FEATURE: Feature = Feature::Measure;
 }
 
 /// A worker's measurements of an array since the last balancing.
@@ -47,7 +47,7 @@ pub(crate) struct Meter {
 }
 
 impl State for Meter {
-    const SLOT: Slot = Slot::Measure;
+    const FEATURE: Feature = Feature::Measure;
 }
 
 impl Meter {

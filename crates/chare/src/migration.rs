@@ -53,9 +53,8 @@ use crate::engine::local::Local;
 use crate::engine::local::ranks::RanksOf;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
-use crate::remote::out;
-use crate::remote::{self, Travel};
-use crate::state::{Explain, SharedState, Slot, State};
+use crate::remote::{self, Travel, out};
+use crate::state::{Explain, Feature, SharedState, State};
 
 /// The worker that begins batches.
 const COORDINATOR: usize = 0;
@@ -73,7 +72,7 @@ impl fmt::Debug for Moves {
 impl Explain for Moves {}
 
 impl SharedState for Moves {
-    const SLOT: Slot = Slot::Migration;
+    const FEATURE: Feature = Feature::Migration;
 }
 
 impl Moves {
@@ -99,7 +98,7 @@ pub(crate) struct Coordinator {
 }
 
 impl State for Coordinator {
-    const SLOT: Slot = Slot::Migration;
+    const FEATURE: Feature = Feature::Migration;
 }
 
 /// Elements of one array, and the workers to which they are to go.

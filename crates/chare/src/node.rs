@@ -30,7 +30,7 @@ use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::failure::contain;
 use crate::seeds;
-use crate::state::{Explain, SharedState, Slot};
+use crate::state::{Explain, Feature, SharedState};
 
 /// A chare for each node.
 ///
@@ -121,7 +121,7 @@ impl<T: Chare> Explain for Node<T> {
 }
 
 impl<T: Chare> SharedState for Node<T> {
-    const SLOT: Slot = Slot::NodeGroup;
+    const FEATURE: Feature = Feature::NodeGroup;
 }
 
 impl<T: Chare> Queue<T> {

@@ -6,13 +6,10 @@ use crate::engine::object::chare::Chare;
 use crate::engine::object::parcel::{BoxedParcel, Parcel};
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::System;
-use crate::multicast;
-use crate::multicast::{Through, set_out, workers_with};
+use crate::multicast::{self, Through, set_out, workers_with};
 use crate::node;
-use crate::remote::out;
-use crate::remote::{self, Away};
-use crate::seeds::detour;
-use crate::seeds::{Way, way};
+use crate::remote::{self, Away, out};
+use crate::seeds::{Way, detour, way};
 use crate::spread::Spread;
 
 /// Sends a parcel to the place of its element.

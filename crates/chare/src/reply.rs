@@ -18,9 +18,8 @@ use crate::address::number::Number;
 use crate::codec::{Crossing, reading};
 use crate::engine::local::{self, Local};
 use crate::engine::object::parcel::Finish;
-use crate::engine::system::registry;
 use crate::engine::system::waiters::{Waiting, Watch};
-use crate::engine::system::{Outcome, System};
+use crate::engine::system::{Outcome, System, registry};
 use crate::failure::Failure;
 
 /// A value that is delivered later. A thread waits for it, or an `async` entry awaits it.

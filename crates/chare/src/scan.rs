@@ -37,13 +37,12 @@ use crate::engine::object::parcel::{BoxedParcel, Parcel};
 use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::remote::out;
-use crate::remote::{self, WireMessage};
+use crate::remote::{self, WireMessage, out};
 use crate::reply::{Replier, Reply, What, reply};
 use crate::state::members::{Loss, Members};
 use crate::state::merged::Merged;
 use crate::state::rounds::{Group, name_of};
-use crate::state::{Slot, State as FeatureState};
+use crate::state::{Feature, State as FeatureState};
 use crate::suspended::{go_on, with_own_slot};
 use raddle_collections::reduce::{Monoid, Reducer};
 
@@ -343,7 +342,7 @@ fn next_step<T: Chare, R: Monoid>(
 pub(crate) struct Scans(BTreeMap<Key, Sheet>);
 
 impl FeatureState for Scans {
-    const SLOT: Slot = Slot::Scan;
+    const FEATURE: Feature = Feature::Scan;
 }
 
 impl Scans {

@@ -42,7 +42,7 @@ use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::lifecycle;
 use crate::migration::arrivals;
-use crate::state::{Explain, SharedState, Slot};
+use crate::state::{Explain, Feature, SharedState};
 
 /// The seeds of a system.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(crate) struct Seeds {
 impl Explain for Seeds {}
 
 impl SharedState for Seeds {
-    const SLOT: Slot = Slot::Seeds;
+    const FEATURE: Feature = Feature::Seeds;
 }
 
 impl Seeds {

@@ -6,7 +6,7 @@
 //! first use.
 //!
 //! # Invariants
-//! 1. Two types have the same [`Slot`] only if no owner holds both: at the owner, a slot holds one
+//! 1. Two types have the same [`Feature`] only if no owner holds both: at the owner, a slot holds one
 //!    type for ever.
 
 pub(crate) mod measured;
@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 
 /// The names of features that keep state. A new feature adds its own here.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Slot {
+pub(crate) enum Feature {
     Reduction,
     Scan,
     Section,
@@ -35,17 +35,17 @@ pub(crate) enum Slot {
 }
 
 /// The number of slots: one for each name.
-const SLOT_COUNT: usize = Slot::NodeGroup as usize + 1;
+const FEATURE_COUNT: usize = Feature::NodeGroup as usize + 1;
 
 /// State of a feature that one worker uses alone.
 pub(crate) trait State: Default + 'static {
     /// The feature's name.
-    const SLOT: Slot;
+    const FEATURE: Feature;
 }
 
 /// The states of one worker, or of one part.
 #[derive(Default)]
-pub(crate) struct States([OnceCell<Box<dyn Any>>; SLOT_COUNT]);
+pub(crate) struct States([OnceCell<Box<dyn Any>>; FEATURE_COUNT]);
 
 impl fmt::Debug for States {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,7 +57,7 @@ impl States {
     /// The state `S`, new if nothing has asked for it before. Cost: two loads and a comparison.
     #[inline]
     pub(crate) fn of<S: State>(&self) -> &RefCell<S> {
-        let slot = &self.0[S::SLOT as usize];
+        let slot = &self.0[S::FEATURE as usize];
         let value = match slot.get() {
             Some(value) => value,
             None => slot.get_or_init(|| Box::new(RefCell::<S>::default())),
@@ -74,7 +74,7 @@ impl States {
 /// State of a feature that all workers share.
 pub(crate) trait SharedState: Explain {
     /// The feature's name.
-    const SLOT: Slot;
+    const FEATURE: Feature;
 }
 
 /// State that can say what waits in it.
@@ -87,7 +87,7 @@ pub(crate) trait Explain: Any + Send + Sync {
 
 /// The shared states of one system, or of one collection.
 #[derive(Default)]
-pub(crate) struct SharedStates([OnceLock<Box<dyn Explain>>; SLOT_COUNT]);
+pub(crate) struct SharedStates([OnceLock<Box<dyn Explain>>; FEATURE_COUNT]);
 
 impl fmt::Debug for SharedStates {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -103,8 +103,8 @@ impl SharedStates {
     /// # Panics
     /// When its slot holds one already.
     pub(crate) fn with<S: SharedState>(self, state: S) -> Self {
-        let put = self.0[S::SLOT as usize].set(Box::new(state));
-        assert!(put.is_ok(), "{:?} has a state already", S::SLOT);
+        let put = self.0[S::FEATURE as usize].set(Box::new(state));
+        assert!(put.is_ok(), "{:?} has a state already", S::FEATURE);
         self
     }
 
@@ -121,7 +121,7 @@ impl SharedStates {
     /// The state `S`, if one was put in.
     #[inline]
     pub(crate) fn get<S: SharedState>(&self) -> Option<&S> {
-        let value: &dyn Any = &**self.0[S::SLOT as usize].get()?;
+        let value: &dyn Any = &**self.0[S::FEATURE as usize].get()?;
         Some(value.downcast_ref().expect("a slot holds one type"))
     }
 
@@ -129,5 +129,55 @@ impl SharedStates {
     pub(crate) fn explain(&self, worker: usize) -> impl Iterator<Item = String> {
         let states = self.0.iter().filter_map(OnceLock::get);
         states.filter_map(move |state| state.explain(worker))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Count(u32);
+
+    impl State for Count {
+        const FEATURE: Feature = Feature::Scan;
+    }
+
+    struct Shared(&'static str);
+
+    impl Explain for Shared {
+        fn explain(&self, worker: usize) -> Option<String> {
+            (worker == 1).then(|| self.0.to_owned())
+        }
+    }
+
+    impl SharedState for Shared {
+        const FEATURE: Feature = Feature::Scan;
+    }
+
+    #[test]
+    fn a_state_is_made_once_and_taken_once() {
+        let mut states = States::default();
+        states.of::<Count>().borrow_mut().0 += 1;
+        assert_eq!(states.of::<Count>().borrow().0, 1);
+        assert_eq!(states.take_all().count(), 1);
+        assert_eq!(states.of::<Count>().borrow().0, 0);
+    }
+
+    #[test]
+    fn shared_states_are_found_by_type_and_explain_themselves() {
+        assert!(SharedStates::default().get::<Shared>().is_none());
+        let states = SharedStates::default().with(Shared("it waits"));
+        assert_eq!(states.of::<Shared>().0, "it waits");
+        assert_eq!(states.explain(0).count(), 0);
+        assert_eq!(states.explain(1).collect::<Vec<_>>(), ["it waits"]);
+    }
+
+    #[test]
+    #[should_panic(expected = "has a state already")]
+    fn a_feature_has_one_shared_state() {
+        let _ = SharedStates::default()
+            .with(Shared("one"))
+            .with(Shared("two"));
     }
 }

@@ -274,8 +274,8 @@ impl<T: Chare> Cx<T> {
     /// Waits for a message of a kind: the oldest that has arrived, or the next one.
     ///
     /// # Panics
-    /// What it returns, where that is polled outside of the element's `async` entries, or by a fork
-    /// of one that runs elsewhere.
+    /// When the future is polled outside of the element's `async` entries, or by a fork of one that
+    /// another worker runs.
     pub fn next<M: Message<Chare = T>>(
         &self,
         kind: M,

@@ -12,11 +12,8 @@ use crate::balance;
 use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
-use crate::migration;
-use crate::migration::crossing;
-use crate::migration::wide;
-use crate::remote::out;
-use crate::remote::{self, Travel};
+use crate::migration::{self, crossing, wide};
+use crate::remote::{self, Travel, out};
 use crate::state::measured::Measured;
 
 /// The number of workers that may have elements of an array.

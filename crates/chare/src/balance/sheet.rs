@@ -6,7 +6,7 @@ use super::strategy::{ElementLoad, LoadView, Traffic};
 use crate::address::number::Number;
 use crate::engine::local::Local;
 use crate::state::measured::{Loaded, Measured, Sent};
-use crate::state::{Slot, State};
+use crate::state::{Feature, State};
 
 /// An element that was measured.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Sheet {
 
 /// At the root: the balancing that is under way.
 impl State for Option<Sheet> {
-    const SLOT: Slot = Slot::Balance;
+    const FEATURE: Feature = Feature::Balance;
 }
 
 impl Sheet {

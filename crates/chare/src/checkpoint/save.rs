@@ -17,8 +17,7 @@ use crate::engine::object::chare::Chare;
 use crate::engine::object::handler::Asker;
 use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::remote::out;
-use crate::remote::{self, Reachable, SavedPart, WireMessage};
+use crate::remote::{self, Reachable, SavedPart, WireMessage, out};
 use crate::reply::{Reply, What, reply};
 
 pub(crate) fn save_part<T: Chare>(part: &Part<T>) -> Result<SavedPart, Failure> {

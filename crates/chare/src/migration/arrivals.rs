@@ -12,14 +12,9 @@ use crate::engine::local::ranks::RanksOf;
 use crate::engine::local::{Arrival, Local};
 use crate::engine::object::chare::Chare;
 use crate::lifecycle::fail_early;
-use crate::migration;
-use crate::migration::crossing;
-use crate::migration::departures;
-use crate::reduction;
-use crate::reduction::Gathered;
-use crate::reduction::{put_gathered, take_gathered};
-use crate::remote::out;
-use crate::remote::{self, Travel};
+use crate::migration::{self, crossing, departures};
+use crate::reduction::{self, Gathered, put_gathered, take_gathered};
+use crate::remote::{self, Travel, out};
 use crate::scan;
 use crate::state::rounds::NextRounds;
 

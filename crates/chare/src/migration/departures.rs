@@ -26,9 +26,8 @@ use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
 use crate::migration::arrivals;
-use crate::remote::out;
-use crate::remote::{self, Away, Crosser, Travel};
-use crate::state::{Slot, State};
+use crate::remote::{self, Away, Crosser, Travel, out};
+use crate::state::{Feature, State};
 
 /// The action after a departure: a message to a worker, or to another node.
 enum Departure {
@@ -47,7 +46,7 @@ pub(crate) struct Departures {
 }
 
 impl State for Departures {
-    const SLOT: Slot = Slot::Departure;
+    const FEATURE: Feature = Feature::Departure;
 }
 
 impl fmt::Debug for Departures {

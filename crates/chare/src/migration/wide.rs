@@ -40,8 +40,7 @@ use crate::engine::local::Local;
 use crate::engine::object::handler::Asker;
 use crate::engine::system::System;
 use crate::migration;
-use crate::remote::out;
-use crate::remote::{self, Away, Travel, Wish};
+use crate::remote::{self, Away, Travel, Wish, out};
 
 /// The first node's knowledge of moves.
 #[derive(Default)]

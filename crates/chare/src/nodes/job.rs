@@ -46,8 +46,7 @@ use crate::codec::reading;
 use crate::engine::object::chare::CrossesNodes;
 use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::remote::out;
-use crate::remote::{self, Away, WireMessage};
+use crate::remote::{self, Away, WireMessage, out};
 use crate::start::system_of;
 use raddle_collections::reduce::Reducer;
 

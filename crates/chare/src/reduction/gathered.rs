@@ -6,7 +6,7 @@ use super::Share;
 use crate::address::number::Number;
 use crate::engine::elements::part::Part;
 use crate::engine::object::chare::Chare;
-use crate::state::{Slot, State};
+use crate::state::{Feature, State};
 
 /// Shares that wait at a member of binomial trees for the members below, by section and reduction:
 /// the number of missing shares, and the sum.
@@ -17,7 +17,7 @@ pub(crate) type Gathered = HashMap<(u32, u64), (usize, Share)>;
 pub(crate) struct AllGathered(pub(crate) HashMap<Number, Gathered>);
 
 impl State for AllGathered {
-    const SLOT: Slot = Slot::Section;
+    const FEATURE: Feature = Feature::Section;
 }
 
 impl AllGathered {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::address::number::Number;
 use crate::engine::local::Local;
-use crate::state::{Slot, State};
+use crate::state::{Feature, State};
 
 /// Has the element made, which contributes to this reduction first.
 pub(crate) type Make = Box<dyn FnOnce(&Local, u64) + Send>;
@@ -42,7 +42,7 @@ pub(crate) struct Insertion {
 }
 
 impl State for Insertions {
-    const SLOT: Slot = Slot::Insertion;
+    const FEATURE: Feature = Feature::Insertion;
 }
 
 impl Insertions {

@@ -9,7 +9,7 @@ use crate::address::number::Number;
 use crate::failure::Failure;
 use crate::state::merged::Output;
 use crate::state::rounds::Group;
-use crate::state::{Slot, State};
+use crate::state::{Feature, State};
 
 /// Waits for the result of a reduction; the next in the order of results.
 pub(crate) type Claim = Box<dyn FnOnce(Outcome) + Send>;
@@ -127,7 +127,7 @@ pub(crate) struct AllRounds {
 }
 
 impl State for AllRounds {
-    const SLOT: Slot = Slot::Reduction;
+    const FEATURE: Feature = Feature::Reduction;
 }
 
 impl AllRounds {
@@ -144,8 +144,8 @@ impl AllRounds {
         self.of(Some(section)).lose(from)
     }
 
-    /// Forgets the reductions of a section. Returns whether anything was contributed to them, and
-    /// what waits for their results.
+    /// Forgets the reductions of a section. Returns true if anything was contributed to them, and
+    /// the claims that wait for their results.
     pub(crate) fn forget(
         &mut self,
         section: u32,

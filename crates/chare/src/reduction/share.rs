@@ -5,8 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::engine::local::Local;
 use crate::engine::system::System;
 use crate::failure::{Failure, said};
-use crate::remote::out;
-use crate::remote::{self, WireMessage};
+use crate::remote::{self, WireMessage, out};
 use crate::state::merged::{Merged, Misfit, Output, downcast, merge_one, unequal};
 use raddle_collections::reduce::Reducer;
 

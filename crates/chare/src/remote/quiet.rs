@@ -24,8 +24,7 @@ use super::{WireMessage, locked};
 use crate::engine::object::handler::Asker;
 use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::remote;
-use crate::remote::out;
+use crate::remote::{self, out};
 use crate::reply::{Replier, Reply, What, reply};
 
 /// A requester to notify when all nodes are quiet.

@@ -31,7 +31,7 @@ pub(crate) enum Travel {
         sources: Vec<u16>,
         groups: Vec<(u32, Vec<Wish>)>,
     },
-    /// The sender knows the batch, in which so many elements of its own move. For the first node.
+    /// The sender knows the batch, in which `count` of its elements move. For the first node.
     Known {
         count: u64,
     },

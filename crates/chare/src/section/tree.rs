@@ -14,8 +14,7 @@ use crate::engine::object::chare::Chare;
 use crate::engine::object::parcel::Parcel;
 use crate::engine::system::System;
 use crate::failure::Failure;
-use crate::reduction;
-use crate::reduction::{AllGathered, Share};
+use crate::reduction::{self, AllGathered, Share};
 use crate::spread::Spread;
 
 /// Members directly below the one at `position` in a binomial tree of `count`.

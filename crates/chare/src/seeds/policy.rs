@@ -9,7 +9,7 @@ use raddle_runtime::SeedPolicy;
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicU32, Relaxed};
 
-use crate::state::{Slot, State};
+use crate::state::{Feature, State};
 
 /// The destination of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Loads {
 pub(super) struct Dice(u64);
 
 impl State for Dice {
-    const SLOT: Slot = Slot::Seeds;
+    const FEATURE: Feature = Feature::Seeds;
 }
 
 impl Dice {

@@ -1,5 +1,5 @@
-//! The naps of the listening thread between two polls of a transport that gives no notice of
-//! what arrives.
+//! The naps of the listening thread between two polls of a transport that does not notify it of
+//! arrivals.
 //!
 //! A nap is an eighth of the silence before it, that is, of the time since something has arrived or
 //! a thread went to sleep. So what arrives is noticed late by an eighth of the time that it took,

@@ -267,3 +267,79 @@ impl<T: Chare> Presence<T> {
             .is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chare;
+    use crate::lifecycle::End;
+
+    struct Element;
+
+    #[chare]
+    impl Element {}
+
+    fn one() -> Number {
+        Number::new(0, 0, 1)
+    }
+
+    /// Checks the invariants by looking at all transits.
+    fn check(presence: &Presence<Element>) {
+        let transits = presence.transits.borrow();
+        assert!(transits.values().all(|transit| !transit.is_empty()));
+        let leaving = transits
+            .values()
+            .filter(|transit| transit.leaves_in.is_some());
+        assert_eq!(presence.leaving_count.get(), leaving.count());
+        let early = transits
+            .values()
+            .filter(|transit| !transit.early.is_empty());
+        assert_eq!(presence.early_count.get(), early.count());
+    }
+
+    #[test]
+    fn an_element_that_comes_leaves_no_record() {
+        let presence = Presence::default();
+        presence.set_arriving(one(), 3);
+        presence.keep_early(one(), Box::new(End));
+        check(&presence);
+        assert_eq!(
+            (presence.to_come(), presence.arriving()),
+            (vec![one()], vec![one()])
+        );
+        assert!(presence.is_here_in(one(), None, 3) && !presence.is_here_in(one(), None, 2));
+        presence.has_come(one(), 3);
+        assert_eq!(presence.take_early(one()).len(), 1);
+        check(&presence);
+        assert!(presence.transits.borrow().is_empty());
+        // It came in epoch 3: senders that are behind it may not find all elements here.
+        assert!(presence.all_are_here_in(3) && !presence.all_are_here_in(2));
+    }
+
+    #[test]
+    fn an_element_that_leaves_is_here_for_senders_behind() {
+        let presence = Presence::default();
+        presence.set_leaving(one(), 5);
+        check(&presence);
+        assert!(presence.is_here_in(one(), Some(0), 4) && !presence.is_here_in(one(), Some(0), 5));
+        assert!(!presence.all_are_here_in(9));
+        presence.has_left(one());
+        check(&presence);
+        assert!(presence.all_are_here_in(0));
+    }
+
+    #[test]
+    fn messages_of_all_kinds_are_taken_at_the_end() {
+        let presence = Presence::default();
+        presence.set_unmade(one());
+        presence.set_going_on(one(), 2);
+        presence.keep_early(one(), Box::new(End));
+        presence.keep_mail(one(), Box::new(End));
+        assert!(presence.has_mail(one()) && presence.has_early_for(one()));
+        assert_eq!(presence.early_lens(), [1]);
+        check(&presence);
+        assert_eq!(presence.take_all().count(), 2);
+        check(&presence);
+        assert!(!presence.has_mail(one()) && presence.take_going_on(one()).is_none());
+    }
+}
