@@ -6,8 +6,8 @@
 //! first use.
 //!
 //! # Invariants
-//! 1. Two types have the same [`Feature`] only if no owner holds both: at the owner, a slot holds one
-//!    type for ever.
+//! 1. Two types have the same [`Feature`] only if no owner holds both: at the owner, a feature has
+//!    one type for ever.
 
 pub(crate) mod measured;
 pub(crate) mod members;
