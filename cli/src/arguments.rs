@@ -60,7 +60,7 @@ Examples:
   raddle place --program lk23                   the same for a program, and how long it would take
   raddle --show-binding --workers 4             where workers would run, and why
 
-Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_VICTIMS, RADDLE_AFFINITY,
+Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_AFFINITY,
 RADDLE_IDLE, RADDLE_TASK_MEMORY and RADDLE_MAILBOX stand in for the options of those names; an
 option wins over its variable. RADDLE_SEEDS says how new chares spread: stealing, random, ring,
 mesh or hypercube. RADDLE_CLAIMS names the group of processes that leave each other's CPUs alone.

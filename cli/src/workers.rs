@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use raddle::{BuildError, Builder, Runtime};
+use raddle::{BuildError, Builder, Runtime, SeedPolicy, Setting};
 use raddle_topology::PlanError;
 use serde_json::{Map, Value, json};
 
@@ -22,9 +22,6 @@ pub(crate) fn builder(options: &Options) -> Builder {
     }
     if let Some(blocks) = options.blocks {
         builder = builder.blocks(blocks);
-    }
-    if let Some(victims) = options.victims {
-        builder = builder.victims(victims);
     }
     if let Some(affinity) = &options.affinity {
         builder = builder.affinity(affinity.clone());
@@ -62,6 +59,8 @@ pub(crate) fn refused(error: BuildError, options: &Options) -> CliError {
 /// # Errors
 /// [`CliError::Runtime`], and what [`output::print`] returns.
 pub(crate) fn start(options: &Options) -> Result<Runtime, CliError> {
+    // Chares read this variable when they start. A wrong value is reported before that.
+    SeedPolicy::from_environment().map_err(|error| refused(error, options))?;
     let runtime = builder(options)
         .build()
         .map_err(|error| refused(error, options))?;

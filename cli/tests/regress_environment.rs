@@ -50,7 +50,6 @@ fn variables_that_something_reads_are_no_mistake() {
         ("RADDLE_WORKERS", "1"),
         ("RADDLE_POOL", "deque"),
         ("RADDLE_BLOCKS", "4x2"),
-        ("RADDLE_VICTIMS", "near"),
         ("RADDLE_AFFINITY", "none"),
         ("RADDLE_IDLE", "park"),
         ("RADDLE_TASK_MEMORY", "cells"),
@@ -80,7 +79,6 @@ fn a_wrong_variable_ends_with_the_code_of_the_wrong_option() {
         ("RADDLE_WORKERS", "--workers", "5000"),
         ("RADDLE_POOL", "--pool", "lake"),
         ("RADDLE_BLOCKS", "--blocks", "4"),
-        ("RADDLE_VICTIMS", "--victims", "all"),
         ("RADDLE_AFFINITY", "--affinity", "here"),
         ("RADDLE_AFFINITY", "--affinity", "65535"),
         ("RADDLE_IDLE", "--idle", "never"),
@@ -96,6 +94,9 @@ fn a_wrong_variable_ends_with_the_code_of_the_wrong_option() {
             assert_eq!(by_variable.errors.lines().count(), 1, "{by_variable:?}");
         }
     }
+    let seeds = run_with(&[("RADDLE_SEEDS", "nearest")], SORT);
+    assert_eq!(seeds.code, Some(2), "{seeds:?}");
+    assert!(seeds.errors.contains("RADDLE_SEEDS"), "{seeds:?}");
     let nodes = [
         ("RADDLE_NODES", "0"),
         ("RADDLE_NODES", "many"),

@@ -163,10 +163,6 @@ fn options_that_contradict_each_other_are_refused() {
             "sort 100 --pool deque --blocks 8x2",
             &["--blocks --pool deque", "DQ-BL-*"],
         ),
-        (
-            "sort 100 --pool central --victims near",
-            &["--victims --pool SQ-TL"],
-        ),
         ("topology --json --format svg", &["cannot be used with"]),
         (
             "place --program lk23 --json --format text",
@@ -199,7 +195,7 @@ fn options_that_contradict_each_other_are_refused() {
 fn options_that_agree_still_pass() {
     for call in [
         "sort 100 --repeat 1 --pool blocks --blocks 8x2 --quiet",
-        "sort 100 --repeat 1 --pool auto --blocks 8x2 --victims near --quiet",
+        "sort 100 --repeat 1 --pool auto --blocks 8x2 --quiet",
         "lk23 --size 40 --rows 30 --turns 1 --quiet",
         "matmul --size 40 --rows 30 --inner 20 --quiet",
         "predict --misses expected --quiet",

@@ -7,11 +7,10 @@ mod common;
 
 use common::{Folder, json, run, run_well};
 
-const FOR_WORKERS: [&[&str]; 8] = [
+const FOR_WORKERS: [&[&str]; 7] = [
     &["--workers", "2"],
     &["--pool", "deque"],
     &["--blocks", "4x2"],
-    &["--victims", "near"],
     &["--affinity", "none"],
     &["--idle", "park"],
     &["--task-memory", "cells"],
@@ -51,7 +50,6 @@ fn options_without_effect_are_unknown_to_the_command_and_its_help() {
                 "--workers",
                 "--pool",
                 "--blocks",
-                "--victims",
                 "--affinity",
                 "--idle",
                 "--task-memory",

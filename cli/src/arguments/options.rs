@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use raddle::{BlockShape, IdlePolicy, MailboxKind, PoolKind, TaskMemory, VictimOrder};
+use raddle::{BlockShape, IdlePolicy, MailboxKind, PoolKind, TaskMemory};
 use raddle_topology::Affinity;
 
 use super::values;
@@ -58,9 +58,6 @@ pub(crate) struct WorkerOptions {
     /// Tasks in a block and public blocks of a pool DQ-BL-* [default: 4x2]
     #[arg(long, value_name = "TASKSxBLOCKS")]
     pub(crate) blocks: Option<BlockShape>,
-    /// In which order a worker looks through the others for work [default: permuted]
-    #[arg(long, value_name = "ORDER", ignore_case = true, value_parser = victims_parser())]
-    pub(crate) victims: Option<VictimOrder>,
     /// Where workers run: auto, none, compact, scatter, or CPUs such as 0,2,4-7 [default: auto]
     #[arg(long, value_name = "WHERE")]
     pub(crate) affinity: Option<Affinity>,
@@ -87,23 +84,14 @@ impl WorkerOptions {
         let name = pool.name();
         // The pool `auto` has pools of both kinds among those that it chooses from.
         let has_no_blocks = pool != PoolKind::Auto && !name.starts_with("DQ-BL-");
-        let wrong = |option: &str, reason: &str| {
-            Err(CliError::WrongCall {
-                options: format!("{option} --pool {name}"),
-                reason: reason.to_owned(),
-            })
-        };
-        match (self.blocks, self.victims) {
-            (Some(_), _) if has_no_blocks => wrong(
-                "--blocks",
-                "this pool has no blocks; expected a pool DQ-BL-*, blocks or auto",
-            ),
-            (_, Some(_)) if name.starts_with("SQ-") => wrong(
-                "--victims",
-                "all workers share this pool; expected one with a part for each worker",
-            ),
-            _ => Ok(()),
+        if self.blocks.is_some() && has_no_blocks {
+            return Err(CliError::WrongCall {
+                options: format!("--blocks --pool {name}"),
+                reason: "this pool has no blocks; expected a pool DQ-BL-*, blocks or auto"
+                    .to_owned(),
+            });
         }
+        Ok(())
     }
 }
 
@@ -114,7 +102,6 @@ impl Options {
         runtime.workers.is_some()
             || runtime.pool.is_some()
             || runtime.blocks.is_some()
-            || runtime.victims.is_some()
             || runtime.idle.is_some()
             || runtime.task_memory.is_some()
             || runtime.mailbox.is_some()
@@ -147,11 +134,6 @@ impl OutputOptions {
 
 fn pool_parser() -> impl TypedValueParser<Value = PoolKind> {
     PossibleValuesParser::new(PoolKind::names()).try_map(|name| name.parse::<PoolKind>())
-}
-
-fn victims_parser() -> impl TypedValueParser<Value = VictimOrder> {
-    PossibleValuesParser::new(VictimOrder::ALL.map(VictimOrder::name))
-        .try_map(|name| name.parse::<VictimOrder>())
 }
 
 fn task_memory_parser() -> impl TypedValueParser<Value = TaskMemory> {

@@ -160,13 +160,12 @@ impl PingpongArguments {
 }
 
 /// What is of no use with `--wait`: there are no messages then, and no workers.
-const BESIDE_WAIT: [&str; 10] = [
+const BESIDE_WAIT: [&str; 9] = [
     "layer",
     "bytes",
     "workers",
     "pool",
     "blocks",
-    "victims",
     "idle",
     "task_memory",
     "mailbox",
@@ -174,13 +173,12 @@ const BESIDE_WAIT: [&str; 10] = [
 ];
 
 /// What is of no use with `--nodes`: there are no workers then.
-const BESIDE_NODES: [&str; 10] = [
+const BESIDE_NODES: [&str; 9] = [
     "wait",
     "layer",
     "workers",
     "pool",
     "blocks",
-    "victims",
     "idle",
     "task_memory",
     "mailbox",

@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &LaunchArguments) -> Result<(), CliError> {
 }
 
 /// What the program is told by; what was not asked for it has from its environment.
-fn variables(arguments: &LaunchArguments) -> [(&'static str, Option<String>); 11] {
+fn variables(arguments: &LaunchArguments) -> [(&'static str, Option<String>); 10] {
     let options = &arguments.workers;
     let told = |value: Option<&dyn ToString>| value.map(ToString::to_string);
     [
@@ -78,7 +78,6 @@ fn variables(arguments: &LaunchArguments) -> [(&'static str, Option<String>); 11
         ("RADDLE_WORKERS", options.workers.map(|it| it.to_string())),
         ("RADDLE_POOL", options.pool.map(|it| it.to_string())),
         ("RADDLE_BLOCKS", options.blocks.map(|it| it.to_string())),
-        ("RADDLE_VICTIMS", options.victims.map(|it| it.to_string())),
         (
             "RADDLE_AFFINITY",
             told(options.affinity.as_ref().map(|it| it as _)),

@@ -28,7 +28,7 @@
 //! | diagnosing a standstill | [`Failure`], [`Chares::who_waits`], variable `RADDLE_WATCH` |
 //! | data written in chunks, read as an array | [`ChunkedArray`] of `raddle-collections` |
 //!
-//! [policy]: raddle_runtime::SeedPolicy
+//! [policy]: SeedPolicy
 //! [`Grain`]: raddle_collections::Grain
 //! [`GrainTuner`]: raddle_collections::GrainTuner
 //! [`ChunkedArray`]: raddle_collections::ChunkedArray
@@ -141,7 +141,7 @@
 //! A chare that is in no array is a seed until a worker has time to construct the chare. Idle
 //! workers take seeds from others. The proxy can be used at once. Entries create seeds with
 //! [`Cx::chare`], and arrays and groups through [`Cx::runtime`]. Seeds have no priorities: the
-//! [`SeedPolicy`](raddle_runtime::SeedPolicy) decides which one is constructed first.
+//! [`SeedPolicy`] decides which one is constructed first.
 //! ```
 //! # use raddle_chare::{Chares, Cx, chare};
 //! # use raddle_runtime::Runtime;
@@ -512,6 +512,7 @@ pub use raddle_macros::chare;
 pub use reply::Reply;
 pub use scan::{ScanForm, UnknownScanForm};
 pub use section::Section;
+pub use seeds::{SeedPolicy, UnknownSeedPolicy};
 #[doc(hidden)]
 pub use serde;
 pub use state::members::{SectionForm, UnknownSectionForm};

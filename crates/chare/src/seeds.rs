@@ -26,10 +26,9 @@ mod policy;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use raddle_runtime::SeedPolicy;
-
 pub(crate) use detour::{Way, way};
 use policy::{Choice, Dice, Loads, neighbours};
+pub use policy::{SeedPolicy, UnknownSeedPolicy};
 
 use crate::address::directory::{Route, Whereabouts};
 use crate::address::number::Number;

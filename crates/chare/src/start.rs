@@ -9,19 +9,25 @@ use crate::engine::system::System;
 use crate::engine::system::registry;
 use crate::failure::Failure;
 use crate::migration::Moves;
-use crate::seeds::Seeds;
+use crate::seeds::{SeedPolicy, Seeds};
 use crate::state::SharedStates;
 #[cfg(not(any(loom, shuttle)))]
 use crate::watch::Watcher;
 
-/// The system of `runtime`.
+/// Returns the system of `runtime`, and creates it on the first call.
+///
+/// # Panics
+/// On the first call, if `RADDLE_SEEDS` has an invalid value.
 pub(crate) fn system_of(runtime: &Runtime) -> Arc<System> {
     let owner = runtime.model(|post| {
         #[cfg(not(any(loom, shuttle)))]
         raddle_sync::exit::watch_panics();
+        let policy = runtime
+            .setting::<SeedPolicy>()
+            .unwrap_or_else(|error| panic!("cannot start chares: {error}"));
         let states = SharedStates::default()
             .with(Moves::default())
-            .with(Seeds::new(runtime.seed_policy(), post.worker_count()));
+            .with(Seeds::new(policy, post.worker_count()));
         let system = registry::add(|id| System::new(id, post, states));
         Arc::new(Owner::new(system))
     });

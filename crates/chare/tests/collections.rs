@@ -3,9 +3,10 @@
 
 #![cfg(not(any(loom, shuttle)))]
 
+use raddle_chare::SeedPolicy;
 use raddle_chare::reduce::{Concat, Gather, Max, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, ScanForm, Section, SectionForm, chare};
-use raddle_runtime::{Runtime, SeedPolicy};
+use raddle_runtime::Runtime;
 
 fn runtime(workers: usize) -> Runtime {
     Runtime::builder()
@@ -352,7 +353,7 @@ impl Sum2 {
 fn seeds_are_placed_under_every_policy() {
     for workers in 1..=4 {
         for policy in SeedPolicy::ALL {
-            let builder = Runtime::builder().workers(workers).seeds(policy);
+            let builder = Runtime::builder().workers(workers).setting(policy);
             let runtime = builder.build().expect("the runtime starts");
             let root = runtime.chare(|cx| Sum2::grow(cx, 8, None));
             runtime.quiescence().wait();

@@ -6,9 +6,10 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use raddle_chare::SeedPolicy;
 use raddle_chare::reduce::{Concat, Gather, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, ScanForm, Section, SectionForm, chare};
-use raddle_runtime::{Runtime, SeedPolicy};
+use raddle_runtime::Runtime;
 
 /// A time limit: a wait that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -230,7 +231,7 @@ fn sections_of_single_chares_are_ordered_by_chare_number() {
 fn sections_of_single_chares_broadcast_and_reduce_in_every_form() {
     for policy in SeedPolicy::ALL {
         for workers in 1..=4 {
-            let runtime = Runtime::builder().workers(workers).seeds(policy).build();
+            let runtime = Runtime::builder().workers(workers).setting(policy).build();
             let runtime = runtime.expect("the runtime starts");
             for form in SectionForm::ALL {
                 for count in [0, 1, 2, 3, 5, 8, 13, 20] {

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 use std::time::Duration;
 
-use raddle_runtime::{Home, Instant};
+use raddle_runtime::{AssignedWorker, Instant};
 use raddle_sync::fifo::Access;
 use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Mutex, Relaxed, Release, light_fence};
 use raddle_topology::CpuId;
@@ -37,7 +37,7 @@ pub(crate) struct Operation {
     /// A handle was dropped in this turn.
     has_left: AtomicBool,
     /// Where it is at home, if it is a future, and what its thread is to be bound to next, if it has one.
-    pub(crate) home: OnceLock<Home>,
+    pub(crate) home: OnceLock<AssignedWorker>,
     next_cpu: AtomicU64,
     /// When its thread began, if it has one.
     pub(crate) began: OnceLock<Instant>,

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_runtime::{Agenda, Runtime, default_runtime};
+use raddle_runtime::{RunQueue, Runtime, default_runtime};
 use raddle_sync::fifo::{Access, REQUEST_COUNT_MAX};
 use raddle_sync::prim::{AtomicU64, Instant, Relaxed};
 use raddle_topology::{CpuId, Topology};
@@ -176,7 +176,7 @@ impl Program {
         }));
         self.put_in();
         let start = Instant::now();
-        let agenda = Agenda::new(&runtime.post());
+        let queue = RunQueue::new(&runtime.post());
         let mut running = Vec::new();
         for (index, planned) in self.operations.drain(..).enumerate() {
             let place = &placement.places[index];
@@ -187,7 +187,7 @@ impl Program {
                 worker_index: place.worker_index,
                 cpu: place.cpu,
             };
-            running.push(starter.start(runtime, &agenda));
+            running.push(starter.start(runtime, &queue));
         }
         let outcome = self.crew.wait();
         let elapsed = start.elapsed();

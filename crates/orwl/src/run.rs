@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use raddle_runtime::{Agenda, Handle, Home, Instant, Runtime};
+use raddle_runtime::{AssignedWorker, Handle, Instant, RunQueue, Runtime};
 use raddle_sync::ordered::{catch, drop_in_panic};
 use raddle_sync::prim::Relaxed;
 use raddle_topology::{CpuId, Topology};
@@ -38,7 +38,7 @@ impl Drop for End {
 
 impl Starter {
     /// Lets it run; a thread that the system does not give halts all. Returns the thread, if it has one.
-    pub(crate) fn start(self, runtime: &Runtime, agenda: &Agenda) -> Option<Handle<()>> {
+    pub(crate) fn start(self, runtime: &Runtime, queue: &RunQueue) -> Option<Handle<()>> {
         let end = End {
             index: self.index,
             operation: Arc::clone(&self.operation),
@@ -56,7 +56,7 @@ impl Starter {
                 thread.ok()
             }
             Body::Future { future, has_turns } => {
-                let home = Home::new(self.worker_index);
+                let home = AssignedWorker::new(self.worker_index);
                 let is_new = self.operation.home.set(home.clone()).is_ok();
                 assert!(is_new, "an operation starts once");
                 let running = Running {
@@ -67,7 +67,7 @@ impl Starter {
                 // As if one after the other: the order of the turns, and in a turn that of declaration.
                 let (operation, rank) = (Arc::clone(&self.operation), self.index as u64);
                 let urgency = move || (operation.turn(), rank);
-                runtime.post().run(agenda, &home, urgency, running);
+                runtime.post().run(queue, &home, urgency, running);
                 None
             }
         }

@@ -40,7 +40,9 @@
 
 #[doc(inline)]
 pub use raddle_chare as chare;
-pub use raddle_chare::{Array, Chares, Cx, Failure, Group, NodeGroup, Reply, Section};
+pub use raddle_chare::{
+    Array, Chares, Cx, Failure, Group, NodeGroup, Reply, Section, SeedPolicy, UnknownSeedPolicy,
+};
 pub use raddle_collections as collections;
 pub use raddle_collections::{ChunkedArray, Grain, GrainTuner, reduce};
 /// Makes the values of a type message-driven objects; see the module [`mod@chare`].
@@ -53,10 +55,10 @@ pub use raddle_orwl::{Extent, Location, Program, Turns};
 pub use raddle_runtime::choice;
 pub use raddle_runtime::{
     BlockShape, BuildError, Builder, Handle, IdlePolicy, MailboxKind, Piece, PoolKind, Post,
-    Private, PrivateArray, Runtime, Scope, SeedPolicy, Shutdown, TaskMemory, UnknownIdlePolicy,
-    UnknownMailbox, UnknownSeedPolicy, UnknownTaskMemory, UnknownVariable, ValueInUse, VictimOrder,
-    WORKER_COUNT_MAX, default_runtime, for_each, for_each_chunk_mut, for_each_mut, for_each_piece,
-    join, map, map_reduce, pool, scope, unknown_variables, worker_count, worker_index,
+    Private, PrivateArray, Runtime, Scope, Setting, Shutdown, TaskMemory, UnknownIdlePolicy,
+    UnknownMailbox, UnknownTaskMemory, UnknownVariable, ValueInUse, WORKER_COUNT_MAX,
+    default_runtime, for_each, for_each_chunk_mut, for_each_mut, for_each_piece, join, map,
+    map_reduce, pool, scope, unknown_variables, worker_count, worker_index,
 };
 pub use raddle_topology as topology;
 pub use raddle_topology::Affinity;

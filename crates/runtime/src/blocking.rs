@@ -1,10 +1,11 @@
-//! Threads for work that blocks, so that no worker does.
+//! Threads for calls that block, so that no worker blocks.
 //!
-//! A thread without work waits in its own wait cell for ten seconds and then goes; who has work takes the thread that
-//! came last, so that the others can go.
+//! A thread without work waits in its own wait cell for ten seconds and then ends. A new call goes to
+//! the thread that started to wait last, so that the others can end.
 //!
-//! A call that waits for the runtime ([`lend`]) does not count against the limit while it waits: calls that wait for each other
-//! through tasks, each inside of the one before, are as many as the system has threads for.
+//! A call that waits for the runtime ([`lend`]) does not count against the limit while it waits.
+//! Calls that wait for each other through tasks, each inside the one before, are limited only by the
+//! number of threads that the system allows.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -19,17 +20,18 @@ use std::time::Duration;
 use raddle_sync::prim::{Mutex, has_ended, thread, thread_local};
 use raddle_sync::wait::WaitCell;
 
-use crate::fork::process::Origin;
-use crate::placing::{is_on_bound_worker, shake_off_binding};
-use crate::task::discard;
-use crate::worker::thread_name;
+use crate::origin::Origin;
+use crate::panics::discard;
+use crate::placing::shake_off_binding;
+use crate::threads::thread_name;
 
+/// The time for which a thread without work waits.
 const KEEP: Duration = Duration::from_secs(10);
-/// Calls beyond this many threads that do not wait for the runtime queue up.
+/// The limit of threads whose calls do not wait for the runtime. Further calls queue up.
 const THREAD_COUNT_MAX: usize = 512;
 
 thread_local! {
-    /// Those that the current thread is one of.
+    /// The blocking threads to which the current thread belongs.
     static OWN: RefCell<Option<Arc<Threads>>> = RefCell::default();
 }
 
@@ -42,8 +44,10 @@ pub(crate) struct BlockingThreads(Arc<Threads>);
 #[derive(Debug)]
 struct Threads {
     name: String,
-    /// So many there may be.
-    room: usize,
+    /// The largest number of threads that the system supports.
+    capacity: usize,
+    /// Returns true if a thread that the current thread starts inherits the binding of a worker.
+    inherits_binding: fn() -> bool,
     state: Mutex<State>,
 }
 
@@ -70,10 +74,15 @@ impl fmt::Debug for State {
 }
 
 impl BlockingThreads {
-    pub(crate) fn new(name: &str) -> Self {
+    /// Creates a set without threads. Their names begin with `name`.
+    ///
+    /// `inherits_binding` says whether a thread that the current thread starts inherits the binding
+    /// of a worker, which the new thread then removes.
+    pub(crate) fn new(name: &str, inherits_binding: fn() -> bool) -> Self {
         Self(Arc::new(Threads {
             name: thread_name(name, "-blocking"),
-            room: thread_room(),
+            capacity: thread_capacity(),
+            inherits_binding,
             state: Mutex::default(),
         }))
     }
@@ -95,7 +104,9 @@ impl BlockingThreads {
         }
         match self.0.start(&mut state, || ()) {
             Ok(()) => {}
+            // The call waits for one of the running threads.
             Err(_) if state.thread_count > 0 => {}
+            // There is no thread at all: run the call here.
             Err(_) => {
                 let call = state.calls.pop_back();
                 drop(state);
@@ -106,19 +117,21 @@ impl BlockingThreads {
         }
     }
 
-    /// Runs `call`, which does not unwind, on a thread at once, however many there are.
+    /// Runs `call`, which does not unwind, on a thread at once, regardless of the limit.
     ///
     /// # Errors
-    /// Those of the system that gives no thread; the call is dropped.
+    /// The error of the system if it cannot start a thread; the call is dropped.
     pub(crate) fn run_now(&self, call: Call) -> io::Result<()> {
         let mut state = self.state();
-        // Threads wait only while no call is queued, and each call since has woken its own: where one waits, this call has a thread to itself.
+        // Threads wait only while no call is queued, and each call wakes its own thread. So a waiting
+        // thread is free for this call.
         if let Some(cell) = state.waiting.pop() {
             state.calls.push_back(call);
             let _ = cell.notify();
             return Ok(());
         }
-        // Where there is no thread it is dropped here, and not under the lock, which its destructors may want.
+        // Without a thread, the call is dropped here and not under the lock, which its destructors
+        // may need.
         let call = Arc::new(Mutex::new(Some(call)));
         let own = Arc::clone(&call);
         let started = self.0.start(&mut state, move || {
@@ -129,18 +142,19 @@ impl BlockingThreads {
         started
     }
 
-    /// Returns true if some thread runs a call, or is about to, that does not wait for the runtime.
+    /// Returns true if some thread runs, or is about to run, a call that does not wait for the
+    /// runtime.
     pub(crate) fn is_busy(&self) -> bool {
         let state = self.state();
         state.thread_count > state.waiting.len() + state.lent
     }
 
-    /// Returns true if calls have no thread yet.
+    /// Returns true if calls are queued.
     pub(crate) fn has_calls(&self) -> bool {
         !self.state().calls.is_empty()
     }
 
-    /// Lets threads without work go at once from now on.
+    /// Lets threads without work end at once from now on.
     pub(crate) fn end(&self) {
         let mut state = self.state();
         state.ending = true;
@@ -149,7 +163,7 @@ impl BlockingThreads {
         }
     }
 
-    /// True when the current thread is one of these.
+    /// Returns true if the current thread is one of these.
     pub(crate) fn is_own_thread(&self) -> bool {
         let state = self.state();
         state
@@ -158,12 +172,12 @@ impl BlockingThreads {
             .any(|thread| thread.thread().id() == thread::current().id())
     }
 
-    /// Never gives the memory back, in a process without these threads.
+    /// Leaks the memory, in a process in which these threads do not exist.
     pub(crate) fn leak(&self) {
         mem::forget(Arc::clone(&self.0));
     }
 
-    /// Waits until all threads are gone, which they are when all calls have been run.
+    /// Waits until all threads have ended, which happens when all calls have been run.
     pub(crate) fn join(&self) {
         let threads = {
             let mut state = self.state();
@@ -180,21 +194,21 @@ impl Threads {
         self.state.lock().expect("nothing panics under this lock")
     }
 
-    /// Starts a thread, which calls `first` and then serves.
+    /// Starts a thread, which calls `first` and then runs queued calls.
     fn start(
         self: &Arc<Self>,
         state: &mut State,
         first: impl FnOnce() + Send + 'static,
     ) -> io::Result<()> {
-        if state.thread_count >= self.room {
+        if state.thread_count >= self.capacity {
             let full = format!(
                 "{} threads take all memory maps that a process may have (vm.max_map_count)",
-                self.room
+                self.capacity
             );
             return Err(io::Error::new(io::ErrorKind::OutOfMemory, full));
         }
         let shared = Arc::clone(self);
-        let inherits = is_on_bound_worker();
+        let inherits = (self.inherits_binding)();
         let thread = thread::Builder::new()
             .name(self.name.clone())
             .spawn(move || {
@@ -213,23 +227,24 @@ impl Threads {
     }
 }
 
-/// Says that the call on the current thread waits for the runtime until the result is dropped; nothing on other threads.
+/// Records that the call on the current thread waits for the runtime, until the result is dropped.
+/// Returns `None` on threads that are no blocking threads.
 pub(crate) fn lend() -> Option<Lent> {
     // A thread that is about to end runs no call.
     let threads = OWN.try_with(|own| own.borrow().clone()).ok().flatten()?;
     {
         let mut state = threads.state();
         state.lent += 1;
-        let has_room = state.thread_count - state.lent < THREAD_COUNT_MAX;
-        if has_room && !state.calls.is_empty() {
-            // Where the system has no thread, the queued calls wait for one that is up.
+        let is_below_limit = state.thread_count - state.lent < THREAD_COUNT_MAX;
+        if is_below_limit && !state.calls.is_empty() {
+            // If the system cannot start a thread, the queued calls wait for a running one.
             let _ = threads.start(&mut state, || ());
         }
     }
     Some(Lent(threads))
 }
 
-/// A call waits until this is dropped.
+/// A call that waits for the runtime until the guard is dropped.
 #[derive(Debug)]
 pub(crate) struct Lent(Arc<Threads>);
 
@@ -239,13 +254,16 @@ impl Drop for Lent {
     }
 }
 
-/// How many threads have room among a process's memory maps, of which each takes four: its stack, that for signals, and a guard for both. One too many
-/// is not refused by the system: the standard library finds out in the new thread, and ends the process.
-fn thread_room() -> usize {
+/// Returns the number of threads that fit into the memory maps of a process.
+///
+/// Each thread takes four maps: its stack, its signal stack, and a guard for each. The system does
+/// not refuse one thread too many: the standard library notices in the new thread and aborts the
+/// process.
+fn thread_capacity() -> usize {
     const MAPS_PER_THREAD: usize = 4;
     const MAPS_OF_OTHERS: usize = 4096;
-    static ROOM: OnceLock<usize> = OnceLock::new();
-    *ROOM.get_or_init(|| {
+    static CAPACITY: OnceLock<usize> = OnceLock::new();
+    *CAPACITY.get_or_init(|| {
         let maps = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok();
         let maps = maps.and_then(|text| text.trim().parse::<usize>().ok());
         maps.map_or(usize::MAX, |maps| {
@@ -254,16 +272,16 @@ fn thread_room() -> usize {
     })
 }
 
-/// One blocking thread.
+/// Runs queued calls on a blocking thread until the thread has been without work for [`KEEP`].
 fn serve(threads: &Threads, origin: Origin) {
     let cell = Arc::new(WaitCell::new());
     loop {
-        // After each call: it may have made a new process of this thread.
+        // A call may have called fork(2) and returned in the child process.
         origin.end_if_other_process();
         let mut state = threads.state();
         if let Some(call) = state.calls.pop_front() {
             drop(state);
-            // What the call itself does not catch are panics of destructors.
+            // The call itself catches all panics except those of destructors.
             discard(catch_unwind(AssertUnwindSafe(call)));
             continue;
         }
@@ -283,7 +301,8 @@ fn serve(threads: &Threads, origin: Origin) {
             state.thread_count -= 1;
             return;
         }
-        // Somebody has just chosen this thread, and its token may still lie there: there is a call, or the end.
+        // Another thread has just chosen this one. Take its notification, and look again: there is a
+        // call, or the end.
         cell.try_take();
     }
 }

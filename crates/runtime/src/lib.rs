@@ -1,56 +1,66 @@
-//! Workers, task pools, join, scopes, loops and idling: the engine under all of Raddle's models.
+//! The engine below all of Raddle's programming models: workers, task pools, join, scopes, loops and
+//! idling.
 //!
-//! | for | there is |
+//! | purpose | function |
 //! |---|---|
-//! | two things at once | [`join`] |
+//! | two calls in parallel | [`join`] |
 //! | any number of tasks that may borrow | [`scope`] |
 //! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`map`], [`map_reduce`] |
-//! | loops over collections of one's own | [`for_each_piece`] |
-//! | a task with a result for later | [`Runtime::spawn`], [`Runtime::spawn_blocking`] |
+//! | loops over your own collections | [`for_each_piece`] |
+//! | a task whose result is needed later | [`Runtime::spawn`], [`Runtime::spawn_blocking`] |
 //! | work for a given worker | [`Post`] |
 //! | a future on a given worker | [`Post::run`] |
-//! | a variable of which each worker has its own value | [`Private`] |
-//! | a runtime of one's own | [`Runtime::builder`] |
+//! | a variable with one value per worker | [`Private`] |
+//! | a separate runtime | [`Runtime::builder`] |
 //!
-//! None of them needs any set-up: a default runtime with a worker per CPU comes up on first use.
+//! No function needs any set-up: a default runtime with one worker per CPU starts on first use.
 
 mod blocking;
 mod clock;
 mod config;
-mod errand;
+mod enter;
 mod fork;
-mod global;
+mod fork_stack;
+mod futures;
+mod handle;
 mod loops;
 mod mailbox;
 #[cfg(any(loom, shuttle))]
 #[doc(hidden)]
 pub mod model;
 mod network;
+mod origin;
+mod panics;
 mod placing;
 pub mod pool;
 mod post;
 mod private;
 mod runtime;
+mod scope;
 mod task;
+mod threads;
 mod traffic;
 mod worker;
 
 #[doc(hidden)]
 pub use clock::Instant;
 pub use config::{
-    BuildError, Builder, IdlePolicy, MoveError, SeedPolicy, TaskMemory, UnknownIdlePolicy,
-    UnknownSeedPolicy, UnknownTaskMemory, UnknownVariable, WORKER_COUNT_MAX, unknown_variables,
+    BuildError, IdlePolicy, MoveError, Setting, TaskMemory, UnknownIdlePolicy, UnknownTaskMemory,
+    UnknownVariable, unknown_variables,
 };
-pub use errand::{Agenda, Home, Urgency};
 pub use fork::join;
-pub use global::{default_runtime, worker_count, worker_index};
+pub use futures::{AssignedWorker, RunQueue, Urgency};
+pub use handle::Handle;
 pub use loops::{
     Piece, for_each, for_each_chunk_mut, for_each_mut, for_each_piece, map, map_reduce,
 };
 pub use mailbox::{MailboxKind, UnknownMailbox};
-pub use network::{Network, apart};
-pub use pool::{BlockShape, PoolKind, UnknownPool, VictimOrder};
+pub use network::Network;
+pub use pool::{BlockShape, PoolKind, UnknownPool};
 pub use post::Post;
 pub use private::{Private, PrivateArray, ValueInUse};
-pub use runtime::{Runtime, Shutdown};
-pub use task::{Handle, Scope, Waiter, scope};
+pub use runtime::{
+    Builder, Runtime, Shutdown, WORKER_COUNT_MAX, default_runtime, worker_count, worker_index,
+};
+pub use scope::{Scope, scope};
+pub use worker::{Waiter, apart};

@@ -16,7 +16,6 @@
 //! Tzannes, Caragea, Barua, Vishkin: Lazy binary-splitting: a run-time adaptive work-stealing scheduler. PPoPP 2010.
 
 mod each;
-mod gains;
 mod map;
 mod pace;
 mod piece;
@@ -24,10 +23,10 @@ mod reduce;
 mod steps;
 mod stop;
 
-use crate::fork::with_worker;
+use crate::runtime::default_runtime;
+use crate::worker::with_worker;
 
 pub use each::{for_each, for_each_chunk_mut, for_each_mut, for_each_piece};
-pub(crate) use gains::Gains;
 pub use map::map;
 pub use piece::Piece;
 pub use reduce::map_reduce;
@@ -37,6 +36,6 @@ fn on_worker<R: Send>(run: impl FnOnce() -> R + Send) -> R {
     if with_worker(|worker| worker.is_some()) {
         run()
     } else {
-        crate::global::default_runtime().install(run)
+        default_runtime().install(run)
     }
 }

@@ -1,20 +1,23 @@
-//! Mailboxes: what is bound for one worker waits there, and the worker looks there before anywhere else.
+//! Mailboxes: queues of messages that are addressed to one worker. The worker looks there before
+//! anywhere else.
 //!
-//! A message is a task in a cell ([`crate::task`]): sending it moves a pointer. Those of one sender arrive in the order in which they
-//! were sent. What a worker sends to itself goes through no mailbox at all.
+//! A message is a task in a cell ([`crate::task`]): sending it moves a pointer. Messages of one
+//! sender arrive in the order in which they were sent. A message that a worker sends to itself goes
+//! through no mailbox.
 //!
 //! | kind | producers | consumer |
 //! |---|---|---|
-//! | [`LockFree`](MailboxKind::LockFree) | one compare-and-swap | takes all there is with one swap |
+//! | [`LockFree`](MailboxKind::LockFree) | one compare-and-swap | takes all messages with one swap |
 //! | [`Locked`](MailboxKind::Locked) | the lock of the queue | the same lock |
-//! | [`ProducerLock`](MailboxKind::ProducerLock) | a lock among them | nobody else's lock |
-//! | [`Pairs`](MailboxKind::Pairs) | a queue of its own to each worker, without a lock | looks into all of them |
+//! | [`ProducerLock`](MailboxKind::ProducerLock) | a lock among producers | a lock of its own |
+//! | [`Pairs`](MailboxKind::Pairs) | a queue to each worker, without a lock | all its queues |
 //!
 //! # Source
-//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010, sect. 3.2.3, has the last three, one
-//! after the other, and dispenses with the first as too costly.
+//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010,
+//! sect. 3.2.3, has the last three, one after the other, and rejects the first as too costly.
 
 mod each;
+mod office;
 mod pairs;
 mod producer_lock;
 
@@ -29,7 +32,9 @@ use crate::config::choice;
 use crate::pool::{Fifo, List};
 use crate::task::{Arrivals, Task, TaskList};
 
-/// What the mailboxes of workers are made of.
+pub(crate) use self::office::PostOffice;
+
+/// The kind of the workers' mailboxes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MailboxKind {
@@ -52,30 +57,32 @@ choice! {
 
 /// The mailboxes of all workers of a runtime.
 pub(crate) trait Post: fmt::Debug + Send + Sync {
-    /// What one of them sends with; asked for once per worker.
+    /// Returns the sending end of a worker. To be called once per worker.
     fn sender(&self, worker_index: usize) -> Box<dyn Sender>;
 
     /// Puts a message of a thread that is no worker into a mailbox.
     fn send_outside(&self, to: usize, message: Task);
 
-    /// True when what was put first into a mailbox arrives first, whoever put it.
+    /// Returns true if messages of different senders arrive in the order in which they were put.
     fn is_one_queue(&self) -> bool;
 
-    /// Adds what has arrived, or at least the oldest of it, to `mail`. For the mailbox's worker alone, or after its end.
+    /// Appends what has arrived, or at least the oldest message, to `mail`. To be called by the
+    /// mailbox's worker, or after its end.
     fn receive(&self, worker_index: usize, mail: &mut TaskList);
 
-    /// False when nothing was there at some moment during the call.
+    /// Returns false if the mailbox was empty at some moment during the call.
     fn has_mail(&self, worker_index: usize) -> bool;
 }
 
-/// One worker's way to the mailboxes.
+/// One worker's sending end of the mailboxes.
 pub(crate) trait Sender: fmt::Debug + Send {
     /// Puts a message into a mailbox.
     fn send(&self, to: usize, message: Task);
 }
 
 impl MailboxKind {
-    /// Empty mailboxes for `worker_count` workers, to whom `sender_limit` workers, they among them, may send.
+    /// Creates empty mailboxes for `worker_count` workers; `sender_limit` workers and compensating
+    /// threads may send to them.
     pub(crate) fn build(self, worker_count: usize, sender_limit: usize) -> Box<dyn Post> {
         match self {
             Self::LockFree => Box::new(Each::<Arrivals>::new(worker_count)),

@@ -1,4 +1,4 @@
-//! What models and seeded schedules need of the runtime besides its public interface.
+//! The parts of the runtime that loom models and seeded schedules use besides its public interface.
 
 #[cfg(shuttle)]
 pub mod explore;
@@ -7,31 +7,31 @@ use std::sync::Arc;
 
 use raddle_sync::prim::thread;
 
-use crate::config::{Placed, Settled};
-use crate::fork::as_worker;
+use crate::config::Settings;
+use crate::placing::Placed;
 use crate::pool::Setup;
-use crate::worker::{SUBSTITUTES_MAX, Shared, Worker, WorkerThreads};
-use crate::{
-    BlockShape, IdlePolicy, MailboxKind, Network, PoolKind, Runtime, SeedPolicy, TaskMemory,
-};
+use crate::runtime::Settled;
+use crate::threads::WorkerThreads;
+use crate::worker::{COMPENSATING_MAX, Shared, Worker, as_worker};
+use crate::{BlockShape, IdlePolicy, MailboxKind, Network, PoolKind, Runtime, TaskMemory};
 
-/// A runtime whose workers are bound nowhere: a model asks neither the machine nor the environment.
+/// Starts a runtime whose workers are not bound: a model reads neither the machine nor the
+/// environment.
 ///
 /// # Panics
-/// When a worker cannot be started, which in a model does not happen.
+/// If a worker cannot be started, which does not happen in a model.
 #[must_use]
 pub fn runtime(
     worker_count: usize,
     pool: PoolKind,
     mailbox: MailboxKind,
     idle: IdlePolicy,
-    crowded: bool,
-    seeds: SeedPolicy,
+    oversubscribed: bool,
 ) -> Runtime {
-    runtime_on(worker_count, pool, mailbox, idle, crowded, seeds, None)
+    runtime_on(worker_count, pool, mailbox, idle, oversubscribed, None)
 }
 
-/// As [`runtime`], whose workers hear of other nodes by a network, if there is one.
+/// As [`runtime`], with workers that receive from `network`, if there is one.
 ///
 /// # Panics
 /// As [`runtime`].
@@ -41,31 +41,31 @@ pub fn runtime_on(
     pool: PoolKind,
     mailbox: MailboxKind,
     idle: IdlePolicy,
-    crowded: bool,
-    seeds: SeedPolicy,
+    oversubscribed: bool,
     network: Option<Arc<dyn Network>>,
 ) -> Runtime {
     Runtime::start(Settled {
         placed: Placed::nowhere(worker_count),
         pool,
-        pool_setup: Setup::new(worker_count, SUBSTITUTES_MAX, BlockShape::default()),
+        pool_setup: Setup::new(worker_count, COMPENSATING_MAX, BlockShape::default()),
         idle,
-        crowded,
+        oversubscribed,
         task_memory: TaskMemory::default(),
         mailbox,
-        seeds,
+        settings: Settings::default(),
         threads: WorkerThreads::default(),
         network,
     })
     .expect("workers that are bound nowhere start")
 }
 
-/// Calls `call` on this thread as the first of `worker_count` workers with the default pool, and ends the others after it.
+/// Calls `call` on this thread as the first of `worker_count` workers, and ends the other workers
+/// afterwards.
 ///
-/// A model has one thread less than with [`runtime`], where nobody but the workers is looked at.
+/// A model needs one thread less than with [`runtime`].
 ///
 /// # Panics
-/// When a worker panics, which none does.
+/// If a worker panics, which none does.
 pub fn as_first_worker<R>(worker_count: usize, call: impl FnOnce() -> R) -> R {
     let shared = Arc::new(Shared::new(
         PoolKind::Deque,

@@ -1,22 +1,22 @@
-//! Where the workers of a running runtime are, and how they come to be elsewhere.
+//! Where the workers of a running runtime are bound, and where they are wanted.
 //!
-//! Whoever moves workers says where each shall be, and sends those that are elsewhere an urgent message; each binds itself when it
-//! comes to it. Two moves in a row are no trouble: a worker goes where the last one wants it.
+//! Moving a worker has two steps: [`Placing::want`] records and claims its new CPU, and later the
+//! worker itself goes there with [`Placing::go`]. `worker/moves.rs` sends the messages between the
+//! two steps.
 //!
 //! # Claims
-//! A CPU is claimed before a worker is told to go there, and given back when no worker is there and none shall be. All claims
-//! are given back when the last worker has ended.
+//! A CPU is claimed before a worker is told to go there. The claim is given back when no worker is
+//! there and none is wanted there. All claims are given back when the last worker has ended.
 //!
-//! By `auto`, workers move by themselves: see [`watch`].
+//! With `auto`, workers move by themselves: see [`watch`].
 //!
-//! # Others that run here
-//! Threads inherit the binding of whoever starts them. A substitute wants that, and is bound anew when it takes another
-//! worker's place; a blocking thread, or a worker of another runtime that is started from a task, does not.
+//! # Inherited bindings
+//! A thread inherits the binding of the thread that starts it. A compensating thread wants that, and
+//! is bound anew when it takes the place of another worker. A blocking thread, or a worker of
+//! another runtime that is started from a task, does not want it.
 
+mod initial;
 mod watch;
-
-#[cfg(all(test, not(any(loom, shuttle))))]
-mod tests;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,38 +27,35 @@ use raddle_topology::{
 };
 use raddle_trace::Moves;
 
+pub(crate) use self::initial::{Claiming, Placed, place};
 use self::watch::Watch;
 pub(crate) use self::watch::{Decide, ROUNDS_PER_CLOCK};
 
-use crate::config::{MoveError, Placed};
-use crate::fork::current_worker;
-use crate::worker::{Shared, Worker};
-
-/// Where the workers are.
+/// The places of the workers of one runtime.
 pub(crate) struct Placing {
     topology: Option<&'static Topology>,
     claims: Claims,
     is_auto: bool,
-    /// Some worker is or was bound, so threads that workers start inherit something.
+    /// Some worker is or was bound, so that threads started by workers inherit a binding.
     binds: AtomicBool,
     state: Mutex<State>,
     watch: Watch,
-    /// What was moved of the objects of models of programs, by what they are.
+    /// Moves of objects, by the kind of the objects.
     objects: Mutex<BTreeMap<String, Moves>>,
 }
 
 struct State {
-    /// As it was told last.
+    /// The plan as it was last computed.
     plan: Plan,
-    /// Workers have moved since.
+    /// Workers have moved since then.
     is_stale: bool,
-    /// Who placed them last.
+    /// The rule by which the workers were placed last.
     rule: String,
-    /// Where each worker is, and where it shall be.
+    /// The CPU of each worker, and the CPU where it is wanted.
     present: Vec<Option<CpuId>>,
     wanted: Vec<Option<CpuId>>,
     held: Vec<Claim>,
-    /// What did not go as it should.
+    /// The latest failure, for the plan.
     note: Option<String>,
 }
 
@@ -73,7 +70,7 @@ impl fmt::Debug for Placing {
 }
 
 impl Placing {
-    /// Workers that are bound nowhere, on a machine that is not asked.
+    /// Creates a state in which no worker is bound, without reading the machine.
     pub(crate) fn nowhere(worker_count: usize) -> Self {
         Self::new(Placed::nowhere(worker_count))
     }
@@ -99,13 +96,18 @@ impl Placing {
         }
     }
 
-    /// True when some worker is bound, or was.
+    /// Returns the machine, or `None` in a model.
+    pub(crate) fn topology(&self) -> Option<&'static Topology> {
+        self.topology
+    }
+
+    /// Returns true if some worker is or was bound.
     pub(crate) fn binds(&self) -> bool {
-        // Relaxed: who is moved meanwhile has started no thread from its new place.
+        // Relaxed: a worker that is moved meanwhile has started no thread from its new place.
         self.binds.load(Relaxed)
     }
 
-    /// Where the workers are now, and why.
+    /// Returns where the workers are now, and why.
     pub(crate) fn plan(&self) -> Plan {
         self.change(|state| {
             if let Some(topology) = self.topology.filter(|_| state.is_stale) {
@@ -121,17 +123,17 @@ impl Placing {
         })
     }
 
-    /// The CPU that a worker is bound to.
-    fn present(&self, worker_index: usize) -> Option<CpuId> {
+    /// Returns the CPU that a worker is bound to.
+    pub(crate) fn present(&self, worker_index: usize) -> Option<CpuId> {
         self.change(|state| state.present.get(worker_index).copied().flatten())
     }
 
-    /// Where each worker is.
+    /// Returns the CPU that each worker is bound to.
     pub(crate) fn presents(&self) -> Vec<Option<CpuId>> {
         self.change(|state| state.present.clone())
     }
 
-    /// The CPUs of these workers, and those that nobody has claimed.
+    /// Returns the CPUs of these workers and the unclaimed CPUs.
     fn within_reach(&self, topology: &Topology) -> CpuSet {
         let allowed = topology.allowed_set();
         let others = self.claims.others(&allowed);
@@ -142,12 +144,12 @@ impl Placing {
         })
     }
 
-    /// True by [`Affinity::Auto`].
+    /// Returns true if the affinity is [`Affinity::Auto`].
     pub(crate) fn is_auto(&self) -> bool {
         self.is_auto
     }
 
-    /// What was moved, workers and objects.
+    /// Returns the moves of workers and objects so far.
     pub(crate) fn moves(&self) -> Vec<Moves> {
         let objects = self.objects.lock().expect("nothing panics under this lock");
         self.watch
@@ -157,21 +159,23 @@ impl Placing {
             .collect()
     }
 
-    /// Notes what was moved of some objects.
-    pub(crate) fn note_moves(&self, what: &str, note: impl FnOnce(&mut Moves)) {
+    /// Records moves of some kind of objects.
+    pub(crate) fn note_moves(&self, kind: &str, note: impl FnOnce(&mut Moves)) {
         let mut objects = self.objects.lock().expect("nothing panics under this lock");
         note(
             objects
-                .entry(what.to_owned())
-                .or_insert_with(|| Moves::of(what)),
+                .entry(kind.to_owned())
+                .or_insert_with(|| Moves::of(kind)),
         );
     }
 
-    /// Notes where each worker shall be, and claims it; returns those that are not there.
+    /// Records where each worker is wanted, and claims these CPUs. Returns the workers that are
+    /// elsewhere.
     ///
     /// # Errors
-    /// Where the CPUs `must` be ours alone, and one of them is another's; then nothing has changed.
-    fn want(
+    /// If the runtime `must` have the CPUs to itself and another process has claimed one of them;
+    /// then nothing has changed.
+    pub(crate) fn want(
         &self,
         rule: &str,
         cpus: &[Option<CpuId>],
@@ -196,13 +200,15 @@ impl Placing {
             rule.clone_into(&mut state.rule);
             state.wanted = cpus.to_vec();
             state.is_stale = true;
+            // Relaxed: see `binds`.
+            self.binds.store(true, Relaxed);
             let moved = (0..cpus.len()).filter(|&worker| cpus[worker] != state.present[worker]);
             Ok(moved.collect())
         })
     }
 
-    /// Binds the calling thread, which is this worker, to where it shall be.
-    fn go(&self, worker_index: usize) {
+    /// Binds the calling thread, which is this worker, to the CPU where it is wanted.
+    pub(crate) fn go(&self, worker_index: usize) {
         let Some(topology) = self.topology else {
             return;
         };
@@ -214,7 +220,7 @@ impl Placing {
             match bind(topology, wanted) {
                 Ok(()) => state.present[worker_index] = wanted,
                 Err(error) => {
-                    // It stays, and so does the claim on its CPU.
+                    // The worker stays, and so does the claim on its CPU.
                     state.wanted[worker_index] = state.present[worker_index];
                     state.note = Some(format!("worker {worker_index} stays: {error}"));
                 }
@@ -231,19 +237,19 @@ impl Placing {
         });
     }
 
-    /// Binds the calling thread, which begins as this worker.
+    /// Binds the calling thread, which starts as this worker.
     ///
-    /// By [`Affinity::Auto`] a system that refuses is obeyed: the worker goes unbound.
+    /// With [`Affinity::Auto`], a refusal of the system is accepted: the worker stays unbound.
     ///
     /// # Errors
-    /// When the system refuses what was asked for.
+    /// With any other rule, the refusal of the system.
     pub(crate) fn begin(&self, worker_index: usize, inherits: bool) -> Result<(), BindError> {
         let Some(topology) = self.topology else {
             return Ok(());
         };
         let Some(cpu) = self.present(worker_index) else {
             if inherits {
-                // A system that refuses leaves the thread where its parent is.
+                // If the system refuses, the thread keeps the binding of its parent.
                 let _ = topology.unbind_this_thread();
             }
             return Ok(());
@@ -263,7 +269,7 @@ impl Placing {
         }
     }
 
-    /// Gives all claims back: nobody runs any more.
+    /// Gives all claims back: the last worker has ended.
     pub(crate) fn give_back(&self) {
         self.change(|state| state.held.clear());
     }
@@ -273,80 +279,16 @@ impl Placing {
     }
 }
 
-impl Shared {
-    /// Sends each worker to its CPU, or lets it go unbound. Where the CPUs `must` be ours alone and one of them is another's, nobody moves.
-    ///
-    /// # Errors
-    /// [`MoveError`], and then nobody moves.
-    pub(crate) fn move_workers(
-        &self,
-        rule: &str,
-        cpus: &[Option<CpuId>],
-        must: bool,
-        send_urgent: impl Fn(usize),
-    ) -> Result<usize, MoveError> {
-        if cpus.len() != self.worker_count() {
-            return Err(MoveError::WorkerCount {
-                found: cpus.len(),
-                expected: self.worker_count(),
-            });
-        }
-        let mut is_crowded = self.is_crowded();
-        if let Some(topology) = self.placing.topology {
-            for &cpu in cpus.iter().flatten() {
-                topology.check_binding(cpu)?;
-            }
-            let distinct: CpuSet = cpus.iter().flatten().copied().collect();
-            let shares = distinct.len() < cpus.iter().flatten().count();
-            let crowds = cpus.len() > topology.worker_count_default();
-            is_crowded = shares || crowds;
-        }
-        let Ok(moved) = self.placing.want(rule, cpus, must) else {
-            return Ok(0);
-        };
-        // Relaxed: see `binds`.
-        self.placing.binds.store(true, Relaxed);
-        // Relaxed: a hint for how to wait.
-        self.crowded.store(is_crowded, Relaxed);
-        for &worker in &moved {
-            send_urgent(worker);
-        }
-        Ok(moved.len())
-    }
-}
-
-impl Worker {
-    /// Goes where this worker shall be. Substitutes go nowhere.
-    pub(crate) fn go(&self) {
-        if self.index() < self.shared().worker_count() {
-            self.shared().placing.go(self.index());
-        }
-    }
-
-    /// Binds this substitute to where the worker is whose place it takes.
-    pub(crate) fn take_place_of(&self, worker_index: usize) {
-        let placing = &self.shared().placing;
-        if let Some(topology) = placing.topology.filter(|_| placing.binds()) {
-            // Where the system refuses, the substitute runs where it ran before.
-            let _ = bind(topology, placing.present(worker_index));
-        }
-    }
-}
-
-/// Lets the calling thread run anywhere, whatever it has inherited from the worker that started it.
+/// Removes the binding that the calling thread has inherited from the worker that started it.
 pub(crate) fn shake_off_binding() {
     if let Ok(topology) = Topology::this_machine() {
-        // Where the system refuses, it stays with the worker.
+        // If the system refuses, the thread keeps the binding of the worker.
         let _ = topology.unbind_this_thread();
     }
 }
 
-/// True when threads that the current one starts inherit the binding of a worker.
-pub(crate) fn is_on_bound_worker() -> bool {
-    current_worker().is_some_and(|worker| worker.shared().placing.binds())
-}
-
-fn bind(topology: &Topology, cpu: Option<CpuId>) -> Result<(), BindError> {
+/// Binds the calling thread to `cpu`, or unbinds it.
+pub(crate) fn bind(topology: &Topology, cpu: Option<CpuId>) -> Result<(), BindError> {
     match cpu {
         Some(cpu) => topology.bind_this_thread(cpu),
         None => topology.unbind_this_thread(),

@@ -16,6 +16,7 @@
 
 mod auto;
 mod blocks;
+mod build;
 mod central;
 mod deque;
 mod distributed;
@@ -26,19 +27,21 @@ mod outside;
 mod parts;
 #[doc(hidden)]
 pub mod probe;
+mod setup;
 mod store;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
+mod victims;
 
 use std::fmt;
 
 use raddle_trace::Choice;
 
-pub(crate) use kind::Setup;
 pub use kind::{PoolKind, UnknownPool};
-pub use options::{BadBlockShape, BlockShape, UnknownVictimOrder, VictimOrder};
+pub use options::{BadBlockShape, BlockShape};
 pub(crate) use outside::Outside;
 pub(crate) use parts::Parts;
+pub(crate) use setup::Setup;
 pub(crate) use store::{Fifo, List};
 
 pub use crate::task::Task;

@@ -1,5 +1,7 @@
-//! The runtime: workers that come up, are entered, and end.
+//! A runtime: its construction, the ways into it, and its end.
 
+mod builder;
+mod default;
 mod shutdown;
 
 use std::any::Any;
@@ -13,26 +15,32 @@ use raddle_topology::{BindError, CpuId, Matrix, Plan};
 use raddle_trace::Report;
 
 use crate::clock::reading_ns;
-use crate::config::{BuildError, Builder, MoveError, SeedPolicy, Settled};
-use crate::fork::current_worker;
-use crate::fork::process::INHERITED;
+use crate::config::{BuildError, MoveError, Setting, Settings};
+use crate::enter::run_root;
+use crate::handle::Handle;
 use crate::mailbox::MailboxKind;
-use crate::placing::{Placing, is_on_bound_worker};
+use crate::origin::INHERITED;
+use crate::placing::Placing;
 use crate::post::Post;
-use crate::task::{Handle, Scope, run_root, scope_in};
+use crate::scope::{Scope, scope_in};
 use crate::traffic::matrix_of;
-use crate::worker::{Shared, run_worker};
+use crate::worker::{Shared, current_worker, is_on_bound_worker, run_worker};
 
+pub(crate) use builder::Settled;
+pub use builder::{Builder, WORKER_COUNT_MAX};
+pub use default::{default_runtime, worker_count, worker_index};
 pub use shutdown::Shutdown;
 
-/// A set of workers with one pool.
+/// A set of workers with one task pool.
 ///
-/// Most programs need none of their own: [`join`](crate::join), [`scope`](crate::scope) and the loops bring up a default
-/// runtime on first use. Dropping a runtime waits for all its tasks; on one of its own threads, which cannot wait for their own end,
-/// it returns at once, and the runtime ends when its tasks have. [`shutdown_timeout`](Self::shutdown_timeout) waits for a limited time.
+/// Most programs do not need to create one: [`join`](crate::join), [`scope`](crate::scope) and the
+/// loops start a default runtime on first use. Dropping a runtime waits for all its tasks. A thread
+/// of the runtime itself cannot wait for its own end: there, dropping returns at once, and the
+/// runtime ends when its tasks have ended. [`shutdown_timeout`](Self::shutdown_timeout) waits for a
+/// limited time.
 ///
-/// In a process that fork(2) has made of this one, the runtime has no workers: calls that need one panic there, and dropping it
-/// does nothing. The default runtime starts anew there.
+/// In a child process made by fork(2) the runtime has no workers: calls that need one panic, and
+/// dropping the runtime does nothing. The default runtime starts anew there.
 ///
 /// # Examples
 /// ```
@@ -43,19 +51,19 @@ pub use shutdown::Shutdown;
 /// ```
 pub struct Runtime {
     shared: Arc<Shared>,
-    seeds: SeedPolicy,
+    settings: Settings,
     models: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
-    /// Its end has begun.
+    /// The end has begun.
     has_ended: bool,
 }
 
 impl Runtime {
-    /// Settings for a new runtime.
+    /// Returns a builder for a new runtime.
     pub fn builder() -> Builder {
         Builder::new()
     }
 
-    /// A runtime with the settings of the environment and the defaults.
+    /// Starts a runtime with the settings of the environment and the defaults.
     ///
     /// # Errors
     /// As [`Builder::build`].
@@ -69,7 +77,7 @@ impl Runtime {
             settled.pool,
             &settled.pool_setup,
             settled.idle,
-            settled.crowded,
+            settled.oversubscribed,
             settled.task_memory,
             settled.mailbox,
             settled.threads,
@@ -78,7 +86,7 @@ impl Runtime {
         let inherits = is_on_bound_worker();
         let runtime = Self {
             shared: Arc::new(shared.with_placing(Placing::new(settled.placed))),
-            seeds: settled.seeds,
+            settings: settled.settings,
             models: Mutex::default(),
             has_ended: false,
         };
@@ -90,7 +98,7 @@ impl Runtime {
                 shared: Arc::clone(&runtime.shared),
                 bound: bound.clone(),
             };
-            // On an error, dropping what stands lets the workers that run already end.
+            // On an error, dropping the runtime ends the workers that run already.
             let started = runtime
                 .shared
                 .start_thread(worker_index, move || thread.run());
@@ -102,12 +110,13 @@ impl Runtime {
         for _ in 0..runtime.worker_count() {
             outcomes
                 .recv()
-                .expect("every worker says whether it is bound")?;
+                .expect("every worker reports whether it is bound")?;
         }
         Ok(runtime)
     }
 
-    /// Calls `call` on a worker of this runtime and returns its result; on such a worker already, at once.
+    /// Calls `call` on a worker of this runtime and returns its result. On such a worker, calls it
+    /// directly.
     ///
     /// # Panics
     /// With the panic of `call`; in a process that fork(2) made after the runtime was started.
@@ -141,22 +150,24 @@ impl Runtime {
         })
     }
 
-    /// Puts a task into the pool and returns a handle to its result.
+    /// Puts a task into the pool and returns a handle to it.
     ///
     /// # Panics
     /// In a process that fork(2) made after the runtime was started.
     pub fn spawn<T: Send + 'static>(&self, call: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
         self.shared.origin.expect_here();
-        Handle::spawn(&self.shared, self.shared.substitutes.on_panic(), call)
+        Handle::spawn(&self.shared, self.shared.compensation.on_panic(), call)
     }
 
-    /// Calls `call` on a thread kept for work that blocks (files, sockets, locks held long), never on a worker.
+    /// Calls `call` on a thread for calls that block (on files, sockets, locks held long), never on a
+    /// worker.
     ///
-    /// Threads come up as they are needed and go after ten seconds without work. Calls beyond 512 threads queue up. A call that waits for
-    /// this or another runtime (for a handle, or in [`install`](Self::install)) does not count while it waits: calls can be nested in each other, up to
-    /// 1,024 deep. Calls that wait for each other in any other way must be fewer than 512; [`spawn_thread`](Self::spawn_thread) has no such
-    /// limit. When the system gives no thread, the call
-    /// waits for one that is up; if there is none at all, it runs on the calling thread.
+    /// Threads are started when they are needed and end after ten seconds without work. Calls beyond
+    /// 512 threads queue up. A call that waits for this or another runtime (for a handle, or in
+    /// [`install`](Self::install)) does not count while it waits: calls can be nested up to 1,024
+    /// deep. Calls that wait for each other in any other way must be fewer than 512;
+    /// [`spawn_thread`](Self::spawn_thread) has no such limit. If the system refuses to start a
+    /// thread, the call waits for a running one; if there is none, it runs on the calling thread.
     ///
     /// # Panics
     /// In a process that fork(2) made after the runtime was started.
@@ -166,16 +177,17 @@ impl Runtime {
     ) -> Handle<T> {
         self.shared.origin.expect_here();
         let (handle, call) =
-            Handle::blocking(&self.shared, self.shared.substitutes.on_panic(), call);
+            Handle::blocking(&self.shared, self.shared.compensation.on_panic(), call);
         self.shared.blocking.run(Box::new(call));
         handle
     }
 
-    /// As [`spawn_blocking`](Self::spawn_blocking), but the call begins at once, on a thread of its own if need be: such calls may wait for
-    /// each other, however many they are.
+    /// As [`spawn_blocking`](Self::spawn_blocking), but the call begins at once, on a new thread if
+    /// necessary: any number of such calls may wait for each other.
     ///
     /// # Errors
-    /// Those of the system when it gives no thread, and one in a process that fork(2) made after the runtime was started.
+    /// The error of the system if it refuses to start a thread; an error in a process that fork(2)
+    /// made after the runtime was started.
     pub fn spawn_thread<T: Send + 'static>(
         &self,
         call: impl FnOnce() -> T + Send + 'static,
@@ -184,7 +196,7 @@ impl Runtime {
             return Err(io::Error::other(INHERITED));
         }
         let (handle, call) =
-            Handle::blocking(&self.shared, self.shared.substitutes.on_panic(), call);
+            Handle::blocking(&self.shared, self.shared.compensation.on_panic(), call);
         self.shared.blocking.run_now(Box::new(call))?;
         Ok(handle)
     }
@@ -193,60 +205,67 @@ impl Runtime {
         &self.shared
     }
 
-    /// A way to send messages to given workers of this runtime.
+    /// Returns a handle for sending messages to given workers of this runtime.
     pub fn post(&self) -> Post {
         Post::new(&self.shared)
     }
 
-    /// What a model of programs shares among all its users on this runtime, made by the first of them.
+    /// Returns the state that a programming model shares among all its users on this runtime. The
+    /// first caller creates it with `make`.
     ///
-    /// The runtime lets go of it after its last worker has ended.
+    /// The runtime drops the state after its last worker has ended.
     pub fn model<M: Any + Send + Sync>(&self, make: impl FnOnce(Post) -> Arc<M>) -> Arc<M> {
         let mut models = self.models.lock().expect("nothing panics under this lock");
-        let stands = models
+        let present = models
             .iter()
             .find_map(|model| Arc::clone(model).downcast::<M>().ok());
-        stands.unwrap_or_else(|| {
+        present.unwrap_or_else(|| {
             let model = make(self.post());
             models.push(Arc::clone(&model) as Arc<dyn Any + Send + Sync>);
             model
         })
     }
 
-    /// The number of workers.
+    /// Returns the number of workers.
     pub fn worker_count(&self) -> usize {
         self.shared.worker_count()
     }
 
-    /// How new chares that are in no array are spread over the workers.
-    pub fn seed_policy(&self) -> SeedPolicy {
-        self.seeds
+    /// Returns a setting of a programming model: the value given to the builder, otherwise that of
+    /// its environment variable, otherwise the default.
+    ///
+    /// # Errors
+    /// [`BuildError::Environment`] if the variable has an invalid value.
+    pub fn setting<S: Setting>(&self) -> Result<S, BuildError> {
+        self.settings.get()
     }
 
-    /// What the workers' mailboxes are made of.
+    /// Returns the kind of the workers' mailboxes.
     pub fn mailbox(&self) -> MailboxKind {
         self.shared.post.kind
     }
 
-    /// Where the workers run at the moment, and why there.
+    /// Returns where the workers run at the moment, and why.
     pub fn plan(&self) -> Plan {
         self.shared.placing.plan()
     }
 
-    /// True where placement is left to the runtime ([`Affinity::Auto`](raddle_topology::Affinity::Auto)): what runs on it may be moved
-    /// when that pays.
+    /// Returns true if placement is left to the runtime
+    /// ([`Affinity::Auto`](raddle_topology::Affinity::Auto)): a model may move its objects when that
+    /// pays.
     pub fn places_by_itself(&self) -> bool {
         self.shared.placing.is_auto()
     }
 
-    /// Sends each worker to a CPU, or lets it go unbound (`None`), while all of them run.
+    /// Moves each worker to a CPU, or unbinds it (`None`), while all of them run.
     ///
-    /// Each goes before the next message or task that it begins, so this returns before they are there; [`plan`](Self::plan) tells
-    /// who is. Like a list of CPUs, this is obeyed where others have claimed the CPUs, and where workers share one. The order in
-    /// which workers look for victims ([`VictimOrder::Near`](crate::VictimOrder)) stays as it was made.
+    /// Each worker moves before the next message or task that it begins, so this function returns
+    /// before they have moved; [`plan`](Self::plan) shows where they are. As with a list of CPUs, the
+    /// request is obeyed even if other processes have claimed the CPUs or workers share one.
     ///
     /// # Errors
-    /// [`MoveError`] when there is not one place for each worker, or a CPU that this process cannot be bound to. Then nobody moves.
+    /// [`MoveError`] if `cpus` does not have one entry for each worker, or names a CPU to which this
+    /// process cannot be bound. Then no worker moves.
     ///
     /// # Examples
     /// ```
@@ -256,25 +275,30 @@ impl Runtime {
     /// let runtime = Runtime::builder().workers(1).build()?;
     /// let last = Topology::this_machine()?.allowed_cpus().last().expect("there is one").id;
     /// runtime.bind_workers(&[Some(last)])?;
-    /// // The worker was told before it is asked for this.
+    /// // The worker gets the request to move before this call.
     /// let topology = Topology::this_machine()?;
     /// assert_eq!(runtime.install(|| topology.this_thread_last_cpu())?, last);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn bind_workers(&self, cpus: &[Option<CpuId>]) -> Result<(), MoveError> {
-        self.post().move_workers(cpus)
+        self.shared.move_workers("the program", cpus, false)?;
+        Ok(())
     }
 
-    /// What workers have sent each other so far, and taken from each other: bytes from one to the other.
+    /// Returns the bytes that workers have sent to each other and taken from each other so far, from
+    /// one worker to the other.
     ///
-    /// These are the messages and tasks themselves, with what their closures hold, not what that refers to. Substitutes are left out.
+    /// Messages and tasks are counted with their closures, but without the data to which the closures
+    /// refer. Compensating threads are left out.
     ///
     /// # Examples
     /// ```
     /// let runtime = raddle_runtime::Runtime::builder().workers(2).build()?;
     /// let post = runtime.post();
     /// let (done, is_done) = std::sync::mpsc::channel();
-    /// runtime.post().send(0, move || post.send(1, move || done.send(()).expect("somebody listens")));
+    /// runtime.post().send(0, move || {
+    ///     post.send(1, move || done.send(()).expect("the receiver is alive"))
+    /// });
     /// is_done.recv()?;
     /// assert!(runtime.traffic().get(0, 1) > 0.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -283,9 +307,20 @@ impl Runtime {
         matrix_of(self.worker_count(), &self.shared.traffic.flows())
     }
 
-    /// The counters of all workers so far.
+    /// Returns the counters of all workers so far.
     pub fn report(&self) -> Report {
         self.shared.report()
+    }
+}
+
+/// For models, which have no builder.
+#[cfg(any(loom, shuttle))]
+impl Runtime {
+    /// Sets a setting of a programming model.
+    #[must_use]
+    pub fn with_setting<S: Setting>(mut self, value: S) -> Self {
+        self.settings.set(value);
+        self
     }
 }
 
@@ -303,18 +338,18 @@ impl fmt::Debug for Runtime {
     }
 }
 
-/// Finds out, while no worker runs, what a process finds out once. A process that fork(2) makes of
-/// this one has all of it then, and waits for no thread of its parent.
+/// Determines, while no worker runs, the values that a process determines once. A child process made
+/// by fork(2) then has all of them, and waits for no thread of its parent.
 fn prepare_once() {
     prepare_waits();
     let _kept = reading_ns();
 }
 
-/// What a worker's thread needs to begin.
+/// The data with which a worker's thread starts.
 #[derive(Debug)]
 struct WorkerThread {
     worker_index: usize,
-    /// Started by a bound worker, of another runtime.
+    /// True if a bound worker of another runtime starts the thread.
     inherits: bool,
     shared: Arc<Shared>,
     bound: mpsc::Sender<Result<(), BuildError>>,
@@ -322,7 +357,7 @@ struct WorkerThread {
 
 impl WorkerThread {
     fn run(self) {
-        // Nobody listens when another worker failed; then this one ends like all.
+        // The receiver is gone if another worker failed. Then this worker ends like all others.
         let _ = self.bound.send(self.bind());
         drop(self.bound);
         run_worker(self.worker_index, self.shared);

@@ -108,7 +108,7 @@ fn private_task_is_seen_by_who_is_about_to_sleep() {
 fn first_task_of_a_substitute_is_seen_by_who_is_about_to_sleep() {
     for kind in [PoolKind::Deque, PoolKind::DqTlPrivC, PoolKind::DqBlTlC] {
         model(3, move || {
-            let pool = Probe::with_substitutes(kind, 1, 1, BlockShape::new(1, 1));
+            let pool = Probe::with_compensating(kind, 1, 1, BlockShape::new(1, 1));
             let pool = Arc::new(pool);
             let sleeper = pool.seat(0);
             let shared = Arc::new((AtomicBool::new(false), Tracked::new(0)));

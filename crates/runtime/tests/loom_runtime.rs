@@ -19,9 +19,7 @@ use std::sync::Arc;
 
 use loom::sync::{Condvar, Mutex};
 use raddle_runtime::model::as_first_worker;
-use raddle_runtime::{
-    IdlePolicy, MailboxKind, PoolKind, Runtime, SeedPolicy, join, scope, worker_index,
-};
+use raddle_runtime::{IdlePolicy, MailboxKind, PoolKind, Runtime, join, scope, worker_index};
 use raddle_sync::prim::Tracked;
 
 /// Runs `body` under every schedule with at most `preemptions` of them, and sees to it that some run said what it must be
@@ -52,14 +50,7 @@ fn runtime(worker_count: usize) -> Runtime {
 
 fn runtime_with(worker_count: usize, mailbox: MailboxKind) -> Runtime {
     let (pool, idle) = (PoolKind::Deque, IdlePolicy::Park);
-    raddle_runtime::model::runtime(
-        worker_count,
-        pool,
-        mailbox,
-        idle,
-        false,
-        SeedPolicy::default(),
-    )
+    raddle_runtime::model::runtime(worker_count, pool, mailbox, idle, false)
 }
 
 /// Something that happens once, and that a thread stands still for.
@@ -369,14 +360,7 @@ fn message_to_a_runtime_that_ends_does_not_stay() {
 fn task_that_its_maker_keeps_and_waits_for_is_found() {
     model(1, || {
         let (pool, mailbox) = (PoolKind::DqTlPrivC, MailboxKind::LockFree);
-        let runtime = raddle_runtime::model::runtime(
-            2,
-            pool,
-            mailbox,
-            IdlePolicy::Park,
-            false,
-            SeedPolicy::default(),
-        );
+        let runtime = raddle_runtime::model::runtime(2, pool, mailbox, IdlePolicy::Park, false);
         let done = Flag::new();
         runtime.scope(|scope| {
             scope.spawn(|| done.raise());

@@ -16,10 +16,6 @@ use crate::tree::{Finding, SourceFile, Tree};
 /// The largest number of siblings that may import each other in a cycle.
 pub const CYCLE_MAX: usize = 5;
 
-/// Crates with a larger cycle at their root, and its size now. It must not grow; when it shrinks,
-/// the number here must shrink too.
-pub const UNSPLIT: [(&str, usize); 1] = [("crates/runtime", 14)];
-
 /// The path of a module within its crate: `["pool", "kind"]` for `src/pool/kind.rs`.
 type ModulePath = Vec<String>;
 
@@ -56,10 +52,6 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
             .cycles
             .first()
             .filter(|cycle| cycle.len() > CYCLE_MAX)?;
-        let known = UNSPLIT.iter().find(|known| known.0 == level.package);
-        if level.parent.is_empty() && known.is_some_and(|known| known.1 == cycle.len()) {
-            return None;
-        }
         let path = format!("{}/src/lib.rs", level.package);
         let parent = match level.parent.as_str() {
             "" => String::new(),

@@ -5,11 +5,52 @@
 //! Distributed Computing 11, 1991, for averaging over neighbours. Jetley, Kalé, sect. 2, for the
 //! set of strategies.
 
-use raddle_runtime::SeedPolicy;
+use raddle_runtime::{Setting, choice};
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicU32, Relaxed};
 
 use crate::state::{Feature, State};
+
+/// How new chares that are in no array, called seeds, are spread over the workers.
+///
+/// Idle workers can take waiting seeds from other workers under every policy. The policy is a
+/// [`Setting`] of a runtime: give it to
+/// [`Builder::setting`](raddle_runtime::Builder::setting), or set `RADDLE_SEEDS`.
+///
+/// # Examples
+/// ```
+/// use raddle_chare::SeedPolicy;
+/// use raddle_runtime::Runtime;
+/// let runtime = Runtime::builder().workers(2).setting(SeedPolicy::Ring).build()?;
+/// # Ok::<(), raddle_runtime::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SeedPolicy {
+    /// Each worker keeps its own seeds. Idle workers take from others, the oldest seed first.
+    #[default]
+    Stealing,
+    /// A seed goes to a random worker, which constructs the chare at once.
+    Random,
+    /// If a worker has more seeds than the average of its neighbourhood, a new one goes to the
+    /// neighbour with the fewest. The neighbours are the two next to it in a ring.
+    Ring,
+    /// As `Ring`, with up to four neighbours in a square mesh.
+    Mesh,
+    /// As `Ring`, with one neighbour for each bit of the worker's index.
+    Hypercube,
+}
+
+choice! {
+    SeedPolicy is "seed policy", named by "`RADDLE_SEEDS`":
+    Stealing "stealing", Random "random", Ring "ring", Mesh "mesh", Hypercube "hypercube";
+    expected "stealing, random, ring, mesh or hypercube", else UnknownSeedPolicy
+}
+
+impl Setting for SeedPolicy {
+    const VARIABLE: &'static str = "RADDLE_SEEDS";
+    const EXPECTED: &'static str = Self::EXPECTED;
+}
 
 /// The destination of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -102,7 +102,7 @@ fn node(runtime: &Runtime, token: &Token) -> NodeGroup<Keeper> {
 fn everything_is_dropped_with_the_runtime() {
     explore_some(96, |setting| {
         let token = Token::default();
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let keepers = keepers(&runtime, &token);
         let nodes = node(&runtime, &token);
         let more = || Arc::clone(&token);
@@ -127,7 +127,7 @@ fn everything_is_dropped_with_the_runtime() {
 fn dropping_the_runtime_stops_an_endless_program() {
     explore_some(96, |setting| {
         let token = Token::default();
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let keepers = keepers(&runtime, &token);
         for index in 0..2 {
             keepers.at(index).pass(Arc::clone(&token));
@@ -152,7 +152,7 @@ fn dropping_the_runtime_stops_an_endless_program() {
 fn pending_waits_fail_at_the_end() {
     explore_some(96, |setting| {
         let token = Token::default();
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let keepers = keepers(&runtime, &token);
         let nodes = node(&runtime, &token);
         let more = || Arc::clone(&token);
@@ -177,7 +177,7 @@ fn pending_waits_fail_at_the_end() {
 fn a_wait_for_quiescence_fails_at_the_end() {
     explore_some(96, |setting| {
         let token = Token::default();
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let keepers = keepers(&runtime, &token);
         for index in 0..2 {
             keepers.at(index).pass(Arc::clone(&token));
@@ -193,7 +193,7 @@ fn a_wait_for_quiescence_fails_at_the_end() {
 fn questions_to_a_node_group_fail_at_the_end() {
     explore_some(96, |setting| {
         let token = Token::default();
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let nodes = node(&runtime, &token);
         let more = Arc::clone(&token);
         let ask = move || drop(nodes.here().asked(more).try_wait());
@@ -208,7 +208,7 @@ fn questions_to_a_node_group_fail_at_the_end() {
 fn destructors_may_send_messages() {
     explore_some(96, |setting| {
         let token = Token::default();
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let keepers = keepers(&runtime, &token);
         let to = keepers.at(1);
         let will = move |token| LastWill { to, token };

@@ -144,7 +144,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 #[test]
 fn polled_replies_are_woken_by_a_panic_and_by_the_end() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let climbers = climbers(&runtime, 3);
         let falls = setting.one_of(&[false, true]);
         let poll = move || block_on(climbers.reduction::<u32>().outcome());
@@ -168,7 +168,7 @@ fn polled_replies_are_woken_by_a_panic_and_by_the_end() {
 #[test]
 fn a_panic_is_reported_by_the_end_or_by_a_waiting_thread() {
     explore_some(1_000, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let climbers = climbers(&runtime, 2);
         let (votes, end) = beside(
             move || wait_for_votes(climbers),
@@ -187,7 +187,7 @@ fn a_panic_is_reported_by_the_end_or_by_a_waiting_thread() {
 #[test]
 fn all_kinds_of_waits_fail_after_a_panic() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let climbers = climbers(&runtime, 3);
         let here = || {
             model::migrate(climbers, [(1, 0), (0, 0)]);
@@ -210,7 +210,7 @@ fn all_kinds_of_waits_fail_after_a_panic() {
 #[test]
 fn quiescence_does_not_hide_a_panic() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let climbers = climbers(&runtime, 3);
         let calm = Arc::new(AtomicBool::new(false));
         climbers.at(1).watch(2, Arc::clone(&calm));
@@ -229,7 +229,7 @@ fn quiescence_does_not_hide_a_panic() {
 fn the_exit_does_not_hide_a_panic() {
     explore_some(96, |setting| {
         // With one worker, the exit comes after the panic.
-        let runtime = setting.runtime_of(1);
+        let runtime = crate::with_policy(&setting, setting.runtime_of(1));
         let climbers = climbers(&runtime, 2);
         climbers.at(0).fall();
         climbers.at(1).leave();
@@ -242,7 +242,7 @@ fn the_exit_does_not_hide_a_panic() {
 #[test]
 fn a_panic_fails_only_the_reply_of_its_question() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let climbers = climbers(&runtime, 3);
         let asked = climbers.at(0).ask(1);
         let climbing = climbers.at(2).climb();
@@ -266,7 +266,7 @@ fn a_panic_fails_only_the_reply_of_its_question() {
 #[test]
 fn waits_for_a_panicking_element_fail() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let climbers = climbers(&runtime, 1);
         let climbing = climbers.at(0).climb();
         let asked = climbers.at(0).fall_asked();
@@ -286,7 +286,7 @@ fn waits_for_a_panicking_element_fail() {
 #[test]
 fn a_panicking_constructor_fails_questions() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let climber = runtime.chare::<Climber>(|_| fail_with(7));
         let ask = move || climber.fall_asked().try_wait();
         let (there, here) = beside(ask, ask);
@@ -300,7 +300,7 @@ fn a_panicking_constructor_fails_questions() {
 #[test]
 fn a_panic_outside_entries_is_reported() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let climbers = climbers(&runtime, 2);
         match setting.one_of(&[0, 1, 2, 3, 4]) {
             0 => climbers.all().vote_badly(),
@@ -319,7 +319,7 @@ fn a_panic_outside_entries_is_reported() {
 #[test]
 fn waits_in_a_destroyed_array_fail() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let climbers = climbers(&runtime, 2);
         let climbing = climbers.at(1).climb();
         let behind = climbers.at(1).fall_asked();

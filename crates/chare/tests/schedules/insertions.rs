@@ -3,7 +3,7 @@
 
 use raddle_chare::reduce::Count;
 use raddle_chare::{Array, Chares, Cx, chare, model};
-use raddle_runtime::model::explore::{Setting, beside, explore_some};
+use raddle_runtime::model::explore::{Scenario, beside, explore_some};
 
 struct Voter;
 
@@ -47,7 +47,7 @@ impl Maker {
 }
 
 /// Creates an array. The setting chooses the worker of its root.
-fn voters(setting: &Setting, runtime: &raddle_runtime::Runtime) -> Array<Voter> {
+fn voters(setting: &Scenario, runtime: &raddle_runtime::Runtime) -> Array<Voter> {
     for _ in 0..setting.one_of(&[0, 1, 2]) {
         runtime.sparse_array::<Voter>();
     }
@@ -57,7 +57,7 @@ fn voters(setting: &Setting, runtime: &raddle_runtime::Runtime) -> Array<Voter> 
 #[test]
 fn inserted_elements_take_part_in_later_reductions() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let workers = runtime.worker_count();
         let voters = voters(&setting, &runtime);
         let maker = runtime.chare_on(setting.one_of(&[0, 1]) % workers, |_| Maker);
@@ -75,7 +75,7 @@ fn inserted_elements_take_part_in_later_reductions() {
 #[test]
 fn concurrent_insertions_do_not_block_reductions() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let workers = runtime.worker_count();
         let voters = voters(&setting, &runtime);
         let makers = [0, 1].map(|on| runtime.chare_on(on % workers, |_| Maker));

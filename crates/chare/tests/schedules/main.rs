@@ -26,3 +26,17 @@ mod seeds;
 mod teams;
 mod travellers;
 mod waiting;
+
+use raddle_chare::SeedPolicy;
+use raddle_runtime::Runtime;
+use raddle_runtime::model::explore::Scenario;
+
+/// Starts the runtime of a scenario.
+fn runtime(setting: &Scenario) -> Runtime {
+    with_policy(setting, setting.runtime())
+}
+
+/// Sets a seed policy, which the scenario's seed selects.
+fn with_policy(setting: &Scenario, runtime: Runtime) -> Runtime {
+    runtime.with_setting(setting.one_of(&SeedPolicy::ALL))
+}

@@ -2,7 +2,7 @@
 //! messages of each sender keep their order.
 
 use raddle_chare::{Chares, model};
-use raddle_runtime::model::explore::{Setting, beside, explore_some};
+use raddle_runtime::model::explore::{Scenario, beside, explore_some};
 use raddle_runtime::{MailboxKind, Runtime};
 
 use crate::travellers::{Traveller, travellers, travellers_on_each};
@@ -10,7 +10,7 @@ use crate::travellers::{Traveller, travellers, travellers_on_each};
 #[test]
 fn messages_find_a_migrating_element() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let array = travellers(&runtime, 3, 4);
         let receive = move || {
             for number in 0..3 {
@@ -32,7 +32,7 @@ fn messages_find_a_migrating_element() {
 #[test]
 fn messages_find_an_element_that_moves_on_and_back() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let array = travellers(&runtime, 2, 3);
         let receive = move || {
             for number in 0..3 {
@@ -54,7 +54,7 @@ fn messages_find_an_element_that_moves_on_and_back() {
 #[test]
 fn elements_that_move_at_the_same_time_find_each_other() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let array = travellers(&runtime, 3, 3);
         array.all().tell(3, 2);
         array.at(0).go(1);
@@ -71,7 +71,7 @@ fn elements_that_move_at_the_same_time_find_each_other() {
 #[test]
 fn broadcasts_arrive_once() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let array = travellers(&runtime, 3, 1);
         for number in 0..4 {
             array.at(number % 3).go(number + 1);
@@ -87,7 +87,7 @@ fn broadcasts_arrive_once() {
 #[test]
 fn a_batch_leaves_and_reaches_several_workers() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let array = travellers(&runtime, 3, 4);
         let workers = runtime.worker_count();
         let receive = move || {
@@ -123,10 +123,10 @@ fn a_batch_leaves_and_reaches_several_workers() {
 
 /// Builds a runtime as in `setting`, but with three workers and one queue for each pair of them. In
 /// this configuration, messages of one worker can overtake messages of another worker.
-fn in_pairs(setting: Setting) -> Runtime {
+fn in_pairs(setting: Scenario) -> Runtime {
     let mut setting = setting;
     (setting.worker_count, setting.mailbox) = (3, MailboxKind::Pairs);
-    setting.runtime()
+    crate::runtime(&setting)
 }
 
 /// Migrating elements send many messages, so that some messages are still in the queues of the old
@@ -169,7 +169,7 @@ fn a_broadcast_arrives_once_at_an_element_that_overtakes_it() {
 #[test]
 fn an_element_may_migrate_before_it_is_created() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         // The root of an array tells a new element its first reduction. The arrays have different
         // roots.
         for _ in 0..setting.one_of(&[0, 1, 2]) {
@@ -204,7 +204,7 @@ fn an_element_may_migrate_before_it_is_created() {
 #[test]
 fn elements_may_end_while_they_migrate() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let array = travellers(&runtime, 3, 1);
         let workers = runtime.worker_count();
         let ask = move || {
@@ -232,7 +232,7 @@ fn elements_may_end_while_they_migrate() {
 #[test]
 fn an_element_that_ends_in_its_constructor_does_not_block_migrations() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         for _ in 0..setting.one_of(&[0, 1, 2]) {
             runtime.sparse_array::<Traveller>();
         }

@@ -72,7 +72,7 @@ fn citizens(runtime: &raddle_runtime::Runtime) -> (Array<Citizen>, NodeGroup<Reg
 #[test]
 fn messages_arrive_one_at_a_time_in_the_order_of_each_sender() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let (citizens, node) = citizens(&runtime);
         let outside = move || {
             for number in 0..3 {
@@ -88,7 +88,7 @@ fn messages_arrive_one_at_a_time_in_the_order_of_each_sender() {
 #[test]
 fn messages_during_a_waiting_entry_are_received_after_it() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let (citizens, node) = citizens(&runtime);
         let signed = node.here().sign(2);
         let hand_in = move || {
@@ -105,7 +105,7 @@ fn messages_during_a_waiting_entry_are_received_after_it() {
 #[test]
 fn questions_to_an_ended_element_fail() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let (_, node) = citizens(&runtime);
         let ask = move || node.here().received().try_wait().is_ok();
         let here = || {

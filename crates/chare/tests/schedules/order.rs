@@ -54,7 +54,7 @@ impl Hearer {
 #[test]
 fn messages_of_elements_and_threads_arrive_in_order() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let array = runtime.array(3, |_| Hearer {
             received: vec![0; 5],
         });
@@ -78,7 +78,7 @@ fn messages_of_elements_and_threads_arrive_in_order() {
 #[test]
 fn elements_receive_messages_sent_before_their_creation() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let array = runtime.array(3, |_| Hearer {
             received: Vec::new(),
         });

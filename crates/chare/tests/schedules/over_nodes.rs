@@ -7,7 +7,7 @@ use raddle_chare::model::{self, Nodes};
 use raddle_chare::nodes::{Progress, Setup};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Reply, chare};
 use raddle_runtime::Runtime;
-use raddle_runtime::model::explore::{Setting, explore_some};
+use raddle_runtime::model::explore::{Scenario, explore_some};
 use serde::{Deserialize, Serialize};
 
 /// The number of seeds of a test.
@@ -16,7 +16,7 @@ const COUNT: usize = 3;
 
 /// Returns two or three nodes of one or two workers. The seed chooses the progress mode of each
 /// node.
-pub(crate) fn nodes_of(setting: Setting) -> Nodes {
+pub(crate) fn nodes_of(setting: Scenario) -> Nodes {
     Nodes {
         nodes: setting.one_of(&[2, 3]),
         workers: setting.worker_count.min(2),
@@ -28,7 +28,7 @@ pub(crate) fn nodes_of(setting: Setting) -> Nodes {
 
 /// Runs a program on the nodes of a setting.
 pub(crate) fn over_nodes<S, R>(
-    setting: Setting,
+    setting: Scenario,
     setup: impl Fn(&Setup<'_>) -> S + Clone + Send + 'static,
     main: impl FnOnce(&Runtime, S) -> R,
 ) -> R {
@@ -38,11 +38,12 @@ pub(crate) fn over_nodes<S, R>(
 /// Runs a program on nodes that the test chooses.
 pub(crate) fn over<S, R>(
     nodes: Nodes,
-    setting: Setting,
+    setting: Scenario,
     setup: impl Fn(&Setup<'_>) -> S + Clone + Send + 'static,
     main: impl FnOnce(&Runtime, S) -> R,
 ) -> R {
-    let build = move |network| setting.runtime_on(nodes.workers, network);
+    let build =
+        move |network| crate::with_policy(&setting, setting.runtime_on(nodes.workers, network));
     model::over_nodes(nodes, build, setup, main)
 }
 
@@ -63,7 +64,7 @@ pub(crate) struct Dice(u64);
 
 impl Dice {
     /// Creates a generator with a different sequence for each setting and element.
-    pub(crate) fn new(setting: Setting, index: usize) -> Self {
+    pub(crate) fn new(setting: Scenario, index: usize) -> Self {
         let numbers: [u64; 29] = std::array::from_fn(|number| number as u64);
         let number = setting.one_of(&numbers) * 64 + index as u64 + 1;
         Self(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
@@ -183,7 +184,7 @@ impl Walker {
     }
 }
 
-fn walkers(setting: Setting) -> impl Fn(&Setup<'_>) -> Array<Walker> + Clone + Send + 'static {
+fn walkers(setting: Scenario) -> impl Fn(&Setup<'_>) -> Array<Walker> + Clone + Send + 'static {
     move |setup| {
         setup.array_with(dealt(setup, COUNT), move |index| Walker {
             dice: Dice::new(setting, index),

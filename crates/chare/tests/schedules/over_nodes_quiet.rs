@@ -8,7 +8,7 @@ use std::time::Duration;
 use raddle_chare::balance::{Balancing, LoadView, Strategy};
 use raddle_chare::nodes::Setup;
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Reply, chare};
-use raddle_runtime::model::explore::{Setting, explore_some};
+use raddle_runtime::model::explore::{Scenario, explore_some};
 use serde::{Deserialize, Serialize};
 
 use crate::over_nodes::{Dice, SEEDS, dealt, over_nodes, place};
@@ -100,7 +100,7 @@ impl Relay {
 /// Creates two arrays with a common counter: one runs, the other waits.
 type Relays = (Array<Relay>, Array<Relay>);
 
-fn relays(setting: Setting, counter: Counter) -> impl Fn(&Setup<'_>) -> Relays + Clone + Send {
+fn relays(setting: Scenario, counter: Counter) -> impl Fn(&Setup<'_>) -> Relays + Clone + Send {
     move |setup| {
         let array = || {
             setup.array_with(dealt(setup, COUNT), move |index| Relay {

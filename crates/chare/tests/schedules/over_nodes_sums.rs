@@ -4,7 +4,7 @@
 use raddle_chare::nodes::Setup;
 use raddle_chare::reduce::{Concat, Sum};
 use raddle_chare::{Array, Chares, Cx, chare};
-use raddle_runtime::model::explore::{Setting, explore_some};
+use raddle_runtime::model::explore::{Scenario, explore_some};
 use serde::{Deserialize, Serialize};
 
 use crate::over_nodes::{Dice, SEEDS, dealt, over_nodes};
@@ -71,7 +71,7 @@ impl Adder {
     }
 }
 
-fn adders(setting: Setting) -> impl Fn(&Setup<'_>) -> Array<Adder> + Clone + Send + 'static {
+fn adders(setting: Scenario) -> impl Fn(&Setup<'_>) -> Array<Adder> + Clone + Send + 'static {
     move |setup| {
         setup.array_with(dealt(setup, COUNT as usize), move |index| Adder {
             dice: Dice::new(setting, index),

@@ -4,7 +4,7 @@
 use raddle_chare::model::Nodes;
 use raddle_chare::nodes::{Progress, Setup};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, chare};
-use raddle_runtime::model::explore::{Setting, beside, explore_some};
+use raddle_runtime::model::explore::{Scenario, beside, explore_some};
 use serde::{Deserialize, Serialize};
 
 use crate::over_nodes::{Dice, SEEDS, dealt, nodes_of, over};
@@ -99,7 +99,7 @@ impl Crier {
 
 type Criers = (Array<Wanderer>, Array<Crier>);
 
-fn criers(setting: Setting) -> impl Fn(&Setup<'_>) -> Criers + Clone + Send + 'static {
+fn criers(setting: Scenario) -> impl Fn(&Setup<'_>) -> Criers + Clone + Send + 'static {
     move |setup| {
         let wanderers = setup.array_with(dealt(setup, COUNT), move |index| Wanderer {
             dice: Dice::new(setting, index),
@@ -112,7 +112,7 @@ fn criers(setting: Setting) -> impl Fn(&Setup<'_>) -> Criers + Clone + Send + 's
 }
 
 /// Returns two nodes with workers that may be slow while other threads receive.
-fn two(setting: Setting) -> Nodes {
+fn two(setting: Scenario) -> Nodes {
     let nodes = nodes_of(setting);
     let progress = match nodes.workers {
         1 => Progress::Thread,

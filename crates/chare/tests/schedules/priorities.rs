@@ -79,7 +79,7 @@ fn listeners(runtime: &Runtime) -> Array<Listener> {
 #[test]
 fn messages_of_each_priority_arrive_in_order() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let listeners = listeners(&runtime);
         beside(
             move || speak(listeners.at(0), 2),
@@ -95,7 +95,7 @@ fn messages_of_each_priority_arrive_in_order() {
 #[test]
 fn waiting_messages_follow_their_element() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let listeners = listeners(&runtime);
         listeners.at(0).go(1);
         let here = || {
@@ -119,7 +119,7 @@ fn waiting_messages_follow_their_element() {
 #[test]
 fn urgent_broadcasts_arrive_once_and_in_order_at_migrating_elements() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let listeners = listeners(&runtime);
         listeners.at(0).go(1);
         let here = || {
@@ -140,7 +140,7 @@ fn urgent_broadcasts_arrive_once_and_in_order_at_migrating_elements() {
 #[test]
 fn messages_of_each_priority_arrive_in_order_at_a_node_group() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let listeners = listeners(&runtime);
         let node = runtime.node_group(|_| Listener {
             received: vec![[0; 3]; 4],
@@ -192,7 +192,7 @@ impl Clerk {
 #[test]
 fn a_node_group_processes_its_most_urgent_message_next() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let node = runtime.node_group(|_| Clerk { done: Vec::new() });
         node.here().monday();
         runtime.quiescence().wait();
@@ -204,7 +204,7 @@ fn a_node_group_processes_its_most_urgent_message_next() {
 #[test]
 fn messages_to_an_ending_node_group_fail_with_any_priority() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let node = runtime.node_group(|_| Clerk { done: Vec::new() });
         let ask = move |priority| node.here().with_priority(priority).done();
         let other = move || [ask(-1), ask(1)].map(|reply| reply.try_wait().is_ok());

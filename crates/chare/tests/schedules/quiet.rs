@@ -94,7 +94,7 @@ fn runners(runtime: &Runtime) -> Array<Runner> {
 #[test]
 fn quiescence_is_reported_after_all_work_is_done() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let runners = runners(&runtime);
         let done = Done::default();
         runners.at(0).run(4, Arc::clone(&done));
@@ -107,7 +107,7 @@ fn quiescence_is_reported_after_all_work_is_done() {
 #[test]
 fn each_thread_receives_its_own_quiescence() {
     explore_some(96, |setting| {
-        let runtime = Arc::new(setting.runtime());
+        let runtime = Arc::new(crate::runtime(&setting));
         let runners = runners(&runtime);
         let wait = move |runtime: &Runtime, index: usize| {
             let done = Done::default();
@@ -123,7 +123,7 @@ fn each_thread_receives_its_own_quiescence() {
 #[test]
 fn entries_that_wait_for_quiescence_do_not_prevent_it() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let runners = runners(&runtime);
         let waiting = runtime.array(2, |_| Counter);
         let done = Done::default();
@@ -141,7 +141,7 @@ fn entries_that_wait_for_quiescence_do_not_prevent_it() {
 #[test]
 fn a_new_wait_is_not_ended_by_earlier_quiescence() {
     explore_some(192, |setting| {
-        let runtime = Arc::new(setting.runtime());
+        let runtime = Arc::new(crate::runtime(&setting));
         let counters = runtime.array(1, |_| Counter);
         let other = Arc::clone(&runtime);
         let wait_often = move || {
@@ -168,7 +168,7 @@ fn an_entry_that_sends_many_messages_prevents_quiescence() {
     explore_some(96, |setting| {
         let mut setting = setting;
         setting.worker_count = 3;
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let counters = runtime.array(3, |_| Counter);
         let done = Done::default();
         counters.at(0).scatter(12, Arc::clone(&done));
@@ -185,7 +185,7 @@ fn an_entry_that_sends_many_messages_prevents_quiescence() {
 #[test]
 fn a_broadcast_is_under_way_until_all_elements_have_received_it() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let runners = runners(&runtime);
         let done = Done::default();
         let other = Arc::clone(&done);
@@ -201,7 +201,7 @@ fn a_broadcast_is_under_way_until_all_elements_have_received_it() {
 #[test]
 fn messages_that_wait_for_a_node_group_are_under_way() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let nodes = runtime.node_group(|_| Counter);
         let done = Done::default();
         let other = Arc::clone(&done);
@@ -222,7 +222,7 @@ fn messages_that_wait_for_a_node_group_are_under_way() {
 #[test]
 fn messages_of_other_clients_do_not_hide_quiescence() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let (runners, post) = (runners(&runtime), runtime.post());
         let done = Done::default();
         let send = move || {

@@ -70,7 +70,7 @@ fn voters(runtime: &Runtime, count: usize) -> Array<Voter> {
 #[test]
 fn rounds_complete_in_order_while_elements_move() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let voters = voters(&runtime, 3);
         voters.all().vote(3);
         for round in 1..=3 {
@@ -83,7 +83,7 @@ fn rounds_complete_in_order_while_elements_move() {
 #[test]
 fn results_may_be_claimed_before_and_after_they_arrive() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let voters = voters(&runtime, 2);
         let claim = move || {
             let (sum, _): (u64, Vec<usize>) = voters.reduction().wait();
@@ -102,7 +102,7 @@ fn results_may_be_claimed_before_and_after_they_arrive() {
 #[test]
 fn reductions_do_not_wait_for_ended_elements() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let voters = voters(&runtime, 3);
         let results = Results::default();
         for (index, times) in [1, 3, 2].into_iter().enumerate() {
@@ -119,7 +119,7 @@ fn reductions_do_not_wait_for_ended_elements() {
 #[test]
 fn reductions_do_not_wait_again_for_an_arriving_element() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let last = runtime.worker_count() - 1;
         let placed = ArrayOptions::new(3).placed(move |index| if index == 0 { 0 } else { last });
         let voters = runtime.array_with(placed, |_| Voter { votes: 0 });
@@ -144,7 +144,7 @@ fn earlier_reductions_do_not_wait_for_an_inserted_element() {
     explore_some(96, |setting| {
         let mut setting = setting;
         setting.worker_count = setting.worker_count.max(2);
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let last = runtime.worker_count() - 1;
         let voters = runtime.sparse_array::<Voter>();
         let results = Results::default();
@@ -175,7 +175,7 @@ fn earlier_reductions_do_not_wait_for_an_inserted_element() {
 #[test]
 fn a_reduction_fails_if_all_elements_end() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let voters = voters(&runtime, 2);
         let reduction = voters.reduction::<u64>();
         beside(move || voters.remove(0), || voters.remove(1));
@@ -188,7 +188,7 @@ fn a_reduction_fails_if_all_elements_end() {
 #[test]
 fn reductions_do_not_wait_for_removed_elements() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let workers = runtime.worker_count();
         let voters = voters(&runtime, 3);
         let results = Results::default();
@@ -209,7 +209,7 @@ fn reductions_do_not_wait_for_removed_elements() {
 #[test]
 fn inserted_elements_take_part_from_some_reduction_on() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let workers = runtime.worker_count();
         for _ in 0..setting.one_of(&[0, 1, 2]) {
             runtime.sparse_array::<Voter>();

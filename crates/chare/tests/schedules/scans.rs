@@ -6,7 +6,7 @@ use raddle_chare::{
     Array, ArrayOptions, Chares, Cx, Failure, Reply, ScanForm, Section, chare, model,
 };
 use raddle_runtime::Runtime;
-use raddle_runtime::model::explore::{Setting, beside, explore_some, panics_were_meant};
+use raddle_runtime::model::explore::{Scenario, beside, explore_some, panics_were_meant};
 
 /// A member with a number.
 struct Member {
@@ -74,8 +74,8 @@ impl Member {
 const FORMS: [ScanForm; 2] = [ScanForm::PrescanPush, ScanForm::RecursiveDoubling];
 
 /// Creates an array with elements that are dealt to the workers round robin.
-fn members(setting: &Setting, count: usize) -> (Runtime, Array<Member>) {
-    let runtime = setting.runtime();
+fn members(setting: &Scenario, count: usize) -> (Runtime, Array<Member>) {
+    let runtime = crate::runtime(&setting);
     let workers = runtime.worker_count();
     let placed = ArrayOptions::new(count).placed(move |index| index % workers);
     let array = runtime.array_with(placed, |index| Member {
@@ -96,7 +96,7 @@ fn check(members: &[MemberProxy], section: Section<Member>, form: ScanForm) {
 #[test]
 fn seeds_may_scan_at_any_place_and_time() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let form = setting.one_of(&FORMS);
         let create = |number| runtime.chare(move |cx| Member::new(cx, number));
         let members: Vec<_> = (0..4).map(create).collect();
@@ -111,7 +111,7 @@ fn seeds_may_scan_at_any_place_and_time() {
 #[test]
 fn a_team_waits_for_a_late_member() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let form = setting.one_of(&FORMS);
         let make = |number| runtime.chare_on(0, move |cx| Member::new(cx, number));
         let mut members: Vec<_> = (0..3).map(make).collect();

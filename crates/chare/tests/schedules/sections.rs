@@ -4,7 +4,7 @@
 use raddle_chare::reduce::Gather;
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Section, SectionForm, chare, model};
 use raddle_runtime::Runtime;
-use raddle_runtime::model::explore::{Setting, beside, explore_some};
+use raddle_runtime::model::explore::{Scenario, beside, explore_some};
 
 /// Counts the messages that it receives.
 struct Member {
@@ -46,8 +46,8 @@ const FORMS: [SectionForm; 3] = [
 ];
 
 /// Creates a section of all elements of an array but the second.
-fn section(setting: &Setting, count: usize) -> (Runtime, Section<Member>) {
-    let runtime = setting.runtime();
+fn section(setting: &Scenario, count: usize) -> (Runtime, Section<Member>) {
+    let runtime = crate::runtime(&setting);
     let workers = runtime.worker_count();
     let placed = ArrayOptions::new(count + 1).placed(move |index| index % workers);
     let array = runtime.array_with(placed, |_| Member {
@@ -89,7 +89,7 @@ fn migrating_members_receive_each_message_once() {
 #[test]
 fn members_that_are_not_yet_created_receive_and_vote() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let workers = runtime.worker_count();
         let new = || Member {
             received: Vec::new(),

@@ -5,7 +5,7 @@ use std::ops::DerefMut;
 use std::sync::Arc;
 
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, chare, model};
-use raddle_runtime::model::explore::{Flag, Setting, beside, explore_some};
+use raddle_runtime::model::explore::{Flag, Scenario, beside, explore_some};
 use raddle_runtime::{MailboxKind, Runtime, Waiter};
 use raddle_sync::prim::Mutex;
 
@@ -187,8 +187,8 @@ impl Loan {
 }
 
 /// Builds a runtime with gardeners, which are dealt to its workers round robin.
-fn garden(setting: &Setting) -> (Runtime, Array<Gardener>) {
-    let runtime = setting.runtime();
+fn garden(setting: &Scenario) -> (Runtime, Array<Gardener>) {
+    let runtime = crate::runtime(&setting);
     let workers = runtime.worker_count();
     let placed = ArrayOptions::new(3).placed(move |index| index % workers);
     let gardeners = runtime.array_with(placed, |_| Gardener);

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use raddle_chare::reduce::Gather;
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Section, SectionForm, chare};
 use raddle_runtime::Runtime;
-use raddle_runtime::model::explore::{Setting, beside, explore_some, panics_were_meant};
+use raddle_runtime::model::explore::{Scenario, beside, explore_some, panics_were_meant};
 
 /// Records the messages that it receives.
 struct Member {
@@ -102,8 +102,8 @@ type Team = (Vec<MemberProxy>, Section<Member>);
 const FORMS: [SectionForm; 2] = [SectionForm::PointToPoint, SectionForm::Binomial];
 
 /// Builds a runtime with leaders, which are dealt to its workers round robin.
-fn leaders(setting: &Setting) -> (Runtime, Array<Leader>) {
-    let runtime = setting.runtime();
+fn leaders(setting: &Scenario) -> (Runtime, Array<Leader>) {
+    let runtime = crate::runtime(&setting);
     let workers = runtime.worker_count();
     let placed = ArrayOptions::new(3).placed(move |index| index % workers);
     let leaders = runtime.array_with(placed, |_| Leader);
@@ -162,7 +162,7 @@ fn teams_may_be_created_and_end_concurrently() {
 #[test]
 fn a_member_that_ends_during_the_creation_of_its_section_is_reported() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let form = setting.one_of(&FORMS);
         let make = |number| runtime.chare(move |cx| Member::new(cx, number));
         let members: Vec<_> = (0..3).map(make).collect();

@@ -107,7 +107,7 @@ fn jugglers(runtime: &Runtime, count: usize) -> Array<Juggler> {
 #[test]
 fn messages_find_an_entry_that_waits_for_them() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let jugglers = jugglers(&runtime, 2);
         let replies = [0, 1].map(|index| jugglers.at(index).juggle(2));
         let throw = move || {
@@ -131,7 +131,7 @@ fn messages_find_an_entry_that_waits_for_them() {
 #[test]
 fn messages_wait_in_order_for_the_end_of_an_entry() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let jugglers = jugglers(&runtime, 1);
         let juggled = jugglers.at(0).juggle(2);
         let receive = move || {
@@ -153,7 +153,7 @@ fn messages_wait_in_order_for_the_end_of_an_entry() {
 #[test]
 fn replies_find_migrated_elements() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let jugglers = jugglers(&runtime, 3);
         let first = jugglers.at(0).ask(3);
         let second = jugglers.at(1).ask(2);
@@ -166,7 +166,7 @@ fn replies_find_migrated_elements() {
 #[test]
 fn reductions_reach_all_waiting_elements() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let jugglers = jugglers(&runtime, 3);
         let replies = [0, 1, 2].map(|index| jugglers.at(index).add_up(2));
         for reply in replies {
@@ -180,7 +180,7 @@ fn reductions_reach_all_waiting_elements() {
 #[test]
 fn contributions_of_a_waiting_element_count_after_migration() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let jugglers = jugglers(&runtime, 3);
         let first = jugglers.at(0).add_up(1);
         jugglers.at(1).rest();
@@ -196,7 +196,7 @@ fn contributions_of_a_waiting_element_count_after_migration() {
 #[test]
 fn contributions_count_after_migration_in_a_later_wait() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let jugglers = jugglers(&runtime, 3);
         jugglers.at(0).add();
         let juggled = jugglers.at(0).juggle(1);
@@ -213,7 +213,7 @@ fn contributions_count_after_migration_in_a_later_wait() {
 #[test]
 fn scans_reach_all_waiting_elements() {
     explore_some(96, |setting| {
-        let runtime = setting.runtime();
+        let runtime = crate::runtime(&setting);
         let form = setting.one_of(&[ScanForm::PrescanPush, ScanForm::RecursiveDoubling]);
         let jugglers = jugglers(&runtime, 3);
         let replies = [0, 1, 2].map(|index| jugglers.at(index).before(form));

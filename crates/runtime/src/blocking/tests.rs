@@ -18,8 +18,10 @@ impl Drop for Dropped {
 /// be called was dropped under the lock.
 #[test]
 fn a_thread_too_many_is_refused() {
-    let mut threads = BlockingThreads::new("full");
-    Arc::get_mut(&mut threads.0).expect("no thread has it").room = 1;
+    let mut threads = BlockingThreads::new("full", || false);
+    Arc::get_mut(&mut threads.0)
+        .expect("no thread has it")
+        .capacity = 1;
     let (end, ended) = channel();
     let waits = move || ended.recv().expect("it is told");
     threads.run_now(Box::new(waits)).expect("there is room");
@@ -40,7 +42,7 @@ fn a_thread_too_many_is_refused() {
 fn threads_that_wait_are_taken_before_new_ones_start() {
     const ROUNDS: usize = 200;
     const TOGETHER: usize = 4;
-    let threads = BlockingThreads::new("taken");
+    let threads = BlockingThreads::new("taken", || false);
     for _ in 0..ROUNDS {
         let (told, done) = channel();
         for _ in 0..TOGETHER {

@@ -36,7 +36,6 @@ const KNOWN: &[&str] = &[
     "RADDLE_STRESS_SEED",
     "RADDLE_TASK_MEMORY",
     "RADDLE_TRANSPORT",
-    "RADDLE_VICTIMS",
     "RADDLE_WATCH",
     "RADDLE_WORKERS",
 ];

@@ -1,5 +1,5 @@
-//! A job on the call stack of the worker that forked it: a closure, and room for what a thief makes
-//! of it.
+//! A job on the call stack of the worker that forked it: a closure, and the space where a thief
+//! puts its result.
 
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,31 +7,9 @@ use std::ptr;
 
 use raddle_sync::prim::UnsafeCell;
 
-/// The head of every job: what runs it.
-#[repr(C)]
-#[derive(Debug)]
-pub(crate) struct JobHead {
-    run: unsafe fn(*const JobHead),
-}
+use crate::task::JobHead;
 
-/// A job on some worker's call stack.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct JobRef(pub(super) *const JobHead);
-
-impl JobRef {
-    /// Runs the job and stores its result or its panic in it; does not unwind.
-    ///
-    /// # Safety
-    /// The caller has won the job, and its join has not returned (invariant 2 of [`super`]).
-    pub(crate) unsafe fn run(self) {
-        // SAFETY: the job is alive (contract).
-        let run = unsafe { (*self.0).run };
-        // SAFETY: the function belongs to this job.
-        unsafe { run(self.0) };
-    }
-}
-
-/// A job that turns `P` into `R`: `P` is a closure, or a function and its argument.
+/// A job that consumes `P` and returns `R`. `P` is a closure, or a function and its argument.
 #[repr(C)]
 pub(super) struct StackJob<P, R> {
     head: JobHead,
@@ -40,25 +18,25 @@ pub(super) struct StackJob<P, R> {
 }
 
 impl<F: FnOnce() -> R, R> StackJob<F, R> {
-    /// A job that calls `closure`.
+    /// Creates a job that calls `closure`.
     #[inline]
     pub(super) fn new(closure: F) -> Self {
         unsafe fn run<F: FnOnce() -> R, R>(head: *const JobHead) {
-            // SAFETY: the head of such a job, which the caller has won (contract of `JobRef::run`).
+            // SAFETY: the head of such a job; the caller has won it (contract of `JobRef::run`).
             unsafe { StackJob::<F, R>::run_by(head, |closure| closure()) };
         }
         Self::with_run(closure, run::<F, R>)
     }
 }
 
-/// A function, and room for its argument.
+/// A function, and the space for its argument.
 pub(super) struct Application<V, F> {
     argument: MaybeUninit<V>,
     function: F,
 }
 
 impl<V, F: Fn(V) -> R + Copy, R> StackJob<Application<V, F>, R> {
-    /// A job that calls `function` with the argument that it is given later.
+    /// Creates a job that calls `function` with the argument that [`give`](Self::give) sets.
     #[inline]
     pub(super) fn with_function(function: F) -> Self {
         unsafe fn run<V, F: Fn(V) -> R + Copy, R>(head: *const JobHead) {
@@ -66,7 +44,7 @@ impl<V, F: Fn(V) -> R + Copy, R> StackJob<Application<V, F>, R> {
                 // SAFETY: the argument is given before each push (see `give`).
                 (application.function)(unsafe { application.argument.assume_init() })
             };
-            // SAFETY: the head of such a job, which the caller has won (contract of `JobRef::run`).
+            // SAFETY: the head of such a job; the caller has won it (contract of `JobRef::run`).
             unsafe { StackJob::<Application<V, F>, R>::run_by(head, apply) };
         }
         let application = Application {
@@ -76,7 +54,7 @@ impl<V, F: Fn(V) -> R + Copy, R> StackJob<Application<V, F>, R> {
         Self::with_run(application, run::<V, F, R>)
     }
 
-    /// Puts an argument into the job. For before each push.
+    /// Sets the argument. To be called before each push.
     ///
     /// # Safety
     /// No other thread can see the job.
@@ -89,10 +67,11 @@ impl<V, F: Fn(V) -> R + Copy, R> StackJob<Application<V, F>, R> {
         });
     }
 
-    /// Takes the argument out again.
+    /// Takes the argument back.
     ///
     /// # Safety
-    /// It was [given](Self::give), and the caller has popped the job while no thief had it.
+    /// The argument was [given](Self::give), and the caller has popped the job while no thief had
+    /// it.
     #[inline]
     pub(super) unsafe fn take_back(&self) -> V {
         self.payload.with(|payload| {
@@ -108,13 +87,13 @@ impl<P, R> StackJob<P, R> {
     #[inline]
     fn with_run(payload: P, run: unsafe fn(*const JobHead)) -> Self {
         Self {
-            head: JobHead { run },
+            head: JobHead::new(run),
             payload: UnsafeCell::new(ManuallyDrop::new(payload)),
             result: UnsafeCell::new(MaybeUninit::uninit()),
         }
     }
 
-    /// What its slot holds.
+    /// Returns the value of the slot in which this job is pushed.
     #[inline]
     pub(super) fn slot(&self) -> *mut () {
         ptr::from_ref(self).cast_mut().cast::<()>()
@@ -146,10 +125,12 @@ impl<P, R> StackJob<P, R> {
         unsafe { result.assume_init() }
     }
 
+    /// Runs the job of which `head` is the head, and stores its result or its panic.
+    ///
     /// # Safety
-    /// `head` is that of such a job, which is alive, and which the caller has won.
+    /// `head` belongs to a job of this type that is alive and that the caller has won.
     unsafe fn run_by(head: *const JobHead, call: impl FnOnce(P) -> R) {
-        // SAFETY: `head` is the first field of such a job that is alive (contract).
+        // SAFETY: `head` is the first field of a job of this type, which is alive (contract).
         let job = unsafe { &*head.cast::<Self>() };
         // SAFETY: the caller won the job.
         let payload = unsafe { job.take() };

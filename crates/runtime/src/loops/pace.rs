@@ -3,7 +3,7 @@
 //! Whether a split pays depends on who would take the other part.
 //!
 //! A worker that *searches* has it soon: within a fraction of a microsecond when the two share a cache, within more than
-//! a microsecond when they are far apart. Which of the two it is today, a worker learns ([`Gains`](super::Gains)): both
+//! a microsecond when they are far apart. Which of the two it is today, a worker learns ([`Gains`](crate::worker::Gains)): both
 //! whether to split, and how much more than half to keep, so that both parts end at the same time.
 //!
 //! A worker that *sleeps* must be woken, which costs the waker microseconds, and comes tens of microseconds later. A loop too
@@ -21,23 +21,16 @@
 //! cuts a part that it has taken about log2(items) times, not once for each item.
 
 use crate::clock::{Instant, nanoseconds, reading_ns};
-use crate::fork::{current_worker, join};
-use crate::worker::Worker;
+use crate::fork::join;
+use crate::worker::{FEW_ITEMS, SPLIT_ASLEEP_NS, Worker, current_worker};
 
 /// Between two looks at the gate lies an eighth of the loop, but no more and no less time than this.
 const CHUNK_NS: (f32, f32) = (4_000.0, 16_000.0);
 /// Between two steps of a chunk lies so much, at the pace of the items before.
 const STEP_NS: f32 = 1_000.0;
-/// Splitting can pay for loops longer than this when somebody searches.
-pub(super) const SPLIT_AWAKE_NS: f32 = 800.0;
-/// Splitting pays for loops longer than this even when all others sleep.
-pub(super) const SPLIT_ASLEEP_NS: f32 = 60_000.0;
 /// A chunk that is likely to be the last is run in so many steps at least: its end is not to wait
 /// behind one item that takes long after all.
 const LAST_STEPS: usize = 2;
-/// Loops with fewer items split before they know how long one takes, unless such loops were too
-/// short of late.
-pub(super) const FEW_ITEMS: usize = 64;
 /// Loops with fewer items run one to learn how long it takes, longer ones several, for a better reading.
 const LONG_LOOP: usize = 512;
 /// Who asks during an item that takes longer would wait too long for the end of it: a part is given away beforehand.

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use super::on_worker;
 use super::stop::Stop;
-use crate::fork::{Offer, Offered, current_worker, join};
+use crate::fork::{Offer, Offered, join};
+use crate::worker::current_worker;
 
 /// Leaves of the tree at most: enough for balance on hundreds of workers.
 const BLOCK_COUNT: usize = 1024;

@@ -7,7 +7,8 @@ use super::on_worker;
 use super::pace::Pace;
 use super::piece::Piece;
 use super::stop::Stop;
-use crate::fork::{Offer, Offered, current_worker};
+use crate::fork::{Offer, Offered};
+use crate::worker::current_worker;
 
 /// What a loop gathers while it runs: nothing, or what its body returns.
 pub(super) trait Gather: Send {

@@ -1,4 +1,4 @@
-//! A queue for each worker, into which all put.
+//! Mailboxes with one queue per worker, into which all senders put.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use super::{Post, Sender};
 use crate::pool::{Fifo, List, Wanted};
 use crate::task::{Arrivals, Task, TaskList};
 
-/// Where messages of many threads wait for one.
+/// A queue in which messages of many threads wait for one thread.
 pub(super) trait Queue: Default + fmt::Debug + Send + Sync + 'static {
     /// Puts a message.
     fn put(&self, message: Task);
 
-    /// Adds what there is, or at least the oldest of it, to `mail`.
+    /// Appends all messages, or at least the oldest one, to `mail`.
     fn receive(&self, mail: &mut TaskList);
 
-    /// True when nothing was there at some moment during the call.
+    /// Returns true if the queue was empty at some moment during the call.
     fn is_empty(&self) -> bool;
 }
 
-/// Such a queue for each worker.
+/// One queue per worker.
 #[derive(Debug)]
 pub(super) struct Each<Q>(Arc<[CachePadded<Q>]>);
 

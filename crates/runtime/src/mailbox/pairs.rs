@@ -1,4 +1,4 @@
-//! A queue for each pair of workers.
+//! Mailboxes with one queue per pair of workers.
 
 use raddle_sync::CachePadded;
 use raddle_sync::lock::SimpleLock;
@@ -10,7 +10,8 @@ use super::{Post, Sender};
 use crate::pool::Parts;
 use crate::task::{Task, TaskList};
 
-/// One producer and one consumer to each queue, and one queue more for those who are no workers.
+/// Queues with one producer and one consumer each, and one more queue per worker for threads that are
+/// no workers.
 #[derive(Debug)]
 pub(super) struct Pairs {
     /// For each sender, a queue to each worker.

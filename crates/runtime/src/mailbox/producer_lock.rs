@@ -1,4 +1,4 @@
-//! A queue of one consumer, and a lock among its producers.
+//! A queue with one consumer, and a lock among its producers.
 
 use raddle_sync::lock::{Locked, PthreadLock, SimpleLock};
 use raddle_sync::single_put::{Putter, Takers, single_put};
@@ -6,7 +6,8 @@ use raddle_sync::single_put::{Putter, Takers, single_put};
 use super::each::Queue;
 use crate::task::{Task, TaskList};
 
-/// One end for whoever sends, under a lock, and one for the worker, whose lock a producer takes only to enlarge the queue.
+/// A queue whose sending end is under a lock. The receiving end has a lock of its own, which a
+/// producer takes only to enlarge the queue.
 #[derive(Debug)]
 pub(super) struct ProducerLock {
     putter: Locked<PthreadLock, Putter<SimpleLock, Task>>,

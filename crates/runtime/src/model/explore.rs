@@ -22,11 +22,11 @@ use raddle_sync::prim::{AtomicBool, SeqCst, thread, yield_now};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, MaxSteps, Runner};
 
-use crate::{IdlePolicy, MailboxKind, Network, PoolKind, Runtime, SeedPolicy};
+use crate::{IdlePolicy, MailboxKind, Network, PoolKind, Runtime};
 
-/// Schedules that one seed makes: the first of a PCT batch only counts the steps.
+/// The number of schedules per seed. The first of a PCT batch only counts the steps.
 const BATCH: usize = 12;
-/// Far more than any body needs: beyond it, it stands still.
+/// Far more steps than any body needs: a body that takes more stands still.
 const STEPS_MAX: usize = 400_000;
 const STACK_BYTES: usize = 1 << 18;
 const WORKERS_MAX: usize = 3;
@@ -37,30 +37,33 @@ const IDLE: [(IdlePolicy, bool); 4] = [
     (IdlePolicy::Adaptive, true),
     (IdlePolicy::Spin, false),
 ];
-/// All of these with every pool (and mailboxes of each kind in turn) and each of the two schedulers.
+/// The number of combinations of these with every pool (and each kind of mailbox in turn) and both
+/// schedulers.
 const SETTING_COUNT: usize = IDLE.len() * WORKERS_MAX * PoolKind::ALL.len() * 2;
-/// From one pool to the next, so that the first few are of different families. Has no divisor in common with their number.
+/// The distance from one pool to the next, so that the first few are of different families. It has
+/// no common divisor with the number of pools.
 const POOL_STRIDE: usize = 7;
 
-/// How the runtimes of one batch of schedules are.
+/// The settings of the runtimes of one batch of schedules.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting {
-    /// At most three.
+pub struct Scenario {
+    /// The number of workers, at most three.
     pub worker_count: usize,
-    /// Where tasks wait.
+    /// The task pool.
     pub pool: PoolKind,
-    /// Where messages wait.
+    /// The kind of mailboxes.
     pub mailbox: MailboxKind,
-    /// What workers do without work.
+    /// The idle policy.
     pub idle: IdlePolicy,
-    /// More workers than CPUs.
-    pub crowded: bool,
+    /// True if there are more workers than CPUs.
+    pub oversubscribed: bool,
     pct: bool,
     seed: u64,
 }
 
-impl Setting {
-    /// Seeds next to each other differ in what comes first here; those a round of all of it apart, in pools and mailboxes.
+impl Scenario {
+    /// Derives the settings from a seed. Neighbouring seeds differ in the first settings here; seeds
+    /// that are a full round of them apart differ in pools and mailboxes.
     fn of(seed: u64) -> Self {
         let position = seed as usize % SETTING_COUNT;
         let mut rest = position;
@@ -70,7 +73,7 @@ impl Setting {
             digit
         };
         let pct = digit(2) == 1;
-        let (idle, crowded) = IDLE[digit(IDLE.len())];
+        let (idle, oversubscribed) = IDLE[digit(IDLE.len())];
         let worker_count = digit(WORKERS_MAX) + 1;
         let round = digit(PoolKind::ALL.len());
         debug_assert_eq!(rest, 0, "every setting has its seeds");
@@ -79,62 +82,62 @@ impl Setting {
             pool: PoolKind::ALL[round * POOL_STRIDE % PoolKind::ALL.len()],
             mailbox: MailboxKind::ALL[(position + round) % MailboxKind::ALL.len()],
             idle,
-            crowded,
+            oversubscribed,
             pct,
             seed,
         }
     }
 
-    /// One of `choices`: another one for other seeds, whatever else they decide.
+    /// Returns one of `choices`, selected by the seed independently of the other settings.
     pub fn one_of<T: Copy>(&self, choices: &[T]) -> T {
         let mixed = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         choices[mixed as usize % choices.len()]
     }
 
-    /// A runtime as this setting says.
+    /// Starts a runtime with these settings.
     pub fn runtime(&self) -> Runtime {
         self.runtime_of(self.worker_count)
     }
 
-    /// As [`runtime`](Self::runtime), with a number of workers of its own.
+    /// As [`runtime`](Self::runtime), with another number of workers.
     pub fn runtime_of(&self, worker_count: usize) -> Runtime {
         self.runtime_on(worker_count, None)
     }
 
-    /// The same, of a node whose workers hear of other nodes by `network`, if they are who receives.
+    /// As [`runtime_of`](Self::runtime_of), for a node whose workers receive from `network`, if there
+    /// is one.
     pub fn runtime_on(&self, worker_count: usize, network: Option<Arc<dyn Network>>) -> Runtime {
         let Self {
             pool,
             mailbox,
             idle,
-            crowded,
+            oversubscribed,
             ..
         } = *self;
-        let seeds = self.one_of(&SeedPolicy::ALL);
-        super::runtime_on(worker_count, pool, mailbox, idle, crowded, seeds, network)
+        super::runtime_on(worker_count, pool, mailbox, idle, oversubscribed, network)
     }
 }
 
-/// Runs `body` under the schedules of all seeds, in all settings.
+/// Runs `body` under the schedules of all seeds, with all settings.
 ///
 /// # Panics
-/// When a schedule makes `body` panic or stand still, with the seed that made it.
-pub fn explore(body: impl Fn(Setting) + Send + Sync + 'static) {
+/// If a schedule makes `body` panic or stand still; the message names the seed.
+pub fn explore(body: impl Fn(Scenario) + Send + Sync + 'static) {
     explore_some(SETTING_COUNT, body);
 }
 
-/// As [`explore`], for as many seeds. With 96 there is every mailbox with every number of workers, idle policy and scheduler, and a few
-/// pools of different families.
+/// As [`explore`], for `seed_count` seeds. 96 seeds cover every mailbox with every number of workers,
+/// idle policy and scheduler, and a few pools of different families.
 ///
 /// # Panics
 /// As [`explore`].
-pub fn explore_some(seed_count: usize, body: impl Fn(Setting) + Send + Sync + 'static) {
+pub fn explore_some(seed_count: usize, body: impl Fn(Scenario) + Send + Sync + 'static) {
     let body = Arc::new(body);
     let first = variable("RADDLE_SCHEDULES_SEED").unwrap_or(1);
     let count = variable("RADDLE_SCHEDULES_COUNT").unwrap_or(seed_count as u64);
     watch_panics();
     for seed in first..first + count {
-        let setting = Setting::of(seed);
+        let setting = Scenario::of(seed);
         let body = Arc::clone(&body);
         let batch = AssertUnwindSafe(|| {
             match setting.pct {
@@ -142,7 +145,7 @@ pub fn explore_some(seed_count: usize, body: impl Fn(Setting) + Send + Sync + 's
                 false => run(RandomScheduler::new_from_seed(seed, BATCH), setting, body),
             }
             if let Some(panic) = SEEN.take() {
-                panic!("a panic went by unheard: {panic}");
+                panic!("a panic was not reported: {panic}");
             }
         });
         if let Err(panic) = catch_unwind(batch) {
@@ -160,11 +163,12 @@ pub fn explore_some(seed_count: usize, body: impl Fn(Setting) + Send + Sync + 's
 }
 
 std::thread_local! {
-    /// The first panic of the schedules that this thread runs, heard or not.
+    /// The first panic of the schedules that this thread runs, whether it was caught or not.
     static SEEN: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Notes panics, since workers catch those of users' code: what a body asserts in a message would hold whether or not it does.
+/// Records panics. Workers catch the panics of user code, so a failed assertion in a message would go
+/// unnoticed otherwise.
 fn watch_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -179,15 +183,15 @@ fn watch_panics() {
     panics_were_meant();
 }
 
-/// The panics of this schedule so far were meant: it does not fail for them.
+/// Forgets the panics of this schedule so far, because they were intended.
 pub fn panics_were_meant() {
     SEEN.take();
 }
 
 fn run(
     scheduler: impl Scheduler + 'static,
-    setting: Setting,
-    body: Arc<impl Fn(Setting) + Send + Sync + 'static>,
+    setting: Scenario,
+    body: Arc<impl Fn(Scenario) + Send + Sync + 'static>,
 ) {
     let mut config = Config::new();
     config.stack_size = STACK_BYTES;
@@ -201,7 +205,8 @@ fn variable(name: &str) -> Option<u64> {
     Some(text.parse().expect("the variable holds a number"))
 }
 
-/// Panics with a number, without the panic hook: the hook takes every panic for the end of the schedule.
+/// Panics with a number, without calling the panic hook, which takes every panic for the end of the
+/// schedule.
 ///
 /// # Panics
 /// Always.
@@ -209,10 +214,10 @@ pub fn fail_with(number: u32) -> ! {
     resume_unwind(Box::new(number))
 }
 
-/// The number that `call` fails with; 0 when it does not.
+/// Returns the number with which `call` fails, or 0 if it does not fail.
 ///
 /// # Panics
-/// With what is no such failure.
+/// With any other panic of `call`.
 pub fn number_of_failure<R>(call: impl FnOnce() -> R) -> u32 {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(_) => 0,
@@ -223,24 +228,24 @@ pub fn number_of_failure<R>(call: impl FnOnce() -> R) -> u32 {
     }
 }
 
-/// Something that happens once, and that a task may stand still for.
+/// An event that happens once, and for which a task may block.
 #[derive(Debug, Default)]
 pub struct Flag(AtomicBool);
 
 impl Flag {
-    /// Raises it.
+    /// Raises the flag.
     pub fn raise(&self) {
-        // ORDERING: schedules know no other.
+        // ORDERING: schedules model no other.
         self.0.store(true, SeqCst);
     }
 
-    /// True from then on.
+    /// Returns true once the flag is up.
     pub fn is_up(&self) -> bool {
         // ORDERING: as above.
         self.0.load(SeqCst)
     }
 
-    /// Stands still until the flag is up, without doing any other work.
+    /// Blocks until the flag is up, without running other work.
     pub fn await_up(&self) {
         while !self.is_up() {
             yield_now();
@@ -248,10 +253,10 @@ impl Flag {
     }
 }
 
-/// Calls `outside` on a thread that is no worker, meanwhile `here`, and returns both results.
+/// Calls `outside` on a thread that is no worker and, at the same time, `here`. Returns both results.
 ///
 /// # Panics
-/// When one of them does.
+/// If one of the calls panics.
 pub fn beside<R: Send + 'static, S>(
     outside: impl FnOnce() -> R + Send + 'static,
     here: impl FnOnce() -> S,

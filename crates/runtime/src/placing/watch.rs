@@ -1,12 +1,17 @@
-//! Workers by `auto` move when what they were seen to exchange says that it pays.
+//! When a runtime looks whether its workers should move, and the decision.
 //!
-//! Some worker looks ([`relocate`](raddle_topology::relocate())): one that has run out of work, or that has run many tasks since it looked at the
-//! clock last. The first look comes after 10 ms. Each one that moves nobody doubles the time to the next, up to a minute; a move begins
-//! anew. A look is about what was exchanged since the one before, and it takes no more than a hundredth of the time, or the
-//! next one waits. Where all placements cost the same (as on two CPUs), where nobody is bound, and where another rule was asked for,
-//! nobody ever looks: what is left then is one comparison for each time that a worker runs out of work.
+//! Some worker looks ([`relocate`](raddle_topology::relocate())): one that has run out of work, or
+//! that has run many tasks since it last read the clock. The first look comes after 10 ms. Each look
+//! after which no worker moves doubles the time to the next, up to a minute; after a move the time
+//! starts again at 10 ms. A look considers what was exchanged since the one before. It takes at most
+//! a hundredth of the time; otherwise the next one waits for longer.
 //!
-//! A CPU to which a worker would go is claimed first; where somebody else was quicker, nobody moves.
+//! There are no looks where all placements cost the same (as on two CPUs), where no worker is bound,
+//! and where another affinity rule was asked for. What is left then is one comparison each time that
+//! a worker runs out of work.
+//!
+//! A CPU to which a worker would move is claimed first. If another process was quicker, no worker
+//! moves.
 
 use std::time::Duration;
 
@@ -14,28 +19,26 @@ use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 use raddle_topology::{CpuId, Decision, Matrix, PlaceOptions, Topology, alike};
 use raddle_trace::Moves;
 
-use super::Placing;
-use crate::config::Placed;
-use crate::post::Post;
+use super::{Placed, Placing};
 use crate::traffic::{Flow, matrix_of, since};
-use crate::worker::Worker;
 
 const FIRST_NS: u64 = 10_000_000;
 const LONGEST_NS: u64 = 60_000_000_000;
-/// A look takes at most so small a part of the time.
+/// The time between two looks is at least this multiple of the time that a look takes.
 const PART_OF_TIME: u64 = 100;
-/// Tasks, or rows of messages, between two looks at the clock by workers that always have work.
+/// Rounds between two readings of the clock by workers that always have work. A round is a task, or
+/// a row of messages.
 pub(crate) const ROUNDS_PER_CLOCK: u32 = 1 << 12;
 
-/// What decides; as [`raddle_topology::relocate()`].
+/// The function that decides; as [`raddle_topology::relocate()`].
 pub(crate) type Decide =
     fn(&Matrix, Duration, &[Option<CpuId>], &Topology, &PlaceOptions) -> Decision;
 
-/// When somebody looks, and what came of it.
+/// The time of the next look, and the outcome of the former ones.
 #[derive(Debug)]
 pub(super) struct Watch {
     decide: Decide,
-    /// The age of the runtime at which the next look is due; never, where looking is of no use.
+    /// The age of the runtime at which the next look is due; `u64::MAX` if there are no looks.
     next_ns: AtomicU64,
     log: Mutex<Log>,
 }
@@ -66,7 +69,7 @@ impl Watch {
         }
     }
 
-    /// What was moved, if anybody has looked.
+    /// Returns the moves so far, if there was a look.
     pub(super) fn moves(&self) -> Option<Moves> {
         let log = self.log.lock().expect("nothing panics under this lock");
         (log.moves.looks > 0).then(|| log.moves.clone())
@@ -74,7 +77,7 @@ impl Watch {
 }
 
 impl Placed {
-    /// True where workers may come to be moved by themselves.
+    /// Returns true if the runtime may gain by moving its workers.
     fn can_gain(&self) -> bool {
         let is_auto = self.affinity == raddle_topology::Affinity::Auto;
         let bound_count = self.plan.cpus().count();
@@ -88,27 +91,33 @@ impl Placed {
 }
 
 impl Placing {
-    /// True when somebody will ever look whether workers should move.
+    /// Returns true if there are looks in this runtime.
     pub(crate) fn is_watched(&self) -> bool {
         // Relaxed: never changes from or to this value.
         self.watch.next_ns.load(Relaxed) != u64::MAX
     }
 
-    /// True when it is time to look.
+    /// Returns true if it is time for a look.
     #[inline]
     pub(crate) fn is_due(&self, age_ns: u64) -> bool {
-        // Relaxed: who sees it late looks late; that only one looks is seen to by an exchange.
+        // Relaxed: a worker that sees it late looks late. An exchange lets only one worker look.
         self.watch.next_ns.load(Relaxed) <= age_ns
     }
-}
 
-impl Worker {
-    /// Looks whether workers should move, and has them moved.
-    #[cold]
-    pub(crate) fn look_at_places(&self, age_ns: u64) {
-        let shared = self.shared();
-        let (placing, watch) = (&shared.placing, &shared.placing.watch);
-        // Relaxed: only one shall look; what it finds is under the lock.
+    /// Decides whether workers should move, and has them moved. Does nothing if it is not time for a
+    /// look or another worker is looking.
+    ///
+    /// `flows` reads the traffic so far. `move_workers` sends each worker to its CPU and returns how
+    /// many move. `age_now_ns` reads the clock of which `age_ns` is the current time.
+    pub(crate) fn look(
+        &self,
+        age_ns: u64,
+        flows: impl FnOnce() -> Vec<Flow>,
+        move_workers: impl FnOnce(&[Option<CpuId>]) -> usize,
+        age_now_ns: impl FnOnce() -> u64,
+    ) {
+        let watch = &self.watch;
+        // Relaxed: it only selects the one worker that looks; the results are under the lock.
         let due_ns = watch.next_ns.load(Relaxed);
         let not_yet = age_ns.saturating_add(LONGEST_NS);
         // Relaxed: as above.
@@ -118,20 +127,25 @@ impl Worker {
         if due_ns > age_ns || is_ours.is_err() {
             return;
         }
-        let Some(topology) = placing.topology else {
+        let Some(topology) = self.topology else {
             return;
         };
         let mut log = watch.log.lock().expect("nothing panics under this lock");
-        let flows = shared.traffic.flows();
-        let matrix = matrix_of(shared.worker_count(), &since(&flows, &log.seen));
+        // Decide by the traffic since the last look.
+        let flows = flows();
+        let present = self.presents();
+        let matrix = matrix_of(present.len(), &since(&flows, &log.seen));
         let observed = Duration::from_nanos(age_ns.saturating_sub(log.seen_ns));
-        let present = placing.presents();
-        let options = PlaceOptions::new().cpus(placing.within_reach(topology));
+        let options = PlaceOptions::new().cpus(self.within_reach(topology));
         let decision = (watch.decide)(&matrix, observed, &present, topology, &options);
-        let moved = self.apply(&decision, &present);
+        // Move the workers.
+        let moved = target_of(&decision, &present)
+            .map(|cpus| move_workers(&cpus))
+            .filter(|&count| count > 0);
         let count = moved.map(|count| (count as u64, decision.gain, decision.price));
         log.moves.add(count, decision.reason);
-        let end_ns = shared.age_ns();
+        // Set the time of the next look.
+        let end_ns = age_now_ns();
         log.wait_ns = if moved.is_some() {
             FIRST_NS
         } else {
@@ -146,16 +160,16 @@ impl Worker {
             .next_ns
             .store(end_ns.saturating_add(log.wait_ns), Relaxed);
     }
+}
 
-    /// Moves as was decided; how many, or none where nobody moves.
-    fn apply(&self, decision: &Decision, present: &[Option<CpuId>]) -> Option<usize> {
-        if decision.moves.is_empty() {
-            return None;
-        }
-        let mut cpus = present.to_vec();
-        for step in &decision.moves {
-            cpus[step.party] = Some(step.to);
-        }
-        Post::new(self.shared()).move_by_traffic(&cpus)
+/// Returns the CPU of each worker after the moves of `decision`, or `None` if it has no moves.
+fn target_of(decision: &Decision, present: &[Option<CpuId>]) -> Option<Vec<Option<CpuId>>> {
+    if decision.moves.is_empty() {
+        return None;
     }
+    let mut cpus = present.to_vec();
+    for step in &decision.moves {
+        cpus[step.party] = Some(step.to);
+    }
+    Some(cpus)
 }

@@ -22,9 +22,9 @@ use raddle_sync::single_put::{Putter, Takers, single_put};
 
 use super::distributed::Layout;
 use super::hidden::{Hidden, Own, Place, hidden};
-use super::kind::Victims;
 use super::outside::Outside;
 use super::parts::Parts;
+use super::victims::Victims;
 use super::{BlockShape, Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::{Task, TaskList};
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use raddle_sync::deque::{Owner, Steal, Thief, deque};
 
-use super::kind::Victims;
 use super::outside::Outside;
 use super::parts::Parts;
+use super::victims::Victims;
 use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::Task;
 

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 
 use super::hidden::{Hidden, Own, Place, hidden};
-use super::kind::Victims;
 use super::outside::Outside;
 use super::parts::Parts;
 use super::store::Store;
+use super::victims::Victims;
 use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::Task;
 

@@ -1,21 +1,22 @@
-//! What can be chosen of a pool besides its kind.
+//! The shape of the blocks of block-distributed pools.
 
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-use crate::config::choice;
-
-/// How block-distributed pools group tasks. The study's choice is the default: four tasks a block, two public blocks.
+/// How block-distributed pools group tasks. The default is that of the study: four tasks per block,
+/// two public blocks.
 ///
-/// Written `TASKSxBLOCKS`, as `4x2`.
+/// Written `TASKSxBLOCKS`, for example `4x2`.
+///
 /// # Source
-/// Hoffmann, Korch, Rauber: Performance evaluation of task pools based on hardware synchronization. SC 2004, sect. 2.2.2.
+/// Hoffmann, Korch, Rauber: Performance evaluation of task pools based on hardware synchronization.
+/// SC 2004, sect. 2.2.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockShape {
-    /// Tasks in a block.
+    /// The number of tasks in a block.
     pub tasks: NonZeroUsize,
-    /// Blocks that a worker keeps public.
+    /// The number of blocks that a worker keeps public.
     pub blocks: NonZeroUsize,
 }
 
@@ -26,10 +27,10 @@ impl Default for BlockShape {
 }
 
 impl BlockShape {
-    /// Blocks of so many tasks, so many of them public.
+    /// Creates a shape of `tasks` tasks per block and `blocks` public blocks.
     ///
     /// # Panics
-    /// When a number is zero.
+    /// If a number is zero.
     #[must_use]
     pub const fn new(tasks: usize, blocks: usize) -> Self {
         let expectation = "a block has tasks, and some are public";
@@ -46,16 +47,16 @@ impl fmt::Display for BlockShape {
     }
 }
 
-/// That is no shape of blocks.
+/// The error for a text that is no shape of blocks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no shape of blocks {found:?}; expected {}", BlockShape::EXPECTED)]
 pub struct BadBlockShape {
-    /// What was asked for.
+    /// The requested shape.
     pub found: String,
 }
 
 impl BlockShape {
-    /// What is understood, for messages.
+    /// The accepted format, for messages.
     pub const EXPECTED: &str = "tasks in a block and public blocks, such as 4x2";
 }
 
@@ -74,22 +75,4 @@ impl FromStr for BlockShape {
             found: text.to_owned(),
         })
     }
-}
-
-/// In which order a worker looks through the others for work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum VictimOrder {
-    /// An order of its own for each worker, so that hungry ones do not all ask the same.
-    #[default]
-    Permuted,
-    /// Near workers before far ones, by the machine's tree of cores, caches and memories; equally near ones as in
-    /// `Permuted`. Workers that are bound nowhere are all equally near.
-    Near,
-}
-
-choice! {
-    VictimOrder is "order of victims", named by "`--victims` and `RADDLE_VICTIMS`":
-    Permuted "permuted", Near "near";
-    expected "permuted or near", else UnknownVictimOrder
 }

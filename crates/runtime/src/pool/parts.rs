@@ -1,11 +1,12 @@
-//! The parts of a pool, one for each worker: what all workers see of it, and what only its owner
-//! has.
+//! The parts of a pool, one for each worker: a shared half, which all workers see, and a private
+//! half, which only its owner has.
 //!
-//! The parts of the first workers lie side by side and are there from the start. There may be a
-//! thousand substitutes, but hardly ever is there one: its part is made when it takes its seat.
+//! The parts of the first workers lie side by side and exist from the start. There may be a thousand
+//! compensating threads, but most programs have none: the part of such a thread is made when it
+//! takes its seat.
 //!
 //! # Memory ordering
-//! A substitute takes its seat before it puts its first task. The fences of
+//! A compensating thread takes its seat before it puts its first task. The fences of
 //! [`Pool::has_work`](super::Pool::has_work) order both: a caller that sees the task sees the part.
 
 use std::fmt;
@@ -13,20 +14,20 @@ use std::fmt;
 use raddle_sync::late::Late;
 use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 
-/// Parts `P`, each with what its owner has, `T`.
+/// The parts of a pool, with shared halves `P` and private halves `T`.
 pub(crate) struct Parts<P, T> {
     first: Box<[P]>,
-    /// What the owners of the first ones have, until they take it.
+    /// The private halves of the first workers, until they take them.
     owners: Mutex<Vec<Option<T>>>,
-    substitutes: Box<[Late<P>]>,
-    /// Behind so many substitutes there is none that has taken its seat.
+    compensating: Box<[Late<P>]>,
+    /// No compensating thread with this or a larger index has taken its seat.
     seated: AtomicUsize,
     make: Box<dyn Fn() -> (P, T) + Send + Sync>,
 }
 
 impl<P, T> Parts<P, T> {
-    /// Parts as `make` makes them for `worker_count` workers, and later for as many more as there
-    /// may be with `worker_limit`.
+    /// Creates the parts of `worker_count` workers with `make`. Later parts, up to `worker_limit`,
+    /// are made on demand.
     pub(crate) fn new(
         worker_count: usize,
         worker_limit: usize,
@@ -38,20 +39,20 @@ impl<P, T> Parts<P, T> {
                 (part, Some(owner))
             })
             .unzip();
-        let substitutes = (worker_count..worker_limit).map(|_| Late::new());
+        let compensating = (worker_count..worker_limit).map(|_| Late::new());
         Self {
             first: first.into(),
             owners: Mutex::new(owners),
-            substitutes: substitutes.collect(),
+            compensating: compensating.collect(),
             seated: AtomicUsize::new(0),
             make: Box::new(make),
         }
     }
 
-    /// What the worker alone has.
+    /// Takes the private half of a worker.
     ///
     /// # Panics
-    /// When it was taken before.
+    /// If it was taken before.
     pub(crate) fn take(&self, worker_index: usize) -> T {
         const ONCE: &str = "every worker takes its seat once";
         let Some(index) = worker_index.checked_sub(self.first.len()) else {
@@ -59,32 +60,33 @@ impl<P, T> Parts<P, T> {
             return owners[worker_index].take().expect(ONCE);
         };
         let (part, owner) = (self.make)();
-        assert!(self.substitutes[index].set(part).is_ok(), "{ONCE}");
+        assert!(self.compensating[index].set(part).is_ok(), "{ONCE}");
         // Relaxed: see the header.
         self.seated.fetch_max(index + 1, Relaxed);
         owner
     }
 
-    /// The part of a worker; none of a substitute that has not taken its seat: it has no tasks.
+    /// Returns the shared half of a worker. Returns `None` for a compensating thread that has not
+    /// taken its seat, and therefore has no tasks.
     #[inline]
     pub(crate) fn get(&self, worker_index: usize) -> Option<&P> {
         match self.first.get(worker_index) {
             Some(part) => Some(part),
-            None => self.substitutes[worker_index - self.first.len()].get(),
+            None => self.compensating[worker_index - self.first.len()].get(),
         }
     }
 
-    /// The part of a worker that has taken its seat.
+    /// Returns the shared half of a worker that has taken its seat.
     #[inline]
     pub(crate) fn own(&self, worker_index: usize) -> &P {
         self.get(worker_index)
             .expect("the worker has taken its seat")
     }
 
-    /// All parts that there are.
+    /// Returns all shared halves that exist.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &P> {
         // Relaxed: see the header.
-        let seated = &self.substitutes[..self.seated.load(Relaxed)];
+        let seated = &self.compensating[..self.seated.load(Relaxed)];
         self.first.iter().chain(seated.iter().filter_map(Late::get))
     }
 }

@@ -1,4 +1,5 @@
-//! A pool without a runtime around it, for tests, models and measurements; and the memory of tasks, for measurements.
+//! A pool without a runtime, for tests, models and benchmarks; and the allocator of task cells, for
+//! benchmarks.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -14,32 +15,32 @@ use crate::task::memory::Memory;
 
 pub use crate::task::memory::probe::{Cells, FreeCells, UsedCell};
 
-/// A pool, and tasks that are never run: only where they go matters.
+/// A pool, and tasks that are never run.
 #[derive(Debug)]
 pub struct Probe {
     pool: Box<dyn Pool>,
     memory: Arc<Memory>,
 }
 
-/// The memory of all probes. Tasks have no lifetime: one may be put into a pool after its probe has gone, and
-/// then must not lie where another runtime has its own.
+/// The memory of all probes. Tasks have no lifetime: a task may be put into a pool after its probe was
+/// dropped, and its memory must not be reused by another runtime then.
 #[cfg(not(any(loom, shuttle)))]
 static KEPT: Mutex<Vec<Arc<Memory>>> = Mutex::new(Vec::new());
 
 impl Probe {
-    /// An empty pool of that kind.
+    /// Creates an empty pool.
     pub fn new(kind: PoolKind, worker_count: usize, blocks: BlockShape) -> Self {
         Self::with_setup(kind, &Setup::new(worker_count, 0, blocks))
     }
 
-    /// As [`new`](Self::new), and for as many substitutes, which others look for from now on.
-    pub fn with_substitutes(
+    /// As [`new`](Self::new), with `compensating_limit` compensating threads, which count as started.
+    pub fn with_compensating(
         kind: PoolKind,
         worker_count: usize,
-        substitute_count: usize,
+        compensating_limit: usize,
         blocks: BlockShape,
     ) -> Self {
-        let setup = Setup::new(worker_count, substitute_count, blocks);
+        let setup = Setup::new(worker_count, compensating_limit, blocks);
         // Relaxed: no other thread has it yet.
         setup.present().store(setup.worker_limit(), Relaxed);
         Self::with_setup(kind, &setup)
@@ -57,7 +58,7 @@ impl Probe {
         }
     }
 
-    /// A task that is in no pool.
+    /// Creates a task that is in no pool.
     pub fn task(&self) -> Task {
         Task::new(self.memory.take_outside())
     }
@@ -71,18 +72,18 @@ impl Deref for Probe {
     }
 }
 
-/// What tells a task from every other one.
+/// Returns an address that identifies a task.
 pub fn address(task: &Task) -> usize {
     std::ptr::from_ref(task.cell()).addr()
 }
 
-/// Any task.
+/// Takes any task.
 #[inline]
 pub fn get(seat: &dyn Seat) -> Option<Task> {
     get_wanted(seat, Wanted::Any)
 }
 
-/// A task that is wanted.
+/// Takes a wanted task.
 #[inline]
 pub(super) fn get_wanted(seat: &dyn Seat, wanted: Wanted<'_>) -> Option<Task> {
     let found = seat.get(wanted, &mut Look::default());

@@ -201,25 +201,17 @@ fn thief_takes_a_block_and_leaves_the_private_ones() {
 }
 
 #[test]
-fn shapes_and_orders_read_back() {
+fn shapes_read_back() {
     let shape = BlockShape::new(8, 3);
     assert_eq!(shape.to_string().parse(), Ok(shape));
     for bad in ["", "4", "4x", "0x2", "4x0", "4x-1", "4x2x1"] {
         let error = bad.parse::<BlockShape>().expect_err("no shape");
         assert!(error.to_string().ends_with("such as 4x2"), "{error}");
     }
-    for order in VictimOrder::ALL {
-        assert_eq!(order.name().parse(), Ok(order));
-    }
-    let error = "far".parse::<VictimOrder>().expect_err("no order");
-    assert_eq!(
-        error.to_string(),
-        "no order of victims named \"far\"; expected permuted or near"
-    );
 }
 
 #[test]
-fn victims_are_all_the_others_in_an_order_of_ones_own() {
+fn victims_are_all_other_workers_in_a_different_order_for_each() {
     let setup = Setup::new(16, 0, BlockShape::default());
     let mut orders = BTreeSet::new();
     for worker_index in 0..16 {
@@ -228,34 +220,31 @@ fn victims_are_all_the_others_in_an_order_of_ones_own() {
         assert!(all.into_iter().eq(0..16));
         orders.insert(victims.iter().next());
     }
-    assert!(orders.len() > 8, "hungry workers begin in different places");
-    let near = Setup::new(16, 0, BlockShape::default()).near_first(|a, b| a.abs_diff(b));
-    for worker_index in 0..16 {
-        let victims = near.victims(worker_index);
-        let order: Vec<usize> = victims.iter().collect();
-        assert!(order.is_sorted_by_key(|victim| worker_index.abs_diff(*victim)));
-    }
+    assert!(
+        orders.len() > 8,
+        "workers without work begin in different places"
+    );
 }
 
 #[test]
-fn substitutes_are_victims_once_they_are_there() {
+fn compensating_threads_are_victims_once_they_have_started() {
     let setup = Setup::new(2, 3, BlockShape::default());
     let order = |worker_index: usize| setup.victims(worker_index).iter().collect::<Vec<_>>();
     assert_eq!(order(0), [1]);
     // Relaxed: one thread.
     setup.present().store(4, Relaxed);
     assert_eq!((order(0), order(1)), (vec![1, 2, 3], vec![0, 2, 3]));
-    let mut of_substitute = order(3);
-    of_substitute.sort_unstable();
-    assert_eq!(of_substitute, [0, 1, 2]);
+    let mut of_compensating = order(3);
+    of_compensating.sort_unstable();
+    assert_eq!(of_compensating, [0, 1, 2]);
 }
 
-/// A substitute has its part of a pool once it has taken its seat, and others may be counted that
-/// have not.
+/// A compensating thread has its part of a pool once it has taken its seat. Others may be counted
+/// that have not taken theirs.
 #[test]
-fn tasks_of_a_substitute_are_found_beside_absent_ones() {
+fn tasks_of_a_compensating_thread_are_found_beside_absent_ones() {
     for kind in PoolKind::ALL {
-        let pool = Probe::with_substitutes(kind, 2, 3, BlockShape::default());
+        let pool = Probe::with_compensating(kind, 2, 3, BlockShape::default());
         let first = pool.seat(0);
         let mut last_look = Look {
             is_last: true,
@@ -263,11 +252,11 @@ fn tasks_of_a_substitute_are_found_beside_absent_ones() {
         };
         assert!(!pool.has_work(), "{kind}");
         assert!(first.get(Wanted::Any, &mut last_look).is_none(), "{kind}");
-        let substitute = pool.seat(3);
-        substitute.share(pool.task());
+        let compensating = pool.seat(3);
+        compensating.share(pool.task());
         assert!(pool.has_work(), "{kind}");
         let found = first.get(Wanted::Any, &mut last_look);
-        let found = found.expect("the substitute's task");
+        let found = found.expect("the compensating thread's task");
         let stolen_from = (!is_central(kind)).then_some(3);
         assert_eq!(found.stolen_from, stolen_from, "{kind}");
         assert!(!pool.has_work(), "{kind}");

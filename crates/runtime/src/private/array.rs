@@ -6,9 +6,8 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicU64, Relaxed};
 
-use crate::fork::with_worker;
 use crate::runtime::Runtime;
-use crate::worker::Shared;
+use crate::worker::{Shared, with_worker};
 
 /// Words from one slot to the next where each has cache lines of its own.
 const PADDED_WORDS: usize = size_of::<CachePadded<u64>>() / size_of::<u64>();

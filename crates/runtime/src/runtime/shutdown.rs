@@ -1,4 +1,5 @@
-//! How a runtime ends: when all its work is done, or when the program will not wait any longer.
+//! The end of a runtime: when all its work is done, or when the program does not want to wait any
+//! longer.
 
 use std::mem;
 use std::sync::Arc;
@@ -8,37 +9,37 @@ use raddle_sync::prim::{AtomicBool, Relaxed, thread};
 use raddle_sync::wait::WaitCell;
 
 use super::Runtime;
-use crate::fork::current_worker;
-use crate::task::Waiter;
+use crate::worker::{Waiter, current_worker};
 
-/// A longer time than any program runs, which every clock of the system can count.
+/// A time that is longer than any program runs, and that every clock of the system can represent.
 const TIME_MAX: Duration = Duration::from_secs(1 << 30);
 
-/// How [`Runtime::shutdown_timeout`] ended.
+/// The outcome of [`Runtime::shutdown_timeout`].
 #[must_use = "work that is not finished may still use what the program frees next"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Shutdown {
     /// All work is done, and all threads have ended.
     Complete,
-    /// The time was over before. The threads of the runtime end when their work is done.
+    /// The time limit was reached first. The threads of the runtime end when their work is done.
     Unfinished {
-        /// Tasks that were not done: those that a worker runs, and those in the pool.
+        /// The number of unfinished tasks: those that a worker runs, and those in the pool.
         tasks: usize,
-        /// Calls of [`spawn_blocking`](Runtime::spawn_blocking) and
-        /// [`spawn_thread`](Runtime::spawn_thread) that were not done.
+        /// The number of unfinished calls of [`spawn_blocking`](Runtime::spawn_blocking) and
+        /// [`spawn_thread`](Runtime::spawn_thread).
         blocking_calls: usize,
     },
 }
 
 impl Runtime {
-    /// Ends the runtime, but waits at most for `limit`.
+    /// Ends the runtime, but waits no longer than `limit`.
     ///
-    /// Dropping a runtime waits until all its work is done, for ever if a call on a blocking thread
-    /// never returns. After `limit` this returns instead. The work goes on: tasks are run to their
-    /// ends, and then the workers end and give their CPUs back, without waiting for calls on
-    /// blocking threads any longer. A call that never returns keeps its thread until the process
-    /// ends. What such a call puts or sends after the workers have ended is dropped.
+    /// Dropping a runtime waits until all its work is done, which never happens if a call on a
+    /// blocking thread does not return. This function returns after `limit` instead. The work
+    /// continues: tasks run to their ends, and then the workers end and give their CPUs back without
+    /// waiting for calls on blocking threads. A call that never returns keeps its thread until the
+    /// process ends. Tasks and messages that such a call sends after the workers have ended are
+    /// dropped.
     ///
     /// On a thread of the runtime itself, which cannot wait for its own end, this returns at once.
     ///
@@ -49,7 +50,7 @@ impl Runtime {
     ///
     /// let runtime = Runtime::builder().workers(1).build()?;
     /// let (sender, receiver) = mpsc::channel::<()>();
-    /// // Nothing is sent.
+    /// // This call never returns, because nothing is sent.
     /// drop(runtime.spawn_blocking(move || receiver.recv()));
     /// let stuck = Shutdown::Unfinished { tasks: 0, blocking_calls: 1 };
     /// assert_eq!(runtime.shutdown_timeout(Duration::from_millis(10)), stuck);
@@ -60,13 +61,13 @@ impl Runtime {
         self.end(Some(limit))
     }
 
-    /// Ends the runtime without waiting: as [`shutdown_timeout`](Self::shutdown_timeout) with no
-    /// time at all.
+    /// Ends the runtime without waiting: as [`shutdown_timeout`](Self::shutdown_timeout) with a limit
+    /// of zero.
     pub fn shutdown_background(mut self) {
         let _ = self.end(Some(Duration::ZERO));
     }
 
-    /// Ends the runtime, once; waits for all its work, or for `limit`.
+    /// Ends the runtime once. Waits for all its work, or no longer than `limit`.
     fn end(&mut self, limit: Option<Duration>) -> Shutdown {
         if mem::replace(&mut self.has_ended, true) {
             return Shutdown::Complete;
@@ -76,22 +77,16 @@ impl Runtime {
             return Shutdown::Complete;
         }
         let waiter = Waiter::current();
-        *self
-            .shared
-            .stopper
-            .lock()
-            .expect("nothing panics under this lock") = Some(waiter.clone());
+        self.shared.set_stopper(waiter.clone());
         self.shared.blocking.end();
         self.shared.stop();
         let on_own_worker =
             current_worker().is_some_and(|worker| Arc::ptr_eq(worker.shared(), &self.shared));
         // A thread cannot wait for its own end: the runtime ends without it, when its work is done.
         let can_wait = !on_own_worker && !self.shared.blocking.is_own_thread();
-        // Relaxed: the stopper's lock orders it (`Shared::end_thread`), and the threads are joined
-        // after it.
-        let is_over = || self.shared.threads.load(Relaxed) == 0;
-        // A worker of another runtime helps that one meanwhile: the work that is waited for may
-        // need it.
+        let is_over = || self.shared.have_threads_ended();
+        // A worker of another runtime runs that runtime's work meanwhile: the end of this one may
+        // depend on it.
         match limit {
             _ if !can_wait => {}
             None => waiter.wait_until(is_over),
@@ -107,7 +102,7 @@ impl Runtime {
                 blocking_calls,
             };
         }
-        for thread in self.shared.substitutes.take_handles() {
+        for thread in self.shared.compensation.take_handles() {
             thread
                 .join()
                 .expect("workers catch every panic of their tasks");
@@ -116,8 +111,8 @@ impl Runtime {
         Shutdown::Complete
     }
 
-    /// Keeps all memory, in a process without the threads of this runtime. They may have used it in
-    /// any way when they went.
+    /// Leaks all memory, in a process in which the threads of this runtime do not exist. The memory
+    /// may be in any state.
     fn leak(&mut self) {
         mem::forget(Arc::clone(&self.shared));
         self.shared.blocking.leak();
@@ -132,8 +127,8 @@ impl Drop for Runtime {
     }
 }
 
-/// Waits as `waiter`, which is the current thread, until `done`, but at most for `limit`. A system
-/// that has no thread for the clock makes the wait end at once.
+/// Waits as `waiter`, which is the current thread, until `done`, but no longer than `limit`. If the
+/// system refuses the thread that measures the time, the wait ends at once.
 fn wait_at_most(limit: Duration, waiter: &Waiter, done: impl Fn() -> bool) {
     if done() || limit.is_zero() {
         return;

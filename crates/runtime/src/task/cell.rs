@@ -7,14 +7,13 @@ use raddle_sync::offer::Offer;
 use raddle_sync::prim::{AtomicPtr, AtomicU32, Relaxed, UnsafeCell};
 use raddle_sync::returns::Linked;
 
-use super::handle::RootCall;
+use super::{JobRef, RootCall};
 use crate::config::TaskMemory;
-use crate::fork::JobRef;
 
-/// Words of payload: with the header, a cell is two cache lines of 64 bytes.
+/// The size of the payload in words. With its header, a cell is two cache lines of 64 bytes.
 const PAYLOAD_WORDS: usize = 10;
 
-/// What runs a closure that a cell carries, or only drops it.
+/// The function that ends the closure in a cell: runs it or drops it.
 type EndPayload = unsafe fn(*mut u8, End);
 
 /// How a closure ends.
@@ -24,21 +23,21 @@ enum End {
     Drop,
 }
 
-/// What a cell is.
+/// The kind of a task cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Kind {
-    /// A closure, run by whoever gets it from the pool.
+    /// A closure, run by the worker that gets it from the pool.
     Closure = 1,
-    /// A fork, run by whoever wins its offer.
+    /// A fork, run by the worker that wins its offer.
     Fork = 2,
     /// The frame of a scope; never in a pool.
     Frame = 3,
-    /// A call that is waited for through a handle, run by whoever begins it first.
+    /// A call that a handle waits for, run by the worker that begins it first.
     Root = 4,
 }
 
-/// The memory of one task. See [`crate::task`] for who may touch what.
+/// The memory of one task. [`crate::task`] says which thread may access which field.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub struct TaskCell {
@@ -49,7 +48,7 @@ pub struct TaskCell {
     parent: AtomicPtr<TaskCell>,
     next: AtomicPtr<TaskCell>,
     offer: Offer,
-    /// The worker that runs this fork, plus one; zero while nobody does.
+    /// The index of the worker that runs this fork, plus one; zero while no worker runs it.
     thief: AtomicU32,
     end: UnsafeCell<Option<EndPayload>>,
     payload: UnsafeCell<[MaybeUninit<u64>; PAYLOAD_WORDS]>,
@@ -58,7 +57,7 @@ pub struct TaskCell {
 // SAFETY: all fields but `end` and `payload` are atomics; those two follow invariant 1 of `crate::task`.
 unsafe impl Sync for TaskCell {}
 
-// SAFETY: `next` is one field, touched by the list that holds the free cell and by nobody else.
+// SAFETY: `next` is one field, and only the list that holds the cell accesses it.
 unsafe impl Linked for TaskCell {
     fn next(&self) -> &AtomicPtr<Self> {
         &self.next
@@ -66,7 +65,7 @@ unsafe impl Linked for TaskCell {
 }
 
 impl TaskCell {
-    /// A free cell.
+    /// Creates a free cell.
     pub(crate) fn new() -> Self {
         Self {
             kind: AtomicU32::new(Kind::Frame as u32),
@@ -82,8 +81,8 @@ impl TaskCell {
         }
     }
 
-    // Relaxed in all accessors below: the pool that hands the task over orders them, and a look at a stale cell
-    // counts for nothing.
+    // Relaxed in all accessors below: the pool that hands the task over orders them, and what is
+    // read from a stale cell is ignored.
 
     pub(super) fn home(&self) -> usize {
         self.home.load(Relaxed) as usize
@@ -105,12 +104,12 @@ impl TaskCell {
         }
     }
 
-    /// The worker that published this fork.
+    /// Returns the worker that published this fork.
     pub(crate) fn owner(&self) -> usize {
         self.owner.load(Relaxed) as usize
     }
 
-    /// The worker that runs this fork, once it has said so.
+    /// Returns the worker that runs this fork, once it has stored its index.
     pub(crate) fn thief(&self) -> Option<usize> {
         (self.thief.load(Relaxed) as usize).checked_sub(1)
     }
@@ -124,7 +123,8 @@ impl TaskCell {
         &self.offer
     }
 
-    /// True for a fork that its owner took back and that only waits to be removed from its pool.
+    /// Returns true for a fork that its owner took back: it only waits to be removed from its
+    /// pool.
     pub(super) fn is_stale(&self) -> bool {
         self.kind() == Kind::Fork && self.offer.is_reclaimed()
     }
@@ -133,6 +133,7 @@ impl TaskCell {
         self.parent.load(Relaxed).is_null()
     }
 
+    /// Walks the chain of parents; returns true if `frame` is on it, or is this cell.
     pub(super) fn is_within(&self, frame: &TaskCell) -> bool {
         let target_depth = frame.depth.load(Relaxed);
         let mut cell: &TaskCell = self;
@@ -145,6 +146,7 @@ impl TaskCell {
             let Some(parent) = (unsafe { cell.parent.load(Relaxed).as_ref() }) else {
                 return false;
             };
+            // Above the frame, or on a chain that is not alive any more.
             if depth <= target_depth || parent.depth.load(Relaxed) >= depth {
                 return false;
             }
@@ -165,7 +167,7 @@ impl TaskCell {
     }
 
     /// Makes this free cell the frame of a scope.
-    pub(super) fn make_frame(&self, parent: Option<&'static TaskCell>) {
+    pub(crate) fn make_frame(&self, parent: Option<&'static TaskCell>) {
         self.make(Kind::Frame, parent);
     }
 
@@ -178,13 +180,14 @@ impl TaskCell {
         );
         self.thief.store(0, Relaxed);
         self.payload.with_mut(|payload| {
-            // SAFETY: the cell is free, hence ours (invariant 1); a job is a pointer, one word of the payload.
+            // SAFETY: the cell is free, hence ours (invariant 1); a job is a pointer, which is one
+            // word of the payload.
             unsafe { payload.cast::<JobRef>().write(job) };
         });
         self.offer.offer();
     }
 
-    /// The job of a fork.
+    /// Returns the job of a fork.
     ///
     /// # Safety
     /// The caller has won the offer of this fork.
@@ -196,11 +199,11 @@ impl TaskCell {
 
     /// Makes this free cell a task that calls `closure`, which must not unwind.
     ///
-    /// Closures up to 80 bytes lie in the cell where `memory` says so, others in a box.
+    /// A closure of up to 80 bytes is stored in the cell if `memory` says so, otherwise in a box.
     ///
     /// # Safety
     /// The task is run before anything that `closure` borrows ends.
-    pub(super) unsafe fn make_closure<F: FnOnce() + Send>(
+    pub(crate) unsafe fn make_closure<F: FnOnce() + Send>(
         &self,
         parent: Option<&'static TaskCell>,
         memory: TaskMemory,
@@ -241,7 +244,7 @@ impl TaskCell {
     }
 
     /// Makes this free cell a root task.
-    pub(super) fn make_root(&self, call: Arc<dyn RootCall>) {
+    pub(crate) fn make_root(&self, call: Arc<dyn RootCall>) {
         const { assert!(size_of::<Arc<dyn RootCall>>() <= PAYLOAD_WORDS * size_of::<u64>()) };
         self.make(Kind::Root, None);
         self.payload.with_mut(|payload| {
@@ -254,14 +257,14 @@ impl TaskCell {
     ///
     /// # Safety
     /// The caller got this task from a pool, its kind is [`Kind::Root`], and this is done once.
-    pub(super) unsafe fn take_root(&self) -> Arc<dyn RootCall> {
+    pub(crate) unsafe fn take_root(&self) -> Arc<dyn RootCall> {
         self.payload.with_mut(|payload| {
             // SAFETY: written by `make_root`; we are its one reader (contract).
             unsafe { payload.cast::<Arc<dyn RootCall>>().read() }
         })
     }
 
-    /// True when the call of a root task was begun already.
+    /// Returns true if the call of a root task has begun already.
     ///
     /// # Safety
     /// The task is the caller's, and its kind is [`Kind::Root`].
@@ -285,7 +288,7 @@ impl TaskCell {
     /// Drops the closure of this task.
     ///
     /// # Safety
-    /// As [`run_closure`](Self::run_closure), in its place.
+    /// As [`run_closure`](Self::run_closure), which is not called then.
     pub(super) unsafe fn drop_closure(&self) {
         // SAFETY: as promised.
         unsafe { self.end_closure(End::Drop) };

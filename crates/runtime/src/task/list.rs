@@ -1,7 +1,10 @@
-//! A list of tasks that are linked through their own cells: no memory, no limit, no synchronisation of its own.
+//! A list of tasks that are linked through their own cells.
+//!
+//! It needs no memory of its own, has no capacity limit, and does not synchronise.
 //!
 //! # Invariants
-//! 1. The list owns its tasks. Their cells link to each other from `first` to `last`, whose link is not looked at.
+//! 1. The list owns its tasks. Their cells link to each other from `first` to `last`; the link of
+//!    `last` is never read.
 
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -12,7 +15,7 @@ use raddle_sync::returns::Linked;
 
 use super::{Kind, Task, TaskCell};
 
-/// Tasks in a row.
+/// A singly linked list of tasks.
 #[derive(Debug)]
 pub(crate) struct TaskList {
     first: *const TaskCell,
@@ -50,7 +53,7 @@ impl TaskList {
         if self.is_empty() {
             self.last = cell;
         } else {
-            // Relaxed: the list belongs to one thread at a time, and whatever hands it on publishes it.
+            // Relaxed: the list belongs to one thread at a time; handing it over publishes it.
             cell.next().store(self.first.cast_mut(), Relaxed);
         }
         self.first = cell;
@@ -63,7 +66,8 @@ impl TaskList {
         if self.is_empty() {
             self.first = cell;
         } else {
-            // SAFETY: not empty, so `last` is a task of this list, and cells live as long as the process.
+            // SAFETY: not empty, so `last` is a task of this list; cells live as long as the
+            // process.
             let last = unsafe { &*self.last };
             // Relaxed: as above.
             last.next().store(ptr::from_ref(cell).cast_mut(), Relaxed);
@@ -72,12 +76,13 @@ impl TaskList {
         self.len += 1;
     }
 
-    /// Puts all tasks of another list after these.
+    /// Appends all tasks of another list.
     pub(crate) fn append(&mut self, other: Self) {
         if self.is_empty() {
             *self = other;
         } else if !other.is_empty() {
-            // SAFETY: not empty, so `last` is a task of this list, and cells live as long as the process.
+            // SAFETY: not empty, so `last` is a task of this list; cells live as long as the
+            // process.
             let last = unsafe { &*self.last };
             // Relaxed: as above.
             last.next().store(other.first.cast_mut(), Relaxed);
@@ -91,7 +96,7 @@ impl TaskList {
         if self.is_empty() {
             return None;
         }
-        // SAFETY: not empty, so `first` is a task of this list, and cells live as long as the process.
+        // SAFETY: not empty, so `first` is a task of this list; cells live as long as the process.
         let cell = unsafe { &*self.first };
         self.len -= 1;
         // Relaxed: as above.
@@ -99,7 +104,7 @@ impl TaskList {
         Some(Task::new(cell))
     }
 
-    /// The first task that is `wanted`. Cost: a look at each task before it.
+    /// Takes out the first task for which `wanted` is true. Cost: one call per task before it.
     pub(crate) fn take_where(&mut self, wanted: impl Fn(&Task) -> bool) -> Option<Task> {
         let mut before: *const TaskCell = ptr::null();
         let mut at = self.first;
@@ -120,7 +125,7 @@ impl TaskList {
                     before.next().store(next, Relaxed);
                 }
                 self.len -= 1;
-                // It leaves the list.
+                // The task leaves the list.
                 return Some(ManuallyDrop::into_inner(task));
             }
             before = at;
@@ -129,7 +134,7 @@ impl TaskList {
         None
     }
 
-    /// Takes out the root tasks whose call was begun already. Cost: a look at each task.
+    /// Takes out the root tasks whose call has begun already. Cost: one visit per task.
     pub(crate) fn take_begun(&mut self) -> Self {
         let (mut begun, mut others) = (Self::default(), Self::default());
         while let Some(task) = self.take_first() {
@@ -145,12 +150,12 @@ impl TaskList {
         begun
     }
 
-    /// True when every task is such. Cost: a look at each.
+    /// Returns true if `wanted` is true for every task. Cost: one call per task.
     pub(crate) fn all(&self, wanted: impl Fn(&Task) -> bool) -> bool {
         !self.any(|task| !wanted(task))
     }
 
-    /// True when some task is such. Cost: a look at each.
+    /// Returns true if `wanted` is true for some task. Cost: one call per task.
     pub(crate) fn any(&self, wanted: impl Fn(&Task) -> bool) -> bool {
         let mut at = self.first;
         (0..self.len).any(|_| {
@@ -162,7 +167,7 @@ impl TaskList {
     }
 }
 
-/// A task of a list, to be looked at only.
+/// Returns a task that stays in its list, for reading only.
 fn look_at(cell: *const TaskCell) -> ManuallyDrop<Task> {
     // SAFETY: a cell of a list, which holds a task.
     ManuallyDrop::new(unsafe { Task::from_raw(cell.cast_mut()) })

@@ -1,11 +1,14 @@
-//! Where task cells come from: a free list per worker, slabs from the system, and the way home.
+//! The allocator of task cells: a free list per worker, slabs from the system, and a return list
+//! per worker for cells that other threads free.
 //!
-//! A worker takes cells from its own list without any synchronisation. A cell that another thread frees goes
-//! onto the [`Returns`] of its home, which the home takes as a whole when its own list is empty. Slabs are never
-//! given back to the system: a runtime that ends leaves them to the next one. So a cell is a cell for the life of
-//! the process, which the lineage of tasks relies on.
+//! Every cell has a *home*: the worker whose free list it belongs to. A worker takes cells from its
+//! own list without any synchronisation. A cell that another thread frees goes onto the
+//! [`Returns`] of its home; the home takes them all at once when its own list is empty. Slabs are
+//! never given back to the system: a runtime that ends leaves them to the next one. Therefore a
+//! cell stays a cell for the life of the process, which the lineage of tasks relies on.
 //!
-//! **Invariant:** memory is bounded by the largest number of cells in use at one time, rounded up to slabs.
+//! **Invariant:** memory is bounded by the largest number of cells in use at one time, rounded up
+//! to slabs.
 
 pub(crate) mod probe;
 mod spare;
@@ -20,12 +23,12 @@ use raddle_sync::returns::{Linked, Returns};
 use super::TaskCell;
 use crate::config::TaskMemory;
 
-/// Cells taken from the system at once.
+/// The number of cells in a slab, the unit of allocation.
 const SLAB_CELLS: usize = if raddle_sync::prim::LIGHT { 2 } else { 64 };
 
 type Slab = &'static [TaskCell];
 
-/// The homes of the cells of one runtime: one per worker, and a last one for everybody else.
+/// The homes of the cells of one runtime: one per worker, and a last one for all other threads.
 #[derive(Debug)]
 pub(crate) struct Memory {
     homes: Box<[CachePadded<Returns<TaskCell>>]>,
@@ -56,13 +59,13 @@ impl Memory {
         }
     }
 
-    /// Where the closures lie.
+    /// Returns where closures are stored.
     #[inline]
     pub(crate) fn closures(&self) -> TaskMemory {
         self.closures
     }
 
-    /// A free cell for a thread that is no worker of this runtime.
+    /// Takes a free cell for a thread that is no worker of this runtime.
     pub(crate) fn take_outside(&self) -> &'static TaskCell {
         self.outside
             .lock()
@@ -111,7 +114,8 @@ impl FreeList {
         }
     }
 
-    /// A free cell. Cost: a few instructions, now and then the cells that came home, seldom a slab.
+    /// Takes a free cell. Cost: a few instructions; now and then a swap that takes the returned
+    /// cells; rarely a slab.
     #[inline]
     pub(crate) fn take(&self, memory: &Memory) -> &'static TaskCell {
         // SAFETY: null, or a cell, which lives as long as the process.
@@ -124,7 +128,8 @@ impl FreeList {
         cell
     }
 
-    /// Frees a cell whose home this is, and any other through its home.
+    /// Frees a cell: into this list if this is its home, otherwise onto the return list of its
+    /// home.
     #[inline]
     pub(crate) fn give_back(&self, cell: &'static TaskCell, memory: &Memory) {
         if cell.home() == self.home {

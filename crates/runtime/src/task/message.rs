@@ -1,4 +1,4 @@
-//! Messages: tasks bound for one worker, and where they arrive.
+//! Messages: tasks that are addressed to one worker, and the lock-free list where they arrive.
 
 use std::ptr::NonNull;
 
@@ -7,9 +7,10 @@ use raddle_sync::returns::{Linked, Returns};
 
 use super::{Kind, Task, TaskCell, TaskList};
 use crate::config::TaskMemory;
+use crate::panics::discard_call;
 
 impl Task {
-    /// A message that calls `closure` where it arrives. It is below nothing.
+    /// Creates a message that calls `closure` on the worker that receives it. It has no parent.
     pub(crate) fn message(
         cell: &'static TaskCell,
         memory: TaskMemory,
@@ -20,17 +21,18 @@ impl Task {
         Self::new(cell)
     }
 
-    /// Drops a message that nobody will run; its memory goes home.
+    /// Drops a message that no worker will run, and returns its cell with `give_back`.
     pub(crate) fn drop_message(self, give_back: impl FnOnce(&'static TaskCell)) {
         let cell = self.cell();
         debug_assert_eq!(cell.kind(), Kind::Closure);
-        // SAFETY: the message is ours, and is not run. A destructor that panics leaves nothing behind.
-        super::discard_call(|| unsafe { cell.drop_closure() });
+        // SAFETY: the message is ours, and is not run. A destructor that panics leaves nothing
+        // behind.
+        discard_call(|| unsafe { cell.drop_closure() });
         give_back(cell);
     }
 }
 
-/// Where messages arrive from many threads; one takes them.
+/// The place where messages of many threads arrive for one thread.
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals(Returns<TaskCell>);
 
@@ -41,7 +43,7 @@ impl Arrivals {
         unsafe { self.0.push(NonNull::from(task.cell())) };
     }
 
-    /// Moves all that have arrived to `mail`.
+    /// Moves all messages that have arrived to the end of `mail`, oldest first.
     #[inline]
     pub(crate) fn take_all(&self, mail: &mut TaskList) {
         let mut taken = TaskList::default();
@@ -49,6 +51,7 @@ impl Arrivals {
             // SAFETY: cells live as long as the process.
             unsafe { cell.as_ref() }
         });
+        // The newest message comes first, so each one goes before those taken so far.
         while let Some(cell) = at {
             // Relaxed: published by the push.
             let next = cell.next().load(Relaxed);

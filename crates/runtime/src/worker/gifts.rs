@@ -1,10 +1,10 @@
 //! Gifts: forks that a worker publishes without being asked, while other workers sleep.
 //!
 //! A worker that has found work while others sleep will soon be asked for a part of it. But the
-//! sleepers come up one after the other, each after the wake-up of the one before; and if the work
-//! begins with a long leaf, its forks stay private until a raid. So the worker gives its first
-//! [`GIFTS`] forks away and wakes a sleeper for each. On 16 CPUs, all workers had a part of a tree
-//! with leaves of 0.3 ms after 0.1 ms, not after 0.35 ms.
+//! sleepers wake up one after the other, each woken by the one before; and if the work begins with a
+//! long leaf, its forks stay private until a raid. So the worker publishes its first [`GIFTS`] forks
+//! at once and wakes a sleeper for each. On 16 CPUs, all workers then had a part of a tree with
+//! leaves of 0.3 ms after 0.1 ms, instead of 0.35 ms.
 //!
 //! The number is small, so that work of a few microseconds does not wake all workers.
 
@@ -12,7 +12,7 @@ use std::cell::Cell;
 
 use super::Worker;
 
-/// Forks that a worker gives away for each task that it has found.
+/// The number of forks that a worker gives away for each task that it has found.
 const GIFTS: u32 = 3;
 
 /// The number of forks that one worker still gives away.
@@ -20,18 +20,18 @@ const GIFTS: u32 = 3;
 pub(super) struct Gifts(Cell<u32>);
 
 impl Worker {
-    /// This worker has found work after a search.
+    /// Starts a series of gifts, because this worker has found work after a search.
     pub(super) fn begin_gifts(&self) {
         let is_needed = self.shared.idle.anyone_sleeps();
         self.gifts.0.set(if is_needed { GIFTS } else { 0 });
         if is_needed {
-            // It asks itself: the next fork is published as soon as it is there.
+            // The worker closes its own gates, so that it publishes its next fork at once.
             self.forks().gates().close();
         }
     }
 
-    /// This worker has published a fork. Counts it as a gift and returns true if one is left: then
-    /// a sleeper is to be woken for it, and the next fork is published as well.
+    /// Counts a published fork as a gift. Returns true if gifts were left: then a sleeper is to be
+    /// woken for the fork, and the next fork is published as well.
     pub(super) fn take_gift(&self) -> bool {
         let left = self.gifts.0.get();
         if left == 0 || !self.shared.idle.anyone_sleeps() {

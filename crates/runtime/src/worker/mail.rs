@@ -1,20 +1,22 @@
 //! A worker and its mailbox.
 //!
-//! Messages go before tasks, but many of them in a row let one task of the pool pass. Substitutes have no mailbox.
+//! A worker runs messages before tasks. After [`STREAK_MAX`] messages in a row it runs one task of
+//! the pool. Compensating threads have no mailbox.
 
 use super::Worker;
 use crate::placing::ROUNDS_PER_CLOCK;
 use crate::pool::Wanted;
 use crate::task::Task;
 
-/// So many messages in a row let a task of the pool pass.
+/// The number of messages in a row after which a worker runs a task of the pool.
 const STREAK_MAX: u32 = 64;
 
-/// Rounds without news until a worker looks whether the system has some: as often as it looks for work between two readings of the clock.
+/// Rounds without visible news after which a worker receives from the network: as many as a search
+/// has looks between two readings of the clock.
 const ROUNDS_PER_NETWORK: u32 = 32;
 
 impl Worker {
-    /// Sends a message of so many bytes to a worker of this runtime, perhaps this one.
+    /// Sends a message of `bytes` bytes to a worker of this runtime, which may be this one.
     #[inline]
     pub(crate) fn send(&self, to: usize, message: Task, bytes: u64) {
         if to == self.index {
@@ -23,12 +25,12 @@ impl Worker {
         }
         self.sender.send(to, message);
         self.shared.traffic.sends(self.index, to, bytes);
-        if self.shared.tell_of_message(to) {
+        if self.shared.wake_for_message(to) {
             self.tally().wakes.add(1);
         }
     }
 
-    /// As [`send`](Self::send), before all that are not urgent.
+    /// As [`send`](Self::send), but the message runs before all that are not urgent.
     pub(crate) fn send_urgent(&self, to: usize, message: Task, bytes: u64) {
         if to == self.index {
             self.urgent.borrow_mut().put_last(message);
@@ -36,12 +38,12 @@ impl Worker {
         }
         self.shared.post.put_urgent(to, message);
         self.shared.traffic.sends(self.index, to, bytes);
-        if self.shared.tell_of_message(to) {
+        if self.shared.wake_for_message(to) {
             self.tally().wakes.add(1);
         }
     }
 
-    /// What this worker runs next: a message or a task.
+    /// Takes the message or task that this worker runs next.
     #[inline]
     pub(super) fn next(&self) -> Option<Task> {
         if self.streak.get() < STREAK_MAX
@@ -55,11 +57,11 @@ impl Worker {
         if self.shared.may_end() {
             self.is_deaf.set(true);
         }
-        self.hear();
+        self.receive_from_network();
         self.get(Wanted::Any).or_else(|| self.next_message())
     }
 
-    /// Once in many rounds, looks whether it is time to look where workers are.
+    /// Every [`ROUNDS_PER_CLOCK`] rounds, checks whether it is time to reconsider the placement.
     #[inline]
     fn count_round(&self) {
         let Some(left) = self.until_clock.get() else {
@@ -75,10 +77,10 @@ impl Worker {
         }
     }
 
-    /// Takes what has come from other nodes, if anything can be seen of it, and in some rounds to see whether there is: where the system has it, that
-    /// takes a call.
+    /// Receives what has arrived from other nodes if news is visible, and otherwise once every
+    /// [`ROUNDS_PER_NETWORK`] rounds, because only a system call shows whether the system has some.
     #[inline]
-    fn hear(&self) {
+    fn receive_from_network(&self) {
         let Some(network) = &self.shared.network else {
             return;
         };
@@ -93,7 +95,7 @@ impl Worker {
     #[inline]
     fn next_message(&self) -> Option<Task> {
         let (mut urgent, mut mail) = (self.urgent.borrow_mut(), self.mail.borrow_mut());
-        if !self.is_substitute {
+        if !self.is_compensating {
             self.shared.post.receive(self.index, &mut urgent, &mut mail);
         }
         if self.is_deaf.get() {
@@ -104,15 +106,15 @@ impl Worker {
         Some(message)
     }
 
-    /// True when there is a message to run.
+    /// Returns true if there is a message to run.
     pub(crate) fn has_any_mail(&self) -> bool {
         !self.urgent.borrow().is_empty() || !self.mail.borrow().is_empty() || self.has_mail()
     }
 
-    /// False when nothing had arrived at some moment during the call.
+    /// Returns false if the mailbox was empty at some moment during the call.
     #[inline]
     pub(super) fn has_mail(&self) -> bool {
-        !self.is_substitute && self.shared.post.has_mail(self.index)
+        !self.is_compensating && self.shared.post.has_mail(self.index)
     }
 }
 

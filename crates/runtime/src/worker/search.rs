@@ -15,21 +15,23 @@ use crate::config::IdlePolicy;
 use crate::pool::Wanted;
 use crate::task::Task;
 
-/// Looks into the pool between two readings of the clock, at most.
+/// The largest number of looks into the pool between two readings of the clock.
 const LOOKS_PER_CLOCK: usize = if LIGHT { 1 } else { 32 };
-/// Workers that are looked at between two readings of the clock. With many workers each look is a long one: what a worker spends on
-/// its search must not grow with the square of their number.
+/// The number of workers that are looked at between two readings of the clock. With many workers
+/// each look takes long, and the cost of a search must not grow with the square of their number.
 const VICTIMS_PER_CLOCK: usize = LOOKS_PER_CLOCK * 64;
-/// Of the time that waiting without the kernel pays for, the part in which a worker searches where the processor can watch a word: one in so many.
+/// Where the processor can watch a word (MWAIT), a worker searches for this fraction of its spin
+/// budget: one part in `SEARCH_SHARE`.
 const SEARCH_SHARE: u32 = 8;
-/// Who never sleeps looks once in so many readings of the clock as if it were about to.
+/// A worker that never sleeps does a last look, as before sleeping, once in this many readings of the
+/// clock.
 const ROUNDS_PER_LAST_LOOK: u32 = 256;
 
 impl Worker {
     /// Runs messages and tasks until the runtime ends.
     pub(crate) fn run_to_the_end(&self) {
         let mut budget = SpinBudget::default();
-        let mut heard = 0;
+        let mut messages_seen = 0;
         let origin = self.shared.origin;
         loop {
             if self.shall_rest() && !self.rest() {
@@ -37,11 +39,11 @@ impl Worker {
             }
             let found = match self.next() {
                 Some(task) => Searched::Found(task),
-                None => self.search(&mut budget, &mut heard),
+                None => self.search(&mut budget, &mut messages_seen),
             };
             match found {
                 Searched::Found(task) => {
-                    task.run(self);
+                    self.run(task);
                     origin.end_if_other_process();
                 }
                 Searched::End => return,
@@ -50,20 +52,23 @@ impl Worker {
         }
     }
 
-    /// Looks a few times more before this worker counts as one that searches, if messages have come since it searched last: what comes within
-    /// less than a microsecond, as the answer to one does, is not held up by what is owed to those who sleep.
-    fn linger(&self, heard: &mut u64) -> Option<Task> {
+    /// Looks for work a few times before this worker counts as searching, if messages have arrived
+    /// since its last search.
+    ///
+    /// The reply to a message often arrives within less than a microsecond. Handling it this way
+    /// avoids the duties of a searching worker towards sleeping ones.
+    fn linger(&self, messages_seen: &mut u64) -> Option<Task> {
         let messages = self.tally().messages.get();
-        let has_heard = mem::replace(heard, messages) != messages;
-        let has_time = self.shared.policy != IdlePolicy::Park && !self.shared.is_crowded();
-        if !has_heard || !has_time || self.shared.idle.anyone_sleeps() {
+        let has_received = mem::replace(messages_seen, messages) != messages;
+        let has_time = self.shared.policy != IdlePolicy::Park && !self.shared.is_oversubscribed();
+        if !has_received || !has_time || self.shared.idle.anyone_sleeps() {
             return None;
         }
         let mut victim = self.index;
         self.look_around(&mut victim)
     }
 
-    /// Looks into the pool a few times, asking one busy worker after `victim` and then the next.
+    /// Looks into the pool a few times, and asks busy workers for work, beginning after `victim`.
     fn look_around(&self, victim: &mut usize) -> Option<Task> {
         let looks = VICTIMS_PER_CLOCK / self.shared.present();
         for look in 0..looks.clamp(1, LOOKS_PER_CLOCK) {
@@ -78,12 +83,13 @@ impl Worker {
         None
     }
 
-    /// Searches until there is a task, the runtime ends, or, with nothing found, this substitute is not needed any more.
+    /// Searches until there is a task or the runtime ends. A compensating thread that is not needed
+    /// any more returns [`Searched::Nothing`].
     ///
-    /// `heard` is the number of messages that had come when this worker searched last.
-    fn search(&self, budget: &mut SpinBudget, heard: &mut u64) -> Searched {
+    /// `messages_seen` is the number of messages that had arrived at this worker's last search.
+    fn search(&self, budget: &mut SpinBudget, messages_seen: &mut u64) -> Searched {
         let age_ns = self.begin_gap();
-        if let Some(task) = self.linger(heard) {
+        if let Some(task) = self.linger(messages_seen) {
             budget.observe(self.end_gap());
             return Searched::Found(task);
         }
@@ -145,7 +151,8 @@ impl Worker {
         self.tally().wakes.add(woken as u64);
         if matches!(searched, Searched::Found(_)) && !idle.anyone_searches() && idle.anyone_sleeps()
         {
-            // Nobody is left to ask for those who sleep: the busy shall wake them with their next fork.
+            // No searching worker is left that asks busy workers on behalf of the sleepers: the busy
+            // workers wake them with their next fork.
             self.ask_everyone();
         }
         if matches!(searched, Searched::Found(_)) {
@@ -154,14 +161,14 @@ impl Worker {
         searched
     }
 
-    /// This worker has run out of work; returns the time.
+    /// Records that this worker has run out of work. Returns the time.
     pub(super) fn begin_gap(&self) -> u64 {
         let age_ns = self.shared.age_ns();
         self.tally().idle.begin(age_ns);
         age_ns
     }
 
-    /// This worker has work again; returns how long it had none.
+    /// Records that this worker has work again. Returns how long it had none.
     pub(super) fn end_gap(&self) -> Duration {
         Duration::from_nanos(self.tally().idle.end(self.shared.age_ns()))
     }
@@ -170,12 +177,13 @@ impl Worker {
         match self.shared.policy {
             IdlePolicy::Spin => Duration::MAX,
             IdlePolicy::Park => Duration::ZERO,
-            IdlePolicy::Adaptive if self.shared.is_crowded() => Duration::ZERO,
+            IdlePolicy::Adaptive if self.shared.is_oversubscribed() => Duration::ZERO,
             IdlePolicy::Adaptive => budget.spin(),
         }
     }
 
-    /// How long it looks for work itself: little where the processor can watch for it, since who shares the core has it then.
+    /// Returns how long this worker searches before it sleeps. The time is short if the processor can
+    /// watch a word, because a thread on the same core can use the core meanwhile.
     fn search_time(&self, budget: &SpinBudget) -> Duration {
         let time = self.spin_time(budget);
         match self.shared.policy {
@@ -184,7 +192,8 @@ impl Worker {
         }
     }
 
-    /// How long it has the processor watch for a token, once it can be told of work, before it sleeps in the kernel.
+    /// Returns how long the processor watches for a notification before this worker sleeps in the
+    /// kernel.
     pub(super) fn watch_time(&self, budget: &SpinBudget) -> Duration {
         match self.shared.policy {
             IdlePolicy::Adaptive if Monitor::detect().is_some() => self.spin_time(budget),
@@ -192,7 +201,8 @@ impl Worker {
         }
     }
 
-    /// Looks for work for `time`, asking one busy worker after the other, and raiding those that do not answer.
+    /// Looks for work for `time`. Asks one busy worker after the other, and raids those that do not
+    /// answer.
     fn spin(&self, time: Duration, stalls: &mut Stalls) -> Searched {
         let start = Instant::now();
         let mut victim = self.index;
@@ -206,7 +216,8 @@ impl Worker {
             }
             let now = Instant::now();
             let passed = now - start;
-            // Not in a short search: a look at what the others write all the time slows them down.
+            // Not in a short search: reading lines that the other workers write all the time slows
+            // them down.
             if passed >= time.min(PATIENCE)
                 && self.raid_stalled(stalls, None, now)
                 && let Some(task) = self.next()
@@ -223,13 +234,13 @@ impl Worker {
             if is_over {
                 return Searched::Nothing;
             }
-            if self.shared.is_crowded() {
+            if self.shared.is_oversubscribed() {
                 yield_now();
             }
         }
     }
 
-    /// Asks the worker after `victim` for work, and returns it.
+    /// Asks the worker after `victim` for work. Returns its index.
     pub(super) fn ask_next(&self, victim: usize) -> usize {
         let next = (victim + 1) % self.shared.present();
         let gates = self.shared.forks[next].gates();

@@ -1,14 +1,15 @@
-//! A runtime that stands still: all its workers wait, and nobody is left to run the work that is
-//! there.
+//! Detects a runtime that stands still: all its workers wait, and no thread is left to run the
+//! remaining work.
 //!
-//! A worker that waits for a handle lends its place to a substitute. That ends when there are
-//! [`SUBSTITUTES_MAX`] of them, or when the system gives no more threads. A worker that found no
-//! substitute looks every [`LOOK_TIME`] whether the runtime stands still.
+//! A worker that waits for a handle lends its place to a compensating thread. That is impossible
+//! when [`COMPENSATING_MAX`] of them exist, or when the system refuses to start more threads. A
+//! worker for which no compensating thread was available checks every [`LOOK_TIME`] whether the
+//! runtime stands still.
 //!
-//! If all workers wait for tasks of this runtime, nothing can ever go on: the wait for a handle
-//! ends with a panic. If some wait for other things, such as a task of another runtime, these may
-//! still come. Then the hook for panics says what is wrong, once for a runtime, and the waits go
-//! on.
+//! If all workers wait for tasks of this runtime, no wait can ever end, so the wait for a handle
+//! ends with a panic. If some worker waits for something else, such as a task of another runtime,
+//! that may still happen. Then the panic hook reports the state, once for a runtime, and the waits
+//! continue.
 
 use std::cell::Cell;
 use std::fmt;
@@ -17,18 +18,18 @@ use std::time::Duration;
 
 use raddle_sync::prim::Relaxed;
 
-use super::{SUBSTITUTES_MAX, Shared, Worker};
-use crate::task::discard;
+use super::{COMPENSATING_MAX, Shared, Worker};
+use crate::panics::discard;
 
-/// A runtime stands still when nobody has run anything for so long.
+/// A runtime stands still if no worker has run anything for this time.
 pub(super) const LOOK_TIME: Duration = Duration::from_secs(1);
 
-/// What panics say about a runtime that stands still.
+/// The state of a runtime that stands still, for the panic message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StandsStill {
     worker_count: usize,
-    substitute_count: usize,
-    /// No worker waits for anything from outside.
+    compensating_count: usize,
+    /// No worker waits for anything from outside the runtime.
     is_certain: bool,
 }
 
@@ -39,24 +40,25 @@ impl fmt::Display for StandsStill {
         } else {
             "may never end"
         };
-        let cause = if self.substitute_count < SUBSTITUTES_MAX {
+        let cause = if self.compensating_count < COMPENSATING_MAX {
             "the system gives no more threads"
         } else {
             "there can be no more"
         };
         write!(
             formatter,
-            "the runtime stands still, which {ends}: all {} workers wait, and so do the {} threads that stand in for \
-             them; {cause}, and nobody is left to run the tasks that are there. Have fewer tasks wait, each inside \
-             of the one before, for handles, blocking calls or other runtimes",
-            self.worker_count, self.substitute_count
+            "the runtime stands still, which {ends}: all {} workers wait, and so do the {} \
+             compensating threads that replace them; {cause}, and no thread is left to run the \
+             remaining tasks. Have fewer tasks wait, each inside the one before, for handles, \
+             blocking calls or other runtimes",
+            self.worker_count, self.compensating_count
         )
     }
 }
 
 impl Shared {
-    /// Returns the state of a runtime in which every worker has waited inside of a task for
-    /// [`LOOK_TIME`] although there is work.
+    /// Returns the state of a runtime in which every worker has waited inside a task for
+    /// [`LOOK_TIME`] although there is work. Returns `None` if the runtime does not stand still.
     fn stands_still(&self) -> Option<StandsStill> {
         let idle = &self.idle;
         let has_work = self.has_work() || self.blocking.has_calls();
@@ -69,19 +71,19 @@ impl Shared {
             .iter()
             .filter(|tally| u128::from(tally.idle.open(now_ns)) >= LOOK_TIME.as_nanos())
             .count();
-        (waits + self.substitutes.absent_count() >= present).then(|| StandsStill {
+        (waits + self.compensation.absent_count() >= present).then(|| StandsStill {
             worker_count: self.worker_count(),
-            substitute_count: waits.saturating_sub(self.worker_count()),
-            is_certain: !self.substitutes.any_foreign(),
+            compensating_count: waits.saturating_sub(self.worker_count()),
+            is_certain: !self.compensation.any_foreign(),
         })
     }
 }
 
 impl Worker {
-    /// Returns true if the wait shall end because the runtime stands still; `gives_up` says so
-    /// then.
+    /// Returns true if the wait has to end because the runtime stands still, and stores the state in
+    /// `gives_up`.
     ///
-    /// `gives_up` is `None` for waits that cannot end before their time.
+    /// `gives_up` is `None` for waits that cannot end early.
     pub(super) fn shall_give_up(&self, gives_up: Option<&Cell<Option<StandsStill>>>) -> bool {
         let Some(state) = self.shared.stands_still() else {
             return false;
@@ -92,9 +94,9 @@ impl Worker {
                 true
             }
             _ => {
-                // Relaxed: said once.
+                // Relaxed: it only selects the one thread that reports.
                 if !self.shared.is_still.swap(true, Relaxed) {
-                    say(&state);
+                    report(&state);
                 }
                 false
             }
@@ -102,8 +104,8 @@ impl Worker {
     }
 }
 
-/// The hook for panics prints it: a library does not print.
+/// Has the panic hook print the state: a library does not print.
 #[cold]
-fn say(state: &StandsStill) {
+fn report(state: &StandsStill) {
     discard(catch_unwind(|| panic!("{state}")));
 }

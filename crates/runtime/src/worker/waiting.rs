@@ -1,7 +1,8 @@
-//! A worker that waits inside a task, helping below what it waits for.
+//! A worker that waits inside a task, and runs tasks below the frame that it waits for.
 //!
-//! A join and a scope wait for their own subtree. A handle, another runtime, or the end of one can wait for anything, through
-//! threads that no lineage reaches: a worker that waits for one of these lends its place before it sleeps.
+//! A join and a scope wait for their own subtree. A wait for a handle, another runtime, or the end
+//! of one may depend on any work, through threads that no lineage connects. A worker that waits for
+//! one of these lends its place before it sleeps.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -9,39 +10,38 @@ use std::time::Duration;
 use raddle_sync::prim::{LIGHT, heavy_fence, spin_loop, yield_now};
 
 use super::Worker;
+use super::compensation::Lent;
 use super::raid::{PATIENCE, Stalls};
 use super::standstill::{LOOK_TIME, StandsStill};
-use super::substitutes::Lent;
 use crate::clock::Instant;
 use crate::config::IdlePolicy;
 use crate::pool::{Mark, Wanted};
 use crate::task::{Task, TaskCell};
 
-/// What a waiting worker may run.
+/// The tasks that a waiting worker may run, and when it lends its place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Helping<'a> {
-    /// Work below this frame.
+    /// The worker runs tasks below this frame.
     pub(crate) frame: &'a TaskCell,
-    /// Of this worker's own tasks, those from here on can be below the frame.
+    /// Only the worker's own tasks from this mark on can be below the frame.
     pub(crate) mark: Mark,
-    /// When this worker lends its place to a substitute.
+    /// When this worker lends its place to a compensating thread.
     pub(crate) lends: Lends,
-    /// Set, and the wait ended, when the runtime stands still. `None` if the wait cannot end before
-    /// its time.
+    /// Set when the runtime stands still; the wait ends then. `None` if the wait cannot end early.
     pub(crate) gives_up: Option<&'a Cell<Option<StandsStill>>>,
 }
 
-/// When a worker that waits lends its place, so that other work goes on.
+/// When a waiting worker lends its place, so that other work continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lends {
-    /// Before it sleeps: the wait may need any other work.
+    /// Before it sleeps: the wait may depend on any other work.
     AtOnce,
     /// After [`LEND_TIME`]: the wait ends by itself, but its CPU is idle.
     Late,
 }
 
-/// A wait that takes longer has a substitute run other work meanwhile: several times what it costs
-/// to start or wake one.
+/// During a wait that takes longer, a compensating thread runs other work. Several times the cost of
+/// starting or waking one.
 const LEND_TIME: Duration = Duration::from_micros(250);
 
 /// The number of wake-ups that a sleep costs a worker that waits for a stolen fork: its own, and
@@ -49,18 +49,20 @@ const LEND_TIME: Duration = Duration::from_micros(250);
 /// 16 CPUs.
 pub(super) const WAKES_PER_SLEEP: u32 = 2;
 
-/// Calls that a worker runs inside waits for them, one in the other: each takes stack.
+/// The limit of calls that a worker runs inside waits for them, nested in each other: each needs
+/// stack space.
 const NESTED_MAX: u32 = 64;
 
-/// Looks for the end between two looks for work: at first, and at most.
+/// The number of checks for the end of the wait between two searches for work: at first, and at
+/// most.
 const SPINS_FIRST: u32 = if LIGHT { 1 } else { 4 };
 const SPINS_MAX: u32 = if LIGHT { 2 } else { 256 };
 
 impl Worker {
-    /// Waits until `done`, running tasks as `helping` says.
+    /// Waits until `done` returns true, and meanwhile runs the tasks that `helping` allows.
     ///
-    /// Whoever makes `done` true notifies this worker's wait cell after it. `thief` says which worker to ask for work
-    /// first, if that is known.
+    /// The thread that makes `done` true notifies this worker's wait cell afterwards. `thief` returns
+    /// the worker to ask for work first, if it is known.
     pub(crate) fn wait_until(
         &self,
         helping: Helping<'_>,
@@ -79,11 +81,11 @@ impl Worker {
         loop {
             let wanted = |task: &Task| task.is_within(helping.frame);
             let wanted = Wanted::Where(&wanted, helping.mark);
-            // No other thread is there to make it done.
+            // In a child process no other thread exists that could make it done.
             self.shared.origin.expect_here();
             if let Some(task) = self.get(wanted) {
                 self.count_gap();
-                task.run(self);
+                self.run(task);
                 gap_start = Instant::now();
                 self.begin_gap();
                 spins = SPINS_FIRST;
@@ -104,7 +106,8 @@ impl Worker {
             if spins < SPINS_MAX {
                 continue;
             }
-            // What is published is found by the next look, if it is wanted.
+            // The spins are used up: raid a stalled worker, or sleep. A fork that a raid publishes
+            // is found by the next look if it is wanted.
             let now = Instant::now();
             let passed = now - gap_start;
             let is_long = self.is_long(passed);
@@ -117,8 +120,9 @@ impl Worker {
             {
                 continue;
             }
+            // Lend this place before sleeping, now or after a timeout.
             let lends_in = match helping.lends {
-                // Exhaustive models have no substitutes, and no clock.
+                // Exhaustive models have no compensating threads and no clock.
                 _ if lent.is_some() || cfg!(loom) => None,
                 Lends::AtOnce => Some(Duration::ZERO),
                 Lends::Late => Some(LEND_TIME.saturating_sub(passed)),
@@ -141,19 +145,19 @@ impl Worker {
             };
             if let Some(task) = task {
                 self.count_gap();
-                task.run(self);
+                self.run(task);
                 gap_start = Instant::now();
                 self.begin_gap();
             }
         }
     }
 
-    /// True when one more call may be run inside the wait for it.
+    /// Returns true if one more call may run inside the wait for it.
     pub(crate) fn may_nest(&self) -> bool {
         self.nested.get() < NESTED_MAX
     }
 
-    /// Calls `call`, which runs inside the wait for it.
+    /// Calls `call`, whose result this worker waits for, inside that wait.
     pub(crate) fn nest<R>(&self, call: impl FnOnce() -> R) -> R {
         self.nested.set(self.nested.get() + 1);
         let result = call();
@@ -161,7 +165,8 @@ impl Worker {
         result
     }
 
-    /// How long it spins before it sleeps in a wait, by its policy and the gaps that it saw.
+    /// Returns how long this worker spins in a wait before it sleeps. It depends on the idle policy
+    /// and on the durations of former waits.
     pub(crate) fn spin_limit(&self) -> Duration {
         let budget = self.waits.borrow();
         self.spin_time(&budget).min(budget.spin())
@@ -172,11 +177,11 @@ impl Worker {
         self.waits.borrow_mut().observe(gap);
     }
 
-    /// True when a wait that has taken so long is better slept through.
+    /// Returns true if a wait that has taken `passed` is better spent asleep.
     fn is_long(&self, passed: Duration) -> bool {
         match self.shared.policy {
             IdlePolicy::Park => true,
-            IdlePolicy::Adaptive if self.shared.is_crowded() => {
+            IdlePolicy::Adaptive if self.shared.is_oversubscribed() => {
                 yield_now();
                 true
             }
@@ -197,9 +202,11 @@ impl Worker {
         }
     }
 
-    /// Sleeps until a token comes, or for `timeout`: what is waited for is done, or work has come that may be below it.
+    /// Sleeps until this worker is notified or `timeout` is over: the wait is over, or there is work
+    /// that may be below its frame.
     ///
-    /// A last look for work stands between saying so and sleeping, as in `IdleSet::sleep`; what it finds is returned.
+    /// As in `IdleSet::sleep`, the worker announces its sleep, looks for work once more, and then
+    /// sleeps. Returns the task that this last look finds.
     fn sleep_until_told(
         &self,
         thief: Option<usize>,
@@ -210,7 +217,8 @@ impl Worker {
         if cell.try_take() {
             return None;
         }
-        // Asleep, this worker hears nobody who closes its gates: it keeps no fork to itself.
+        // While it sleeps, this worker does not see that its gates are closed. So it publishes all its
+        // forks.
         while self.answer() {}
         self.shared.helpers.insert(self.index);
         for (index, forks) in self.shared.present_forks() {
@@ -218,7 +226,8 @@ impl Worker {
                 forks.gates().close_and_wait(self.index);
             }
         }
-        // ORDERING: the bits are out before the last look; the partners are the fences in `IdleSet::work_came` and `Worker::put`.
+        // ORDERING: the bits are visible before the last look; the partners are the fences in
+        // `IdleSet::work_came` and `Worker::put`.
         heavy_fence();
         let task = self.get_last(wanted);
         if task.is_none() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use raddle_runtime::model::explore::{Setting, beside, explore};
+use raddle_runtime::model::explore::{Scenario, beside, explore};
 use raddle_runtime::{Post, worker_index};
 use raddle_sync::prim::{Mutex, yield_now};
 
@@ -28,7 +28,7 @@ fn send_all(post: &Post, sender: usize, log: &Log) {
 
 #[test]
 fn messages_of_one_sender_arrive_in_order() {
-    explore(|setting: Setting| {
+    explore(|setting: Scenario| {
         let runtime = setting.runtime();
         let post = runtime.post();
         let workers = post.worker_count();
@@ -60,7 +60,7 @@ fn messages_of_one_sender_arrive_in_order() {
 /// An urgent message that came between two looks, at what is urgent and at the mailbox, ran after one that its sender had sent later.
 #[test]
 fn urgent_messages_run_before_what_their_sender_sends_later() {
-    explore(|setting: Setting| {
+    explore(|setting: Scenario| {
         let runtime = setting.runtime();
         let post = runtime.post();
         let from = post.worker_count() - 1;
@@ -91,7 +91,7 @@ fn urgent_messages_run_before_what_their_sender_sends_later() {
 
 #[test]
 fn calls_that_come_too_late_do_not_outlive_their_runtime() {
-    explore(|setting: Setting| {
+    explore(|setting: Scenario| {
         let runtime = setting.runtime();
         let (held, post) = (Arc::new(()), runtime.post());
         let (early, late) = (Arc::clone(&held), Arc::clone(&held));
@@ -103,7 +103,7 @@ fn calls_that_come_too_late_do_not_outlive_their_runtime() {
 
 #[test]
 fn messages_do_not_outlive_their_runtime() {
-    explore(|setting: Setting| {
+    explore(|setting: Scenario| {
         let runtime = setting.runtime();
         let (held, post) = (Arc::new(()), runtime.post());
         let (inside, own) = (Arc::clone(&held), post.clone());

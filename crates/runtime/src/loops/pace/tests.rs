@@ -4,7 +4,7 @@ use std::thread;
 
 use super::*;
 use crate::Runtime;
-use crate::fork::current_worker;
+use crate::worker::current_worker;
 
 /// Each worker once took all that was left of such a loop, and then ran an item of it while the
 /// next worker waited for its turn to do the same: sixteen workers took 3 ms to come together.

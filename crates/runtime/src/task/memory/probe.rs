@@ -1,21 +1,21 @@
-//! The memory of tasks and messages without a runtime around it, for measurements.
+//! The allocator of task cells without a runtime, for benchmarks.
 
 use super::{FreeList, Memory};
 use crate::config::TaskMemory;
 use crate::task::TaskCell;
 
-/// The homes of task cells.
+/// The homes of task cells, without a runtime.
 #[derive(Debug)]
 pub struct Cells(Memory);
 
-/// A free list as a worker has one.
+/// The free list of one worker.
 #[derive(Debug)]
 pub struct FreeCells<'cells> {
     memory: &'cells Memory,
     list: FreeList,
 }
 
-/// A cell that is in use until this is dropped.
+/// A cell in use. Dropping it frees the cell.
 #[derive(Debug)]
 pub struct UsedCell<'list> {
     free: &'list FreeCells<'list>,
@@ -23,12 +23,12 @@ pub struct UsedCell<'list> {
 }
 
 impl Cells {
-    /// Homes for the cells of so many workers.
+    /// Creates the homes of `worker_count` workers.
     pub fn new(worker_count: usize) -> Self {
         Self(Memory::new(worker_count, TaskMemory::Cells))
     }
 
-    /// An empty free list of that worker.
+    /// Creates an empty free list for a worker.
     pub fn list(&self, worker_index: usize) -> FreeCells<'_> {
         FreeCells {
             memory: &self.0,
@@ -38,7 +38,7 @@ impl Cells {
 }
 
 impl FreeCells<'_> {
-    /// A cell, as a message takes it.
+    /// Takes a cell, as sending a message does.
     #[inline]
     pub fn take(&self) -> UsedCell<'_> {
         UsedCell {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Relaxed, Release};
 
 use super::*;
-use crate::network::apart;
+use crate::worker::apart;
 use crate::{Handle, Runtime, Shutdown, default_runtime, for_each, join, scope, worker_index};
 
 /// Set in the process of one test.
@@ -27,7 +27,7 @@ fn alone(test: &str, body: impl FnOnce()) {
         return body();
     }
     let program = std::env::current_exe().expect("a test program has a path");
-    let name = format!("fork::process::tests::{test}");
+    let name = format!("origin::tests::{test}");
     let output = Command::new(program)
         .args(["--exact", &name, "--nocapture"])
         .env(ALONE, "1")

@@ -1,42 +1,50 @@
-//! Whether splitting short loops pays on this machine, at this time.
+//! What a worker learns about splitting short loops: whether it pays on this machine, at this time.
 //!
-//! After a short split loop its worker compares the time with what the loop would have taken alone, and moves the length from
-//! which on it splits.
+//! After a short split loop, its worker compares the duration with the time that the loop would have
+//! taken on one worker, and adjusts the length from which on it splits. [`crate::loops`] decides
+//! with it.
 
 use std::cell::Cell;
 
-use super::pace::{FEW_ITEMS, SPLIT_ASLEEP_NS, SPLIT_AWAKE_NS};
 use crate::clock::{Instant, nanoseconds};
 
-/// A short loop that was refused a split lowers the limit by this part, so that splitting is tried again in the end; by half
-/// of it each time that the try failed again, down to the second.
+/// Splitting can pay for loops longer than this if another worker is searching.
+pub(crate) const SPLIT_AWAKE_NS: f32 = 800.0;
+/// Splitting pays for loops longer than this even if all other workers sleep.
+pub(crate) const SPLIT_ASLEEP_NS: f32 = 60_000.0;
+/// Loops with fewer items split before they know how long one item takes, unless such loops were too
+/// short recently.
+pub(crate) const FEW_ITEMS: usize = 64;
+/// A short loop that was refused a split lowers the limit by this fraction, so that splitting is
+/// tried again at some time. The fraction is halved each time that such a trial fails, down to the
+/// second value.
 const FADE: (f32, f32) = (1.0 / 4096.0, 1.0 / 65_536.0);
-/// Splitting that takes less than this part of the time alone goes on.
+/// Splitting continues if a split loop takes less than this fraction of the time on one worker.
 const SHARE_MAX: f32 = 0.9;
-/// What is assumed of that part before it is known.
+/// The assumed fraction before it is known.
 const SHARE_FIRST: f32 = 0.8;
-/// The *handover*: how much later than its giver another worker begins with its part of a loop. In
+/// The *handover* is the time after which another worker begins with its part of a loop. In
 /// nanoseconds: the first assumption, and the upper limit.
 const HANDOVER_NS: (f32, f32) = (300.0, 2_000.0);
-/// One split loop in so many is timed, to learn whether such loops shall be split.
+/// One split loop in this many is timed, to learn whether such loops are worth splitting.
 const LESSON_EVERY: u32 = 8;
 
-/// What splitting short loops has brought one worker of late.
+/// The recent gains of one worker from splitting short loops.
 #[derive(Debug)]
 pub(crate) struct Gains {
-    /// The length from which on a loop is split when somebody searches.
+    /// The length from which on a loop is split if another worker is searching.
     limit_ns: Cell<f32>,
-    /// By what part a refused loop lowers it.
+    /// The fraction by which a refused loop lowers the limit.
     fade: Cell<f32>,
-    /// The time of split loops as a part of what they take alone, averaged.
+    /// The time of split loops divided by their time on one worker, averaged.
     share: Cell<f32>,
     lessons: Cell<u32>,
     /// The handover, averaged.
     handover_ns: Cell<f32>,
-    /// What could have been gained by splitting the loops that were too short to wake somebody for.
+    /// The time that splitting could have saved in loops that were too short to wake a worker for.
     missed_ns: Cell<f32>,
     missed_until: Cell<Option<Instant>>,
-    /// The time alone of the latest loop with 1, 2 to 3, 4 to 7, … items.
+    /// The time on one worker of the latest loop with 1, 2 to 3, 4 to 7, … items.
     few_ns: [Cell<f32>; FEW_ITEMS.ilog2() as usize],
 }
 
@@ -56,8 +64,9 @@ impl Default for Gains {
 }
 
 impl Gains {
-    /// True when splitting a loop of which `left_ns` are left has paid of late, or is worth another try.
-    pub(super) fn allow_split(&self, left_ns: f32) -> bool {
+    /// Returns true if splitting a loop of which `left_ns` are left has paid recently, or is worth
+    /// another trial.
+    pub(crate) fn allow_split(&self, left_ns: f32) -> bool {
         let limit_ns = self.limit_ns.get();
         if left_ns < limit_ns && left_ns >= SPLIT_AWAKE_NS {
             self.limit_ns.set(limit_ns * (1.0 - self.fade.get()));
@@ -66,14 +75,14 @@ impl Gains {
     }
 
     /// As [`allow_split`](Self::allow_split), for a loop of `len` items, fewer than [`FEW_ITEMS`],
-    /// that knows nothing of its own time yet.
-    pub(super) fn allow_split_of_few(&self, len: usize) -> bool {
+    /// that does not know its own time yet.
+    pub(crate) fn allow_split_of_few(&self, len: usize) -> bool {
         self.allow_split(self.few(len).get())
     }
 
     /// Remembers that a loop of `len` items, fewer than [`FEW_ITEMS`], takes `alone_ns` on one
     /// worker.
-    pub(super) fn remember_few(&self, len: usize, alone_ns: f32) {
+    pub(crate) fn remember_few(&self, len: usize, alone_ns: f32) {
         self.few(len).set(alone_ns);
     }
 
@@ -81,17 +90,19 @@ impl Gains {
         &self.few_ns[len.ilog2() as usize]
     }
 
-    /// True for one split loop in [`LESSON_EVERY`].
-    pub(super) fn is_lesson(&self) -> bool {
+    /// Returns true for one split loop in [`LESSON_EVERY`].
+    pub(crate) fn is_lesson(&self) -> bool {
         let number = self.lessons.get().wrapping_add(1);
         self.lessons.set(number);
         number.is_multiple_of(LESSON_EVERY)
     }
 
-    /// A loop that takes `alone_ns` on one worker took `both_ns` on two, from before the decision to split.
+    /// Learns that a loop that takes `alone_ns` on one worker took `both_ns` on two, measured from
+    /// before the decision to split.
     ///
-    /// One lesson says little, since interrupts and moved CPUs are about: the average over some eight decides.
-    pub(super) fn learn(&self, alone_ns: f32, both_ns: f32) {
+    /// A single lesson is unreliable because of interrupts and migrated CPUs, so the average over
+    /// about eight decides.
+    pub(crate) fn learn(&self, alone_ns: f32, both_ns: f32) {
         let share = self.share.get() + ((both_ns / alone_ns).min(2.0) - self.share.get()) / 8.0;
         let limit_ns = self.limit_ns.get();
         if share < SHARE_MAX {
@@ -102,7 +113,7 @@ impl Gains {
             self.limit_ns
                 .set(limit_ns.min(alone_ns).max(SPLIT_AWAKE_NS));
         } else {
-            // The next lessons begin without prejudice.
+            // The next lessons start from the first assumption.
             self.share.set(SHARE_FIRST);
             self.fade.set((self.fade.get() / 2.0).max(FADE.1));
             self.limit_ns
@@ -110,8 +121,8 @@ impl Gains {
         }
     }
 
-    /// The handover in nanoseconds, as far as it is known.
-    pub(super) fn handover_ns(&self) -> f32 {
+    /// Returns the handover in nanoseconds, as far as it is known.
+    pub(crate) fn handover_ns(&self) -> f32 {
         self.handover_ns.get()
     }
 
@@ -120,7 +131,7 @@ impl Gains {
     ///
     /// If the other worker ended later, the handover is longer than assumed. One lesson changes it
     /// by less than ten nanoseconds, because interrupts and uneven items also make a part late.
-    pub(super) fn learn_handover(&self, own: Instant, given: Instant) {
+    pub(crate) fn learn_handover(&self, own: Instant, given: Instant) {
         let late_ns = if given > own {
             nanoseconds(given - own)
         } else {
@@ -131,11 +142,12 @@ impl Gains {
         self.handover_ns.set(handover_ns.clamp(0.0, HANDOVER_NS.1));
     }
 
-    /// Remembers a loop of which `left_ns` are left; true when all those remembered are worth a wake-up, and then forgets
-    /// them.
+    /// Remembers a loop of which `left_ns` are left. Returns true if all remembered loops together
+    /// are worth a wake-up, and then forgets them.
     ///
-    /// The sum fades with time, half as fast as it grows in loops that follow each other without a gap.
-    pub(super) fn allow_wake(&self, left_ns: f32, now: Instant) -> bool {
+    /// The sum fades with time, half as fast as it grows in loops that follow each other without a
+    /// gap.
+    pub(crate) fn allow_wake(&self, left_ns: f32, now: Instant) -> bool {
         if !self.allow_split(left_ns) {
             return false;
         }
@@ -151,5 +163,5 @@ impl Gains {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;

@@ -1,24 +1,30 @@
-//! Workers that take the places of those that wait for something that may need any other work.
+//! Compensating threads: additional workers that replace workers which wait for something that may
+//! depend on any other work.
 //!
-//! A worker that waits for a handle, or for another runtime, could run whatever is there meanwhile. But then work could lie
-//! buried on its stack under a wait for itself, for ever. So it runs what lies below the wait, and else lends
-//! its place: a substitute, a worker like all others on a thread of its own, runs in its stead, on its CPU, so that as many workers run as before.
-//! When the wait is over the worker goes on at once, and a substitute rests after its current task.
+//! A worker that waits for a handle, or for another runtime, could run any work meanwhile. But then
+//! work could be buried on its stack below a wait for that same work, and never finish. So the
+//! worker runs only the work below its wait, and otherwise *lends its place*: a compensating
+//! thread, which is a worker on a thread of its own, runs in its stead and on its CPU, so that as
+//! many workers run as before. When the wait is over, the worker continues at once, and a
+//! compensating thread rests after its current task.
 //!
-//! Substitutes come up when they are needed first, and stay until the runtime ends, resting. There
-//! are up to [`SUBSTITUTES_MAX`]. When all are needed, a worker waits without one. Where tasks wait
-//! for handles that they were made with, that still ends: those were spawned before them, root
-//! tasks are begun in the order in which they came, and so the first of all that have not ended
-//! waits for nothing that has not begun. Only a program in which more tasks than that wait for
-//! later ones, whose handles they were sent, can stand still; [`super::standstill`] reports it.
+//! Compensating threads are started when they are first needed. They stay until the runtime ends,
+//! resting. There are up to [`COMPENSATING_MAX`]. When all of them are in use, a worker waits
+//! without one. If tasks wait only for handles that existed when the tasks were spawned, such a
+//! program still ends: root tasks begin in the order in which they were spawned, so the first
+//! unfinished one waits for nothing that has not begun. Only a program in which more tasks than that
+//! wait for later ones, whose handles they received afterwards, can stand still;
+//! [`super::standstill`] reports it.
 //!
 //! # Invariants
-//! 1. As many substitutes run as workers have lent their places, at least, if there are so many; more only until each has
-//!    ended its task.
-//! 2. A resting substitute has nothing private, and is in no set of sleepers: no wake-up is spent on it.
+//! 1. At least as many compensating threads run as workers have lent their places, up to the limit.
+//!    More run only until each has ended its current task.
+//! 2. A resting compensating thread has no private tasks and is in no set of sleepers, so that no
+//!    wake-up is spent on it.
+//!
 //! # Source
-//! The managed blocking of Java's fork-join pools: Lea: A Java fork/join framework. Java Grande 2000, and `ForkJoinPool`'s
-//! documentation.
+//! The managed blocking of Java's fork-join pools: Lea: A Java fork/join framework. Java Grande
+//! 2000, and the documentation of `ForkJoinPool`.
 
 use std::collections::HashMap;
 use std::io;
@@ -27,14 +33,14 @@ use std::sync::Arc;
 use raddle_sync::prim::thread;
 use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, Relaxed};
 
-use super::{Shared, Worker};
-use crate::config::Handlers;
-use crate::fork::as_worker;
+use super::{Shared, Worker, as_worker};
+use crate::panics::OnPanic;
 use crate::pool::Setup;
-use crate::task::OnPanic;
+use crate::threads::{WorkerThreads, thread_name};
 
-/// Substitutes of one runtime. None in exhaustive models, which have room for few threads.
-pub(crate) const SUBSTITUTES_MAX: usize = if cfg!(loom) {
+/// The largest number of compensating threads of one runtime. Zero in exhaustive models, which
+/// support few threads.
+pub(crate) const COMPENSATING_MAX: usize = if cfg!(loom) {
     0
 } else if cfg!(shuttle) {
     3
@@ -42,20 +48,14 @@ pub(crate) const SUBSTITUTES_MAX: usize = if cfg!(loom) {
     1024
 };
 
-/// How threads of workers are made.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct WorkerThreads {
-    pub(crate) name: String,
-    pub(crate) stack_bytes: Option<usize>,
-    pub(crate) handlers: Handlers,
-}
-
-/// The substitutes of one runtime.
+/// The compensating threads of one runtime.
 #[derive(Debug)]
-pub(crate) struct Substitutes {
+pub(crate) struct Compensation {
     state: Mutex<State>,
-    /// More run than are needed: who comes to the end of a task shall look.
+    /// More threads run than are needed: a compensating thread that ends a task checks under the
+    /// lock.
     surplus: AtomicBool,
+    /// The number of workers and compensating threads started so far.
     present: Arc<AtomicUsize>,
     limit: usize,
     threads: WorkerThreads,
@@ -65,29 +65,33 @@ pub(crate) struct Substitutes {
 struct State {
     /// Workers that have lent their places.
     lent: usize,
-    /// Those of them that wait for something that may come from outside of the runtime.
+    /// The workers among them that wait for something that may come from outside the runtime.
     foreign: usize,
+    /// Compensating threads that run.
     running: usize,
-    /// Indices of workers.
+    /// The worker indices of compensating threads that rest.
     resting: Vec<usize>,
-    /// Substitutes that the system gave no thread for.
+    /// Compensating threads that the system refused to start.
     lost: usize,
-    /// Whose place each substitute has taken last.
+    /// For each compensating thread, the worker whose place it took last.
     places: HashMap<usize, usize>,
-    /// All workers' threads.
+    /// The threads of all workers.
     handles: Vec<thread::JoinHandle<()>>,
 }
 
-/// What has to be done so that a place is taken.
+/// The action that fills a place that was just lent.
 enum Taker {
-    Nobody,
-    /// There are no more.
-    Missing,
+    /// Enough threads run already.
+    NotNeeded,
+    /// The limit is reached.
+    Unavailable,
+    /// The resting thread with this worker index is to be woken.
     Resting(usize),
+    /// A thread with this worker index is to be started.
     New(usize),
 }
 
-impl Substitutes {
+impl Compensation {
     pub(super) fn new(setup: &Setup, threads: WorkerThreads) -> Self {
         Self {
             state: Mutex::default(),
@@ -98,28 +102,29 @@ impl Substitutes {
         }
     }
 
+    /// Returns the number of workers and compensating threads started so far.
     #[inline]
     pub(super) fn present(&self) -> usize {
-        // Relaxed: who is seen late is asked late.
+        // Relaxed: a thread that is seen late is asked for work late.
         self.present.load(Relaxed)
     }
 
-    /// What gets a panic that nobody waits for.
+    /// Returns the function that gets panics for which no thread waits.
     pub(crate) fn on_panic(&self) -> Option<OnPanic> {
         self.threads.handlers.panic.clone()
     }
 
-    /// The number of substitutes that rest or have no thread.
+    /// Returns the number of compensating threads that rest or could not be started.
     pub(super) fn absent_count(&self) -> usize {
         self.change(|state| state.resting.len() + state.lost)
     }
 
-    /// Returns true if some worker waits for something that may come from outside of the runtime.
+    /// Returns true if some worker waits for something that may come from outside the runtime.
     pub(super) fn any_foreign(&self) -> bool {
         self.change(|state| state.foreign > 0)
     }
 
-    /// The threads that were started, to be joined.
+    /// Takes the handles of all worker threads, to join them.
     pub(crate) fn take_handles(&self) -> Vec<thread::JoinHandle<()>> {
         self.change(|state| std::mem::take(&mut state.handles))
     }
@@ -127,20 +132,21 @@ impl Substitutes {
     fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
         let mut state = self.state.lock().expect("nothing panics under this lock");
         let result = change(&mut state);
-        // Relaxed: a hint; who follows it looks under the lock.
+        // Relaxed: a hint; a thread that acts on it checks under the lock.
         self.surplus.store(state.running > state.lent, Relaxed);
         result
     }
 
-    /// A worker lends its place; says who takes it.
+    /// Counts a place as lent and returns how to fill it.
     fn lend(&self, lender: usize, is_foreign: bool) -> Taker {
         self.change(|state| {
             state.lent += 1;
             state.foreign += usize::from(is_foreign);
             if state.running >= state.lent {
-                return Taker::Nobody;
+                return Taker::NotNeeded;
             }
             state.running += 1;
+            // A compensating thread that lends its place passes on the place that it has taken.
             let place = state.places.get(&lender).copied().unwrap_or(lender);
             if let Some(worker_index) = state.resting.pop() {
                 state.places.insert(worker_index, place);
@@ -149,16 +155,16 @@ impl Substitutes {
             let worker_index = self.present();
             if worker_index == self.limit {
                 state.running -= 1;
-                return Taker::Missing;
+                return Taker::Unavailable;
             }
-            // Relaxed: the lock orders those who start substitutes.
+            // Relaxed: the lock orders the threads that start compensating threads.
             self.present.store(worker_index + 1, Relaxed);
             state.places.insert(worker_index, place);
             Taker::New(worker_index)
         })
     }
 
-    /// True when `worker_index` shall rest; it is among the resting then.
+    /// Returns true if `worker_index` has to rest; it then counts as resting.
     fn shall_rest(&self, worker_index: usize) -> bool {
         self.change(|state| {
             let surplus = state.running > state.lent;
@@ -171,7 +177,7 @@ impl Substitutes {
     }
 }
 
-/// A place that is lent until this is dropped.
+/// A place that is lent until the guard is dropped.
 #[derive(Debug)]
 pub(super) struct Lent<'a> {
     shared: &'a Shared,
@@ -180,7 +186,7 @@ pub(super) struct Lent<'a> {
 }
 
 impl Lent<'_> {
-    /// Returns true if no substitute could be had for it.
+    /// Returns true if no compensating thread was available for the place.
     pub(super) fn is_empty(&self) -> bool {
         self.is_empty
     }
@@ -188,7 +194,7 @@ impl Lent<'_> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        self.shared.substitutes.change(|state| {
+        self.shared.compensation.change(|state| {
             state.lent -= 1;
             state.foreign -= usize::from(self.is_foreign);
         });
@@ -196,32 +202,30 @@ impl Drop for Lent<'_> {
 }
 
 impl Shared {
-    /// Starts a thread for a worker, be it one of the first or a substitute, which calls [`run`] in `call`.
+    /// Starts the thread of a worker or of a compensating thread; `call` calls [`run`].
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// The error of the system if it cannot start a thread.
     pub(crate) fn start_thread(
         &self,
         worker_index: usize,
         call: impl FnOnce() + Send + 'static,
     ) -> io::Result<()> {
-        let threads = &self.substitutes.threads;
+        let threads = &self.compensation.threads;
         let name = thread_name(&threads.name, &format!("-{worker_index}"));
         let mut spawner = thread::Builder::new().name(name);
         if let Some(stack_bytes) = threads.stack_bytes {
             spawner = spawner.stack_size(stack_bytes);
         }
-        // Counted before it starts.
-        // Relaxed: the thread's start orders it before its end.
-        self.threads.fetch_add(1, Relaxed);
+        self.begin_thread();
         let handle = spawner.spawn(call).inspect_err(|_| self.end_thread())?;
-        self.substitutes.change(|state| state.handles.push(handle));
+        self.compensation.change(|state| state.handles.push(handle));
         Ok(())
     }
 
-    /// Wakes all resting substitutes, because the runtime may be ending.
+    /// Wakes all resting compensating threads, because the runtime may be ending.
     pub(super) fn wake_resting(&self) {
-        self.substitutes.change(|state| {
+        self.compensation.change(|state| {
             for &worker_index in &state.resting {
                 let _ = self.idle.cell(worker_index).notify();
             }
@@ -230,14 +234,16 @@ impl Shared {
 }
 
 impl Worker {
-    /// Lends this worker's place to a substitute. `is_foreign` says that it waits for something
-    /// that may come from outside of this runtime.
+    /// Lends this worker's place to a compensating thread until the result is dropped.
+    ///
+    /// `is_foreign` says that the worker waits for something that may come from outside the
+    /// runtime.
     pub(super) fn lend(&self, is_foreign: bool) -> Lent<'_> {
         let shared = self.shared();
         let mut is_empty = false;
-        match shared.substitutes.lend(self.index(), is_foreign) {
-            Taker::Nobody => {}
-            Taker::Missing => is_empty = true,
+        match shared.compensation.lend(self.index(), is_foreign) {
+            Taker::NotNeeded => {}
+            Taker::Unavailable => is_empty = true,
             Taker::Resting(worker_index) => {
                 let _ = shared.idle.cell(worker_index).notify();
             }
@@ -245,8 +251,8 @@ impl Worker {
                 let its_own = Arc::clone(shared);
                 let started = shared.start_thread(worker_index, move || run(worker_index, its_own));
                 if started.is_err() {
-                    // Without a thread for it, the place stays empty, and the index is lost.
-                    shared.substitutes.change(|state| {
+                    // The place stays empty, and the worker index is not used again.
+                    shared.compensation.change(|state| {
                         state.running -= 1;
                         state.lost += 1;
                     });
@@ -261,35 +267,37 @@ impl Worker {
         }
     }
 
-    /// True when this is a substitute of whom there seem to be more than are needed.
+    /// Returns true if this is a compensating thread and more of them seem to run than are needed.
     #[inline]
     pub(super) fn is_surplus(&self) -> bool {
-        self.is_substitute
+        self.is_compensating
             // Relaxed: a hint.
-            && self.shared().substitutes.surplus.load(Relaxed)
+            && self.shared().compensation.surplus.load(Relaxed)
     }
 
-    /// True when this is a substitute that nobody needs any more, and that rests from now on.
+    /// Returns true if this is a compensating thread that is not needed any more. It counts as
+    /// resting then.
     #[inline]
     pub(super) fn shall_rest(&self) -> bool {
-        self.is_surplus() && self.shared().substitutes.shall_rest(self.index())
+        self.is_surplus() && self.shared().compensation.shall_rest(self.index())
     }
 
-    /// Rests until this substitute is needed; false when the runtime ends instead.
+    /// Rests until this compensating thread is needed. Returns false if the runtime ends instead.
     #[cold]
     pub(super) fn rest(&self) -> bool {
         self.make_all_public();
         let shared = self.shared();
         let cell = shared.idle.cell(self.index());
         loop {
-            let (place, ends) = shared.substitutes.change(|state| {
+            let (place, ends) = shared.compensation.change(|state| {
                 let needed = !state.resting.contains(&self.index());
                 let place = needed.then(|| state.places.get(&self.index()).copied());
-                // What may still be in the pool then is empty, and for the others to clear away.
+                // Stale forks may still be in the pool at the end; other workers remove them.
                 (place, shared.may_end())
             });
             if let Some(worker_index) = place.flatten() {
-                // A thread inherits its place from who lends it first, and has to go to those of others.
+                // A new thread inherits the binding of the worker that started it. For the place of
+                // another worker it has to move.
                 self.take_place_of(worker_index);
             }
             if place.is_some() || ends {
@@ -299,25 +307,16 @@ impl Worker {
         }
     }
 
-    /// Leaves nothing where nobody else finds it, and sees to it that somebody looks.
+    /// Makes all private tasks visible to other workers, and wakes one for them.
     fn make_all_public(&self) {
         self.seat.share_all();
-        self.tell_of_work();
+        self.announce_work();
     }
-}
-
-/// The name of a thread: `name` and then `end`. The system keeps few bytes of it, so `name` gives way.
-pub(crate) fn thread_name(name: &str, end: &str) -> String {
-    /// Linux keeps so many bytes.
-    const NAME_BYTES_MAX: usize = 15;
-    let room = NAME_BYTES_MAX.saturating_sub(end.len());
-    let kept = name.floor_char_boundary(room);
-    format!("{}{end}", &name[..kept])
 }
 
 /// The thread of one worker.
 pub(crate) fn run(worker_index: usize, shared: Arc<Shared>) {
-    let handlers = shared.substitutes.threads.handlers.clone();
+    let handlers = shared.compensation.threads.handlers.clone();
     let worker = Worker::new(worker_index, Arc::clone(&shared));
     as_worker(&worker, || {
         handlers.call_start(worker_index);

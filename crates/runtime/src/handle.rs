@@ -1,24 +1,26 @@
-//! A task whose result is waited for through a handle.
+//! A task whose result a thread can wait for through a handle.
 //!
-//! The call lies in a packet that the handle shares with a task in the pool. Whoever takes the call out of the packet runs
-//! it: the worker that gets the task, or a worker of the same runtime that waits for the handle, which so need not look for the
-//! task among all that are queued. The task is then an empty one; it counts as work until it is taken from the queue, at the latest
-//! when half of the queue is empty ones.
+//! The call is stored in a packet that the handle shares with a task in the pool. The thread that
+//! takes the call out of the packet runs it: the worker that gets the task, or a worker of the same
+//! runtime that waits for the handle. The waiting worker need not find the task among all queued
+//! ones. The task is empty then. It counts as work until it is removed from the queue, at the latest
+//! when half of the queue consists of empty tasks.
 //!
 //! # Memory ordering
 //! | label | release side                     | acquire side                       | what it publishes                        |
 //! |-------|----------------------------------|------------------------------------|------------------------------------------|
 //! | T2    | `Packet::finish` stores `done`   | `is_done` loads `done`             | the result, and what the task wrote      |
 //!
-//! No wait for a handle misses its end: `finish` stores `done` before it looks for a waiter under the waiter's lock, `wait`
-//! says who waits under that lock before it looks at `done`. Whichever has the lock second sees what the other did first.
+//! No wait for a handle misses the end of the task. `finish` stores `done` before it looks for a
+//! waiter under the waiter's lock; `wait` registers under that lock before it looks at `done`. The
+//! one that gets the lock second sees what the other did first.
+//!
 //! # Invariants
-//! 1. The call is taken out of its packet once: on a worker of its runtime; or, a blocking one, on a blocking thread, or
-//!    where the system gives none, on the thread that asked for it.
-//! 2. While the call runs on a worker, the packet's frame is its innermost frame: who waits for the handle finds by it what
-//!    the call has put.
+//! 1. The call is taken out of its packet once, on a worker of its runtime. A blocking call is taken
+//!    on a blocking thread or, if the system refuses to start one, on the thread that asked for it.
+//! 2. While the call runs on a worker, the packet's frame is its innermost frame. A worker that waits
+//!    for the handle finds the tasks that the call has put by this frame.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -26,37 +28,26 @@ use std::sync::Arc;
 
 use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Relaxed, Release};
 
-use super::{Task, TaskCell, Waiter, discard};
-use crate::fork::current_worker;
-use crate::worker::{Shared, Worker};
-
-/// What gets a panic that nobody waits for.
-pub(crate) type OnPanic = Arc<dyn Fn(Box<dyn Any + Send>) + Send + Sync>;
+use crate::panics::{OnPanic, discard};
+use crate::task::{RootCall, Task, TaskCell};
+use crate::worker::{Shared, Waiter, Worker, current_worker};
 
 type Call<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// What a spawned task will return.
+/// A handle to a spawned task, through which a thread can wait for its result.
 ///
-/// Dropping the handle lets the task run on; a panic that nobody has waited for by then goes to the runtime's panic
-/// handler.
+/// If the handle is dropped, the task still runs. A panic for which no thread waits goes to the
+/// runtime's panic handler.
 pub struct Handle<T> {
     packet: Arc<Packet<T>>,
 }
 
-/// A call that is waited for through a handle.
-pub(super) trait RootCall: Send + Sync {
-    /// True when somebody has begun it.
-    fn is_begun(&self) -> bool;
-
-    /// Runs it on `worker`, which this thread is, unless somebody has begun it. Does not unwind.
-    fn run(&self, worker: &Worker);
-}
-
+/// The state that a handle and its task share.
 struct Packet<T> {
-    /// The call, until somebody begins it.
+    /// The call, until a thread begins it.
     call: Mutex<Option<Call<T>>>,
     begun: AtomicBool,
-    /// True for a call that no waiting worker begins.
+    /// True for a call on a blocking thread, which no waiting worker begins.
     blocking: bool,
     result: Mutex<Option<std::thread::Result<T>>>,
     done: AtomicBool,
@@ -67,7 +58,7 @@ struct Packet<T> {
 }
 
 impl<T> Packet<T> {
-    /// Runs the call, unless somebody has begun it; true if it ran.
+    /// Runs the call unless a thread has begun it. Returns true if it ran here.
     fn run_here(&self) -> bool {
         let call = self
             .call
@@ -75,31 +66,32 @@ impl<T> Packet<T> {
             .expect("nothing panics under this lock")
             .take();
         let Some(call) = call else { return false };
-        // Relaxed: a hint for who clears up.
+        // Relaxed: a hint for the removal of empty tasks.
         self.begun.store(true, Relaxed);
         self.finish(catch_unwind(AssertUnwindSafe(call)));
         true
     }
 
-    /// As [`Packet::run_here`], on `worker`, which this thread is.
+    /// As [`Packet::run_here`], on `worker`, which is the current thread.
     fn run_on(&self, worker: &Worker) -> bool {
         worker.in_frame(self.frame, || self.run_here())
     }
 
-    /// Runs the call on the worker that waits for it, unless somebody has begun it.
+    /// Runs the call on the worker that waits for it, unless a thread has begun it. Then removes
+    /// empty tasks from the queue if there are many.
     fn begin_waiting(&self, worker: &Worker) {
         if !worker.may_nest() || !worker.nest(|| self.run_on(worker)) {
             return;
         }
         let mut empty = self.shared.outside.count_begun();
         while let Some(task) = empty.take_first() {
-            task.run(worker);
+            worker.run(task);
         }
     }
 
     fn finish(&self, result: std::thread::Result<T>) {
         *self.result.lock().expect("nothing panics under this lock") = Some(result);
-        // ORDERING(T2): Release, what the task wrote; before the look for a waiter.
+        // ORDERING(T2): Release, what the task wrote; stored before the look for a waiter.
         self.done.store(true, Release);
         let waiter = self
             .waiter
@@ -118,8 +110,8 @@ impl<T: Send> RootCall for Packet<T> {
         self.begun.load(Relaxed)
     }
 
-    fn run(&self, worker: &Worker) {
-        self.run_on(worker);
+    fn run(&self) {
+        self.run_on(current_worker().expect("root tasks run on workers"));
     }
 }
 
@@ -132,7 +124,7 @@ impl<T> Drop for Packet<T> {
             .expect("nothing panics under this lock")
             .take();
         match (result, &self.on_panic) {
-            // A panic in the panic handler has nowhere to go.
+            // A panic of the panic handler is discarded.
             (Some(Err(panic)), Some(handler)) => {
                 discard(catch_unwind(AssertUnwindSafe(|| handler(panic))))
             }
@@ -174,7 +166,7 @@ impl<T: Send + 'static> Handle<T> {
         }
     }
 
-    /// A task of `shared` that this handle stands for.
+    /// Puts a task into the pool and returns its handle.
     pub(crate) fn spawn(
         shared: &Arc<Shared>,
         on_panic: Option<OnPanic>,
@@ -188,7 +180,8 @@ impl<T: Send + 'static> Handle<T> {
         handle
     }
 
-    /// A call for a blocking thread, and the handle that stands for it. The runtime ends after that call, not before.
+    /// Returns a handle and the call that a blocking thread has to run for it. The runtime does not
+    /// end before that call.
     pub(crate) fn blocking(
         shared: &Arc<Shared>,
         on_panic: Option<OnPanic>,
@@ -208,16 +201,16 @@ impl<T: Send + 'static> Handle<T> {
 
     /// Waits for the task and returns its result.
     ///
-    /// A waiting worker runs the task itself if nobody has begun it. If the task is under way elsewhere, the worker helps with what
-    /// lies below it, and else lends its place to a substitute (up to 1,024 for a runtime) and sleeps: no other work is
-    /// ever run on its stack.
+    /// A waiting worker runs the task itself if no thread has begun it. If the task is running
+    /// elsewhere, the worker runs work below the task. Without such work it lends its place to a
+    /// compensating thread (up to 1,024 per runtime) and sleeps. No other work runs on its stack.
     ///
     /// # Panics
     /// With the panic of the task. If the task is not done:
     /// - in a process that fork(2) made after the runtime was started;
-    /// - when the runtime stands still: for a second all its workers and substitutes have waited,
-    ///   no other substitute can be had, and there are tasks that have not begun. The task goes on
-    ///   if anything lets it.
+    /// - when the runtime stands still: all its workers and compensating threads have waited for a
+    ///   second, no other compensating thread is available, and there are tasks that have not
+    ///   begun. The task still runs if anything lets it.
     pub fn wait(self) -> T {
         let packet = &self.packet;
         if !self.is_done() {
@@ -253,14 +246,14 @@ impl<T: Send + 'static> Handle<T> {
 }
 
 impl<T> Handle<T> {
-    /// True when the task has ended.
+    /// Returns true if the task has ended.
     pub fn is_done(&self) -> bool {
         // ORDERING(T2): Acquire, what the task wrote.
         self.packet.done.load(Acquire)
     }
 }
 
-/// Counts a call for a blocking thread from its making to the end of all that it drops.
+/// Counts a call for a blocking thread as unfinished until everything that it owns is dropped.
 struct EndCall(Arc<Shared>);
 
 impl EndCall {

@@ -1,4 +1,5 @@
-//! Scopes: tasks that may borrow, and that have all ended when the scope ends.
+//! Scopes: tasks that may borrow from the stack of the caller. All of them have ended when the scope
+//! ends.
 //!
 //! # Memory ordering
 //! | label | release side                       | acquire side             | what it publishes    |
@@ -12,17 +13,18 @@ use std::sync::Arc;
 
 use raddle_sync::prim::{Acquire, AtomicUsize, Mutex, Relaxed, Release};
 
-use super::{Task, TaskCell};
-use crate::fork::{current_worker, with_worker};
-use crate::worker::{Helping, Lends, Shared, Worker};
+use crate::panics::discard;
+use crate::runtime::default_runtime;
+use crate::task::{Task, TaskCell};
+use crate::worker::{Helping, Lends, Shared, Worker, current_worker, with_worker};
 
-/// A place to spawn tasks from that may borrow what outlives the scope. Made by [`scope`].
+/// A scope in which tasks can be spawned that borrow from outside the scope. Made by [`scope`].
 #[derive(Debug)]
 pub struct Scope<'scope, 'env: 'scope> {
     frame: &'static TaskCell,
     shared: Arc<Shared>,
     owner: usize,
-    /// Tasks that have not ended, plus one for the scope's own closure.
+    /// The number of tasks that have not ended, plus one for the scope's own closure.
     pending: AtomicUsize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     scope: PhantomData<&'scope mut &'scope ()>,
@@ -31,11 +33,12 @@ pub struct Scope<'scope, 'env: 'scope> {
 
 /// Calls `body` with a scope, waits for all tasks spawned there, and returns what `body` returned.
 ///
-/// On a thread that is no worker the whole moves to the default runtime. While it waits, the worker runs only tasks
-/// of this scope and what is below them.
+/// On a thread that is no worker, the call moves to the default runtime. While it waits, the worker
+/// runs only tasks of this scope and tasks below them.
 ///
 /// # Panics
-/// With the panic of `body`, else with the first panic of a task; in both cases after all tasks have ended.
+/// With the panic of `body`, otherwise with the first panic of a task; in both cases after all tasks
+/// have ended.
 ///
 /// # Examples
 /// ```
@@ -54,11 +57,11 @@ where
 {
     match current_worker() {
         Some(worker) => scope_in(worker, body),
-        None => crate::global::default_runtime().scope(body),
+        None => default_runtime().scope(body),
     }
 }
 
-/// As [`scope`], on a given worker: the one that this thread is.
+/// As [`scope`], on `worker`, which is the current thread.
 pub(crate) fn scope_in<'env, F, R>(worker: &Worker, body: F) -> R
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
@@ -83,7 +86,7 @@ where
         lends: Lends::Late,
         gives_up: None,
     };
-    // ORDERING(S1): Acquire, what the tasks wrote is seen by what follows the scope.
+    // ORDERING(S1): Acquire; code after the scope sees what the tasks wrote.
     worker.wait_until(helping, || None, || scope.pending.load(Acquire) == 0);
     worker.give_back(frame);
     let panic = scope
@@ -94,27 +97,30 @@ where
     match (result, panic) {
         (Ok(result), None) => result,
         (Err(panic), other) => {
-            // Not while unwinding: its own destructor may panic, and a second panic would end the process.
-            super::discard(other);
+            // Dropped before unwinding: its destructor may panic, and a second panic would end the
+            // process.
+            discard(other);
             resume_unwind(panic)
         }
         (Ok(result), Some(panic)) => {
-            super::discard(result);
+            discard(result);
             resume_unwind(panic)
         }
     }
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
-    /// Puts a task into the pool, to be run by some worker before the scope ends.
+    /// Puts a task into the pool. Some worker runs it before the scope ends.
     ///
-    /// May be called from tasks of the scope too, and from any thread that can reach the scope. Cost: a task cell, the
-    /// pool's put, and a fence; closures over 80 bytes also cost an allocation.
+    /// May also be called from tasks of the scope, and from any thread that can reach the scope.
+    /// Cost: a task cell, the pool's put, and a fence; a closure of more than 80 bytes also costs an
+    /// allocation.
     pub fn spawn<F>(&'scope self, task: F)
     where
         F: FnOnce() + Send + 'scope,
     {
-        // Relaxed: the caller holds the scope open; the count reaches nobody before the task does.
+        // Relaxed: the caller keeps the scope open, and no thread needs the count before it gets the
+        // task.
         self.pending.fetch_add(1, Relaxed);
         let closure = move || {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(task)) {
@@ -123,8 +129,10 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             self.finish_one();
         };
         let put = |cell: &'static TaskCell| {
-            // SAFETY: `scope_in` does not return before `pending` is zero, and `'scope` lasts until it returns.
-            unsafe { cell.make_closure(Some(self.frame), self.shared.memory.closures(), closure) };
+            let closures = self.shared.memory.closures();
+            // SAFETY: `scope_in` does not return before `pending` is zero, and `'scope` lasts until
+            // it returns.
+            unsafe { cell.make_closure(Some(self.frame), closures, closure) };
             Task::new(cell)
         };
         with_worker(|worker| match worker {
@@ -145,17 +153,19 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             *first = Some(panic);
         } else {
             drop(first);
-            super::discard(panic);
+            discard(panic);
         }
     }
 
-    /// One task, or the scope's own closure, has ended. The scope may be gone when this returns.
+    /// Counts the end of a task or of the scope's own closure. The scope may be gone when this
+    /// returns.
     fn finish_one(&self) {
         let owner = self.owner;
-        // ORDERING(S1): Release, what the task wrote; the changes of the count are one release sequence, so that who sees
-        // the last one sees what all wrote.
+        // ORDERING(S1): Release, what the task wrote. The changes of the count are one release
+        // sequence, so a thread that sees the last one sees what all tasks wrote.
         if self.pending.fetch_sub(1, Release) == 1 {
-            // Tasks of a scope run on workers of its runtime; in a process that a worker has forked there is none, and none waits.
+            // Tasks of a scope run on workers of its runtime. In a child process of fork(2) there is
+            // no worker, and none waits.
             if let Some(worker) = current_worker() {
                 let _ = worker.shared().idle.cell(owner).notify();
             }

@@ -8,8 +8,8 @@ use raddle_topology::{
 };
 
 use crate::Runtime;
-use crate::config::Builder;
-use crate::config::place::Claiming;
+use crate::placing::{Claiming, Decide};
+use crate::runtime::Builder;
 
 /// Two workers change places once the first has sent the second more than a hundred messages, if they stand in order.
 fn swap(
@@ -37,7 +37,7 @@ fn swap(
     Decision::weigh(steps, 1e12, 1e3, observed)
 }
 
-fn start(name: &str, decide: super::Decide, is_never_alike: bool) -> Runtime {
+fn start(name: &str, decide: Decide, is_never_alike: bool) -> Runtime {
     let group = format!("raddle-test-{}-{name}", std::process::id());
     let mut settled = Builder::new()
         .workers(2)

@@ -1,4 +1,5 @@
-//! A thread that waits for what others bring about: a worker in its own way, any other thread in a wait cell of its own.
+//! A thread that waits for an event that other threads bring about. A worker helps while it waits;
+//! any other thread waits in a wait cell of its own.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -8,20 +9,19 @@ use std::time::Duration;
 use raddle_sync::prim::{LIGHT, spin_loop, thread_local};
 use raddle_sync::wait::{SpinBudget, WaitCell};
 
-use super::TaskCell;
+use super::{Helping, Lends, Shared, StandsStill, current_worker};
 use crate::blocking;
 use crate::clock::Instant;
-use crate::fork::current_worker;
-use crate::worker::{Helping, Lends, Shared, StandsStill};
+use crate::task::TaskCell;
 
 thread_local! {
-    /// Where a thread that is no worker waits.
+    /// The wait cell of a thread that is no worker.
     static OUTSIDE: Arc<Outside> = Arc::default();
-    /// How long it spins before it sleeps.
+    /// What this thread has learnt about how long to spin before it sleeps.
     static BUDGET: RefCell<SpinBudget> = RefCell::default();
 }
 
-/// Looks for what is waited for between two readings of the clock.
+/// The number of times that the condition is checked between two readings of the clock.
 const LOOKS_PER_CLOCK: u32 = if LIGHT { 1 } else { 32 };
 
 /// A thread that is no worker.
@@ -38,9 +38,10 @@ impl Wake for Outside {
     }
 }
 
-/// The thread that waits for something, as the one who brings it about needs to know it.
+/// A handle to a thread that waits, for the thread that notifies it.
 ///
-/// For those who build a model on the runtime: programs wait for a [`Handle`](crate::Handle).
+/// For libraries that build a programming model on the runtime: programs wait for a
+/// [`Handle`](crate::Handle).
 ///
 /// # Examples
 /// ```
@@ -58,10 +59,10 @@ impl Wake for Outside {
 /// # Ok::<(), raddle_runtime::BuildError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Waiter(Who);
+pub struct Waiter(Thread);
 
 #[derive(Clone, Debug)]
-enum Who {
+enum Thread {
     /// A worker, by its runtime and index.
     Worker(Arc<Shared>, usize),
     /// Any other thread.
@@ -79,53 +80,57 @@ impl Wake for Waiter {
 }
 
 impl Waiter {
-    /// The current thread. A thread that is just ending has lost its own wait cell, and gets a fresh one.
+    /// Returns the current thread. A thread that is just ending has lost its own wait cell and gets
+    /// a new one.
     pub fn current() -> Self {
         Self(match current_worker() {
-            Some(worker) => Who::Worker(Arc::clone(worker.shared()), worker.index()),
-            None => Who::Outside(OUTSIDE.try_with(Arc::clone).unwrap_or_default()),
+            Some(worker) => Thread::Worker(Arc::clone(worker.shared()), worker.index()),
+            None => Thread::Outside(OUTSIDE.try_with(Arc::clone).unwrap_or_default()),
         })
     }
 
-    /// Makes the waiting thread look again; one notification that comes before the wait is kept.
+    /// Makes the waiting thread check its condition again. One notification that comes before the
+    /// wait is kept.
     pub fn notify(&self) {
         let _ = match &self.0 {
-            Who::Worker(shared, index) => shared.idle.cell(*index).notify(),
-            Who::Outside(outside) => outside.0.notify(),
+            Thread::Worker(shared, index) => shared.idle.cell(*index).notify(),
+            Thread::Outside(outside) => outside.0.notify(),
         };
     }
 
-    /// A waker that does the same. Cost: for a worker, an allocation.
+    /// Returns a waker that notifies this thread. Cost: for a worker, an allocation.
     pub fn waker(&self) -> Waker {
         match &self.0 {
-            Who::Worker(..) => Waker::from(Arc::new(self.clone())),
-            Who::Outside(outside) => Waker::from(Arc::clone(outside)),
+            Thread::Worker(..) => Waker::from(Arc::new(self.clone())),
+            Thread::Outside(outside) => Waker::from(Arc::clone(outside)),
         }
     }
 
-    /// Waits on this thread, which the waiter is, until `done`, of which it hears only when it has asked.
+    /// Waits on the current thread, which must be the waiter's, until `done` returns true. The
+    /// notification has to be requested with `ask`.
     ///
-    /// First it looks for it as long as the gaps of this thread's waits make that pay, and not at all without `may_spin`; then `ask` leaves
-    /// word with whoever makes it true, who then notifies the waiter or its [waker](Self::waker).
+    /// With `may_spin`, the thread first checks `done` for as long as the durations of its former
+    /// waits make that pay. Then `ask` registers the waiter or its [waker](Self::waker) with the
+    /// thread that will make `done` true.
     ///
     /// # Panics
-    /// On another thread: the one that the waiter stands for would lose its notifications to this one.
+    /// On another thread: it would take the notifications of the waiter's thread.
     pub fn wait_asking(&self, may_spin: bool, done: impl Fn() -> bool, ask: impl FnOnce(&Self)) {
         self.expect_here();
         let start = Instant::now();
         let budget = match &self.0 {
-            Who::Worker(..) => {
+            Thread::Worker(..) => {
                 current_worker().map_or(Duration::ZERO, |worker| worker.spin_limit())
             }
-            Who::Outside(_) => own_budget().spin(),
+            Thread::Outside(_) => own_budget().spin(),
         };
         if may_spin && spins_until(start, budget, &done) {
             return;
         }
         ask(self);
         match &self.0 {
-            Who::Worker(..) => self.wait_below(None, None, done),
-            Who::Outside(outside) => {
+            Thread::Worker(..) => self.wait_below(None, None, done),
+            Thread::Outside(outside) => {
                 let _lent = blocking::lend();
                 while !done() {
                     outside.0.wait(Duration::ZERO);
@@ -137,7 +142,8 @@ impl Waiter {
         }
     }
 
-    /// Waits on this thread, which the waiter is, until `done`; whoever makes it true notifies the waiter after it.
+    /// Waits on the current thread, which must be the waiter's, until `done` returns true. The thread
+    /// that makes it true notifies the waiter afterwards.
     ///
     /// A worker lends its place before it sleeps, as in [`Handle::wait`](crate::Handle::wait).
     ///
@@ -147,10 +153,10 @@ impl Waiter {
         self.wait_below(None, None, done);
     }
 
-    /// As [`wait_until`](Self::wait_until); a worker runs what lies below `frame`.
+    /// As [`wait_until`](Self::wait_until); a worker runs tasks below `frame`.
     ///
-    /// If the runtime stands still, the wait sets `gives_up` and ends. Without `gives_up` it goes
-    /// on.
+    /// If the runtime stands still, the wait sets `gives_up` and ends. Without `gives_up` it
+    /// continues.
     pub(crate) fn wait_below(
         &self,
         frame: Option<&'static TaskCell>,
@@ -158,7 +164,7 @@ impl Waiter {
         done: impl Fn() -> bool,
     ) {
         self.expect_here();
-        if let Who::Outside(outside) = &self.0 {
+        if let Thread::Outside(outside) = &self.0 {
             if done() {
                 return;
             }
@@ -173,7 +179,7 @@ impl Waiter {
             return;
         }
         let worker = current_worker().expect("checked above");
-        // A frame of its own, below which there is nothing, where the caller has none.
+        // Without a frame of the caller, an empty one is used, below which there are no tasks.
         let empty = worker.take_cell();
         empty.make_frame(worker.frame());
         let frame = frame.unwrap_or(empty);
@@ -193,23 +199,24 @@ impl Waiter {
 
 impl Waiter {
     /// # Panics
-    /// When the waiter stands for another thread than this one.
+    /// If the waiter belongs to another thread.
     #[track_caller]
     fn expect_here(&self) {
         let is_here = match &self.0 {
-            Who::Worker(shared, index) => current_worker().is_some_and(|worker| {
+            Thread::Worker(shared, index) => current_worker().is_some_and(|worker| {
                 worker.index() == *index && Arc::ptr_eq(worker.shared(), shared)
             }),
-            // A thread that is just ending has lost its own cell, and waits in a fresh one.
-            Who::Outside(outside) => OUTSIDE
+            // A thread that is just ending has lost its own cell and waits in a new one.
+            Thread::Outside(outside) => OUTSIDE
                 .try_with(|own| Arc::ptr_eq(own, outside))
                 .unwrap_or(true),
         };
-        assert!(is_here, "a waiter waits on the thread that it stands for");
+        assert!(is_here, "a waiter waits on the thread that made it");
     }
 }
 
-/// What this thread, which is no worker, has learnt of its waits; nothing where it is just ending.
+/// Returns what the current thread, which is no worker, has learnt from its waits. A thread that is
+/// just ending starts anew.
 fn own_budget() -> SpinBudget {
     BUDGET
         .try_with(|budget| budget.borrow().clone())
@@ -221,7 +228,7 @@ fn keep_budget(learnt: SpinBudget) {
     let _ = BUDGET.try_with(|budget| *budget.borrow_mut() = learnt);
 }
 
-/// Looks until `done`, or until `budget` is over; true when it was done.
+/// Checks `done` until it returns true or `budget` is over. Returns true if it was done.
 fn spins_until(start: Instant, budget: Duration, done: &impl Fn() -> bool) -> bool {
     loop {
         for _ in 0..LOOKS_PER_CLOCK {

@@ -1,4 +1,4 @@
-//! A call that enters a runtime from outside and that the caller waits for.
+//! Runs a call of a thread outside a runtime on one of its workers, and waits for it.
 //!
 //! # Memory ordering
 //! | label | release side                     | acquire side                       | what it publishes                        |
@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use raddle_sync::prim::{Acquire, AtomicBool, Release, UnsafeCell};
 
-use super::{Task, Waiter};
-use crate::worker::Shared;
+use crate::task::Task;
+use crate::worker::{Shared, Waiter};
 
-/// Runs `call` on some worker of `shared` and waits for it.
+/// Runs `call` on some worker of `shared`, and returns its result.
 ///
 /// # Panics
-/// With the panic of `call`, and in a process that is not that of the workers.
+/// With the panic of `call`; in a process in which the workers do not exist.
 pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R + Send) -> R {
     shared.origin.expect_here();
     let waiter = Waiter::current();
@@ -29,7 +29,7 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
         slot.finish(result, &waiter);
     };
     let cell = shared.memory.take_outside();
-    // SAFETY: we wait below until the closure has said that it is done, and unwind nowhere before.
+    // SAFETY: we wait below until the closure has stored `done`, and do not unwind before.
     unsafe { cell.make_closure(None, shared.memory.closures(), closure) };
     shared.put_outside(Task::new(cell));
     // ORDERING(T1): Acquire, to read the result.
@@ -44,7 +44,7 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
     }
 }
 
-/// Where the result of a call appears; on the caller's stack.
+/// The slot for the result of a call, on the caller's stack.
 struct RootSlot<R> {
     result: UnsafeCell<Option<std::thread::Result<R>>>,
     done: AtomicBool,
@@ -55,7 +55,7 @@ unsafe impl<R: Send> Sync for RootSlot<R> {}
 
 impl<R> RootSlot<R> {
     fn finish(&self, result: std::thread::Result<R>, waiter: &Waiter) {
-        // The slot and the waiter lie on the caller's stack, which may be gone once `done` is true.
+        // The slot and the waiter are on the caller's stack, which may be gone once `done` is true.
         let waiter = waiter.clone();
         // SAFETY: the waiter reads only after `done`.
         self.result

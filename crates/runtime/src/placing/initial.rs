@@ -1,30 +1,30 @@
-//! Where workers begin: the rule, who else is on the machine, and the claims.
+//! The initial plan: the CPU of each worker when a runtime starts, and the claims on those CPUs.
 
 use raddle_topology::{
     Affinity, Claim, ClaimError, Claims, Others, Plan, PlanEntry, PlanError, Topology, plan_beside,
     relocate,
 };
 
-use crate::placing::Decide;
+use super::Decide;
 
-/// Where the workers of a runtime shall begin.
+/// The initial placement of the workers of a runtime.
 #[derive(Debug)]
 pub(crate) struct Placed {
     pub(crate) plan: Plan,
     pub(crate) affinity: Affinity,
-    /// None in models, which have no machine.
+    /// `None` in models, which have no machine.
     pub(crate) topology: Option<&'static Topology>,
     pub(crate) claims: Claims,
     /// The claims on the CPUs of the plan.
     pub(crate) held: Vec<Claim>,
-    /// What moves workers later.
+    /// The function that decides on moves later.
     pub(crate) decide: Decide,
-    /// Tests let workers move where nothing can be gained by it.
+    /// Set in tests, to let workers move where nothing can be gained by it.
     pub(crate) is_never_alike: bool,
 }
 
 impl Placed {
-    /// Workers that are bound nowhere, on a machine that is not asked.
+    /// Returns a placement in which no worker is bound, without reading the machine.
     pub(crate) fn nowhere(worker_count: usize) -> Self {
         let entries = (0..worker_count).map(|worker_index| PlanEntry {
             worker_index,
@@ -46,20 +46,22 @@ impl Placed {
     }
 }
 
-/// Whether a plan is only to be shown.
+/// Says whether the CPUs of a plan are claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claiming {
-    /// Claims nothing.
+    /// No CPU is claimed: the plan is only shown.
     Look,
-    /// Claims every CPU of the plan.
+    /// Every CPU of the plan is claimed.
     Claim,
 }
 
-/// Plans beside others, and claims what was planned.
+/// Plans around the workers of other processes, and claims the planned CPUs.
 ///
-/// By [`Affinity::Auto`], whoever claims one of its CPUs in between has it, and the plan is made anew without it: each turn leaves a CPU
-/// out, so there are at most as many turns as CPUs. Other rules are obeyed, and claim what is free; `before` workers of other processes have the first places by these.
-pub(super) fn place(
+/// With [`Affinity::Auto`], another process that claims one of the CPUs in between keeps it, and the
+/// plan is made again without that CPU. Each turn excludes one CPU, so there are at most as many
+/// turns as CPUs. Other rules are obeyed as given, and claim only free CPUs; with these rules,
+/// `before` workers of other processes have the first places.
+pub(crate) fn place(
     topology: &'static Topology,
     affinity: Affinity,
     worker_count: usize,
@@ -79,6 +81,7 @@ pub(super) fn place(
         if claiming == Claiming::Look {
             break plan;
         }
+        // Keep the claims that this plan still needs, and claim its other CPUs.
         held.retain(|claim| plan.cpus().any(|cpu| cpu == claim.cpu()));
         match claim_all(&plan, &claims, &mut held, &affinity) {
             Ok(()) => break plan,
@@ -102,7 +105,8 @@ pub(super) fn place(
     })
 }
 
-/// Adds claims on the plan's CPUs to `held`. Where the rule was asked for, those of others are passed over.
+/// Adds claims on the CPUs of `plan` to `held`. With a rule other than [`Affinity::Auto`], CPUs that
+/// other processes have claimed are skipped.
 fn claim_all(
     plan: &Plan,
     claims: &Claims,

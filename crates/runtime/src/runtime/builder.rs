@@ -1,81 +1,44 @@
-//! The builder of runtimes.
+//! The builder of runtimes: takes each setting from the program, the environment or the default.
 
 use std::any::Any;
-use std::env;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use raddle_topology::{Affinity, Claims, Plan, PlanError, Topology};
 
-use super::place::{Claiming, Placed, place};
-use super::{BuildError, IdlePolicy, SeedPolicy, TaskMemory};
+use super::Runtime;
+use super::default::set_default;
+use crate::config::{BuildError, IdlePolicy, Setting, Settings, TaskMemory, from_environment};
 use crate::mailbox::MailboxKind;
 use crate::network::Network;
-use crate::pool::{BlockShape, PoolKind, Setup, VictimOrder};
-use crate::runtime::Runtime;
-use crate::task::{OnPanic, discard};
-use crate::worker::{SUBSTITUTES_MAX, WorkerThreads};
+use crate::placing::{Claiming, Placed, place};
+use crate::pool::{BlockShape, PoolKind, Setup};
+use crate::threads::{Handlers, WorkerThreads};
+use crate::worker::COMPENSATING_MAX;
 
-/// The largest number of workers of a runtime: more are a mistake.
+/// The largest number of workers of a runtime. A larger number is taken for a mistake.
 pub const WORKER_COUNT_MAX: usize = 1 << 12;
 const AFFINITIES: &str = "auto, none, compact, scatter or a list of CPUs";
 
-type OnThread = Arc<dyn Fn(usize) + Send + Sync>;
-
-/// What a runtime calls on its threads; see [`Builder`].
-#[derive(Clone, Default)]
-pub(crate) struct Handlers {
-    pub(crate) start: Option<OnThread>,
-    pub(crate) exit: Option<OnThread>,
-    pub(crate) panic: Option<OnPanic>,
-}
-
-impl Handlers {
-    /// Calls the start handler; its panic stays its own.
-    pub(crate) fn call_start(&self, worker_index: usize) {
-        call(self.start.as_deref(), worker_index);
-    }
-
-    /// Calls the exit handler; its panic stays its own.
-    pub(crate) fn call_exit(&self, worker_index: usize) {
-        call(self.exit.as_deref(), worker_index);
-    }
-}
-
-fn call(handler: Option<&(dyn Fn(usize) + Send + Sync)>, worker_index: usize) {
-    if let Some(handler) = handler {
-        discard(catch_unwind(AssertUnwindSafe(|| handler(worker_index))));
-    }
-}
-
-impl fmt::Debug for Handlers {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Handlers")
-            .field("start", &self.start.is_some())
-            .field("exit", &self.exit.is_some())
-            .field("panic", &self.panic.is_some())
-            .finish()
-    }
-}
-
-/// How a runtime shall be: workers, places, pool, idling, threads.
+/// The settings of a new runtime: workers, placement, pool, idling, threads.
 ///
-/// What is not set is taken from the environment (`RADDLE_WORKERS`, `RADDLE_AFFINITY`, `RADDLE_POOL`,
-/// `RADDLE_BLOCKS`, `RADDLE_VICTIMS`, `RADDLE_IDLE`, `RADDLE_TASK_MEMORY`, `RADDLE_MAILBOX`, `RADDLE_SEEDS`,
-/// `RADDLE_CLAIMS`), and what is not there either is chosen: a worker per CPU that the process may use, each bound to a CPU that
-/// nobody else has ([`Affinity::Auto`]), the pool that chooses itself, adaptive idling.
+/// A setting that the program does not make is taken from the environment (`RADDLE_WORKERS`,
+/// `RADDLE_AFFINITY`, `RADDLE_POOL`, `RADDLE_BLOCKS`, `RADDLE_IDLE`, `RADDLE_TASK_MEMORY`,
+/// `RADDLE_MAILBOX`, `RADDLE_CLAIMS`). Without a variable the default is used: one worker per CPU
+/// that the process may use, each bound to a CPU that no other process has claimed
+/// ([`Affinity::Auto`]), the pool that adapts itself, adaptive idling.
 ///
 /// # Variables of other runtimes
-/// `RAYON_NUM_THREADS` and `OMP_NUM_THREADS` are not read, neither as the number of workers nor as its upper bound. They speak to
-/// other thread pools in the same process, and their value often says nothing of this runtime: batch systems, launchers of
-/// processes and package managers set `OMP_NUM_THREADS=1` so that libraries for linear algebra start no threads below a program
-/// that is parallel already. Here that would make the program sequential without a word. What such a variable is to protect
-/// is respected anyway: the default is a worker per CPU that the process may use, by its CPU mask and the limits of its control group. Set
-/// `RADDLE_WORKERS` for another number. [`unknown_variables`](crate::unknown_variables) finds misspelt names.
+/// `RAYON_NUM_THREADS` and `OMP_NUM_THREADS` are not read, neither as the number of workers nor as
+/// its upper bound. They are meant for other thread pools in the same process, and their values often
+/// say nothing about this runtime: batch systems, process launchers and package managers set
+/// `OMP_NUM_THREADS=1` so that libraries for linear algebra start no threads below a program that is
+/// parallel already. Obeying it would silently make the program sequential. The limit that such a
+/// variable protects is respected anyway: the default is one worker per CPU that the process may use,
+/// according to its CPU mask and the limits of its control group. Set `RADDLE_WORKERS` for another
+/// number. [`unknown_variables`](crate::unknown_variables) finds misspelt names.
 ///
 /// # Examples
 /// ```
@@ -89,26 +52,25 @@ impl fmt::Debug for Handlers {
 #[must_use = "a builder builds nothing until `build` is called"]
 pub struct Builder {
     worker_count: Option<usize>,
-    /// So many processes share the machine.
+    /// The number of processes of the program that share the machine.
     processes: Option<NonZeroUsize>,
-    /// And this one is that of them.
+    /// The index of this process among them.
     process_index: usize,
     affinity: Option<Affinity>,
     claims: Option<Claims>,
     pool: Option<PoolKind>,
     blocks: Option<BlockShape>,
-    victims: Option<VictimOrder>,
     idle: Option<IdlePolicy>,
     task_memory: Option<TaskMemory>,
     mailbox: Option<MailboxKind>,
-    seeds: Option<SeedPolicy>,
+    settings: Settings,
     thread_name: Option<String>,
     stack_bytes: Option<usize>,
     handlers: Handlers,
     network: Option<Arc<dyn Network>>,
 }
 
-/// A builder with everything decided.
+/// The settings of a new runtime, all decided.
 #[derive(Debug)]
 pub(crate) struct Settled {
     pub(crate) placed: Placed,
@@ -117,14 +79,14 @@ pub(crate) struct Settled {
     pub(crate) idle: IdlePolicy,
     pub(crate) task_memory: TaskMemory,
     pub(crate) mailbox: MailboxKind,
-    pub(crate) seeds: SeedPolicy,
-    pub(crate) crowded: bool,
+    pub(crate) settings: Settings,
+    pub(crate) oversubscribed: bool,
     pub(crate) threads: WorkerThreads,
     pub(crate) network: Option<Arc<dyn Network>>,
 }
 
 impl Builder {
-    /// A builder that leaves everything to the environment and the defaults.
+    /// Creates a builder that leaves everything to the environment and the defaults.
     pub fn new() -> Self {
         Self::default()
     }
@@ -135,27 +97,31 @@ impl Builder {
         self
     }
 
-    /// Says that so many processes of one program share the machine, of which this is one: where no number of workers is set, it is this one's share
-    /// of the CPUs, and 1 at least.
+    /// Sets the number of processes of this program that share the machine. Without a number of
+    /// workers, this process gets its share of the CPUs, and at least 1 worker.
     pub fn processes(mut self, processes: NonZeroUsize) -> Self {
         self.processes = Some(processes);
         self
     }
 
-    /// Says which of the [processes](Self::processes) this is, from 0: by [`Affinity::Compact`], [`Affinity::Scatter`] and a list, those before it have the first
-    /// places, each as many as it has workers.
+    /// Sets the index of this process among the [processes](Self::processes), from 0.
+    ///
+    /// With [`Affinity::Compact`], [`Affinity::Scatter`] and a list of CPUs, the processes before
+    /// this one have the first places, each as many as this process has workers.
     pub fn process_index(mut self, process_index: usize) -> Self {
         self.process_index = process_index;
         self
     }
 
-    /// Sets where workers run: by themselves, not bound, close together, far apart, or on listed CPUs.
+    /// Sets where workers run: chosen by the runtime, unbound, close together, far apart, or on listed
+    /// CPUs.
     pub fn affinity(mut self, affinity: Affinity) -> Self {
         self.affinity = Some(affinity);
         self
     }
 
-    /// Sets the group of processes that see each other's bound workers; all that do not ask for another are in one.
+    /// Sets the group of processes that see each other's bound workers. By default all processes are
+    /// in one group.
     pub fn claims(mut self, claims: Claims) -> Self {
         self.claims = Some(claims);
         self
@@ -173,31 +139,25 @@ impl Builder {
         self
     }
 
-    /// Sets in which order a worker looks through the others for work.
-    pub fn victims(mut self, victims: VictimOrder) -> Self {
-        self.victims = Some(victims);
-        self
-    }
-
     /// Sets what workers do when there is no work.
     pub fn idle(mut self, idle: IdlePolicy) -> Self {
         self.idle = Some(idle);
         self
     }
 
-    /// Sets where the closures of tasks lie.
+    /// Sets where the closures of tasks are stored.
     pub fn task_memory(mut self, task_memory: TaskMemory) -> Self {
         self.task_memory = Some(task_memory);
         self
     }
 
-    /// Sets how new chares that are in no array are spread over the workers.
-    pub fn seeds(mut self, seeds: SeedPolicy) -> Self {
-        self.seeds = Some(seeds);
+    /// Sets a setting of a programming model, such as the seed policy of chares.
+    pub fn setting<S: Setting>(mut self, value: S) -> Self {
+        self.settings.set(value);
         self
     }
 
-    /// Sets what the workers' mailboxes are made of.
+    /// Sets the kind of the workers' mailboxes.
     pub fn mailbox(mut self, mailbox: MailboxKind) -> Self {
         self.mailbox = Some(mailbox);
         self
@@ -211,41 +171,41 @@ impl Builder {
         self
     }
 
-    /// Sets the size of the worker threads' stacks; the standard library's default otherwise.
+    /// Sets the stack size of the worker threads. The default is that of the standard library.
     pub fn stack_bytes(mut self, stack_bytes: usize) -> Self {
         self.stack_bytes = Some(stack_bytes);
         self
     }
 
-    /// Has the workers hear of other nodes.
+    /// Sets the network from which the workers receive messages of other nodes.
     pub fn network(mut self, network: Arc<dyn Network>) -> Self {
         self.network = Some(network);
         self
     }
 
-    /// Sets what every worker thread calls with its index before its first task, as the worker that it is.
+    /// Sets a function that every worker thread calls with its index before its first task.
     ///
-    /// So do substitutes, whose indices lie beyond the number of workers.
+    /// Compensating threads call it as well; their indices are not below the number of workers.
     pub fn on_start(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.handlers.start = Some(Arc::new(call));
         self
     }
 
-    /// Sets what every worker thread calls with its index after its last task.
+    /// Sets a function that every worker thread calls with its index after its last task.
     pub fn on_exit(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.handlers.exit = Some(Arc::new(call));
         self
     }
 
-    /// Sets what is called with the panic of a spawned task for whose handle nobody waits any more.
+    /// Sets a function that gets the panic of a spawned task if no thread waits for its handle.
     ///
-    /// A panic inside the handler itself is dropped.
+    /// A panic of the function itself is discarded.
     pub fn on_panic(mut self, call: impl Fn(Box<dyn Any + Send>) + Send + Sync + 'static) -> Self {
         self.handlers.panic = Some(Arc::new(call));
         self
     }
 
-    /// How many workers there will be.
+    /// Returns the number of workers that the runtime will have.
     ///
     /// # Errors
     /// [`BuildError`]: a bad environment variable, or a number of workers out of range.
@@ -260,7 +220,7 @@ impl Builder {
         }
     }
 
-    /// This process's share of the CPUs.
+    /// Returns this process's share of the CPUs.
     fn share_of(&self, topology: &Topology) -> usize {
         topology.worker_count_default() / self.processes.map_or(1, NonZeroUsize::get)
     }
@@ -268,23 +228,24 @@ impl Builder {
     /// Starts the workers.
     ///
     /// # Errors
-    /// [`BuildError`]: a bad environment variable, a number of workers out of range, CPUs that the process may not use, or
-    /// a system that gives no threads.
+    /// [`BuildError`]: a bad environment variable, a number of workers out of range, CPUs that the
+    /// process may not use, or a system that refuses threads.
+    ///
     /// # Panics
-    /// When a [`Network`] has no room for the workers and their stand-ins.
+    /// If a [`Network`] lacks capacity for the workers and compensating threads.
     pub fn build(self) -> Result<Runtime, BuildError> {
         Runtime::start(self.settle(Claiming::Claim)?)
     }
 
-    /// Starts the default runtime with these settings; to be called before anything uses it.
+    /// Starts the default runtime with these settings. To be called before its first use.
     ///
     /// # Errors
     /// As [`build`](Self::build), and [`BuildError::DefaultIsUp`].
     pub fn build_default(self) -> Result<&'static Runtime, BuildError> {
-        crate::global::set_default(|| self.build())
+        set_default(|| self.build())
     }
 
-    /// Tells where the workers would run, without starting them or claiming CPUs.
+    /// Returns where the workers would run, without starting them or claiming CPUs.
     ///
     /// # Errors
     /// As [`build`](Self::build).
@@ -292,6 +253,7 @@ impl Builder {
         Ok(self.settle(Claiming::Look)?.placed.plan)
     }
 
+    /// Decides all settings.
     pub(crate) fn settle(self, claiming: Claiming) -> Result<Settled, BuildError> {
         let topology = Topology::this_machine()?;
         let (share, worker_count) = (self.share_of(topology), self.worker_count()?);
@@ -305,12 +267,8 @@ impl Builder {
             Some(blocks) => blocks,
             None => from_environment("RADDLE_BLOCKS", BlockShape::EXPECTED)?.unwrap_or_default(),
         };
-        let victims = match self.victims {
-            Some(victims) => victims,
-            None => from_environment("RADDLE_VICTIMS", VictimOrder::EXPECTED)?.unwrap_or_default(),
-        };
-        let pool_setup = pool_setup(topology, &placed.plan, blocks, victims);
-        let crowded = worker_count > share || placed.plan.shares_a_cpu();
+        let pool_setup = Setup::new(worker_count, COMPENSATING_MAX, blocks);
+        let oversubscribed = worker_count > share || placed.plan.shares_a_cpu();
         Ok(Settled {
             placed,
             pool: match self.pool {
@@ -327,17 +285,14 @@ impl Builder {
                 None => from_environment("RADDLE_TASK_MEMORY", TaskMemory::EXPECTED)?
                     .unwrap_or_default(),
             },
-            seeds: match self.seeds {
-                Some(seeds) => seeds,
-                None => from_environment("RADDLE_SEEDS", SeedPolicy::EXPECTED)?.unwrap_or_default(),
-            },
+            settings: self.settings,
             mailbox: match self.mailbox {
                 Some(mailbox) => mailbox,
                 None => {
                     from_environment("RADDLE_MAILBOX", MailboxKind::EXPECTED)?.unwrap_or_default()
                 }
             },
-            crowded,
+            oversubscribed,
             threads: WorkerThreads {
                 name: thread_name,
                 stack_bytes: self.stack_bytes,
@@ -348,7 +303,8 @@ impl Builder {
     }
 }
 
-/// Where the workers shall begin, of which others come before them; a variable that asks for what cannot be is to blame.
+/// Computes the initial placement of `worker_count` workers, with `before` workers of other
+/// processes before them. An error that an environment variable caused names the variable.
 fn settle_place(
     affinity: Option<Affinity>,
     claims: Option<Claims>,
@@ -373,18 +329,6 @@ fn settle_place(
     }
 }
 
-/// What a pool has to know of the workers.
-fn pool_setup(topology: &Topology, plan: &Plan, blocks: BlockShape, victims: VictimOrder) -> Setup {
-    let setup = Setup::new(plan.entries.len(), SUBSTITUTES_MAX, blocks);
-    match victims {
-        VictimOrder::Permuted => setup,
-        VictimOrder::Near => setup.near_first(|worker, victim| {
-            let cpu = |worker_index: usize| plan.entries[worker_index].cpu;
-            topology.distance(cpu(worker)?, cpu(victim)?)
-        }),
-    }
-}
-
 fn in_range(worker_count: usize) -> Result<usize, BuildError> {
     if (1..=WORKER_COUNT_MAX).contains(&worker_count) {
         Ok(worker_count)
@@ -396,9 +340,9 @@ fn in_range(worker_count: usize) -> Result<usize, BuildError> {
     }
 }
 
-/// Reads `RADDLE_WORKERS`. All wrong values have one text, be they no numbers or out of range.
+/// Reads `RADDLE_WORKERS`. All invalid values have the same error text.
 fn worker_count_from_environment() -> Result<Option<usize>, BuildError> {
-    /// A number of workers that is in range.
+    /// A number of workers in the valid range.
     struct WorkerCount(usize);
 
     impl FromStr for WorkerCount {
@@ -415,30 +359,12 @@ fn worker_count_from_environment() -> Result<Option<usize>, BuildError> {
     Ok(count.map(|count| count.0))
 }
 
-/// Says which variable brought a value that is well formed and still does not do.
+/// Adds to an error the environment variable whose well-formed value caused it.
 fn blame<T, E: fmt::Display>(name: &'static str, result: Result<T, E>) -> Result<T, BuildError> {
     result.map_err(|error| BuildError::Environment {
         name,
         reason: error.to_string(),
     })
-}
-
-/// Reads a variable; an unset or empty one is none.
-fn from_environment<T>(name: &'static str, expected: &str) -> Result<Option<T>, BuildError>
-where
-    T: FromStr,
-{
-    let Some(value) = env::var_os(name).filter(|value| !value.is_empty()) else {
-        return Ok(None);
-    };
-    value
-        .to_str()
-        .and_then(|text| text.trim().parse().ok())
-        .map(Some)
-        .ok_or_else(|| BuildError::Environment {
-            name,
-            reason: format!("found {value:?}; expected {expected}"),
-        })
 }
 
 #[cfg(test)]

@@ -1,0 +1,118 @@
+//! Delivery of messages and calls to the workers of a runtime, and what happens to them at its end.
+//!
+//! # The end
+//! Messages that have not run when a runtime ends are dropped. So are calls that are put from
+//! outside when no worker is left to run them. The last worker to end closes the mailboxes and drops
+//! what is in them. A thread that sends later, or at the same time, drops its own message:
+//!
+//! | label | one side                                  | other side                                                     |
+//! |-------|-------------------------------------------|----------------------------------------------------------------|
+//! | E4    | puts a message, light fence, looks at `closed`; or puts a call, fence(SeqCst), looks | the last worker sets `closed`, heavy fence, looks into the mailboxes, and at calls from outside |
+
+use std::mem;
+use std::sync::Arc;
+
+use raddle_sync::prim::heavy_fence;
+
+use super::{Shared, Worker, with_worker};
+use crate::pool::Wanted;
+use crate::task::{Task, TaskList};
+use crate::traffic::message_bytes;
+
+impl Shared {
+    /// Calls `call` with the current worker if it is a worker of this runtime.
+    #[inline]
+    pub(crate) fn with_own<R>(self: &Arc<Self>, call: impl FnOnce(Option<&Worker>) -> R) -> R {
+        with_worker(|worker| call(worker.filter(|worker| Arc::ptr_eq(worker.shared(), self))))
+    }
+
+    /// Wakes worker `worker_index`, to which a message was sent, if it sleeps. Returns true if it
+    /// did.
+    #[inline]
+    pub(super) fn wake_for_message(&self, worker_index: usize) -> bool {
+        let is_woken = self.idle.work_came_for(worker_index);
+        // ORDERING(E4): the fence is in `work_came_for`.
+        self.drop_if_closed();
+        is_woken
+    }
+
+    /// Sends a message from the current thread that runs before all messages that are not urgent.
+    pub(crate) fn send_urgent(
+        self: &Arc<Self>,
+        to: usize,
+        message: impl FnOnce() + Send + 'static,
+    ) {
+        let closures = self.memory.closures();
+        self.with_own(|worker| {
+            let cell = worker.map_or_else(|| self.memory.take_outside(), Worker::take_cell);
+            let bytes = message_bytes(&message);
+            let message = Task::message(cell, closures, message);
+            match worker {
+                Some(worker) => worker.send_urgent(to, message, bytes),
+                None if self.origin.is_other_process() => self.drop_call(message),
+                None => {
+                    self.post.put_urgent(to, message);
+                    self.wake_for_message(to);
+                }
+            }
+        });
+    }
+
+    /// Sends a message of a thread that is no worker.
+    pub(crate) fn send_outside(&self, to: usize, message: Task) {
+        if self.origin.is_other_process() {
+            return self.drop_call(message);
+        }
+        self.post.put_outside(to, message);
+        self.wake_for_message(to);
+    }
+
+    /// Keeps a call of a thread that is no worker.
+    pub(crate) fn put_call_outside(&self, call: Task) {
+        if self.origin.is_other_process() {
+            return self.drop_call(call);
+        }
+        self.put_outside(call);
+    }
+
+    /// Drops what was put after the last worker had ended.
+    #[inline]
+    pub(super) fn drop_if_closed(&self) {
+        // Ordered by the caller's fence (E4).
+        if self.post.is_closed() {
+            self.drop_left();
+        }
+    }
+
+    /// Closes the mailboxes and drops all messages and calls, because no worker is left.
+    #[cold]
+    pub(super) fn close_post(&self) {
+        self.post.close();
+        // ORDERING(E4): closed before the look into the mailboxes and at calls from outside.
+        heavy_fence();
+        self.drop_left();
+    }
+
+    /// Drops a message or a call that no worker will run.
+    fn drop_call(&self, call: Task) {
+        call.drop_message(|cell| self.memory.give_back(cell));
+    }
+
+    #[cold]
+    fn drop_left(&self) {
+        // No thread waits for any of this: otherwise the workers would not have ended.
+        while let Some(call) = self.outside.take_oldest(Wanted::Any) {
+            self.drop_call(call);
+        }
+        let (mut urgent, mut mail) = (TaskList::default(), TaskList::default());
+        for worker_index in 0..self.post.worker_count() {
+            while self.post.has_mail(worker_index) {
+                self.post.receive(worker_index, &mut urgent, &mut mail);
+                mail.append(mem::take(&mut urgent));
+                while let Some(message) = mail.take_first() {
+                    self.drop_call(message);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Moving the workers of a running runtime to other CPUs.
+//!
+//! The thread that moves workers records where each one is wanted ([`Placing`]), and sends an urgent
+//! message to each worker that is elsewhere. Each of them binds itself when it gets to that message.
+//! Two moves in a row are correct: a worker goes where the last one wants it.
+//!
+//! With [`Affinity::Auto`](raddle_topology::Affinity::Auto) the workers move themselves when the
+//! observed traffic makes it pay ([`crate::placing`] says when they look).
+
+use std::sync::Arc;
+
+use raddle_sync::prim::Relaxed;
+use raddle_topology::{CpuId, CpuSet};
+
+use super::{Shared, Worker, current_worker, with_worker};
+use crate::config::MoveError;
+use crate::placing::bind;
+
+impl Shared {
+    /// Moves each worker to its CPU, or unbinds it if it has none. Returns how many workers are told
+    /// to move.
+    ///
+    /// If the runtime `must` have the CPUs to itself and another process has claimed one of them,
+    /// no worker moves.
+    ///
+    /// # Errors
+    /// [`MoveError`]; then no worker moves.
+    pub(crate) fn move_workers(
+        self: &Arc<Self>,
+        rule: &str,
+        cpus: &[Option<CpuId>],
+        must: bool,
+    ) -> Result<usize, MoveError> {
+        if cpus.len() != self.worker_count() {
+            return Err(MoveError::WorkerCount {
+                found: cpus.len(),
+                expected: self.worker_count(),
+            });
+        }
+        let mut is_oversubscribed = self.is_oversubscribed();
+        if let Some(topology) = self.placing.topology() {
+            for &cpu in cpus.iter().flatten() {
+                topology.check_binding(cpu)?;
+            }
+            let distinct: CpuSet = cpus.iter().flatten().copied().collect();
+            let shares_a_cpu = distinct.len() < cpus.iter().flatten().count();
+            is_oversubscribed = shares_a_cpu || cpus.len() > topology.worker_count_default();
+        }
+        let Ok(moved) = self.placing.want(rule, cpus, must) else {
+            return Ok(0);
+        };
+        // Relaxed: a hint for how to wait.
+        self.oversubscribed.store(is_oversubscribed, Relaxed);
+        for &worker_index in &moved {
+            self.send_urgent(worker_index, || {
+                with_worker(|worker| worker.map_or((), Worker::move_to_wanted_cpu));
+            });
+        }
+        Ok(moved.len())
+    }
+}
+
+impl Worker {
+    /// Binds this worker to the CPU where it is wanted. Does nothing on a compensating thread.
+    fn move_to_wanted_cpu(&self) {
+        if !self.is_compensating {
+            self.shared.placing.go(self.index);
+        }
+    }
+
+    /// Binds this compensating thread to the CPU of the worker whose place it takes.
+    pub(super) fn take_place_of(&self, worker_index: usize) {
+        let placing = &self.shared.placing;
+        if let Some(topology) = placing.topology().filter(|_| placing.binds()) {
+            // If the system refuses, the thread runs where it ran before.
+            let _ = bind(topology, placing.present(worker_index));
+        }
+    }
+
+    /// Decides whether workers should move, and moves them. Does nothing if another worker is just
+    /// doing that.
+    #[cold]
+    pub(super) fn look_at_places(&self, age_ns: u64) {
+        let shared = self.shared();
+        shared.placing.look(
+            age_ns,
+            || shared.traffic.flows(),
+            |cpus| shared.move_workers("traffic", cpus, true).unwrap_or(0),
+            || shared.age_ns(),
+        );
+    }
+}
+
+/// Returns true if threads that the current thread starts inherit the binding of a worker.
+pub(crate) fn is_on_bound_worker() -> bool {
+    current_worker().is_some_and(|worker| worker.shared().placing.binds())
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;

@@ -1,0 +1,56 @@
+//! Runs a task: the one place where a worker enters user code from the pool.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::Worker;
+use crate::panics::discard;
+use crate::task::{Kind, Task, TaskCell};
+
+impl Worker {
+    /// Runs `task`, which this worker got from the pool, or frees it if its owner took it back.
+    pub(crate) fn run(&self, task: Task) {
+        let cell = task.cell();
+        match cell.kind() {
+            Kind::Closure => {
+                // The code that made the closure catches the panics of user code in it, except
+                // those of destructors.
+                let run = || {
+                    // SAFETY: it comes from the pool, which hands out every task once.
+                    unsafe { cell.run_closure() };
+                };
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.in_frame(cell, run))) {
+                    discard(panic);
+                }
+                self.give_back(cell);
+                self.tally().tasks.add(1);
+            }
+            Kind::Root => {
+                // SAFETY: as above.
+                let call = unsafe { cell.take_root() };
+                self.give_back(cell);
+                call.run();
+                self.tally().tasks.add(1);
+                // Dropping the call may panic. The task counts as unfinished until after it.
+                discard(call);
+                self.shared().end_root();
+            }
+            Kind::Fork if cell.offer().try_take() => self.run_fork(cell),
+            Kind::Fork | Kind::Frame => self.give_back(cell),
+        }
+    }
+
+    /// Runs a fork whose offer this worker has won, and notifies its owner.
+    fn run_fork(&self, cell: &'static TaskCell) {
+        let (owner, shared) = (cell.owner(), self.shared());
+        cell.set_thief(self.index());
+        // The owner is being stolen from: it is to publish another fork.
+        shared.forks[owner].gates().close();
+        // SAFETY: we won the offer.
+        let job = unsafe { cell.job() };
+        // SAFETY: we won the job, and its join waits for us.
+        self.in_frame(cell, || unsafe { job.run() });
+        self.tally().tasks.add(1);
+        cell.offer().finish();
+        let _ = shared.idle.cell(owner).notify();
+    }
+}
