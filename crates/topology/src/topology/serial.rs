@@ -1,7 +1,7 @@
 //! A topology as JSON.
 //!
 //! ```text
-//! { "source": "this_machine" | "environment" | {"synthetic": TEXT} | {"xml": PATH},
+//! { "source": "this_machine" | {"synthetic": TEXT} | {"xml": PATH},
 //!   "hwloc_version": TEXT, "is_this_machine": BOOL,
 //!   "counts": {"cpus": N, "allowed_cpus": N, "cores": N, "packages": N, "numa_nodes": N},
 //!   "worker_count_default": N,
@@ -45,7 +45,8 @@ struct Counts {
 }
 
 impl Serialize for Topology {
-    /// Writes counts, limits, tables and the tree. The header of this module documents the format.
+    /// Writes counts, limits, tables and the tree. [`format::json`](crate::format::json) documents
+    /// the shape.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         View {
             source: self.source(),
