@@ -80,8 +80,8 @@ impl FromStr for Affinity {
 }
 
 impl fmt::Display for Affinity {
-    /// Writes text that parses to the same affinity. An empty list is written as nothing, which does
-    /// not parse.
+    /// Writes text that parses to the same affinity. An empty list is written as nothing, which
+    /// does not parse.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => formatter.pad("auto"),

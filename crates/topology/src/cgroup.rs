@@ -1,7 +1,7 @@
 //! The CPU time and memory that the control groups of this process allow.
 //!
-//! A container often sees every CPU and all memory of its host, but may use only a part of them: its
-//! quota and its limit.
+//! A container often sees every CPU and all memory of its host, but may use only a part of them:
+//! its quota and its limit.
 //!
 //! A process is in one group of the hierarchy of version 2, and in one group of each hierarchy that
 //! is still mounted as version 1. Both versions may be in use at once. The limits of a group and of
@@ -141,7 +141,7 @@ impl Group {
 /// A line of `/proc/self/mountinfo`: the place where a part of a hierarchy is mounted.
 #[derive(Debug, PartialEq, Eq)]
 struct Mount {
-    /// The group whose folder is the mount point.
+    /// The path of the group that is visible at the mount point.
     hierarchy_root: PathBuf,
     mount_point: PathBuf,
 }
@@ -167,8 +167,8 @@ impl Mount {
 
     /// Lists the folder of the group and the folders above it, up to the mount point.
     ///
-    /// Returns only the mount point if the group is outside the mounted part, which happens inside a
-    /// container.
+    /// Returns only the mount point if the group is outside the mounted part, which happens inside
+    /// a container.
     fn folders_upwards(&self, group: &Path) -> Vec<PathBuf> {
         let below = group
             .strip_prefix(&self.hierarchy_root)

@@ -1,12 +1,12 @@
 //! Claims: a record, visible to all processes of a machine, of the CPUs that have bound workers.
 //!
 //! If two processes both bind workers to the first cores, they share these cores while others are
-//! idle. A plan that considers one process alone cannot avoid this. So a runtime that binds a worker
-//! claims the worker's CPU, and a plan by [`Affinity::Auto`](crate::Affinity::Auto) leaves out the
-//! claimed CPUs.
+//! idle. A plan that considers one process alone cannot avoid this. So a runtime that binds a
+//! worker claims the worker's CPU, and a plan by [`Affinity::Auto`](crate::Affinity::Auto) leaves
+//! out the claimed CPUs.
 //!
 //! # Implementation
-//! A claim is an abstract Unix datagram socket, whose name contains the user and the CPU:
+//! A claim is an abstract Unix datagram socket. Its name contains the user and the CPU:
 //! `raddle/1000/cpu/3`. The socket is shut down for reading, so nothing can be sent to it. Binding
 //! the name makes the claim, and the kernel lets only one process bind it. To check a CPU without
 //! claiming it, a process tries to connect: the connection is refused if the name is not bound.
@@ -19,25 +19,26 @@
 //!
 //! # Requirements
 //! - **A claim does not outlive its process.** The kernel closes the sockets of a process, however
-//!   it ends. The alternatives are worse: lock files would need `flock`, and pid files can be stale.
+//!   it ends. The alternatives are worse: lock files would need `flock`, and pid files can be
+//!   stale.
 //! - **Nothing is left behind.** An abstract name is not in a file system. Files under `/run` or
 //!   `/dev/shm` would remain, and belong to a user.
 //! - **Users do not affect each other.** Names contain the user, and `owner` detects impostors. The
 //!   kernel reports the user of a listening socket, but every check would stay in its queue.
-//! - **No races.** Two processes cannot bind one name. Affinity masks in `/proc`, in contrast, would
-//!   be read before they are set.
+//! - **No races.** Two processes cannot bind one name. Affinity masks in `/proc`, in contrast,
+//!   would be read before they are set.
 //! - **No blocking.** Bind and connect of a datagram socket return at once, after about 2 µs each.
 //!   A lock might have to be waited for.
 //! - **No daemon.** The kernel manages the names.
 //!
 //! # Limits
-//! Names belong to a network namespace. So containers with their own network do not see each other's
-//! claims, and neither files, masks nor signals cross between them. Such containers are separated by
-//! their CPU sets, or share CPUs within their quotas. In a container with a quota, `auto` binds no
-//! worker (see [`Others::sees_all_processes`]). Programs other than Raddle's make no claims. A claim
-//! is advice: a process that has a name without using the CPU merely keeps others from binding
-//! workers there. A child made by `fork` without `exec` keeps the claims of its parent until the
-//! child ends too.
+//! Names belong to a network namespace. So containers with their own network do not see each
+//! other's claims, and neither files, masks nor signals cross between them. Such containers are
+//! separated by their CPU sets, or share CPUs within their quotas. In a container with a quota,
+//! `auto` binds no worker (see [`Others::sees_all_processes`]). Programs other than Raddle's make
+//! no claims. A claim is advice: a process that has a name without using the CPU merely keeps
+//! others from binding workers there. A child made by `fork` without `exec` keeps the claims of its
+//! parent until the child ends too.
 
 mod own;
 #[cfg(target_os = "linux")]
@@ -96,11 +97,11 @@ pub struct Others {
     /// CPUs that this process has already claimed, for other runtimes.
     pub runtimes: CpuSet,
     /// The number of workers that precede these in other processes of the same program. They take
-    /// the first entries of an explicit list, of [`Affinity::Compact`](crate::Affinity::Compact) and
-    /// of [`Affinity::Scatter`](crate::Affinity::Scatter).
+    /// the first entries of an explicit list, of [`Affinity::Compact`](crate::Affinity::Compact)
+    /// and of [`Affinity::Scatter`](crate::Affinity::Scatter).
     pub before: usize,
-    /// True if this process can see all processes of the machine. False in a container, which shares
-    /// CPUs with processes that it cannot see.
+    /// True if this process can see all processes of the machine. False in a container, which
+    /// shares CPUs with processes that it cannot see.
     pub sees_all_processes: bool,
     /// The reason why the claims of other processes are unknown, why claims are not visible to
     /// others, or why some claims are ignored. Usually `None`.
@@ -260,7 +261,7 @@ impl Claims {
         format!("{}/{}", self.group, self.user)
     }
 
-    /// Returns the CPUs whose names were bound by processes of this user.
+    /// Returns the members of `cpus` that processes of this user have claimed.
     ///
     /// The names of all `cpus` must be in use.
     #[cfg(target_os = "linux")]
@@ -357,8 +358,8 @@ fn this_user() -> u32 {
     0
 }
 
-/// Returns true if this process is in the initial PID namespace, which contains all processes of the
-/// machine, or if its namespace is unknown.
+/// Returns true if this process is in the initial PID namespace, which contains all processes of
+/// the machine, or if its namespace is unknown.
 fn sees_all_processes() -> bool {
     fs::read_link("/proc/self/ns/pid").map_or(true, |name| name.as_os_str() == FIRST_PID_NAMESPACE)
 }

@@ -1,7 +1,7 @@
 //! Logical CPUs, identified by their numbers in the operating system, and sets of CPUs.
 //!
-//! A set is a dense bit field, because the numbers on one machine are small and close together. Sets
-//! are printed and parsed in the list format of the Linux kernel, `0-3,8`.
+//! A set is a dense bit field, because the numbers on one machine are small and close together.
+//! Sets are printed and parsed in the list format of the Linux kernel, `0-3,8`.
 //!
 //! # Source
 //! The list format: Linux kernel documentation, "CPU lists in command-line parameters".

@@ -86,7 +86,7 @@ pub enum TopologyError {
     },
 }
 
-/// The error of a thread that could not be bound, or whose binding could not be read.
+/// The error of binding a thread or of reading its binding.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BindError {
@@ -246,8 +246,8 @@ pub enum PlaceError {
     TooFewCpus {
         /// The number of parties.
         parties: usize,
-        /// The number of usable CPUs. It is one per core if the other CPUs of each core are reserved
-        /// for control threads.
+        /// The number of usable CPUs. It is one per core if the other CPUs of each core are
+        /// reserved for control threads.
         cpus: usize,
     },
     /// There are more parties than the exact strategy can handle.

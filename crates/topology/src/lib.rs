@@ -1,9 +1,9 @@
 //! The machine as hwloc sees it: CPUs, caches, NUMA nodes, binding.
 //!
 //! A [`Topology`] is a plain value. It is copied once from what hwloc found (on this machine, in a
-//! synthetic description or in an XML file), and does not refer to hwloc afterwards. The other parts
-//! of the crate build on it: what the process may use ([`Limits`]), how far apart two CPUs are
-//! ([`CpuDistance`]), where workers should run ([`plan()`]), and how to draw the machine
+//! synthetic description or in an XML file), and does not refer to hwloc afterwards. The other
+//! parts of the crate build on it: what the process may use ([`Limits`]), how far apart two CPUs
+//! are ([`CpuDistance`]), where workers should run ([`plan()`]), and how to draw the machine
 //! ([`mod@format`]).
 //!
 //! | module | contents |

@@ -2,9 +2,9 @@
 //!
 //! Synthetic descriptions and XML files are checked before hwloc reads them. hwloc itself reports
 //! every problem as "invalid argument", its XML parser writes to the standard error stream, and a
-//! huge count would keep it busy for hours. After the checks, hwloc loads the topology including the
-//! CPUs that the process may not use, so that a picture can show them. If hwloc cannot be used to
-//! discover this machine, `kernel` reads the machine instead.
+//! huge count would keep it busy for hours. After the checks, hwloc loads the topology including
+//! the CPUs that the process may not use, so that a picture can show them. If hwloc cannot be used
+//! to discover this machine, `kernel` reads the machine instead.
 //!
 //! | module | contents |
 //! |---|---|
@@ -78,12 +78,14 @@ impl Topology {
     /// The machine has no quota and no affinity mask, so every CPU may be used. Threads cannot be
     /// bound to it.
     ///
-    /// A machine may have at most 5120 CPUs and 40,960 objects. For wide and flat machines, the time
-    /// that hwloc needs grows with the cube of the size, and reaches some seconds at these limits.
+    /// A machine may have at most 5120 CPUs and 40,960 objects. For wide and flat machines, the
+    /// time that hwloc needs grows with the cube of the size, and reaches some seconds at these
+    /// limits.
     ///
     /// # Errors
-    /// [`TopologyError::Synthetic`], with the invalid part of the description and the valid choices.
-    /// [`TopologyError::SyntheticRefused`] if hwloc refuses a description that passed the checks.
+    /// [`TopologyError::Synthetic`], with the invalid part of the description and the valid
+    /// choices. [`TopologyError::SyntheticRefused`] if hwloc refuses a description that passed the
+    /// checks.
     ///
     /// # Examples
     /// ```
@@ -264,7 +266,8 @@ fn load_checked(checked: &str) -> Result<hwlocality::Topology, String> {
         .and_then(build)
 }
 
-/// Discovers this machine from the operating system, and queries the CPUs only if that is not enough.
+/// Discovers this machine from the operating system, and queries the CPUs only if that is not
+/// enough.
 ///
 /// To query the CPUs, hwloc binds the calling thread to each of them in turn, and has to wait if
 /// something else runs there. That takes milliseconds on a busy machine. Its benefit is information

@@ -1,13 +1,14 @@
 //! The objects of a machine, as a tree of plain values.
 //!
-//! The tree has the shape of hwloc's. The leaves are processing units. Cores, caches, dies, packages
-//! and groups are above them, and the machine is the root. Memory is not a level of the tree: a NUMA
-//! node, possibly with a memory-side cache in front of it, is a memory child of the object with the
-//! CPUs to which the node is local.
+//! The tree has the shape of hwloc's. The leaves are processing units. Cores, caches, dies,
+//! packages and groups are above them, and the machine is the root. Memory is not a level of the
+//! tree: a NUMA node, possibly with a memory-side cache in front of it, is a memory child of the
+//! object with the CPUs to which the node is local.
 //!
 //! # Source
-//! Broquedis et al.: hwloc, a Generic Framework for Managing Hardware Affinities in HPC Applications.
-//! PDP 2010. Goglin: Managing the Topology of Heterogeneous Cluster Nodes with hwloc. HPCS 2014.
+//! Broquedis et al.: hwloc, a Generic Framework for Managing Hardware Affinities in HPC
+//! Applications. PDP 2010. Goglin: Managing the Topology of Heterogeneous Cluster Nodes with hwloc.
+//! HPCS 2014.
 
 use std::fmt;
 
@@ -154,7 +155,8 @@ impl Object {
             })
     }
 
-    /// Calls `visit` for this object and everything below it, parents first, memory before children.
+    /// Calls `visit` for this object and everything below it, parents first, memory before
+    /// children.
     pub fn for_each<'tree>(&'tree self, visit: &mut impl FnMut(&'tree Self)) {
         visit(self);
         for child in self.memory_children.iter().chain(&self.children) {

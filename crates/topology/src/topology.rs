@@ -76,8 +76,8 @@ pub struct Cpu {
     pub numa_node: Option<usize>,
     /// The position among the hardware threads of the core, from 0.
     pub smt_rank: usize,
-    /// The efficiency rank of the kind of CPU. The kind that uses the least power has rank 0. `None`
-    /// if all CPUs are of one kind.
+    /// The efficiency rank of the kind of CPU. The kind that uses the least power has rank 0.
+    /// `None` if all CPUs are of one kind.
     pub efficiency: Option<usize>,
     /// True if this process may use the CPU.
     pub allowed: bool,
@@ -155,8 +155,8 @@ pub struct Limits {
 /// The distance between two CPUs. Smaller is nearer.
 ///
 /// The tree decides first: CPUs that share a core are nearer than CPUs that share only a cache, and
-/// so on up the tree. If two pairs share objects of the same level, the latencies between their NUMA
-/// nodes decide.
+/// so on up the tree. If two pairs share objects of the same level, the latencies between their
+/// NUMA nodes decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuDistance {
     /// The number of levels from a CPU up to the first object that contains both. 0 from a CPU to
@@ -167,8 +167,8 @@ pub struct CpuDistance {
 }
 
 impl LatencyMatrix {
-    /// Returns the latency from a CPU of node `from` to memory of node `to`, or `None` if the matrix
-    /// does not contain both nodes. Both arguments are logical indexes.
+    /// Returns the latency from a CPU of node `from` to memory of node `to`, or `None` if the
+    /// matrix does not contain both nodes. Both arguments are logical indexes.
     #[must_use]
     pub fn latency(&self, from: usize, to: usize) -> Option<u64> {
         let place = |node| self.nodes.iter().position(|&listed| listed == node);
@@ -254,7 +254,8 @@ impl Topology {
         &self.root
     }
 
-    /// Returns every logical CPU in the order of the tree, so neighbours in the slice share the most.
+    /// Returns every logical CPU in the order of the tree, so neighbours in the slice share the
+    /// most.
     #[must_use]
     pub fn cpus(&self) -> &[Cpu] {
         &self.tables.cpus
@@ -266,7 +267,7 @@ impl Topology {
         self.tables.cpus.len()
     }
 
-    /// Returns the CPU whose number in the operating system is `id`, if it exists.
+    /// Returns the CPU with the number `id` in the operating system, if it exists.
     #[must_use]
     pub fn cpu(&self, id: CpuId) -> Option<&Cpu> {
         self.tables
@@ -297,8 +298,8 @@ impl Topology {
         self.tables.package_count
     }
 
-    /// Returns every cache, lowest level first. Caches of one level and kind are in the order of the
-    /// tree.
+    /// Returns every cache, lowest level first. Caches of one level and kind are in the order of
+    /// the tree.
     #[must_use]
     pub fn caches(&self) -> &[Cache] {
         &self.tables.caches
@@ -312,7 +313,8 @@ impl Topology {
             .filter(move |cache| cache.level == level && cache.kind != CacheKind::Instruction)
     }
 
-    /// Returns every NUMA node in the order of logical indexes. A machine without NUMA has one node.
+    /// Returns every NUMA node in the order of logical indexes. A machine without NUMA has one
+    /// node.
     #[must_use]
     pub fn numa_nodes(&self) -> &[NumaNode] {
         &self.tables.numa_nodes
@@ -350,8 +352,8 @@ impl Topology {
         self.allowed_cpus().count().min(quota).max(1)
     }
 
-    /// Iterates over the hardware threads of the core of `cpu`, including `cpu`, in the order of the
-    /// tree.
+    /// Iterates over the hardware threads of the core of `cpu`, including `cpu`, in the order of
+    /// the tree.
     ///
     /// If cores are unknown, yields only `cpu`. If `cpu` does not exist, yields nothing.
     pub fn smt_siblings(&self, cpu: CpuId) -> impl Iterator<Item = CpuId> + '_ {
@@ -365,7 +367,8 @@ impl Topology {
         self.tables.cpus[siblings].iter().map(|cpu| cpu.id)
     }
 
-    /// Returns the smallest object that contains both CPUs, or `None` if one of them does not exist.
+    /// Returns the smallest object that contains both CPUs, or `None` if one of them does not
+    /// exist.
     #[must_use]
     pub fn common_ancestor(&self, left: CpuId, right: CpuId) -> Option<&Object> {
         let left = self.tables.path(left)?;
@@ -381,8 +384,8 @@ impl Topology {
         Some(object)
     }
 
-    /// Returns the depth of the smallest object that contains both CPUs. It is 0 if only the machine
-    /// contains both.
+    /// Returns the depth of the smallest object that contains both CPUs. It is 0 if only the
+    /// machine contains both.
     #[must_use]
     pub fn common_ancestor_depth(&self, left: CpuId, right: CpuId) -> Option<usize> {
         self.common_ancestor(left, right)?.depth
@@ -390,7 +393,8 @@ impl Topology {
 
     /// Returns the distance between two CPUs, or `None` if one of them does not exist.
     ///
-    /// Cost: proportional to the depth of the tree, plus a lookup in the latencies if they are known.
+    /// Cost: proportional to the depth of the tree, plus a lookup in the latencies if they are
+    /// known.
     #[must_use]
     pub fn distance(&self, left: CpuId, right: CpuId) -> Option<CpuDistance> {
         let ancestor = self.common_ancestor_depth(left, right)?;
@@ -411,8 +415,8 @@ impl Topology {
     /// Lists every other CPU, nearest first, whether this process may use it or not.
     ///
     /// Equally near CPUs are in the order of the tree, starting after `cpu` and wrapping around. So
-    /// the lists of different CPUs start with different neighbours. A CPU that does not exist has no
-    /// neighbours. Takes O(n log n) time for n CPUs.
+    /// the lists of different CPUs start with different neighbours. A CPU that does not exist has
+    /// no neighbours. Takes O(n log n) time for n CPUs.
     #[must_use]
     pub fn neighbours(&self, cpu: CpuId) -> Vec<CpuId> {
         let Some(position) = self.tables.position(cpu) else {

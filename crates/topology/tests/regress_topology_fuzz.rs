@@ -31,8 +31,8 @@ fn version_that_is_no_number_is_refused() {
 
 /// Found by `topology_synthetic`. hwloc leaks the memories in brackets of a description that it
 /// refuses, and many refused descriptions passed the check: levels with and without a kind, two
-/// levels of cores, memories in two places. Now the check refuses every description that hwloc would
-/// refuse.
+/// levels of cores, memories in two places. Now the check refuses every description that hwloc
+/// would refuse.
 #[test]
 fn descriptions_that_hwloc_would_refuse_do_not_reach_it() {
     for description in [

@@ -1,7 +1,7 @@
 //! The CPU quota: the CPU time that the control groups allow the process.
 //!
-//! One worker per CPU of the quota is enough to use it up. The kernel would only throttle additional
-//! workers. Version 2 stores the quota in `cpu.max`, version 1 in `cpu.cfs_quota_us`.
+//! One worker per CPU of the quota is enough to use it up. The kernel would only throttle
+//! additional workers. Version 2 stores the quota in `cpu.max`, version 1 in `cpu.cfs_quota_us`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

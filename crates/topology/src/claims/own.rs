@@ -1,8 +1,8 @@
 //! The claims of this process: current ones, and those that were given back recently.
 //!
 //! A thread that starts another program forks first. Until the child calls `exec`, it has a copy of
-//! every open socket, including the names. So a CPU that is given back in the meantime looks claimed
-//! for about 0.1 ms longer. A check within this process waits for the child, for at most
+//! every open socket, including the names. So a CPU that is given back in the meantime looks
+//! claimed for about 0.1 ms longer. A check within this process waits for the child, for at most
 //! [`PATIENCE`]. A child that never calls `exec` keeps the claims of its parent.
 
 use std::sync::{Mutex, PoisonError};

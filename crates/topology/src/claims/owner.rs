@@ -3,9 +3,9 @@
 //! The kernel lets every process bind every abstract name, and does not report which process has
 //! bound the name of a datagram socket. But `/proc/net/unix` lists the inode of the socket, and the
 //! open files of a process are visible to its user (and to root). So a name belongs to this user if
-//! its socket is open in a process whose user ids are all those of this user. All ids must match: a
-//! program that runs as this user on behalf of another one, by its set-user-ID bit, has the id of
-//! that other user as well, and may have received the socket from it.
+//! its socket is open in a process of this user. All user ids of the process must match. A program
+//! that runs as this user on behalf of another one, by its set-user-ID bit, has the id of that other
+//! user as well, and may have received the socket from it.
 //!
 //! Processes in other namespaces, and their claims, are not visible.
 //!
@@ -21,7 +21,7 @@ use std::path::Path;
 
 use crate::cpu_set::{CpuId, CpuSet};
 
-/// Returns the CPUs whose names are bound by processes of `user`.
+/// Returns the CPUs of the names that processes of `user` have bound.
 ///
 /// `root` is the folder that contains `/proc`: `/`, or a synthetic tree in a test. A process that
 /// ends in the meantime, or does not show its files, counts as having none.

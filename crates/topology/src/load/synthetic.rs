@@ -1,13 +1,13 @@
 //! Parses a synthetic description, and rewrites it for hwloc.
 //!
-//! hwloc itself only reports that a description is wrong, and leaks memory when it does. This parser
-//! names the wrong word. It accepts the descriptions that hwloc accepts: levels `TYPE:COUNT`, bare
-//! counts, attributes in parentheses, and attached memory in brackets. The description for hwloc is
-//! rewritten with full names, sizes in bytes and plain numbers, so that hwloc has no reason to
-//! refuse it.
+//! hwloc itself only reports that a description is wrong, and leaks memory when it does. This
+//! parser names the wrong word. It accepts the descriptions that hwloc accepts: levels
+//! `TYPE:COUNT`, bare counts, attributes in parentheses, and attached memory in brackets. The
+//! description for hwloc is rewritten with full names, sizes in bytes and plain numbers, so that
+//! hwloc has no reason to refuse it.
 //!
-//! The size of the machine is limited too. hwloc compares the sets of every object with those of its
-//! siblings, so its time grows with the cube of the size. It takes some seconds at the limits.
+//! The size of the machine is limited too. hwloc compares the sets of every object with those of
+//! its siblings, so its time grows with the cube of the size. It takes some seconds at the limits.
 //! Without them, 65,536 CPUs side by side would take an hour.
 //!
 //! # Source

@@ -1,8 +1,8 @@
 //! Reads the CPUs, caches and memories of a machine from `/sys`, as Linux shows them.
 //!
-//! The result is text in the XML format of hwloc 1, because this format requires little: the objects
-//! and their CPUs. Everything else is derived from them. The text then passes the same checks as an
-//! XML file.
+//! The result is text in the XML format of hwloc 1, because this format requires little: the
+//! objects and their CPUs. Everything else is derived from them. The text then passes the same
+//! checks as an XML file.
 //!
 //! # Source
 //! Linux kernel documentation: `Documentation/ABI/stable/sysfs-devices-system-cpu` and

@@ -131,7 +131,8 @@ impl Tables {
         }
     }
 
-    /// Fills in the fields that are known only after the descent: NUMA node, efficiency, permission.
+    /// Fills in the fields that are known only after the descent: NUMA node, efficiency,
+    /// permission.
     fn complete_cpus(&mut self, kinds: &[CpuKind], allowed: &CpuSet) {
         // The node with the fewest CPUs is the nearest. Later writes win, so nodes with more CPUs
         // come first, and nodes with equally many CPUs come in descending order.

@@ -2,8 +2,8 @@
 
 use super::Problem;
 
-/// Splits at blanks outside parentheses and brackets, before an opening bracket, and after a closing
-/// bracket or parenthesis. hwloc requires no blank in the latter two places.
+/// Splits at blanks outside parentheses and brackets, before an opening bracket, and after a
+/// closing bracket or parenthesis. hwloc requires no blank in the latter two places.
 pub(super) fn split(description: &str) -> Result<Vec<&str>, Problem> {
     let mut words = Vec::new();
     let mut open: Vec<char> = Vec::new();
