@@ -15,7 +15,7 @@
 //! Only claims of the same user count, because another user must not be able to block CPUs. Any
 //! process can bind any name. So a bound name counts as a claim only if a process of this user has
 //! the socket, which the module `owner` finds out from `/proc`. If another user has bound a name,
-//! the CPU is used regardless, but other processes of this user do not see that claim.
+//! the CPU is used regardless, but other processes of this user cannot see that it is used.
 //!
 //! # Requirements
 //! - **A claim does not outlive its process.** The kernel closes the sockets of a process, however

@@ -47,8 +47,8 @@ proptest! {
         let nearest = |affinity: &Affinity| {
             let plan = plan(&topology, affinity, workers).expect("a plan");
             let cpus: Vec<CpuId> = plan.cpus().collect();
-            let distance = |pair: &[CpuId]| topology.distance(pair[0], pair[1]).expect("both exist");
-            cpus.windows(2).map(distance).min()
+            let distance = |pair: &[CpuId]| topology.distance(pair[0], pair[1]);
+            cpus.windows(2).map(|pair| distance(pair).expect("both exist")).min()
         };
         prop_assert!(nearest(&Affinity::Compact) <= nearest(&Affinity::Scatter));
     }

@@ -4,8 +4,8 @@
 //! bound the name of a datagram socket. But `/proc/net/unix` lists the inode of the socket, and the
 //! open files of a process are visible to its user (and to root). So a name belongs to this user if
 //! its socket is open in a process of this user. All user ids of the process must match. A program
-//! that runs as this user on behalf of another one, by its set-user-ID bit, has the id of that other
-//! user as well, and may have received the socket from it.
+//! that runs as this user on behalf of another one, by its set-user-ID bit, has the id of that
+//! other user as well, and may have received the socket from it.
 //!
 //! Processes in other namespaces, and their claims, are not visible.
 //!
