@@ -46,7 +46,9 @@ fn start(group: &str) -> (Child, BufReader<ChildStdout>, bool) {
     run(Command::new(program).env(GROUP, group))
 }
 
-/// Starts a program as such a child.
+/// Starts a test program that runs [`child_claims_and_waits`] as a child.
+///
+/// Returns the child, its output, and whether its claim succeeded.
 fn run(program: &mut Command) -> (Child, BufReader<ChildStdout>, bool) {
     let mut child = program
         .args(["--exact", "child_claims_and_waits", "--nocapture"])

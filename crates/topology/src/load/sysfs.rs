@@ -60,7 +60,7 @@ pub(super) fn describe(root: &Path) -> Option<String> {
     Some(format!("<topology>\n{text}</topology>\n"))
 }
 
-/// Describes a machine of which only the CPUs are known.
+/// Describes a machine as a plain list of CPUs.
 pub(super) fn plain(cpus: &CpuSet) -> String {
     let mut machine = Part::machine(cpus.clone());
     machine.children.extend(cpus.iter().map(Part::cpu));

@@ -5,7 +5,7 @@ use super::{Cache, Cpu, CpuKind, NumaNode, Positions};
 use crate::cpu_set::{CpuId, CpuSet};
 use crate::object::{Attributes, Object, ObjectKind};
 
-/// The tables in which [`super::Topology`] looks things up.
+/// The lookup tables of a [`super::Topology`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tables {
     /// All CPUs, in the order of the tree.
