@@ -1,4 +1,5 @@
-//! How workers are spread over CPUs, as a person writes it: `auto`, `none`, `compact`, `scatter` or a list of CPUs.
+//! How workers are spread over CPUs, as text: `auto`, `none`, `compact`, `scatter` or a list of
+//! CPUs.
 
 #[cfg(test)]
 mod tests;
@@ -9,10 +10,10 @@ use std::str::FromStr;
 use crate::cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet, number_list};
 use crate::error::ParseAffinityError;
 
-/// The most CPUs that an explicit list may name, counting repetitions.
+/// The maximum number of CPUs in an explicit list, counting repetitions.
 const LIST_LEN_MAX: usize = CPU_NUMBER_LIMIT as usize;
 
-/// How workers are spread over the CPUs that the process may use.
+/// The rule by which workers are spread over the CPUs that the process may use.
 ///
 /// # Examples
 /// ```
@@ -27,31 +28,34 @@ const LIST_LEN_MAX: usize = CPU_NUMBER_LIMIT as usize;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Affinity {
-    /// One worker per core first, near each other, hardware threads beyond the first of a core last; on CPUs that no
-    /// other Raddle process or runtime has bound workers to ([`Claims`](crate::Claims)). No two workers share a
-    /// CPU: those for whom none is left are not bound. Who knows what workers exchange may move them later.
+    /// Workers run near each other, one per core; the other hardware threads of the cores are used
+    /// last. CPUs to which another Raddle process or runtime has bound workers are left out (see
+    /// [`Claims`](crate::Claims)). No two workers share a CPU: if there are too few CPUs, the
+    /// remaining workers are not bound. A component that knows what the workers exchange may move
+    /// them later.
     #[default]
     Auto,
-    /// No worker is bound; the operating system moves them as it likes.
+    /// No worker is bound; the operating system moves the workers freely.
     None,
-    /// Workers fill the machine in the order of its tree, hardware threads of a core first: neighbours
-    /// in number share as much as they can. For few workers that talk a lot.
+    /// Workers fill the machine in the order of its tree, all hardware threads of a core first, so
+    /// workers with neighbouring numbers share as much as possible. Suits few workers that
+    /// communicate a lot.
     Compact,
-    /// Each worker goes as far as possible from those before: over packages first, then NUMA nodes,
-    /// caches, cores; the second hardware thread of a core only when every core has a worker. For
-    /// workers that want cache and bandwidth to themselves.
+    /// Each worker runs as far as possible from the previous ones: workers are spread over packages
+    /// first, then over NUMA nodes, caches and cores. The second hardware thread of a core is used
+    /// only when every core has a worker. Suits workers that need cache and bandwidth of their own.
     Scatter,
-    /// Worker 0 runs on the first CPU of the list, and so on; a CPU may stand there twice.
+    /// Worker 0 runs on the first CPU of the list, and so on. The list may contain a CPU twice.
     Explicit(Vec<CpuId>),
 }
 
 impl FromStr for Affinity {
     type Err = ParseAffinityError;
 
-    /// Reads a name in any case, or a list of CPU numbers and ranges in the order in which workers take them.
+    /// Parses a name in any case, or a list of CPU numbers and ranges in the order of the workers.
     ///
     /// # Errors
-    /// [`ParseAffinityError`], which names the part that is wrong and the choices.
+    /// [`ParseAffinityError`], which names the wrong part and lists the valid choices.
     fn from_str(text: &str) -> Result<Self, ParseAffinityError> {
         let trimmed = text.trim();
         match trimmed.to_ascii_lowercase().as_str() {
@@ -76,7 +80,8 @@ impl FromStr for Affinity {
 }
 
 impl fmt::Display for Affinity {
-    /// Writes what parses to the same affinity; an empty list, which does not parse, as nothing.
+    /// Writes text that parses to the same affinity. An empty list is written as nothing, which
+    /// does not parse.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => formatter.pad("auto"),
@@ -88,7 +93,7 @@ impl fmt::Display for Affinity {
     }
 }
 
-/// Reads `3` or `4-7`, with both ends below the limit and in this order.
+/// Parses `3` or `4-7`. Both ends must be below the limit, and the smaller one comes first.
 fn parse_range(part: &str) -> Option<(u32, u32)> {
     let (first, last) = part.split_once('-').unwrap_or((part, part));
     let (first, last) = (parse_number(first)?, parse_number(last)?);
@@ -101,7 +106,7 @@ fn parse_number(digits: &str) -> Option<u32> {
     (number < CPU_NUMBER_LIMIT).then_some(number)
 }
 
-/// Reads a set as Linux writes it: `0-3,8`, or nothing.
+/// Parses a set in the format of Linux: `0-3,8`, or an empty text.
 pub(crate) fn parse_list(text: &str) -> Option<CpuSet> {
     let text = text.trim();
     let mut set = CpuSet::new();

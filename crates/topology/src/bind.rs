@@ -1,8 +1,9 @@
 //! Binds the calling thread to a CPU, and reads where it runs.
 //!
-//! hwloc answers with success when it is asked to bind to the CPUs of another machine, and does nothing. Here
-//! that is an error, and so is a CPU that the process may not use: the kernel would allow it where only
-//! an affinity mask forbids it, but whoever set that mask meant it.
+//! When hwloc is asked to bind to the CPUs of another machine, it does nothing and returns success.
+//! Here, such a request is an error. Binding to a CPU that the process may not use is an error as
+//! well. The kernel would allow it if only an affinity mask excludes the CPU, but the mask was set
+//! on purpose.
 
 use hwlocality::cpu::binding::CpuBindingFlags;
 use hwlocality::cpu::cpuset::CpuSet as HwlocSet;
@@ -13,11 +14,11 @@ use crate::load::cpus_in;
 use crate::topology::{Binder, Topology};
 
 impl Topology {
-    /// Binds the calling thread to one CPU, until it is bound otherwise.
+    /// Binds the calling thread to one CPU, until its binding is changed again.
     ///
     /// # Errors
     /// [`BindError::NotThisMachine`], [`BindError::UnknownCpu`], [`BindError::NotAllowed`], and
-    /// [`BindError::Refused`] when the operating system says no.
+    /// [`BindError::Refused`] if the operating system refuses.
     ///
     /// # Examples
     /// ```
@@ -35,10 +36,11 @@ impl Topology {
         bind(self.binder_or_error()?, &CpuSet::from_iter([cpu]))
     }
 
-    /// Tells whether threads may be bound to a CPU, without binding any.
+    /// Checks whether threads may be bound to a CPU, without binding any.
     ///
     /// # Errors
-    /// As [`Topology::bind_this_thread`]; whether the operating system refuses is known only when it is asked.
+    /// The errors of [`Topology::bind_this_thread`] except [`BindError::Refused`]: only an attempt
+    /// to bind shows whether the operating system refuses.
     pub fn check_binding(&self, cpu: CpuId) -> Result<(), BindError> {
         self.binder_or_error()?;
         match self.cpu(cpu) {
@@ -57,7 +59,7 @@ impl Topology {
     /// Lets the calling thread run on every CPU that the process may use.
     ///
     /// # Errors
-    /// [`BindError::NotThisMachine`], and [`BindError::Refused`] when the operating system says no.
+    /// [`BindError::NotThisMachine`], and [`BindError::Refused`] if the operating system refuses.
     pub fn unbind_this_thread(&self) -> Result<(), BindError> {
         bind(self.binder_or_error()?, &self.allowed_set())
     }
@@ -78,7 +80,9 @@ impl Topology {
         }
     }
 
-    /// Returns the CPU that the calling thread ran on a moment ago; unless it is bound, it may have moved.
+    /// Returns the CPU that the calling thread ran on last.
+    ///
+    /// A thread that is not bound may have moved since.
     ///
     /// # Errors
     /// As [`Topology::unbind_this_thread`].
@@ -93,7 +97,7 @@ impl Topology {
             Binder::Kernel => kernel::last_cpu(),
         };
         last.ok_or_else(|| BindError::Refused {
-            reason: "it does not tell where the thread runs".to_owned(),
+            reason: "it does not report the CPU of the thread".to_owned(),
         })
     }
 
@@ -124,7 +128,7 @@ fn refused(error: &dyn std::error::Error) -> BindError {
     }
 }
 
-/// The kernel's own calls, for a machine that hwloc was not asked for.
+/// Binding by system calls, for a machine that was loaded without hwloc's search.
 #[cfg(target_os = "linux")]
 mod kernel {
     use rustix::thread::{CpuSet as Mask, sched_getaffinity, sched_getcpu, sched_setaffinity};
@@ -139,7 +143,7 @@ mod kernel {
             if cpu.index() >= Mask::MAX_CPU {
                 return Err(BindError::Refused {
                     reason: format!(
-                        "only hwloc binds to CPU {cpu}, which was not asked for the machine"
+                        "only hwloc can bind to CPU {cpu}, and it did not load this machine"
                     ),
                 });
             }
@@ -159,7 +163,7 @@ mod kernel {
     }
 }
 
-/// Other systems have no calls that all of them know.
+/// Binding without hwloc on other systems, which have no common system calls for it: refused.
 #[cfg(not(target_os = "linux"))]
 mod kernel {
     use crate::cpu_set::{CpuId, CpuSet};
@@ -167,7 +171,8 @@ mod kernel {
 
     pub(super) fn bind(_cpus: &CpuSet) -> Result<(), BindError> {
         Err(BindError::Refused {
-            reason: "only hwloc binds threads here, which was not asked for the machine".to_owned(),
+            reason: "only hwloc can bind threads on this system, and it did not load this machine"
+                .to_owned(),
         })
     }
 

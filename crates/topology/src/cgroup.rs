@@ -1,19 +1,19 @@
-//! What the control groups of this process leave it: CPU time and memory.
+//! The CPU time and memory that the control groups of this process allow.
 //!
-//! A container often sees every CPU and all the memory of its host, and may use a part of them
-//! only: its quota and its limit.
+//! A container often sees every CPU and all memory of its host, but may use only a part of them:
+//! its quota and its limit.
 //!
-//! A process is in one group of each hierarchy: of version 2 and, where a controller is still
-//! mounted as version 1, of that. Both may exist at once. A group's own limit and those of all
-//! groups above it hold at once, so the tightest counts. Where a group lies in the file system
-//! follows from `/proc/self/cgroup` (its path in the hierarchy) and `/proc/self/mountinfo` (which
-//! part of the hierarchy is mounted where).
+//! A process is in one group of the hierarchy of version 2, and in one group of each hierarchy that
+//! is still mounted as version 1. Both versions may be in use at once. The limits of a group and of
+//! all groups above it apply together, so the tightest limit counts. The folder of a group follows
+//! from two files: `/proc/self/cgroup` has the path of the group in its hierarchy, and
+//! `/proc/self/mountinfo` has the place where each part of the hierarchy is mounted.
 //!
-//! | file | what it reads |
+//! | file | contents |
 //! |---|---|
-//! | this one | where the folders of the process's groups are |
+//! | this one | finds the folders of the process's groups |
 //! | `cpu` | the CPU quota |
-//! | `memory` | the memory limit, and how much of it is used |
+//! | `memory` | the memory limit, and the memory in use |
 //!
 //! # Source
 //! Linux kernel documentation: Control Group v2; CFS Bandwidth Control; Memory Resource Controller;
@@ -33,7 +33,7 @@ use thiserror::Error;
 pub use self::cpu::{CpuQuota, cpu_quota};
 pub use self::memory::{MemoryLimit, memory_limit};
 
-/// A file of a control group could not be read or understood.
+/// The error of a control group file that could not be read or parsed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum QuotaError {
@@ -45,30 +45,30 @@ pub enum QuotaError {
         /// The operating system's reason.
         cause: io::Error,
     },
-    /// A file holds something else than a limit.
+    /// A file does not contain a limit.
     #[error("{}: found {found:?}, expected {expected}", .path.display())]
     Content {
         /// The file.
         path: PathBuf,
-        /// What it holds.
+        /// The content of the file.
         found: String,
-        /// What it could have held.
+        /// A description of valid content.
         expected: &'static str,
     },
 }
 
-/// A folder of a group that limits the process.
+/// The folder of a group that limits the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Folder {
     version: Version,
-    /// As the process sees it, from its root.
+    /// The absolute path, as the process sees it.
     path: PathBuf,
 }
 
-/// Lists the folders of the groups that limit what `controller` counts, those of each hierarchy
-/// from the inside out.
+/// Lists the folders of the groups that apply limits of `controller` to this process.
 ///
-/// `root` is where `/proc` and the mount points are looked for: `/`, or a made-up tree in a test.
+/// The folders of each hierarchy are in order from the innermost group to the outermost. `root` is
+/// the folder that contains `/proc` and the mount points: `/`, or a synthetic tree in a test.
 fn folders(root: &Path, controller: &str) -> Result<Vec<Folder>, QuotaError> {
     let (Some(groups), Some(mounts)) = (
         read_if_present(&root.join("proc/self/cgroup"))?,
@@ -91,13 +91,14 @@ fn folders(root: &Path, controller: &str) -> Result<Vec<Folder>, QuotaError> {
     Ok(folders)
 }
 
+/// A version of the control group interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     One,
     Two,
 }
 
-/// A line of `/proc/self/cgroup` that has a controller: `0::/path` or `4:cpu,cpuacct:/path`.
+/// A line of `/proc/self/cgroup` that applies to a controller: `0::/path` or `4:cpu,cpuacct:/path`.
 #[derive(Debug, PartialEq, Eq)]
 struct Group {
     version: Version,
@@ -121,10 +122,11 @@ impl Group {
         })
     }
 
-    /// Finds where the hierarchy is mounted.
+    /// Returns the mount of the group's hierarchy.
     ///
-    /// Of several mounts it is the last that shows the group, since it hides those before it; where
-    /// none does, as seen from within a container, it is the last.
+    /// If several mounts contain the group, returns the last one, because a later mount hides an
+    /// earlier one. If none does, which happens inside a container, returns the last mount of the
+    /// hierarchy.
     fn find_mount(&self, mounts: &str, controller: &str) -> Option<Mount> {
         let parsed = || {
             let lines = mounts.lines().rev();
@@ -136,10 +138,10 @@ impl Group {
     }
 }
 
-/// A line of `/proc/self/mountinfo`: which part of a hierarchy can be seen where.
+/// A line of `/proc/self/mountinfo`: the place where a part of a hierarchy is mounted.
 #[derive(Debug, PartialEq, Eq)]
 struct Mount {
-    /// The group whose folder is the mount point.
+    /// The path of the group that is visible at the mount point.
     hierarchy_root: PathBuf,
     mount_point: PathBuf,
 }
@@ -163,9 +165,10 @@ impl Mount {
         })
     }
 
-    /// Lists the group's folder and those above it, down to the mount point.
+    /// Lists the folder of the group and the folders above it, up to the mount point.
     ///
-    /// A group outside of what is mounted, as seen from within a container, leaves only the mount point.
+    /// Returns only the mount point if the group is outside the mounted part, which happens inside
+    /// a container.
     fn folders_upwards(&self, group: &Path) -> Vec<PathBuf> {
         let below = group
             .strip_prefix(&self.hierarchy_root)
@@ -186,11 +189,12 @@ impl Mount {
     }
 }
 
-/// Places an absolute path under `root`.
+/// Returns an absolute path relocated below `root`.
 fn below(root: &Path, absolute: &Path) -> PathBuf {
     root.join(absolute.strip_prefix("/").unwrap_or(absolute))
 }
 
+/// Reads a file as text. Returns `None` if the file does not exist.
 fn read_if_present(path: &Path) -> Result<Option<String>, QuotaError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
@@ -209,7 +213,7 @@ fn read_if_present(path: &Path) -> Result<Option<String>, QuotaError> {
     }
 }
 
-/// Undoes the octal escapes (`\040` is a blank) with which the kernel writes a path.
+/// Decodes the octal escapes in a path from the kernel, such as `\040` for a blank.
 fn unescape(text: &str) -> String {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -229,6 +233,7 @@ fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&plain).into_owned()
 }
 
+/// Parses the three digits of an octal escape.
 fn octal(digits: &[u8]) -> Option<u8> {
     u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok()
 }

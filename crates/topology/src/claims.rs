@@ -1,36 +1,44 @@
-//! Who has bound workers to which CPUs: claims that all processes of a machine see.
+//! Claims: a record, visible to all processes of a machine, of the CPUs that have bound workers.
 //!
-//! Two processes that both bind themselves to the first cores share them while others stand idle, and no plan that
-//! looks at one process alone can know. So whoever binds a worker claims its CPU, and whoever plans by
-//! [`Affinity::Auto`](crate::Affinity::Auto) leaves out what is claimed.
+//! If two processes both bind workers to the first cores, they share these cores while others are
+//! idle. A plan that considers one process alone cannot avoid this. So a runtime that binds a
+//! worker claims the worker's CPU, and a plan by [`Affinity::Auto`](crate::Affinity::Auto) leaves
+//! out the claimed CPUs.
 //!
-//! # What a claim is
-//! An abstract Unix datagram socket by the name of the user and the CPU, `raddle/1000/cpu/3`, shut
-//! down for reading: nothing can be sent to it. Binding the name is the claim, and the kernel gives
-//! it to one process only. To look without claiming is to try to connect: a name that is not bound
-//! refuses.
+//! # Implementation
+//! A claim is an abstract Unix datagram socket. Its name contains the user and the CPU:
+//! `raddle/1000/cpu/3`. The socket is shut down for reading, so nothing can be sent to it. Binding
+//! the name makes the claim, and the kernel lets only one process bind it. To check a CPU without
+//! claiming it, a process tries to connect: the connection is refused if the name is not bound.
 //!
 //! # Other users
-//! Only claims of the same user count: another user must not be able to keep us from CPUs. Any
-//! process can bind any name, so a name that is in use is a claim only if a process of our user has
-//! its socket, as `owner` finds out in `/proc`. A name that another user has bound is passed over:
-//! the CPU is used, and only other processes of ours do not see it.
+//! Only claims of the same user count, because another user must not be able to block CPUs. Any
+//! process can bind any name. So a bound name counts as a claim only if a process of this user has
+//! the socket, which the module `owner` finds out from `/proc`. If another user has bound a name,
+//! the CPU is used regardless, but other processes of this user cannot see that it is used.
 //!
-//! | asked for | how it is met | what else was weighed |
-//! |---|---|---|
-//! | survives a crash | the kernel closes the sockets of a process that ends in whatever way | lock files would need `flock`; pid files lie |
-//! | leaves nothing | an abstract name is in no file system | files under `/run` or `/dev/shm` stay, and belong to a user |
-//! | not between users | names have their user, and `owner` knows impostors | the kernel tells the user of a listening socket, but each look would stay in its queue |
-//! | no race | two cannot bind one name | masks in `/proc` are read before they are set |
-//! | cannot block | bind and connect of a datagram socket answer at once; some 2 µs each | a lock can be waited for |
-//! | no daemon | names are the kernel's | |
+//! # Requirements
+//! - **A claim does not outlive its process.** The kernel closes the sockets of a process, however
+//!   it ends. The alternatives are worse: lock files would need `flock`, and pid files can be
+//!   stale.
+//! - **Nothing is left behind.** An abstract name is not in a file system. Files under `/run` or
+//!   `/dev/shm` would remain, and belong to a user.
+//! - **Users do not affect each other.** Names contain the user, and `owner` detects impostors. The
+//!   kernel reports the user of a listening socket, but every check would stay in its queue.
+//! - **No races.** Two processes cannot bind one name. Affinity masks in `/proc`, in contrast,
+//!   would be read before they are set.
+//! - **No blocking.** Bind and connect of a datagram socket return at once, after about 2 µs each.
+//!   A lock might have to be waited for.
+//! - **No daemon.** The kernel manages the names.
 //!
-//! # What it does not see
-//! Names belong to a network namespace: containers with a network of their own do not see each other's claims, nor
-//! do files, masks or signals reach from one to the next. They are kept apart by their CPU sets, or share by their quota; with a
-//! quota in a container, `auto` binds nobody (see [`Others::sees_everybody`]). Programs that are not Raddle's make no
-//! claims. A claim is advice: whoever holds a name without using the CPU keeps others from binding workers there, and no
-//! more than that. A child made by `fork` without `exec` keeps its parent's claims until it ends too.
+//! # Limits
+//! Names belong to a network namespace. So containers with their own network do not see each
+//! other's claims, and neither files, masks nor signals cross between them. Such containers are
+//! separated by their CPU sets, or share CPUs within their quotas. In a container with a quota,
+//! `auto` binds no worker (see [`Others::sees_all_processes`]). Programs other than Raddle's make
+//! no claims. A claim is advice: a process that has a name without using the CPU merely keeps
+//! others from binding workers there. A child made by `fork` without `exec` keeps the claims of its
+//! parent until the child ends too.
 
 mod own;
 #[cfg(target_os = "linux")]
@@ -52,7 +60,8 @@ use std::path::Path;
 
 use crate::cpu_set::{CpuId, CpuSet};
 
-/// The inode of the first namespace of processes: `PROC_PID_INIT_INO` in Linux's `include/linux/proc_ns.h`.
+/// The link target of the initial PID namespace. Its inode is `PROC_PID_INIT_INO` in Linux's
+/// `include/linux/proc_ns.h`.
 const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
 
 /// A group of processes that see each other's claims.
@@ -60,7 +69,7 @@ const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
 /// # Examples
 /// ```
 /// use raddle_topology::{Claims, CpuId, CpuSet};
-/// // A name of its own, so that this example sees nobody.
+/// // A group of its own, so that this example sees no other process.
 /// let claims = Claims::in_group(format!("example-{}", std::process::id()));
 /// let claim = claims.claim(CpuId(3));
 /// let all: CpuSet = [CpuId(3), CpuId(4)].into_iter().collect();
@@ -75,49 +84,52 @@ const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claims {
     group: String,
-    /// The number of the user whose processes these are.
+    /// The effective user id of the processes.
     user: u32,
 }
 
-/// Who else has claimed CPUs.
+/// The claims of other processes and runtimes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Others {
     /// CPUs that other processes of this user have claimed.
     pub processes: CpuSet,
-    /// CPUs that this process has claimed already, for other runtimes.
+    /// CPUs that this process has already claimed, for other runtimes.
     pub runtimes: CpuSet,
-    /// How many workers of other processes of this program come before: they have the first places of a list, and of [`Affinity::Compact`](crate::Affinity::Compact) and
-    /// [`Affinity::Scatter`](crate::Affinity::Scatter).
+    /// The number of workers that precede these in other processes of the same program. They take
+    /// the first entries of an explicit list, of [`Affinity::Compact`](crate::Affinity::Compact)
+    /// and of [`Affinity::Scatter`](crate::Affinity::Scatter).
     pub before: usize,
-    /// False in a container, which shares CPUs with processes that it cannot see.
-    pub sees_everybody: bool,
-    /// Why it cannot be told, or is not told to others, or that claims do not count; usually
-    /// nothing.
+    /// True if this process can see all processes of the machine. False in a container, which
+    /// shares CPUs with processes that it cannot see.
+    pub sees_all_processes: bool,
+    /// The reason why the claims of other processes are unknown, why claims are not visible to
+    /// others, or why some claims are ignored. Usually `None`.
     pub note: Option<String>,
 }
 
-/// A CPU that is claimed as long as this lives.
+/// A CPU that stays claimed until this value is dropped.
 #[derive(Debug)]
 pub struct Claim {
     scope: String,
     cpu: CpuId,
-    /// `None` once the name is given back, and where another user has bound the name.
+    /// The socket that has the name. `None` once the name is given back, and if another user has
+    /// bound the name.
     #[cfg(target_os = "linux")]
     socket: Option<UnixDatagram>,
 }
 
-/// A CPU could not be claimed.
+/// The error of a CPU that could not be claimed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClaimError {
-    /// Somebody else has it.
-    #[error("CPU {cpu} is claimed already")]
+    /// The CPU is already claimed.
+    #[error("CPU {cpu} is already claimed")]
     Taken {
         /// The CPU.
         cpu: CpuId,
     },
-    /// The system lets nobody claim anything.
+    /// The system does not allow claims.
     #[error("CPU {cpu} cannot be claimed: {reason}")]
     Refused {
         /// The CPU.
@@ -128,18 +140,21 @@ pub enum ClaimError {
 }
 
 impl Default for Claims {
-    /// The group of all processes that do not ask for another.
+    /// Returns the group of all processes that do not choose another group.
     fn default() -> Self {
         Self::in_group("raddle")
     }
 }
 
 impl Claims {
-    /// The most bytes of a group's name: with what stands behind it, it is the name of a socket.
+    /// The maximum length of a group name in bytes: the name and its suffix must fit into the name
+    /// of a socket.
     pub const GROUP_LEN_MAX: usize = 64;
 
-    /// The processes of this user in a group by name; what is beyond
-    /// [`GROUP_LEN_MAX`](Self::GROUP_LEN_MAX) bytes of it is cut.
+    /// Creates a handle to the processes of this user in the named group.
+    ///
+    /// A name longer than [`GROUP_LEN_MAX`](Self::GROUP_LEN_MAX) bytes is cut at a character
+    /// boundary.
     pub fn in_group(group: impl Into<String>) -> Self {
         let mut group = group.into();
         let length = (0..=Self::GROUP_LEN_MAX.min(group.len()))
@@ -152,11 +167,12 @@ impl Claims {
         }
     }
 
-    /// Claims a CPU; it is given back when the claim is dropped, or this process ends in whatever way.
+    /// Claims a CPU until the claim is dropped or this process ends, for whatever reason.
     ///
     /// # Errors
-    /// [`ClaimError::Taken`] when somebody has it, be it this process; [`ClaimError::Refused`] when the system allows no claims: no
-    /// permission, no more files, no abstract names.
+    /// [`ClaimError::Taken`] if the CPU is already claimed, possibly by this process.
+    /// [`ClaimError::Refused`] if the system allows no claims, because of missing permission, too
+    /// many open files, or no support for abstract names.
     #[cfg(target_os = "linux")]
     pub fn claim(&self, cpu: CpuId) -> Result<Claim, ClaimError> {
         let refused = |reason| ClaimError::Refused { cpu, reason };
@@ -174,21 +190,21 @@ impl Claims {
                 }
                 Err(reason) => Err(refused(reason)),
             });
-        // Where another user has the name, the list of this process alone tells its runtimes apart.
+        // If another user has the name, only the list of this process separates its runtimes.
         if is_taken? || !own::take(&scope, cpu) {
             return Err(ClaimError::Taken { cpu });
         }
         if let Some(socket) = &socket {
-            // What cannot be shut down still says whose the CPU is.
+            // The claim holds even if the socket cannot be shut down.
             let _ = socket.shutdown(Shutdown::Read);
         }
         Ok(Claim { scope, cpu, socket })
     }
 
-    /// Claims nothing: this system has no names that end with their process.
+    /// Refuses the claim, because this system has no names that end with their process.
     ///
     /// # Errors
-    /// [`ClaimError::Refused`], always.
+    /// Always [`ClaimError::Refused`].
     #[cfg(not(target_os = "linux"))]
     pub fn claim(&self, cpu: CpuId) -> Result<Claim, ClaimError> {
         Err(ClaimError::Refused {
@@ -197,10 +213,10 @@ impl Claims {
         })
     }
 
-    /// Looks which of `cpus` are claimed, without claiming any.
+    /// Returns the claims on `cpus`, without claiming any.
     ///
-    /// Cost: some 2 µs for each; where there are claims of other processes, in addition a look at
-    /// all open files of this user's processes.
+    /// Takes about 2 µs per CPU. If other processes have claims, it also reads the list of open
+    /// files of all processes of this user.
     #[must_use]
     pub fn others(&self, cpus: &CpuSet) -> Others {
         let scope = self.scope();
@@ -209,7 +225,7 @@ impl Claims {
             processes: CpuSet::new(),
             runtimes: own::held(&scope),
             before: 0,
-            sees_everybody: sees_everybody(),
+            sees_all_processes: sees_all_processes(),
             note: None,
         };
         for cpu in cpus
@@ -221,36 +237,40 @@ impl Claims {
                 Ok(false) => {}
                 Ok(true) => in_use.push(cpu),
                 Err(reason) => {
-                    others.note = Some(format!("CPUs of other processes cannot be seen: {reason}"));
+                    let note = format!("the claims of other processes cannot be read: {reason}");
+                    others.note = Some(note);
                     break;
                 }
             }
         }
         others.processes = self.of_this_user(&in_use);
+        // The remaining names were bound by other users, so they do not count.
         let foreign = in_use.iter().copied();
         let foreign: CpuSet = foreign
             .filter(|&cpu| !others.processes.contains(cpu))
             .collect();
         if !foreign.is_empty() {
-            let note = format!("claims of another user on {foreign} do not count");
+            let note = format!("claims of another user on CPUs {foreign} are ignored");
             others.note.get_or_insert(note);
         }
         others
     }
 
-    /// What tells the claims of this group and user from all others.
+    /// Returns the prefix of the names of this group and user.
     fn scope(&self) -> String {
         format!("{}/{}", self.group, self.user)
     }
 
-    /// Returns those of `cpus` whose names, which are in use, processes of this user have bound.
+    /// Returns the members of `cpus` that processes of this user have claimed.
+    ///
+    /// The names of all `cpus` must be in use.
     #[cfg(target_os = "linux")]
     fn of_this_user(&self, cpus: &[CpuId]) -> CpuSet {
         if cpus.is_empty() {
             return CpuSet::new();
         }
         let names: Vec<_> = cpus.iter().map(|&cpu| (cpu, self.name(cpu))).collect();
-        // Where the system does not tell, all that we can do is to believe the names.
+        // If the owners are unknown, every name counts as a claim.
         owner::bound_by(Path::new("/"), self.user, &names)
             .unwrap_or_else(|_| cpus.iter().copied().collect())
     }
@@ -267,7 +287,7 @@ impl Claims {
             Ok(()) => Ok(true),
             Err(error) => match error.kind() {
                 io::ErrorKind::ConnectionRefused => Ok(false),
-                // A security module keeps us from whoever is there: somebody is.
+                // A security module forbids the connection, so the name is bound.
                 io::ErrorKind::PermissionDenied => Ok(true),
                 _ => Err(error),
             },
@@ -291,19 +311,19 @@ impl Claims {
 }
 
 impl Others {
-    /// Nobody else.
+    /// Returns a value without any claims.
     #[must_use]
-    pub const fn nobody() -> Self {
+    pub const fn none() -> Self {
         Self {
             processes: CpuSet::new(),
             runtimes: CpuSet::new(),
             before: 0,
-            sees_everybody: true,
+            sees_all_processes: true,
             note: None,
         }
     }
 
-    /// True when somebody else has claimed the CPU.
+    /// Returns true if another process or runtime has claimed the CPU.
     #[must_use]
     pub fn have(&self, cpu: CpuId) -> bool {
         self.processes.contains(cpu) || self.runtimes.contains(cpu)
@@ -311,7 +331,7 @@ impl Others {
 }
 
 impl Claim {
-    /// The CPU.
+    /// Returns the claimed CPU.
     #[must_use]
     pub const fn cpu(&self) -> CpuId {
         self.cpu
@@ -326,19 +346,20 @@ impl Drop for Claim {
     }
 }
 
-/// The number of the user for whom this process acts.
+/// Returns the effective user id of this process.
 #[cfg(target_os = "linux")]
 fn this_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// One for all: there are no claims.
+/// Returns the same number for all users, because there are no claims on this system.
 #[cfg(not(target_os = "linux"))]
 fn this_user() -> u32 {
     0
 }
 
-/// True where all processes of the machine are in this process's namespace, or nobody can tell.
-fn sees_everybody() -> bool {
+/// Returns true if this process is in the initial PID namespace, which contains all processes of
+/// the machine, or if its namespace is unknown.
+fn sees_all_processes() -> bool {
     fs::read_link("/proc/self/ns/pid").map_or(true, |name| name.as_os_str() == FIRST_PID_NAMESPACE)
 }

@@ -1,10 +1,10 @@
-//! Logical CPUs by the number that the operating system gives them, and sets of them.
+//! Logical CPUs, identified by their numbers in the operating system, and sets of CPUs.
 //!
-//! A set is a dense bit field, because the numbers of a machine are small and close together. What is
-//! printed and parsed is the list form of the Linux kernel, `0-3,8`.
+//! A set is a dense bit field, because the numbers on one machine are small and close together.
+//! Sets are printed and parsed in the list format of the Linux kernel, `0-3,8`.
 //!
 //! # Source
-//! The list form: Linux kernel documentation, "CPU lists in command-line parameters".
+//! The list format: Linux kernel documentation, "CPU lists in command-line parameters".
 
 #[cfg(test)]
 mod tests;
@@ -13,12 +13,14 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// The highest CPU number that is accepted anywhere plus one; it bounds what a hostile input may allocate.
+/// One more than the highest CPU number that this crate accepts.
+///
+/// The limit bounds the memory that malicious input can make the crate allocate.
 pub const CPU_NUMBER_LIMIT: u32 = 1 << 16;
 
 const BLOCK_BITS: usize = u64::BITS as usize;
 
-/// A logical CPU, named by the number that the operating system gives it.
+/// A logical CPU, identified by its number in the operating system.
 ///
 /// # Examples
 /// ```
@@ -43,7 +45,9 @@ impl fmt::Display for CpuId {
     }
 }
 
-/// A set of logical CPUs; in JSON and in print a list such as `0-3,8`, empty when the set is empty.
+/// A set of logical CPUs.
+///
+/// In JSON and in text, the set is a list such as `0-3,8`. The list of an empty set is empty.
 ///
 /// # Examples
 /// ```
@@ -58,16 +62,16 @@ pub struct CpuSet {
 }
 
 impl CpuSet {
-    /// Makes the empty set.
+    /// Creates an empty set.
     #[must_use]
     pub const fn new() -> Self {
         Self { blocks: Vec::new() }
     }
 
-    /// Adds `cpu`; returns whether it was absent.
+    /// Adds `cpu`. Returns true if the set did not contain it.
     ///
     /// # Panics
-    /// When the number of `cpu` is not below [`CPU_NUMBER_LIMIT`].
+    /// Panics if the number of `cpu` is not below [`CPU_NUMBER_LIMIT`].
     pub fn insert(&mut self, cpu: CpuId) -> bool {
         assert!(
             cpu.0 < CPU_NUMBER_LIMIT,
@@ -82,7 +86,7 @@ impl CpuSet {
         absent
     }
 
-    /// Removes `cpu`; returns whether it was present.
+    /// Removes `cpu`. Returns true if the set contained it.
     pub fn remove(&mut self, cpu: CpuId) -> bool {
         let (block, bit) = split(cpu);
         let Some(word) = self.blocks.get_mut(block) else {
@@ -93,14 +97,14 @@ impl CpuSet {
         present
     }
 
-    /// Tells whether `cpu` is in the set.
+    /// Returns true if the set contains `cpu`.
     #[must_use]
     pub fn contains(&self, cpu: CpuId) -> bool {
         let (block, bit) = split(cpu);
         self.blocks.get(block).is_some_and(|word| word & bit != 0)
     }
 
-    /// Counts the CPUs in the set. Cost: one step per 64 CPU numbers.
+    /// Returns the number of CPUs in the set. Cost: one step per 64 CPU numbers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.blocks
@@ -109,7 +113,7 @@ impl CpuSet {
             .sum()
     }
 
-    /// Tells whether the set has no CPU.
+    /// Returns true if the set contains no CPU.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.blocks.iter().all(|word| *word == 0)
@@ -129,7 +133,7 @@ impl CpuSet {
         })
     }
 
-    /// Returns the CPU with the lowest number.
+    /// Returns the CPU with the lowest number, if any.
     #[must_use]
     pub fn first(&self) -> Option<CpuId> {
         self.iter().next()
@@ -154,7 +158,7 @@ impl CpuSet {
         }
     }
 
-    /// Tells whether every CPU of `self` is in `other`.
+    /// Returns true if every CPU of `self` is in `other`.
     #[must_use]
     pub fn is_subset_of(&self, other: &Self) -> bool {
         self.intersection(other).len() == self.len()
@@ -163,7 +167,7 @@ impl CpuSet {
 
 impl PartialEq for CpuSet {
     fn eq(&self, other: &Self) -> bool {
-        // Trailing empty blocks are no difference.
+        // Sets that differ only in trailing empty blocks are equal.
         let block_count = self.blocks.len().max(other.blocks.len());
         (0..block_count).all(|block| {
             self.blocks.get(block).copied().unwrap_or(0)
@@ -178,7 +182,7 @@ impl FromIterator<CpuId> for CpuSet {
     /// Collects the CPUs.
     ///
     /// # Panics
-    /// As [`CpuSet::insert`].
+    /// Panics as [`CpuSet::insert`] does.
     fn from_iter<I: IntoIterator<Item = CpuId>>(cpus: I) -> Self {
         let mut set = Self::new();
         for cpu in cpus {
@@ -200,9 +204,9 @@ impl Serialize for CpuSet {
     }
 }
 
-/// Writes numbers as a list in which each rising run of neighbours is a range: `0,2,4-7`.
+/// Formats numbers as a list in which each run of consecutive numbers is a range: `0,2,4-7`.
 ///
-/// The order is kept, so a list that was parsed prints as one that parses to the same numbers.
+/// The order is kept, so the text parses to the same numbers in the same order.
 pub(crate) fn number_list(numbers: impl IntoIterator<Item = u32>) -> String {
     let mut list = String::new();
     let mut run: Option<(u32, u32)> = None;
@@ -222,6 +226,7 @@ pub(crate) fn number_list(numbers: impl IntoIterator<Item = u32>) -> String {
     list
 }
 
+/// Appends the numbers from `first` to `last` to a list.
 fn push_run(list: &mut String, first: u32, last: u32) {
     if !list.is_empty() {
         list.push(',');
@@ -233,6 +238,7 @@ fn push_run(list: &mut String, first: u32, last: u32) {
     }
 }
 
+/// Returns the index of the block of a CPU, and the bit of the CPU in that block.
 const fn split(cpu: CpuId) -> (usize, u64) {
     (cpu.index() / BLOCK_BITS, 1 << (cpu.index() % BLOCK_BITS))
 }

@@ -1,4 +1,4 @@
-//! What can go wrong: loading a topology, binding a thread, planning where workers run.
+//! The errors of loading a topology, binding a thread, and placing workers or parties.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,38 +7,47 @@ use thiserror::Error;
 
 use crate::cpu_set::{CpuId, CpuSet};
 
-/// A topology could not be loaded.
+/// The error of a topology that could not be loaded.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TopologyError {
-    /// hwloc could not tell what this machine looks like.
+    /// hwloc could not discover this machine.
     #[error("hwloc could not load the topology of this machine: {reason}")]
     ThisMachine {
         /// hwloc's reason.
         reason: String,
     },
-    /// A synthetic description was not understood.
-    #[error("synthetic topology {description:?}: found {}, expected {}", one_line(.found), one_line(.expected))]
+    /// A synthetic description is invalid.
+    #[error(
+        "synthetic topology {description:?}: found {}, expected {}",
+        one_line(.found),
+        one_line(.expected)
+    )]
     Synthetic {
-        /// The description as it was given.
+        /// The description as given.
         description: String,
-        /// What stands there.
+        /// The invalid part of the description.
         found: String,
-        /// What could have stood there.
+        /// A description of valid text in its place.
         expected: String,
     },
-    /// hwloc refused a synthetic description in which nothing was found to be wrong before.
+    /// hwloc refused a synthetic description that passed this crate's checks.
     #[error(
-        "synthetic topology {description:?}: hwloc refuses it ({reason}), expected levels such as \"numa:2 core:4 pu:2\""
+        "synthetic topology {description:?}: hwloc refuses it ({reason}), \
+         expected levels such as \"numa:2 core:4 pu:2\""
     )]
     SyntheticRefused {
-        /// The description as it was given.
+        /// The description as given.
         description: String,
         /// hwloc's reason.
         reason: String,
     },
-    /// An XML file could not be read at all.
-    #[error("{}: {cause}; expected the topology of one machine, in a file that hwloc exported as XML", .path.display())]
+    /// An XML file could not be read.
+    #[error(
+        "{}: {cause}; expected the topology of one machine, \
+         in a file that hwloc exported as XML",
+        .path.display()
+    )]
     ReadXml {
         /// The file.
         path: PathBuf,
@@ -46,7 +55,12 @@ pub enum TopologyError {
         cause: io::Error,
     },
     /// An XML file does not describe a topology.
-    #[error("{}:{line}:{column}: found {}, expected {}", .path.display(), one_line(.found), one_line(.expected))]
+    #[error(
+        "{}:{line}:{column}: found {}, expected {}",
+        .path.display(),
+        one_line(.found),
+        one_line(.expected)
+    )]
     Xml {
         /// The file.
         path: PathBuf,
@@ -54,13 +68,16 @@ pub enum TopologyError {
         line: u32,
         /// The column in characters, from 1.
         column: u32,
-        /// What stands there.
+        /// The invalid content at this position.
         found: String,
-        /// What could have stood there.
+        /// A description of valid content in its place.
         expected: String,
     },
-    /// hwloc refused an XML file in which nothing was found to be wrong before.
-    #[error("{}: found a topology that hwloc refuses ({reason}), expected one that hwloc exported", .path.display())]
+    /// hwloc refused an XML file that passed this crate's checks.
+    #[error(
+        "{}: found a topology that hwloc refuses ({reason}), expected one that hwloc exported",
+        .path.display()
+    )]
     XmlRefused {
         /// The file.
         path: PathBuf,
@@ -69,20 +86,20 @@ pub enum TopologyError {
     },
 }
 
-/// A thread could not be bound, or its binding not be read.
+/// The error of binding a thread or of reading its binding.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BindError {
-    /// The topology is that of another machine, so there is nothing to bind to.
+    /// The topology describes another machine, to which threads cannot be bound.
     #[error("cannot bind to the CPUs of another machine ({topology})")]
     NotThisMachine {
-        /// Where the topology came from.
+        /// The source of the topology.
         topology: String,
     },
-    /// There is no such CPU.
+    /// The machine has no such CPU.
     #[error("there is no CPU {cpu}; this machine has {existing}")]
     UnknownCpu {
-        /// The CPU that was asked for.
+        /// The requested CPU.
         cpu: CpuId,
         /// The CPUs that exist.
         existing: CpuSet,
@@ -90,7 +107,7 @@ pub enum BindError {
     /// The process may not use this CPU.
     #[error("this process may not use CPU {cpu}; it may use {allowed}")]
     NotAllowed {
-        /// The CPU that was asked for.
+        /// The requested CPU.
         cpu: CpuId,
         /// The CPUs that the process may use.
         allowed: CpuSet,
@@ -98,56 +115,64 @@ pub enum BindError {
     /// The operating system refused.
     #[error("the operating system refused: {reason}")]
     Refused {
-        /// Its reason.
+        /// The reason that the operating system gives.
         reason: String,
     },
 }
 
-/// No plan could be made.
+/// The error of a plan that could not be computed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// There is nobody to plan for.
+    /// There are no workers.
     #[error("there are no workers to place: the number of workers must be at least 1")]
     NoWorkers,
     /// The process may use no CPU of this topology.
-    #[error("there is no CPU to place workers on: none of this topology may be used")]
+    #[error("there is no CPU to place workers on: this process may use none of this topology")]
     NoCpus,
-    /// An explicit list without a CPU in it.
+    /// An explicit list contains no CPU.
     #[error("the explicit list of CPUs is empty")]
     EmptyList,
     /// A CPU of an explicit list does not exist.
-    #[error("there is no CPU {cpu}; those that may be used are {allowed}")]
+    #[error("there is no CPU {cpu}; this process may use {allowed}")]
     UnknownCpu {
-        /// The CPU that was asked for.
+        /// The requested CPU.
         cpu: CpuId,
         /// The CPUs that the process may use.
         allowed: CpuSet,
     },
-    /// A CPU of an explicit list exists, and the process may not use it.
-    #[error("CPU {cpu} may not be used by this process; those that may are {allowed}")]
+    /// A CPU of an explicit list exists, but the process may not use it.
+    #[error("this process may not use CPU {cpu}; it may use {allowed}")]
     NotAllowed {
-        /// The CPU that was asked for.
+        /// The requested CPU.
         cpu: CpuId,
         /// The CPUs that the process may use.
         allowed: CpuSet,
     },
 }
 
-/// A communication matrix could not be read or made.
+/// The error of a communication matrix that could not be read or constructed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MatrixError {
-    /// A file could not be read at all.
-    #[error("{}: {cause}; expected a matrix as CSV, Matrix Market file or Scotch graph", .path.display())]
+    /// A file could not be read.
+    #[error(
+        "{}: {cause}; expected a matrix as CSV, Matrix Market file or Scotch graph",
+        .path.display()
+    )]
     Read {
         /// The file.
         path: PathBuf,
         /// The operating system's reason.
         cause: io::Error,
     },
-    /// A file's content is no matrix.
-    #[error("{}:{line}:{column}: found {}, expected {}", .path.display(), one_line(.found), one_line(.expected))]
+    /// The content of a file is not a matrix.
+    #[error(
+        "{}:{line}:{column}: found {}, expected {}",
+        .path.display(),
+        one_line(.found),
+        one_line(.expected)
+    )]
     Text {
         /// The file.
         path: PathBuf,
@@ -155,12 +180,12 @@ pub enum MatrixError {
         line: usize,
         /// The column in bytes, from 1.
         column: usize,
-        /// What stands there.
+        /// The invalid content at this position.
         found: String,
-        /// What could have stood there.
+        /// A description of valid content in its place.
         expected: String,
     },
-    /// A number that no two parties can exchange.
+    /// An entry is not a valid number of bytes.
     #[error("from party {from} to party {to}: found {found}, expected a number from 0 to 1e30")]
     Value {
         /// The row.
@@ -170,107 +195,117 @@ pub enum MatrixError {
         /// The number.
         found: f64,
     },
-    /// A dense matrix that is not square.
+    /// The entries of a dense matrix do not form a square.
     #[error("found {found} numbers, expected the square of {order} for as many parties")]
     Shape {
-        /// How many parties there should be.
+        /// The expected number of parties.
         order: usize,
-        /// How many numbers there are.
+        /// The number of entries found.
         found: usize,
     },
-    /// Names that are not one for each party.
+    /// The number of names differs from the number of parties.
     #[error("found {found} names, expected {order}, one for each party")]
     Names {
-        /// How many parties there are.
+        /// The number of parties.
         order: usize,
-        /// How many names there are.
+        /// The number of names.
         found: usize,
     },
 }
 
-/// Parties could not be placed.
+/// The error of parties that could not be placed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlaceError {
-    /// There is nobody to place.
-    #[error("there is nobody to place: the matrix has no parties; expected at least 1")]
+    /// There are no parties.
+    #[error("there are no parties to place: the matrix is empty; expected at least 1 party")]
     NoParties,
     /// The topology has no CPU.
-    #[error("there is no CPU to place anybody on: the topology has none")]
+    #[error("there is no CPU to place parties on: the topology has none")]
     EmptyTopology,
-    /// None of the CPUs may be used.
-    #[error("there is no CPU to place anybody on: the machine has CPUs {existing}, of which {} may be used{}", set_text(.allowed), chosen_text(.chosen.as_ref()))]
+    /// No CPU may be used.
+    #[error(
+        "there is no CPU to place parties on: the machine has CPUs {existing}, \
+         of which {} may be used{}",
+        set_text(.allowed),
+        chosen_text(.chosen.as_ref())
+    )]
     NoCpus {
         /// The CPUs of the topology.
         existing: CpuSet,
-        /// Those that the process may use.
+        /// The CPUs that the process may use.
         allowed: CpuSet,
-        /// Those that the caller chose; `None` for all.
+        /// The CPUs that the caller chose. `None` means all.
         chosen: Option<CpuSet>,
     },
-    /// More parties than CPUs, and sharing is switched off.
+    /// There are more parties than CPUs, and parties may not share CPUs.
     #[error(
-        "{parties} parties need a CPU each, and {cpus} may be used; expected fewer parties, more CPUs, or CPUs that are shared"
+        "{parties} parties need a CPU each, and {cpus} may be used; \
+         expected fewer parties, more CPUs, or CPUs that are shared"
     )]
     TooFewCpus {
-        /// How many parties there are.
+        /// The number of parties.
         parties: usize,
-        /// How many CPUs may be used, one for each core where the others of a core are kept for control threads.
+        /// The number of usable CPUs. It is one per core if the other CPUs of each core are
+        /// reserved for control threads.
         cpus: usize,
     },
-    /// The exact strategy for more parties than it can ever finish with.
+    /// There are more parties than the exact strategy can handle.
     #[error(
-        "the exact strategy tries placements one by one: found {parties} parties, expected at most {parties_max}"
+        "the exact strategy tries placements one by one: \
+         found {parties} parties, expected at most {parties_max}"
     )]
     ExactParties {
-        /// How many parties there are.
+        /// The number of parties.
         parties: usize,
-        /// How many there may be.
+        /// The maximum number of parties.
         parties_max: usize,
     },
-    /// The exact strategy has tried as many placements as it may, and has not proved any to be the best.
+    /// The exact strategy reached its step limit before it proved a placement to be the best.
     #[error("the exact strategy gave up after {steps} steps; expected fewer parties or fewer CPUs")]
     ExactSteps {
-        /// How many steps it took.
+        /// The number of steps taken.
         steps: u64,
     },
-    /// Relative work of the parties that is not one positive number for each.
+    /// The relative loads of the parties are not one positive number per party.
     #[error("loads: found {found}, expected {expected}")]
     Loads {
-        /// What was given.
+        /// A description of the given loads.
         found: String,
-        /// What could have been given.
+        /// A description of valid loads.
         expected: String,
     },
-    /// Not one label for each party, of those that stay together.
+    /// The labels of parties that stay together are not one label per party.
     #[error(
         "parties that stay together: found {found} labels, expected {parties}, one for each party"
     )]
     Together {
-        /// How many there are.
+        /// The number of labels.
         found: usize,
-        /// How many parties there are.
+        /// The number of parties.
         parties: usize,
     },
-    /// A placement that does not fit the matrix or the topology.
+    /// A placement does not fit the matrix or the topology.
     #[error("placement: found {found}, expected {expected}")]
     Placement {
-        /// What was given.
+        /// A description of the given placement.
         found: String,
-        /// What could have been given.
+        /// A description of a valid placement.
         expected: String,
     },
 }
 
-/// A text is no affinity.
+/// The error of a text that is not an affinity.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "found {found}, expected \"auto\", \"none\", \"compact\", \"scatter\" or a list of CPUs such as \"0,2,4-7\""
+    "found {found}, expected \"auto\", \"none\", \"compact\", \"scatter\" \
+     or a list of CPUs such as \"0,2,4-7\""
 )]
 pub struct ParseAffinityError {
     pub(crate) found: String,
 }
 
+/// Formats a set, with "none" for the empty set.
 fn set_text(set: &CpuSet) -> String {
     if set.is_empty() {
         "none".to_owned()
@@ -285,7 +320,8 @@ fn chosen_text(chosen: Option<&CpuSet>) -> String {
     })
 }
 
-/// Escapes control characters, which come from the input: a terminal would obey them, and a line would break.
+/// Escapes control characters of the input, so that a message is one line without effect on a
+/// terminal.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for char in text.chars() {

@@ -1,27 +1,28 @@
 //! The machine as hwloc sees it: CPUs, caches, NUMA nodes, binding.
 //!
-//! [`Topology`] is a plain value: what hwloc found (of this machine, of a synthetic description, of an
-//! XML file) is copied once, and nothing of hwloc shows. On it stand what the process may use
-//! ([`Limits`]), how far two CPUs are apart ([`CpuDistance`]), where workers should run ([`plan()`]) and
-//! how it is drawn ([`mod@format`]).
+//! A [`Topology`] is a plain value. It is copied once from what hwloc found (on this machine, in a
+//! synthetic description or in an XML file), and does not refer to hwloc afterwards. The other
+//! parts of the crate build on it: what the process may use ([`Limits`]), how far apart two CPUs
+//! are ([`CpuDistance`]), where workers should run ([`plan()`]), and how to draw the machine
+//! ([`mod@format`]).
 //!
-//! | module | what it does |
+//! | module | contents |
 //! |---|---|
 //! | `cpu_set` | [`CpuId`], [`CpuSet`] |
 //! | `object` | the tree of [`Object`]s |
-//! | `topology` | [`Topology`]: the tree and the tables made from it |
-//! | `load` | from hwloc into a topology; checks of input before hwloc sees it |
+//! | `topology` | [`Topology`]: the tree, and the tables derived from it |
+//! | `load` | loads a topology through hwloc; checks input before hwloc reads it |
 //! | `cgroup` | the CPU quota and the memory limit of the control groups |
-//! | `gzip` | unpacks gzip |
-//! | `bind` | binds the calling thread and reads where it runs |
-//! | `affinity`, `plan` | which worker should run where, and why |
-//! | `claims` | which CPUs other processes have bound workers to |
-//! | `matrix` | [`Matrix`]: the bytes that parties exchange, and its readers |
-//! | `place` | which party should run where: [`place()`], by how much the parties talk to each other |
-//! | `relocate` | whether parties that run should run elsewhere: what it would gain, and what moving costs |
+//! | `gzip` | decompresses gzip |
+//! | `bind` | binds the calling thread to a CPU, and reads the CPU that it runs on |
+//! | `affinity`, `plan` | the CPU that each worker should run on, and the reason |
+//! | `claims` | the CPUs to which other processes have bound workers |
+//! | `matrix` | [`Matrix`]: the bytes that parties exchange, and readers of its file formats |
+//! | `place` | [`place()`]: assigns a CPU to each party, so that heavy communicators are near |
+//! | `relocate` | decides whether running parties should move: the gain, and the price of moving |
 //! | `format` | text, SVG and JSON |
 //!
-//! **Invariant:** no type of hwloc or of its binding stands in the public interface.
+//! **Invariant:** no type of hwloc or of its Rust binding appears in the public interface.
 //!
 //! # Examples
 //! ```
@@ -30,7 +31,8 @@
 //! let topology = Topology::synthetic("numa:2 core:4 pu:2")?;
 //! assert_eq!(topology.cpus().len(), 16);
 //! let plan = plan(&topology, &Affinity::Scatter, 2)?;
-//! let nodes: Vec<_> = plan.cpus().map(|cpu| topology.cpu(cpu).and_then(|cpu| cpu.numa_node)).collect();
+//! let node_of = |cpu| topology.cpu(cpu).and_then(|cpu| cpu.numa_node);
+//! let nodes: Vec<_> = plan.cpus().map(node_of).collect();
 //! assert_eq!(nodes, [Some(0), Some(1)]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

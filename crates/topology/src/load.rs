@@ -1,10 +1,18 @@
 //! Loads a topology through hwloc and copies it.
 //!
-//! What a person wrote, a synthetic description or an XML file, is checked here before hwloc sees it:
-//! hwloc answers "invalid argument" to everything that it does not understand, its XML parser writes to the standard
-//! error stream, and a huge count would keep it for hours. After these checks hwloc is asked to load it
-//! with the CPUs that the process may not use included, so that a picture can show them. Where
-//! hwloc cannot be asked about this machine, `kernel` reads it.
+//! Synthetic descriptions and XML files are checked before hwloc reads them. hwloc itself reports
+//! every problem as "invalid argument", its XML parser writes to the standard error stream, and a
+//! huge count would keep it busy for hours. After the checks, hwloc loads the topology including
+//! the CPUs that the process may not use, so that a picture can show them. If hwloc cannot be used
+//! to discover this machine, `kernel` reads the machine instead.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `convert` | copies hwloc's objects into plain values |
+//! | `kernel` | this machine without hwloc's discovery |
+//! | `sysfs` | CPUs, caches and memories as `/sys` shows them |
+//! | `synthetic` | checks of synthetic descriptions |
+//! | `xml` | checks of XML files |
 
 mod convert;
 mod kernel;
@@ -31,18 +39,21 @@ use crate::error::TopologyError;
 use crate::gzip;
 use crate::topology::{Binder, Limits, Source, Topology};
 
-/// The largest XML file that is read: hwloc's parser takes no more. The largest known one is below half a megabyte.
+/// The maximum size of an XML file, which is the limit of hwloc's parser. The largest known file is
+/// smaller than half a megabyte.
 const XML_BYTES_MAX: u64 = 10_000_000;
 
 impl Topology {
-    /// Returns the topology of this machine, loaded on the first call and kept.
+    /// Returns the topology of this machine. The first call loads it, and later calls return the
+    /// same value.
     ///
-    /// What the process may use is found out then: call it before threads are bound. hwloc's
-    /// environment variables, such as `HWLOC_SYNTHETIC`, put no other machine in its place: see
-    /// [`Limits::notes`]. Cost: some milliseconds the first time, a load afterwards.
+    /// The first call also determines which CPUs the process may use, so it should be made before
+    /// threads are bound. Environment variables of hwloc, such as `HWLOC_SYNTHETIC`, cannot replace
+    /// this machine by another one; [`Limits::notes`] reports such variables. Takes some
+    /// milliseconds the first time, and an atomic load afterwards.
     ///
     /// # Errors
-    /// [`TopologyError::ThisMachine`] when hwloc fails; the next call tries again.
+    /// [`TopologyError::ThisMachine`] if hwloc fails. The next call tries again.
     pub fn this_machine() -> Result<&'static Self, TopologyError> {
         static LOADED: OnceLock<Topology> = OnceLock::new();
         static LOADING: Mutex<()> = Mutex::new(());
@@ -57,26 +68,31 @@ impl Topology {
         Ok(LOADED.get_or_init(|| topology))
     }
 
-    /// Makes the topology of an imagined machine, such as `"numa:2 core:4 pu:2"`.
+    /// Creates the topology of an imagined machine, such as `"numa:2 core:4 pu:2"`.
     ///
-    /// Each word is a kind of object and how many of them each object of the word before has; the last
-    /// counts the CPUs. Caches are `l1`, `l2` and so on. hwloc's attributes work too: `l2:1(size=1048576)`. A
-    /// machine that has no quota and no affinity: every CPU may be used. Threads cannot be bound to it.
+    /// Each word consists of a kind of object and a count. The count is the number of such objects
+    /// in each object of the previous word. The last word counts the CPUs. Caches are written `l1`,
+    /// `l2` and so on. The attributes of hwloc are allowed too: `l2:1(size=1048576)`. Sizes are
+    /// bytes, or numbers with an SI or IEC unit: `[numa(memory=16GiB)]`.
     ///
-    /// Sizes are bytes, or numbers with a unit of the SI or IEC: `[numa(memory=16GiB)]`.
+    /// The machine has no quota and no affinity mask, so every CPU may be used. Threads cannot be
+    /// bound to it.
     ///
-    /// At most 5120 CPUs and 40,960 objects: hwloc's time grows with the cube of a machine that is wide and flat, and
-    /// reaches some seconds at these limits.
+    /// A machine may have at most 5120 CPUs and 40,960 objects. For wide and flat machines, the
+    /// time that hwloc needs grows with the cube of the size, and reaches some seconds at these
+    /// limits.
     ///
     /// # Errors
-    /// [`TopologyError::Synthetic`] with what stands in the description and what could have stood there;
-    /// [`TopologyError::SyntheticRefused`] when hwloc refuses it all the same.
+    /// [`TopologyError::Synthetic`], with the invalid part of the description and the valid
+    /// choices. [`TopologyError::SyntheticRefused`] if hwloc refuses a description that passed the
+    /// checks.
     ///
     /// # Examples
     /// ```
     /// use raddle_topology::Topology;
     /// let topology = Topology::synthetic("package:2 l3:2 core:4 pu:2")?;
-    /// assert_eq!((topology.package_count(), topology.core_count(), topology.cpu_count()), (2, 16, 32));
+    /// assert_eq!((topology.package_count(), topology.core_count()), (2, 16));
+    /// assert_eq!(topology.cpu_count(), 32);
     /// assert!(!topology.is_this_machine());
     /// # Ok::<(), raddle_topology::TopologyError>(())
     /// ```
@@ -104,14 +120,16 @@ impl Topology {
         Ok(assemble(&loaded, source, limits))
     }
 
-    /// Loads the topology of another machine from an XML file that hwloc exported (`lstopo machine.xml`).
+    /// Loads the topology of another machine from an XML file that hwloc exported, for example with
+    /// `lstopo machine.xml`.
     ///
-    /// The file may be of hwloc 1 or 2, and may be compressed by gzip. It says which CPUs may be
-    /// used; there is no quota. Threads cannot be bound to it.
+    /// The file may have the format of hwloc 1 or 2, and may be compressed with gzip. It contains
+    /// the set of CPUs that may be used. There is no quota. Threads cannot be bound to the machine.
     ///
     /// # Errors
-    /// [`TopologyError::ReadXml`] when the file cannot be read, [`TopologyError::Xml`] with line and
-    /// column when it is no topology, [`TopologyError::XmlRefused`] when hwloc refuses it all the same.
+    /// [`TopologyError::ReadXml`] if the file cannot be read. [`TopologyError::Xml`], with line and
+    /// column, if it is not a topology. [`TopologyError::XmlRefused`] if hwloc refuses a file that
+    /// passed the checks.
     pub fn from_xml(path: impl AsRef<Path>) -> Result<Self, TopologyError> {
         let path = path.as_ref();
         let bytes = read_limited(path).map_err(|cause| TopologyError::ReadXml {
@@ -121,11 +139,13 @@ impl Topology {
         Self::read_xml(&bytes, path)
     }
 
-    /// Makes the topology of another machine from the content of such a file, which `name` stands for in errors.
+    /// Loads the topology of another machine from the content of an XML file.
+    ///
+    /// Errors use `name` as the name of the file. See [`from_xml`](Self::from_xml) for the format.
     ///
     /// # Errors
-    /// As [`from_xml`](Self::from_xml); [`TopologyError::ReadXml`] only where the content cannot be
-    /// unpacked.
+    /// The errors of [`from_xml`](Self::from_xml). [`TopologyError::ReadXml`] occurs only if the
+    /// content cannot be decompressed.
     ///
     /// # Examples
     /// ```
@@ -138,11 +158,12 @@ impl Topology {
     }
 }
 
-/// Whether the installed hwloc reads caches of memories in synthetic descriptions.
+/// Returns true if the installed hwloc supports memory-side caches in synthetic descriptions.
 fn knows_side_caches() -> bool {
     builder().is_ok_and(|builder| builder.from_synthetic(synthetic::SIDE_CACHE_PROBE).is_ok())
 }
 
+/// Decompresses, checks and loads the content of an XML file.
 fn load_xml(bytes: &[u8], path: &Path) -> Result<Topology, TopologyError> {
     let wrong = |problem: XmlProblem| TopologyError::Xml {
         path: path.to_path_buf(),
@@ -172,13 +193,15 @@ fn load_xml(bytes: &[u8], path: &Path) -> Result<Topology, TopologyError> {
     Ok(assemble(&loaded, source, limits))
 }
 
+/// Loads this machine through hwloc's discovery if possible, and from `/sys` otherwise.
 fn load_this_machine() -> Result<Topology, TopologyError> {
     if let Some(reason) = kernel::reason_against_hwloc() {
-        return without_search(reason);
+        return without_discovery(reason);
     }
     let loaded = probe().map_err(|reason| TopologyError::ThisMachine { reason })?;
     let mut limits = imagined_limits(&loaded);
-    // The union over all threads: a thread that somebody bound before must not narrow all workers.
+    // The binding of a process is the union over its threads. A single thread that was bound before
+    // must not restrict all workers.
     let binding = loaded
         .cpu_binding(CpuBindingFlags::PROCESS)
         .map_err(|error| error.to_string())
@@ -199,9 +222,10 @@ fn load_this_machine() -> Result<Topology, TopologyError> {
     Ok(Topology::assemble(parts))
 }
 
-/// Loads this machine without hwloc's search for it, for a `reason` that stands among the notes.
-fn without_search(reason: String) -> Result<Topology, TopologyError> {
+/// Loads this machine without hwloc's discovery. The `reason` becomes one of the notes.
+fn without_discovery(reason: String) -> Result<Topology, TopologyError> {
     let mut problem = String::new();
+    // Use the first description that can be loaded. The last one is only a list of CPUs.
     for text in kernel::describe() {
         let loaded = match xml::check(&text) {
             Ok(checked) => load_checked(&checked),
@@ -225,6 +249,7 @@ fn without_search(reason: String) -> Result<Topology, TopologyError> {
     })
 }
 
+/// Adds the CPU quota to the limits, or a note if the quota cannot be read.
 fn add_quota(limits: &mut Limits) {
     match cpu_quota(Path::new("/")) {
         Ok(quota) => limits.quota = quota,
@@ -234,17 +259,19 @@ fn add_quota(limits: &mut Limits) {
     }
 }
 
-/// Has hwloc put together a topology from XML that has passed the checks.
+/// Loads XML that has passed the checks through hwloc.
 fn load_checked(checked: &str) -> Result<hwlocality::Topology, String> {
     builder()
         .and_then(|builder| builder.from_xml(checked).map_err(|error| error.to_string()))
         .and_then(build)
 }
 
-/// Asks the operating system what the machine looks like, and the CPUs themselves only where that tells too little.
+/// Discovers this machine from the operating system, and queries the CPUs only if that is not
+/// enough.
 ///
-/// To ask a CPU, hwloc binds the calling thread to it, one after the other, and waits wherever something else
-/// runs: milliseconds on a busy machine, for caches that Linux tells of anyway unless `/sys` is hidden.
+/// To query the CPUs, hwloc binds the calling thread to each of them in turn, and has to wait if
+/// something else runs there. That takes milliseconds on a busy machine. Its benefit is information
+/// about caches, which Linux provides anyway unless `/sys` is hidden.
 fn probe() -> Result<hwlocality::Topology, String> {
     let quick = builder_with(BuildFlags::DONT_CHANGE_BINDING).and_then(build)?;
     let knows_caches = quick
@@ -258,11 +285,12 @@ fn probe() -> Result<hwlocality::Topology, String> {
     }
 }
 
+/// Copies a topology that hwloc loaded.
 fn assemble(loaded: &hwlocality::Topology, source: Source, limits: Limits) -> Topology {
     Topology::assemble(convert::parts(loaded, source, limits))
 }
 
-/// Only what the topology itself says of the CPUs that may be used.
+/// Returns the limits of a topology without a process: only its own set of allowed CPUs.
 fn imagined_limits(loaded: &hwlocality::Topology) -> Limits {
     let allowed: CpuSet = convert::cpus_in(loaded, &loaded.allowed_cpuset());
     Limits {
@@ -271,11 +299,12 @@ fn imagined_limits(loaded: &hwlocality::Topology) -> Limits {
     }
 }
 
-/// Sets up what every load has in common: CPUs that may not be used are kept, and so are all caches.
+/// Creates a builder with the common settings of all loads.
 fn builder() -> Result<TopologyBuilder, String> {
     builder_with(BuildFlags::empty())
 }
 
+/// Creates a builder that keeps CPUs that may not be used, and all caches.
 fn builder_with(flags: BuildFlags) -> Result<TopologyBuilder, String> {
     TopologyBuilder::new()
         .with_flags(BuildFlags::INCLUDE_DISALLOWED | flags)
@@ -286,6 +315,7 @@ fn builder_with(flags: BuildFlags) -> Result<TopologyBuilder, String> {
         .map_err(|error| error.to_string())
 }
 
+/// Loads a topology, and checks that the installed hwloc matches the one at build time.
 fn build(builder: TopologyBuilder) -> Result<hwlocality::Topology, String> {
     let loaded = builder.build().map_err(|error| match error.errno {
         Some(errno) => format!("{}: {errno}", error.api),
@@ -298,6 +328,7 @@ fn build(builder: TopologyBuilder) -> Result<hwlocality::Topology, String> {
     }
 }
 
+/// Reads a file of at most [`XML_BYTES_MAX`] bytes.
 fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?

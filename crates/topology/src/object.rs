@@ -1,12 +1,14 @@
-//! The objects that a machine is made of, as a tree of plain values.
+//! The objects of a machine, as a tree of plain values.
 //!
-//! The shape is hwloc's: processing units at the leaves, cores, caches, dies, packages and groups above
-//! them, the machine at the root. Memory hangs beside the tree: a NUMA node, perhaps behind a cache on
-//! the memory's side, is a memory child of the object whose CPUs it is local to.
+//! The tree has the shape of hwloc's. The leaves are processing units. Cores, caches, dies,
+//! packages and groups are above them, and the machine is the root. Memory is not a level of the
+//! tree: a NUMA node, possibly with a memory-side cache in front of it, is a memory child of the
+//! object with the CPUs to which the node is local.
 //!
 //! # Source
-//! Broquedis et al.: hwloc, a Generic Framework for Managing Hardware Affinities in HPC Applications.
-//! PDP 2010. Goglin: Managing the Topology of Heterogeneous Cluster Nodes with hwloc. HPCS 2014.
+//! Broquedis et al.: hwloc, a Generic Framework for Managing Hardware Affinities in HPC
+//! Applications. PDP 2010. Goglin: Managing the Topology of Heterogeneous Cluster Nodes with hwloc.
+//! HPCS 2014.
 
 use std::fmt;
 
@@ -14,26 +16,26 @@ use serde::Serialize;
 
 use crate::cpu_set::CpuSet;
 
-/// Which kind of thing an [`Object`] is.
+/// The kind of an [`Object`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ObjectKind {
-    /// The whole machine; the root of the tree, and only that.
+    /// The whole machine. Only the root of the tree has this kind.
     Machine,
-    /// Objects that belong together for a reason that has no name of its own, such as a blade.
+    /// A group of objects with no more specific kind, such as a blade.
     Group,
-    /// What sits in a socket.
+    /// The physical package in a socket.
     Package,
     /// A piece of silicon in a package.
     Die,
-    /// A cache; its level and kind stand in [`Attributes::Cache`].
+    /// A cache of CPUs. [`Attributes::Cache`] has its level and kind.
     Cache,
-    /// A core; its processing units share its execution units.
+    /// A core. Its processing units share its execution units.
     Core,
     /// A processing unit, which is a logical CPU.
     Pu,
-    /// A memory with CPUs that are close to it.
+    /// A memory that is local to some CPUs.
     NumaNode,
     /// A cache in front of a NUMA node.
     MemoryCache,
@@ -41,7 +43,7 @@ pub enum ObjectKind {
     Other,
 }
 
-/// What a cache keeps.
+/// The content of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -54,32 +56,32 @@ pub enum CacheKind {
     Instruction,
 }
 
-/// What is known of an object beyond its place in the tree.
+/// The properties of an object that depend on its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Attributes {
-    /// Nothing more.
+    /// The object has no further properties.
     None,
-    /// A cache, of a CPU or of a memory.
+    /// The properties of a cache, either of CPUs or of a memory.
     Cache {
-        /// 1 is nearest to the core.
+        /// The level. 1 is nearest to the core.
         level: u32,
-        /// What it keeps.
+        /// The content of the cache.
         kind: CacheKind,
-        /// Its size in bytes, where known.
+        /// The size in bytes, if known.
         size_bytes: Option<u64>,
-        /// The size of a line in bytes, where known.
+        /// The size of a cache line in bytes, if known.
         line_bytes: Option<u64>,
     },
-    /// A NUMA node.
+    /// The properties of a NUMA node.
     Numa {
-        /// Its own memory in bytes, where known.
+        /// The node's own memory in bytes, if known.
         memory_bytes: Option<u64>,
     },
-    /// A group, with its level among the groups that hold each other.
+    /// The properties of a group.
     Group {
-        /// 0 is outermost.
+        /// The nesting level among groups that contain each other. 0 is outermost.
         level: u32,
     },
 }
@@ -87,30 +89,31 @@ pub enum Attributes {
 /// One object with everything below it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Object {
-    /// What it is.
+    /// The kind of the object.
     pub kind: ObjectKind,
-    /// Its level counted from the root, which has 0; `None` for memory, which stands beside the levels.
+    /// The level of the object. The root has level 0. `None` for memory, which is not part of the
+    /// levels.
     pub depth: Option<usize>,
-    /// Its place among all objects of its depth, from 0, in the order of the tree.
+    /// The position among all objects of the same depth, from 0, in the order of the tree.
     pub logical_index: usize,
-    /// The operating system's number for it, where it has one.
+    /// The number of the object in the operating system, if it has one.
     pub os_index: Option<u32>,
-    /// A finer kind, such as `MCDRAM`, where known.
+    /// A more specific kind, such as `MCDRAM`, if known.
     pub subtype: Option<String>,
-    /// A name, where it has one.
+    /// The name of the object, if it has one.
     pub name: Option<String>,
-    /// What else is known of it.
+    /// The properties that depend on the kind.
     pub attributes: Attributes,
-    /// Its logical CPUs; for memory, those that it is local to.
+    /// The logical CPUs of the object. For memory, the CPUs to which it is local.
     pub cpus: CpuSet,
-    /// The objects that it is made of.
+    /// The objects inside this one.
     pub children: Vec<Object>,
-    /// The memories that are local to it and to none of its children alone.
+    /// The memories that are local to this object, but not to a single one of its children.
     pub memory_children: Vec<Object>,
 }
 
 impl Object {
-    /// Returns the name of its kind as hwloc's own tools print it: `Package`, `L1d`, `NUMANode`, `PU`.
+    /// Returns the name of the kind as hwloc's tools print it: `Package`, `L1d`, `NUMANode`, `PU`.
     #[must_use]
     pub fn kind_name(&self) -> String {
         let name = match (self.kind, self.attributes) {
@@ -137,7 +140,7 @@ impl Object {
         name.to_owned()
     }
 
-    /// Adds up the memory of every NUMA node in and below it, in bytes.
+    /// Returns the total memory of all NUMA nodes in and below the object, in bytes.
     #[must_use]
     pub fn memory_total_bytes(&self) -> u64 {
         let own = match self.attributes {
@@ -152,7 +155,8 @@ impl Object {
             })
     }
 
-    /// Calls `visit` with it and with everything below it, parents first, memory before children.
+    /// Calls `visit` for this object and everything below it, parents first, memory before
+    /// children.
     pub fn for_each<'tree>(&'tree self, visit: &mut impl FnMut(&'tree Self)) {
         visit(self);
         for child in self.memory_children.iter().chain(&self.children) {
@@ -162,7 +166,8 @@ impl Object {
 }
 
 impl fmt::Display for Object {
-    /// Writes kind and logical index, `Core L#3`, and the operating system's number for a CPU or a memory.
+    /// Writes the kind and the logical index, such as `Core L#3`. For a CPU or a NUMA node, also
+    /// writes its number in the operating system.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} L#{}", self.kind_name(), self.logical_index)?;
         match (self.kind, self.os_index) {

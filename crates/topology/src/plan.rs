@@ -55,7 +55,7 @@ impl Plan {
     /// ```
     /// use raddle_topology::{CpuId, Others, Plan, Topology};
     /// let topology = Topology::synthetic("package:1 core:4 pu:1")?;
-    /// let plan = Plan::of(&topology, "traffic", &[Some(CpuId(3)), None], &Others::nobody());
+    /// let plan = Plan::of(&topology, "traffic", &[Some(CpuId(3)), None], &Others::none());
     /// assert!(plan.summary.starts_with("placed by traffic: 1 worker on CPU 3 "));
     /// assert_eq!(plan.entries[1].cpu, None);
     /// # Ok::<(), raddle_topology::TopologyError>(())
@@ -101,7 +101,7 @@ pub fn plan(
     affinity: &Affinity,
     worker_count: usize,
 ) -> Result<Plan, PlanError> {
-    plan_beside(topology, affinity, worker_count, &Others::nobody())
+    plan_beside(topology, affinity, worker_count, &Others::none())
 }
 
 /// As [`plan()`], beside others who have claimed CPUs: [`Affinity::Auto`] leaves theirs alone, and the summary names them.
@@ -113,7 +113,7 @@ pub fn plan(
 /// ```
 /// use raddle_topology::{Affinity, CpuId, Others, Topology, plan_beside};
 /// let topology = Topology::synthetic("package:1 core:4 pu:1")?;
-/// let mut others = Others::nobody();
+/// let mut others = Others::none();
 /// others.processes.insert(CpuId(1));
 /// others.processes.insert(CpuId(3));
 /// assert_eq!(
@@ -195,7 +195,7 @@ fn entries(cpus: &[Option<CpuId>], reasons: Vec<String>) -> Vec<PlanEntry> {
 
 /// True where a quota shares the CPUs with processes whose claims cannot be seen: all of them would bind the same CPUs.
 fn is_shared_unseen(topology: &Topology, others: &Others) -> bool {
-    !others.sees_everybody && topology.worker_count_default() < topology.allowed_cpus().count()
+    !others.sees_all_processes && topology.worker_count_default() < topology.allowed_cpus().count()
 }
 
 fn check_list(topology: &Topology, list: &[CpuId]) -> Result<(), PlanError> {

@@ -1,8 +1,9 @@
-//! A topology: the tree of objects, and the tables that answer questions about it quickly.
+//! A topology: the tree of objects, and tables for quick queries.
 //!
-//! Everything but the limits follows from the tree. Indexes of cores, packages and NUMA nodes are logical: from
-//! 0 in the order of the tree, so neighbours in number are neighbours in the machine. CPUs are named by
-//! the operating system's number ([`CpuId`]), because that is what people write and what binding needs.
+//! Everything except the limits is derived from the tree. Cores, packages and NUMA nodes have
+//! logical indexes, which count from 0 in the order of the tree. So objects with neighbouring
+//! indexes are neighbours in the machine. CPUs are identified by their numbers in the operating
+//! system ([`CpuId`]), because users write these numbers and binding needs them.
 
 mod serial;
 mod tables;
@@ -21,7 +22,7 @@ use crate::cgroup::CpuQuota;
 use crate::cpu_set::{CpuId, CpuSet};
 use crate::object::{CacheKind, Object};
 
-/// A machine, real or imagined, and what this process may use of it.
+/// A real or imagined machine, and the part of it that this process may use.
 ///
 /// # Examples
 /// ```
@@ -43,11 +44,11 @@ pub struct Topology {
     cpu_kinds: Vec<CpuKind>,
     numa_latencies: Option<LatencyMatrix>,
     limits: Limits,
-    /// For this machine alone, where threads can be bound.
+    /// Binds threads. Only the topology of this machine has a binder.
     binder: Option<Binder>,
 }
 
-/// Where a topology came from.
+/// The source of a topology.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -63,104 +64,111 @@ pub enum Source {
 /// A logical CPU and its place in the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cpu {
-    /// The operating system's number.
+    /// The number of the CPU in the operating system.
     pub id: CpuId,
-    /// Its place among all CPUs in the order of the tree, from 0.
+    /// The position among all CPUs in the order of the tree, from 0.
     pub logical_index: usize,
-    /// The logical index of its core; `None` where cores are not known.
+    /// The logical index of the core. `None` if cores are unknown.
     pub core: Option<usize>,
-    /// The logical index of its package; `None` where it is not known.
+    /// The logical index of the package. `None` if the package is unknown.
     pub package: Option<usize>,
-    /// The logical index of the nearest NUMA node; of several, the first.
+    /// The logical index of the nearest NUMA node. If several are equally near, the first one.
     pub numa_node: Option<usize>,
-    /// Its place among the hardware threads of its core, from 0.
+    /// The position among the hardware threads of the core, from 0.
     pub smt_rank: usize,
-    /// The efficiency of its kind, from 0 for those that use the least power; `None` where all are alike.
+    /// The efficiency rank of the kind of CPU. The kind that uses the least power has rank 0.
+    /// `None` if all CPUs are of one kind.
     pub efficiency: Option<usize>,
-    /// Whether this process may use it.
+    /// True if this process may use the CPU.
     pub allowed: bool,
 }
 
-/// A cache of some CPUs.
+/// A cache that one or more CPUs share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cache {
-    /// 1 is nearest to the core.
+    /// The level. 1 is nearest to the core.
     pub level: u32,
-    /// What it keeps.
+    /// The content of the cache.
     pub kind: CacheKind,
-    /// Its place among the caches of its level and kind, from 0.
+    /// The position among the caches of this level and kind, from 0.
     pub logical_index: usize,
-    /// Its size in bytes, where known.
+    /// The size in bytes, if known.
     pub size_bytes: Option<u64>,
-    /// The size of a line in bytes, where known.
+    /// The size of a cache line in bytes, if known.
     pub line_bytes: Option<u64>,
-    /// The CPUs that share it.
+    /// The CPUs that share the cache.
     pub cpus: CpuSet,
 }
 
-/// A memory and the CPUs that are near to it.
+/// A memory, and the CPUs to which it is local.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NumaNode {
-    /// Its place among the NUMA nodes in the order of the tree, from 0.
+    /// The position among all NUMA nodes in the order of the tree, from 0.
     pub logical_index: usize,
-    /// The operating system's number.
+    /// The number of the node in the operating system.
     pub os_index: Option<u32>,
-    /// A finer kind, such as `MCDRAM`, where known.
+    /// A more specific kind, such as `MCDRAM`, if known.
     pub subtype: Option<String>,
-    /// Its memory in bytes, where known.
+    /// The memory in bytes, if known.
     pub memory_bytes: Option<u64>,
-    /// The CPUs that it is local to; none for memory that stands alone.
+    /// The CPUs to which the memory is local. Empty for memory without CPUs.
     pub cpus: CpuSet,
 }
 
-/// CPUs of one kind, on a machine that has several.
+/// One kind of CPU, on a machine that has several kinds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CpuKind {
-    /// Its rank, from 0 for the kind that uses the least power; `None` where hwloc cannot rank the kinds.
+    /// The efficiency rank. The kind that uses the least power has rank 0. `None` if hwloc cannot
+    /// rank the kinds.
     pub efficiency: Option<usize>,
     /// The CPUs of this kind.
     pub cpus: CpuSet,
 }
 
-/// How long memory accesses between NUMA nodes take, relative to each other.
+/// The relative latencies of memory accesses between NUMA nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LatencyMatrix {
-    /// hwloc's name for it, such as `NUMALatency`.
+    /// The name of the matrix in hwloc, such as `NUMALatency`.
     pub name: String,
     /// The logical indexes of the nodes, one per row and column.
     pub nodes: Vec<usize>,
-    /// Row-major, `nodes.len()` × `nodes.len()`: entry `[a][b]` is the time from a CPU of `a` to memory
-    /// of `b`. The unit is the machine's own; firmware usually gives 10 to local memory.
+    /// The row-major entries, `nodes.len()` × `nodes.len()`. Entry `[a][b]` is the time from a CPU
+    /// of `a` to memory of `b`. The unit depends on the machine. Firmware usually reports 10 for
+    /// local memory.
     pub values: Vec<u64>,
 }
 
-/// What this process may use of the machine.
+/// The limits on this process's use of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Limits {
-    /// The CPUs that the administrator leaves to the process: the cpuset of its control group.
+    /// The CPUs that the administrator assigned to the process: the cpuset of its control group.
     pub cpuset: CpuSet,
-    /// The CPUs that the process was bound to when the topology was loaded; `None` for other machines.
+    /// The CPUs to which the process was bound when the topology was loaded. `None` for other
+    /// machines.
     pub affinity: Option<CpuSet>,
-    /// The CPU time that the control groups of the process leave it.
+    /// The CPU time that the control groups of the process allow.
     pub quota: Option<CpuQuota>,
-    /// Why a limit could not be found out, one sentence each; usually there is none.
+    /// The reasons why a limit could not be determined, one sentence each. Usually empty.
     pub notes: Vec<String>,
 }
 
-/// How far two CPUs are apart; smaller is nearer.
+/// The distance between two CPUs. Smaller is nearer.
 ///
-/// The tree decides first: CPUs that share a core are nearer than those that share a cache, and so on
-/// up. Among pairs that share equally little, the latency between their NUMA nodes decides.
+/// The tree decides first: CPUs that share a core are nearer than CPUs that share only a cache, and
+/// so on up the tree. If two pairs share objects of the same level, the latencies between their
+/// NUMA nodes decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuDistance {
-    /// The number of levels from a CPU up to the first object that holds both; 0 for a CPU and itself.
+    /// The number of levels from a CPU up to the first object that contains both. 0 from a CPU to
+    /// itself.
     pub levels_up: usize,
-    /// The larger latency of the two directions between their NUMA nodes; 0 where none is known.
+    /// The larger latency of the two directions between the NUMA nodes. 0 if unknown.
     pub numa_latency: u64,
 }
 
 impl LatencyMatrix {
-    /// Returns the latency from a CPU of node `from` to memory of node `to`, both logical indexes.
+    /// Returns the latency from a CPU of node `from` to memory of node `to`, or `None` if the
+    /// matrix does not contain both nodes. Both arguments are logical indexes.
     #[must_use]
     pub fn latency(&self, from: usize, to: usize) -> Option<u64> {
         let place = |node| self.nodes.iter().position(|&listed| listed == node);
@@ -180,16 +188,17 @@ impl fmt::Display for Source {
     }
 }
 
-/// What binds threads to the CPUs of this machine.
+/// The means of binding threads to the CPUs of this machine.
 #[derive(Clone, Debug)]
 pub(crate) enum Binder {
-    /// hwloc, by the handle with which it has read this machine.
+    /// hwloc, through the handle with which it loaded this machine.
     Hwloc(Arc<hwlocality::Topology>),
-    /// The kernel: hwloc has not read this machine, and binds only to one that it has.
+    /// System calls. Used if hwloc did not load this machine, because hwloc can bind only to a
+    /// machine that it loaded.
     Kernel,
 }
 
-/// What a loader hands over; see [`Topology::assemble`].
+/// The result of a loader, for [`Topology::assemble`].
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) source: Source,
@@ -202,7 +211,7 @@ pub(crate) struct Parts {
 }
 
 impl Topology {
-    /// Makes the tables that follow from the tree and puts everything together.
+    /// Builds a topology from the result of a loader, including the tables derived from the tree.
     pub(crate) fn assemble(parts: Parts) -> Self {
         let allowed = match &parts.limits.affinity {
             Some(affinity) => parts.limits.cpuset.intersection(affinity),
@@ -221,19 +230,19 @@ impl Topology {
         }
     }
 
-    /// Tells where the topology came from.
+    /// Returns the source of the topology.
     #[must_use]
     pub const fn source(&self) -> &Source {
         &self.source
     }
 
-    /// Tells whether this is the machine that the process runs on, so that threads can be bound.
+    /// Returns true if the process runs on this machine, so that threads can be bound.
     #[must_use]
     pub const fn is_this_machine(&self) -> bool {
         self.binder.is_some()
     }
 
-    /// Returns the version of hwloc's interface that was used, such as `2.8.0`.
+    /// Returns the version of the hwloc interface in use, such as `2.8.0`.
     #[must_use]
     pub fn hwloc_version(&self) -> &str {
         &self.hwloc_version
@@ -245,19 +254,20 @@ impl Topology {
         &self.root
     }
 
-    /// Returns every logical CPU in the order of the tree, so that neighbours share most.
+    /// Returns every logical CPU in the order of the tree, so neighbours in the slice share the
+    /// most.
     #[must_use]
     pub fn cpus(&self) -> &[Cpu] {
         &self.tables.cpus
     }
 
-    /// Returns how many logical CPUs there are, allowed or not.
+    /// Returns the number of logical CPUs, whether this process may use them or not.
     #[must_use]
     pub fn cpu_count(&self) -> usize {
         self.tables.cpus.len()
     }
 
-    /// Returns the CPU with the operating system's number `id`, if there is one.
+    /// Returns the CPU with the number `id` in the operating system, if it exists.
     #[must_use]
     pub fn cpu(&self, id: CpuId) -> Option<&Cpu> {
         self.tables
@@ -270,31 +280,32 @@ impl Topology {
         self.tables.cpus.iter().filter(|cpu| cpu.allowed)
     }
 
-    /// Returns the CPUs that this process may use as a set.
+    /// Returns the set of CPUs that this process may use.
     #[must_use]
     pub fn allowed_set(&self) -> CpuSet {
         self.allowed_cpus().map(|cpu| cpu.id).collect()
     }
 
-    /// Returns how many cores there are; 0 where cores are not known.
+    /// Returns the number of cores, or 0 if cores are unknown.
     #[must_use]
     pub const fn core_count(&self) -> usize {
         self.tables.core_count
     }
 
-    /// Returns how many packages there are; 0 where packages are not known.
+    /// Returns the number of packages, or 0 if packages are unknown.
     #[must_use]
     pub const fn package_count(&self) -> usize {
         self.tables.package_count
     }
 
-    /// Returns every cache, lowest level first, and within a level and kind in the order of the tree.
+    /// Returns every cache, lowest level first. Caches of one level and kind are in the order of
+    /// the tree.
     #[must_use]
     pub fn caches(&self) -> &[Cache] {
         &self.tables.caches
     }
 
-    /// Iterates over the caches of `level` that keep data, each with the CPUs that share it.
+    /// Iterates over the caches of `level` that contain data.
     pub fn caches_at(&self, level: u32) -> impl Iterator<Item = &Cache> + '_ {
         self.tables
             .caches
@@ -302,32 +313,35 @@ impl Topology {
             .filter(move |cache| cache.level == level && cache.kind != CacheKind::Instruction)
     }
 
-    /// Returns every NUMA node, in the order of its logical index. A machine without NUMA has one.
+    /// Returns every NUMA node in the order of logical indexes. A machine without NUMA has one
+    /// node.
     #[must_use]
     pub fn numa_nodes(&self) -> &[NumaNode] {
         &self.tables.numa_nodes
     }
 
-    /// Returns the latencies between NUMA nodes, where they are known.
+    /// Returns the latencies between NUMA nodes, if known.
     #[must_use]
     pub const fn numa_latencies(&self) -> Option<&LatencyMatrix> {
         self.numa_latencies.as_ref()
     }
 
-    /// Returns the kinds of CPU; empty where hwloc knows of none.
+    /// Returns the kinds of CPUs. Empty if hwloc knows none.
     #[must_use]
     pub fn cpu_kinds(&self) -> &[CpuKind] {
         &self.cpu_kinds
     }
 
-    /// Returns what this process may use.
+    /// Returns the limits of this process.
     #[must_use]
     pub const fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Returns how many workers keep busy what this process may use: one per allowed CPU, and no more
-    /// than the CPU quota rounded up; at least 1.
+    /// Returns the number of workers that make full use of the CPUs of this process.
+    ///
+    /// The number is the minimum of the number of allowed CPUs and the CPU quota, rounded up. It is
+    /// at least 1.
     #[must_use]
     pub fn worker_count_default(&self) -> usize {
         let quota = self
@@ -338,9 +352,10 @@ impl Topology {
         self.allowed_cpus().count().min(quota).max(1)
     }
 
-    /// Iterates over the hardware threads of the core of `cpu`, itself included, in the order of the tree.
+    /// Iterates over the hardware threads of the core of `cpu`, including `cpu`, in the order of
+    /// the tree.
     ///
-    /// Where cores are not known, each CPU is alone; a CPU that does not exist has none.
+    /// If cores are unknown, yields only `cpu`. If `cpu` does not exist, yields nothing.
     pub fn smt_siblings(&self, cpu: CpuId) -> impl Iterator<Item = CpuId> + '_ {
         let siblings = self.tables.position(cpu).map_or(0..0, |position| {
             let first = position - self.tables.cpus[position].smt_rank;
@@ -352,11 +367,13 @@ impl Topology {
         self.tables.cpus[siblings].iter().map(|cpu| cpu.id)
     }
 
-    /// Returns the smallest object that holds both CPUs, or `None` when one of them does not exist.
+    /// Returns the smallest object that contains both CPUs, or `None` if one of them does not
+    /// exist.
     #[must_use]
     pub fn common_ancestor(&self, left: CpuId, right: CpuId) -> Option<&Object> {
         let left = self.tables.path(left)?;
         let right = self.tables.path(right)?;
+        // Go down from the root for as long as both paths agree.
         let mut object = &self.root;
         for (&step, &other_step) in left.iter().zip(right) {
             if step != other_step {
@@ -367,15 +384,17 @@ impl Topology {
         Some(object)
     }
 
-    /// Returns the depth of the smallest object that holds both CPUs: 0 where only the machine does.
+    /// Returns the depth of the smallest object that contains both CPUs. It is 0 if only the
+    /// machine contains both.
     #[must_use]
     pub fn common_ancestor_depth(&self, left: CpuId, right: CpuId) -> Option<usize> {
         self.common_ancestor(left, right)?.depth
     }
 
-    /// Returns how far two CPUs are apart, or `None` when one of them does not exist.
+    /// Returns the distance between two CPUs, or `None` if one of them does not exist.
     ///
-    /// Cost: the depth of the tree, and a look into the latencies where there are some.
+    /// Cost: proportional to the depth of the tree, plus a lookup in the latencies if they are
+    /// known.
     #[must_use]
     pub fn distance(&self, left: CpuId, right: CpuId) -> Option<CpuDistance> {
         let ancestor = self.common_ancestor_depth(left, right)?;
@@ -393,10 +412,11 @@ impl Topology {
         })
     }
 
-    /// Lists every other CPU, allowed or not, nearest first; equally near ones in the order of the tree,
-    /// beginning behind `cpu` and going round, so that not everybody begins with the same one.
+    /// Lists every other CPU, nearest first, whether this process may use it or not.
     ///
-    /// A CPU that does not exist has no neighbours. Cost: O(n log n) time for n CPUs.
+    /// Equally near CPUs are in the order of the tree, starting after `cpu` and wrapping around. So
+    /// the lists of different CPUs start with different neighbours. A CPU that does not exist has
+    /// no neighbours. Takes O(n log n) time for n CPUs.
     #[must_use]
     pub fn neighbours(&self, cpu: CpuId) -> Vec<CpuId> {
         let Some(position) = self.tables.position(cpu) else {
@@ -417,5 +437,5 @@ impl Topology {
     }
 }
 
-/// Which place in a table each CPU number has.
+/// The position of each CPU in the table of CPUs.
 pub(crate) type Positions = HashMap<CpuId, usize>;

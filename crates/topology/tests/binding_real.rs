@@ -1,4 +1,4 @@
-//! Binding on this machine binds: what is read back is what was asked for.
+//! Binding threads on this machine takes effect, as reading the binding back shows.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -20,11 +20,11 @@ fn this_machine_is_loaded_once() {
 }
 
 #[test]
-fn the_default_number_of_workers_is_within_what_the_process_may_use() {
+fn default_worker_count_is_at_most_the_number_of_allowed_cpus() {
     let workers = this_machine().worker_count_default();
     assert!((1..=this_machine().allowed_cpus().count()).contains(&workers));
-    // The standard library reads the same mask and the same quota, which it rounds down.
-    let standard = thread::available_parallelism().expect("it can tell").get();
+    // The standard library reads the same mask and the same quota, but rounds the quota down.
+    let standard = thread::available_parallelism().expect("it is known").get();
     assert!(
         workers == standard || workers == standard + 1,
         "{workers} {standard}"
@@ -32,7 +32,7 @@ fn the_default_number_of_workers_is_within_what_the_process_may_use() {
 }
 
 #[test]
-fn a_bound_thread_stays_where_it_was_bound() {
+fn a_bound_thread_stays_on_its_cpu() {
     let topology = this_machine();
     for cpu in topology.allowed_cpus() {
         thread::scope(|scope| {
@@ -50,7 +50,7 @@ fn a_bound_thread_stays_where_it_was_bound() {
 }
 
 #[test]
-fn unbinding_gives_every_allowed_cpu_back() {
+fn an_unbound_thread_may_use_every_allowed_cpu() {
     let topology = this_machine();
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -65,7 +65,7 @@ fn unbinding_gives_every_allowed_cpu_back() {
 }
 
 #[test]
-fn a_cpu_that_does_not_exist_is_named() {
+fn binding_to_a_missing_cpu_is_an_error_that_names_it() {
     let missing = CpuId(65_535);
     assert_eq!(
         this_machine().bind_this_thread(missing),
@@ -76,10 +76,10 @@ fn a_cpu_that_does_not_exist_is_named() {
     );
 }
 
-/// Says to a test that it runs in the child process that it started itself.
+/// The variable that is set in a child process of a test.
 const CHILD: &str = "RADDLE_TEST_CHILD";
 
-/// Runs one test of this file in a child process, by the words of `command` before it.
+/// Runs one test of this file in a child process. `command` precedes the test program.
 fn run_child(command: &[&str], name: &str) {
     let program = std::env::current_exe().expect("this test's own program");
     let mut words: Vec<&OsStr> = command.iter().map(OsStr::new).collect();
@@ -89,7 +89,7 @@ fn run_child(command: &[&str], name: &str) {
         .args(["--exact", name, "--nocapture"])
         .env(CHILD, "1")
         .output()
-        .expect("the child starts; taskset is in util-linux, which every Debian has");
+        .expect("the child starts; taskset is part of util-linux, which every Debian has");
     let (out, err) = (
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr),
@@ -105,7 +105,7 @@ fn is_child() -> bool {
 }
 
 #[test]
-fn the_affinity_mask_of_the_process_is_obeyed() {
+fn the_affinity_mask_of_the_process_is_respected() {
     if !is_child() {
         let last = this_machine()
             .allowed_cpus()
@@ -114,7 +114,7 @@ fn the_affinity_mask_of_the_process_is_obeyed() {
             .id
             .to_string();
         let command = ["taskset", "--cpu-list", &last];
-        return run_child(&command, "the_affinity_mask_of_the_process_is_obeyed");
+        return run_child(&command, "the_affinity_mask_of_the_process_is_respected");
     }
     let topology = this_machine();
     let allowed: Vec<_> = topology.allowed_cpus().map(|cpu| cpu.id).collect();
@@ -137,7 +137,7 @@ fn the_affinity_mask_of_the_process_is_obeyed() {
         assert_eq!(
             error.to_string(),
             format!(
-                "CPU {} may not be used by this process; those that may are {only}",
+                "this process may not use CPU {}; it may use {only}",
                 other.id
             )
         );

@@ -1,5 +1,5 @@
-//! Claims between processes: what others see of them, what a kill leaves, and what another user can
-//! do to them.
+//! Claims between processes: visible to other processes, gone after a kill, and safe from other
+//! users.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -11,10 +11,11 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use raddle_topology::{Claims, CpuId, CpuSet, Others};
 
-/// Says to the test that it is the process that claims, and in which group.
+/// The variable that makes the test program the claiming child. Its value is the group.
 const GROUP: &str = "RADDLE_TEST_CLAIM_GROUP";
 
-/// Says to the test that it is the process that binds the name of another user's claim, and which.
+/// The variable that makes the test program the child that binds a name directly. Its value is the
+/// name.
 const NAME: &str = "RADDLE_TEST_CLAIM_NAME";
 
 #[test]
@@ -32,17 +33,22 @@ fn child_claims_and_waits() {
         _ => return,
     };
     println!("\nchild claimed: {has_claimed}");
-    // Until the other end is closed, which a killed parent does too.
+    // Wait until the other end is closed, which also happens if the parent is killed.
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).expect("a pipe");
 }
 
-/// A child that has claimed or not, and its output, which stays open.
+/// Starts a child that claims CPU 2 in a group.
+///
+/// Returns the child, its output (which must stay open), and whether the claim succeeded.
 fn start(group: &str) -> (Child, BufReader<ChildStdout>, bool) {
     let program = std::env::current_exe().expect("a test program has a path");
     run(Command::new(program).env(GROUP, group))
 }
 
+/// Starts a test program that runs [`child_claims_and_waits`] as a child.
+///
+/// Returns the child, its output, and whether its claim succeeded.
 fn run(program: &mut Command) -> (Child, BufReader<ChildStdout>, bool) {
     let mut child = program
         .args(["--exact", "child_claims_and_waits", "--nocapture"])
@@ -68,7 +74,7 @@ fn look(claims: &Claims) -> Others {
 }
 
 #[test]
-fn other_process_is_seen_until_it_is_killed() {
+fn claim_of_another_process_holds_until_it_is_killed() {
     let group = format!("raddle-test-{}-killed", std::process::id());
     let claims = Claims::in_group(group.as_str());
     let (mut child, _output, has_claimed) = start(&group);
@@ -77,10 +83,10 @@ fn other_process_is_seen_until_it_is_killed() {
     assert_eq!(others.processes.to_string(), "2");
     assert!(others.runtimes.is_empty());
     assert!(claims.claim(CpuId(2)).is_err());
-    // A second one is refused too.
+    // The claim of a second child is refused too.
     let (mut second, _second_output, has_claimed) = start(&group);
     assert!(!has_claimed);
-    // SIGKILL: nothing of the child runs any more.
+    // SIGKILL, so the child cannot clean up.
     child.kill().expect("a child can be killed");
     child.wait().expect("it ends");
     assert!(look(&claims).processes.is_empty());
@@ -89,10 +95,10 @@ fn other_process_is_seen_until_it_is_killed() {
     assert!(second.wait().expect("it ends").success());
 }
 
-/// The number of a user that is not ours, and owns no files.
+/// The id of a different user, which owns no files.
 const OTHER_USER: &str = "65534";
 
-/// A copy of this program where every user may run it, removed at the end.
+/// A copy of this program that every user may run, removed at the end.
 struct Copied(PathBuf);
 
 impl Copied {
@@ -101,7 +107,7 @@ impl Copied {
         let folder = std::env::temp_dir().join(format!("raddle-claims-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a new folder");
         let copied = Self(folder);
-        fs::copy(program, copied.program()).expect("room for a copy");
+        fs::copy(program, copied.program()).expect("space for a copy");
         for path in [copied.0.clone(), copied.program()] {
             fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
         }
@@ -115,18 +121,18 @@ impl Copied {
 
 impl Drop for Copied {
     fn drop(&mut self) {
-        // A folder that stays behind in the system's place for temporary files does no harm.
+        // A leftover folder among the temporary files of the system does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// A process of another user binds the very name of our claim, as it may. It could keep our workers
-/// from every CPU.
+/// A process of another user can bind the very name of our claim. It must not be able to keep our
+/// workers from every CPU that way.
 ///
-/// Only root can start a process of another user. For all others the process is one of ours, and
-/// the claim counts.
+/// Only root can start a process of another user. Without root, the process belongs to this user,
+/// and its claim counts.
 #[test]
-fn name_that_another_user_has_bound_keeps_nobody_out() {
+fn name_bound_by_another_user_is_ignored() {
     let group = format!("raddle-test-{}-squatted", std::process::id());
     let claims = Claims::in_group(group.as_str());
     let user = fs::metadata("/proc/self")
@@ -152,7 +158,7 @@ fn name_that_another_user_has_bound_keeps_nobody_out() {
     let others = look(&claims);
     if user == 0 {
         assert!(others.processes.is_empty(), "{others:?}");
-        let note = "claims of another user on 2 do not count";
+        let note = "claims of another user on CPUs 2 are ignored";
         assert_eq!(others.note.as_deref(), Some(note));
         let claim = claims.claim(CpuId(2)).expect("it is not taken");
         assert_eq!(look(&claims).runtimes.to_string(), "2");

@@ -1,13 +1,12 @@
-//! This machine is read as it is, whatever the environment says and whatever a filter of system
-//! calls refuses.
+//! This machine is loaded correctly regardless of environment variables and system call filters.
 //!
-//! Two faults had one consequence, that the number of workers was not the machine's:
-//! - hwloc takes a refusal of `sched_getaffinity` for a buffer that is too small. Under a filter
-//!   that refuses it, as sandboxes have it, the first use of the runtime tried larger buffers for
-//!   ever.
-//! - With `HWLOC_SYNTHETIC`, `HWLOC_XMLFILE` and the like, which are meant for `lstopo`, a runtime
-//!   started workers for a machine that was not there, bound to nothing. With `HWLOC_THISSYSTEM` it
-//!   would even bind to it.
+//! Two bugs made the runtime start with a wrong number of workers, or not at all:
+//! - hwloc mistakes a refusal of `sched_getaffinity` for a buffer that is too small. Under a filter
+//!   that refuses the call, as in a sandbox, the first use of the runtime tried larger and larger
+//!   buffers forever.
+//! - `HWLOC_SYNTHETIC`, `HWLOC_XMLFILE` and similar variables are meant for `lstopo`. With them, a
+//!   runtime started unbound workers for a machine that did not exist. With `HWLOC_THISSYSTEM`, it
+//!   would even have bound them.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,10 +15,11 @@ use std::process::Command;
 
 use raddle_topology::{BindError, Source, Topology};
 
-/// Says to a test that it runs in the child process, and what the machine looks like.
+/// The variable that is set in a child process of a test. Its value is the summary of the machine
+/// that the parent has loaded.
 const CHILD: &str = "RADDLE_TEST_MACHINE";
 
-/// Counts everything of the machine that decides where workers run.
+/// Summarises everything in the machine that affects where workers run.
 fn counts(topology: &Topology) -> String {
     format!(
         "{} CPUs {}, {} cores, {} packages, nodes {:?}, {} workers",
@@ -40,7 +40,7 @@ fn this_machine() -> &'static Topology {
     Topology::this_machine().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Runs one test of this file in a child process, behind the words of `command`.
+/// Runs one test of this file in a child process. `command` precedes the test program.
 fn run_child(command: &[&OsStr], name: &str, variables: &[(&str, &str)]) {
     let program = std::env::current_exe().expect("this test's own program");
     let mut words = command.to_vec();
@@ -63,37 +63,43 @@ fn run_child(command: &[&OsStr], name: &str, variables: &[(&str, &str)]) {
     );
 }
 
-/// Checks in the child that the machine is the one that the parent saw, and that threads can be
-/// bound to it.
+/// Checks in the child that the machine matches the summary of the parent, that the notes contain
+/// `noted`, and that threads can be bound.
 fn check(expected: &str, noted: &str) {
     let topology = this_machine();
     assert_eq!(topology.source(), &Source::ThisMachine);
     assert_eq!(counts(topology), expected);
     let notes = topology.limits().notes.join("\n");
     assert!(notes.contains(noted), "{notes:?}");
-    let cpu = topology.allowed_cpus().last().expect("there is one").id;
-    topology.bind_this_thread(cpu).expect("it may be used");
+    let cpu = topology.allowed_cpus().last().expect("one CPU").id;
+    topology.bind_this_thread(cpu).expect("an allowed CPU");
     assert_eq!(topology.this_thread_last_cpu(), Ok(cpu));
-    topology.unbind_this_thread().expect("all may be used");
+    topology
+        .unbind_this_thread()
+        .expect("the process's own CPUs");
 }
 
 #[test]
-fn variables_of_hwloc_put_no_other_machine_in_place() {
-    const NAME: &str = "variables_of_hwloc_put_no_other_machine_in_place";
+fn hwloc_variables_do_not_replace_this_machine() {
+    const NAME: &str = "hwloc_variables_do_not_replace_this_machine";
     if let Ok(expected) = std::env::var(CHILD) {
         check(&expected, "HWLOC_");
         let topology = this_machine();
-        let cpu = topology.allowed_cpus().next().expect("there is one").id;
-        topology.bind_this_thread(cpu).expect("it may be used");
+        let cpu = topology.allowed_cpus().next().expect("one CPU").id;
+        topology.bind_this_thread(cpu).expect("an allowed CPU");
         let bound = topology.this_thread_cpus().expect("it can be read");
         assert_eq!(bound.to_string(), cpu.to_string());
         return;
     }
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("other-machine.xml");
-    let other = "<?xml version=\"1.0\"?>\n<topology>\n\
-        <object type=\"Machine\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" online_cpuset=\"0x1\" allowed_cpuset=\"0x1\">\n\
-        <object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" online_cpuset=\"0x1\" allowed_cpuset=\"0x1\"/>\n\
-        </object>\n</topology>\n";
+    let sets =
+        "cpuset=\"0x1\" complete_cpuset=\"0x1\" online_cpuset=\"0x1\" allowed_cpuset=\"0x1\"";
+    let other = format!(
+        "<?xml version=\"1.0\"?>\n<topology>\n\
+         <object type=\"Machine\" os_index=\"0\" {sets}>\n\
+         <object type=\"PU\" os_index=\"0\" {sets}/>\n\
+         </object>\n</topology>\n"
+    );
     fs::write(&file, other).expect("a new file");
     let xml = file.to_str().expect("the folder is ours");
     let synthetic = ("HWLOC_SYNTHETIC", "package:2 core:3 pu:7");
@@ -115,10 +121,11 @@ fn variables_of_hwloc_put_no_other_machine_in_place() {
     ] {
         run_child(&[], NAME, variables);
     }
-    fs::remove_file(&file).expect("it is there");
+    fs::remove_file(&file).expect("it exists");
 }
 
-/// A program that refuses a system call to the program that it then becomes.
+/// A C program that installs a filter which refuses `sched_getaffinity`, and then executes another
+/// program.
 const REFUSING: &str = r#"
 #include <errno.h>
 #include <linux/filter.h>
@@ -137,11 +144,12 @@ int main(int count, char **words) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = { sizeof rules / sizeof rules[0], rules };
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) {
         perror("prctl");
         return 2;
     }
-    /* A program that loops for ever shall not keep the test waiting. */
+    /* End a program that loops forever, so that the test does not wait for it. */
     alarm(300);
     execv(words[1], words + 1);
     perror(words[1]);
@@ -157,7 +165,7 @@ fn compile(folder: &Path) -> PathBuf {
         .arg("-o")
         .args([&program, &source])
         .output()
-        .expect("cc links Rust programs, so it is there");
+        .expect("cc is installed, because it links Rust programs");
     assert!(
         output.status.success(),
         "{}",
@@ -167,8 +175,8 @@ fn compile(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn machine_is_read_where_a_filter_refuses_the_affinity_mask() {
-    const NAME: &str = "machine_is_read_where_a_filter_refuses_the_affinity_mask";
+fn machine_is_loaded_under_a_filter_that_refuses_the_affinity_mask() {
+    const NAME: &str = "machine_is_loaded_under_a_filter_that_refuses_the_affinity_mask";
     if let Ok(expected) = std::env::var(CHILD) {
         check(&expected, "sched_getaffinity");
         let refused = this_machine().this_thread_cpus();
@@ -181,5 +189,5 @@ fn machine_is_read_where_a_filter_refuses_the_affinity_mask() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("refusing");
     fs::create_dir_all(&folder).expect("a new folder");
     run_child(&[compile(&folder).as_os_str()], NAME, &[]);
-    fs::remove_dir_all(&folder).expect("it is there");
+    fs::remove_dir_all(&folder).expect("it exists");
 }

@@ -1,11 +1,12 @@
-//! What the fuzz targets found in the readers of topologies, each with its story.
+//! Regressions in the readers of topologies that fuzz targets found.
 
 use raddle_topology::{Topology, TopologyError};
 
-/// `topology_xml` and `topology_synthetic`, each within a second: the XML parser's message, and the example of what
-/// was expected, repeated control characters of the input as they were. Every message is escaped as a whole now.
+/// Found by `topology_xml` and `topology_synthetic`, each within a second. The message of the XML
+/// parser, and the example of expected input, repeated control characters of the input unescaped.
+/// Now every message is escaped as a whole.
 #[test]
-fn control_characters_of_the_input_do_not_get_into_messages_raw() {
+fn control_characters_of_the_input_are_escaped_in_messages() {
     let xml = Topology::read_xml(b"<topology a\x01=\"\"/>", "it.xml").expect_err("no XML");
     let synthetic = Topology::synthetic("2 \x1e3z4").expect_err("no count");
     for (message, escaped) in [
@@ -17,9 +18,10 @@ fn control_characters_of_the_input_do_not_get_into_messages_raw() {
     }
 }
 
-/// `topology_xml`: a file of version "2.o0" was taken for one of version 2. hwloc cannot read such a number, goes on as if the
-/// file were an older one, and groups memories by their distances although the file has its groups already; where the machine
-/// has CPUs that are not there, the tree that comes out contradicts itself, and hwloc's own check of it ends the process.
+/// Found by `topology_xml`. A file of version "2.o0" was accepted as version 2. hwloc cannot parse
+/// this number, and treats the file as an older one. So it groups memories by their distances,
+/// although the file already contains groups. If the machine has CPUs that are not present, the
+/// resulting tree is inconsistent, and hwloc's own check aborts the process.
 #[test]
 fn version_that_is_no_number_is_refused() {
     let xml = Topology::read_xml(b"<topology version=\"2.o0\"/>", "it.xml");
@@ -27,11 +29,12 @@ fn version_that_is_no_number_is_refused() {
     assert!(message.contains("version \"2.o0\""), "{message}");
 }
 
-/// `topology_synthetic`: hwloc loses the memories in brackets of a description that it refuses, and the check let many pass
-/// that it refuses: levels with a kind beside ones without, two levels of cores, memories in two places. No description
-/// gets to it now that it does not take.
+/// Found by `topology_synthetic`. hwloc leaks the memories in brackets of a description that it
+/// refuses, and many refused descriptions passed the check: levels with and without a kind, two
+/// levels of cores, memories in two places. Now the check refuses every description that hwloc
+/// would refuse.
 #[test]
-fn nothing_is_left_for_hwloc_to_refuse() {
+fn descriptions_that_hwloc_would_refuse_do_not_reach_it() {
     for description in [
         "4 7 [numa(memory=1GB)] core:2 4",
         "[numa] 4 core:2 2",

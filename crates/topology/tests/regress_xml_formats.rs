@@ -1,12 +1,15 @@
-//! Topologies in XML as `lstopo` writes and reads them.
+//! XML topologies in the formats that `lstopo` writes and reads.
 //!
-//! Refused were: two or more siblings without CPUs, as memory on a CXL card and control groups make
-//! them, since these were taken for objects in the wrong order; files that are compressed; files
-//! without a version; and the format of hwloc 1, in which NUMA nodes hold the objects that are near
-//! to them. Each loads as `lstopo` shows it.
+//! Some valid files used to be refused. Now each of them loads as `lstopo` shows it:
+//! - Files with two or more siblings without CPUs, which memory on a CXL card or control groups can
+//!   cause. The siblings were mistaken for objects in the wrong order.
+//! - Compressed files.
+//! - Files without a version.
+//! - Files in the format of hwloc 1, in which NUMA nodes contain the objects near them.
 //!
-//! Accepted was a group with the memories of another object of the same CPUs behind its own: hwloc
-//! makes one object of both without sorting, and its own check ends the process.
+//! One kind of invalid file used to be accepted: a group contains a single object with the same
+//! CPUs, and the memories of the group follow those of the object in the order of nodes. hwloc
+//! merges the two objects without sorting their memories, and its own check aborts the process.
 
 use std::fs;
 use std::io::Write;
@@ -14,7 +17,7 @@ use std::path::PathBuf;
 
 use raddle_topology::{ObjectKind, Topology};
 
-/// Writes an object of version 2 with the sets that it needs; both sets of a kind are the same.
+/// Writes an object of version 2 with its sets. Each complete set equals the set.
 fn object(attributes: &str, cpus: &str, nodes: &str, inside: &str) -> String {
     format!(
         "<object {attributes} cpuset=\"{cpus}\" complete_cpuset=\"{cpus}\" nodeset=\"{nodes}\" \
@@ -22,7 +25,7 @@ fn object(attributes: &str, cpus: &str, nodes: &str, inside: &str) -> String {
     )
 }
 
-/// Two CPUs, and memories without CPUs in the order of their names.
+/// Writes a machine of two CPUs with two memories without CPUs, which have the numbers `far`.
 fn machine_with_far_memories(far: [u32; 2]) -> String {
     let far = far.map(|node| {
         let nodes = format!("0x{:x}", 1 << node);
@@ -72,7 +75,7 @@ fn read(text: &str) -> Topology {
 }
 
 #[test]
-fn siblings_without_cpus_may_stand_in_any_order() {
+fn siblings_without_cpus_may_be_in_any_order() {
     for far in [[1, 2], [2, 1]] {
         let topology = read(&machine_with_far_memories(far));
         assert_eq!(
@@ -89,13 +92,13 @@ fn siblings_without_cpus_may_stand_in_any_order() {
 }
 
 #[test]
-fn packed_files_load() {
+fn compressed_content_loads() {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packer
         .write_all(machine_with_far_memories([1, 2]).as_bytes())
-        .expect("memory takes it");
-    let mut packed = packer.finish().expect("memory takes it");
-    let topology = Topology::read_xml(&packed, "machine.xml").expect("it is whole");
+        .expect("writing to memory succeeds");
+    let mut packed = packer.finish().expect("writing to memory succeeds");
+    let topology = Topology::read_xml(&packed, "machine.xml").expect("it is complete");
     assert_eq!(topology.cpu_count(), 2);
     packed.truncate(packed.len() / 2);
     let error = Topology::read_xml(&packed, "machine.xml")
@@ -113,15 +116,15 @@ fn a_version_may_be_missing() {
     assert_eq!(read(&text).numa_nodes().len(), 3);
 }
 
-/// An object of version 1.
+/// Writes an object of version 1.
 fn old(attributes: &str, cpus: &str, inside: &str) -> String {
     format!(
-        "<object {attributes} cpuset=\"{cpus}\" complete_cpuset=\"{cpus}\" online_cpuset=\"{cpus}\" allowed_cpuset=\"{cpus}\">\
-         {inside}</object>\n"
+        "<object {attributes} cpuset=\"{cpus}\" complete_cpuset=\"{cpus}\" \
+         online_cpuset=\"{cpus}\" allowed_cpuset=\"{cpus}\">{inside}</object>\n"
     )
 }
 
-/// A core of two CPUs, the first of which has the number `first`.
+/// Writes a core of version 1 with the CPUs `first` and `first + 1`.
 fn old_core(first: u32) -> String {
     let cpu = |number: u32| {
         old(
@@ -142,12 +145,13 @@ fn old_core(first: u32) -> String {
 fn machines_of_hwloc_1_with_numa_nodes_load() {
     let cache = |cpus, inside: &str| {
         old(
-            "type=\"Cache\" depth=\"3\" cache_type=\"0\" cache_size=\"1048576\" cache_linesize=\"64\"",
+            "type=\"Cache\" depth=\"3\" cache_type=\"0\" cache_size=\"1048576\" \
+             cache_linesize=\"64\"",
             cpus,
             inside,
         )
     };
-    // A node whose only object is a cache, one with two cores, and one without CPUs.
+    // Three nodes: the first contains a single cache, the second two cores, the third no CPUs.
     let first = old(
         "type=\"NUMANode\" os_index=\"0\" local_memory=\"4096\"",
         "0xf",
@@ -164,7 +168,8 @@ fn machines_of_hwloc_1_with_numa_nodes_load() {
         .map(|value| format!("<latency value=\"{value}\"/>"))
         .concat();
     let distances = format!(
-        "<distances nbobjs=\"3\" relative_depth=\"1\" latency_base=\"10.0\">{latencies}</distances>\n"
+        "<distances nbobjs=\"3\" relative_depth=\"1\" latency_base=\"10.0\">\
+         {latencies}</distances>\n"
     );
     let device = "<object type=\"Bridge\" os_index=\"0\" bridge_type=\"0-1\" depth=\"0\"/>\n";
     let socket = old("type=\"Socket\" os_index=\"0\"", "0xff", &(first + &second));
@@ -196,21 +201,21 @@ fn machines_of_hwloc_1_with_numa_nodes_load() {
         sorted.sort();
         assert_eq!(sorted, expected);
         assert_eq!(topology.caches_at(3).count(), 1);
-        let latencies = topology.numa_latencies().expect("they are between nodes");
-        let place = |number| {
+        let latencies = topology.numa_latencies().expect("latencies between nodes");
+        let logical = |number| {
             nodes
                 .iter()
                 .position(|node| node.0 == Some(number))
-                .expect("it is there")
+                .expect("it exists")
         };
-        assert_eq!(latencies.latency(place(0), place(1)), Some(21));
-        assert_eq!(latencies.latency(place(2), place(1)), Some(40));
+        assert_eq!(latencies.latency(logical(0), logical(1)), Some(21));
+        assert_eq!(latencies.latency(logical(2), logical(1)), Some(40));
         assert_eq!(topology.allowed_cpus().count(), 8);
     }
 }
 
 #[test]
-fn machines_of_hwloc_1_without_numa_nodes_have_one() {
+fn machines_of_hwloc_1_without_numa_nodes_get_one() {
     let misc = old("type=\"Misc\" os_index=\"7\"", "0x3", &old_core(0));
     let cache = old(
         "type=\"Cache\" depth=\"1\" cache_type=\"2\" cache_size=\"1024\" cache_linesize=\"64\"",
@@ -238,7 +243,7 @@ fn machines_of_hwloc_1_without_numa_nodes_have_one() {
 }
 
 #[test]
-fn what_is_wrong_in_a_file_of_hwloc_1_has_its_line() {
+fn problems_in_a_file_of_hwloc_1_are_reported_with_their_lines() {
     let machine = |inside: &str| {
         format!(
             "<topology>\n{}</topology>",
@@ -255,11 +260,13 @@ fn what_is_wrong_in_a_file_of_hwloc_1_has_its_line() {
             "machine.xml:4:1: found a PU without a number, expected ",
         ),
         (
-            "\n<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\"/>\n<distances nbobjs=\"1\" latency_base=\"10\">\n<latency value=\"far\"/></distances>",
+            "\n<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\"/>\n\
+             <distances nbobjs=\"1\" latency_base=\"10\">\n<latency value=\"far\"/></distances>",
             "machine.xml:5:1: found \"far\" as a latency, expected ",
         ),
         (
-            "\n<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\"/>\n<distances nbobjs=\"1\"/>",
+            "\n<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\"/>\n\
+             <distances nbobjs=\"1\"/>",
             "machine.xml:4:1: found 0 latencies between 1 objects, expected 1",
         ),
     ] {
@@ -272,7 +279,7 @@ fn what_is_wrong_in_a_file_of_hwloc_1_has_its_line() {
 }
 
 #[test]
-fn memories_of_a_group_are_before_those_of_its_only_child() {
+fn memories_of_a_group_must_precede_those_of_its_only_child() {
     let machine = |[outer, inner]: [u32; 2]| {
         let memory = |node: u32| {
             let nodes = format!("0x{:x}", 1 << node);
@@ -322,17 +329,17 @@ fn memories_of_a_group_are_before_those_of_its_only_child() {
     );
 }
 
-/// A file keeps its place in messages when it is read from a disk.
+/// Compressed files can also be loaded from a path.
 #[test]
-fn a_packed_file_is_read_from_a_path() {
+fn a_compressed_file_loads_from_a_path() {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("packed-machine.xml.gz");
     let file = fs::File::create(&path).expect("a new file");
     let mut packer = flate2::write::GzEncoder::new(file, flate2::Compression::default());
     packer
         .write_all(machine_with_far_memories([1, 2]).as_bytes())
-        .expect("room");
-    packer.finish().expect("room");
-    let topology = Topology::from_xml(&path).expect("it is whole");
-    fs::remove_file(&path).expect("it is there");
+        .expect("space for the file");
+    packer.finish().expect("space for the file");
+    let topology = Topology::from_xml(&path).expect("it is complete");
+    fs::remove_file(&path).expect("it exists");
     assert_eq!(topology.numa_nodes().len(), 3);
 }

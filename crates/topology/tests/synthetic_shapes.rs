@@ -1,4 +1,4 @@
-//! Imagined machines have as many of everything as their description says.
+//! Synthetic machines have the objects of their descriptions.
 
 use proptest::prelude::*;
 use raddle_topology::{Affinity, BindError, CpuId, PlanError, Source, Topology, format, plan};
@@ -8,9 +8,14 @@ proptest! {
 
     #[test]
     fn counts_multiply_out(
-        packages in 1_usize..5, nodes in 1_usize..4, caches in 1_usize..4, cores in 1_usize..5, threads in 1_usize..4,
+        packages in 1_usize..5,
+        nodes in 1_usize..4,
+        caches in 1_usize..4,
+        cores in 1_usize..5,
+        threads in 1_usize..4,
     ) {
-        let description = format!("package:{packages} numa:{nodes} l3:{caches} core:{cores} pu:{threads}");
+        let description =
+            format!("package:{packages} numa:{nodes} l3:{caches} core:{cores} pu:{threads}");
         let topology = Topology::synthetic(&description).expect("hwloc knows these levels");
         prop_assert_eq!(topology.package_count(), packages);
         prop_assert_eq!(topology.numa_nodes().len(), packages * nodes);
@@ -23,39 +28,52 @@ proptest! {
             prop_assert_eq!(topology.smt_siblings(cpu.id).count(), threads);
             prop_assert_eq!(cpu.smt_rank, cpu.logical_index % threads);
             prop_assert_eq!(cpu.core, Some(cpu.logical_index / threads));
-            prop_assert_eq!(cpu.package, Some(cpu.logical_index / (nodes * caches * cores * threads)));
+            let package_cpus = nodes * caches * cores * threads;
+            prop_assert_eq!(cpu.package, Some(cpu.logical_index / package_cpus));
         }
     }
 
     #[test]
     fn compact_neighbours_are_at_least_as_near_as_scattered_ones(
-        packages in 1_usize..4, caches in 1_usize..4, cores in 1_usize..4, threads in 1_usize..3, workers in 2_usize..9,
+        packages in 1_usize..4,
+        caches in 1_usize..4,
+        cores in 1_usize..4,
+        threads in 1_usize..3,
+        workers in 2_usize..9,
     ) {
         let description = format!("package:{packages} l3:{caches} core:{cores} pu:{threads}");
         let topology = Topology::synthetic(&description).expect("hwloc knows these levels");
         let workers = workers.min(topology.cpu_count());
         let nearest = |affinity: &Affinity| {
-            let cpus: Vec<CpuId> = plan(&topology, affinity, workers).expect("a plan").cpus().collect();
-            cpus.windows(2).map(|pair| topology.distance(pair[0], pair[1]).expect("both are there")).min()
+            let plan = plan(&topology, affinity, workers).expect("a plan");
+            let cpus: Vec<CpuId> = plan.cpus().collect();
+            let distance = |pair: &[CpuId]| topology.distance(pair[0], pair[1]);
+            cpus.windows(2).map(|pair| distance(pair).expect("both exist")).min()
         };
         prop_assert!(nearest(&Affinity::Compact) <= nearest(&Affinity::Scatter));
     }
 
     #[test]
-    fn scatter_balances_packages(packages in 1_usize..6, cores in 1_usize..6, threads in 1_usize..3, workers in 1_usize..40) {
+    fn scatter_balances_packages(
+        packages in 1_usize..6,
+        cores in 1_usize..6,
+        threads in 1_usize..3,
+        workers in 1_usize..40,
+    ) {
         let description = format!("package:{packages} core:{cores} pu:{threads}");
         let topology = Topology::synthetic(&description).expect("hwloc knows these levels");
         let mut load = vec![0_usize; packages];
         for id in plan(&topology, &Affinity::Scatter, workers).expect("a plan").cpus() {
             load[topology.cpu(id).and_then(|cpu| cpu.package).expect("it has one")] += 1;
         }
-        let spread = load.iter().max().expect("one package") - load.iter().min().expect("one package");
-        prop_assert!(spread <= 1, "{:?}", load);
+        let most = load.iter().max().expect("one package");
+        let least = load.iter().min().expect("one package");
+        prop_assert!(most - least <= 1, "{:?}", load);
     }
 }
 
 #[test]
-fn an_imagined_machine_is_not_this_one() {
+fn threads_cannot_be_bound_to_a_synthetic_machine() {
     let topology = Topology::synthetic("numa:2 core:4 pu:2").expect("hwloc knows these levels");
     assert!(!topology.is_this_machine());
     assert_eq!(
@@ -72,7 +90,7 @@ fn an_imagined_machine_is_not_this_one() {
 }
 
 #[test]
-fn sparse_numbers_are_kept() {
+fn sparse_cpu_numbers_are_kept() {
     let topology =
         Topology::synthetic("core:2 pu:2(indexes=7,100,3,40)").expect("hwloc knows these levels");
     let numbers: Vec<_> = topology.cpus().iter().map(|cpu| cpu.id.0).collect();

@@ -1,7 +1,7 @@
-//! Files that are no topology: each is one line of error that names the file, and nothing goes to the error stream.
+//! Invalid files: each causes a one-line error that names the file, and no other output.
 //!
-//! hwloc itself aborts on some damaged files and writes to the standard error stream on others. So the damaged ones
-//! are loaded in a child process, whose end and whose output are looked at.
+//! hwloc itself aborts on some damaged files, and writes to the standard error stream on others. So
+//! the damaged files are loaded in a child process, and its exit status and output are checked.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ mod common;
 
 use common::xml_file;
 
-/// The machine that the child is to damage.
+/// The variable that is set in the child process. Its value is the file that the child damages.
 const CHILD_FILE: &str = "RADDLE_TEST_DAMAGED_FILE";
 
-/// A file of its own for each test, removed at the end.
+/// A temporary file, removed at the end. Each test has its own.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -33,18 +33,18 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A file that stays behind in the system's place for temporary files harms nobody.
+        // A leftover file among the temporary files of the system does no harm.
         let _ = fs::remove_file(&self.0);
     }
 }
 
 fn error_of(path: &Path) -> String {
     let error = Topology::from_xml(path)
-        .expect_err("no topology")
+        .expect_err("an invalid file")
         .to_string();
     assert!(
         error.starts_with(&path.display().to_string()),
-        "{error} names no file"
+        "{error} does not name the file"
     );
     assert!(!error.contains('\n'), "{error:?} is more than one line");
     error
@@ -53,7 +53,7 @@ fn error_of(path: &Path) -> String {
 #[test]
 fn a_missing_file_and_a_folder_are_errors() {
     let missing = std::env::temp_dir().join("raddle-no-such-file.xml");
-    // Neither error used to say what the path should have led to.
+    // Regression: neither error described the expected file.
     let expected = "; expected the topology of one machine, in a file that hwloc exported as XML";
     for (path, found) in [
         (&missing, "No such file"),
@@ -94,13 +94,13 @@ fn an_empty_file_and_garbage_are_errors() {
 }
 
 #[test]
-fn a_file_without_end_is_given_up() {
+fn an_endless_file_is_refused() {
     let error = error_of(Path::new("/dev/zero"));
     assert!(error.contains("found more than 10000000 bytes"), "{error}");
 }
 
 #[test]
-fn a_truncated_machine_is_an_error_with_its_line() {
+fn a_truncated_machine_is_an_error_at_its_last_line() {
     let whole = fs::read(xml_file("linux-16em64t-4s2c2t")).expect("the machine");
     let half = &whole[..whole.len() / 2];
     let line = half.iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -113,11 +113,11 @@ fn a_truncated_machine_is_an_error_with_its_line() {
 }
 
 #[test]
-fn damaged_machines_neither_end_the_process_nor_write_to_its_error_stream() {
+fn damaged_machines_neither_abort_nor_write_to_the_error_stream() {
     if let Some(file) = std::env::var_os(CHILD_FILE) {
         return load_damaged(Path::new(&file));
     }
-    let own_name = "damaged_machines_neither_end_the_process_nor_write_to_its_error_stream";
+    let own_name = "damaged_machines_neither_abort_nor_write_to_the_error_stream";
     for name in [
         "16amd64-4distances",
         "linux-64intel64-fakeKNL-SNC4-hybrid",
@@ -145,7 +145,7 @@ fn damaged_machines_neither_end_the_process_nor_write_to_its_error_stream() {
     }
 }
 
-/// What the child does: loads a machine many times, each time damaged otherwise.
+/// Loads a machine many times in the child, each time with different damage.
 fn load_damaged(file: &Path) {
     let whole = fs::read(file).expect("the machine");
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -167,17 +167,18 @@ fn load_damaged(file: &Path) {
             }
         }
     }
-    // Neither everything nor nothing may be refused, or the damage would test nothing.
+    // Some damaged files must load and others must be refused, or the test would be useless.
     assert!(
         loaded > 0 && refused > 0,
         "{loaded} loaded, {refused} refused"
     );
 }
 
-/// Marsaglia's xorshift, so that the damage is the same every time.
+/// A deterministic random number generator (Marsaglia's xorshift), so that runs are reproducible.
 struct Random(u64);
 
 impl Random {
+    /// Returns a random number below `limit`.
     fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -186,7 +187,7 @@ impl Random {
     }
 }
 
-/// Makes one change of the kind that an editor or a bug makes.
+/// Makes one change such as an editor or a bug might make.
 fn damage(text: &mut Vec<u8>, random: &mut Random) {
     const VALUES: [&str; 8] = [
         "",
@@ -223,16 +224,16 @@ fn damage(text: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Replaces the next quoted value behind `key`.
+/// Replaces the first quoted value after the first `key` from position `at`.
 fn replace_value(text: &mut Vec<u8>, at: usize, key: &[u8], value: &str) {
-    let find = |from: usize, what: &[u8]| {
+    let find = |from: usize, pattern: &[u8]| {
         text[from..]
-            .windows(what.len())
-            .position(|window| window == what)
-            .map(|place| from + place)
+            .windows(pattern.len())
+            .position(|window| window == pattern)
+            .map(|offset| from + offset)
     };
-    let quoted = find(at, key).and_then(|place| {
-        let open = find(place, b"\"")? + 1;
+    let quoted = find(at, key).and_then(|start| {
+        let open = find(start, b"\"")? + 1;
         Some(open..find(open, b"\"")?)
     });
     if let Some(quoted) = quoted {
@@ -240,6 +241,7 @@ fn replace_value(text: &mut Vec<u8>, at: usize, key: &[u8], value: &str) {
     }
 }
 
+/// Returns the range of the line that contains position `at`, including its line break.
 fn line_around(text: &[u8], at: usize) -> std::ops::Range<usize> {
     let start = text[..at]
         .iter()

@@ -1,4 +1,5 @@
-//! The 33 machines of the data folder load, have the counts of its table, can be drawn and planned on.
+//! The 33 machines of the data folder: they load with the expected counts, and can be drawn and
+//! planned on.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,7 +10,8 @@ mod common;
 
 use common::xml_file;
 
-/// The machines of the data folder with what its table says of them: name, then NUMA nodes, packages, cores and CPUs.
+/// The machines of the data folder, each with its numbers of NUMA nodes, packages, cores and CPUs
+/// from the table in that folder.
 const MACHINES: [(&str, [usize; 4]); 33] = [
     ("16amd64-4distances", [8, 8, 16, 16]),
     ("192em64t-12gr2n8c2t", [24, 24, 192, 384]),
@@ -51,7 +53,7 @@ fn load(name: &str) -> Topology {
 }
 
 #[test]
-fn counts_are_those_of_the_table() {
+fn counts_match_the_table() {
     for (name, [numa_nodes, packages, cores, cpus]) in MACHINES {
         let topology = load(name);
         assert_eq!(
@@ -126,7 +128,7 @@ fn tables_agree_with_the_tree() {
 }
 
 #[test]
-fn latencies_are_read_where_there_are_some() {
+fn latencies_are_read_if_the_file_has_them() {
     let matrix_of = |name: &str| load(name).numa_latencies().cloned();
     let opteron = matrix_of("16amd64-4distances").expect("it has some");
     assert_eq!(opteron.name, "NUMALatency");
@@ -141,7 +143,7 @@ fn latencies_are_read_where_there_are_some() {
 }
 
 #[test]
-fn pictures_are_well_formed_and_complete() {
+fn pictures_are_well_formed_and_show_every_object() {
     for (name, [_, packages, cores, cpus]) in MACHINES {
         let topology = load(name);
         let picture = format::svg(&topology);
@@ -152,7 +154,7 @@ fn pictures_are_well_formed_and_complete() {
                 .filter(|node| node.attribute("class") == Some(class))
                 .count()
         };
-        // The legend has one box of each of these but packages.
+        // The legend has one box of each of these classes except packages.
         assert_eq!(count("allowed") + count("forbidden"), cpus + 2, "{name}");
         assert_eq!(count("core"), cores + 1, "{name}");
         assert_eq!(count("package"), packages, "{name}");
@@ -160,7 +162,7 @@ fn pictures_are_well_formed_and_complete() {
 }
 
 #[test]
-fn texts_name_every_cpu() {
+fn texts_contain_every_cpu() {
     for (name, [_, _, _, cpus]) in MACHINES {
         let text = format::text(&load(name));
         assert_eq!(text.matches("PU L#").count(), cpus, "{name}");
@@ -175,13 +177,13 @@ fn texts_name_every_cpu() {
 }
 
 #[test]
-fn two_scattered_workers_use_two_packages_and_two_compact_ones_a_single_one() {
+fn two_scattered_workers_use_two_packages_and_two_compact_workers_use_one() {
     for (name, [_, packages, ..]) in MACHINES {
         let topology = load(name);
         let used = |affinity| {
             let plan = plan(&topology, &affinity, 2).expect(name);
             plan.cpus()
-                .map(|id| topology.cpu(id).expect("it is there").package)
+                .map(|id| topology.cpu(id).expect("it exists").package)
                 .collect::<HashSet<_>>()
                 .len()
         };
@@ -233,7 +235,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn no_cpu_is_used_twice_before_all_are_used_once(machine in 0..MACHINES.len(), worker_count in 1_usize..800) {
+    fn no_cpu_is_used_twice_before_all_are_used_once(
+        machine in 0..MACHINES.len(),
+        worker_count in 1_usize..800,
+    ) {
         let topology = load(MACHINES[machine].0);
         let allowed = topology.allowed_set();
         for affinity in [Affinity::Compact, Affinity::Scatter] {
@@ -251,12 +256,15 @@ proptest! {
     }
 
     #[test]
-    fn distances_are_symmetric_and_least_to_oneself(machine in 0..MACHINES.len(), picks in any::<[prop::sample::Index; 2]>()) {
+    fn distances_are_symmetric_and_smallest_to_the_cpu_itself(
+        machine in 0..MACHINES.len(),
+        picks in any::<[prop::sample::Index; 2]>(),
+    ) {
         let topology = load(MACHINES[machine].0);
         let [left, right] = picks.map(|pick| topology.cpus()[pick.index(topology.cpu_count())].id);
-        let there = topology.distance(left, right).expect("both are there");
-        prop_assert_eq!(Some(there), topology.distance(right, left));
-        prop_assert!(topology.distance(left, left).expect("it is there") <= there);
+        let distance = topology.distance(left, right).expect("both exist");
+        prop_assert_eq!(Some(distance), topology.distance(right, left));
+        prop_assert!(topology.distance(left, left).expect("it exists") <= distance);
         let neighbours = topology.neighbours(left);
         prop_assert_eq!(neighbours.len(), topology.cpu_count() - 1);
         prop_assert!(neighbours.is_sorted_by_key(|&other| topology.distance(left, other)));

@@ -72,7 +72,7 @@ pub(crate) fn place(
     let mut others = if affinity != Affinity::None {
         claims.others(&topology.allowed_set())
     } else {
-        Others::nobody()
+        Others::none()
     };
     others.before = before;
     let mut held: Vec<Claim> = Vec::new();

@@ -1,7 +1,7 @@
-//! The CPU quota: how much CPU time the control groups leave the process.
+//! The CPU quota: the CPU time that the control groups allow the process.
 //!
-//! As many workers as the quota has CPUs keep it busy; more would only be throttled together.
-//! Version 2 has it in `cpu.max`, version 1 in `cpu.cfs_quota_us`.
+//! One worker per CPU of the quota is enough to use it up. The kernel would only throttle
+//! additional workers. Version 2 stores the quota in `cpu.max`, version 1 in `cpu.cfs_quota_us`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use serde::Serialize;
 
 use super::{Folder, QuotaError, Version, below, folders, read_if_present};
 
-/// So much CPU time in every period, over all threads together.
+/// An upper bound on the CPU time that all threads together may use in every period.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CpuQuota {
     /// The CPU time that may be used in a period, in microseconds.
     pub quota_us: u64,
     /// The length of a period, in microseconds; never 0.
     pub period_us: u64,
-    /// The file that says so.
+    /// The file that contains the quota.
     #[serde(serialize_with = "crate::path_text::serialize")]
     pub file: PathBuf,
 }
@@ -34,7 +34,7 @@ impl CpuQuota {
         self.quota_us as f64 / self.period_us as f64
     }
 
-    /// Returns how many workers can use the quota up: the number of CPUs rounded up, at least 1.
+    /// Returns the number of workers that can use up the quota: its CPUs rounded up, at least 1.
     #[must_use]
     pub fn worker_count_max(&self) -> usize {
         usize::try_from(self.quota_us.div_ceil(self.period_us))
@@ -42,12 +42,13 @@ impl CpuQuota {
             .max(1)
     }
 
-    /// Returns the CPU time per period.
+    /// Returns the CPU time that may be used in a period.
     #[must_use]
     pub const fn quota(&self) -> Duration {
         Duration::from_micros(self.quota_us)
     }
 
+    /// Returns true if `self` allows fewer CPUs than `other`.
     fn is_tighter_than(&self, other: &Self) -> bool {
         u128::from(self.quota_us) * u128::from(other.period_us)
             < u128::from(other.quota_us) * u128::from(self.period_us)
@@ -67,13 +68,13 @@ impl fmt::Display for CpuQuota {
     }
 }
 
-/// Finds the tightest CPU quota of this process, if there is one.
+/// Returns the tightest CPU quota of this process, if it has one.
 ///
-/// `root` is where `/proc` and the mount points are looked for: `/`, or a made-up tree in a test. A
-/// file that does not exist sets no limit. Cost: some ten small files are read.
+/// `root` is the folder that contains `/proc` and the mount points: `/`, or a synthetic tree in a
+/// test. A file that does not exist sets no limit. Cost: reads about ten small files.
 ///
 /// # Errors
-/// [`QuotaError`] when a file that exists cannot be read or holds something else than a limit.
+/// [`QuotaError`] if an existing file cannot be read or does not contain a limit.
 pub fn cpu_quota(root: &Path) -> Result<Option<CpuQuota>, QuotaError> {
     let mut tightest: Option<CpuQuota> = None;
     for Folder { version, path } in folders(root, "cpu")? {
@@ -94,7 +95,7 @@ pub fn cpu_quota(root: &Path) -> Result<Option<CpuQuota>, QuotaError> {
     Ok(tightest)
 }
 
-/// Reads `cpu.max`: `max 100000`, or `150000 100000` for one and a half CPUs.
+/// Reads `cpu.max`: `max 100000` for no limit, or `150000 100000` for one and a half CPUs.
 fn read_quota_v2(root: &Path, folder: &Path) -> Result<Option<CpuQuota>, QuotaError> {
     const EXPECTED: &str = "\"max\" or a number of microseconds, then a period in microseconds";
     let file = folder.join("cpu.max");
@@ -126,7 +127,7 @@ fn read_quota_v2(root: &Path, folder: &Path) -> Result<Option<CpuQuota>, QuotaEr
     }))
 }
 
-/// Reads `cpu.cfs_quota_us`, where a negative number means no limit, and `cpu.cfs_period_us`.
+/// Reads `cpu.cfs_quota_us` and `cpu.cfs_period_us`. A negative quota means no limit.
 fn read_quota_v1(root: &Path, folder: &Path) -> Result<Option<CpuQuota>, QuotaError> {
     let file = folder.join("cpu.cfs_quota_us");
     let Some(quota_us) = read_number_v1(root, &file)? else {
@@ -151,6 +152,7 @@ fn read_quota_v1(root: &Path, folder: &Path) -> Result<Option<CpuQuota>, QuotaEr
     }
 }
 
+/// Reads a number of microseconds. Returns `None` if the file does not exist.
 fn read_number_v1(root: &Path, file: &Path) -> Result<Option<i64>, QuotaError> {
     let Some(text) = read_if_present(&below(root, file))? else {
         return Ok(None);

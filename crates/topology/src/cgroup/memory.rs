@@ -1,42 +1,47 @@
-//! The memory limit: how much memory the control groups leave the process.
+//! The memory limit: the memory that the control groups allow the process.
 //!
 //! | | version 2 | version 1 |
 //! |---|---|---|
 //! | limit | `memory.max` | `memory.limit_in_bytes` |
 //! | used | `memory.current` | `memory.usage_in_bytes` |
-//! | of that, pages of files that the kernel gives up first | `inactive_file` in `memory.stat` | `total_inactive_file` there |
+//! | reclaimable part of it | `inactive_file` | `total_inactive_file` |
+//!
+//! The last row contains keys of the file `memory.stat`. They count file pages that the kernel
+//! reclaims first when memory is short.
 
 use std::path::{Path, PathBuf};
 
 use super::{Folder, QuotaError, Version, below, folders, read_if_present};
 
-/// Version 1 writes "no limit" as the largest number of whole pages; no machine has so much memory.
+/// A limit of at least this many bytes means "no limit".
+///
+/// Version 1 writes it as the largest number of whole pages. No machine has this much memory.
 const NO_LIMIT: u64 = 1 << 60;
 
-/// A limit on the memory of a group, and how much of it is used.
+/// A limit on the memory of a group, and the memory that the group uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryLimit {
-    /// The most memory that the processes of the group may use together, in bytes.
+    /// The maximum memory of all processes of the group together, in bytes.
     pub limit_bytes: u64,
-    /// The memory that they use, in bytes, without pages of files that the kernel gives up first.
+    /// The memory that they use, in bytes, without file pages that the kernel reclaims first.
     pub used_bytes: u64,
-    /// The file that has the limit.
+    /// The file that contains the limit.
     pub file: PathBuf,
 }
 
 impl MemoryLimit {
-    /// Returns how much memory is left, in bytes.
+    /// Returns the remaining memory in bytes.
     #[must_use]
     pub const fn left_bytes(&self) -> u64 {
         self.limit_bytes.saturating_sub(self.used_bytes)
     }
 }
 
-/// The files of a version.
+/// The names of the files of one version.
 struct Files {
     limit: &'static str,
     used: &'static str,
-    /// The key in `memory.stat`.
+    /// The key of the reclaimable file pages in `memory.stat`.
     inactive: &'static str,
 }
 
@@ -57,14 +62,13 @@ impl Files {
     }
 }
 
-/// Finds the memory limit of this process that leaves it least, if there is one.
+/// Returns the memory limit of this process with the least remaining memory, if it has a limit.
 ///
-/// `root` is where `/proc` and the mount points are looked for: `/`, or a made-up tree in a test. A
-/// file that does not exist sets no limit. Cost: some ten small files are read.
+/// `root` is the folder that contains `/proc` and the mount points: `/`, or a synthetic tree in a
+/// test. A file that does not exist sets no limit. Cost: reads about ten small files.
 ///
 /// # Errors
-/// [`QuotaError`] when a file that exists cannot be read or holds something else than a number of
-/// bytes.
+/// [`QuotaError`] if an existing file cannot be read or does not contain a number of bytes.
 pub fn memory_limit(root: &Path) -> Result<Option<MemoryLimit>, QuotaError> {
     let mut tightest: Option<MemoryLimit> = None;
     for Folder { version, path } in folders(root, "memory")? {
@@ -81,6 +85,9 @@ pub fn memory_limit(root: &Path) -> Result<Option<MemoryLimit>, QuotaError> {
     Ok(tightest)
 }
 
+/// Reads the limit of the group in `folder`, and the memory that the group uses.
+///
+/// Returns `None` if the group has no limit, or if one of the two files does not exist.
 fn read_limit(
     root: &Path,
     folder: &Path,
@@ -107,13 +114,13 @@ fn read_limit(
     }))
 }
 
-/// Reads a number of bytes; `None` for no limit and for no file.
+/// Reads a number of bytes. Returns `None` for "no limit", and if the file does not exist.
 fn read_bytes(root: &Path, file: &Path) -> Result<Option<u64>, QuotaError> {
     let Some(text) = read_if_present(&below(root, file))? else {
         return Ok(None);
     };
     match text.trim() {
-        // Version 1 takes -1 for no limit; some kernels show it so.
+        // In version 1, -1 sets no limit, and some kernels also report it that way.
         "max" | "-1" => Ok(None),
         text => text.parse().map(Some).map_err(|_| QuotaError::Content {
             path: file.to_path_buf(),

@@ -1,10 +1,10 @@
-//! Quotas and limits read from made-up file trees, as hosts and containers show them.
+//! Quotas and limits from synthetic file trees, in the form that hosts and containers show.
 
 use std::thread;
 
 use super::*;
 
-/// A folder of its own for each thread, and so for each test, removed at the end.
+/// A synthetic file tree, removed at the end. Each thread, and so each test, has its own folder.
 struct Tree(PathBuf);
 
 impl Tree {
@@ -13,14 +13,14 @@ impl Tree {
         let root = std::env::temp_dir().join(format!("raddle-cgroup-{process}-{thread:?}"));
         for (path, content) in files {
             let path = root.join(path);
-            fs::create_dir_all(path.parent().expect("a file lies in a folder"))
+            fs::create_dir_all(path.parent().expect("a file is in a folder"))
                 .expect("a new folder");
             fs::write(path, content).expect("a new file");
         }
         Self(root)
     }
 
-    /// Returns what is left, and where that is said.
+    /// Returns the remaining bytes, and the file that contains the limit.
     fn memory_left(&self) -> Option<(u64, String)> {
         let limit = memory_limit(&self.0).expect("nothing is wrong")?;
         Some((limit.left_bytes(), limit.file.display().to_string()))
@@ -33,7 +33,7 @@ impl Tree {
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        // A folder that stays behind in the system's place for temporary files harms nobody.
+        // A leftover folder among the temporary files of the system does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -56,7 +56,7 @@ fn no_control_groups_set_no_limit() {
 }
 
 #[test]
-fn version_two_takes_the_tightest_on_the_way_up() {
+fn version_two_uses_the_tightest_limit_of_nested_groups() {
     let tree = Tree::new(&[
         ("proc/self/cgroup", "0::/user.slice/job/step\n"),
         ("proc/self/mountinfo", V2_MOUNT),
@@ -79,7 +79,7 @@ fn version_two_takes_the_tightest_on_the_way_up() {
 }
 
 #[test]
-fn a_group_beside_the_own_one_does_not_count() {
+fn a_sibling_group_does_not_count() {
     let tree = Tree::new(&[
         ("proc/self/cgroup", "0::/a\n"),
         ("proc/self/mountinfo", V2_MOUNT),
@@ -90,7 +90,7 @@ fn a_group_beside_the_own_one_does_not_count() {
 
 #[test]
 fn a_container_sees_its_group_as_the_mount_point() {
-    // The path in /proc/self/cgroup is the host's; the mount shows only the container's own part of it.
+    // /proc/self/cgroup has the path on the host. The mount shows only the container's part of it.
     let tree = Tree::new(&[
         ("proc/self/cgroup", "0::/docker/abc/inner\n"),
         (
@@ -108,7 +108,7 @@ fn a_container_sees_its_group_as_the_mount_point() {
 }
 
 #[test]
-fn a_group_outside_of_the_mount_leaves_the_mount_point() {
+fn a_group_outside_the_mount_falls_back_to_the_mount_point() {
     for path in ["/../../elsewhere", "/other"] {
         let tree = Tree::new(&[
             ("proc/self/cgroup", &format!("0::{path}\n")),
@@ -152,7 +152,7 @@ fn version_one_reads_quota_and_period() {
 }
 
 #[test]
-fn both_versions_hold_at_once() {
+fn quotas_of_both_versions_apply_together() {
     let mounts = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
                   41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
     let tree = Tree::new(&[
@@ -187,7 +187,7 @@ fn blanks_in_mount_points_are_unescaped() {
 }
 
 #[test]
-fn a_period_may_be_left_out() {
+fn a_missing_period_means_100_ms() {
     let tree = Tree::new(&[
         ("proc/self/cgroup", "0::/\n"),
         ("proc/self/mountinfo", V2_MOUNT),
@@ -199,7 +199,7 @@ fn a_period_may_be_left_out() {
 }
 
 #[test]
-fn a_wrong_file_is_named_with_what_it_holds() {
+fn an_invalid_file_is_reported_with_its_content() {
     for wrong in ["", "many 100000", "1 0", "-5 100000", "1 2 3", "max soon"] {
         let tree = Tree::new(&[
             ("proc/self/cgroup", "0::/\n"),
@@ -210,8 +210,8 @@ fn a_wrong_file_is_named_with_what_it_holds() {
         assert_eq!(
             error.to_string(),
             format!(
-                "/sys/fs/cgroup/cpu.max: found {wrong:?}, expected \"max\" or a number of microseconds, \
-                 then a period in microseconds"
+                "/sys/fs/cgroup/cpu.max: found {wrong:?}, expected \"max\" or a number of \
+                 microseconds, then a period in microseconds"
             )
         );
     }
@@ -240,7 +240,7 @@ fn a_folder_in_place_of_the_file_is_an_error() {
 }
 
 #[test]
-fn lines_of_other_shapes_are_passed_over() {
+fn malformed_lines_are_ignored() {
     assert_eq!(Group::parse("nonsense", "cpu"), None);
     assert_eq!(Group::parse("3:cpuset:/x", "cpu"), None);
     assert_eq!(Mount::parse("no separator here", Version::Two, "cpu"), None);
@@ -248,8 +248,8 @@ fn lines_of_other_shapes_are_passed_over() {
 }
 
 #[test]
-fn the_quota_of_this_very_process_can_be_read() {
-    let quota = cpu_quota(Path::new("/")).expect("the kernel writes what it documents");
+fn the_quota_of_this_process_can_be_read() {
+    let quota = cpu_quota(Path::new("/")).expect("the kernel follows its documentation");
     assert!(quota.is_none_or(|quota| quota.period_us > 0));
 }
 
@@ -259,7 +259,7 @@ const V1_MEMORY: &str = "40 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,c
 
 const NONE_V1: &str = "9223372036854771712\n";
 
-/// Version 1 was not looked at, and of version 2 only the folder at which the hierarchy is mounted.
+/// Regression: version 1 was ignored, and so were all folders of version 2 except the mount point.
 #[test]
 fn memory_limit_of_version_one_is_the_tightest_of_nested_groups() {
     let mut files = vec![
@@ -300,7 +300,7 @@ fn memory_limit_of_version_one_is_the_tightest_of_nested_groups() {
         Tree::new(&files).memory_left(),
         Some((3_000_000, slice.clone()))
     );
-    // Pages of files that the kernel gives up first are not in the way.
+    // File pages that the kernel reclaims first do not count as used.
     let stat = "cache 9\ninactive_file 1\ntotal_inactive_file 250000\n";
     files.push(("sys/fs/cgroup/memory/slice/memory.stat", stat));
     assert_eq!(Tree::new(&files).memory_left(), Some((3_250_000, slice)));
@@ -327,7 +327,7 @@ fn memory_limit_of_version_two_is_the_tightest_of_nested_groups() {
 }
 
 #[test]
-fn memory_limits_of_both_versions_hold_at_once() {
+fn memory_limits_of_both_versions_apply_together() {
     let tree = Tree::new(&[
         ("proc/self/cgroup", "5:memory:/box\n0::/deep\n"),
         ("proc/self/mountinfo", V1_MEMORY),
@@ -341,8 +341,8 @@ fn memory_limits_of_both_versions_hold_at_once() {
 }
 
 #[test]
-fn a_mount_that_shows_the_group_comes_before_one_that_does_not() {
-    // The folder of another container is mounted as well, and later.
+fn a_mount_that_contains_the_group_is_preferred() {
+    // The folder of another container is mounted too, on a later line.
     let mounts = "41 31 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
                   50 31 0:30 /other /elsewhere rw - cgroup cgroup rw,memory\n";
     let tree = Tree::new(&[
@@ -358,7 +358,7 @@ fn a_mount_that_shows_the_group_comes_before_one_that_does_not() {
 }
 
 #[test]
-fn a_wrong_memory_limit_is_named_with_what_it_holds() {
+fn an_invalid_memory_limit_is_reported_with_its_content() {
     let tree = Tree::new(&[
         ("proc/self/cgroup", "0::/\n"),
         ("proc/self/mountinfo", V2_MOUNT),
@@ -371,6 +371,6 @@ fn a_wrong_memory_limit_is_named_with_what_it_holds() {
     assert_eq!(error, expected);
     assert!(
         memory_limit(Path::new("/")).is_ok(),
-        "the kernel writes what it documents"
+        "the kernel follows its documentation"
     );
 }

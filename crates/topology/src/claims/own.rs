@@ -1,8 +1,9 @@
-//! What this process itself has claimed, and what it has given back a moment ago.
+//! The claims of this process: current ones, and those that were given back recently.
 //!
-//! A thread that starts another program forks first, and until `exec` the child has every socket that was open, names
-//! and all. So a CPU that was given back meanwhile looks claimed for some 0.1 ms more. Whoever looks at it within this process waits
-//! for the child, at most [`PATIENCE`] long: a child that never calls `exec` does keep its parent's claims.
+//! A thread that starts another program forks first. Until the child calls `exec`, it has a copy of
+//! every open socket, including the names. So a CPU that is given back in the meantime looks
+//! claimed for about 0.1 ms longer. A check within this process waits for the child, for at most
+//! [`PATIENCE`]. A child that never calls `exec` keeps the claims of its parent.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -10,8 +11,10 @@ use std::time::{Duration, Instant};
 
 use crate::cpu_set::{CpuId, CpuSet};
 
-/// How long after a CPU was given back a child may keep its name.
+/// The time after the end of a claim during which a name in use may be the copy of a child.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The pause between two checks of a name.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
 
 static OWN: Mutex<Own> = Mutex::new(Own {
@@ -19,12 +22,13 @@ static OWN: Mutex<Own> = Mutex::new(Own {
     given_back: Vec::new(),
 });
 
+/// The claims of this process, each as a scope and a CPU.
 struct Own {
     held: Vec<(String, CpuId)>,
     given_back: Vec<(String, CpuId, Instant)>,
 }
 
-/// Returns the CPUs that this process has claimed in a scope, which is a group and a user.
+/// Returns the CPUs that this process has claimed in a scope (a group and a user).
 pub(super) fn held(scope: &str) -> CpuSet {
     with(|own| {
         let ours = own.held.iter().filter(|(name, _)| name == scope);
@@ -32,7 +36,7 @@ pub(super) fn held(scope: &str) -> CpuSet {
     })
 }
 
-/// Notes that this process has claimed a CPU; false where it had claimed it already.
+/// Records that this process has claimed a CPU. Returns false if it had already claimed the CPU.
 #[must_use]
 pub(super) fn take(scope: &str, cpu: CpuId) -> bool {
     with(|own| {
@@ -47,7 +51,7 @@ pub(super) fn take(scope: &str, cpu: CpuId) -> bool {
     })
 }
 
-/// To be called when the socket is closed.
+/// Records that this process has given a CPU back. Called after its socket was closed.
 pub(super) fn give_back(scope: &str, cpu: CpuId) {
     with(|own| {
         let is_it = |(name, at): &(String, CpuId)| (name.as_str(), *at) == (scope, cpu);
@@ -58,7 +62,10 @@ pub(super) fn give_back(scope: &str, cpu: CpuId) {
     });
 }
 
-/// The answer of `look`, true when the CPU's name is in use; asked again while that may be a child's doing.
+/// Returns true if the name of a CPU is in use, ignoring short-lived copies of child processes.
+///
+/// `look` checks the name. It is repeated while the name may be in use only because a child has not
+/// called `exec` yet.
 pub(super) fn without_children<E>(
     scope: &str,
     cpu: CpuId,

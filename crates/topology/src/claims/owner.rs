@@ -1,12 +1,13 @@
-//! Which names of sockets the processes of a user have bound.
+//! Finds the socket names that processes of one user have bound.
 //!
-//! The kernel lets every process bind every abstract name, and does not tell for a datagram socket
-//! who did. But a process is of its user, and only the user itself (and root) sees the files that
-//! it has open. So a name is ours if its socket, which `/proc/net/unix` has the number of, is open
-//! in a process whose user numbers all are ours: a program that runs as us for another user, by its
-//! set-user-ID bit, has that user's number as well, and may have been lent the socket.
+//! The kernel lets every process bind every abstract name, and does not report which process has
+//! bound the name of a datagram socket. But `/proc/net/unix` lists the inode of the socket, and the
+//! open files of a process are visible to its user (and to root). So a name belongs to this user if
+//! its socket is open in a process of this user. All user ids of the process must match. A program
+//! that runs as this user on behalf of another one, by its set-user-ID bit, has the id of that
+//! other user as well, and may have received the socket from it.
 //!
-//! Processes of other namespaces are not seen, and neither are their claims.
+//! Processes in other namespaces, and their claims, are not visible.
 //!
 //! # Source
 //! `unix(7)`, section "Abstract sockets"; `proc_pid_net(5)`; `proc_pid_fd(5)`;
@@ -20,20 +21,22 @@ use std::path::Path;
 
 use crate::cpu_set::{CpuId, CpuSet};
 
-/// Returns the CPUs whose names are bound by processes of `user`.
+/// Returns the CPUs of the names that processes of `user` have bound.
 ///
-/// `root` is where `/proc` is looked for: `/`, or a made-up tree in a test. A process that ends
-/// meanwhile, or does not show its files, has none.
+/// `root` is the folder that contains `/proc`: `/`, or a synthetic tree in a test. A process that
+/// ends in the meantime, or does not show its files, counts as having none.
 ///
 /// # Errors
-/// Where the names in use or the processes cannot be listed at all.
+/// Returns an error if the bound names or the processes cannot be listed at all.
 pub(super) fn bound_by(root: &Path, user: u32, names: &[(CpuId, String)]) -> io::Result<CpuSet> {
+    // Look up the socket of each name, in the form in which a process shows an open file.
     let process_root = root.join("proc");
     let table = fs::read(process_root.join("net/unix"))?;
     let mut wanted: Vec<(CpuId, String)> = names
         .iter()
         .filter_map(|(cpu, name)| Some((*cpu, format!("socket:[{}]", inode_of(&table, name)?))))
         .collect();
+    // Search the open files of all processes of the user for these sockets.
     let mut bound = CpuSet::new();
     for process in fs::read_dir(process_root)? {
         if wanted.is_empty() {
@@ -61,27 +64,29 @@ pub(super) fn bound_by(root: &Path, user: u32, names: &[(CpuId, String)]) -> io:
     Ok(bound)
 }
 
-/// Finds the number of the socket that is bound to an abstract name.
+/// Returns the inode of the socket that is bound to an abstract name.
+///
+/// `table` is the content of `/proc/net/unix`.
 fn inode_of(table: &[u8], name: &str) -> Option<u64> {
     let lines = table.split(|&byte| byte == b'\n');
     lines.into_iter().find_map(|line| {
         let text = String::from_utf8_lossy(line);
         let mut rest = text.as_ref();
         let mut inode = None;
-        // Seven columns, some of them padded, then the name behind one blank.
+        // There are seven columns, some of them padded, then one blank and the name.
         for column in 0..7 {
             let word;
             (word, rest) = rest.trim_start().split_once(' ')?;
             inode = (column == 6).then(|| word.parse().ok()).flatten();
         }
-        // The kernel writes '@' for the zero that an abstract name begins with.
+        // The kernel writes '@' for the zero byte at the start of an abstract name.
         inode.filter(|_| rest.strip_prefix('@') == Some(name))
     })
 }
 
-/// Tells whether a process is one of the user alone.
+/// Returns true if all user ids of a process are `user`.
 fn is_of(process: &Path, user: u32) -> bool {
-    // Most processes are ruled out by this, which is quicker.
+    // The owner of the folder is quicker to read, and rules out most processes.
     if fs::metadata(process).map(|folder| folder.uid()).ok() != Some(user) {
         return false;
     }

@@ -1,4 +1,4 @@
-//! Claims among runtimes of one process; those among processes stand in `tests/claims_processes.rs`.
+//! Claims of the runtimes of one process. `tests/claims_processes.rs` tests several processes.
 
 use super::*;
 
@@ -16,15 +16,16 @@ fn cpu_is_claimed_once_and_free_when_the_claim_is_dropped() {
     let claim = claims.claim(CpuId(7)).expect("a free CPU");
     assert_eq!(claim.cpu(), CpuId(7));
     let refused = claims.claim(CpuId(7)).expect_err("it is taken");
-    assert_eq!(refused.to_string(), "CPU 7 is claimed already");
+    assert_eq!(refused.to_string(), "CPU 7 is already claimed");
     drop(claim);
     drop(claims.claim(CpuId(7)).expect("it was given back"));
 }
 
-/// A thread that starts a program has a child with a copy of every socket until `exec`: a CPU that was given back just then was
-/// taken for another process's, and the next runtime went unbound. The copy here is the child's.
+/// When a thread starts a program, its child has a copy of every socket until `exec`. A CPU that
+/// was given back at that moment looked claimed by another process, so the next runtime was not
+/// bound. The copy of the socket in this test represents that child.
 #[test]
-fn copy_of_a_child_that_goes_keeps_nobody_out() {
+fn short_lived_copy_in_a_child_does_not_keep_the_claim() {
     let claims = group("fork");
     for round in 0..2 {
         let claim = claims.claim(CpuId(5)).expect("a free CPU");
@@ -44,7 +45,7 @@ fn copy_of_a_child_that_goes_keeps_nobody_out() {
 }
 
 #[test]
-fn copy_that_stays_keeps_the_claim() {
+fn long_lived_copy_in_a_child_keeps_the_claim() {
     let claims = group("forked");
     let claim = claims.claim(CpuId(5)).expect("a free CPU");
     let copy = claim.socket.as_ref().map(UnixDatagram::try_clone);
@@ -52,7 +53,7 @@ fn copy_that_stays_keeps_the_claim() {
     assert!(claims.others(&set(&[5])).processes.contains(CpuId(5)));
     assert!(claims.claim(CpuId(5)).is_err());
     drop(copy);
-    drop(claims.claim(CpuId(5)).expect("nobody has it"));
+    drop(claims.claim(CpuId(5)).expect("it is free"));
 }
 
 #[test]
@@ -63,7 +64,7 @@ fn looking_claims_nothing() {
         assert!(others.runtimes.is_empty() && others.processes.is_empty());
         assert_eq!(others.note, None);
     }
-    drop(claims.claim(CpuId(0)).expect("nobody has it"));
+    drop(claims.claim(CpuId(0)).expect("it is free"));
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn groups_do_not_see_each_other() {
 }
 
 #[test]
-fn long_names_are_cut_at_a_character() {
+fn long_names_are_cut_at_a_character_boundary() {
     let name = "ä".repeat(200);
     let claims = Claims::in_group(name);
     assert_eq!(claims.group.len(), Claims::GROUP_LEN_MAX);
@@ -85,17 +86,17 @@ fn long_names_are_cut_at_a_character() {
 }
 
 #[test]
-fn nobody_can_send_to_a_claim() {
+fn sending_to_a_claim_fails() {
     let claims = group("send");
     let _claim = claims.claim(CpuId(1)).expect("a free CPU");
     let sender = UnixDatagram::unbound().expect("a socket");
     let address = claims.address(CpuId(1)).expect("a name");
-    sender.connect_addr(&address).expect("somebody is there");
-    let error = sender.send(b"x").expect_err("it is shut");
+    sender.connect_addr(&address).expect("the name is bound");
+    let error = sender.send(b"x").expect_err("it is shut down");
     assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
 }
 
-/// A made-up `/proc` with a socket of number 77 by the name `g/7/cpu/3`, open in one process.
+/// A synthetic `/proc` with a socket of inode 77 and name `g/7/cpu/3`, open in one process.
 struct Processes(std::path::PathBuf);
 
 impl Processes {
@@ -120,7 +121,9 @@ impl Processes {
         Self(root)
     }
 
-    /// Asks for the user of these files, whom the numbers of the process name as `{}`.
+    /// Returns the CPUs of the names that the process has bound.
+    ///
+    /// `users` are the user ids of the process, with `{}` for the id of this user.
     fn bound(name: &str, users: &str) -> String {
         let user = this_user();
         let tree = Self::new(name, &users.replace("{}", &user.to_string()));
@@ -133,21 +136,21 @@ impl Processes {
 
 impl Drop for Processes {
     fn drop(&mut self) {
-        // A folder that stays behind in the system's place for temporary files does no harm.
+        // A leftover folder among the temporary files of the system does no harm.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
 #[test]
-fn name_is_ours_if_a_process_of_ours_alone_has_its_socket() {
+fn name_counts_if_a_process_with_only_our_user_ids_has_its_socket() {
     assert_eq!(Processes::bound("ours", "{}\t{}\t{}\t{}"), "3");
-    // A program of ours with the set-user-ID bit, which another user has started.
+    // A program of this user with the set-user-ID bit, started by another user.
     assert_eq!(Processes::bound("lent", "4242\t{}\t{}\t{}"), "");
     assert_eq!(Processes::bound("other", "4242\t4242\t4242\t4242"), "");
 }
 
 #[test]
-fn names_are_believed_where_the_system_does_not_tell() {
+fn unreadable_processes_are_an_error() {
     let nowhere = Path::new("/nonexistent");
     assert!(owner::bound_by(nowhere, 0, &[(CpuId(0), String::new())]).is_err());
 }

@@ -1,4 +1,4 @@
-//! A set behaves as the standard ordered set of numbers does.
+//! A `CpuSet` behaves like the standard ordered set of numbers.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ fn set_of(numbers: &BTreeSet<u32>) -> CpuSet {
 }
 
 #[test]
-fn lists_join_runs_and_keep_the_order() {
+fn lists_merge_runs_and_keep_the_order() {
     assert_eq!(number_list([]), "");
     assert_eq!(number_list([7]), "7");
     assert_eq!(number_list([0, 2, 4, 5, 6, 7]), "0,2,4-7");
@@ -29,7 +29,7 @@ fn trailing_empty_blocks_make_no_difference() {
 
 #[test]
 #[should_panic(expected = "CPU 65536 is not below the limit of 65536")]
-fn a_number_beyond_the_limit_is_refused() {
+fn inserting_a_number_at_the_limit_panics() {
     CpuSet::new().insert(CpuId(CPU_NUMBER_LIMIT));
 }
 
@@ -43,8 +43,10 @@ proptest! {
         prop_assert_eq!(ours.len(), left.len());
         prop_assert_eq!(ours.is_empty(), left.is_empty());
         prop_assert_eq!(ours.first(), left.first().copied().map(CpuId));
-        prop_assert_eq!(ours.iter().map(|cpu| cpu.0).collect::<Vec<_>>(), left.iter().copied().collect::<Vec<_>>());
-        prop_assert_eq!(ours.intersection(&others), set_of(&left.intersection(&right).copied().collect()));
+        let numbers: Vec<_> = ours.iter().map(|cpu| cpu.0).collect();
+        prop_assert_eq!(numbers, left.iter().copied().collect::<Vec<_>>());
+        let common = left.intersection(&right).copied().collect();
+        prop_assert_eq!(ours.intersection(&others), set_of(&common));
         prop_assert_eq!(ours.is_subset_of(&others), left.is_subset(&right));
         prop_assert_eq!(ours == others, left == right);
         let mut union = ours.clone();

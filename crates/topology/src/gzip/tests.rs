@@ -1,4 +1,4 @@
-//! Members, what may follow them, and what may not.
+//! Sequences of gzip members, with valid and invalid bytes after them.
 
 use std::io::Write;
 
@@ -6,12 +6,14 @@ use super::*;
 
 fn pack(text: &str) -> Vec<u8> {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    packer.write_all(text.as_bytes()).expect("memory takes it");
-    packer.finish().expect("memory takes it")
+    packer
+        .write_all(text.as_bytes())
+        .expect("writing to memory succeeds");
+    packer.finish().expect("writing to memory succeeds")
 }
 
 #[test]
-fn members_follow_each_other_and_zeros_may_stand_between_and_behind() {
+fn zeros_between_and_after_members_are_skipped() {
     let mut packed = pack("one ");
     packed.extend(pack("two "));
     packed.extend([0; 7]);
@@ -19,16 +21,22 @@ fn members_follow_each_other_and_zeros_may_stand_between_and_behind() {
     packed.extend([0; 512]);
     assert_eq!(unpack(&packed, 13).expect("it is whole"), b"one two three");
     let error = unpack(&packed, 12).expect_err("one byte too many");
-    assert_eq!(error.to_string(), "found more than 12 bytes once unpacked");
+    assert_eq!(
+        error.to_string(),
+        "found more than 12 bytes after decompression"
+    );
 }
 
 #[test]
-fn what_follows_and_is_no_member_is_named_with_its_place() {
+fn garbage_after_a_member_is_reported_with_its_position() {
     let mut packed = pack("x");
     let length = packed.len();
     packed.extend(b"\0\0garbage");
     let error = unpack(&packed, 100).expect_err("garbage");
-    let expected = format!("found 0x67 at byte {}, behind the packed data", length + 2);
+    let expected = format!(
+        "found 0x67 at byte {}, after the compressed data",
+        length + 2
+    );
     assert_eq!(error.to_string(), expected);
 }
 

@@ -1,4 +1,4 @@
-//! Copies what hwloc loaded into plain values.
+//! Copies a topology that hwloc loaded into plain values.
 
 use std::ffi::CStr;
 
@@ -13,7 +13,7 @@ use crate::cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet};
 use crate::object::{Attributes, CacheKind, Object, ObjectKind};
 use crate::topology::{CpuKind, LatencyMatrix, Limits, Parts, Source};
 
-/// Copies everything that a topology is put together from, without the handle for binding.
+/// Copies all parts of a topology. The binder is left empty.
 pub(super) fn parts(loaded: &hwlocality::Topology, source: Source, limits: Limits) -> Parts {
     Parts {
         source,
@@ -26,7 +26,7 @@ pub(super) fn parts(loaded: &hwlocality::Topology, source: Source, limits: Limit
     }
 }
 
-/// Copies the CPUs of the machine that are in `set`, which may be infinite.
+/// Returns the CPUs of the machine that are in `set`. The set may be infinite.
 pub(crate) fn cpus_in(loaded: &hwlocality::Topology, set: &HwlocSet) -> CpuSet {
     loaded
         .objects_with_type(ObjectType::PU)
@@ -35,7 +35,7 @@ pub(crate) fn cpus_in(loaded: &hwlocality::Topology, set: &HwlocSet) -> CpuSet {
         .collect()
 }
 
-/// Turns hwloc's packed version number into text.
+/// Returns the version of hwloc's interface as text.
 fn version() -> String {
     let packed = hwlocality::hwloc_api_version();
     format!(
@@ -58,7 +58,9 @@ fn os_index(object: &TopologyObject) -> Option<u32> {
         .and_then(|index| u32::try_from(index).ok())
 }
 
-/// Copies an object and all below it. The tree is as deep as the machine has levels, some ten.
+/// Copies an object and everything below it.
+///
+/// The recursion is as deep as the machine has levels, which is about ten.
 fn object(source: &TopologyObject) -> Object {
     let children: Vec<_> = source.normal_children().map(object).collect();
     let mut cpus = match cpu_id(source) {
@@ -80,7 +82,8 @@ fn object(source: &TopologyObject) -> Object {
     }
 }
 
-/// Copies a memory below an object with the CPUs `near`; those of the memory are among them.
+/// Copies a memory that belongs to an object with the CPUs `near`. The CPUs of the memory are a
+/// subset of these.
 fn memory_object(source: &TopologyObject, near: &CpuSet) -> Object {
     let cpus = source.cpuset().map_or_else(CpuSet::new, |set| {
         near.iter().filter(|cpu| set.is_set(cpu.index())).collect()
@@ -95,6 +98,7 @@ fn memory_object(source: &TopologyObject, near: &CpuSet) -> Object {
     }
 }
 
+/// Copies an object without its CPUs and children.
 fn bare_object(source: &TopologyObject) -> Object {
     Object {
         kind: kind(source.object_type()),
@@ -159,7 +163,9 @@ fn cpu_kinds(loaded: &hwlocality::Topology) -> Vec<CpuKind> {
         .collect()
 }
 
-/// Copies the latencies between all NUMA nodes; of several matrices the one that hwloc itself measures by.
+/// Copies the latencies between all NUMA nodes, if known.
+///
+/// If there are several matrices, prefers the one that hwloc itself provides.
 fn numa_latencies(loaded: &hwlocality::Topology) -> Option<LatencyMatrix> {
     let matrices = loaded
         .distances_with_type(Some(DistancesKind::MEANS_LATENCY), ObjectType::NUMANode)
@@ -182,6 +188,7 @@ fn numa_latencies(loaded: &hwlocality::Topology) -> Option<LatencyMatrix> {
     matrices.min_by_key(|matrix| matrix.name != "NUMALatency")
 }
 
+/// Converts a text of hwloc. Returns `None` for an empty text.
 fn text(source: &CStr) -> Option<String> {
     let text = source.to_string_lossy().into_owned();
     (!text.is_empty()).then_some(text)

@@ -1,15 +1,16 @@
-//! This machine without hwloc's own search for it.
+//! Reads this machine without hwloc's discovery.
 //!
-//! hwloc cannot always be asked what this machine looks like:
-//! - A filter of system calls may refuse `sched_getaffinity`. hwloc takes a refusal for a buffer
-//!   that is too small, and tries larger ones for ever.
-//! - Variables of its environment, such as `HWLOC_SYNTHETIC` or `HWLOC_XMLFILE`, make it read
-//!   another machine, or forget that it reads this one. They are meant for `lstopo` and its like. A
-//!   runtime must not start workers for a machine that is not there, and cannot take variables away
-//!   without a race with other threads.
+//! hwloc cannot always be used to discover this machine:
+//! - A system call filter may refuse `sched_getaffinity`. hwloc mistakes the refusal for a buffer
+//!   that is too small, and tries larger and larger buffers forever.
+//! - Environment variables such as `HWLOC_SYNTHETIC` or `HWLOC_XMLFILE` make hwloc read another
+//!   machine, or treat this machine as another one. They are meant for tools such as `lstopo`. A
+//!   runtime must not start workers for a machine that does not exist, and it cannot remove the
+//!   variables without a race with other threads.
 //!
-//! In these cases `/sys` is read here (`sysfs`), and what the process may use in `/proc`. hwloc
-//! only puts together what was read, which needs no system call and which no variable changes.
+//! In these cases, this module reads the machine from `/sys` (see `sysfs`), and the CPUs that the
+//! process may use from `/proc`. hwloc then only assembles the result, which needs no system call
+//! and is not affected by the variables.
 
 use std::env;
 use std::fs;
@@ -20,7 +21,7 @@ use super::sysfs;
 use crate::affinity::parse_list;
 use crate::cpu_set::{CpuId, CpuSet};
 
-/// Variables that make hwloc read another machine, or other limits than those of this process.
+/// The variables that make hwloc read another machine, or limits other than those of this process.
 const REDIRECTING: [&str; 8] = [
     "HWLOC_ALLOW",
     "HWLOC_COMPONENTS",
@@ -32,11 +33,12 @@ const REDIRECTING: [&str; 8] = [
     "HWLOC_XMLFILE",
 ];
 
-/// Tells why hwloc cannot be asked about this machine, in a sentence; `None` where it can.
+/// Returns the reason why hwloc cannot discover this machine, as a sentence, or `None` if it can.
 pub(super) fn reason_against_hwloc() -> Option<String> {
     if let Err(refusal) = affinity_answers() {
         return Some(format!(
-            "hwloc was not asked for the machine, because the system refuses sched_getaffinity: {refusal}"
+            "hwloc did not discover the machine, \
+             because the system refuses sched_getaffinity: {refusal}"
         ));
     }
     let set: Vec<_> = REDIRECTING
@@ -45,17 +47,17 @@ pub(super) fn reason_against_hwloc() -> Option<String> {
         .collect();
     (!set.is_empty()).then(|| {
         format!(
-            "hwloc was not asked for the machine, because {} would make it read another one",
+            "hwloc did not discover the machine, because {} would make it read another one",
             set.join(" and ")
         )
     })
 }
 
-/// Asks the system for the affinity mask of this thread, to see whether it answers.
+/// Checks that the system returns the affinity mask of this thread.
 #[cfg(target_os = "linux")]
 fn affinity_answers() -> Result<(), String> {
     match rustix::thread::sched_getaffinity(None) {
-        // The mask of a large machine does not fit, which is an answer.
+        // INVAL means that the mask of a large machine does not fit, so the call is not refused.
         Ok(_) | Err(rustix::io::Errno::INVAL) => Ok(()),
         Err(refusal) => Err(refusal.to_string()),
     }
@@ -66,8 +68,8 @@ fn affinity_answers() -> Result<(), String> {
     Ok(())
 }
 
-/// Describes this machine in the XML format of hwloc 1: as `/sys` has it, or else as so many CPUs
-/// without any order.
+/// Returns descriptions of this machine in the XML format of hwloc 1, the best one first: the
+/// machine that `/sys` shows, if any, and then a plain list of its CPUs.
 pub(super) fn describe() -> Vec<String> {
     let cpus = affinity(Path::new("/")).unwrap_or_else(|| {
         (0..thread::available_parallelism().map_or(1, |count| count.get() as u32))
@@ -81,14 +83,14 @@ pub(super) fn describe() -> Vec<String> {
         .collect()
 }
 
-/// Returns the CPUs that any thread of this process may run on, as `/proc` has them.
+/// Returns the CPUs on which any thread of this process may run, according to `/proc`.
 ///
-/// The union over all threads: one that is bound must not narrow all workers. `root` is where
-/// `/proc` is looked for.
+/// The result is the union over all threads, because a single bound thread must not restrict all
+/// workers. `root` is the folder that contains `/proc`.
 pub(super) fn affinity(root: &Path) -> Option<CpuSet> {
     let mut cpus = CpuSet::new();
     for thread in fs::read_dir(root.join("proc/self/task")).ok()? {
-        // A thread that has ended meanwhile runs nowhere.
+        // A thread that has ended in the meantime does not count.
         let Ok(status) = fs::read_to_string(thread.ok()?.path().join("status")) else {
             continue;
         };

@@ -1,11 +1,14 @@
-//! Reads a synthetic description, and writes for hwloc what it says.
+//! Parses a synthetic description, and rewrites it for hwloc.
 //!
-//! hwloc only says that a description is wrong, and loses memory when it does; here the word is named. What hwloc
-//! accepts is accepted here: levels `TYPE:COUNT`, bare counts, attributes in parentheses, memory attached in brackets.
-//! What hwloc gets is written anew, in plain names, bytes and numbers, so that there is nothing left for it to refuse.
+//! hwloc itself only reports that a description is wrong, and leaks memory when it does. This
+//! parser names the wrong word. It accepts the descriptions that hwloc accepts: levels
+//! `TYPE:COUNT`, bare counts, attributes in parentheses, and attached memory in brackets. The
+//! description for hwloc is rewritten with full names, sizes in bytes and plain numbers, so that
+//! hwloc has no reason to refuse it.
 //!
-//! Sizes are bounded as well. hwloc compares every object with its siblings, set by set, so its time grows with the
-//! cube of the machine: at the limits it takes some seconds, and without them 65,536 CPUs side by side take an hour.
+//! The size of the machine is limited too. hwloc compares the sets of every object with those of
+//! its siblings, so its time grows with the cube of the size. It takes some seconds at the limits.
+//! Without them, 65,536 CPUs side by side would take an hour.
 //!
 //! # Source
 //! The hwloc manual, "Synthetic topologies".
@@ -21,22 +24,23 @@ use std::fmt;
 use self::attributes::Attributes;
 use self::kind::Kind;
 
-/// The most CPUs that a description may have: no machine with one memory that was ever sold has more.
+/// The maximum number of CPUs. No shared-memory machine that was ever sold has more.
 const CPUS_MAX: u64 = 5120;
 
-/// The most objects of all kinds: eight for each CPU, so that every one may have its own core and caches.
+/// The maximum number of objects of all kinds: eight per CPU, so that every CPU may have its own
+/// core and caches.
 const OBJECTS_MAX: u64 = 8 * CPUS_MAX;
 
-/// The most levels: hwloc has room for twice as many, and one of its own.
+/// The maximum number of levels. hwloc supports twice as many, plus a level for the machine.
 const LEVELS_MAX: usize = 64;
 
-/// The longest description, in bytes: room for two lists of [`CPUS_MAX`] numbers.
+/// The maximum length of a description in bytes, enough for two lists of [`CPUS_MAX`] numbers.
 const LENGTH_MAX: usize = 1 << 16;
 
-/// What the first word may be, for those who wrote something else.
+/// The expected content of a description, for error messages.
 const LEVELS: &str = "levels such as \"numa:2 core:4 pu:2\"";
 
-/// What is wrong with a description.
+/// A problem of a description.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) found: String,
@@ -52,12 +56,14 @@ impl Problem {
     }
 }
 
-/// What only hwloc can say: whether it knows the attribute `memorysidecachesize`, which older ones refuse.
+/// A description to test whether hwloc supports the attribute `memorysidecachesize`. Older versions
+/// refuse it.
 pub(super) const SIDE_CACHE_PROBE: &str = "numa:1(memorysidecachesize=1) pu:1";
 
-/// Reads a description and returns it as hwloc shall read it.
+/// Checks a description and returns the rewritten description for hwloc.
 ///
-/// `knows_side_caches` is asked where it matters.
+/// `knows_side_caches` tests whether hwloc supports memory-side caches. It is called only if the
+/// description has such a cache.
 pub(super) fn for_hwloc(
     description: &str,
     knows_side_caches: impl FnOnce() -> bool,
@@ -85,34 +91,37 @@ pub(super) fn for_hwloc(
     Ok(machine.to_string())
 }
 
-/// What a description says.
+/// A parsed description.
 struct Machine<'a> {
-    /// The levels from the outside in. The first is the whole machine, which no word stands for.
+    /// The levels from the outermost to the innermost. The first level is the whole machine, which
+    /// has no word.
     levels: Vec<Level<'a>>,
-    /// How many objects all levels have.
+    /// The number of objects of all levels.
     object_count: u64,
 }
 
-/// Objects of one kind, as many in each object of the level around it.
+/// A level of objects of one kind.
 struct Level<'a> {
-    /// As it was written.
+    /// The word of the description.
     word: &'a str,
     kind: Option<Kind>,
+    /// The number of objects in each object of the enclosing level.
     count: u32,
-    /// How many there are in the whole machine.
+    /// The number of objects in the whole machine.
     width: u64,
     attributes: Attributes<'a>,
-    /// The memories that hang at each of the objects.
+    /// The memories attached to each of the objects.
     memories: Vec<Memory<'a>>,
 }
 
-/// A memory in brackets.
+/// A memory in brackets, attached to the objects of a level.
 struct Memory<'a> {
     word: &'a str,
     attributes: Attributes<'a>,
 }
 
 impl<'a> Machine<'a> {
+    /// Parses a description. Limits on sizes are checked on the way.
     fn read(description: &'a str) -> Result<Self, Problem> {
         let words = words::split(description)?;
         if words.is_empty() {
@@ -133,29 +142,29 @@ impl<'a> Machine<'a> {
             if word.starts_with('[') {
                 machine.attach(word)?;
             } else if position == 0 && word.starts_with('(') {
-                // The machine's own memory: hwloc has no such thing any more, and takes the word.
+                // Memory of the machine itself: hwloc no longer supports it, but accepts the word.
                 Attributes::read(&word[1..word.len() - 1], None)?;
             } else {
-                machine.go_down(word)?;
+                machine.add_level(word)?;
             }
         }
         Ok(machine)
     }
 
-    /// Goes down to the level that `word` describes.
-    fn go_down(&mut self, word: &'a str) -> Result<(), Problem> {
-        let around = self.innermost();
-        if around.kind == Some(Kind::Pu) {
+    /// Adds the level that `word` describes, inside the innermost one.
+    fn add_level(&mut self, word: &'a str) -> Result<(), Problem> {
+        let enclosing = self.innermost();
+        if enclosing.kind == Some(Kind::Pu) {
             return Err(Problem::new(
-                format!("{word:?} below {:?}", around.word),
+                format!("{word:?} below {:?}", enclosing.word),
                 "the CPUs as the last level",
             ));
         }
         let (name, attributes) = split_attributes(word);
         let (kind, count) = kind_and_count(name)?;
-        // No overflow: it was at most `CPUS_MAX` before.
-        let width = around.width * u64::from(count);
-        // A level is no wider than the CPUs are many, because each object has at least one.
+        // This cannot overflow, because the enclosing level is at most `CPUS_MAX` wide.
+        let width = enclosing.width * u64::from(count);
+        // Each object has at least one CPU, so a level is at most as wide as the number of CPUs.
         if width > CPUS_MAX {
             return Err(Problem::new(
                 format!("{width} objects at {name:?}"),
@@ -179,7 +188,7 @@ impl<'a> Machine<'a> {
         self.count_objects(word)
     }
 
-    /// Attaches what stands in brackets to each object of the innermost level.
+    /// Attaches the memory in brackets to each object of the innermost level.
     fn attach(&mut self, word: &'a str) -> Result<(), Problem> {
         let inner = word[1..word.len() - 1].trim_ascii();
         let (name, attributes) = split_attributes(inner);
@@ -190,12 +199,15 @@ impl<'a> Machine<'a> {
             ));
         }
         let attributes = Attributes::read(attributes, Some(Kind::Numa))?;
-        let innermost = self.levels.last_mut().expect("there is the machine");
+        let innermost = self
+            .levels
+            .last_mut()
+            .expect("the first level is the machine");
         innermost.memories.push(Memory { word, attributes });
         self.count_objects(word)
     }
 
-    /// Counts the objects that a word makes: its own, and the cache that may stand before a memory.
+    /// Counts the objects that the latest word adds, including the memory-side cache of a memory.
     fn count_objects(&mut self, word: &str) -> Result<(), Problem> {
         let innermost = self.innermost();
         let latest = innermost
@@ -213,15 +225,17 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    /// Returns the innermost level so far.
     fn innermost(&self) -> &Level<'a> {
-        self.levels.last().expect("there is the machine")
+        self.levels.last().expect("the first level is the machine")
     }
 
-    /// The levels that words stand for.
-    fn named_by_words(&self) -> &[Level<'a>] {
+    /// Returns the levels that have a word: all but the machine.
+    fn levels_with_words(&self) -> &[Level<'a>] {
         &self.levels[1..]
     }
 
+    /// Returns the first word with a memory-side cache, if any.
     fn word_with_side_cache(&self) -> Option<&'a str> {
         let levels = self
             .levels
@@ -236,7 +250,7 @@ impl<'a> Machine<'a> {
             .map(|(word, _)| word)
     }
 
-    /// All memories in brackets, each with how many of it there are.
+    /// Iterates over the memories in brackets, each with its number of copies in the machine.
     fn attached(&self) -> impl Iterator<Item = (&Memory<'a>, u64)> {
         self.levels
             .iter()
@@ -244,14 +258,14 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Parts a word into what stands before its parentheses and what stands in them.
+/// Splits a word into the text before its parentheses and the text inside them.
 fn split_attributes(word: &str) -> (&str, &str) {
     word.strip_suffix(')')
         .and_then(|word| word.split_once('('))
         .unwrap_or((word, ""))
 }
 
-/// Reads `core:4`, or `4` alone.
+/// Parses `core:4`, or `4` alone.
 fn kind_and_count(name: &str) -> Result<(Option<Kind>, u32), Problem> {
     let (kind, digits) = match name.split_once(':') {
         Some((kind, digits)) => (Some(Kind::read(kind)?), digits),
@@ -259,7 +273,7 @@ fn kind_and_count(name: &str) -> Result<(Option<Kind>, u32), Problem> {
         None => {
             return Err(Problem::new(
                 format!("{name:?} without a count"),
-                format!("a count behind it, such as \"{name}:2\""),
+                format!("a count after it, such as \"{name}:2\""),
             ));
         }
     };
@@ -272,17 +286,19 @@ fn kind_and_count(name: &str) -> Result<(Option<Kind>, u32), Problem> {
     Ok((kind, count))
 }
 
-/// Reads a number from 1 in decimal; hwloc would take `010` for eight.
+/// Parses a positive decimal number. A leading zero is not allowed, because hwloc reads `010` as
+/// eight.
 fn whole_number(digits: &str) -> Option<u32> {
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
     digits.parse().ok().filter(|_| is_plain)
 }
 
 impl fmt::Display for Machine<'_> {
+    /// Writes the description for hwloc.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for level in &self.levels {
             match level.kind {
-                // The machine.
+                // The machine has no word.
                 None if level.word.is_empty() => {}
                 None => write!(formatter, " {}{}", level.count, level.attributes)?,
                 Some(kind) => write!(formatter, " {kind}:{}{}", level.count, level.attributes)?,

@@ -1,8 +1,8 @@
 //! Reads the CPUs, caches and memories of a machine from `/sys`, as Linux shows them.
 //!
-//! The result is text in the XML format of hwloc 1, because that asks for little: which objects
-//! there are and which CPUs they have. Everything else follows from these, and passes the checks
-//! that every file passes.
+//! The result is text in the XML format of hwloc 1, because this format requires little: the
+//! objects and their CPUs. Everything else is derived from them. The text then passes the same
+//! checks as an XML file.
 //!
 //! # Source
 //! Linux kernel documentation: `Documentation/ABI/stable/sysfs-devices-system-cpu` and
@@ -20,24 +20,25 @@ use super::xml::set_text;
 use crate::affinity::parse_list;
 use crate::cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet};
 
-/// An object with all that is within it.
+/// An object with everything inside it.
 #[derive(Debug)]
 struct Part {
-    /// Its place among objects of the same CPUs, the outermost first.
+    /// The position among objects with the same CPUs. The outermost object has the lowest rank.
     rank: u8,
     cpus: CpuSet,
-    /// The attributes of its element, except for its CPUs.
+    /// The attributes of the XML element, except for the CPUs.
     attributes: String,
     children: Vec<Part>,
 }
 
-/// Describes the machine that `/sys` below `root` shows; `None` where it shows none.
+/// Describes the machine that `/sys` below `root` shows. Returns `None` if it shows no CPU.
 pub(super) fn describe(root: &Path) -> Option<String> {
     let system = root.join("sys/devices/system");
     let online = online_in(&system.join("cpu"), "cpu");
     if online.is_empty() {
         return None;
     }
+    // Collect the objects: packages, cores and caches of each CPU, and the memories.
     let mut parts = Vec::new();
     for cpu in online.iter() {
         let folder = system.join(format!("cpu/cpu{cpu}"));
@@ -45,9 +46,10 @@ pub(super) fn describe(root: &Path) -> Option<String> {
     }
     let (nodes, distances) = read_nodes(&system.join("node"), &online);
     parts.extend(nodes);
-    // Several CPUs tell of one object.
+    // All CPUs of an object report it, so remove the duplicates.
     let mut seen = HashSet::new();
     parts.retain(|part| part.rank == NODE || seen.insert((part.rank, part.cpus.to_string())));
+    // Build the tree from the outside in.
     parts.sort_by_key(|part| (std::cmp::Reverse(part.cpus.len()), part.rank));
     let mut machine = Part::machine(online);
     for part in parts {
@@ -58,7 +60,7 @@ pub(super) fn describe(root: &Path) -> Option<String> {
     Some(format!("<topology>\n{text}</topology>\n"))
 }
 
-/// Describes a machine of which only the CPUs are known.
+/// Describes a machine as a plain list of CPUs.
 pub(super) fn plain(cpus: &CpuSet) -> String {
     let mut machine = Part::machine(cpus.clone());
     machine.children.extend(cpus.iter().map(Part::cpu));
@@ -67,6 +69,7 @@ pub(super) fn plain(cpus: &CpuSet) -> String {
     format!("<topology>\n{text}</topology>\n")
 }
 
+/// The rank of NUMA nodes.
 const NODE: u8 = 1;
 
 impl Part {
@@ -88,20 +91,21 @@ impl Part {
         Self::new(u8::MAX, CpuSet::from_iter([cpu]), attributes)
     }
 
-    /// Puts an object where it belongs; all that are larger are there already.
+    /// Inserts an object into the tree. All larger objects must have been inserted before.
     fn insert(&mut self, part: Self) {
         let overlaps = |child: &&mut Self| !child.cpus.intersection(&part.cpus).is_empty();
         match self.children.iter_mut().find(overlaps) {
             Some(child) if part.cpus.is_subset_of(&child.cpus) => child.insert(part),
-            // Firmware that contradicts itself: a tree can have only one of the two.
+            // The objects overlap partly, because the firmware contradicts itself. A tree can
+            // contain only one of the two.
             Some(_) => {}
             None => self.children.push(part),
         }
     }
 
-    /// Writes the object, and `first` before what is within it.
+    /// Writes the object as an XML element, with `first` before its children.
     fn write(&mut self, text: &mut String, first: &str) {
-        // Those without CPUs are last.
+        // Children without CPUs come last.
         self.children
             .sort_by_key(|child| (child.cpus.is_empty(), child.cpus.first()));
         let cpus = set_text(&self.cpus);
@@ -118,9 +122,10 @@ impl Part {
     }
 }
 
-/// Adds what a CPU tells of itself and of what it is in.
+/// Adds a CPU, and its package, core and caches.
 fn add_parts(folder: &Path, cpu: CpuId, online: &CpuSet, parts: &mut Vec<Part>) {
     let topology = folder.join("topology");
+    // Newer kernels use the first name of a file, older ones the second.
     let set = |names: [&str; 2]| {
         let found = names.into_iter().find_map(|name| {
             let list = read_list(&topology.join(format!("{name}_list")));
@@ -151,6 +156,7 @@ fn add_parts(folder: &Path, cpu: CpuId, online: &CpuSet, parts: &mut Vec<Part>) 
     parts.push(Part::cpu(cpu));
 }
 
+/// Reads a cache of a CPU. Returns `None` if it does not exist or its files make no sense.
 fn read_cache(folder: &Path, cpu: CpuId, online: &CpuSet) -> Option<Part> {
     let level = read_number(&folder.join("level")).filter(|level| (1..=5).contains(level))?;
     let cpus = read_list(&folder.join("shared_cpu_list"))
@@ -175,12 +181,12 @@ fn read_cache(folder: &Path, cpu: CpuId, online: &CpuSet) -> Option<Part> {
         // Writing to a string cannot fail.
         let _infallible = write!(attributes, " {name}=\"{}\"", value.unwrap_or(0));
     }
-    // Larger levels are further out, and instructions further in.
+    // Higher levels are farther out. An instruction cache is inside a data cache of its level.
     let rank = 50 - 5 * level as u8 + u8::from(kind == 2);
     Some(Part::new(rank, cpus, attributes))
 }
 
-/// Reads the NUMA nodes, and the latencies between them as an element.
+/// Reads the NUMA nodes, and the latencies between them as an XML element.
 fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<Part>, String) {
     let numbers = online_in(folder, "node");
     let mut nodes: Vec<(u32, CpuSet)> = numbers
@@ -191,7 +197,7 @@ fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<Part>, String) {
             (node.0, cpus.unwrap_or_default().intersection(online))
         })
         .collect();
-    // In the order of the tree, which is that of the latencies.
+    // The latencies are written in the order of the tree.
     nodes.sort_by_key(|(_, cpus)| (cpus.is_empty(), cpus.first()));
     let parts = nodes.iter().map(|(node, cpus)| {
         let bytes = read(&folder.join(format!("node{node}/meminfo"))).and_then(|text| {
@@ -214,7 +220,7 @@ fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<Part>, String) {
             .collect();
         row.filter(|row| row.len() == nodes.len())
     };
-    // The columns of a row are in the order of numbers.
+    // In `/sys`, the columns of a row are in the order of node numbers.
     let column = |node: u32| numbers.iter().position(|number| number.0 == node);
     let values: Option<Vec<u64>> = nodes
         .iter()
@@ -233,8 +239,9 @@ fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<Part>, String) {
     (parts, distances)
 }
 
-/// Lists the numbers of what is on line: as the kernel lists them, or else all that have a folder
-/// and are not off line.
+/// Returns the numbers of the CPUs or nodes that are online.
+///
+/// If the kernel provides no list, returns all that have a folder and are not marked as offline.
 fn online_in(folder: &Path, name: &str) -> CpuSet {
     if let Some(online) = read_list(&folder.join("online")) {
         return online;
@@ -255,8 +262,8 @@ fn online_in(folder: &Path, name: &str) -> CpuSet {
         .collect()
 }
 
-/// Reads a file without what surrounds its text; copies of `/sys` may fill their last block with
-/// zeros.
+/// Reads a file and removes surrounding whitespace and zeros. Copies of `/sys` may pad their last
+/// block with zeros.
 fn read(file: &Path) -> Option<String> {
     let text = fs::read_to_string(file).ok()?;
     let is_padding = |mark: char| mark.is_whitespace() || mark == '\0';
@@ -272,7 +279,7 @@ fn read_list(file: &Path) -> Option<CpuSet> {
     parse_list(&read(file)?)
 }
 
-/// Reads a mask, words of 32 bits in hexadecimal, the highest first.
+/// Reads a mask: hexadecimal words of 32 bits, the highest word first.
 fn read_mask(file: &Path) -> Option<CpuSet> {
     let text = read(file)?;
     let mut set = CpuSet::new();

@@ -1,4 +1,4 @@
-//! Synthetic descriptions: what is wrong is named before hwloc sees it, what is right loads.
+//! Synthetic descriptions: invalid ones are refused before hwloc reads them, and valid ones load.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ fn error_of(description: &str) -> String {
 }
 
 #[test]
-fn the_wrong_word_of_a_description_is_named() {
+fn errors_name_the_wrong_word_of_a_description() {
     let cases = [
         ("", "found nothing, expected levels such as"),
         ("  ", "found nothing"),
@@ -21,7 +21,7 @@ fn the_wrong_word_of_a_description_is_named() {
         ),
         (
             "numa:2 core pu:2",
-            "found \"core\" without a count, expected a count behind it",
+            "found \"core\" without a count, expected a count after it",
         ),
         (
             "numa:0 pu:2",
@@ -37,7 +37,7 @@ fn the_wrong_word_of_a_description_is_named() {
         ("pu:2 core:2", "found \"core:2\" below \"pu:2\""),
         (
             "core:2(size=1 pu:2",
-            "found '(' that is not closed, expected ')' behind it",
+            "found '(' that is not closed, expected ')' after it",
         ),
         (
             "core:2) pu:2",
@@ -77,7 +77,7 @@ fn the_wrong_word_of_a_description_is_named() {
 }
 
 #[test]
-fn a_size_hides_behind_no_bracket() {
+fn sizes_after_brackets_are_limited_too() {
     let huge = "core:1000000 pu:1";
     for before in [
         "(memory=1)",
@@ -93,14 +93,14 @@ fn a_size_hides_behind_no_bracket() {
 }
 
 #[test]
-fn indexes_that_hwloc_would_ignore_or_fail_at_are_named() {
+fn indexes_that_hwloc_would_ignore_or_crash_on_are_refused() {
     let cases = [
         (
             "pu:2(indexes=0,4000000000)",
             "found \"4000000000\" as an index, expected a whole number below 65536",
         ),
         ("pu:2(indexes=0,)", "found \"\" as an index"),
-        ("pu:2(indexes=1,1)", "found the index 1 for the second time"),
+        ("pu:2(indexes=1,1)", "found the index 1 a second time"),
         (
             "numa:2 pu:2(memory=1 indexes=1,2)",
             "found 2 indexes of 4 objects",
@@ -118,11 +118,11 @@ fn indexes_that_hwloc_would_ignore_or_fail_at_are_named() {
         ),
         (
             "package:2 [numa(indexes=0,1)] [numa(indexes=1,0)] pu:2",
-            "found other indexes at \"[numa(indexes=1,0)]\" than before",
+            "found indexes at \"[numa(indexes=1,0)]\" that differ from the previous ones",
         ),
         (
             "package:2 [numa(indexes=package)] core:2 [numa] pu:2",
-            "found \"package\" among the indexes \"package\", expected kinds of levels around",
+            "found \"package\" among the indexes \"package\", expected kinds of enclosing levels",
         ),
         (
             "numa:2(indexes=core) core:4 pu:2",
@@ -134,7 +134,7 @@ fn indexes_that_hwloc_would_ignore_or_fail_at_are_named() {
         ),
         (
             "core:4 pu:2(indexes=1*4:1*2)",
-            "found loops \"1*4:1*2\" that make the index",
+            "found loops \"1*4:1*2\" that produce the index",
         ),
         (
             "core:4 pu:2(indexes=2*3)",
@@ -149,7 +149,7 @@ fn indexes_that_hwloc_would_ignore_or_fail_at_are_named() {
 }
 
 #[test]
-fn levels_that_do_not_go_together_are_named() {
+fn levels_that_cannot_be_combined_are_refused() {
     let cases = [
         (
             "core:2 core:3 pu:1",
@@ -162,7 +162,8 @@ fn levels_that_do_not_go_together_are_named() {
         ),
         (
             "numa:2 [node(memory=1GB)] pu:2",
-            "found \"[node(memory=1GB)]\" beside \"numa:2\", expected memories as a level, or in brackets",
+            "found \"[node(memory=1GB)]\" beside \"numa:2\", \
+             expected memories as a level, or in brackets",
         ),
         ("[core] pu:2", "found \"core\" in brackets, expected numa"),
         ("[numa]", "found no level, expected levels such as"),
@@ -178,12 +179,12 @@ fn levels_that_do_not_go_together_are_named() {
     let deep = format!("{}pu:1", "group:1 ".repeat(64));
     let error = error_of(&deep);
     assert!(error.contains("expected at most 64 levels"), "{error}");
-    let topology = Topology::synthetic(&deep["group:1 ".len()..]).expect("as deep as may be");
+    let topology = Topology::synthetic(&deep["group:1 ".len()..]).expect("the maximum depth");
     assert_eq!(topology.cpu_count(), 1);
 }
 
 #[test]
-fn attributes_that_hwloc_would_refuse_or_misread_are_named() {
+fn attributes_that_hwloc_would_refuse_or_misread_are_refused() {
     let cases = [
         (
             "l2:1(memory=1) pu:2",
@@ -217,7 +218,7 @@ fn attributes_that_hwloc_would_refuse_or_misread_are_named() {
 }
 
 #[test]
-fn sizes_have_the_units_of_the_si_and_of_the_iec() {
+fn sizes_may_have_si_and_iec_units() {
     for (size, bytes) in [
         ("65536", 65_536),
         ("64kB", 64_000),
@@ -244,7 +245,7 @@ fn sizes_have_the_units_of_the_si_and_of_the_iec() {
 fn lists_of_indexes_number_the_objects() {
     let cases = [
         ("core:2 pu:2(indexes=7,9,3,4)", "7,9,3,4"),
-        // Two threads of four cores: the first ones of all cores, then the second ones.
+        // Four cores of two threads: the first threads of all cores, then the second ones.
         ("core:4 pu:2(indexes=2*4:1*2)", "0,4,1,5,2,6,3,7"),
         ("core:4 pu:2(indexes=2*4)", "0,4,1,5,2,6,3,7"),
         ("core:4 pu:2(indexes=core)", "0,4,1,5,2,6,3,7"),
@@ -253,7 +254,7 @@ fn lists_of_indexes_number_the_objects() {
         ("numa:2 core:2 pu:2(indexes=core:numa)", "0,4,1,5,2,6,3,7"),
         ("numa:2 core:2 pu:2(indexes=numa)", "0,2,4,6,1,3,5,7"),
         ("package:2 [numa(indexes=3,1)] pu:2", "3,1"),
-        // One list for all memories in brackets, which each of them may bring.
+        // One list for all memories in brackets, which each of them may repeat.
         (
             "[numa(indexes=0,2,1)] die:2 [numa(indexes=0,2,1)] pu:2",
             "0,2,1",
@@ -269,7 +270,7 @@ fn lists_of_indexes_number_the_objects() {
 }
 
 #[test]
-fn caches_of_memories_are_for_those_who_know_them() {
+fn memory_side_caches_need_support_of_hwloc() {
     let description = "package:2 [numa(memory=1kB memorysidecachesize=4kB)] pu:2";
     let written = synthetic::for_hwloc(description, || true).expect(description);
     assert_eq!(
@@ -286,7 +287,7 @@ fn caches_of_memories_are_for_those_who_know_them() {
     assert_eq!(Topology::synthetic(description).is_ok(), known);
 }
 
-/// What hwloc makes of `description` as it stands.
+/// Loads `description` through hwloc without rewriting it.
 fn read_by_hwloc(description: &str) -> Topology {
     let loaded = builder()
         .expect("a builder")
@@ -298,7 +299,7 @@ fn read_by_hwloc(description: &str) -> Topology {
 }
 
 #[test]
-fn hwloc_would_have_read_the_same() {
+fn rewritten_descriptions_load_like_the_original_ones() {
     for description in [
         "4 2",
         "3 2 2 2 2 1 2 2",
@@ -320,7 +321,7 @@ fn hwloc_would_have_read_the_same() {
 }
 
 #[test]
-fn what_hwloc_accepts_is_accepted() {
+fn descriptions_that_hwloc_accepts_are_accepted() {
     let cases = [
         ("4 2", 8),
         ("pack:2 nu:2 pu:1", 4),

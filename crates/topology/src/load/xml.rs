@@ -1,21 +1,22 @@
-//! Checks an XML file before hwloc sees it.
+//! Checks an XML file before hwloc reads it.
 //!
-//! hwloc trusts its input: it answers "invalid argument" to what is no XML, its parser writes to
-//! the standard error stream, and sets that contradict each other make it abort or read foreign memory. So
-//! everything that it relies on is checked here first and told with line and column:
+//! hwloc trusts its input. It reports invalid XML only as "invalid argument", its parser writes to
+//! the standard error stream, and inconsistent sets make it abort or read out of bounds. So
+//! everything that hwloc relies on is checked here first. Problems are reported with line and
+//! column.
 //!
-//! | file | what it checks |
+//! | file | contents |
 //! |---|---|
-//! | this one | text, XML, the outermost elements, matrices of distances |
-//! | `element` | how deep objects stand inside each other; keeps what a topology needs |
-//! | `version1` | nothing: it turns the format of hwloc 1 into that of hwloc 2 |
-//! | `tree` | each object by itself: type, attributes, numbers, sets |
-//! | `sets` | the objects together: which types hold which, and that their sets add up |
-//! | `canonical` | nothing: it writes what was checked as hwloc would have |
+//! | this one | checks the text, the XML, the outermost elements, and matrices of distances |
+//! | `element` | limits the nesting of objects; keeps the parts that a topology needs |
+//! | `version1` | converts the format of hwloc 1 into the format of hwloc 2 |
+//! | `tree` | checks each object by itself: type, attributes, numbers, sets |
+//! | `sets` | checks the objects together: the nesting of types, the consistency of sets |
+//! | `canonical` | writes the checked document in the form that hwloc writes |
 //!
 //! # Source
-//! `hwloc2.dtd`; the hwloc manual, "Importing and exporting topologies from/to XML files"; the rules are those that
-//! hwloc documents for `hwloc_topology_check`.
+//! `hwloc2.dtd`; the hwloc manual, "Importing and exporting topologies from/to XML files". The
+//! rules are those that hwloc documents for `hwloc_topology_check`.
 
 mod canonical;
 mod element;
@@ -30,15 +31,16 @@ use roxmltree::{Document, ParsingOptions};
 use self::element::Element;
 pub(super) use self::version1::set_text;
 
-/// The most nodes of an XML tree that are accepted.
+/// The maximum number of nodes of an XML tree.
 const XML_NODES_MAX: u32 = 1 << 22;
 
-/// The largest matrix of distances that is accepted, in rows.
+/// The maximum number of rows of a matrix of distances.
 const MATRIX_ROWS_MAX: usize = 4096;
 
+/// The expected content of a file, for error messages.
 const EXPECTED: &str = "a topology that hwloc exported as XML";
 
-/// What is wrong with a file, and where.
+/// A problem of a file, and its position.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct XmlProblem {
     pub(super) line: u32,
@@ -47,7 +49,7 @@ pub(super) struct XmlProblem {
     pub(super) expected: String,
 }
 
-/// Takes the bytes as text.
+/// Decodes bytes as UTF-8.
 pub(super) fn decode(bytes: &[u8]) -> Result<&str, XmlProblem> {
     std::str::from_utf8(bytes).map_err(|error| {
         let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
@@ -56,13 +58,14 @@ pub(super) fn decode(bytes: &[u8]) -> Result<&str, XmlProblem> {
         XmlProblem {
             line,
             column,
-            found: format!("bytes that are no text (0x{wrong:02x})"),
+            found: format!("bytes that are not text (0x{wrong:02x})"),
             expected: "an XML file in UTF-8".to_owned(),
         }
     })
 }
 
-/// Checks that `text` is the export of a topology with all that hwloc relies on, and returns it written anew.
+/// Checks that `text` is an exported topology with everything that hwloc relies on. Returns the
+/// rewritten document.
 pub(super) fn check(text: &str) -> Result<String, XmlProblem> {
     let document = parse(text)?;
     let context = Context {
@@ -72,6 +75,7 @@ pub(super) fn check(text: &str) -> Result<String, XmlProblem> {
     if root.name != "topology" {
         return context.problem(&root, format!("the element <{}>", root.name), "<topology>");
     }
+    // Convert the old format. A file without a version may have either format.
     let root = match root.attribute("version") {
         None | Some("1") => version1::upgrade(context, root)?,
         Some(version) if version.starts_with("1.") => version1::upgrade(context, root)?,
@@ -86,6 +90,7 @@ pub(super) fn check(text: &str) -> Result<String, XmlProblem> {
             "version 1 or 2, which hwloc 1 and 2 export",
         );
     }
+    // Check the objects, and then the other elements that hwloc reads.
     let machine = machine_in(context, &root)?;
     let machine = tree::read(context, machine)?;
     sets::check(context, &machine)?;
@@ -120,13 +125,14 @@ fn machine_in<'root>(
     Ok(machine)
 }
 
-/// The document, to find places in.
+/// The document, which converts offsets to lines and columns.
 #[derive(Clone, Copy)]
 struct Context<'document> {
     document: &'document Document<'document>,
 }
 
 impl Context<'_> {
+    /// Reports a problem at the start of an element.
     fn problem<T>(
         self,
         element: &Element,
@@ -136,7 +142,7 @@ impl Context<'_> {
         self.problem_at(element.offset, found, expected)
     }
 
-    /// Reports what stands at a byte of the file.
+    /// Reports a problem at a byte offset of the file.
     fn problem_at<T>(
         self,
         offset: usize,
@@ -153,6 +159,7 @@ impl Context<'_> {
     }
 }
 
+/// Parses the text as XML.
 fn parse(text: &str) -> Result<Document<'_>, XmlProblem> {
     let at_end = |found: &str| {
         let (line, column) = end_of(text);
@@ -181,14 +188,14 @@ fn parse(text: &str) -> Result<Document<'_>, XmlProblem> {
             Err(XmlProblem {
                 line: position.row,
                 column: position.col,
-                found: format!("malformed XML ({})", without_place(&error.to_string())),
+                found: format!("malformed XML ({})", without_position(&error.to_string())),
                 expected: EXPECTED.to_owned(),
             })
         }
     }
 }
 
-/// Checks that a matrix has as many names as rows and as many values as cells.
+/// Checks that a matrix has one index per row and one value per cell.
 fn check_distances(context: Context<'_>, element: &Element) -> Result<(), XmlProblem> {
     let row_count = check_distances_head(context, element)?;
     let words = |name| {
@@ -233,7 +240,7 @@ fn check_distances_head(context: Context<'_>, element: &Element) -> Result<usize
         return context.problem(
             element,
             format!("{kind:?} as the kind of a matrix"),
-            "\"kind\", such as \"5\" for latencies that the operating system tells",
+            "\"kind\", such as \"5\" for latencies that the operating system reports",
         );
     }
     if element.name == "distances2hetero" {
@@ -254,7 +261,8 @@ fn check_distances_head(context: Context<'_>, element: &Element) -> Result<usize
     Ok(row_count)
 }
 
-/// Checks that the lengths in front of texts are those of the texts, because hwloc reads so far.
+/// Checks that each text has the length that its attribute declares, because hwloc reads that many
+/// bytes.
 fn check_lengths(context: Context<'_>, element: &Element) -> Result<(), XmlProblem> {
     for child in &element.children {
         let length = child.attribute("length").unwrap_or_default();
@@ -270,7 +278,8 @@ fn check_lengths(context: Context<'_>, element: &Element) -> Result<(), XmlProbl
     Ok(())
 }
 
-/// Tells whether exactly one source (bits 0 and 1) and one meaning (bits 2 and 3) are set, perhaps with bit 4.
+/// Returns true if exactly one source (bits 0 and 1) and one meaning (bits 2 and 3) are set. Bit 4
+/// is optional.
 fn is_distance_kind(kind: u32) -> bool {
     (kind & 3).is_power_of_two() && (kind >> 2 & 3).is_power_of_two() && kind < 1 << 5
 }
@@ -279,7 +288,7 @@ fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit()) && word.parse::<u64>().is_ok()
 }
 
-/// Returns line and column behind the last character, from 1.
+/// Returns the line and column after the last character, from 1.
 fn end_of(text: &str) -> (u32, u32) {
     let line = text.matches('\n').count() + 1;
     let column = text.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
@@ -287,10 +296,12 @@ fn end_of(text: &str) -> (u32, u32) {
     (limited(line), limited(column))
 }
 
-/// Drops " at 3:5" from the end of a parser's message, because the place is told before it.
-fn without_place(message: &str) -> &str {
+/// Removes " at 3:5" from the end of a parser's message, because the error already has the
+/// position.
+fn without_position(message: &str) -> &str {
+    let is_position = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == ':');
     match message.rsplit_once(" at ") {
-        Some((before, place)) if place.chars().all(|c| c.is_ascii_digit() || c == ':') => before,
+        Some((before, position)) if is_position(position) => before,
         _ => message,
     }
 }

@@ -104,13 +104,13 @@ fn what_cannot_be_placed_is_told() {
         &Matrix::new(0),
         &topology,
         &options,
-        "there is nobody to place: the matrix has no parties; expected at least 1",
+        "there are no parties to place: the matrix is empty; expected at least 1 party",
     );
     fails(
         &pipeline(2),
         &topology,
         &options.clone().cpus([CpuId(9)].into_iter().collect()),
-        "there is no CPU to place anybody on: the machine has CPUs 0-3, of which 0-3 may be used, and 9 chosen",
+        "there is no CPU to place parties on: the machine has CPUs 0-3, of which 0-3 may be used, and 9 chosen",
     );
     fails(
         &pipeline(5),

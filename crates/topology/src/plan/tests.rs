@@ -119,7 +119,7 @@ fn what_cannot_be_planned_is_an_error_that_names_the_cpus() {
     );
     assert_eq!(
         error(&Affinity::Explicit(vec![CpuId(0), CpuId(9)]), 1),
-        "there is no CPU 9; those that may be used are 0-3"
+        "there is no CPU 9; this process may use 0-3"
     );
 }
 
@@ -152,7 +152,7 @@ fn a_plan_serialises_with_its_reasons() {
 
 /// Others who have these CPUs.
 fn others(cpus: &[u32]) -> Others {
-    let mut others = Others::nobody();
+    let mut others = Others::none();
     others.processes = cpus.iter().copied().map(CpuId).collect();
     others
 }
@@ -275,7 +275,7 @@ proptest::proptest! {
 fn processes_of_one_program_share_a_list_and_an_order() {
     let topology = Topology::synthetic("package:1 core:4 pu:1").expect("it is one");
     let of_process = |affinity: &Affinity, process: usize| {
-        let mut others = Others::nobody();
+        let mut others = Others::none();
         others.before = 2 * process;
         plan_beside(&topology, affinity, 2, &others).expect("there are CPUs")
     };

@@ -1,7 +1,7 @@
 //! A topology as JSON.
 //!
 //! ```text
-//! { "source": "this_machine" | "environment" | {"synthetic": TEXT} | {"xml": PATH},
+//! { "source": "this_machine" | {"synthetic": TEXT} | {"xml": PATH},
 //!   "hwloc_version": TEXT, "is_this_machine": BOOL,
 //!   "counts": {"cpus": N, "allowed_cpus": N, "cores": N, "packages": N, "numa_nodes": N},
 //!   "worker_count_default": N,
@@ -10,14 +10,15 @@
 //!   "numa_latencies": {"name", "nodes": [N], "values": [N, row-major]} | null,
 //!   "tree": Object }
 //! ```
-//! The capitalised names are the types of that name, field by field; a LIST of CPUs is a text such as
-//! `0-3,8`; sizes are in bytes, times in microseconds, unknown values `null`.
+//! A capitalised name means the type of that name, field by field. A LIST of CPUs is a text such as
+//! `0-3,8`. Sizes are in bytes, times in microseconds, and unknown values are `null`.
 
 use serde::{Serialize, Serializer};
 
 use super::{Cache, Cpu, CpuKind, LatencyMatrix, Limits, NumaNode, Source, Topology};
 use crate::object::Object;
 
+/// The JSON document.
 #[derive(Serialize)]
 struct View<'topology> {
     source: &'topology Source,
@@ -44,7 +45,8 @@ struct Counts {
 }
 
 impl Serialize for Topology {
-    /// Writes counts, limits, tables and the tree; `format::json` documents the shape.
+    /// Writes counts, limits, tables and the tree. [`format::json`](crate::format::json) documents
+    /// the shape.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         View {
             source: self.source(),

@@ -1,29 +1,30 @@
-//! The tables that follow from the tree: CPUs, caches, NUMA nodes, and each CPU's way down from the root.
+//! The tables derived from the tree: CPUs, caches, NUMA nodes, and the path from the root to each
+//! CPU.
 
 use super::{Cache, Cpu, CpuKind, NumaNode, Positions};
 use crate::cpu_set::{CpuId, CpuSet};
 use crate::object::{Attributes, Object, ObjectKind};
 
-/// Everything that [`super::Topology`] looks up rather than searches for.
+/// The lookup tables of a [`super::Topology`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tables {
-    /// In the order of the tree.
+    /// All CPUs, in the order of the tree.
     pub(super) cpus: Vec<Cpu>,
     positions: Positions,
-    /// For each CPU the indexes of the children to take from the root down to it.
+    /// The path from the root to each CPU: the index of the child to take at each level.
     paths: Vec<Vec<usize>>,
     pub(super) caches: Vec<Cache>,
-    /// In the order of the logical index.
+    /// All NUMA nodes, in the order of logical indexes.
     pub(super) numa_nodes: Vec<NumaNode>,
     pub(super) core_count: usize,
     pub(super) package_count: usize,
-    /// The depth of the CPUs, which all have the same.
+    /// The depth of the CPUs. All CPUs have the same depth.
     pub(super) depth_max: usize,
 }
 
-/// What is known on the way down the tree.
+/// The objects that contain the current one, during the descent of the tree.
 #[derive(Clone, Copy, Debug, Default)]
-struct Way {
+struct Ancestors {
     core: Option<usize>,
     package: Option<usize>,
 }
@@ -31,7 +32,7 @@ struct Way {
 impl Tables {
     pub(super) fn new(root: &Object, kinds: &[CpuKind], allowed: &CpuSet) -> Self {
         let mut tables = Self::default();
-        tables.descend(root, Way::default(), &mut Vec::new());
+        tables.descend(root, Ancestors::default(), &mut Vec::new());
         tables
             .caches
             .sort_by_key(|cache| (cache.level, cache.kind as u8, cache.logical_index));
@@ -49,17 +50,18 @@ impl Tables {
             .map(|position| self.paths[position].as_slice())
     }
 
-    fn descend(&mut self, object: &Object, mut way: Way, path: &mut Vec<usize>) {
+    /// Adds `object` and everything below it. `path` leads from the root to `object`.
+    fn descend(&mut self, object: &Object, mut ancestors: Ancestors, path: &mut Vec<usize>) {
         match object.kind {
             ObjectKind::Core => {
-                way.core = Some(object.logical_index);
+                ancestors.core = Some(object.logical_index);
                 self.core_count += 1;
             }
             ObjectKind::Package => {
-                way.package = Some(object.logical_index);
+                ancestors.package = Some(object.logical_index);
                 self.package_count += 1;
             }
-            ObjectKind::Pu => self.add_cpu(object, way, path),
+            ObjectKind::Pu => self.add_cpu(object, ancestors, path),
             ObjectKind::Cache => self.add_cache(object),
             _ => {}
         }
@@ -68,25 +70,26 @@ impl Tables {
         }
         for (step, child) in object.children.iter().enumerate() {
             path.push(step);
-            self.descend(child, way, path);
+            self.descend(child, ancestors, path);
             path.pop();
         }
     }
 
-    fn add_cpu(&mut self, object: &Object, way: Way, path: &[usize]) {
+    fn add_cpu(&mut self, object: &Object, ancestors: Ancestors, path: &[usize]) {
         let Some(id) = object.os_index.map(CpuId) else {
             return;
         };
         let position = self.cpus.len();
+        let core = ancestors.core;
         let smt_rank = match self.cpus.last() {
-            Some(before) if way.core.is_some() && before.core == way.core => before.smt_rank + 1,
+            Some(before) if core.is_some() && before.core == core => before.smt_rank + 1,
             _ => 0,
         };
         self.cpus.push(Cpu {
             id,
             logical_index: object.logical_index,
-            core: way.core,
-            package: way.package,
+            core,
+            package: ancestors.package,
             numa_node: None,
             smt_rank,
             efficiency: None,
@@ -128,9 +131,11 @@ impl Tables {
         }
     }
 
-    /// Fills in what is known only once every object was seen.
+    /// Fills in the fields that are known only after the descent: NUMA node, efficiency,
+    /// permission.
     fn complete_cpus(&mut self, kinds: &[CpuKind], allowed: &CpuSet) {
-        // The node with the fewest CPUs is the nearest; it is written last, and of equals the first is.
+        // The node with the fewest CPUs is the nearest. Later writes win, so nodes with more CPUs
+        // come first, and nodes with equally many CPUs come in descending order.
         let mut nodes: Vec<_> = self.numa_nodes.iter().collect();
         nodes.sort_by_key(|node| std::cmp::Reverse((node.cpus.len(), node.logical_index)));
         for node in nodes {
@@ -140,7 +145,7 @@ impl Tables {
                 }
             }
         }
-        // One kind alone is no difference worth telling.
+        // If all CPUs are of one kind, the efficiency distinguishes nothing.
         let kinds = if kinds.len() > 1 { kinds } else { &[] };
         for cpu in &mut self.cpus {
             cpu.allowed = allowed.contains(cpu.id);

@@ -1,4 +1,4 @@
-//! Tables, distances and limits of small machines whose answers are known.
+//! Tables, distances and limits of small machines with known answers.
 
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ fn ids(numbers: impl IntoIterator<Item = u32>) -> Vec<CpuId> {
 }
 
 #[test]
-fn each_cpu_knows_its_place() {
+fn each_cpu_has_its_position_and_ancestors() {
     let topology = machine("package:2 numa:2 l2:2 core:2 pu:2");
-    let cpu = topology.cpu(CpuId(21)).expect("it is there");
+    let cpu = topology.cpu(CpuId(21)).expect("it exists");
     assert_eq!(
         (cpu.logical_index, cpu.core, cpu.smt_rank),
         (21, Some(10), 1)
@@ -30,7 +30,7 @@ fn each_cpu_knows_its_place() {
 }
 
 #[test]
-fn caches_know_who_shares_them() {
+fn caches_list_the_cpus_that_share_them() {
     let topology = machine("l3:2(size=33554432) l2:2 l1d:1 core:1 pu:2");
     let shared = |level| -> Vec<_> {
         topology
@@ -58,7 +58,7 @@ fn siblings_are_the_threads_of_the_core() {
     assert_eq!(siblings(4), ids([3, 4, 5]));
     assert_eq!(siblings(0), ids([0, 1, 2]));
     assert_eq!(siblings(6), []);
-    // Without cores nobody is a sibling.
+    // Without cores, a CPU has no sibling but itself.
     let bare = machine("pu:4");
     assert_eq!(bare.smt_siblings(CpuId(2)).collect::<Vec<_>>(), ids([2]));
     assert!(
@@ -69,12 +69,12 @@ fn siblings_are_the_threads_of_the_core() {
 }
 
 #[test]
-fn distance_grows_with_what_is_not_shared() {
+fn cpus_that_share_less_are_farther_apart() {
     let topology = machine("package:2 l3:2 core:2 pu:2");
     let far = |other| {
         topology
             .distance(CpuId(0), CpuId(other))
-            .expect("both are there")
+            .expect("both exist")
     };
     let ladder: Vec<_> = [0, 1, 2, 4, 8].map(far).to_vec();
     assert!(ladder.is_sorted_by(|near, far| near < far), "{ladder:?}");
@@ -84,12 +84,12 @@ fn distance_grows_with_what_is_not_shared() {
     assert_eq!(topology.common_ancestor_depth(CpuId(0), CpuId(15)), Some(0));
     let shared = topology
         .common_ancestor(CpuId(4), CpuId(6))
-        .expect("both are there");
+        .expect("both exist");
     assert_eq!(shared.to_string(), "L3 L#1");
 }
 
 #[test]
-fn neighbours_come_nearest_first_and_begin_behind_the_cpu() {
+fn neighbours_are_nearest_first_and_start_after_the_cpu() {
     let topology = machine("package:2 core:2 pu:2");
     assert_eq!(topology.neighbours(CpuId(2)), ids([3, 0, 1, 4, 5, 6, 7]));
     assert_eq!(topology.neighbours(CpuId(7)), ids([6, 4, 5, 0, 1, 2, 3]));
@@ -97,7 +97,7 @@ fn neighbours_come_nearest_first_and_begin_behind_the_cpu() {
 }
 
 #[test]
-fn latencies_decide_among_what_is_equally_far_in_the_tree() {
+fn latencies_decide_between_cpus_equally_far_in_the_tree() {
     let mut topology = machine("numa:3 pu:1");
     topology.numa_latencies = Some(LatencyMatrix {
         name: "test".to_owned(),
@@ -119,7 +119,7 @@ fn latencies_decide_among_what_is_equally_far_in_the_tree() {
     );
 }
 
-/// A copy that the process may use only a part of.
+/// Returns a copy of a topology with the given limits.
 fn limited(
     topology: &Topology,
     cpuset: &[u32],
@@ -144,7 +144,7 @@ fn limited(
 }
 
 #[test]
-fn the_default_number_of_workers_obeys_every_limit() {
+fn default_worker_count_respects_every_limit() {
     let whole = machine("core:4 pu:2");
     let quota = |quota_us| {
         Some(CpuQuota {
@@ -169,7 +169,7 @@ fn the_default_number_of_workers_obeys_every_limit() {
 #[test]
 fn json_has_the_documented_shape() {
     let topology = machine("numa:2 core:1 pu:2");
-    let json = serde_json::to_value(&topology).expect("nothing can refuse");
+    let json = serde_json::to_value(&topology).expect("serialisation succeeds");
     let keys: Vec<_> = json
         .as_object()
         .expect("an object")
@@ -208,7 +208,7 @@ fn json_has_the_documented_shape() {
 }
 
 #[test]
-fn kinds_of_cpus_are_told_only_where_there_are_several() {
+fn efficiency_is_reported_only_if_there_are_several_kinds_of_cpus() {
     let whole = machine("core:4 pu:1");
     let kind = |efficiency, cpus: [u32; 2]| CpuKind {
         efficiency: Some(efficiency),

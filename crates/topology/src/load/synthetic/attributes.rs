@@ -1,14 +1,15 @@
-//! What stands in parentheses behind a level: sizes, and the numbers of its objects.
+//! The attributes in parentheses after a level: sizes, and the numbers of its objects.
 
 use std::fmt;
 
 use super::Problem;
 use super::kind::Kind;
 
-/// The largest memory or cache in bytes, so that a machine full of them still has a number: no memory has as many.
+/// The maximum size of a memory or cache in bytes. No memory is that large, and the total of a
+/// machine cannot overflow.
 const BYTES_MAX: u64 = 1 << 48;
 
-/// Units of sizes, in bytes: those of the SI and those of IEC 80000-13.
+/// The units of sizes, in bytes: SI units and units of IEC 80000-13.
 const UNITS: [(&str, u64); 9] = [
     ("", 1),
     ("kb", 1_000),
@@ -24,22 +25,23 @@ const UNITS: [(&str, u64); 9] = [
 /// The attributes of a level or of an attached memory.
 #[derive(Default)]
 pub(super) struct Attributes<'a> {
-    /// Of a cache.
+    /// The size of a cache.
     size_bytes: Option<u64>,
-    /// Of a memory.
+    /// The size of a memory.
     memory_bytes: Option<u64>,
-    /// Of the cache before a memory.
+    /// The size of a memory-side cache.
     pub(super) side_cache_bytes: Option<u64>,
-    /// The numbers of the objects, as they were written.
+    /// The list of numbers of the objects, as written.
     pub(super) indexes: Option<&'a str>,
-    /// The numbers of the objects; empty where hwloc shall count.
+    /// The numbers of the objects. Empty if hwloc should number them.
     pub(super) numbers: Vec<u32>,
 }
 
 impl<'a> Attributes<'a> {
-    /// Reads what stands between the parentheses behind `kind`.
+    /// Parses the text between the parentheses of a level of `kind`.
     ///
-    /// A level without a name may turn out to be one of memories, and of any other hwloc reads the size of a memory over.
+    /// The size of a memory is allowed on every level but a cache. A level without a kind may turn
+    /// out to be a level of memories, and on other levels hwloc ignores the size.
     pub(super) fn read(text: &'a str, kind: Option<Kind>) -> Result<Self, Problem> {
         let is_cache = kind.is_some_and(Kind::is_cache);
         let expected = if is_cache {
@@ -75,12 +77,12 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// Returns whether there was none before.
+/// Sets an attribute. Returns false if it was already set.
 fn set<T>(place: &mut Option<T>, value: T) -> bool {
     place.replace(value).is_none()
 }
 
-/// Reads a size, with a unit or in bytes.
+/// Parses a size, with a unit or in bytes.
 fn bytes(word: &str, value: &str) -> Result<u64, Problem> {
     let end = value
         .find(|character: char| !character.is_ascii_digit())
@@ -104,7 +106,7 @@ fn bytes(word: &str, value: &str) -> Result<u64, Problem> {
         })
 }
 
-/// As hwloc reads them: nothing at all, or all in parentheses.
+/// Writes the attributes for hwloc: all of them in parentheses, or nothing if there are none.
 impl fmt::Display for Attributes<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sizes = [

@@ -1,9 +1,12 @@
-//! The attribute `indexes=`, by which a person numbers the objects of a level.
+//! The attribute `indexes=`, which numbers the objects of a level.
 //!
-//! It has three forms: numbers (`0,2,1,3`), loops of a step and a count (`2*2:1*2`), and kinds of levels around this
-//! one (`numa:core`). Loops count as nested ones do, the first the fastest; kinds are loops over the objects of
-//! their levels. hwloc ignores a list that it cannot use, makes a set as long as the largest number, and ends the
-//! process where loops multiply to a number beyond its own: it gets plain numbers, one for each object.
+//! It has three forms: numbers (`0,2,1,3`), loops of a step and a count (`2*2:1*2`), and kinds of
+//! enclosing levels (`numa:core`). The loops are nested, and the first one is the innermost, which
+//! counts fastest. A kind is a loop over the objects of its level.
+//!
+//! hwloc gets plain numbers instead, one for each object. Otherwise it would silently ignore a list
+//! that it cannot use, allocate a set as long as the largest number, and abort the process if the
+//! product of the loops overflows.
 
 use std::collections::HashSet;
 
@@ -11,19 +14,19 @@ use super::kind::Kind;
 use super::{Level, Machine, Problem, whole_number};
 use crate::cpu_set::CPU_NUMBER_LIMIT;
 
-/// Turns every list of the machine into numbers.
+/// Converts every list of the machine into numbers.
 pub(super) fn number(machine: &mut Machine<'_>) -> Result<(), Problem> {
     for position in 1..machine.levels.len() {
-        let (around, rest) = machine.levels.split_at_mut(position);
+        let (enclosing, rest) = machine.levels.split_at_mut(position);
         let level = &mut rest[0];
         if let Some(list) = level.attributes.indexes {
-            level.attributes.numbers = numbers(list, around, level.width)?;
+            level.attributes.numbers = numbers(list, enclosing, level.width)?;
         }
     }
     number_attached(machine)
 }
 
-/// Numbers the memories in brackets, which share one list although each may bring it.
+/// Numbers the memories in brackets. They share one list, which each of them may repeat.
 fn number_attached(machine: &mut Machine<'_>) -> Result<(), Problem> {
     let lists: Vec<_> = machine
         .attached()
@@ -34,19 +37,20 @@ fn number_attached(machine: &mut Machine<'_>) -> Result<(), Problem> {
     };
     if let Some((word, _)) = lists.iter().find(|(_, other)| *other != list) {
         return Err(Problem::new(
-            format!("other indexes at {word:?} than before"),
+            format!("indexes at {word:?} that differ from the previous ones"),
             "one list for all memories in brackets",
         ));
     }
     let total = machine.attached().map(|(_, count)| count).sum();
-    // Which level of several would kinds count in?
+    // A list of kinds is possible only if all memories are attached to one level. Otherwise the
+    // enclosing levels are ambiguous.
     let mut places =
         (0..machine.levels.len()).filter(|&at| !machine.levels[at].memories.is_empty());
-    let around = match (places.next(), places.next()) {
+    let enclosing = match (places.next(), places.next()) {
         (Some(place), None) => &machine.levels[..=place],
         _ => &[],
     };
-    let numbers = numbers(list, around, total)?;
+    let numbers = numbers(list, enclosing, total)?;
     let mut memories = machine
         .levels
         .iter_mut()
@@ -57,10 +61,10 @@ fn number_attached(machine: &mut Machine<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Reads a list for `width` objects within the levels `around` them.
-fn numbers(list: &str, around: &[Level<'_>], width: u64) -> Result<Vec<u32>, Problem> {
+/// Converts a list for `width` objects inside the `enclosing` levels into numbers.
+fn numbers(list: &str, enclosing: &[Level<'_>], width: u64) -> Result<Vec<u32>, Problem> {
     let numbers = if !list.starts_with(|first: char| first.is_ascii_digit()) {
-        nest(list, &loops_over_kinds(list, around, width)?, width)?
+        nest(list, &loops_over_kinds(list, enclosing, width)?, width)?
     } else if list.contains('*') {
         nest(list, &loops(list)?, width)?
     } else {
@@ -75,6 +79,7 @@ fn numbers(list: &str, around: &[Level<'_>], width: u64) -> Result<Vec<u32>, Pro
     Ok(numbers)
 }
 
+/// Parses a list of numbers, which must differ from each other.
 fn plain(list: &str) -> Result<Vec<u32>, Problem> {
     let mut seen = HashSet::new();
     list.split(',')
@@ -94,20 +99,21 @@ fn plain(list: &str) -> Result<Vec<u32>, Problem> {
                 Ok(number)
             } else {
                 Err(Problem::new(
-                    format!("the index {number} for the second time"),
-                    "a number for each object",
+                    format!("the index {number} a second time"),
+                    "a different number for each object",
                 ))
             }
         })
         .collect()
 }
 
-/// One of the nested loops: over `count` groups of `step` objects that stand side by side.
+/// One of the nested loops: over `count` groups of `step` adjacent objects.
 struct Loop {
     step: u64,
     count: u64,
 }
 
+/// Parses a list of loops.
 fn loops(list: &str) -> Result<Vec<Loop>, Problem> {
     list.split(':')
         .map(|one_loop| {
@@ -128,23 +134,28 @@ fn loops(list: &str) -> Result<Vec<Loop>, Problem> {
         .collect()
 }
 
-/// Makes a loop for each kind: over its objects within one object of the nearest listed level around it.
-fn loops_over_kinds(list: &str, around: &[Level<'_>], width: u64) -> Result<Vec<Loop>, Problem> {
+/// Converts a list of kinds into loops.
+///
+/// The loop of a kind runs over the objects of this kind inside one object of the nearest enclosing
+/// level in the list.
+fn loops_over_kinds(list: &str, enclosing: &[Level<'_>], width: u64) -> Result<Vec<Loop>, Problem> {
+    // Find the level of each kind.
     let mut positions = Vec::new();
     for name in list.split(':') {
         let kind = Kind::read(name)?;
-        let position = around.iter().position(|level| level.kind == Some(kind));
+        let position = enclosing.iter().position(|level| level.kind == Some(kind));
         match position.filter(|position| !positions.contains(position)) {
             Some(position) => positions.push(position),
             None => {
                 return Err(Problem::new(
                     format!("{name:?} among the indexes {list:?}"),
-                    "kinds of levels around this one, each once",
+                    "kinds of enclosing levels, each once",
                 ));
             }
         }
     }
-    let width_at = |position: usize| around[position].width;
+    // Divide by the width of the nearest enclosing level in the list, to get the count per object.
+    let width_at = |position: usize| enclosing[position].width;
     Ok(positions
         .iter()
         .map(|&position| {
@@ -157,11 +168,14 @@ fn loops_over_kinds(list: &str, around: &[Level<'_>], width: u64) -> Result<Vec<
         .collect())
 }
 
-/// Numbers `width` objects by nested loops, and by one over neighbours where that is missing.
+/// Numbers `width` objects by nested loops.
+///
+/// If the loops do not cover all objects, an outermost loop over adjacent objects is added.
 fn nest(list: &str, loops: &[Loop], width: u64) -> Result<Vec<u32>, Problem> {
     let product = loops
         .iter()
         .fold(1_u64, |product, one| product.saturating_mul(one.count));
+    // The loops cover all objects, or exactly one loop over adjacent objects is missing.
     let is_complete = product == width;
     let smallest = loops.iter().map(|one| one.step).min();
     if !is_complete && (product > width || smallest.is_none_or(|step| step * product != width)) {
@@ -188,7 +202,7 @@ fn nest(list: &str, loops: &[Loop], width: u64) -> Result<Vec<u32>, Problem> {
                 .filter(|&number| seen.insert(number))
                 .ok_or_else(|| {
                     Problem::new(
-                        format!("loops {list:?} that make the index {number} twice"),
+                        format!("loops {list:?} that produce the index {number} twice"),
                         "loops over all objects",
                     )
                 })

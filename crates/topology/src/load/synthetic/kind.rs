@@ -1,19 +1,19 @@
-//! The kinds of objects that a level may have.
+//! The kinds of objects that a level may consist of.
 
 use std::fmt;
 
 use super::Problem;
 
-/// What the objects of a level are.
+/// The kind of the objects of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Package,
     Die,
     Numa,
-    /// With its number, where one was given.
+    /// A group, with its number if one is given.
     Group(Option<u32>),
     Cache {
-        /// How far from the CPU: 1 to 5.
+        /// The level, from 1 (nearest to the CPU) to 5.
         level: u8,
         content: Content,
     },
@@ -21,7 +21,7 @@ pub(super) enum Kind {
     Pu,
 }
 
-/// What a cache holds.
+/// The content of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Both,
@@ -29,7 +29,7 @@ pub(super) enum Content {
     Instructions,
 }
 
-/// Names that may be cut short to two letters, in any case.
+/// The names of kinds. They may be abbreviated to as few as two characters, in any case.
 const NAMES: [(&str, Kind); 8] = [
     ("package", Kind::Package),
     ("socket", Kind::Package),
@@ -42,13 +42,13 @@ const NAMES: [(&str, Kind); 8] = [
 ];
 
 impl Kind {
-    /// Reads the name of a kind as hwloc does: `pack`, `NUMANode`, `l1d`, `L3Cache`, `group2`.
+    /// Parses the name of a kind like hwloc: `pack`, `NUMANode`, `l1d`, `L3Cache`, `group2`.
     pub(super) fn read(word: &str) -> Result<Self, Problem> {
         let name = word.to_ascii_lowercase();
-        let begun = |(whole, _): &&(&str, Self)| name.len() >= 2 && whole.starts_with(&name);
+        let abbreviates = |(whole, _): &&(&str, Self)| name.len() >= 2 && whole.starts_with(&name);
         NAMES
             .iter()
-            .find(begun)
+            .find(abbreviates)
             .map(|&(_, kind)| kind)
             .or_else(|| cache(&name))
             .or_else(|| numbered_group(&name))
@@ -65,7 +65,7 @@ impl Kind {
     }
 }
 
-/// Reads `l2`, `l1d`, `l1icache`: only the first three levels have caches of instructions alone.
+/// Parses `l2`, `l1d`, `l1icache`. Only the first three levels can have instruction caches.
 fn cache(name: &str) -> Option<Kind> {
     let mut characters = name.strip_prefix('l')?.chars();
     let level = characters
@@ -85,6 +85,7 @@ fn cache(name: &str) -> Option<Kind> {
     })
 }
 
+/// Parses `group2`.
 fn numbered_group(name: &str) -> Option<Kind> {
     let number = name.strip_prefix("group")?;
     super::whole_number(number).map(|number| Kind::Group(Some(number)))
@@ -99,12 +100,12 @@ impl fmt::Display for Kind {
             Self::Group(None) => formatter.write_str("group"),
             Self::Group(Some(number)) => write!(formatter, "group{number}"),
             Self::Cache { level, content } => {
-                let letter = match content {
+                let suffix = match content {
                     Content::Both => "",
                     Content::Data => "d",
                     Content::Instructions => "i",
                 };
-                write!(formatter, "l{level}{letter}")
+                write!(formatter, "l{level}{suffix}")
             }
             Self::Core => formatter.write_str("core"),
             Self::Pu => formatter.write_str("pu"),

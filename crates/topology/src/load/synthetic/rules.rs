@@ -1,11 +1,11 @@
-//! What the levels of one machine may be beside each other.
+//! The rules for the combination of levels in one machine.
 
 use super::kind::Kind;
 use super::{Level, Machine, Problem};
 
-/// Checks that every kind is where hwloc lets it be.
+/// Checks that hwloc accepts the combination of levels.
 pub(super) fn check(machine: &Machine<'_>) -> Result<(), Problem> {
-    let levels = machine.named_by_words();
+    let levels = machine.levels_with_words();
     let Some((innermost, inner)) = levels.split_last() else {
         return Err(Problem::new("no level", super::LEVELS));
     };
@@ -20,7 +20,8 @@ pub(super) fn check(machine: &Machine<'_>) -> Result<(), Problem> {
     check_memories(machine)
 }
 
-/// Without names hwloc chooses the kinds of all levels, and does not choose those of some.
+/// Checks that either all inner levels have a kind or none has. hwloc chooses the kinds of all
+/// levels or of none.
 fn check_names(inner: &[Level<'_>]) -> Result<(), Problem> {
     let of = |is_named: bool| inner.iter().find(|level| level.kind.is_some() == is_named);
     match (of(true), of(false)) {
@@ -32,6 +33,7 @@ fn check_names(inner: &[Level<'_>]) -> Result<(), Problem> {
     }
 }
 
+/// Checks that kinds that hwloc allows only once are not repeated.
 fn check_repetitions(levels: &[Level<'_>]) -> Result<(), Problem> {
     for kind in [Kind::Package, Kind::Die, Kind::Numa, Kind::Core] {
         let mut of_kind = levels.iter().filter(|level| level.kind == Some(kind));
@@ -45,10 +47,10 @@ fn check_repetitions(levels: &[Level<'_>]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Memories are a level of their own or hang at others, not both.
+/// Checks that memories are either a level of their own or attached to other levels, not both.
 fn check_memories(machine: &Machine<'_>) -> Result<(), Problem> {
     let level = machine
-        .named_by_words()
+        .levels_with_words()
         .iter()
         .find(|level| level.kind == Some(Kind::Numa));
     match (level, machine.attached().next()) {

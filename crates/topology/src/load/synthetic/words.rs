@@ -1,8 +1,9 @@
-//! Parts a description into words.
+//! Splits a description into words.
 
 use super::Problem;
 
-/// Splits at blanks that stand in no parentheses and no brackets, and behind those, where hwloc needs no blank.
+/// Splits at blanks outside parentheses and brackets, before an opening bracket, and after a
+/// closing bracket or parenthesis. hwloc requires no blank in the latter two places.
 pub(super) fn split(description: &str) -> Result<Vec<&str>, Problem> {
     let mut words = Vec::new();
     let mut open: Vec<char> = Vec::new();
@@ -35,7 +36,7 @@ pub(super) fn split(description: &str) -> Result<Vec<&str>, Problem> {
         let closing = if opening == '(' { ')' } else { ']' };
         return Err(Problem::new(
             format!("{opening:?} that is not closed"),
-            format!("{closing:?} behind it"),
+            format!("{closing:?} after it"),
         ));
     }
     words.extend(start.map(|start| &description[start..]));

@@ -1,11 +1,11 @@
-//! Machines read from made-up trees.
+//! Machines read from synthetic file trees.
 
 use std::path::PathBuf;
 
 use super::*;
 use crate::topology::Topology;
 
-/// A made-up `/sys`, removed at the end.
+/// A synthetic `/sys`, removed at the end.
 struct Tree(PathBuf);
 
 impl Tree {
@@ -13,7 +13,7 @@ impl Tree {
         let root = std::env::temp_dir().join(format!("raddle-sysfs-{}-{name}", std::process::id()));
         for (path, content) in files {
             let path = root.join("sys/devices/system").join(path);
-            fs::create_dir_all(path.parent().expect("a file lies in a folder"))
+            fs::create_dir_all(path.parent().expect("a file is in a folder"))
                 .expect("a new folder");
             fs::write(path, format!("{content}\n")).expect("a new file");
         }
@@ -29,7 +29,7 @@ impl Tree {
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        // A folder that stays behind in the system's place for temporary files does no harm.
+        // A leftover folder among the temporary files of the system does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -45,7 +45,7 @@ fn packages_caches_cores_and_memories_are_read() {
             "Node 0 MemTotal:       2048 kB\nNode 0 MemFree: 1 kB",
         ),
         ("node/node0/distance".to_owned(), "10 30 20"),
-        // Memory without CPUs has the second number.
+        // The second node is memory without CPUs.
         ("node/node1/cpulist".to_owned(), ""),
         ("node/node1/distance".to_owned(), "30 10 40"),
         ("node/node2/cpumap".to_owned(), "00000000,00000030"),
@@ -60,7 +60,7 @@ fn packages_caches_cores_and_memories_are_read() {
             "topology/physical_package_id",
             if is_first { "0" } else { "1" },
         );
-        // The kernel of the second package writes masks only, with a CPU that is off line.
+        // The second package has only masks, which include an offline CPU.
         if is_first {
             file("topology/core_siblings_list", "0-3");
             file(
@@ -124,9 +124,9 @@ fn packages_caches_cores_and_memories_are_read() {
     assert_eq!(topology.caches().len(), 4);
 }
 
-/// Kernels before 2.6.27, and copies of `/sys` that were made of them.
+/// Kernels before 2.6.27, and copies of their `/sys`, provide no lists.
 #[test]
-fn folders_are_counted_where_there_is_no_list() {
+fn cpu_folders_are_used_if_there_is_no_list() {
     let files = [
         ("cpu/cpu0/topology/core_siblings", "00000000,0000000b\0\0"),
         ("cpu/cpu1/online", "1"),
@@ -145,7 +145,7 @@ fn folders_are_counted_where_there_is_no_list() {
 }
 
 #[test]
-fn objects_that_cross_others_are_left_out() {
+fn partly_overlapping_objects_are_left_out() {
     let files = [
         ("cpu/online", "0-2"),
         ("cpu/cpu0/topology/core_siblings_list", "0-1"),
@@ -156,7 +156,7 @@ fn objects_that_cross_others_are_left_out() {
 }
 
 #[test]
-fn machine_of_which_only_the_cpus_are_known_has_them() {
+fn machine_without_topology_files_has_its_cpus() {
     let topology = Tree::new("bare", &[("cpu/online", "0,2-3")]).topology();
     assert_eq!(topology.root().cpus.to_string(), "0,2-3");
     assert_eq!(describe(Path::new("/nonexistent")), None);

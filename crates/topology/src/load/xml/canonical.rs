@@ -1,16 +1,17 @@
-//! Writes a checked document as hwloc itself would have.
+//! Writes a checked document in the form that hwloc itself writes.
 //!
-//! hwloc reads XML with one of two parsers, as it was built and installed: libxml, or a small one of its
-//! own that knows only what hwloc writes. Comments, stray text or an unusual order of things make them
-//! differ, and either may stop in the middle of the machine. What is written here holds nothing but the
-//! known elements, their attributes, and text where numbers stand, so both read the same.
+//! hwloc reads XML with one of two parsers, depending on how it was built and installed: libxml, or
+//! a small parser of its own that supports only what hwloc writes. Comments, stray text or an
+//! unusual order make the results differ, and either parser may stop in the middle of the machine.
+//! The document written here contains only the known elements, their attributes, and the texts that
+//! consist of numbers. So both parsers read the same.
 //!
 //! # Source
 //! `hwloc2.dtd`, and what `hwloc_topology_export_xml` writes.
 
 use super::element::{Element, WITH_TEXT};
 
-/// Writes the document whose outermost element this is.
+/// Writes the document with the outermost element `root`.
 pub(super) fn write(root: &Element) -> String {
     let mut text =
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
@@ -19,6 +20,7 @@ pub(super) fn write(root: &Element) -> String {
     text
 }
 
+/// Appends an element and everything inside it.
 fn write_element(text: &mut String, element: &Element) {
     let name = element.name.as_str();
     text.push('<');
@@ -36,13 +38,13 @@ fn write_element(text: &mut String, element: &Element) {
         close(text, name);
         return;
     }
-    // Only version 1 has these, which it no longer is.
+    // Distances in objects belong to version 1, and the document has been converted to version 2.
     let mut children = element
         .children
         .iter()
         .filter(|child| child.name != "distances")
         .peekable();
-    // The outermost element is closed by a tag of its own even when it is empty.
+    // The outermost element has a closing tag even if it is empty.
     if children.peek().is_none() && name != "topology" {
         text.push_str("/>\n");
         return;
@@ -54,13 +56,14 @@ fn write_element(text: &mut String, element: &Element) {
     close(text, name);
 }
 
+/// Appends a closing tag.
 fn close(text: &mut String, name: &str) {
     text.push_str("</");
     text.push_str(name);
     text.push_str(">\n");
 }
 
-/// Escapes with those entities alone that hwloc's own parser knows.
+/// Appends a value, escaped with only those entities that hwloc's own parser supports.
 fn push_escaped(text: &mut String, value: &str) {
     for character in value.chars() {
         match character {

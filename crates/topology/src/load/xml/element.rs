@@ -1,17 +1,17 @@
-//! The elements of a document as plain values that can be changed.
+//! The elements of a document as plain values that can be modified.
 //!
-//! Only what a topology needs is kept: user data, the makers of parts and the like are left out
-//! here, and so are comments and stray text. Each element knows where it begins in the file, so
-//! that what is found later has a place.
+//! Only the parts that a topology needs are kept. User data, names of vendors and the like are
+//! dropped here, and so are comments and stray text. Each element stores its offset in the file, so
+//! that problems found later have a position.
 
 use roxmltree::Node;
 
 use super::{Context, XmlProblem};
 
-/// How many objects may stand inside each other; hwloc and we go down the tree by recursion.
+/// The maximum nesting depth of objects. Both hwloc and this crate descend the tree by recursion.
 pub(super) const DEPTH_MAX: usize = 64;
 
-/// The elements that are kept, by the element that holds them.
+/// The names of the elements that are kept, for each enclosing element.
 const KEPT: [(&str, &[&str]); 6] = [
     (
         "topology",
@@ -24,14 +24,14 @@ const KEPT: [(&str, &[&str]); 6] = [
     ("cpukind", &["info"]),
 ];
 
-/// The elements of which the text is kept.
+/// The names of the elements that are written with their text.
 pub(super) const WITH_TEXT: [&str; 2] = ["indexes", "u64values"];
 
-/// An element with what is kept of its content.
+/// An element with the parts of its content that are kept.
 #[derive(Clone, Debug)]
 pub(super) struct Element {
     pub(super) name: String,
-    /// Where it begins in the file, in bytes.
+    /// The offset of the element in the file, in bytes.
     pub(super) offset: usize,
     pub(super) attributes: Vec<(String, String)>,
     pub(super) text: String,
@@ -39,23 +39,23 @@ pub(super) struct Element {
 }
 
 impl Element {
-    /// Copies an element of a document with all below it.
+    /// Copies an element of a document with everything inside it.
     pub(super) fn read(context: Context<'_>, node: Node<'_, '_>) -> Result<Self, XmlProblem> {
         Self::read_at(context, node, 0)
     }
 
     fn read_at(context: Context<'_>, node: Node<'_, '_>, depth: usize) -> Result<Self, XmlProblem> {
-        // The outermost element holds the machine, whose content may be as deep as the limit.
+        // The outermost element is not an object, so the objects in it may reach the full depth.
         if depth > DEPTH_MAX {
             return context.problem_at(
                 node.range().start,
-                format!("more than {DEPTH_MAX} objects inside each other"),
+                format!("more than {DEPTH_MAX} nested objects"),
                 "a machine of fewer levels",
             );
         }
         let name = node.tag_name().name();
-        let holds = KEPT.iter().find(|(holder, _)| *holder == name);
-        let kept = holds.map_or(&[][..], |(_, kept)| kept);
+        let entry = KEPT.iter().find(|(enclosing, _)| *enclosing == name);
+        let kept = entry.map_or(&[][..], |(_, kept)| kept);
         let children = node
             .children()
             .filter(|child| child.is_element() && kept.contains(&child.tag_name().name()))
@@ -73,6 +73,7 @@ impl Element {
         })
     }
 
+    /// Returns the value of an attribute, if the element has it.
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         let mut attributes = self.attributes.iter();
         attributes
@@ -80,7 +81,7 @@ impl Element {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Sets an attribute, which the element may have already.
+    /// Sets an attribute. Replaces its value if the element already has it.
     pub(super) fn set(&mut self, name: &str, value: impl Into<String>) {
         let value = value.into();
         match self.attributes.iter_mut().find(|(known, _)| known == name) {
@@ -89,11 +90,12 @@ impl Element {
         }
     }
 
+    /// Removes an attribute, if the element has it.
     pub(super) fn remove(&mut self, name: &str) {
         self.attributes.retain(|(known, _)| known != name);
     }
 
-    /// Iterates over the children of a name.
+    /// Iterates over the children with the given name.
     pub(super) fn children_named<'element>(
         &'element self,
         name: &'element str,

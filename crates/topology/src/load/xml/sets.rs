@@ -1,18 +1,21 @@
-//! Checks the objects of an XML file together: which hold which, and that their sets add up.
+//! Checks the objects of an XML file together: the nesting of types, and the consistency of sets.
 //!
 //! # Invariants
-//! What hwloc relies on, of every object that is no device:
-//! 1. A CPU is in a set of its own number alone; so is a NUMA node in its set of nodes.
-//! 2. Every set is within its complete set, which also has what is off line.
-//! 3. The CPUs of the children of an object do not overlap and are together its own.
-//! 4. The nodes of an object are those above it, those beside it and those below it, and no two of these overlap.
-//! 5. Children stand in the order of their first CPU, those without CPUs last; memories in the order of their first node.
-//! 6. Where a group is the only object in another one of the same CPUs, or has only one such object in it, the memories of
-//!    the outer one are before those of the inner one: hwloc may make one object of both, and does not sort them.
-//! 7. CPUs hold nothing, memories hold only memories, and no two types hold each other.
+//! hwloc relies on these rules for every object that is not a device:
+//! 1. The set of a CPU contains only its own number, and so does the node set of a NUMA node.
+//! 2. Every set is a subset of its complete set, which also contains offline members.
+//! 3. The CPUs of the children of an object do not overlap, and their union is the object's set.
+//! 4. The nodes of an object are the disjoint union of the nodes above, beside and below it.
+//! 5. Children are in the order of their first CPU, and children without CPUs come last. Memories
+//!    are in the order of their first node.
+//! 6. If an object has a single child with the same CPUs, and one of the two is a group, then the
+//!    memories of the outer object precede those of the inner one. hwloc may merge the two objects,
+//!    and does not sort their memories.
+//! 7. A CPU contains nothing, a memory contains only memories, and no two types contain each other.
 //!
 //! # Source
-//! The rules that hwloc documents for `hwloc_topology_check`, and the descriptions of the sets of `hwloc_obj`.
+//! The rules that hwloc documents for `hwloc_topology_check`, and the documentation of the sets of
+//! `hwloc_obj`.
 
 use std::collections::HashSet;
 
@@ -20,23 +23,26 @@ use super::tree::XmlObject;
 use super::{Context, XmlProblem};
 use crate::cpu_set::{CpuId, CpuSet};
 
-/// Checks the machine with everything in it.
+/// Checks the machine with everything inside it.
 pub(super) fn check(context: Context<'_>, machine: &XmlObject<'_>) -> Result<(), XmlProblem> {
     let mut checker = Checker {
         context,
-        held: HashSet::new(),
+        nestings: HashSet::new(),
     };
     checker.check_object(machine, &mut Vec::new())?;
     checker.check_nodes(machine, &CpuSet::new()).map(|_| ())
 }
 
+/// The state of checking the objects of one file.
 struct Checker<'document> {
     context: Context<'document>,
-    /// Which type was met inside which other one; groups hold and are held freely.
-    held: HashSet<(String, String)>,
+    /// The pairs of an outer and an inner type found so far. Groups may be nested freely.
+    nestings: HashSet<(String, String)>,
 }
 
 impl<'document> Checker<'document> {
+    /// Checks all rules but the fourth for an object and everything inside it. `above` are the
+    /// types of the objects around it.
     fn check_object<'tree>(
         &mut self,
         object: &'tree XmlObject<'document>,
@@ -53,37 +59,38 @@ impl<'document> Checker<'document> {
         Ok(())
     }
 
-    /// Rule 7.
+    /// Checks rule 7.
     fn check_nesting(&mut self, object: &XmlObject<'_>, above: &[&str]) -> Result<(), XmlProblem> {
         let kind = object.kind;
         let is_memory = matches!(kind, "NUMANode" | "MemCache");
-        let holds_normal = !object.children.is_empty();
-        let holds_memory = !object.memory_children.is_empty();
-        if (holds_normal && (kind == "PU" || is_memory))
-            || (holds_memory && matches!(kind, "PU" | "NUMANode"))
+        let has_children = !object.children.is_empty();
+        let has_memory = !object.memory_children.is_empty();
+        if (has_children && (kind == "PU" || is_memory))
+            || (has_memory && matches!(kind, "PU" | "NUMANode"))
         {
             return self.problem(object, format!("objects inside a {kind}"), "none");
         }
-        if kind == "MemCache" && !holds_memory {
+        if kind == "MemCache" && !has_memory {
             return self.problem(object, "a MemCache without a NUMANode", "one inside it");
         }
-        for &holder in above
+        for &outer in above
             .iter()
-            .filter(|&&holder| holder != "Group" && kind != "Group")
+            .filter(|&&outer| outer != "Group" && kind != "Group")
         {
-            if holder == kind || self.held.contains(&(kind.to_owned(), holder.to_owned())) {
+            let reverse = (kind.to_owned(), outer.to_owned());
+            if outer == kind || self.nestings.contains(&reverse) {
                 return self.problem(
                     object,
-                    format!("a {kind} inside a {holder}"),
-                    "types that do not hold each other",
+                    format!("a {kind} inside a {outer}"),
+                    "types that do not contain each other",
                 );
             }
-            self.held.insert((holder.to_owned(), kind.to_owned()));
+            self.nestings.insert((outer.to_owned(), kind.to_owned()));
         }
         Ok(())
     }
 
-    /// Rules 1 and 2.
+    /// Checks rules 1 and 2.
     fn check_own_sets(&self, object: &XmlObject<'_>) -> Result<(), XmlProblem> {
         let own = object
             .os_index
@@ -94,7 +101,7 @@ impl<'document> Checker<'document> {
             return self.problem(
                 object,
                 format!("the CPUs {} of a PU", object.cpus),
-                "its own number alone",
+                "only its own number",
             );
         }
         if object.kind == "NUMANode"
@@ -103,31 +110,32 @@ impl<'document> Checker<'document> {
             return self.problem(
                 object,
                 format!("the nodes {} of a NUMANode", object.nodes),
-                "its own number alone",
+                "only its own number",
             );
         }
         if !object.cpus.is_subset_of(&object.complete_cpus) {
             return self.problem(
                 object,
-                "a cpuset beyond its complete_cpuset",
-                "one within it",
+                "a cpuset with members outside its complete_cpuset",
+                "a subset of it",
             );
         }
         if !object.nodes.is_subset_of(&object.complete_nodes) {
             return self.problem(
                 object,
-                "a nodeset beyond its complete_nodeset",
-                "one within it",
+                "a nodeset with members outside its complete_nodeset",
+                "a subset of it",
             );
         }
         Ok(())
     }
 
+    /// Returns a number as a member of a set, if it is below the limit.
     fn in_range(&self, number: u32) -> Option<CpuId> {
         (number < crate::cpu_set::CPU_NUMBER_LIMIT).then_some(CpuId(number))
     }
 
-    /// Rules 3 and 5.
+    /// Checks rules 3, 5 and 6.
     fn check_children(&self, object: &XmlObject<'_>) -> Result<(), XmlProblem> {
         let mut together = CpuSet::new();
         let mut complete = CpuSet::new();
@@ -148,7 +156,7 @@ impl<'document> Checker<'document> {
             if place_before.is_some_and(|before| place < before) {
                 return self.problem(
                     child,
-                    format!("the CPUs \"{}\" here", child.complete_cpus),
+                    format!("the CPUs \"{}\" out of order", child.complete_cpus),
                     "objects in the order of their first CPU, those without CPUs last",
                 );
             }
@@ -158,21 +166,24 @@ impl<'document> Checker<'document> {
         if is_normal && together != object.cpus {
             return self.problem(
                 object,
-                format!("the CPUs {} in what is inside {}", together, object.cpus),
+                format!(
+                    "children with the CPUs {together} in an object with {}",
+                    object.cpus
+                ),
                 "the same CPUs in both",
             );
         }
         if !complete.is_subset_of(&object.complete_cpus) {
             return self.problem(
                 object,
-                "children beyond its complete_cpuset",
-                "all within it",
+                "children with CPUs outside its complete_cpuset",
+                "subsets of it",
             );
         }
         self.check_memories(object)
     }
 
-    /// Rule 5 for memories, and that they belong where they stand.
+    /// Checks rules 5 and 6 for the memories of an object, and that they belong to the object.
     fn check_memories(&self, object: &XmlObject<'_>) -> Result<(), XmlProblem> {
         let firsts = || {
             object
@@ -192,14 +203,16 @@ impl<'document> Checker<'document> {
             return self.problem(
                 memory,
                 format!("the CPUs {}", memory.cpus),
-                "CPUs of what it belongs to",
+                "CPUs of the object that it belongs to",
             );
         }
         self.check_merged(object)
     }
 
-    /// Rule 6.
+    /// Checks rule 6.
     fn check_merged(&self, object: &XmlObject<'_>) -> Result<(), XmlProblem> {
+        // Go down while there is a single child with the same CPUs. `before` is the last memory so
+        // far.
         let (mut outer, mut has_group) = (object, object.kind == "Group");
         let mut before = object.memory_children.last();
         while let [inner] = outer.children.as_slice()
@@ -223,35 +236,41 @@ impl<'document> Checker<'document> {
         Ok(())
     }
 
-    /// Rule 4: `above` are the nodes of all objects above; returns those in the object and in all below.
+    /// Checks rule 4 for an object and everything below it.
+    ///
+    /// `above` are the nodes of all objects above. Returns the nodes beside and below the object.
     fn check_nodes(&self, object: &XmlObject<'_>, above: &CpuSet) -> Result<CpuSet, XmlProblem> {
         if object.kind == "NUMANode" {
             return Ok(object.nodes.clone());
         }
+        // The nodes beside the object: its own memories.
         let mut within = CpuSet::new();
         for memory in &object.memory_children {
             let nodes = self.check_nodes(memory, &CpuSet::new())?;
-            self.add_apart(memory, &mut within, &nodes, above)?;
+            self.add_disjoint(memory, &mut within, &nodes, above)?;
         }
+        // The nodes below the object.
         let mut reach = above.clone();
         reach.extend_from(&within);
         for child in &object.children {
             let nodes = self.check_nodes(child, &reach)?;
-            self.add_apart(child, &mut within, &nodes, above)?;
+            self.add_disjoint(child, &mut within, &nodes, above)?;
         }
         let mut all = above.clone();
         all.extend_from(&within);
         if all != object.nodes {
             return self.problem(
                 object,
-                format!("the nodes {} where {all} are near", object.nodes),
+                format!("the nodes {} on an object near {all}", object.nodes),
                 "the nodes above, beside and below it",
             );
         }
         Ok(within)
     }
 
-    fn add_apart(
+    /// Adds the nodes of a part of an object to `sum`, after checking that they are in neither
+    /// `sum` nor `above`.
+    fn add_disjoint(
         &self,
         object: &XmlObject<'_>,
         sum: &mut CpuSet,
@@ -269,6 +288,7 @@ impl<'document> Checker<'document> {
         Ok(())
     }
 
+    /// Reports a problem at the start of an object.
     fn problem<T>(
         &self,
         object: &XmlObject<'_>,
@@ -279,8 +299,10 @@ impl<'document> Checker<'document> {
     }
 }
 
-/// Where an object stands among its siblings: by its first CPU. Those without CPUs are last, in any
-/// order: hwloc writes them in the order in which it was told of their memories.
+/// The position of an object among its siblings, by its first CPU.
+///
+/// Objects without CPUs come last, in any order. hwloc writes them in the order in which it
+/// discovered their memories.
 fn order(object: &XmlObject<'_>) -> (bool, Option<CpuId>) {
     let first = object.complete_cpus.first();
     (first.is_none(), first)

@@ -1,20 +1,29 @@
-//! Each thing that the check relies on, taken away from a small machine that has them all.
+//! A small valid machine, and the contradictions that single changes of it cause.
 
 use super::*;
 
-/// Two cores of one CPU each, and two memories that both see.
-const MACHINE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+/// Two cores of one CPU each, and two memories that are local to both.
+const MACHINE: &str = concat!(
+    r#"<?xml version="1.0" encoding="UTF-8"?>
 <topology version="2.0">
-  <object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x7" allowed_cpuset="0x3" nodeset="0x3" complete_nodeset="0x3" allowed_nodeset="0x3" gp_index="1">
+  <object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x7" allowed_cpuset="0x3""#,
+    r#" nodeset="0x3" complete_nodeset="0x3" allowed_nodeset="0x3" gp_index="1">
     <info name="Backend" value="&lt;none&gt;"/>
-    <object type="NUMANode" os_index="0" cpuset="0x3" complete_cpuset="0x3" nodeset="0x1" complete_nodeset="0x1" gp_index="2" local_memory="4096"/>
-    <object type="NUMANode" os_index="1" cpuset="0x3" complete_cpuset="0x3" nodeset="0x2" complete_nodeset="0x2" gp_index="3"/>
-    <object type="L2Cache" cpuset="0x3" complete_cpuset="0x3" nodeset="0x3" complete_nodeset="0x3" gp_index="4" cache_size="1024" depth="2" cache_type="0">
-      <object type="Core" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x3" complete_nodeset="0x3" gp_index="5">
-        <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x3" complete_nodeset="0x3" gp_index="6"/>
+    <object type="NUMANode" os_index="0" cpuset="0x3" complete_cpuset="0x3""#,
+    r#" nodeset="0x1" complete_nodeset="0x1" gp_index="2" local_memory="4096"/>
+    <object type="NUMANode" os_index="1" cpuset="0x3" complete_cpuset="0x3""#,
+    r#" nodeset="0x2" complete_nodeset="0x2" gp_index="3"/>
+    <object type="L2Cache" cpuset="0x3" complete_cpuset="0x3" nodeset="0x3""#,
+    r#" complete_nodeset="0x3" gp_index="4" cache_size="1024" depth="2" cache_type="0">
+      <object type="Core" os_index="0" cpuset="0x1" complete_cpuset="0x1""#,
+    r#" nodeset="0x3" complete_nodeset="0x3" gp_index="5">
+        <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1""#,
+    r#" nodeset="0x3" complete_nodeset="0x3" gp_index="6"/>
       </object>
-      <object type="Core" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x3" complete_nodeset="0x3" gp_index="7">
-        <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x3" complete_nodeset="0x3" gp_index="8"/>
+      <object type="Core" os_index="1" cpuset="0x2" complete_cpuset="0x2""#,
+    r#" nodeset="0x3" complete_nodeset="0x3" gp_index="7">
+        <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2""#,
+    r#" nodeset="0x3" complete_nodeset="0x3" gp_index="8"/>
       </object>
     </object>
     <object type="Misc" gp_index="9"/>
@@ -24,9 +33,11 @@ const MACHINE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
     <u64values length="12">10 20 20 10 </u64values>
   </distances2>
 </topology>
-"#;
+"#,
+);
 
-/// What is replaced in the machine, by what, the line of the problem, and a part of its text.
+/// The replaced text, its replacement, the line of the resulting problem, and a part of its
+/// message.
 const CONTRADICTIONS: &[(&str, &str, u32, &str)] = &[
     (
         "<topology version=\"2.0\">",
@@ -72,7 +83,7 @@ const CONTRADICTIONS: &[(&str, &str, u32, &str)] = &[
         "gp_index=\"5\"",
         "gp_index=\"4\"",
         8,
-        "the identity 4 for the second time",
+        "the identity 4 a second time",
     ),
     (
         "gp_index=\"5\"",
@@ -122,13 +133,13 @@ const CONTRADICTIONS: &[(&str, &str, u32, &str)] = &[
         "complete_cpuset=\"0x7\"",
         "complete_cpuset=\"0x1\"",
         3,
-        "a cpuset beyond its complete_cpuset",
+        "a cpuset with members outside its complete_cpuset",
     ),
     (
         "allowed_cpuset=\"0x3\"",
         "allowed_cpuset=\"0x4\"",
         3,
-        "an allowed_cpuset beyond the machine",
+        "an allowed_cpuset with members outside the machine",
     ),
     (
         "<object type=\"Core\" os_index=\"1\" cpuset=\"0x2\" complete_cpuset=\"0x2\"",
@@ -181,27 +192,27 @@ fn problem(text: &str) -> XmlProblem {
     check(text).expect_err("something is wrong")
 }
 
-/// Replaces the first `from`, which must be there.
+/// Replaces the first `from` in the machine, which must contain it.
 fn changed(from: &str, to: &str) -> String {
     assert!(MACHINE.contains(from), "{from:?} is not in the machine");
     MACHINE.replacen(from, to, 1)
 }
 
 #[test]
-fn the_whole_machine_passes_and_is_written_anew() {
+fn a_valid_machine_passes_and_is_rewritten() {
     let written = check(MACHINE).expect("nothing is wrong");
     assert!(written.contains("\n<topology version=\"2.0\">\n<object type=\"Machine\""));
     assert!(written.contains("<indexes length=\"4\">0 1 </indexes>"));
     assert!(
         !written.contains("info"),
-        "what hwloc needs not is left out"
+        "elements that hwloc does not need are dropped"
     );
-    let again = check(&written).expect("what is written is right");
+    let again = check(&written).expect("the rewritten machine is valid");
     assert_eq!(again, written);
 }
 
 #[test]
-fn comments_stray_text_and_entities_disappear() {
+fn comments_and_stray_text_are_dropped_and_entities_normalised() {
     let odd = MACHINE
         .replacen("<info", "<!-- a comment --> some text <unknown/><info", 1)
         .replacen(
@@ -219,7 +230,7 @@ fn comments_stray_text_and_entities_disappear() {
 }
 
 #[test]
-fn each_contradiction_is_found_where_it_stands() {
+fn each_contradiction_is_reported_at_its_line() {
     for &(from, to, line, expected) in CONTRADICTIONS {
         let found = problem(&changed(from, to));
         assert!(found.found.contains(expected), "{to}: {found:?}");
@@ -228,24 +239,25 @@ fn each_contradiction_is_found_where_it_stands() {
 }
 
 #[test]
-fn sets_that_do_not_add_up_are_found() {
-    // The machine has a CPU that is in nothing inside it.
+fn inconsistent_sets_are_reported() {
+    // The machine has a CPU that none of its children has.
     let more = MACHINE.replacen(" cpuset=\"0x3\"", " cpuset=\"0x7\"", 1);
     assert!(
         problem(&more)
             .found
-            .contains("the CPUs 0-1 in what is inside 0-2")
+            .contains("children with the CPUs 0-1 in an object with 0-2")
     );
-    // A core that is near to only one of the two nodes, although both stand above it.
+    // A core that is near only one of the two nodes, although both are above it.
+    let core = r#"<object type="Core" os_index="0" cpuset="0x1" complete_cpuset="0x1""#;
     let fewer = MACHINE.replacen(
-        "<object type=\"Core\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x3\"",
-        "<object type=\"Core\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\"",
+        &format!("{core} nodeset=\"0x3\""),
+        &format!("{core} nodeset=\"0x1\""),
         1,
     );
     assert!(
         problem(&fewer)
             .found
-            .contains("the nodes 0 where 0-1 are near")
+            .contains("the nodes 0 on an object near 0-1")
     );
     // The second core before the first one.
     let cores = MACHINE
@@ -259,7 +271,8 @@ fn sets_that_do_not_add_up_are_found() {
         .split_once("    </object>\n    <object type=\"Misc\"")
         .expect("the end");
     let swapped = format!(
-        "{}      <object type=\"Core\" os_index=\"1\"{second}      <object type=\"Core\" os_index=\"0\"{first}    </object>\n    \
+        "{}      <object type=\"Core\" os_index=\"1\"{second}      \
+         <object type=\"Core\" os_index=\"0\"{first}    </object>\n    \
          <object type=\"Misc\"{rest}",
         cores.0
     );
@@ -271,7 +284,7 @@ fn sets_that_do_not_add_up_are_found() {
 }
 
 #[test]
-fn types_that_hold_each_other_are_found() {
+fn types_that_contain_each_other_are_reported() {
     let core = "<object type=\"Core\" os_index=\"1\"";
     let nested = changed(
         core,
@@ -285,7 +298,7 @@ fn types_that_hold_each_other_are_found() {
 }
 
 #[test]
-fn what_is_no_topology_is_told() {
+fn other_content_than_a_topology_is_reported() {
     assert!(problem("").found.contains("an empty file"));
     assert!(problem(" \n ").found.contains("an empty file"));
     assert!(problem("<svg/>").found.contains("the element <svg>"));
@@ -325,30 +338,27 @@ fn every_truncation_is_an_error_at_its_end() {
 }
 
 #[test]
-fn objects_too_deep_inside_each_other_are_refused() {
-    let open = "<object type=\"Group\" gp_index=\"1\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\">";
+fn objects_nested_too_deeply_are_refused() {
+    let open = "<object type=\"Group\" gp_index=\"1\" cpuset=\"0x1\" complete_cpuset=\"0x1\" \
+                nodeset=\"0x1\" complete_nodeset=\"0x1\">";
     let mut text = "<topology version=\"2.0\">".to_owned() + &open.replace("Group", "Machine");
     for identity in 2..1000 {
         text += &open.replace("gp_index=\"1\"", &format!("gp_index=\"{identity}\""));
     }
     text += &"</object>".repeat(999);
     text += "</topology>";
-    assert!(
-        problem(&text)
-            .found
-            .contains("more than 64 objects inside each other")
-    );
+    assert!(problem(&text).found.contains("more than 64 nested objects"));
 }
 
 #[test]
-fn bytes_that_are_no_text_are_placed() {
+fn bytes_that_are_not_text_are_reported_with_their_position() {
     let found = decode(b"ab\nc\xffd").expect_err("no text");
     assert_eq!((found.line, found.column), (2, 2));
-    assert_eq!(found.found, "bytes that are no text (0xff)");
+    assert_eq!(found.found, "bytes that are not text (0xff)");
 }
 
 #[test]
-fn places_at_the_end_of_messages_are_dropped() {
-    assert_eq!(without_place("unknown token at 3:14"), "unknown token");
-    assert_eq!(without_place("looked at nothing"), "looked at nothing");
+fn positions_at_the_end_of_messages_are_removed() {
+    assert_eq!(without_position("unknown token at 3:14"), "unknown token");
+    assert_eq!(without_position("looked at nothing"), "looked at nothing");
 }

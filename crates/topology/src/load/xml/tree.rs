@@ -1,4 +1,4 @@
-//! Reads the objects of an XML file, each checked by itself.
+//! Reads the objects of an XML file, and checks each object by itself.
 
 use std::collections::HashSet;
 
@@ -13,10 +13,12 @@ const NORMAL_KINDS: [&str; 14] = [
 const MEMORY_KINDS: [&str; 2] = ["NUMANode", "MemCache"];
 const OTHER_KINDS: [&str; 4] = ["Bridge", "PCIDev", "OSDev", "Misc"];
 
-/// An object as far as the check of the sets needs it. Numbers of nodes stand in sets as those of CPUs do.
+/// The part of an object that the check of the sets needs.
+///
+/// Sets of NUMA nodes have the same type as sets of CPUs.
 #[derive(Debug)]
 pub(super) struct XmlObject<'document> {
-    /// Where it begins in the file.
+    /// The offset of the object in the file, in bytes.
     pub(super) offset: usize,
     pub(super) kind: &'document str,
     pub(super) os_index: Option<u32>,
@@ -28,11 +30,12 @@ pub(super) struct XmlObject<'document> {
     pub(super) memory_children: Vec<XmlObject<'document>>,
 }
 
+/// Returns true if hwloc 2 has the type of object.
 pub(super) fn is_known_kind(kind: &str) -> bool {
     NORMAL_KINDS.contains(&kind) || MEMORY_KINDS.contains(&kind) || OTHER_KINDS.contains(&kind)
 }
 
-/// Reads the machine with everything in it.
+/// Reads the machine with everything inside it.
 pub(super) fn read<'document>(
     context: Context<'document>,
     machine: &'document Element,
@@ -58,8 +61,8 @@ pub(super) fn read<'document>(
         if !read_set(context, machine, name)?.is_subset_of(all) {
             return context.problem(
                 machine,
-                format!("an {name} beyond the machine"),
-                "what it has, or less",
+                format!("an {name} with members outside the machine"),
+                "a subset of the machine's own set",
             );
         }
     }
@@ -80,14 +83,16 @@ pub(super) fn read<'document>(
     Ok(read)
 }
 
+/// The state of reading the objects of one file.
 struct Reader<'document> {
     context: Context<'document>,
-    /// The numbers by which hwloc tells objects apart.
+    /// The identities (`gp_index`) of the objects so far, by which hwloc distinguishes them.
     identities: HashSet<u64>,
     cpu_count: usize,
 }
 
 impl<'document> Reader<'document> {
+    /// Reads an object, which has `depth` objects around it.
     fn read(
         &mut self,
         node: &'document Element,
@@ -126,6 +131,7 @@ impl<'document> Reader<'document> {
         Ok(object)
     }
 
+    /// Returns the type of an object, after checking that the object may occur at this depth.
     fn read_kind(
         &self,
         node: &'document Element,
@@ -148,22 +154,23 @@ impl<'document> Reader<'document> {
         if depth >= DEPTH_MAX {
             return self.context.problem(
                 node,
-                format!("more than {DEPTH_MAX} objects inside each other"),
+                format!("more than {DEPTH_MAX} nested objects"),
                 "a machine of fewer levels",
             );
         }
         if kind == "Machine" && depth > 0 {
             return self
                 .context
-                .problem(node, "a machine inside a machine", "what it is made of");
+                .problem(node, "a machine inside a machine", "any other type");
         }
         Ok(kind)
     }
 
-    /// Checks that the number that hwloc tells the object by is there and its own.
+    /// Checks that the object has an identity, by which hwloc distinguishes it, and that no other
+    /// object has the same.
     fn check_identity(&mut self, node: &Element) -> Result<(), XmlProblem> {
         let text = node.attribute("gp_index").unwrap_or_default();
-        // hwloc keeps these numbers in a set, so a huge one costs memory.
+        // hwloc keeps these numbers in a bit set, so a huge number costs memory.
         let identity = text
             .parse()
             .ok()
@@ -180,12 +187,13 @@ impl<'document> Reader<'document> {
         } else {
             self.context.problem(
                 node,
-                format!("the identity {identity} for the second time"),
+                format!("the identity {identity} a second time"),
                 "a \"gp_index\" that no other object has",
             )
         }
     }
 
+    /// Returns the number of an object. CPUs and NUMA nodes must have one.
     fn read_os_index(&self, node: &Element, kind: &str) -> Result<Option<u32>, XmlProblem> {
         let needed = matches!(kind, "PU" | "NUMANode");
         let Some(text) = node.attribute("os_index") else {
@@ -210,7 +218,7 @@ impl<'document> Reader<'document> {
         }
     }
 
-    /// Checks devices and the like, which are read over: they may hold only each other.
+    /// Checks a device or the like. These objects are not kept, and may contain only each other.
     fn check_other(&mut self, node: &'document Element, depth: usize) -> Result<(), XmlProblem> {
         let kind = self.read_kind(node, depth)?;
         self.check_identity(node)?;
@@ -229,11 +237,12 @@ impl<'document> Reader<'document> {
     }
 }
 
+/// Iterates over the objects directly inside an object.
 fn objects_in(node: &Element) -> impl Iterator<Item = &Element> {
     node.children_named("object")
 }
 
-/// Checks that the attributes of a cache say what its type says.
+/// Checks that the attributes of a cache agree with its type.
 fn check_cache(context: Context<'_>, node: &Element, kind: &str) -> Result<(), XmlProblem> {
     let Some(name) = kind
         .strip_suffix("Cache")
@@ -241,7 +250,7 @@ fn check_cache(context: Context<'_>, node: &Element, kind: &str) -> Result<(), X
     else {
         return Ok(());
     };
-    let level = name.trim_matches(|letter: char| !letter.is_ascii_digit());
+    let level = name.trim_matches(|character: char| !character.is_ascii_digit());
     let kinds: &[&str] = if name.ends_with('i') {
         &["2"]
     } else {
@@ -262,7 +271,8 @@ fn check_cache(context: Context<'_>, node: &Element, kind: &str) -> Result<(), X
     )
 }
 
-/// Reads a set as hwloc writes it: words of 32 bits, the highest first, `0x1,,0x0000ffff`.
+/// Reads a set in the format of hwloc: words of 32 bits, the highest word first, such as
+/// `0x1,,0x0000ffff`.
 pub(super) fn read_set(
     context: Context<'_>,
     node: &Element,
@@ -282,17 +292,17 @@ pub(super) fn read_set(
     context.problem(
         node,
         format!("{start:?} as {name}"),
-        format!("words such as \"0x0000000f\" of numbers below {CPU_NUMBER_LIMIT}"),
+        format!("words such as \"0x0000000f\", for numbers below {CPU_NUMBER_LIMIT}"),
     )
 }
 
-/// Reads the words of a set; `None` for anything else.
+/// Parses the words of a set. Returns `None` for any other text.
 pub(super) fn parse_set(text: &str) -> Option<CpuSet> {
     let mut set = CpuSet::new();
     for (word_index, word) in text.split(',').rev().enumerate() {
         let digits = word.strip_prefix("0x").unwrap_or(word);
         let hexadecimal = digits.len() <= 8 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        // An empty word is a zero, but not at the end: there hwloc would lose the word before it.
+        // An empty word means zero, except at the end, where hwloc would drop the word before it.
         if !hexadecimal || (digits.is_empty() && (!word.is_empty() || word_index == 0)) {
             return None;
         }

@@ -1,17 +1,21 @@
-//! Turns the format of hwloc 1 into that of hwloc 2, as hwloc 2 does when it reads it.
+//! Converts the format of hwloc 1 into the format of hwloc 2, as hwloc 2 does when it reads a file.
 //!
 //! | hwloc 1 | hwloc 2 |
 //! |---|---|
-//! | `Socket`, `System`, `Cache` of a depth | `Package`, `Machine`, `L1Cache` to `L5Cache` and `L1iCache` to `L3iCache` |
-//! | NUMA nodes hold the objects near to them | they stand beside these, in the object that is as large, or in a `Group` |
-//! | a machine without NUMA has no node | it has one |
+//! | `Socket`, `System` | `Package`, `Machine` |
+//! | `Cache` with a depth | `L1Cache` to `L5Cache`, `L1iCache` to `L3iCache` |
+//! | NUMA nodes contain the objects near them | NUMA nodes are beside these objects (see below) |
+//! | a machine without NUMA has no node | such a machine has one node |
 //! | `Misc` with CPUs | `Group` |
 //! | no identities | `gp_index` |
 //! | `distances` in an object | `distances2` beside the machine |
 //!
-//! Sets of nodes are computed anew: hwloc 1 left them out where there is no NUMA. Devices are left
-//! out. A file without a version may be of either format; what is of the newer one already stays as
-//! it is.
+//! A NUMA node becomes a memory of the object with the same CPUs. If there is no such object, a
+//! `Group` is created for the node and its contents.
+//!
+//! Sets of nodes are computed anew, because hwloc 1 omitted them on machines without NUMA. Devices
+//! are dropped. A file without a version may have either format. Parts that already have the newer
+//! format are not changed.
 //!
 //! # Source
 //! `hwloc.dtd` of hwloc 1.11; the hwloc manual, "Upgrading to the hwloc 2.0 API".
@@ -20,13 +24,13 @@ use super::element::Element;
 use super::{Context, XmlProblem, tree};
 use crate::cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet};
 
-/// The kinds of object that a topology does not need.
+/// The types of object that a topology does not need.
 const DEVICES: [&str; 4] = ["Bridge", "PCIDev", "OSDev", "Misc"];
 
-/// Turns the outermost element into one of version 2.
+/// Converts the outermost element to version 2.
 pub(super) fn upgrade(context: Context<'_>, mut root: Element) -> Result<Element, XmlProblem> {
     root.set("version", "2.0");
-    // What is wrong with their number is found by the checks.
+    // The later checks report a missing or a second object.
     let is_object = |child: &&mut Element| child.name == "object";
     let Some(machine) = root.children.iter_mut().find(is_object) else {
         return Ok(root);
@@ -34,6 +38,7 @@ pub(super) fn upgrade(context: Context<'_>, mut root: Element) -> Result<Element
     if machine.attribute("type") == Some("System") {
         machine.set("type", "Machine");
     }
+    // Rename the types, and move NUMA nodes beside the objects near them.
     rename(machine);
     machine.children.iter_mut().for_each(forget_allowed);
     *machine = lift_memories(std::mem::replace(machine, empty()));
@@ -45,6 +50,7 @@ pub(super) fn upgrade(context: Context<'_>, mut root: Element) -> Result<Element
         machine.remove("allowed_nodeset");
         nodes.push(0);
     }
+    // Compute what version 1 does not have: sets of nodes, allowed sets, identities.
     write_nodes(machine, &CpuSet::new());
     for (allowed, all) in [("allowed_cpuset", "cpuset"), ("allowed_nodeset", "nodeset")] {
         limit(machine, allowed, all);
@@ -60,7 +66,7 @@ fn kind(object: &Element) -> &str {
     object.attribute("type").unwrap_or_default()
 }
 
-/// Gives an object and all below it the names of hwloc 2, and leaves devices out.
+/// Gives an object and everything below it the names of hwloc 2, and drops devices.
 fn rename(object: &mut Element) {
     let level = object
         .attribute("depth")
@@ -94,15 +100,16 @@ fn rename(object: &mut Element) {
     object.children.iter_mut().for_each(rename);
 }
 
-/// Only the machine says what may be used.
+/// Removes the allowed sets of an object and everything below it. Only the machine has them in
+/// version 2.
 fn forget_allowed(object: &mut Element) {
     object.remove("allowed_cpuset");
     object.remove("allowed_nodeset");
     object.children.iter_mut().for_each(forget_allowed);
 }
 
-/// Takes out of one set of the machine what another one does not have; what is missing is all of
-/// it.
+/// Restricts the set `allowed` of the machine to the set `all`. If `allowed` is missing, sets it to
+/// `all`.
 fn limit(machine: &mut Element, allowed: &str, all: &str) {
     let read = |name| machine.attribute(name).and_then(tree::parse_set);
     match (read(allowed), read(all)) {
@@ -110,12 +117,12 @@ fn limit(machine: &mut Element, allowed: &str, all: &str) {
         (None, Some(all)) if machine.attribute(allowed).is_none() => {
             machine.set(allowed, set_text(&all));
         }
-        // What is no set is found by the checks.
+        // The later checks report an invalid set.
         _ => {}
     }
 }
 
-/// Puts NUMA nodes beside what they hold.
+/// Moves the NUMA nodes inside an object beside the objects that they contain.
 fn lift_memories(mut object: Element) -> Element {
     let (mut memories, mut others) = (Vec::new(), Vec::new());
     for child in std::mem::take(&mut object.children) {
@@ -128,28 +135,29 @@ fn lift_memories(mut object: Element) -> Element {
             others.push(child);
             continue;
         }
-        let mut held: Vec<_> = std::mem::take(&mut child.children);
-        match held.as_mut_slice() {
-            // Beside CPUs, a memory without CPUs would be taken for one that is near to them.
+        // The child is a NUMA node. Find the object with the same CPUs, or create a group.
+        let mut contents: Vec<_> = std::mem::take(&mut child.children);
+        match contents.as_mut_slice() {
+            // In an object with CPUs, a memory without CPUs would count as near to them.
             [] if kind(&object) != "Group" && cpus(&child).is_some_and(|cpus| cpus.is_empty()) => {
-                others.push(group(child, held));
+                others.push(group(child, contents));
             }
             [] => memories.push(child),
-            // Before the next case: memories of a group and of its only child might come into a
-            // wrong order in hwloc, which makes one object of both.
+            // This case must precede the next one: hwloc merges a group and its only child, and
+            // their memories might get into a wrong order.
             _ if have_same_cpus(&child, &object) => {
                 memories.push(child);
-                others.append(&mut held);
+                others.append(&mut contents);
             }
             [only] if have_same_cpus(only, &child) && kind(only) != "PU" => {
                 only.children.insert(0, child);
-                others.append(&mut held);
+                others.append(&mut contents);
             }
-            _ => others.push(group(child, held)),
+            _ => others.push(group(child, contents)),
         }
     }
     memories.sort_by_key(number);
-    // Objects that came out of a node may stand behind those of the next.
+    // Objects from inside a node may have ended up after those of the next node.
     others.sort_by_key(|child| {
         let cpus = child.attribute("complete_cpuset").and_then(tree::parse_set);
         let first = cpus.and_then(|cpus| cpus.first());
@@ -160,8 +168,8 @@ fn lift_memories(mut object: Element) -> Element {
     object
 }
 
-/// Makes a group of a NUMA node and of what it held.
-fn group(node: Element, held: Vec<Element>) -> Element {
+/// Creates a group of a NUMA node and its former contents.
+fn group(node: Element, contents: Vec<Element>) -> Element {
     let mut group = empty();
     group.offset = node.offset;
     for (name, value) in [("type", "Group"), ("kind", "1001"), ("subkind", "0")] {
@@ -173,10 +181,11 @@ fn group(node: Element, held: Vec<Element>) -> Element {
         }
     }
     group.children.push(node);
-    group.children.extend(held);
+    group.children.extend(contents);
     group
 }
 
+/// Creates an object without attributes and children.
 fn empty() -> Element {
     Element {
         name: "object".to_owned(),
@@ -187,7 +196,7 @@ fn empty() -> Element {
     }
 }
 
-/// Makes the node of a machine without NUMA.
+/// Creates the single NUMA node of a machine without NUMA.
 fn only_node(machine: &Element) -> Element {
     let mut node = empty();
     node.offset = machine.offset;
@@ -210,12 +219,13 @@ fn have_same_cpus(left: &Element, right: &Element) -> bool {
     cpus(left).is_some_and(|left| Some(left) == cpus(right))
 }
 
+/// Returns the number of an object, if it has a valid one.
 fn number(object: &Element) -> Option<u32> {
     let number = object.attribute("os_index")?.parse().ok();
     number.filter(|&number| number < CPU_NUMBER_LIMIT)
 }
 
-/// Lists the numbers of the NUMA nodes in the order of the tree.
+/// Appends the numbers of the NUMA nodes to `nodes`, in the order of the tree.
 fn list_nodes(object: &Element, nodes: &mut Vec<u32>) {
     if kind(object) == "NUMANode" {
         nodes.extend(number(object));
@@ -225,8 +235,8 @@ fn list_nodes(object: &Element, nodes: &mut Vec<u32>) {
     }
 }
 
-/// Writes which nodes each object is near to: those `above` it, those beside it and those below,
-/// which are returned.
+/// Writes the node sets of an object and everything below it: the nodes `above`, beside and below
+/// each object. Returns the nodes beside and below `object`.
 fn write_nodes(object: &mut Element, above: &CpuSet) -> CpuSet {
     let is_memory = |object: &Element| matches!(kind(object), "NUMANode" | "MemCache");
     let mut within = CpuSet::new();
@@ -251,7 +261,7 @@ fn write_nodes(object: &mut Element, above: &CpuSet) -> CpuSet {
     within
 }
 
-/// Writes a set as hwloc does: words of 32 bits, the highest first.
+/// Formats a set like hwloc: words of 32 bits, the highest word first.
 pub(in crate::load) fn set_text(set: &CpuSet) -> String {
     let mut words = vec![0_u32];
     for id in set.iter() {
@@ -267,6 +277,7 @@ pub(in crate::load) fn set_text(set: &CpuSet) -> String {
     words.join(",")
 }
 
+/// Returns the largest identity in an object, or 0 if there is none.
 fn largest_identity(object: &Element) -> u64 {
     let own = object
         .attribute("gp_index")
@@ -275,7 +286,7 @@ fn largest_identity(object: &Element) -> u64 {
     own.unwrap_or(0).max(below.unwrap_or(0))
 }
 
-/// Gives an identity to each object that has none.
+/// Gives an identity to each object that has none. `identity` is the largest one so far.
 fn write_identities(object: &mut Element, identity: &mut u64) {
     if object.attribute("gp_index").is_none() {
         *identity += 1;
@@ -290,7 +301,8 @@ fn write_identities(object: &mut Element, identity: &mut u64) {
     }
 }
 
-/// Turns the latencies between all NUMA nodes into a matrix of version 2; others are left out.
+/// Converts the latencies between all NUMA nodes into a matrix of version 2. Other matrices are
+/// dropped.
 fn distances(
     context: Context<'_>,
     machine: &Element,
@@ -301,6 +313,7 @@ fn distances(
     let Some(matrix) = machine.children_named("distances").find(is_of_nodes) else {
         return Ok(None);
     };
+    // The latencies are multiples of a base. Version 2 has whole numbers instead.
     let base = matrix.attribute("latency_base").unwrap_or("1");
     let base = base.parse().ok().filter(|base: &f64| base.is_finite());
     let mut values = String::new();
