@@ -9,11 +9,11 @@
 //! owner, `wanted` of the other thread that has the value or waits for the owner to leave.
 //!
 //! # Memory ordering
-//! | label | one side                                            | other side                                                |
-//! |-------|-----------------------------------------------------|-----------------------------------------------------------|
-//! | B1    | owner: stores `inside`, light fence, loads `wanted` | another: stores `wanted`, heavy fence, loads `inside`     |
-//! | B2    | owner: stores `inside` zero, Release                | another loads it, Acquire: what the owner did             |
-//! | B3    | another stores `wanted` zero, Release               | owner loads it, Acquire: what the other did               |
+//! | label | one side | other side |
+//! | --- | --- | --- |
+//! | B1 | owner: stores `inside`, light fence, loads `wanted` | another: stores `wanted`, heavy fence, loads `inside` |
+//! | B2 | owner: stores `inside` zero, Release | another loads it, Acquire: what the owner did |
+//! | B3 | another stores `wanted` zero, Release | owner loads it, Acquire: what the other did |
 //! # Invariants
 //! 1. The owner has the value while `inside` is set and it has seen `wanted` zero. Another thread has it
 //!    while it holds the lock `others`, has set `wanted`, and has seen `inside` zero.

@@ -5,12 +5,12 @@
 //! deque goes, since a slow thief may still read them: together they are no larger than the current one.
 //!
 //! # Memory ordering
-//! | label | release side                         | acquire side                          | what it publishes             |
-//! |-------|--------------------------------------|---------------------------------------|-------------------------------|
-//! | D1    | `push` stores `bottom`               | `steal` loads `bottom`                | the slot, and what it points to |
-//! | D2    | `steal` CAS of `top`                 | `push` loads `top`                    | that the slot has been read   |
-//! | D3    | `push` stores `ring`                 | `steal` loads `ring`                  | the copied slots              |
-//! | D4    | `pop` fence between its store of `bottom` and its load of `top` | `steal` fence between its loads of `top` and `bottom` | one of the two sees the other (SeqCst) |
+//! | label | release side | acquire side | what it publishes |
+//! | --- | --- | --- | --- |
+//! | D1 | `push` stores `bottom` | `steal` loads `bottom` | the slot, and what it points to |
+//! | D2 | `steal` CAS of `top` | `push` loads `top` | that the slot has been read |
+//! | D3 | `push` stores `ring` | `steal` loads `ring` | the copied slots |
+//! | D4 | `pop` fence between its store of `bottom` and its load of `top` | `steal` fence between its loads of `top` and `bottom` | one of the two sees the other (SeqCst) |
 //!
 //! The models fail when one side of D1, D3 or D4 is weakened. D2 forbids a thief's load of a slot to happen after its
 //! later CAS, which loom's memory does not do by itself, so no model covers it; nor does one tell SeqCst from

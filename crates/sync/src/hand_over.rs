@@ -50,7 +50,7 @@ pub enum Reader {
 /// streamed, it has to be far fewer while all the bytes are in caches that the two cores have for themselves.
 ///
 /// | bytes | writer's ticks, cores near each other | round trip | cores far from each other | round trip |
-/// |---|---|---|---|---|
+/// | --- | --- | --- | --- | --- |
 /// | 3,456 | 165 plain, 300 streamed | 0.62, 1.3 µs | 1,040–2,560, 330–620 | 3.9, 1.8 µs |
 /// | 16 KB | 3,400, 1,900–4,300 | 3.2, 5.9 µs | 16,000, 6,000 | 16, 6.0 µs |
 /// | 32 KB | 8,700, 5,900 | 7.5, 5.7 µs | 40,000, 7,500 | 33, 7.3 µs |

@@ -10,10 +10,10 @@
 //!  slot n ────────────────────────────────────────────► full ───────────────────────────────────────────► slot n + SLOTS
 //! ```
 //! # Memory ordering
-//! | label | release side                      | acquire side                     | what it publishes                         |
-//! |-------|-----------------------------------|----------------------------------|-------------------------------------------|
-//! | L1    | sender stores a slot's `turn`     | receiver loads it                | both parts of the message                 |
-//! | L2    | receiver stores `given_back`      | sender loads it                  | that nobody reads the slot and bytes now  |
+//! | label | release side | acquire side | what it publishes |
+//! | --- | --- | --- | --- |
+//! | L1 | sender stores a slot's `turn` | receiver loads it | both parts of the message |
+//! | L2 | receiver stores `given_back` | sender loads it | that nobody reads the slot and bytes now |
 //! # Invariants
 //! 1. Between two stores of L1 and L2 that concern it, a slot and its long bytes belong to the receiver, else to the sender.
 //! 2. Messages are numbered from 0; message n lies in slot n mod `SLOTS`, whose turn is n + 1 (modulo 2³²) from the store of L1 until message

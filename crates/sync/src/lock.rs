@@ -1,7 +1,7 @@
 //! The locks of the study, each usable by any program through the `lock_api` crate's `RawMutex`.
 //!
 //! | lock | what a waiter looks at | order | words | for |
-//! |---|---|---|---|---|
+//! | --- | --- | --- | --- | --- |
 //! | [`PthreadLock`] | sleeps in the kernel | none | 2, and 5 on the heap from its first use | comparison; critical sections that block |
 //! | [`SimpleLock`] | the one word | none | 1 byte | short sections, few threads |
 //! | [`TicketLock`] | the number now served | arrival | 2 | short sections, as many threads as CPUs |
@@ -17,7 +17,7 @@
 //! store-conditional. Here one source is compiled for both:
 //!
 //! | operation | x86-64 | AArch64 | AArch64 with LSE |
-//! |---|---|---|---|
+//! | --- | --- | --- | --- |
 //! | load Acquire; store Release | `mov`; `mov` | `ldar` (`ldapr` with RCPC); `stlr` | the same |
 //! | swap AcqRel | `xchg` | `ldaxr` `stlxr` in a loop | `swpal` |
 //! | fetch-and-add Relaxed | `lock xadd` | `ldxr` `add` `stxr` in a loop | `ldadd` |

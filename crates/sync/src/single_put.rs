@@ -5,10 +5,10 @@
 //! it is full, the owner takes the lock and moves it to a larger one.
 //!
 //! # Memory ordering
-//! | label | release side                        | acquire side                            | what it publishes      |
-//! |-------|-------------------------------------|-----------------------------------------|------------------------|
-//! | P1    | `put` stores the tail               | `take_where` loads it                   | the value in its slot  |
-//! | P2    | `take_where` stores the head        | `put` loads it                          | that the slots are free |
+//! | label | release side                 | acquire side          | what it publishes       |
+//! |-------|------------------------------|-----------------------|-------------------------|
+//! | P1    | `put` stores the tail        | `take_where` loads it | the value in its slot   |
+//! | P2    | `take_where` stores the head | `put` loads it        | that the slots are free |
 //! # Invariants
 //! 1. The slots from head to tail hold a value each, all others none. Both count on for ever; a slot is its number modulo the capacity.
 //! 2. The head and the values are the lock's; the tail, the slots without values, and the choice of the ring are the owner's, who

@@ -6,10 +6,10 @@
 //! The version has 64 bits, and never comes round.
 //!
 //! # Memory ordering
-//! | label | release side                | acquire side                          | what it publishes               |
-//! |-------|-----------------------------|---------------------------------------|---------------------------------|
-//! | V1    | `push` CAS of the head      | whoever takes or looks loads it, or fails its CAS | the links, and the elements |
-//! | V2    | `push` stores a link        | `take_where`, looking, loads it       | that the element had been taken, and the version counted up |
+//! | label | release side | acquire side | what it publishes |
+//! | --- | --- | --- | --- |
+//! | V1 | `push` CAS of the head | whoever takes or looks loads it, or fails its CAS | the links, and the elements |
+//! | V2 | `push` stores a link | `take_where`, looking, loads it | that the element had been taken, and the version counted up |
 //!
 //! Taking releases nothing: what it leaves was published by the pushes before, whose release its CAS carries on.
 //! # Source

@@ -28,7 +28,7 @@ impl Forks {
             stack: SplitStack::new(),
             runs: [Tracked::new(0), Tracked::new(0)],
         };
-        forks.stack.make_room(3, || false);
+        forks.stack.allocate(3, || false);
         Arc::new(forks)
     }
 

@@ -91,7 +91,7 @@ pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
     let forks = worker.forks();
     forks
         .stack
-        .make_room(SLOT_COUNT, || worker.shared().idle.anyone_sleeps());
+        .allocate(SLOT_COUNT, || worker.shared().idle.anyone_sleeps());
     forks.worker.set(worker);
     // Both are borrowed until this function ends, and so does `Leave`.
     let _leave = Leave::after(forks);

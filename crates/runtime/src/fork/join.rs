@@ -110,7 +110,7 @@ fn push_slow(forks: &ForkStack, job: *mut ()) -> bool {
         return false;
     };
     let slot = forks.stack.top();
-    if !forks.stack.has_room(slot) {
+    if !forks.stack.has_capacity(slot) {
         return false;
     }
     // SAFETY: this worker is the owner, and there is room.

@@ -6,10 +6,10 @@
 //! at one time.
 //!
 //! # Memory ordering
-//! | label | release side                | acquire side                                | what it publishes                              |
-//! |-------|-----------------------------|---------------------------------------------|------------------------------------------------|
-//! | L3    | `unlock` stores `locked` false | the successor loads it                   | what the last holder did                       |
-//! | L4    | `lock`, `try_lock` swap their node into `tail` | the next one swaps it out | that the node is `locked`                    |
+//! | label | release side | acquire side | what it publishes |
+//! | --- | --- | --- | --- |
+//! | L3 | `unlock` stores `locked` false | the successor loads it | what the last holder did |
+//! | L4 | `lock`, `try_lock` swap their node into `tail` | the next one swaps it out | that the node is `locked` |
 //! # Invariants
 //! 1. `tail` points to the node of the last one in the queue, or of the last holder, or is null before the first.
 //! 2. A node that was swapped out of `tail` is its successor's as soon as it is not `locked`.

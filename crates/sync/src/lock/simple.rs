@@ -4,9 +4,9 @@
 //! it pauses.
 //!
 //! # Memory ordering
-//! | label | release side           | acquire side                     | what it publishes                |
-//! |-------|------------------------|----------------------------------|----------------------------------|
-//! | L1    | `unlock` stores false  | `lock`, `try_lock` CAS to true | what the last holder did         |
+//! | label | release side          | acquire side                   | what it publishes        |
+//! |-------|-----------------------|--------------------------------|--------------------------|
+//! | L1    | `unlock` stores false | `lock`, `try_lock` CAS to true | what the last holder did |
 //! # Source
 //! Hoffmann, Korch, Rauber, SC 2004, figures 3 and 4; Rudolph, Segall: Dynamic decentralized cache schemes for MIMD
 //! parallel processors. ISCA 1984 (the test before the test-and-set).

@@ -4,9 +4,9 @@
 //! go elsewhere. Its waiters have no order.
 //!
 //! # Memory ordering
-//! | label | release side              | acquire side                                        | what it publishes        |
-//! |-------|---------------------------|-----------------------------------------------------|--------------------------|
-//! | L2    | `unlock` stores `serving` | `lock`, `try_lock` load `serving`                   | what the last holder did |
+//! | label | release side | acquire side | what it publishes |
+//! | --- | --- | --- | --- |
+//! | L2 | `unlock` stores `serving` | `lock`, `try_lock` load `serving` | what the last holder did |
 //! # Invariants
 //! 1. `serving` is never ahead of `next`; the lock is free when the two are equal.
 //! 2. `serving` is stored by the holder alone.
