@@ -18,7 +18,7 @@
 //! | label | release side | acquire side | what it publishes |
 //! | --- | --- | --- | --- |
 //! | L1 | sender stores a slot's `turn` | receiver loads it | both parts of the message |
-//! | L2 | receiver stores `given_back` | sender loads it | that the receiver is done with the slot |
+//! | L2 | receiver stores `given_back` | sender loads it | that the slot is free again |
 //! # Invariants
 //! 1. A slot and its long bytes belong to the receiver from the store of L1 until the store of L2
 //!    that concerns them, and to the sender otherwise.

@@ -10,7 +10,7 @@
 //! | label | release side | acquire side | what it publishes |
 //! | --- | --- | --- | --- |
 //! | V1 | `push` CAS of head | a load of the head, or a failed CAS | links and elements |
-//! | V2 | `push` stores a link | `take_where` loads it while it searches | the incremented version |
+//! | V2 | `push` stores a link | `take_where` loads it in a search | the incremented version |
 //!
 //! V1 applies to every call that takes or inspects elements. V2 publishes that the element had been
 //! taken, and therefore the version that was incremented then.
