@@ -216,6 +216,7 @@ impl<T: Word> Owner<T> {
         let Some(index) = found else {
             return Picked::default();
         };
+        // Pops down to the wanted element, and then pushes the unwanted ones back in order.
         let mut unwanted = Vec::new();
         let mut taken = None;
         while taken.is_none() && self.mark() > index {

@@ -228,8 +228,10 @@ impl Fifo {
         }
         let mut sleepers = self.sleepers();
         match self.mark_sleepers(request.threshold) {
+            // The release that grants the request finds it here and releases it too.
             Standing::Waiting => sleepers.entry(request.threshold).or_default().abandoned += 1,
             Standing::Granted => {
+                // `release` may take the lock itself.
                 drop(sleepers);
                 self.release(request);
             }
@@ -291,6 +293,7 @@ impl Fifo {
                 // Relaxed: a thread sets the bit again only under the lock.
                 self.word.fetch_and(!Word::SLEEPERS, Relaxed);
             }
+            // Wakers run arbitrary code, so the lock is released first.
             drop(sleepers);
             granted.wakers.into_iter().for_each(Waker::wake);
             let mut has_sleepers = false;

@@ -249,6 +249,7 @@ impl<L: Lock, T> Shared<L, T> {
             })?;
             // SAFETY: as above. The slot is filled again below, or ends up before the head.
             let value = unsafe { ring.read(head.wrapping_add(found)) };
+            // Closes the gap: each older value moves one slot towards the tail.
             for offset in (0..found).rev() {
                 let number = head.wrapping_add(offset);
                 // SAFETY: as above.

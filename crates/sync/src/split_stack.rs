@@ -264,6 +264,7 @@ impl SplitStack {
                 base,
                 "joins return in the order of their forks"
             );
+            // The fork is published: it leaves the stack, and the base moves down to its slot.
             self.own.base.store(slot, Relaxed);
             // Leaves closed gates closed, as they are during a raid (invariant 3).
             // SAFETY: called by the owner, with the end of its slots and its base.
@@ -344,6 +345,8 @@ impl SplitStack {
             if slot == self.own.top.load(Relaxed) {
                 return None;
             }
+            // The oldest private fork becomes public. The gates open, except during a raid
+            // (invariant 3).
             let base = slot.wrapping_add(1);
             self.own.base.store(base, Relaxed);
             let askers = if self.raids.raided.load(Relaxed) {

@@ -135,9 +135,11 @@ impl<T: Word<Target: Linked>> TaggedStack<T> {
                 hid: false,
             };
         }
+        // The newest element is not wanted. Search the others without moving any.
         if !self.may_hold(&wanted) {
             return Picked::default();
         }
+        // Some element may be wanted. Take all, pick it, and push the others back.
         let Some(first) = self.take_all() else {
             return Picked::default();
         };
@@ -151,7 +153,8 @@ impl<T: Word<Target: Linked>> TaggedStack<T> {
         }
     }
 
-    /// Returns false if no element was wanted at some moment during the call.
+    /// Searches without moving elements. Returns false if no element was wanted at some moment
+    /// during the call, and true if one may be.
     fn may_hold(&self, wanted: impl Fn(&T) -> bool) -> bool {
         // ORDERING(V1): Acquire: the links.
         let head = self.head.load(Acquire);

@@ -267,6 +267,7 @@ impl WaitCell {
         if done() {
             return self.get_up();
         }
+        // A futex wait may end without a token. Without a timeout, sleep again.
         loop {
             self.futex.wait(ASLEEP, timeout);
             if self.try_take() {

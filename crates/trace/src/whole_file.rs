@@ -83,6 +83,8 @@ impl WholeFile {
             File::options().append(true).open(&target)?;
         }
         remove_abandoned(&target);
+        // The part file is created beside the target. If the folder accepts no new file, it is
+        // created elsewhere, and copied into the target at the end.
         let beside = create_beside(&target, there.is_some());
         let takes_none = beside.as_ref().is_err_and(refuses_new_files);
         let (file, path) = match beside {
@@ -140,6 +142,7 @@ impl WholeFile {
                 }
             }
         }
+        // The target cannot be replaced, so its content is.
         let mut target = File::options()
             .write(true)
             .truncate(true)

@@ -71,12 +71,15 @@ impl Pace {
     /// Makes the next decision. Starts a trial, or ends it, if enough copies were timed. Returns
     /// true if the next copy is timed.
     fn take_turn(&mut self) -> bool {
+        // Outside trials, the current way is kept while it is the better one.
         let is_kept = self.is_trial || self.is_streamed == self.streaming_pays();
         if self.to_time > 0 && is_kept {
             self.to_time -= 1;
             self.until_next = if self.is_trial { 1 } else { TIMED_OF };
             return true;
         }
+        // Enough copies were timed, or the way is abandoned. The next copies are made the other way
+        // if a trial begins, and otherwise the better way.
         if self.is_trial && self.plain > 0 && self.streamed > 0 {
             // A way that was faster in this trial is tried again soon.
             self.between = if self.was_sooner {

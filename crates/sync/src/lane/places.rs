@@ -41,10 +41,14 @@ impl Places {
             // The occupied bytes wrap around. The next part must end before them and not touch
             // them, so that a full lane differs from an empty one.
             Some(taken_from) if taken_from > self.at => (end < taken_from).then_some(self.at),
+            // A streamed part goes behind the last streamed one, if it fits there.
             _ if is_streamed && self.cold > self.at && self.cold + end - self.at <= LONG_BYTES => {
                 Some(self.cold)
             }
+            // The part fits behind the previous one.
             _ if end <= LONG_BYTES => Some(self.at),
+            // It does not fit before the end: start over, if there is space before the occupied
+            // bytes.
             _ => (end - self.at < taken_from.unwrap_or(LONG_BYTES + 1)).then_some(0),
         }
     }

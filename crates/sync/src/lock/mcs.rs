@@ -12,12 +12,12 @@
 //! HELD stands for the holder's node. Its address would go stale when the lock is moved, which a program may do with a lock that it
 //! has and whose guard it has forgotten.
 //! # Memory ordering
-//! | label | release side | acquire side | what it publishes |
-//! | --- | --- | --- | --- |
-//! | L5 | `unlock` stores `waiting` false | the waiter loads it | what the last holder did |
-//! | L6 | `unlock` CAS `tail` to null | `lock`, `try_lock` find it null | what the last holder did |
-//! | L7 | a newcomer stores its predecessor's `next` | `unlock`, and the heir, load it | the newcomer's node |
-//! | L8 | who waits swaps itself into `tail`; the heir CAS `tail` to HELD | a newcomer swaps it out | the node that it writes `next` of |
+//! | label | release side                               | acquire side                            | what it publishes                       |
+//! |-------|--------------------------------------------|-----------------------------------------|-----------------------------------------|
+//! | L5    | `unlock` stores `waiting` false            | the waiter loads it                     | what the last holder did                |
+//! | L6    | `unlock` CAS `tail` to null                | `lock`, `try_lock` find it null         | what the last holder did                |
+//! | L7    | a newcomer stores its predecessor's `next` | `unlock`, and the heir, load it         | the newcomer's node                     |
+//! | L8    | who waits swaps itself into `tail`; the heir CAS `tail` to HELD | a newcomer swaps it out | the node that it writes `next` of |
 //! # Invariants
 //! 1. `tail` is, or stands for, the last node of the queue, whose `next` is null until the thread that swapped it out stores it.
 //! 2. A waiter's node is in the queue from its swap until it has moved its successor over to `holder`; nobody else touches it

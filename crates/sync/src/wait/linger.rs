@@ -48,6 +48,7 @@ impl WaitCell {
         let mut looks = 0;
         let mut pauses = 1;
         loop {
+            // A round of checks without reading the clock, with `pauses` pauses before each.
             for _ in 0..LOOKS_PER_CLOCK {
                 for _ in 0..pauses {
                     spin_loop();
@@ -57,12 +58,15 @@ impl WaitCell {
                     return lingered;
                 }
             }
+            // Now read the clock once: it shows an interruption, and the end of the wait.
             let time = start.elapsed();
             lingered.interrupted |= time - last >= INTERRUPTION;
             last = time;
             if time >= limit {
                 return lingered;
             }
+            // The first checks are close together. After them, the processor watches the word, or
+            // the pauses grow.
             looks += LOOKS_PER_CLOCK;
             if looks < LOOKS_CLOSE || way == Way::Spin {
                 continue;
