@@ -24,8 +24,8 @@
 //!    that concerns them, and to the sender otherwise.
 //! 2. Messages are numbered from 0. Message n is in slot n mod `SLOTS`. From the store of L1 until
 //!    the next message in the same slot is stored, the turn of this slot is n + 1 (modulo 2³²). The
-//!    turns of consecutive messages in one slot differ. Memory that contains zeros is a lane without
-//!    messages.
+//!    turns of consecutive messages in one slot differ. Memory that contains zeros is a lane
+//!    without messages.
 //! 3. The receiver reads only within the lane, no matter what the memory contains, because it
 //!    checks all lengths before it uses them. A sender that writes invalid data harms only its own
 //!    messages.
