@@ -1,7 +1,9 @@
-//! Fibonacci numbers with a chare for each call, down to a cut-off below which a call is just a call.
+//! Fibonacci numbers with a chare for each call, down to a cut-off below which a call is a plain
+//! call.
 //!
-//! What to see here: `cx.chare` makes a chare that lives on whatever worker has time for it, and its proxy can be used at once. An
-//! `async` entry waits for replies without keeping its worker from other work. A chare that has done its part ends.
+//! This example shows that `cx.chare` creates a chare on any worker that has time for it, and that
+//! its proxy can be used at once. An `async` entry waits for replies without keeping its worker
+//! from other work. A chare that has done its part ends.
 //!
 //! `cargo run --release -p raddle --example fibonacci` prints:
 //! ```text
@@ -17,7 +19,7 @@ use raddle::prelude::*;
 /// One call.
 struct Call;
 
-/// What comes back from a call: the number, and how many chares found it.
+/// The result of a call: the number, and how many chares computed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Found {
     value: u64,
@@ -28,7 +30,7 @@ struct Found {
 impl Call {
     #[entry]
     async fn fibonacci(&mut self, cx: &mut Cx<Self>, n: u32, cut_off: u32) -> Found {
-        // It is asked once, and ends with its answer.
+        // The chare receives one call, and ends with its reply.
         cx.end();
         if n < cut_off {
             let value = fibonacci(n);
@@ -44,7 +46,7 @@ impl Call {
     }
 }
 
-/// The same without chares.
+/// Computes the number without chares.
 fn fibonacci(n: u32) -> u64 {
     if n < 2 {
         u64::from(n)

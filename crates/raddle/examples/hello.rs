@@ -1,8 +1,10 @@
-//! Hello from an array of chares: one says it and passes the word to the next, until the last ends the program.
+//! Hello from an array of chares: each element says hello and calls the next, until the last ends
+//! the program.
 //!
-//! What to see here: a chare is a value of a type of one's own whose methods others call by message; `#[chare]` on its `impl`
-//! block makes the proxies, and `#[entry]` says which methods messages call. An array is many of them, and `array.at(index)`
-//! is the proxy of one.
+//! This example shows chares: values of the program's own types with methods that other chares call
+//! by message. `#[chare]` on the `impl` block generates the proxies, and `#[entry]` marks the
+//! methods that messages can call. An array consists of many chares, and `array.at(index)` is the
+//! proxy of one of them.
 //!
 //! `cargo run -p raddle --example hello` prints:
 //! ```text
@@ -17,7 +19,7 @@
 
 use raddle::prelude::*;
 
-/// How many there are to say hello.
+/// The number of elements.
 const COUNT: usize = 4;
 
 struct Greeter {
@@ -26,21 +28,24 @@ struct Greeter {
 
 #[chare]
 impl Greeter {
-    /// Says hello, and has the next one do the same.
+    /// Says hello, and makes the next element do the same.
     ///
-    /// Every entry has its chare for itself, hence `&mut self`. What it knows of its surroundings comes with `cx`.
+    /// An entry has exclusive access to its chare, hence `&mut self`. `cx` gives access to the
+    /// surroundings of the chare.
     #[entry]
     fn greet(&mut self, cx: &mut Cx<Self>) {
         println!("element {} says hello", cx.index());
         self.has_spoken = true;
         match cx.array().get(cx.index() + 1) {
-            // This sends a message and returns at once: the call comes later, perhaps on another core.
+            // This sends a message and returns at once. The call runs later, perhaps on another
+            // core.
             Some(next) => next.greet(),
             None => cx.exit(),
         }
     }
 
-    /// Replies whether it has said hello. An entry with a result is asked, and what its proxy returns is a reply to come.
+    /// Returns true if this element has said hello. The proxy's method returns a reply, which
+    /// contains the result later.
     #[entry]
     fn has_spoken(&self) -> bool {
         self.has_spoken
@@ -48,14 +53,14 @@ impl Greeter {
 }
 
 fn main() {
-    // The default runtime comes up on first use, with a worker for each CPU.
+    // The first use starts the default runtime, with one worker per CPU.
     let runtime = raddle::default_runtime();
     let greeters = runtime.array(COUNT, |_index| Greeter { has_spoken: false });
 
     greeters.at(0).greet();
     runtime.until_exit();
 
-    // First all questions, then all answers: so the chares work on them at the same time.
+    // All questions first, and then all answers, so that the chares answer at the same time.
     let replies: Vec<_> = (0..COUNT)
         .map(|index| greeters.at(index).has_spoken())
         .collect();

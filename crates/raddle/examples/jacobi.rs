@@ -1,13 +1,17 @@
-//! Heat in a plate, by Jacobi's method: each point becomes the mean of its four neighbours, until no point changes much.
+//! Heat in a plate, by Jacobi's method: each point becomes the mean of its four neighbours, until
+//! no point changes much.
 //!
-//! What to see here: an array of two dimensions; messages with large buffers, which are moved and never copied; and an `async` entry
-//! that is the life of an element as one would write it down: send the edges, wait for those of the neighbours, compute, and learn
-//! from a reduction over all elements whether to go on.
+//! This example shows an array of two dimensions, messages with large buffers, which are moved and
+//! never copied, and an `async` entry that describes the life of an element in one function: it
+//! sends its edges, waits for those of its neighbours, computes, and learns from a reduction over
+//! all elements whether to continue.
 //!
-//! The program also runs on several nodes, processes that share the work: `RADDLE_NODES=3` says so. What is made on all of them is the array; the rest is
-//! said once, on the first.
+//! The program also runs on several nodes, which are processes that share the work, for example
+//! with `RADDLE_NODES=3`. Every node creates the array; the rest of the program runs once, on the
+//! first node.
 //!
-//! The plate is cut into blocks. A block has a frame of points around it, its ghosts, for copies of its neighbours' edges.
+//! The plate is cut into blocks. A block has a frame of points around it, its ghosts, for copies of
+//! its neighbours' edges.
 //!
 //! `cargo run --release -p raddle --example jacobi` prints:
 //! ```text
@@ -25,16 +29,16 @@ use raddle::prelude::*;
 use raddle::reduce::Max;
 use serde::{Deserialize, Serialize};
 
-/// Blocks below and beside each other.
+/// The number of rows and columns of blocks.
 const BLOCKS: [usize; 2] = [4, 3];
-/// Points on each side of a block.
+/// The number of points along each side of a block.
 const SIDE: usize = 12;
-/// What is beyond the upper border of the plate; beyond the others it is 0.
+/// The heat beyond the upper border of the plate; beyond the other borders it is 0.
 const HEAT: f64 = 100.0;
-/// All is over when no point changes by more than this.
+/// The computation ends when no point changes by more than this.
 const TOLERANCE: f64 = 1e-3;
 
-/// Points in rows, with a frame around them.
+/// The points of a plate in rows, with a frame around them.
 #[derive(Clone, Serialize, Deserialize)]
 struct Plate {
     height: usize,
@@ -51,7 +55,7 @@ enum Side {
 }
 
 impl Plate {
-    /// A cold plate, with heat beyond its upper border if that is the border of all.
+    /// Creates a cold plate, with heat beyond its upper border if `is_top`.
     fn new(height: usize, width: usize, is_top: bool) -> Self {
         let mut points = vec![0.0; (height + 2) * (width + 2)];
         if is_top {
@@ -64,12 +68,12 @@ impl Plate {
         }
     }
 
-    /// Where a point lies, counted from the frame.
+    /// Returns the index of a point. Rows and columns are counted from the frame.
     fn at(&self, row: usize, column: usize) -> usize {
         row * (self.width + 2) + column
     }
 
-    /// Makes each point the mean of its neighbours. Returns the largest change.
+    /// Replaces each point by the mean of its neighbours. Returns the largest change.
     fn relax(&mut self) -> f64 {
         let old = self.points.clone();
         let mut largest: f64 = 0.0;
@@ -85,7 +89,7 @@ impl Plate {
         largest
     }
 
-    /// Where the points along a side lie, `depth` away from the frame.
+    /// Returns the indices of the points along a side, at `depth` points from the frame.
     fn along(&self, side: Side, depth: usize) -> Vec<usize> {
         let (rows, columns) = (1..=self.height, 1..=self.width);
         match side {
@@ -126,7 +130,8 @@ impl Side {
         }
     }
 
-    /// The index beyond this side; beyond the border of all there is none of that index.
+    /// Returns the index of the block beyond this side. No block has the returned index at a border
+    /// of the plate.
     fn beyond(self, [row, column]: [usize; 2]) -> [usize; 2] {
         match self {
             Self::Top => [row.wrapping_sub(1), column],
@@ -149,11 +154,11 @@ impl Block {
         }
     }
 
-    /// The edge of the neighbour on a side: what the asynchronous entry waits for.
+    /// The edge of the neighbour on a side. The asynchronous entry waits for it.
     #[message]
     fn edge(side: Side, points: Vec<f64>);
 
-    /// Computes until the whole plate is steady; replies how many turns that took.
+    /// Computes until the whole plate is steady. Returns the number of turns.
     #[entry]
     async fn run(&mut self, cx: &mut Cx<Self>) -> usize {
         let (blocks, index) = (cx.array(), cx.index());
@@ -170,7 +175,8 @@ impl Block {
             }
             let change = self.plate.relax();
             turns += 1;
-            // Nobody has the result before all have contributed, so that edges of two turns never meet.
+            // No element gets the result before all have contributed, so edges of two turns never
+            // mix.
             if cx.reduce(Max(change)).await <= TOLERANCE {
                 return turns;
             }
@@ -193,7 +199,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// On as many nodes as the environment says.
+/// Runs on the number of nodes that the environment specifies.
 fn run() -> Result<(), JobError> {
     let job = Job::from_environment()?;
     job.run(
@@ -203,7 +209,7 @@ fn run() -> Result<(), JobError> {
     Ok(())
 }
 
-/// Heats the plate of these blocks, and compares it with one in one piece.
+/// Heats the plate that consists of these blocks, and compares it with a plate in one piece.
 fn heat(blocks: raddle::Array<Block>) {
     let [down, across] = BLOCKS;
     let (height, width) = (down * SIDE, across * SIDE);
@@ -214,7 +220,7 @@ fn heat(blocks: raddle::Array<Block>) {
     let turns: Vec<_> = replies.into_iter().map(|reply| reply.wait()).collect();
     println!("steady after {} turns", turns[0]);
 
-    // The same in one piece.
+    // The same computation in one piece.
     let mut whole = Plate::new(height, width, true);
     let mut whole_turns = 1;
     while whole.relax() > TOLERANCE {

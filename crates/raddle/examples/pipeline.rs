@@ -1,8 +1,10 @@
-//! A pipeline: pictures of a night sky come from a source, are told from noise, and their stars are counted.
+//! A pipeline: a source takes pictures of a night sky, noise is removed, and the stars are counted.
 //!
-//! What to see here: locations that tasks share in the order of their declaration; one that keeps old values (`fifo`), so that the source is up to
-//! three pictures ahead of who looks at them; and one in pieces (`split`), on which four tasks work at the same time between the task that
-//! fills it and the one that reads it as a whole. No task knows of another, of threads or of CPUs.
+//! This example shows locations that tasks share in the order of their declaration. One location
+//! keeps old values (`fifo`), so that the source may be up to three pictures ahead of the tasks
+//! that search them. Another one is in pieces (`split`): four tasks work on the pieces at the same
+//! time, between the task that fills the whole and the one that reads it. No task knows of other
+//! tasks, threads or CPUs.
 //!
 //! `cargo run --release -p raddle --example pipeline` prints:
 //! ```text
@@ -18,14 +20,14 @@ use raddle::orwl::{Program, Turns};
 const WIDTH: usize = 64;
 const HEIGHT: usize = 48;
 const PICTURES: u64 = 200;
-/// Stars in each picture.
+/// The number of stars in each picture.
 const STARS: usize = 10;
-/// Tasks that look at a picture together.
-const LOOKERS: usize = 4;
-/// What is darker is noise.
+/// The number of tasks that search a picture together.
+const SEARCHERS: usize = 4;
+/// The brightness below which a point is noise.
 const THRESHOLD: u8 = 128;
 
-/// A picture: noise, and stars that wander from picture to picture.
+/// Takes a picture: noise, and stars that move from picture to picture.
 fn expose(picture: u64, points: &mut [u8]) {
     for (at, point) in points.iter_mut().enumerate() {
         *point = (at as u64 * 31 + picture * 17) as u8 % THRESHOLD;
@@ -39,9 +41,9 @@ fn expose(picture: u64, points: &mut [u8]) {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut program = Program::new("pipeline");
     let sky = program.fifo("sky", 3, |_| vec![0_u8; WIDTH * HEIGHT]);
-    let clean = program.split("clean", vec![0_u8; WIDTH * HEIGHT], LOOKERS);
-    let counts: Vec<_> = (0..LOOKERS)
-        .map(|looker| program.location(format!("count {looker}"), 0_usize))
+    let clean = program.split("clean", vec![0_u8; WIDTH * HEIGHT], SEARCHERS);
+    let counts: Vec<_> = (0..SEARCHERS)
+        .map(|searcher| program.location(format!("count {searcher}"), 0_usize))
         .collect();
     let total = program.location("total", (0_usize, 0_u8));
 
@@ -60,8 +62,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         );
         move || sky.section(|sky| clean.section(|clean| clean.copy_from_slice(sky)))
     });
-    for (looker, (piece, count)) in clean.pieces.iter().zip(&counts).enumerate() {
-        program.task(format!("look {looker}"), |task| {
+    for (searcher, (piece, count)) in clean.pieces.iter().zip(&counts).enumerate() {
+        program.task(format!("search {searcher}"), |task| {
             let (mut piece, mut count) =
                 (task.writes_each_turn(piece), task.writes_each_turn(count));
             move || {

@@ -1,8 +1,10 @@
-//! All ways to place queens on a board so that none attacks another, with a chare for each way to begin.
+//! All ways to place queens on a board so that no queen attacks another, with a chare for each
+//! partial placement.
 //!
-//! What to see here: new chares are seeds, which wait until some worker has time for them, so that a search whose branches nobody
-//! can foresee spreads by itself. A `Grain` says which of them are worth a chare. A group, which has an element on each
-//! worker, adds up what is found there, and nobody waits for anything: quiescence says when all have searched.
+//! This example shows seeds: a new chare waits until some worker has time for it, so a search with
+//! unpredictable branches distributes itself. A `Grain` decides which branches are worth a chare. A
+//! group, which has an element on each worker, adds up the results found there. No chare waits:
+//! quiescence detection reports when all searches are done.
 //!
 //! `cargo run --release -p raddle --example queens` prints:
 //! ```text
@@ -22,7 +24,7 @@ use raddle::{Grain, Group};
 /// The side of the board.
 const SIZE: usize = 9;
 
-/// A board whose first rows have their queens. Bit `c` of a word is column `c` of the next row.
+/// A board with queens in its first rows. Bit `c` of a word is column `c` of the next row.
 #[derive(Clone, Copy)]
 struct Board {
     rows_left: usize,
@@ -39,7 +41,7 @@ impl Board {
         to_the_right: 0,
     };
 
-    /// The boards with one more queen.
+    /// Returns the boards with one more queen.
     fn next(self) -> impl Iterator<Item = Self> {
         let attacked = self.columns | self.to_the_left | self.to_the_right;
         (0..SIZE)
@@ -53,7 +55,7 @@ impl Board {
             })
     }
 
-    /// The number of ways to place the other queens.
+    /// Returns the number of ways to place the other queens.
     fn solutions(self) -> u64 {
         if self.rows_left == 0 {
             1
@@ -63,36 +65,37 @@ impl Board {
     }
 }
 
-/// Looks for solutions that begin like a board. It has no entries: making it is all that there is to do.
+/// A search for solutions that start with a given board. It has no entries: its creation does all
+/// the work.
 struct Search;
 
 #[chare]
 impl Search {
-    fn new(cx: &mut Cx<Self>, board: Board, grain: Grain, tally: Group<Tally>) -> Self {
+    fn new(cx: &mut Cx<Self>, board: Board, grain: Grain, totals: Group<Totals>) -> Self {
         let mut solutions = 0;
         if grain.splits(board.rows_left) {
             for next in board.next() {
-                cx.chare(move |cx| Self::new(cx, next, grain, tally));
+                cx.chare(move |cx| Self::new(cx, next, grain, totals));
             }
         } else {
             solutions = board.solutions();
         }
-        // To the element on this worker, whichever that is: a message that stays where it is.
-        tally.here().add(solutions);
+        // This message goes to the group's element on this worker, so it never leaves the worker.
+        totals.here().add(solutions);
         cx.end();
         Self
     }
 }
 
-/// Adds up what the searches on one worker have found.
+/// The totals of the searches on one worker.
 #[derive(Default)]
-struct Tally {
+struct Totals {
     solutions: u64,
     searches: u64,
 }
 
 #[chare]
-impl Tally {
+impl Totals {
     #[entry]
     fn add(&mut self, solutions: u64) {
         self.solutions += solutions;
@@ -111,12 +114,12 @@ fn main() {
     let runtime = raddle::default_runtime();
     for rows_alone in [SIZE, SIZE - 2, 1] {
         let grain = Grain::at_most(rows_alone);
-        let tally = runtime.group(|_worker| Tally::default());
-        runtime.chare(move |cx| Search::new(cx, Board::EMPTY, grain, tally));
+        let totals = runtime.group(|_worker| Totals::default());
+        runtime.chare(move |cx| Search::new(cx, Board::EMPTY, grain, totals));
         runtime.quiescence().wait();
 
-        tally.all().report();
-        let (solutions, searches): (u64, u64) = tally.reduction().wait();
+        totals.all().report();
+        let (solutions, searches): (u64, u64) = totals.reduction().wait();
         println!("{rows_alone:>17} {searches:>9} {solutions:>10}");
         assert_eq!(solutions, Board::EMPTY.solutions());
     }

@@ -1,8 +1,11 @@
-//! A ring: ten thousand cells, each of which becomes, turn after turn, the sum of itself and the cell to its left.
+//! A ring of ten thousand cells. In each turn, each cell becomes the sum of itself and the cell to
+//! its left.
 //!
-//! What to see here: `async` tasks, which need no thread of their own; a handle that asks for its next turn as it gives back the last; and that the order
-//! of declaration is the algorithm. Cell 0 is declared first and reads what the last cell wrote a turn ago; every other one reads what
-//! its left neighbour has just written. The result is that of the loop, on any number of workers.
+//! This example shows `async` tasks, which need no thread of their own, and handles that request
+//! their next turn when they give back the last one. The order of declaration is the algorithm:
+//! cell 0 is declared first and reads what the last cell wrote in the previous turn; every other
+//! cell reads what its left neighbour has just written. The result is that of a sequential loop, on
+//! any number of workers.
 //!
 //! `cargo run --release -p raddle --example ring` prints:
 //! ```text
@@ -18,7 +21,7 @@ use raddle::orwl::{Program, Turns};
 const CELLS: usize = 10_000;
 const TURNS: u64 = 20;
 
-/// The same without tasks.
+/// Computes the cells without tasks.
 fn by_loop() -> Vec<u64> {
     let mut cells: Vec<u64> = (0..CELLS as u64).collect();
     for _ in 0..TURNS {

@@ -1,7 +1,8 @@
-//! A magic square: the sums of its rows, columns and diagonals are all the same, which sections find out.
+//! A magic square: sections check that the sums of its rows, columns and diagonals are all equal.
 //!
-//! What to see here: a section is some of an array's elements. Messages go to all of them at once, and they reduce among
-//! themselves. An element may be in many sections; the section that a reduction is for goes along with the message.
+//! This example shows sections: a section consists of some elements of an array. Messages go to all
+//! of them at once, and they reduce among themselves. An element may be in many sections, so the
+//! message names the section that the reduction is for.
 //!
 //! `cargo run -p raddle --example sections` prints:
 //! ```text
@@ -45,7 +46,8 @@ impl Field {
 
 fn main() {
     let fields = raddle::default_runtime().array([4, 4], Field::new);
-    // A section is named by the indices of its members. It is a small value, as proxies are, and is copied freely.
+    // A section is created from the indices of its members. Like a proxy, it is a small value that
+    // can be copied.
     let rows = (0..4).map(|row| fields.section((0..4).map(|at| [row, at])));
     let columns = (0..4).map(|column| fields.section((0..4).map(|at| [at, column])));
     let diagonals = [
@@ -59,7 +61,7 @@ fn main() {
     ];
 
     for (name, sections) in lines {
-        // All sections of a kind at once: their messages and reductions know nothing of each other.
+        // All sections of a kind at once: their messages and reductions are independent.
         let sums: Vec<Reply<u32>> = sections
             .iter()
             .map(|section| {

@@ -1,13 +1,15 @@
-//! Scribes copy books whose pages come in any order: an entry that waits for messages, for a reply and for a reduction.
+//! Scribes copy books from pages that arrive in any order: an entry waits for messages, for a reply
+//! and for a reduction.
 //!
-//! What to see here: an `async` entry awaits the next message of a kind that satisfies a condition; those that do not wait for
-//! their turn. So what happens over many messages is written as one function, without callbacks and without states. Meanwhile its
-//! worker does other work, and its chare runs no other entry.
+//! This example shows an `async` entry that waits for the next message of a kind that satisfies a
+//! condition; other messages stay in the queue. A sequence of messages is thus handled in one
+//! function, without callbacks and without states. While the entry waits, its worker does other
+//! work, and its chare runs no other entry.
 //!
 //! `cargo run -p raddle --example waiting` prints:
 //! ```text
 //! scribe 0 wrote "a raddle keeps every thread in its place", 8 of 16 words
-//! scribe 1 wrote "who waits for a message keeps nobody waiting", 8 of 16 words
+//! scribe 1 wrote "a waiting entry keeps no worker from working", 8 of 16 words
 //! ```
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
@@ -17,10 +19,10 @@ use raddle::reduce::Sum;
 
 const BOOKS: [[&str; 3]; 2] = [
     ["a raddle keeps ", "every thread ", "in its place"],
-    ["who waits for ", "a message keeps ", "nobody waiting"],
+    ["a waiting entry ", "keeps no worker ", "from working"],
 ];
 
-/// Knows how many pages there are in each book.
+/// A chare that knows the number of pages in each book.
 struct Librarian;
 
 #[chare]
@@ -31,31 +33,33 @@ impl Librarian {
     }
 }
 
-/// Copies the book that has its index.
+/// A chare that copies the book with its index.
 struct Scribe {
     copy: String,
 }
 
 #[chare]
 impl Scribe {
-    /// A page of the book: a kind of message. It has no body, since it is waited for.
+    /// A page of the book. This is a kind of message, without a body because an entry waits for it.
     #[message]
     fn page(number: usize, text: &'static str);
 
-    /// Writes the book in the order of its pages; replies how many words there are in it, and in all books.
+    /// Writes the book in the order of its pages. Returns the number of words in it, and in all
+    /// books.
     #[entry]
     async fn write(&mut self, cx: &mut Cx<Self>, librarian: LibrarianProxy) -> (usize, usize) {
-        // A reply.
+        // Waits for a reply.
         let page_count = librarian.page_count(cx.index()).await;
         for wanted in 0..page_count {
-            // The message for which the condition holds: other pages may have come long before.
+            // Waits for the message that satisfies the condition. Other pages may have arrived long
+            // before.
             let (_, text) = cx
                 .next_where(Self::page, |&(number, _)| number == wanted)
                 .await;
             self.copy.push_str(text);
         }
         let words = self.copy.split_whitespace().count();
-        // A reduction: all scribes contribute, and all get the result.
+        // Waits for a reduction: all scribes contribute, and all get the result.
         (words, cx.reduce(Sum(words)).await)
     }
 
@@ -72,7 +76,7 @@ fn main() {
         copy: String::new(),
     });
     let replies = [0, 1].map(|index| scribes.at(index).write(librarian));
-    // The last pages first.
+    // Sends the last pages first.
     for (index, book) in BOOKS.iter().enumerate() {
         for (number, text) in book.iter().enumerate().rev() {
             scribes.at(index).page(number, text);

@@ -1,8 +1,8 @@
-//! A runtime for irregular parallel programs: when nobody knows beforehand how much work there is, where it is, or
-//! when a message comes.
+//! A runtime for irregular parallel programs, in which it is not known beforehand how much work
+//! there is, where it is, or when messages arrive.
 //!
-//! This crate is the door to all of it and has no logic of its own. No set-up is needed: the default runtime comes up,
-//! placed, on first use.
+//! This crate re-exports the whole API and has no logic of its own. No set-up is needed: the first
+//! use starts the default runtime and places its workers.
 //!
 //! ```
 //! use raddle::prelude::*;
@@ -26,16 +26,17 @@
 //! assert_eq!(weight(&tree), 7);
 //! ```
 //!
-//! | for | there is |
+//! | to run | use |
 //! |---|---|
 //! | two things at once | [`join`] |
 //! | any number of tasks that may borrow | [`scope`] |
-//! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`for_each_chunk_mut`], [`map`], [`map_reduce`] |
-//! | a variable of which each worker has its own value | [`Private`] |
+//! | loops over indices | [`for_each`], [`map`], [`map_reduce`] |
+//! | loops over slices | [`for_each_mut`], [`for_each_chunk_mut`] |
+//! | code with one value of a variable per worker | [`Private`] |
 //! | message-driven objects | [`macro@chare`], [`Chares`], the module [`mod@chare`] |
 //! | tasks that share data in a given order | [`Program`], the module [`orwl`] |
-//! | a runtime of one's own, tasks with handles | [`Runtime`] |
-//! | the machine: CPUs, caches, NUMA nodes, plans | [`topology`] |
+//! | a separate runtime, or tasks with handles | [`Runtime`] |
+//! | queries of the machine: CPUs, caches, NUMA nodes, plans | [`topology`] |
 #![forbid(unsafe_code)]
 
 #[doc(inline)]
@@ -45,7 +46,7 @@ pub use raddle_chare::{
 };
 pub use raddle_collections as collections;
 pub use raddle_collections::{ChunkedArray, Grain, GrainTuner, reduce};
-/// Makes the values of a type message-driven objects; see the module [`mod@chare`].
+/// Turns the values of a type into message-driven objects. See the module [`mod@chare`].
 pub use raddle_macros::chare_of_raddle as chare;
 #[doc(inline)]
 pub use raddle_net as net;
@@ -64,7 +65,7 @@ pub use raddle_topology as topology;
 pub use raddle_topology::Affinity;
 pub use raddle_trace as trace;
 
-/// What most programs need.
+/// The items that most programs need.
 pub mod prelude {
     pub use crate::{
         Chares, Cx, Program, Runtime, Scope, Turns, chare, for_each, for_each_chunk_mut,

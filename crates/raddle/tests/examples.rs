@@ -1,7 +1,9 @@
-//! Each example runs to its end on any number of workers, and prints what its header says.
+//! Tests that each example runs on any number of workers, and prints what its header says.
 //!
-//! `cargo test` builds the examples, as programs of their own since their harness is off in `Cargo.toml`, but tells nobody where they are.
-//! They lie beside the folder of this program, under their names or under their names and a hash; the newest is that of this build.
+//! `cargo test` builds the examples as separate programs, because their harness is disabled in
+//! `Cargo.toml`, but it does not report their paths. They are in a folder beside that of this
+//! program. Their file names are their names, optionally followed by a hash; the newest file is
+//! that of this build.
 
 #[cfg(feature = "mpi")]
 #[path = "../../net/tests/mpirun/mod.rs"]
@@ -12,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::SystemTime;
 
-/// The text block of an example's header.
+/// Returns the text block of an example's header.
 fn promised(source: &str) -> String {
     let header = source
         .lines()
@@ -27,11 +29,11 @@ fn promised(source: &str) -> String {
 }
 
 fn modified(path: &Path) -> SystemTime {
-    let metadata = fs::metadata(path).expect("it is there");
-    metadata.modified().expect("the system knows when")
+    let metadata = fs::metadata(path).expect("the file exists");
+    metadata.modified().expect("the system stores times")
 }
 
-/// The program that was built of an example last.
+/// Returns the newest program that was built of an example.
 fn program(name: &str) -> Option<PathBuf> {
     let own = std::env::current_exe().expect("this program is a file");
     let folder = own.parent()?.parent()?.join("examples");
@@ -50,7 +52,7 @@ fn program(name: &str) -> Option<PathBuf> {
 fn check(source: &Path) {
     let name = source.file_stem().and_then(|name| name.to_str());
     let name = name.expect("an example has a name");
-    let promised = promised(&fs::read_to_string(source).expect("it is text"));
+    let promised = promised(&fs::read_to_string(source).expect("a source file is text"));
     assert!(!promised.is_empty(), "{name} does not say what it prints");
     let program = program(name).filter(|program| modified(program) >= modified(source));
     let Some(program) = program else {
@@ -93,20 +95,20 @@ fn check(source: &Path) {
     }
 }
 
-/// A program that ran like that has ended well, and has printed what was promised.
+/// Asserts that a program has ended successfully, and has printed the promised text.
 fn expect(how: &str, output: Output, promised: &str) {
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{how}: {told}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{how}: {stderr}");
     let printed = String::from_utf8(output.stdout).expect("an example prints text");
     assert_eq!(printed, promised, "{how}");
 }
 
 #[test]
-fn each_prints_what_its_header_says() {
+fn each_example_prints_what_its_header_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let sources: Vec<PathBuf> = fs::read_dir(folder)
         .expect("there are examples")
-        .map(|file| file.expect("it can be read").path())
+        .map(|file| file.expect("the folder is readable").path())
         .collect();
     assert!(!sources.is_empty());
     sources.iter().for_each(|source| check(source));

@@ -70,7 +70,7 @@ impl<W> ForkStack<W> {
     ///
     /// `anyone_sleeps` says whether a worker sleeps that may have to be woken.
     pub(crate) fn start(&self, worker: &W, anyone_sleeps: impl Fn() -> bool) {
-        self.stack.make_room(SLOT_COUNT, anyone_sleeps);
+        self.stack.allocate(SLOT_COUNT, anyone_sleeps);
         self.worker.set(worker);
     }
 

@@ -1,17 +1,19 @@
-//! Waiting for something that is about to happen: pause, and give the CPU away when it does not come.
+//! Backoff for short waits: pauses first, and yields the CPU if the wait takes longer.
 //!
-//! For the short waits of locks and of lost races, where the other side is in the middle of a few instructions. Whoever may
-//! have to wait for long waits in a [wait cell](crate::wait). When more threads run than there are CPUs, the other side
-//! may have been interrupted; so every wait goes over to giving the CPU away.
+//! Use it for the short waits of locks and lost races, in which the other thread is in the middle
+//! of a few instructions. A thread that may have to wait for long uses a [wait cell](crate::wait).
+//! If there are more threads than CPUs, the other thread may have been interrupted; therefore every
+//! wait eventually yields the CPU.
 
 use crate::prim::{LIGHT, spin_loop, yield_now};
 
-/// Looks before the CPU is given away: about a microsecond, longer than what a lock here protects.
+/// The number of pauses before the CPU is yielded: about a microsecond, longer than the critical
+/// sections of the locks in this crate.
 const LOOKS_MAX: u32 = if LIGHT { 0 } else { 64 };
-/// Pauses between two attempts of one that retreats, at most.
+/// The maximum number of pauses between two attempts in [`Backoff::retreat`].
 const PAUSES_MAX: u32 = 64;
 
-/// How long one wait has taken so far.
+/// The state of one wait.
 #[derive(Clone, Copy, Debug)]
 pub struct Backoff {
     looks: u32,
@@ -25,7 +27,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The begin of a wait.
+    /// Starts a wait.
     #[inline]
     pub const fn new() -> Self {
         Self {
@@ -34,7 +36,8 @@ impl Backoff {
         }
     }
 
-    /// Pauses before the next look at a word that nobody else waits for: briefly, so that the change is seen at once.
+    /// Pauses before the next check of a word that no other thread competes for. The pause is
+    /// short, so that the change is seen at once.
     #[inline]
     pub fn pause(&mut self) {
         if self.looks >= LOOKS_MAX {
@@ -45,7 +48,8 @@ impl Backoff {
         }
     }
 
-    /// Pauses before the next attempt at a word that others attempt too: longer each time, so that one of them succeeds.
+    /// Pauses before the next attempt to change a word that other threads try to change too. Each
+    /// pause is longer than the one before, so that one thread succeeds.
     #[inline]
     pub fn retreat(&mut self) {
         if self.looks >= LOOKS_MAX {

@@ -1,28 +1,34 @@
-//! A value that one owner uses all the time at next to no cost, and that other threads use seldom and at a high cost.
+//! A value that its owner uses often and almost for free, and that other threads use rarely and at
+//! a high cost.
 //!
-//! The owner says that it is inside, and looks whether another thread wants the value: two plain stores
-//! and two loads. Another thread that wants the value says so, has the system put a fence into the
-//! owner's thread ([`heavy_fence`]), and waits until the owner is outside.
+//! The owner announces that it is inside, and checks whether another thread wants the value. This
+//! takes two plain stores and two loads. Another thread that wants the value announces that, makes
+//! the system execute a fence in the owner's thread ([`heavy_fence`]), and waits until the owner is
+//! outside.
 //!
 //! # States
-//! Both words are zero, or the [mark](thread_mark) of a thread: `inside` of the thread that uses the
-//! owner, `wanted` of the other thread that has the value or waits for the owner to leave.
+//! Both words are zero, or the [mark](thread_mark) of a thread. `inside` contains the mark of the
+//! thread that uses the value as its owner. `wanted` contains the mark of the other thread that has
+//! the value, or waits for the owner to leave.
 //!
 //! # Memory ordering
-//! | label | one side                                            | other side                                                |
-//! |-------|-----------------------------------------------------|-----------------------------------------------------------|
-//! | B1    | owner: stores `inside`, light fence, loads `wanted` | another: stores `wanted`, heavy fence, loads `inside`     |
-//! | B2    | owner: stores `inside` zero, Release                | another loads it, Acquire: what the owner did             |
-//! | B3    | another stores `wanted` zero, Release               | owner loads it, Acquire: what the other did               |
+//! | label | one side                      | other side                    | effect              |
+//! |-------|-------------------------------|-------------------------------|---------------------|
+//! | B1    | owner: stores `inside`, light | other: stores `wanted`, heavy | one sees the other  |
+//! |       | fence, loads `wanted`         | fence, loads `inside`         |                     |
+//! | B2    | owner: `inside` = 0, Release  | other: loads it, Acquire      | the owner's changes |
+//! | B3    | other: `wanted` = 0, Release  | owner: loads it, Acquire      | the other's changes |
 //! # Invariants
-//! 1. The owner has the value while `inside` is set and it has seen `wanted` zero. Another thread has it
-//!    while it holds the lock `others`, has set `wanted`, and has seen `inside` zero.
-//! 2. A thread that is inside one use begins no other: a word that holds its own mark shows it, and the
-//!    call panics. No other thread stores that mark, so a relaxed load of it is exact.
-//! 3. A use ends when its guard is dropped, by a return or by a panic: both words are zero again, and
-//!    `others` is free.
+//! 1. The owner has the value while `inside` is set and the owner has seen `wanted` = 0. Another
+//!    thread has the value while it holds the lock `others`, has set `wanted`, and has seen
+//!    `inside` = 0.
+//! 2. A thread that is inside a use cannot begin another one: a word contains its own mark then,
+//!    and the call panics. No other thread stores that mark, so a Relaxed load is exact for it.
+//! 3. A use ends when its guard is dropped, by a return or by a panic. The word of the use is zero
+//!    again then, and `others` is free if the use held it.
 //! # Source
-//! Biased locking with an asymmetric Dekker duel: Dice, Huang, Yang: Asymmetric Dekker synchronization. 2001.
+//! Biased locking with an asymmetric Dekker duel: Dice, Huang, Yang: Asymmetric Dekker
+//! synchronization. 2001.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -37,16 +43,16 @@ use crate::prim::{
     thread_mark,
 };
 
-/// In place of a mark: the owner is outside, or no other thread wants the value.
+/// The value of a word without a mark: the owner is outside, or no other thread wants the value.
 const NONE: usize = 0;
 
-/// The owner's access to the value. There is one; it may move between threads.
+/// The owner's access to the value. There is only one, which may move between threads.
 pub struct Owner<T> {
     shared: Arc<Shared<T>>,
     not_sync: PhantomData<std::cell::Cell<()>>,
 }
 
-/// The access of all other threads.
+/// The access of all other threads to the value.
 pub struct Others<T> {
     shared: Arc<Shared<T>>,
 }
@@ -58,7 +64,7 @@ struct Shared<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: one thread at a time has the value (invariant 1).
+// SAFETY: only one thread at a time has the value (invariant 1).
 unsafe impl<T: Send> Sync for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Send for Shared<T> {}
@@ -75,7 +81,7 @@ impl<T> fmt::Debug for Others<T> {
     }
 }
 
-/// Divides a value between its owner and all others.
+/// Creates the two accesses to a value: one for its owner, one for all other threads.
 pub fn biased<T>(value: T) -> (Owner<T>, Others<T>) {
     let _can_be_light = prepare_fences();
     let shared = Arc::new(Shared {
@@ -92,17 +98,18 @@ pub fn biased<T>(value: T) -> (Owner<T>, Others<T>) {
 }
 
 impl<T> Owner<T> {
-    /// Calls `change` with the value, after waiting while another thread has it.
+    /// Calls `change` with the value. Waits while another thread has it.
     ///
     /// `change` should be short: other threads that want the value spin meanwhile.
     ///
     /// # Panics
-    /// When the calling thread is inside a use of this value already, through either end.
+    /// If the calling thread is inside a use of this value already, through either access.
     #[inline]
     pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         let shared = &*self.shared;
         let _inside = shared.enter();
-        // SAFETY: ours (invariant 1), and by nobody else on this thread (invariant 2).
+        // SAFETY: this thread has the value (invariant 1), and no other use on this thread does
+        // (invariant 2).
         shared
             .value
             .with_mut(|value| change(unsafe { &mut *value }))
@@ -110,17 +117,18 @@ impl<T> Owner<T> {
 }
 
 impl<T> Others<T> {
-    /// Calls `change` with the value, after waiting while another thread has it. Cost: a heavy fence.
+    /// Calls `change` with the value. Waits while another thread has it. Costs a heavy fence.
     ///
     /// `change` should be short: other threads that want the value spin meanwhile.
     ///
     /// # Panics
-    /// When the calling thread is inside a use of this value already, through either end.
+    /// If the calling thread is inside a use of this value already, through either access.
     #[cold]
     pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         let shared = &*self.shared;
         let _wanted = shared.want();
-        // SAFETY: ours (invariant 1), and by nobody else on this thread (invariant 2).
+        // SAFETY: this thread has the value (invariant 1), and no other use on this thread does
+        // (invariant 2).
         shared
             .value
             .with_mut(|value| change(unsafe { &mut *value }))
@@ -139,16 +147,16 @@ impl<T> Shared<T> {
         // Relaxed: ordered by the fence.
         self.inside.store(mark, Relaxed);
         let inside = Inside(self);
-        // ORDERING(B1): we say so before we look.
+        // ORDERING(B1): `inside` is stored before `wanted` is loaded.
         light_fence();
-        // ORDERING(B3): Acquire, what another one did.
+        // ORDERING(B3): Acquire: the changes of another thread.
         if self.wanted.load(Acquire) != NONE {
             self.wait_inside(mark);
         }
         inside
     }
 
-    /// Lets another thread go first, then takes the value for the owner.
+    /// Lets another thread go first, and then takes the value for the owner.
     #[cold]
     fn wait_inside(&self, mark: usize) {
         // Relaxed: exact for this thread's own mark (invariant 2).
@@ -156,10 +164,10 @@ impl<T> Shared<T> {
             refuse_nested();
         }
         loop {
-            // ORDERING(B2): Release, what we did before; nothing this time.
+            // ORDERING(B2): Release: earlier changes; this use has made none yet.
             self.inside.store(NONE, Release);
             let mut backoff = Backoff::new();
-            // ORDERING(B3): Acquire, what the other one did.
+            // ORDERING(B3): Acquire: the changes of the other thread.
             while self.wanted.load(Acquire) != NONE {
                 backoff.pause();
             }
@@ -188,10 +196,10 @@ impl<T> Shared<T> {
         let wanted = Wanted(self);
         // Relaxed: ordered by the fence.
         self.wanted.store(mark, Relaxed);
-        // ORDERING(B1): we say so before we look.
+        // ORDERING(B1): `wanted` is stored before `inside` is loaded.
         heavy_fence();
         let mut backoff = Backoff::new();
-        // ORDERING(B2): Acquire, what the owner did.
+        // ORDERING(B2): Acquire: the changes of the owner.
         while self.inside.load(Acquire) != NONE {
             backoff.pause();
         }
@@ -204,25 +212,26 @@ fn refuse_nested() -> ! {
     panic!("this thread has the biased value already: its uses must not be nested");
 }
 
-/// The owner is inside until this is dropped.
+/// A guard: the owner is inside until this is dropped.
 struct Inside<'shared, T>(&'shared Shared<T>);
 
 impl<T> Drop for Inside<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // ORDERING(B2): Release, what we did.
+        // ORDERING(B2): Release: the changes of this use.
         self.0.inside.store(NONE, Release);
     }
 }
 
-/// Another thread has the lock `others`, and wants or has the value, until this is dropped.
+/// A guard: another thread holds the lock `others`, and wants or has the value, until this is
+/// dropped.
 struct Wanted<'shared, T>(&'shared Shared<T>);
 
 impl<T> Drop for Wanted<'_, T> {
     fn drop(&mut self) {
-        // ORDERING(B3): Release, what we did.
+        // ORDERING(B3): Release: the changes of this use.
         self.0.wanted.store(NONE, Release);
-        // SAFETY: made by the thread that locked it.
+        // SAFETY: the guard was created by the thread that took the lock.
         unsafe { self.0.others.unlock() };
     }
 }

@@ -1,17 +1,18 @@
 //! Failures that a process must not hide behind exit code 0.
 //!
-//! A thread that nothing waits for can fail after all that the program waits for has come. `main`
-//! returns then as if all were well. As long as a [`Blemish`] lives, a process that ends with exit
-//! code 0 says on standard error what has failed, and ends with exit code [`FAILURE_CODE`] instead,
-//! as a Rust program does whose main thread panics. Other exit codes stay as they are.
+//! A thread that nothing waits for may fail after everything that the program waits for has
+//! arrived. `main` then returns as if all were well. As long as a [`Blemish`] lives, a process that
+//! would end with exit code 0 prints on standard error what has failed, and ends with exit code
+//! [`FAILURE_CODE`] instead. This is the exit code of a Rust program after a panic in the main
+//! thread. Other exit codes stay unchanged.
 //!
-//! A panic that is still being printed when `main` returns is not known yet. Printing one takes
-//! longest, since backtraces are slow. So [`watch_panics`] counts the panics that are being
-//! printed, and the end of the process waits for those.
+//! A panic that is still being printed when `main` returns is not known yet. Printing is the
+//! longest part of a panic, because backtraces are slow. So [`watch_panics`] counts the panics that
+//! are being printed, and the end of the process waits for those.
 //!
-//! The hook is called by `exit` alone, before what was registered with `atexit` earlier. Processes
-//! that are killed, or call `_exit`, do not call it. Only glibc tells such a hook the exit code:
-//! elsewhere, and under Miri, blemishes have no effect.
+//! Only `exit` calls the hook, before functions that were registered with `atexit` earlier.
+//! Processes that are killed, or call `_exit`, do not call it. Only glibc passes the exit code to
+//! such a hook: elsewhere, and under Miri, blemishes have no effect.
 
 use std::panic;
 use std::sync::{Mutex, Once, PoisonError};
@@ -20,12 +21,12 @@ use std::time::{Duration, Instant};
 
 use crate::prim::fork_count;
 
-/// The exit code of a process with blemishes: that of a Rust program whose main thread panics.
+/// The exit code of a process with blemishes: that of a Rust program after a panic in `main`.
 pub const FAILURE_CODE: i32 = 101;
 
-/// How long the end of a process waits for a panic that is being printed.
+/// The maximum time that the end of a process waits for a panic that is being printed.
 const PRINTING: Duration = Duration::from_secs(5);
-/// How long it waits for what catches the panic then.
+/// The maximum time that it then waits for the code that catches the panic.
 const CATCHING: Duration = Duration::from_millis(20);
 
 static BLEMISHES: Mutex<Blemishes> = Mutex::new(Blemishes {
@@ -38,9 +39,9 @@ static BLEMISHES: Mutex<Blemishes> = Mutex::new(Blemishes {
 #[derive(Debug)]
 struct Blemishes {
     next: u64,
-    /// Panics that are being printed,
+    /// The number of panics that are being printed in the process with this `forks`.
     printing: u32,
-    /// in the process with this [`fork_count`]. A child process has none of their threads.
+    /// The [`fork_count`] of that process. The printing threads do not exist in its children.
     forks: u64,
     texts: Vec<(u64, String)>,
 }
@@ -54,7 +55,7 @@ impl Blemishes {
     }
 
     fn end_printing(&mut self) {
-        // The hook may have made a child process of its thread.
+        // The hook may have called fork(2), and this may be the child process.
         self.printing = self.printing.saturating_sub(1);
     }
 
@@ -63,16 +64,15 @@ impl Blemishes {
     }
 }
 
-/// A failure that nothing has taken notice of. The process cannot end with exit code 0 while it
-/// lives.
+/// A failure that no code has handled yet. The process cannot end with exit code 0 while it lives.
 #[derive(Debug)]
 pub struct Blemish(u64);
 
 impl Blemish {
-    /// A failure that is described by `text`.
+    /// Creates a failure that is described by `text`.
     #[must_use = "a blemish that is dropped has no effect"]
     pub fn new(text: String) -> Self {
-        look_at_exit();
+        check_at_exit();
         let mut blemishes = blemishes();
         let number = blemishes.next;
         blemishes.next += 1;
@@ -87,28 +87,28 @@ impl Drop for Blemish {
     }
 }
 
-// A lock of `std`, which no model sees: exits are outside of all models.
+// A lock of `std`, which models cannot see: no model contains an exit.
 fn blemishes() -> impl std::ops::DerefMut<Target = Blemishes> {
     BLEMISHES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has the end of the process look for blemishes.
-fn look_at_exit() {
+/// Makes the end of the process check for blemishes.
+fn check_at_exit() {
     static ONCE: Once = Once::new();
     ONCE.call_once(hook::register);
 }
 
-/// Counts panics from now on while they are printed. For programs in which threads that nothing
+/// Counts panics while they are printed, from now on. For programs in which threads that nothing
 /// waits for may panic.
 ///
-/// It puts a panic hook before that of the program, which it calls. A hook that the program sets
-/// later takes its place. Does nothing in a thread that panics.
+/// Installs a panic hook that calls the previous hook of the program. A hook that the program sets
+/// later replaces it. Does nothing in a thread that panics.
 pub fn watch_panics() {
     static ONCE: Once = Once::new();
     if thread::panicking() {
         return;
     }
-    look_at_exit();
+    check_at_exit();
     ONCE.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
@@ -119,11 +119,11 @@ pub fn watch_panics() {
     });
 }
 
-/// Waits for panics that are being printed, and for what catches them, as long as nothing is known
-/// to have failed.
+/// Waits for panics that are being printed, and for the code that catches them, as long as no
+/// failure is known.
 fn wait_for_panics() {
     let is_printed = || !blemishes().is_printing();
-    // A panic hook may end the process itself.
+    // A panic hook may itself end the process.
     if is_printed() || thread::panicking() {
         return;
     }
@@ -150,37 +150,37 @@ mod hook {
         ) -> libc::c_int;
     }
 
-    /// Has `exit` call the hook. Where there is no memory for that, the exit code stays as it is.
+    /// Makes `exit` call the hook. If there is no memory for that, the exit code stays unchanged.
     pub(super) fn register() {
         // SAFETY: `on_exit` keeps the function and the pointer. The function lives as long as the
         // program, and does not use the pointer.
-        unsafe { on_exit(look, std::ptr::null_mut()) };
+        unsafe { on_exit(check, std::ptr::null_mut()) };
     }
 
-    extern "C" fn look(code: libc::c_int, _argument: *mut libc::c_void) {
+    extern "C" fn check(code: libc::c_int, _argument: *mut libc::c_void) {
         if code != 0 {
             return;
         }
         wait_for_panics();
-        // A copy: nothing is held while this writes and ends the process.
+        // A copy, so that no lock is held while this writes and ends the process.
         let texts = blemishes().texts.clone();
         if texts.is_empty() {
             return;
         }
         for (_, text) in &texts {
-            // Where nothing can be written, the exit code is what is left to say.
+            // If writing fails, the exit code still reports the failure.
             let _ = writeln!(std::io::stderr(), "{text}");
         }
-        // SAFETY: a null pointer flushes all streams of C; this thread holds none of them.
+        // SAFETY: a null pointer flushes all streams of C; this thread holds none of their locks.
         unsafe { libc::fflush(std::ptr::null_mut()) };
-        // SAFETY: ends the process, and touches no memory of it.
+        // SAFETY: ends the process, and accesses no memory of the program.
         unsafe { libc::_exit(FAILURE_CODE) };
     }
 }
 
 #[cfg(not(all(target_env = "gnu", not(miri))))]
 mod hook {
-    /// Nothing tells a hook the exit code here.
+    /// Does nothing, because hooks do not receive the exit code on this platform.
     pub(super) fn register() {}
 }
 
@@ -199,14 +199,14 @@ mod tests {
         assert!(!blemishes.is_printing());
         blemishes.begin_printing();
         assert!(blemishes.is_printing());
-        // As a child process has it, in which the thread that prints is not there.
+        // The state in a child process, in which the printing thread does not exist.
         blemishes.forks += 1;
         assert!(!blemishes.is_printing());
         blemishes.begin_printing();
         assert!(blemishes.is_printing());
         blemishes.end_printing();
         assert!(!blemishes.is_printing());
-        // The end of a panic that began in the parent.
+        // The end of a panic that began in the parent process.
         blemishes.end_printing();
         assert!(!blemishes.is_printing());
     }

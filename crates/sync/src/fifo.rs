@@ -1,53 +1,73 @@
-//! The FIFO of requests of a location: who may read or write it, in the order in which they asked.
+//! The FIFO of a location: the order in which requests to read or write the location are granted.
 //!
-//! A request is put in, granted when its turn comes, and released. Readers in a row are granted together, a writer alone, nobody
-//! before those in front of him. One word decides all of it: how many requests have been put in, how many have been
-//! released, and where the last writer stands. A writer is granted when as many are released as stood before him; a reader, when the last
-//! writer before him is, and with him all that stood before that one. So a release grants whoever is next by one exchange of the
-//! word, and a thread that spins on it sees its grant as soon as the line arrives: a hand-over costs what the machine takes to pass a
-//! word from CPU to CPU. A release and the owner's next request are one exchange, too ([`Fifo::renew`]), and nobody comes between.
+//! A request is put in, granted when its turn comes, and released. Adjacent readers are granted
+//! together. A writer is granted alone. No request is granted before those in front of it.
 //!
-//! Who does not spin leaves a waker, under the number of releases that grants him. The release that reaches that number finds the wakers in
-//! one look, wakes them in the releasing thread, and looks nowhere while nobody sleeps.
+//! One word decides all of this. It counts the requests that were put in and the requests that were
+//! released, and it records the position of the last writer. Each request has a threshold, a number
+//! of releases from which on it is granted:
+//!
+//! - The threshold of a writer is the number of requests that were in front of it.
+//! - The threshold of a reader is the number of requests up to and including the last writer in
+//!   front of it. Everything in front of that writer has then been released too.
+//!
+//! A release therefore grants the next requests by one exchange of the word, and a thread that
+//! spins on the word sees its grant as soon as the cache line arrives. A hand-over takes as long as
+//! the machine needs to pass a word from CPU to CPU. [`Fifo::renew`] combines a release with the
+//! next request of the same owner in one exchange, and no other request comes between the two.
+//!
+//! A thread that does not spin leaves a waker, filed under the threshold of its request. The
+//! release that reaches this number finds all wakers with one lookup, and wakes them in the
+//! releasing thread. While no thread sleeps, a release looks up nothing.
 //!
 //! # States
 //! ```text
 //!             put_in                 release of those in front            release
 //!  (nothing) ────────► REQUESTED ──────────────────────────────► GRANTED ─────────► (nothing)
 //!                          │                                                            ▲
-//!                          └── cancel: left to whoever grants it, who releases it ──────┘
+//!                          └── cancel: the thread that grants it also releases it ──────┘
 //! ```
 //! # The word
-//! | bits  | name       | what it counts, modulo 2²⁰                                                      |
-//! |-------|------------|---------------------------------------------------------------------------------|
-//! | 0–19  | `tail`     | requests that were put in                                                       |
-//! | 20–39 | `barrier`  | requests up to the last writer, him included                                    |
-//! | 40–59 | `released` | requests that were released                                                     |
-//! | 60    | `SLEEPERS` | somebody has left a waker or a request behind; changed under the sleepers' lock |
-//! | 61    | `STOPPED`  | nobody is granted anything any more                                             |
+//! The three counters count modulo 2²⁰.
 //!
-//! While no writer is in (`barrier` = `released`), readers come and go by `tail` alone: nobody's number depends on theirs. So
-//! `released` moves on only past requests that somebody waits behind, and no grant that its owner has not seen yet is ever
-//! older than 2¹⁹ releases, however long he looks away and however often others read meanwhile.
+//! | bits  | name       | meaning                                                               |
+//! |-------|------------|-----------------------------------------------------------------------|
+//! | 0–19  | `tail`     | the number of requests that were put in                               |
+//! | 20–39 | `barrier`  | the number of requests up to and including the last writer            |
+//! | 40–59 | `released` | the number of requests that were released                             |
+//! | 60    | `SLEEPERS` | there is a waker or an abandoned request; changes only under the lock |
+//! | 61    | `STOPPED`  | no further request is granted                                         |
+//!
+//! While there is no writer (`barrier` = `released`), readers come and go by changing only `tail`,
+//! because no threshold depends on their number. So `released` advances only past requests that
+//! another request waits behind. A grant that its owner has not seen yet is therefore never older
+//! than 2¹⁹ releases, no matter how long the owner does not look and how often others read
+//! meanwhile.
 //!
 //! # Memory ordering
-//! | label | release side                         | acquire side         | what it publishes                    |
-//! |-------|--------------------------------------|----------------------|--------------------------------------|
-//! | F1    | `release`, `renew` exchange the word | `standing` loads it  | what those in front did to the data  |
+//! | label | release side | acquire side | what it publishes |
+//! | --- | --- | --- | --- |
+//! | F1 | `release`, `renew` exchange the word | `standing` loads it | the earlier owners' writes |
 //!
-//! All writes of the word are exchanges, so whoever loads it has acquired from every release before it. Nobody uses what he asked for
-//! before `standing` has said so, not even where `put_in` was granted at once.
+//! All writes of the word are exchanges, so a thread that loads the word synchronises with every
+//! release before it. A thread accesses the data only after `standing` has returned `Granted`, even
+//! if its request was granted at once by `put_in`.
 //! # No wake-up is lost
-//! Who goes to sleep finds, under the lock, that he is not granted, and has the bit `SLEEPERS` set, in one exchange or since it was set
-//! already. The release that grants him comes later in the order of the word, sees the bit, and takes the lock after him: it finds his
-//! waker. The bit goes only under the lock, and only when nobody is left.
+//! A thread that goes to sleep finds, under the lock, that its request is not granted. In the same
+//! exchange it sets the bit `SLEEPERS`, unless that bit is set already. The release that grants the
+//! request comes later in the order of the word. It sees the bit and takes the lock after the
+//! sleeper, so it finds the waker. The bit is cleared only under the lock, and only when no waker
+//! and no abandoned request is left.
 //! # Invariants
-//! 1. `released` ≤ `barrier` ≤ `tail`, and there are fewer than 2¹⁹ requests between the first and the last.
-//! 2. Who is granted was put in, and is not released: of several, all are readers.
-//! 3. With a writer in, each release raises `released` by one, so each number is reached by exactly one release.
+//! 1. `released` ≤ `barrier` ≤ `tail`, and `tail` − `released` < 2¹⁹.
+//! 2. A granted request was put in and is not released. If several requests are granted, all of
+//!    them are readers.
+//! 3. While there is a writer, each release increments `released` by one, so each number is reached
+//!    by exactly one release.
 //! # Source
-//! Ordered read-write locks: Clauss, Gustedt: Iterative computations with ordered read-write locks. JPDC 70(5), 2010. One counter
-//! of releases that decides for readers and writers alike is ours; its ancestor is the ticket lock (Reed, Kanodia, CACM 22(2), 1979).
+//! Ordered read-write locks: Clauss, Gustedt: Iterative computations with ordered read-write locks.
+//! JPDC 70(5), 2010. The single counter of releases for readers and writers is our own; it derives
+//! from the ticket lock (Reed, Kanodia, CACM 22(2), 1979).
 
 mod word;
 
@@ -60,7 +80,7 @@ use crate::prim::{Acquire, AtomicU64, Mutex, Relaxed, Release};
 
 pub use self::word::REQUEST_COUNT_MAX;
 
-/// What a request asks for.
+/// The kind of access that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// To read, together with other readers.
@@ -69,30 +89,32 @@ pub enum Access {
     Write,
 }
 
-/// A place in a [`Fifo`]: to be given back to the same one, by [`release`](Fifo::release), [`renew`](Fifo::renew) or [`cancel`](Fifo::cancel).
+/// A request in a [`Fifo`]. Give it back to the same FIFO by [`release`](Fifo::release),
+/// [`renew`](Fifo::renew) or [`cancel`](Fifo::cancel).
 ///
-/// Given back to another one, it makes that grant requests too early, and its own never: whoever guards data with a FIFO
-/// keeps its requests to itself, as [`Handle`](crate::ordered::Handle) does.
+/// A request that is given back to another FIFO makes that FIFO grant requests too early, and its
+/// own FIFO never grant the later ones. Code that guards data with a FIFO therefore keeps its
+/// requests to itself, as [`Handle`](crate::ordered::Handle) does.
 #[derive(Debug, PartialEq, Eq)]
-#[must_use = "whoever stands behind a request that is never released waits for ever"]
+#[must_use = "if a request is never released, the requests behind it wait for ever"]
 pub struct Request {
-    /// Releases, modulo 2²⁰, from which on it is granted.
+    /// The number of releases, modulo 2²⁰, from which on the request is granted.
     threshold: u32,
     access: Access,
 }
 
-/// How a request stands.
+/// The state of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Others are in front.
+    /// Other requests are in front of it.
     Waiting,
     /// The data may be used.
     Granted,
-    /// The FIFO was stopped: it will never be granted.
+    /// The FIFO was stopped, and the request will never be granted.
     Stopped,
 }
 
-/// Requests for one thing, in their order.
+/// The requests for one location, in order.
 ///
 /// # Examples
 /// ```
@@ -110,50 +132,51 @@ pub enum Standing {
 #[derive(Default)]
 pub struct Fifo {
     word: AtomicU64,
-    /// Those that sleep, and requests left behind, by the number of releases that grants them.
+    /// Sleeping threads and abandoned requests, by the number of releases that grants them.
     sleepers: Mutex<BTreeMap<u32, Sleepers>>,
 }
 
-/// What a release finds that grants somebody who does not look.
+/// The sleeping threads and abandoned requests that one release grants.
 #[derive(Debug, Default)]
 struct Sleepers {
     wakers: Vec<Waker>,
-    /// Requests that nobody wants any more: whoever grants them releases them.
+    /// The number of cancelled requests. The thread that grants them also releases them.
     abandoned: u32,
 }
 
 impl Fifo {
-    /// A FIFO without requests.
+    /// Creates a FIFO without requests.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Puts a request in behind all others. Cost: an exchange of the word.
+    /// Puts a request in behind all others. Costs an exchange of the word.
     ///
     /// # Panics
-    /// When [`REQUEST_COUNT_MAX`] requests are in.
+    /// If there are [`REQUEST_COUNT_MAX`] requests already.
     #[inline]
     pub fn put_in(&self, access: Access) -> Request {
-        // Asking publishes nothing.
+        // A request publishes no data, so no caller relies on the Release here.
         let (_, threshold) = self.exchange(|word| word.with_request(access));
         Request { threshold, access }
     }
 
-    /// Tells how a request stands. Cost: a load.
+    /// Returns the state of a request. Costs a load.
     #[inline]
     pub fn standing(&self, request: &Request) -> Standing {
-        // ORDERING(F1): Acquire, what those in front did to the data.
+        // ORDERING(F1): Acquire: what the requests in front did to the data.
         Word::from(self.word.load(Acquire)).standing(request.threshold)
     }
 
-    /// Gives a granted request back, and grants whoever is next. Cost: an exchange of the word, and wake-ups where somebody sleeps.
+    /// Releases a granted request, which grants the next ones. Costs an exchange of the word, and
+    /// wake-ups if threads sleep.
     ///
     /// # Panics
-    /// When the request was not granted yet: that is what [`cancel`](Self::cancel) is for.
+    /// If the request is not granted yet; use [`cancel`](Self::cancel) for such a request.
     #[inline]
     pub fn release(&self, request: Request) {
-        // ORDERING(F1): Release, what its owner did to the data.
+        // ORDERING(F1): Release: what the owner did to the data.
         let (word, ()) = self.exchange(|word| {
             word.assert_granted(request.threshold);
             (word.with_release(), ())
@@ -163,13 +186,15 @@ impl Fifo {
         }
     }
 
-    /// Puts in the next request of the owner of a granted one, and gives that one back, in one step.
+    /// Puts in the next request of the owner of a granted request and releases the granted one, in
+    /// one step.
     ///
-    /// So the owner keeps his place in the order of those that come again and again. A reader stays where he is while no writer waits.
-    /// Cost: as [`release`](Self::release); for such a reader, a load.
+    /// The owner thus keeps its position in a repeating order. A reader stays where it is while
+    /// there is no writer. Costs as much as [`release`](Self::release); for such a reader, one
+    /// load.
     ///
     /// # Panics
-    /// As [`put_in`](Self::put_in) and [`release`](Self::release).
+    /// Like [`put_in`](Self::put_in) and [`release`](Self::release).
     #[inline]
     pub fn renew(&self, request: &mut Request) {
         if let Some(released) = self.renew_silently(request) {
@@ -177,15 +202,15 @@ impl Fifo {
         }
     }
 
-    /// As [`renew`](Self::renew), and leaves it to the caller to [wake](Self::wake) those who sleep: they are granted by
-    /// the number of releases that it returns.
+    /// Like [`renew`](Self::renew), but leaves it to the caller to [wake](Self::wake) the sleeping
+    /// threads. Returns the number of releases to pass to `wake`, if threads may sleep.
     #[inline]
     pub(crate) fn renew_silently(&self, request: &mut Request) -> Option<u32> {
-        // Relaxed: nothing changes hands.
+        // Relaxed: the owner keeps its access, so nothing is published.
         if request.access == Access::Read && Word::from(self.word.load(Relaxed)).has_no_writer() {
             return None;
         }
-        // ORDERING(F1): Release, what its owner did to the data.
+        // ORDERING(F1): Release: what the owner did to the data.
         let (word, threshold) = self.exchange(|word| {
             word.assert_granted(request.threshold);
             let (word, threshold) = word.with_request(request.access);
@@ -195,16 +220,18 @@ impl Fifo {
         word.has_sleepers().then(|| word.released())
     }
 
-    /// Gives a request back whether it was granted or not. Who stands behind keeps waiting for those in front; in a FIFO that was stopped,
-    /// for ever.
+    /// Gives a request back, whether it was granted or not. The requests behind it keep waiting for
+    /// those in front of it; in a FIFO that was stopped, they wait for ever.
     pub fn cancel(&self, request: Request) {
         if self.is_stopped() {
             return;
         }
         let mut sleepers = self.sleepers();
         match self.mark_sleepers(request.threshold) {
+            // The release that grants the request finds it here and releases it too.
             Standing::Waiting => sleepers.entry(request.threshold).or_default().abandoned += 1,
             Standing::Granted => {
+                // `release` may take the lock itself.
                 drop(sleepers);
                 self.release(request);
             }
@@ -212,7 +239,8 @@ impl Fifo {
         }
     }
 
-    /// Leaves a waker for the moment when the request does not wait any more; false when it does not even now. A waker of the same task is kept once.
+    /// Leaves a waker that is woken when the request no longer waits. Returns false, without
+    /// keeping the waker, if the request does not wait now. The FIFO keeps only one waker per task.
     pub fn leave(&self, request: &Request, waker: &Waker) -> bool {
         let mut sleepers = self.sleepers();
         if self.mark_sleepers(request.threshold) != Standing::Waiting {
@@ -225,9 +253,10 @@ impl Fifo {
         true
     }
 
-    /// Stops granting for ever, and wakes all that wait. Requests that were granted stay so until they are given back.
+    /// Stops granting requests permanently, and wakes all waiting threads. Granted requests stay
+    /// granted until they are released.
     pub fn stop(&self) {
-        // Relaxed: it publishes nothing; who sees it looks for the reason elsewhere.
+        // Relaxed: the bit publishes nothing; a thread that sees it finds the reason elsewhere.
         self.word.fetch_or(Word::STOPPED, Relaxed);
         let mut sleepers = self.sleepers();
         let all = std::mem::take(&mut *sleepers);
@@ -238,20 +267,21 @@ impl Fifo {
         }
     }
 
-    /// True when [`stop`](Self::stop) was called.
+    /// Returns true if [`stop`](Self::stop) was called.
     #[inline]
     pub fn is_stopped(&self) -> bool {
-        // Relaxed: as there.
+        // Relaxed: as in `stop`.
         Word::from(self.word.load(Relaxed)).is_stopped()
     }
 
-    /// How many requests are in, granted or not.
+    /// The number of requests in the FIFO, granted or not.
     pub fn request_count(&self) -> usize {
-        // Relaxed: a look that decides nothing.
+        // Relaxed: a hint.
         Word::from(self.word.load(Relaxed)).request_count()
     }
 
-    /// Wakes those who are granted by the release that made the count `released`, and releases what was left behind.
+    /// Wakes the threads that were granted by the release that changed the count to `released`, and
+    /// releases the abandoned requests that it granted.
     #[cold]
     pub(crate) fn wake(&self, mut released: u32) {
         loop {
@@ -260,24 +290,27 @@ impl Fifo {
                 return;
             };
             if sleepers.is_empty() {
-                // Relaxed: whoever sets it again does so under the lock.
+                // Relaxed: a thread sets the bit again only under the lock.
                 self.word.fetch_and(!Word::SLEEPERS, Relaxed);
             }
+            // Wakers run arbitrary code, so the lock is released first.
             drop(sleepers);
             granted.wakers.into_iter().for_each(Waker::wake);
-            let mut is_last_heard = false;
+            let mut has_sleepers = false;
             for _ in 0..granted.abandoned {
                 let (word, ()) = self.exchange(|word| (word.with_release(), ()));
-                // Only the last of them can grant anybody: all stand in the way of whoever comes behind them.
-                (released, is_last_heard) = (word.released(), word.has_sleepers());
+                // Only the last of these releases can grant other requests, because each abandoned
+                // request blocks all requests behind it.
+                (released, has_sleepers) = (word.released(), word.has_sleepers());
             }
-            if !is_last_heard {
+            if !has_sleepers {
                 return;
             }
         }
     }
 
-    /// Under the lock: sets the bit that somebody sleeps, if a request of that threshold waits, and tells how it stands.
+    /// Returns the state of a request with this threshold. If the request waits, sets the bit
+    /// `SLEEPERS`. The caller holds the lock.
     fn mark_sleepers(&self, threshold: u32) -> Standing {
         let (_, standing) = self.exchange(|word| match word.standing(threshold) {
             Standing::Waiting => (word.with_sleepers(), Standing::Waiting),
@@ -292,14 +325,15 @@ impl Fifo {
             .expect("nothing panics under this lock")
     }
 
-    /// Replaces the word by what `change` makes of it; returns the new word, and what else it made.
+    /// Replaces the word by the result of `change`. Returns the new word and the second result of
+    /// `change`.
     #[inline]
     fn exchange<R>(&self, change: impl Fn(Word) -> (Word, R)) -> (Word, R) {
-        // Relaxed: the exchange decides.
+        // Relaxed: the exchange below checks this guess.
         let mut found = self.word.load(Relaxed);
         loop {
             let (word, result) = change(Word::from(found));
-            // ORDERING(F1): Release, for those callers that say so.
+            // ORDERING(F1): Release, for the callers that rely on it.
             match self
                 .word
                 .compare_exchange_weak(found, word.into(), Release, Relaxed)

@@ -1,39 +1,48 @@
-//! The gates of a fork stack: how hungry workers make a busy one look up, at no cost to it until they do.
+//! The gates of a fork stack: two words with which idle workers ask a busy worker for work.
 //!
-//! The owner compares addresses it has at hand with two words that others seldom write: a push below `push`, and a pop at
-//! or above `pop`, pass. Closing both makes the next push or pop fail its compare and go the slow way, where the owner
-//! opens the gates again and answers. Askers that go to sleep leave a bit, to be told of the answer.
+//! The owner of the stack compares addresses that it has at hand with the two words. A push to a
+//! slot below `push` passes, and so does a pop of a slot at or above `pop`. Other threads write the
+//! two words only to close them, so the owner pays almost nothing until it is asked.
+//!
+//! An idle worker (an asker) closes both gates. The owner's next push or pop then fails its compare
+//! and takes the slow path, in which the owner opens the gates again and answers. An asker that
+//! goes to sleep leaves its bit, so that the owner notifies it of the answer.
 //!
 //! # Memory ordering
-//! | label | release side                                  | acquire side                                    | what it publishes  |
-//! |-------|-----------------------------------------------|-------------------------------------------------|--------------------|
-//! | G1    | `close_and_wait` fences between its bit and closing | `open` fences after the closed gate was seen, before it takes the bits | who wants to be told |
-//! | G2    | `follow` fences between opening and looking for who asks | `close_and_wait` fences between its bit and closing; a sleeper's fence in `IdleSet::sleep` does the same | one of the two closes last |
+//! - **G1** makes the bits of sleeping askers visible to the owner. Release side: `close_and_wait`
+//!   executes a fence between setting its bit and closing the gates. Acquire side: `open_and_take`
+//!   executes a fence after the owner saw a closed gate, before it takes the bits.
+//! - **G2** guarantees that one of the two sides closes the gates last. One side:
+//!   `open_unless_asked` executes a fence between opening the gates and checking for askers. Other
+//!   side: `close_and_wait` executes a fence between setting its bit and closing the gates; the
+//!   fence of a sleeper in `IdleSet::sleep` has the same effect.
 //!
-//! The owner's compares are Relaxed: a closed gate that is seen late costs the asker time, never work.
+//! The owner's compares are Relaxed. If the owner sees a closed gate late, the asker loses time,
+//! but no work is lost.
 //! # Misuse
-//! The gates are three words, and their functions touch no other memory. Where another thread calls a function that
-//! is for the owner alone, askers may hear late of an answer or not at all.
+//! The gates are three words, and their functions access no other memory. If another thread calls a
+//! function that only the owner may call, askers may be notified late, or not at all.
 //! # Invariants
-//! 1. A bit that is set is taken by the owner, or the gates are closed: who opens takes the bits after that, or looks for
-//!    them and closes again, and an asker closes after it has set its bit.
+//! 1. If a bit is set, either the owner takes it later or the gates are closed. An owner that opens
+//!    the gates takes the bits afterwards, or checks for askers and closes the gates again. An
+//!    asker closes the gates after it has set its bit.
 
 use std::ptr;
 
 use crate::prim::{Acquire, AtomicPtr, AtomicU64, Relaxed, SeqCst, fence};
 
-/// The part of a fork stack that other workers write. `T` is what a slot holds.
+/// The part of a fork stack that other workers write. `T` is the type of a slot.
 #[derive(Debug)]
 pub struct Gates<T> {
     push: AtomicPtr<T>,
     pop: AtomicPtr<T>,
-    /// Sleeping askers: bit `worker_index mod 64`.
+    /// The sleeping askers: bit `worker_index mod 64` is set for each.
     askers: AtomicU64,
 }
 
 impl<T> Gates<T> {
     crate::const_fn! {
-        /// Gates that are closed.
+        /// Creates gates that are closed.
         pub const fn new() -> Self {
             Self {
                 push: AtomicPtr::new(ptr::null_mut()),
@@ -43,44 +52,47 @@ impl<T> Gates<T> {
         }
     }
 
-    /// True when a push to `slot` needs no second look. For the owner alone.
+    /// Returns true if a push to `slot` may proceed without the slow path. Only for the owner.
     #[inline]
     pub fn lets_push(&self, slot: *mut T) -> bool {
         // Relaxed: see the header.
         slot < self.push.load(Relaxed)
     }
 
-    /// True when a pop of `slot` needs no second look. For the owner alone.
+    /// Returns true if a pop of `slot` may proceed without the slow path. Only for the owner.
     #[inline]
     pub fn lets_pop(&self, slot: *mut T) -> bool {
         // Relaxed: see the header.
         slot >= self.pop.load(Relaxed)
     }
 
-    /// True when somebody closed the gates. One load of a line that is seldom written.
+    /// Returns true if the gates are closed. Costs one load of a rarely written cache line.
     #[inline]
     pub fn are_closed(&self) -> bool {
         // Relaxed: see the header.
         self.push.load(Relaxed).is_null()
     }
 
-    /// Closes the gates. Costs two stores, which nobody waits for; who asks again and again looks first.
+    /// Closes the gates. Costs two stores that the caller does not wait for.
+    ///
+    /// A thread that asks repeatedly should check [`are_closed`](Self::are_closed) first.
     #[inline]
     pub fn close(&self) {
-        // Relaxed: the gates carry nothing but themselves.
+        // Relaxed: the gates publish no other memory.
         self.push.store(ptr::null_mut(), Relaxed);
         // Relaxed: as above.
         self.pop
             .store(ptr::without_provenance_mut(usize::MAX), Relaxed);
     }
 
-    /// Closes the gates for an asker that will sleep, and is to be told when there is an answer.
+    /// Closes the gates for an asker that is about to sleep, and registers it for a notification.
     ///
-    /// Gates that are closed already are closed again: their owner may be opening them just now.
+    /// Closes the gates even if they are closed already, because the owner may be opening them at
+    /// the same moment.
     pub fn close_and_wait(&self, asker: usize) {
-        // Relaxed: published by the stores that follow.
+        // Relaxed: the fence below orders the bit before the gates.
         self.askers.fetch_or(1 << (asker % 64), Relaxed);
-        // ORDERING(G1, G2): the bit is out before the gates are closed.
+        // ORDERING(G1, G2): the bit is visible before the gates are closed.
         fence(SeqCst);
         self.close();
     }
@@ -88,18 +100,20 @@ impl<T> Gates<T> {
     /// Opens the gates for pushes below `end` and pops from `base`.
     ///
     /// # Safety
-    /// The caller is the owner: it pushes and pops by these gates, below `end` there is room, and forks below `base` are published.
+    /// The caller is the owner, which pushes and pops by these gates. The slots below `end` are
+    /// allocated, and the forks below `base` are published.
     pub unsafe fn open(&self, end: *mut T, base: *mut T) {
-        // Relaxed: an ask that is overwritten here is answered by the caller, or left its bit.
+        // Relaxed: the caller answers a request that this overwrites, or the asker left its bit.
         self.push.store(end, Relaxed);
         // Relaxed: as above.
         self.pop.store(base, Relaxed);
     }
 
-    /// Lets the open gates follow the base, and leaves closed ones closed.
+    /// Updates open gates after the base has changed, and leaves closed gates closed.
     ///
-    /// An ask that comes just then may be overwritten: so the owner looks again for who asks, among those that left a bit
-    /// and by `anyone_sleeps` among the others, and closes the gates for them.
+    /// The update may overwrite a request that arrives at the same moment. The owner therefore
+    /// checks for askers again: for their bits, and by `anyone_sleeps` for sleepers without a bit.
+    /// If there are any, it closes the gates for them.
     ///
     /// # Safety
     /// As [`open`](Self::open).
@@ -110,7 +124,8 @@ impl<T> Gates<T> {
         }
     }
 
-    /// Opens the gates, and closes them again if somebody asks: an ask may just have been overwritten.
+    /// Opens the gates. Closes them again if there are askers, since opening may have overwritten a
+    /// request.
     ///
     /// # Safety
     /// As [`open`](Self::open).
@@ -122,7 +137,7 @@ impl<T> Gates<T> {
     ) {
         // SAFETY: as the caller promises.
         unsafe { self.open(end, base) };
-        // ORDERING(G2): opened before the look for who asks.
+        // ORDERING(G2): the gates are open before the check for askers.
         fence(SeqCst);
         // Relaxed: ordered by the fence.
         if self.askers.load(Relaxed) != 0 || anyone_sleeps() {
@@ -130,33 +145,34 @@ impl<T> Gates<T> {
         }
     }
 
-    /// Opens the gates and takes the bits of the sleeping askers, which are to be told.
+    /// Opens the gates, and takes and returns the bits of the sleeping askers. The caller notifies
+    /// these workers.
     ///
     /// # Safety
     /// As [`open`](Self::open).
     pub unsafe fn open_and_take(&self, end: *mut T, base: *mut T) -> u64 {
         // SAFETY: as the caller promises.
         unsafe { self.open(end, base) };
-        // ORDERING(G1): Acquire, whoever closed the gate that brought us here has its bit set.
+        // ORDERING(G1): Acquire: the bit of the asker that closed the gate is visible now.
         fence(Acquire);
         self.take_askers()
     }
 
-    /// True when somebody who asked sleeps, and is to be told. For the owner alone.
+    /// Returns true if an asker sleeps and waits for a notification. Only for the owner.
     #[inline]
     pub fn has_askers(&self) -> bool {
-        // Relaxed: ordered by a fence of the caller's.
+        // Relaxed: the caller has executed a fence.
         self.askers.load(Relaxed) != 0
     }
 
-    /// Takes the bits of the sleeping askers. For the owner alone.
+    /// Takes and returns the bits of the sleeping askers. Only for the owner.
     #[inline]
     pub fn take_askers(&self) -> u64 {
-        // Relaxed: a look that spares an exchange.
+        // Relaxed: this check only avoids an exchange.
         if self.askers.load(Relaxed) == 0 {
             return 0;
         }
-        // Relaxed: a bit carries nothing but itself.
+        // Relaxed: a bit publishes no other memory.
         self.askers.swap(0, Relaxed)
     }
 }

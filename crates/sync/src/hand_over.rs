@@ -1,18 +1,28 @@
-//! Copying bytes to where another core reads them next.
+//! Copies for bytes that another core reads next.
 //!
-//! A plain copy brings each line that it writes into the writer's cache, where it takes it away from the core that read there before; and that core fetches it
-//! back when it reads again. A *streaming* copy writes whole lines past the caches, and who reads them has them from memory, or from a cache that all share.
-//! Which of the two is sooner depends on the processor, on how far the two cores are apart at the moment, and on the length. On a Zen 4, a round trip of
-//! 3,456 bytes that are copied once each way takes 0.6 µs plainly and 1.3 µs by streaming between cores that share a cache, 3.9 and 1.8 µs between others; with
-//! 64 KB it takes 15 and 8 µs, and 67 and 10 µs.
+//! A plain copy brings each line that it writes into the writer's cache and takes the line away
+//! from the core that read it before. That core fetches the line back when it reads again. A
+//! *streaming* copy writes whole lines past the caches, and the reader gets them from memory, or
+//! from a cache that all cores share.
 //!
-//! So a [`Copier`] finds out: of the copies of each length, in powers of two, it times one of sixteen, now and then makes four the other way, and streams where that takes it so
-//! much less time that what the reader loses by it, which is not seen from here, is little beside it (`PAYS_BELOW`).
-//! Where nobody is about to read ([`Reader::Later`]) long copies are streamed in any case: they push nothing out of the caches.
+//! Which copy is faster depends on the processor, on the current distance of the two cores, and on
+//! the length. Round trips on a Zen 4, with one copy each way:
+//!
+//! | bytes | cores share a cache: plain | streaming | cores share none: plain | streaming |
+//! | --- | --- | --- | --- | --- |
+//! | 3,456 | 0.6 µs | 1.3 µs | 3.9 µs | 1.8 µs |
+//! | 64 KB | 15 µs | 8 µs | 67 µs | 10 µs |
+//!
+//! A [`Copier`] therefore measures. For each length class (a power of two), it times one of sixteen
+//! copies, and occasionally makes four copies the other way. It streams if streaming saves the
+//! writer so much time that the reader's loss, which cannot be seen from here, is small in
+//! comparison (`PAYS_BELOW`). If no core reads soon ([`Reader::Later`]), long copies are always
+//! streamed, so that they push nothing out of the caches.
 //!
 //! # Source
-//! AMD64 Architecture Programmer's Manual, volume 2, section 7.4 (write combining), and volume 1, section 5.6 (streaming stores). That who sends says whether
-//! the receiver's cache is the place: Parker, Efficient user-level event notification, section 3.4.1 and figure 4.
+//! AMD64 Architecture Programmer's Manual, volume 2, section 7.4 (write combining), and volume 1,
+//! section 5.6 (streaming stores). The idea that the sender decides whether the data belong in the
+//! receiver's cache: Parker, Efficient user-level event notification, section 3.4.1 and figure 4.
 
 mod pace;
 mod shared;
@@ -24,41 +34,49 @@ use std::ptr;
 use self::pace::Pace;
 pub use self::shared::copy_shared;
 
-/// So many bytes are worth an instruction that waits: copies of fewer are not streamed, nor are they asked for at once.
+/// The minimum length for streaming and prefetching, in bytes. For less, an instruction that waits
+/// costs more than it saves.
 const LONG_FROM: usize = 1024;
-/// So many bytes are asked for at once when a message has come; what lies behind them the processor sees coming.
+/// The maximum number of bytes to prefetch at once when a message has arrived. The hardware
+/// prefetcher handles the bytes behind them.
 #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
 const FETCHED_MAX: usize = 4096;
-/// Powers of two from there on that are told apart; longer copies are as the last.
+/// The number of length classes, one per power of two from `LONG_FROM` on. Longer copies belong to
+/// the last class.
 const CLASSES: usize = 8;
-/// Whether there is a streaming copy.
+/// True if there is a streaming copy on this platform.
 const CAN_STREAM: bool = cfg!(all(target_arch = "x86_64", not(any(loom, shuttle, miri))));
 
-/// When the bytes are read.
+/// Tells where and when the copied bytes are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reader {
-    /// Soon, and by the thread that copies, or one that shares its caches.
+    /// Soon, by the copying thread, or by one that shares its caches.
     Here,
-    /// As soon as they are there, by another core.
+    /// As soon as the bytes are there, by another core.
     #[default]
     Soon,
-    /// Not soon: no cache need have them.
+    /// Not soon, so the bytes need not be in any cache.
     Later,
 }
 
-/// How many eighths of the time of a plain copy a streamed one takes the writer at most where it is worth it, by power of two: since the reader has to fetch from afar what was
-/// streamed, it has to be far fewer while all the bytes are in caches that the two cores have for themselves.
+/// Limits for streaming, per length class. Streaming is worth it if it takes the writer fewer than
+/// this number of eighths of the time of a plain copy.
 ///
-/// | bytes | writer's ticks, cores near each other | round trip | cores far from each other | round trip |
-/// |---|---|---|---|---|
-/// | 3,456 | 165 plain, 300 streamed | 0.62, 1.3 µs | 1,040–2,560, 330–620 | 3.9, 1.8 µs |
-/// | 16 KB | 3,400, 1,900–4,300 | 3.2, 5.9 µs | 16,000, 6,000 | 16, 6.0 µs |
-/// | 32 KB | 8,700, 5,900 | 7.5, 5.7 µs | 40,000, 7,500 | 33, 7.3 µs |
+/// The reader has to fetch streamed bytes from far away. Therefore the limit is lower while all the
+/// bytes fit into caches that the two cores do not share with others. Measurements for two cores of
+/// a Zen 4:
 ///
-/// (Zen 4, two cores.)
+/// | bytes | cores | writer's ticks: plain | streamed | round trip: plain | streamed |
+/// | --- | --- | --- | --- | --- | --- |
+/// | 3,456 | near | 165 | 300 | 0.62 µs | 1.3 µs |
+/// | 3,456 | far | 1,040–2,560 | 330–620 | 3.9 µs | 1.8 µs |
+/// | 16 KB | near | 3,400 | 1,900–4,300 | 3.2 µs | 5.9 µs |
+/// | 16 KB | far | 16,000 | 6,000 | 16 µs | 6.0 µs |
+/// | 32 KB | near | 8,700 | 5,900 | 7.5 µs | 5.7 µs |
+/// | 32 KB | far | 40,000 | 7,500 | 33 µs | 7.3 µs |
 const PAYS_BELOW: [u64; CLASSES] = [5, 5, 5, 4, 4, 7, 7, 7];
 
-/// Copies bytes for one reader, and learns which way is the sooner one.
+/// Copies bytes for one reader, and learns which kind of copy is faster.
 #[derive(Clone, Debug)]
 pub struct Copier {
     paces: [Pace; CLASSES],
@@ -72,7 +90,7 @@ impl Default for Copier {
     }
 }
 
-/// How some bytes are to be copied.
+/// The kind of copy chosen for some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copying {
     is_streamed: bool,
@@ -85,14 +103,15 @@ impl Copying {
         is_timed: false,
     };
 
-    /// Past the caches: it is better not done to lines that the reader has just had.
+    /// Returns true if the copy bypasses the caches. Avoid such a copy for lines that the reader
+    /// has just had in its cache.
     pub const fn is_streamed(self) -> bool {
         self.is_streamed
     }
 }
 
 impl Copier {
-    /// How the next `len` bytes are to be copied. Cost: a few instructions.
+    /// Chooses how to copy the next `len` bytes. Costs a few instructions.
     #[inline]
     pub fn choose(&mut self, len: usize, reader: Reader) -> Copying {
         if !CAN_STREAM || len < LONG_FROM {
@@ -108,27 +127,30 @@ impl Copier {
         }
     }
 
-    /// Copies `bytes` to `to`, as was [chosen](Self::choose) for so many, for whoever is told of them by a store Release that follows.
+    /// Copies `bytes` to `to`, as [chosen](Self::choose) for their number. The caller publishes
+    /// them to the reader by a later Release store.
     ///
-    /// Cost: a copy; no call of the system, no allocation.
+    /// Costs a copy, without a system call or an allocation.
     ///
     /// # Safety
-    /// So many bytes from `to` on can be written, nobody else touches them, and `bytes` are elsewhere.
+    /// `bytes.len()` bytes from `to` on are writable, are not accessed by other threads, and do not
+    /// overlap `bytes`.
     #[inline]
     pub unsafe fn copy(&mut self, copying: Copying, bytes: &[u8], to: *mut u8) {
         let plainly = |from: *const u8, to: *mut u8, len| {
-            // SAFETY: as the caller says.
+            // SAFETY: by the contract of this function.
             unsafe { ptr::copy_nonoverlapping(from, to, len) }
         };
-        // SAFETY: as the caller says; `bytes` can be read.
+        // SAFETY: by the contract of this function; `bytes` are readable.
         unsafe { self.copy_by(copying, bytes.as_ptr(), to, bytes.len(), plainly) }
     }
 
-    /// Copies `len` bytes from `from` to `to` as [`copy`](Self::copy) does, through memory that other threads and
-    /// processes may read and write meanwhile, as [`copy_shared`] explains.
+    /// Copies `len` bytes from `from` to `to` like [`copy`](Self::copy), through memory that other
+    /// threads and processes may read and write meanwhile. See [`copy_shared`].
     ///
     /// # Safety
-    /// `len` bytes from `from` on can be read, and as many from `to` on can be written. No reference to either is in use.
+    /// `len` bytes from `from` on are readable, and `len` bytes from `to` on are writable. No
+    /// reference to either is in use.
     #[inline]
     pub unsafe fn copy_shared(
         &mut self,
@@ -138,17 +160,18 @@ impl Copier {
         len: usize,
     ) {
         let plainly = |from: *const u8, to: *mut u8, len| {
-            // SAFETY: as the caller says.
+            // SAFETY: by the contract of this function.
             unsafe { copy_shared(from, to, len) }
         };
-        // SAFETY: as the caller says.
+        // SAFETY: by the contract of this function.
         unsafe { self.copy_by(copying, from, to, len, plainly) }
     }
 
-    /// Copies in the chosen way and times it where that was chosen; `plainly` makes a plain copy.
+    /// Copies in the chosen way, and times the copy if that was chosen. `plainly` makes a plain
+    /// copy.
     ///
     /// # Safety
-    /// As for [`copy_shared`](Self::copy_shared), and as `plainly` needs it.
+    /// The contract of [`copy_shared`](Self::copy_shared), and that of `plainly`.
     #[inline]
     unsafe fn copy_by(
         &mut self,
@@ -161,7 +184,7 @@ impl Copier {
         let start = if copying.is_timed { ticks() } else { 0 };
         #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
         if copying.is_streamed {
-            // SAFETY: as the caller says.
+            // SAFETY: by the contract of this function.
             unsafe { streaming::copy(from, to, len, plainly) };
         } else {
             plainly(from, to, len);
@@ -175,13 +198,20 @@ impl Copier {
     }
 }
 
-/// Asks for the first 4 KB of `bytes`, which another core has just written, all lines at once. Reads none of them.
+/// Prefetches the first 4 KB of `bytes`, which another core has just written, all lines at once.
+/// Reads none of them.
 ///
-/// Who copies them on finds each line missing as it comes, and no further than its stores are: they wait for lines, too, and then the loads for them. So nothing
-/// that follows begins before all lines are asked for: stores that do compete with them. On a Zen 4 a round trip of 3,456 bytes, each time from where they came to
-/// where the other reads them, takes 0.60 µs so, 0.75 where what follows begins at once, and 0.78 without.
+/// A copy of the bytes would otherwise miss each line in turn, and run ahead only as far as its
+/// stores allow: the stores wait for lines too, and then the loads wait for the stores. This
+/// function returns only after all lines have been requested, because the stores of the code that
+/// follows would compete with the requests.
 ///
-/// Cost: an instruction for each line, and some nanoseconds; none of the lines that are here already is fetched again. Fewer than 1 KB are left as they are.
+/// On a Zen 4, a round trip of 3,456 bytes in which each side copies the bytes to the place where
+/// the other reads them takes 0.60 µs with this function, 0.75 µs if the following code does not
+/// wait, and 0.78 µs without prefetching.
+///
+/// Costs one instruction per line and some nanoseconds. Lines that are in the cache already are not
+/// fetched again. Does nothing for fewer than 1 KB.
 #[inline]
 pub fn fetch(bytes: *const [u8]) {
     #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
@@ -191,13 +221,13 @@ pub fn fetch(bytes: *const [u8]) {
     let _ = bytes;
 }
 
-/// Which power of two.
+/// Returns the length class of `len`.
 #[inline]
 fn class_of(len: usize) -> usize {
     ((len / LONG_FROM).max(1).ilog2() as usize).min(CLASSES - 1)
 }
 
-/// Ticks of a clock that takes no time to read.
+/// Returns the ticks of a clock that takes almost no time to read.
 fn ticks() -> u64 {
     #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
     return streaming::ticks();
@@ -220,12 +250,13 @@ mod tests {
             (is_streamed, is_timed, is_shared) in any::<(bool, bool, bool)>(),
         ) {
             let copying = Copying { is_streamed: is_streamed && CAN_STREAM, is_timed };
-            let bytes: Vec<u8> = (0..skip + len).map(|index| (index * 31 + index / 251) as u8 | 1).collect();
+            let byte = |index: usize| (index * 31 + index / 251) as u8 | 1;
+            let bytes: Vec<u8> = (0..skip + len).map(byte).collect();
             let mut place = vec![0_u8; begin + len + 100];
             let to = place.as_mut_ptr().wrapping_add(begin);
             let mut copier = Copier::default();
             if is_shared {
-                // SAFETY: within `place` and `bytes`, which no other thread has.
+                // SAFETY: within `place` and `bytes`, which no other thread uses.
                 unsafe { copier.copy_shared(copying, bytes[skip..].as_ptr(), to, len) };
             } else {
                 // SAFETY: as above.
@@ -237,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_here_has_a_plain_copy_and_who_reads_later_a_streamed_one() {
+    fn a_local_reader_gets_plain_copies_and_a_late_reader_streamed_ones() {
         let mut copier = Copier::default();
         for len in [0, LONG_FROM - 1, LONG_FROM, 1 << 20] {
             assert!(!copier.choose(len, Reader::Here).is_streamed());
@@ -250,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn each_power_of_two_has_a_pace_of_its_own() {
+    fn each_power_of_two_has_its_own_pace() {
         let classes = [1_024, 2_047, 2_048, 3_456, 4_096, 65_536, 131_072, 1 << 30].map(class_of);
         assert_eq!(classes, [0, 0, 1, 1, 2, 6, 7, 7]);
     }

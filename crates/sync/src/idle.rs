@@ -1,16 +1,18 @@
-//! Who searches for work and who sleeps; no wake-up is lost, and no herd is woken.
+//! The set of idle workers: searching and sleeping workers, and the rules that wake them.
+//!
+//! No wake-up is lost, and no thundering herd is woken.
 //!
 //! A worker is busy, searching or asleep. A producer wakes a sleeper only when no worker searches,
 //! since a searcher will find the work; the last searcher to find work wakes the next sleeper if
 //! there is more. So the number of workers awake follows the work, and a burst of `n` puts costs
 //! the producer log `n` wake-ups at most, not `n`.
 //!
-//! A worker that is woken takes tens of microseconds to come. Two rules keep work from waiting for
-//! one such time after the other. With them, 16 workers are up after two such times:
+//! A woken worker takes tens of microseconds to start running. Two rules keep work from waiting for
+//! several such delays in a row. With them, 16 workers are awake after two such delays:
 //!
-//! - A producer that sees its work pile up wakes a sleeper although others search: with the second,
-//!   fourth, eighth, … piece of work that no worker has taken yet.
-//! - A worker that was woken, and finds more work than it can take, wakes two others.
+//! - A producer that sees its work pile up wakes a sleeper although other workers search: with the
+//!   second, fourth, eighth, … piece of work that no worker has taken yet.
+//! - A worker that was woken and finds more work than it can take wakes two others.
 //!
 //! # States of one worker
 //! ```text
@@ -20,42 +22,68 @@
 //!    └── found ───────────────┘  └──── a producer takes the bit, counts up ───┘
 //! ```
 //! # Memory ordering
-//! | label | one side                                                        | other side                                              |
-//! |-------|-----------------------------------------------------------------|---------------------------------------------------------|
-//! | I1    | producer: puts work, fence(SeqCst), looks at `searching`, sleepers; or puts it, light fence, looks at sleepers; or puts it for one worker, light fence, looks at its bit; or makes an offer, light fence, looks at both | sleeper: sets its bit, counts down, heavy fence, looks for work |
-//! | I2    | producer: as above                                              | finder: counts down, fence(SeqCst), looks for more work |
-//! # No wake-up is lost
-//! Claim: when a producer has returned from [`IdleSet::work_came`], its work will be seen by a worker that is
-//! awake. Let the producer's fence be P and let it find `searching > 0`; then some worker S had counted up and not
-//! down before P. S later counts down, in `found` or in `sleep`, and fences after that; that fence comes after P in
-//! the single order of SeqCst fences, or else the producer would have seen the count-down. So S, which looks for
-//! work after its fence, sees the work (or finds it gone, taken by a worker that is awake): in `sleep` it does not
-//! sleep; in `found` it wakes another. Let the producer find `searching = 0`: then it tries to take a sleeper's
-//! bit. Whoever slept before P has its bit set (it is set before the count-down that the producer saw) and one of
-//! them is woken; whoever sets its bit after P fences after P, and sees the work. If there is no bit, every worker
-//! is busy and looks into the pool before it sleeps. Of work for one worker alone its bit tells as much: set before the
-//! producer's fence, it is seen, and the worker woken; else the worker's fence comes later, and it sees the work.
-//! A producer that finds no bit behind a light fence is done for the same reason
-//! ([`IdleSet::work_came_near`]): whoever sets a bit after that looks behind a heavy fence.
-//! # Invariants
-//! 1. `searching` counts the workers that search, and those whose bit was taken but that do not run yet. It may fall
-//!    short of them for a moment, even below zero, and never says more.
-//! 2. Who takes a bit counts up for its owner and notifies it; the owner wakes as a searcher.
+//! Each label pairs a fence on one side with a fence on the other side.
 //!
-//! The count falls short while somebody has taken a bit and not yet counted up: the owner of the bit may see it gone,
-//! search, and count down first. Too low a count costs a wake-up. A count without sign would say then that very many search,
-//! and the work that comes meanwhile would be nobody's (the seeded schedules of the runtime found that).
+//! - **I1**, the sleeper's side: it sets its bit, decrements the count, executes a heavy fence, and
+//!   checks for work. The producer's side is one of:
+//!   - put work, `fence(SeqCst)`, check `searching` and the sleepers' bits;
+//!   - put work, light fence, check the sleepers' bits;
+//!   - put work for one worker, light fence, check the bit of that worker;
+//!   - make an offer, light fence, check `searching` and the sleepers' bits.
+//! - **I2**, the finder's side: it decrements the count, executes `fence(SeqCst)`, and checks for
+//!   more work. The producer's side is as above.
+//! # No wake-up is lost
+//! Claim: when a producer has returned from [`IdleSet::work_came`], a worker that is awake will see
+//! its work. Let P be the producer's fence.
+//!
+//! - *The producer finds `searching > 0`.* Some worker S had then incremented the count and not
+//!   decremented it before P. S decrements it later, in `found` or in `sleep`, and then executes a
+//!   fence. That fence comes after P in the single order of SeqCst fences, because otherwise the
+//!   producer would have seen the decrement. S looks for work after its fence, so it sees the work,
+//!   or finds that a worker that is awake has taken it. In `sleep`, S then does not sleep; in
+//!   `found`, it wakes another worker.
+//! - *The producer finds `searching = 0`.* It then tries to take a sleeper's bit. A worker that
+//!   slept before P has its bit set, because it set the bit before the decrement that the producer
+//!   saw; one of these workers is woken. A worker that sets its bit after P executes its fence
+//!   after P, and sees the work. If no bit is set, every worker is busy, and checks the pool before
+//!   it sleeps.
+//! - *Work for one worker alone.* The worker's own bit decides in the same way. If the bit was set
+//!   before the producer's fence, the producer sees it and wakes the worker. Otherwise the worker's
+//!   fence comes later, and the worker sees the work.
+//! - *A producer that finds no bit after a light fence* ([`IdleSet::work_came_near`]) may return
+//!   for the same reason: a worker that sets its bit later looks for work after a heavy fence.
+//! # Invariants
+//! 1. `searching` counts the workers that search, and the workers that do not run yet although
+//!    their bit was taken. For a moment it may be lower than this number, even below zero. It is
+//!    never higher.
+//! 2. A thread that takes a bit increments the count for the owner of the bit and notifies it. The
+//!    owner wakes as a searcher.
+//!
+//! The count is too low between the moment when a thread takes a bit and the moment when it
+//! increments the count: the owner of the bit may see that the bit is gone, search, and decrement
+//! first. A count that is too low costs a superfluous wake-up. The count is signed because an
+//! unsigned count would wrap around to a huge number of searchers, and no worker would be woken for
+//! the work that arrives meanwhile (the seeded schedules of the runtime found that).
 //! # Several processes
-//! The set may lie in memory that processes share ([`create`](IdleSet::create)): then who has work for the workers of another process, a message,
-//! wakes one of them as their own producers do, and no worker that searches already costs it anything but a look. A process that is killed
-//! between taking a bit and waking its owner leaves that owner asleep: who hears of its end notifies all cells. It may leave the count wrong by one, too:
-//! short, which costs wake-ups, or, killed between counting up and notifying, right, since its owner wakes by that notice and counts down.
+//! The set may be in memory that processes share ([`create`](IdleSet::create)). A process that has
+//! a message for the workers of another process then wakes one of them as their own producers do.
+//! If a worker already searches, this costs only a check.
+//!
+//! A process that is killed between taking a bit and waking its owner leaves that owner asleep. A
+//! process that is notified of its end therefore notifies all cells ([`IdleSet::notify_all`]). The
+//! killed process may also leave the count wrong:
+//!
+//! - If it was killed before it incremented the count, the count is too low by one, which costs
+//!   wake-ups.
+//! - If it was killed between incrementing and notifying, the count is right in the end, because
+//!   the owner wakes by `notify_all` and decrements it.
 //! # Misuse
-//! The set is words and wait cells, and its functions touch no other memory. A worker index that is too large panics.
-//! Calls for a worker out of order, or by two threads for one worker, make the count wrong, and work
-//! may wait for a worker that sleeps. To sleep twice for one worker panics.
+//! The set consists of words and wait cells, and its functions access no other memory. A worker
+//! index that is too large panics. Calls for one worker in the wrong order, or by two threads, make
+//! the count wrong, and work may wait for a worker that sleeps. Sleeping twice for one worker
+//! panics.
 //! # Source
-//! The throttling by a count of searchers is that of the Go scheduler (Vyukov, 2012) and of tokio.
+//! The Go scheduler (Vyukov, 2012) and tokio limit wake-ups by a count of searchers in this way.
 
 use std::any::Any;
 use std::ptr::NonNull;
@@ -74,29 +102,30 @@ use crate::wait::WaitCell;
 /// number of workers that are up doubles with each round of wake-ups.
 const WAKES_PER_WOKEN: usize = 2;
 
-/// The workers of a runtime as seen by those who have work for them. A clone is of the same workers.
+/// The workers of a runtime, as seen by the threads that have work for them. A clone refers to the
+/// same workers.
 #[derive(Clone, Debug)]
 pub struct IdleSet {
-    /// One number.
+    /// A single element: the count of searching workers (invariant 1).
     searching: Placed<CachePadded<AtomicIsize>>,
     sleepers: AtomicBits,
     cells: SyncTable,
 }
 
-/// How a call of [`IdleSet::sleep`] ended; the caller searches again in both cases.
+/// The outcome of [`IdleSet::sleep`]. The worker searches again in every case.
 #[must_use = "only real sleeps count as such"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slept {
-    /// Work was there already.
+    /// The worker did not sleep, because there was work already.
     Not,
     /// Another thread woke this worker.
     Woken,
-    /// A look after a timeout has ended the sleep.
+    /// The `look` at the end of a timeout ended the sleep.
     TimedOut,
 }
 
 impl IdleSet {
-    /// A set of `worker_count` busy workers.
+    /// Creates a set of `worker_count` busy workers.
     pub fn new(worker_count: usize) -> Self {
         let none = std::iter::once_with(|| CachePadded::new(AtomicIsize::new(0)));
         Self {
@@ -106,61 +135,64 @@ impl IdleSet {
         }
     }
 
-    /// The bytes that a set of so many workers takes where several processes share it; it begins at a multiple of [`ALIGN`](Self::ALIGN).
+    /// The size in bytes of a set of `worker_count` workers in memory that processes share. Its
+    /// address must be a multiple of [`ALIGN`](Self::ALIGN).
     pub const fn bytes(worker_count: usize) -> usize {
         Self::cells_at(worker_count)
             .checked_add(SyncTable::bytes(worker_count))
             .expect("a set is smaller than memory")
     }
 
-    /// What the address of a set is a multiple of.
+    /// The alignment of a set in shared memory, in bytes.
     pub const ALIGN: usize = SyncTable::ALIGN;
 
-    /// Where the bits begin, behind the count.
+    /// The offset of the bits, which follow the count.
     const BITS_AT: usize = size_of::<CachePadded<AtomicIsize>>();
 
     const fn cells_at(worker_count: usize) -> usize {
         (Self::BITS_AT + AtomicBits::bytes(worker_count)).next_multiple_of(Self::ALIGN)
     }
 
-    /// Makes a set of `worker_count` busy workers at `address`, for other processes to [attach](Self::attach) to.
+    /// Creates a set of `worker_count` busy workers at `address`, to which other processes
+    /// [attach](Self::attach).
     ///
     /// # Safety
-    /// [`bytes`](Self::bytes) from `address` on are zeros, aligned, live as long as `memory` does, and nobody uses them yet.
+    /// The [`bytes`](Self::bytes) from `address` on are zeros, aligned, unused so far, and live as
+    /// long as `memory`.
     pub unsafe fn create(
         address: NonNull<u8>,
         worker_count: usize,
         memory: Arc<dyn Any + Send + Sync>,
     ) -> Self {
-        // SAFETY: within the bytes that the caller has given.
+        // SAFETY: within the bytes that the caller provides.
         let cells = unsafe { address.add(Self::cells_at(worker_count)) };
-        // SAFETY: aligned by the layout, and else as the caller says.
+        // SAFETY: aligned by the layout; the rest by the contract of this function.
         let cells = unsafe { SyncTable::create(cells, worker_count, Arc::clone(&memory)) };
         drop(cells);
-        // SAFETY: as the caller says; zeros are a count and bits.
+        // SAFETY: by the contract of this function; zeros are a valid count and valid bits.
         unsafe { Self::attach(address, worker_count, memory) }
     }
 
-    /// The set that another process has made at what is `address` here.
+    /// Uses the set that another process has created in memory that this process sees at `address`.
     ///
     /// # Safety
-    /// A set of `worker_count` workers made by [`create`](Self::create) begins at `address` and lives as long as `memory` does; all who use it
-    /// use it as such.
+    /// A set of `worker_count` workers, made by [`create`](Self::create), begins at `address` and
+    /// lives as long as `memory`. All users access it only as such a set.
     pub unsafe fn attach(
         address: NonNull<u8>,
         worker_count: usize,
         memory: Arc<dyn Any + Send + Sync>,
     ) -> Self {
         let keep = || Arc::clone(&memory);
-        // SAFETY: as the caller says.
+        // SAFETY: by the contract of this function.
         let searching = unsafe { Placed::attach(address, 1, keep()) };
         // SAFETY: within the set, by the layout.
         let bits = unsafe { address.add(Self::BITS_AT) };
-        // SAFETY: as the caller says, and aligned by the layout.
+        // SAFETY: by the contract of this function, and aligned by the layout.
         let sleepers = unsafe { AtomicBits::attach(bits, worker_count, keep()) };
         // SAFETY: within the set, by the layout.
         let cells = unsafe { address.add(Self::cells_at(worker_count)) };
-        // SAFETY: as the caller says, and aligned by the layout.
+        // SAFETY: by the contract of this function, and aligned by the layout.
         let cells = unsafe { SyncTable::attach(cells, worker_count, keep()) };
         Self {
             searching,
@@ -169,12 +201,12 @@ impl IdleSet {
         }
     }
 
-    /// How many workers it is of.
+    /// The number of workers.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// True of the set of no workers.
+    /// Returns true if the set has no workers.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -184,44 +216,47 @@ impl IdleSet {
         &self.searching[0]
     }
 
-    /// Wakes all workers that sleep, whoever has taken their bits: they look again. For after the end of a process that may have taken one.
+    /// Notifies every worker, no matter which thread has taken its bit, so that each sleeper checks
+    /// again. Call it after the end of a process that may have taken a bit.
     pub fn notify_all(&self) {
         for worker_index in self.cells.indices() {
             let _ = self.cells.cell(worker_index).notify();
         }
     }
 
-    /// The wait cell of a worker: its only place to wait, whatever for.
+    /// The wait cell of a worker. The worker waits only there, for anything it waits for.
     #[inline]
     pub fn cell(&self, worker_index: usize) -> &WaitCell {
         self.cells.cell(worker_index)
     }
 
-    /// How many workers look for work, or are about to.
+    /// The number of workers that search for work, or are about to.
     #[inline]
     pub fn searching(&self) -> usize {
         // Relaxed: a hint. The count may fall below zero (invariant 1).
         usize::try_from(self.count().load(Relaxed)).unwrap_or(0)
     }
 
-    /// True when some worker is looking for work, or about to.
+    /// Returns true if a worker searches for work, or is about to.
     #[inline]
     pub fn anyone_searches(&self) -> bool {
         self.searching() > 0
     }
 
-    /// True when some worker sleeps.
+    /// Returns true if a worker sleeps.
     #[inline]
     pub fn anyone_sleeps(&self) -> bool {
         !self.sleepers.is_empty()
     }
 
-    /// Makes sure that work which the caller has just put somewhere will be found; returns the worker it woke.
+    /// Ensures that a worker finds the work that the caller has just put somewhere. Returns the
+    /// index of the worker that it woke.
     ///
-    /// `near` is where to begin looking for a sleeper. Cost: a fence and two loads; a futex wake when nobody searches.
+    /// The search for a sleeper starts at `near`. Costs a fence and two loads, and a futex wake if
+    /// no worker searches.
     #[inline]
     pub fn work_came(&self, near: usize) -> Option<usize> {
-        // ORDERING(I1, I2): the work is put before the count and the bits are looked at.
+        // ORDERING(I1, I2): the work is visible before the count and the bits are checked.
         fence(SeqCst);
         // Relaxed: ordered by the fence.
         if self.count().load(Relaxed) > 0 || self.sleepers.is_empty() {
@@ -230,14 +265,14 @@ impl IdleSet {
         self.wake_one(near)
     }
 
-    /// As [`work_came`](Self::work_came), for a producer that counts: with what it has just put,
-    /// `waiting` pieces of work have not been taken. If that is 2, 4, 8, …, it wakes a worker
+    /// Like [`work_came`](Self::work_came), for a producer that counts its work: `waiting` pieces,
+    /// including the one just put, have not been taken. If that is 2, 4, 8, …, wakes a worker
     /// although others search.
     pub fn work_piled_up(&self, near: usize, waiting: usize) -> Option<usize> {
         if waiting < 2 || !waiting.is_power_of_two() {
             return self.work_came(near);
         }
-        // ORDERING(I1, I2): the work is put before the bits are looked at.
+        // ORDERING(I1, I2): the work is visible before the bits are checked.
         fence(SeqCst);
         if self.sleepers.is_empty() {
             return None;
@@ -245,11 +280,11 @@ impl IdleSet {
         self.wake_one(near)
     }
 
-    /// As [`work_came`](Self::work_came), for a producer in the process of all workers of the set.
-    /// Cost: a light fence and a look where nobody sleeps.
+    /// Like [`work_came`](Self::work_came), for a producer in the same process as all workers of
+    /// the set. Costs a light fence and a check if no worker sleeps.
     #[inline]
     pub fn work_came_near(&self, near: usize) -> Option<usize> {
-        // ORDERING(I1): the work is put before the bits are looked at.
+        // ORDERING(I1): the work is visible before the bits are checked.
         light_fence();
         if self.sleepers.is_empty() {
             return None;
@@ -257,10 +292,10 @@ impl IdleSet {
         self.work_came(near)
     }
 
-    /// As [`work_came_near`](Self::work_came_near), for a producer that is about to put more.
-    /// Wakes a worker although others search.
+    /// Like [`work_came_near`](Self::work_came_near), for a producer that is about to put more
+    /// work. Wakes a worker although others search.
     pub fn wake_for_work_near(&self, near: usize) -> Option<usize> {
-        // ORDERING(I1): the work is put before the bits are looked at.
+        // ORDERING(I1): the work is visible before the bits are checked.
         light_fence();
         if self.sleepers.is_empty() {
             return None;
@@ -268,21 +303,23 @@ impl IdleSet {
         self.wake_one(near)
     }
 
-    /// As [`work_came`](Self::work_came), for work that only `worker_index` can do, and looks for before it sleeps; true when it was
-    /// woken.
+    /// Like [`work_came`](Self::work_came), for work that only `worker_index` can do, and that it
+    /// checks for before it sleeps. Returns true if this call woke it.
     #[inline]
     pub fn work_came_for(&self, worker_index: usize) -> bool {
-        // ORDERING(I1): the work is put before the bit is looked at.
+        // ORDERING(I1): the work is visible before the bit is checked.
         light_fence();
         self.sleepers.contains(worker_index) && self.wake(worker_index)
     }
 
-    /// Returns true if some worker sleeps and none searches: then no worker looks for what the caller has just made visible.
+    /// Returns true if some worker sleeps and none searches, so that no worker is looking for the
+    /// work that the caller has just made visible.
     ///
-    /// For what a worker looks for before it sleeps, but is not worth a wake-up each time. Cost: a light fence and two loads.
+    /// For work that a worker checks for before it sleeps, but that does not justify a wake-up each
+    /// time. Costs a light fence and two loads.
     #[inline]
     pub fn only_sleepers(&self) -> bool {
-        // ORDERING(I1): made visible before the bits and the count are looked at.
+        // ORDERING(I1): the work is visible before the bits and the count are checked.
         light_fence();
         self.anyone_sleeps() && !self.anyone_searches()
     }
@@ -296,17 +333,18 @@ impl IdleSet {
         is_taken
     }
 
-    /// A busy worker has run out of work and begins to search.
+    /// Records that a busy worker has run out of work and begins to search.
     pub fn start_search(&self) {
-        // Relaxed, here and wherever the count changes: the fences order it.
+        // Relaxed, here and for every change of the count: the fences order it.
         self.count().fetch_add(1, Relaxed);
     }
 
-    /// A searching worker has found work. Wakes others while `has_work`: one if this was the last
-    /// searcher, or two if this one has slept during its search. Returns how many it woke.
+    /// Records that a searching worker has found work, and wakes others while `has_work`. Returns
+    /// the number of workers that it woke.
     ///
-    /// `has_work` is asked only while some worker sleeps: one that goes to sleep later looks for
-    /// work itself (I1).
+    /// Wakes at most two workers if the caller has slept during its search (`has_slept`), and
+    /// otherwise at most one, if the caller was the last searcher. `has_work` is called only while
+    /// some worker sleeps: a worker that goes to sleep later checks for work itself (I1).
     pub fn found(
         &self,
         worker_index: usize,
@@ -322,7 +360,7 @@ impl IdleSet {
         if wakes_max == 0 {
             return 0;
         }
-        // ORDERING(I2): counted down before looking for more.
+        // ORDERING(I2): the count is decremented before the check for more work.
         fence(SeqCst);
         (0..wakes_max)
             .take_while(|_| !self.sleepers.is_empty() && has_work())
@@ -330,16 +368,17 @@ impl IdleSet {
             .count()
     }
 
-    /// A searching worker goes to sleep unless `has_work`; it comes back searching.
+    /// Puts a searching worker to sleep unless `has_work`. The worker is a searcher again when the
+    /// call returns.
     ///
-    /// `before_sleep` runs when the decision to sleep has been taken and the worker can already be
-    /// woken. For `watch` it then waits without the kernel, and after that in the kernel.
+    /// `before_sleep` runs once the worker has decided to sleep and can already be woken. The
+    /// worker then waits for `watch` without the kernel, and after that in the kernel.
     ///
-    /// If there is a `timeout`, the worker calls `look` when it is over. It counts as asleep during
-    /// the look. `look` returns the next timeout, or `None` if the worker shall search.
+    /// If there is a `timeout`, the worker calls `look` when it has passed. The worker counts as
+    /// asleep meanwhile. `look` returns the next timeout, or `None` if the worker is to search.
     ///
     /// # Panics
-    /// If another thread sleeps for this worker.
+    /// If another thread already sleeps for this worker.
     pub fn sleep(
         &self,
         worker_index: usize,
@@ -353,20 +392,22 @@ impl IdleSet {
         assert!(is_first, "worker {worker_index} sleeps already");
         // Relaxed: as in `start_search`.
         self.count().fetch_sub(1, Relaxed);
-        // ORDERING(I1): bit and count are out before looking for work.
+        // ORDERING(I1): the bit and the count are visible before the check for work.
         heavy_fence();
         if has_work() && self.rise(worker_index) {
             return Slept::Not;
         }
         before_sleep();
-        // A token may be an old one, left for another wait of this worker, or tell of the end of a process: the bit tells, and there may be work.
+        // A token alone proves nothing: it may be left over from another wait of this worker, or
+        // report the end of a process. Only the missing bit means that another thread woke this
+        // worker. After any other token there may be work, so the worker checks.
         while self.sleepers.contains(worker_index) {
-            let is_told = self.cells.cell(worker_index).wait_for(watch, timeout);
+            let is_notified = self.cells.cell(worker_index).wait_for(watch, timeout);
             watch = Duration::ZERO;
             if !self.sleepers.contains(worker_index) {
                 break;
             }
-            if !is_told && timeout.is_some() {
+            if !is_notified && timeout.is_some() {
                 timeout = look();
                 if timeout.is_none() && self.rise(worker_index) {
                     return Slept::TimedOut;
@@ -378,7 +419,8 @@ impl IdleSet {
         Slept::Woken
     }
 
-    /// A worker that lies down takes its own bit again; false when another was quicker, who counts it as a searcher.
+    /// Takes back the bit of the calling worker, which then counts as a searcher again. Returns
+    /// false if another thread took the bit first and counts the worker as a searcher.
     fn rise(&self, worker_index: usize) -> bool {
         let is_taken = self.sleepers.remove(worker_index);
         if is_taken {
@@ -388,14 +430,14 @@ impl IdleSet {
         is_taken
     }
 
-    /// Wakes every sleeper, for instance because the runtime ends.
+    /// Wakes every sleeper, for example because the runtime ends.
     pub fn wake_all(&self) {
-        // ORDERING(I1): what the sleepers shall see is out before their bits are looked at.
+        // ORDERING(I1): the caller's news are visible before the sleepers' bits are checked.
         fence(SeqCst);
         while self.wake_one(0).is_some() {}
     }
 
-    /// Wakes one sleeper, if there is one, and returns which.
+    /// Wakes one sleeper, if there is one, and returns its index. The search starts at `near`.
     #[cold]
     pub fn wake_one(&self, near: usize) -> Option<usize> {
         let worker_index = self.sleepers.take_any(near % self.cells.len())?;
@@ -403,7 +445,7 @@ impl IdleSet {
         Some(worker_index)
     }
 
-    /// Wakes a worker whose bit the caller has taken (invariant 2).
+    /// Wakes a worker after the caller has taken its bit (invariant 2).
     fn run_again(&self, worker_index: usize) {
         // Relaxed: as in `start_search`.
         self.count().fetch_add(1, Relaxed);

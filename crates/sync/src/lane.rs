@@ -1,28 +1,38 @@
-//! A lane: messages from one sender to one receiver, in order, through memory that both can reach, be it in one process or in two.
+//! A lane: messages from one sender to one receiver, in order, through memory that both can access,
+//! in one process or in two.
 //!
-//! A message has a short part, which lies in the slot that announces it, and a long part, which the sender writes straight to where the receiver
-//! reads it. The sender alone decides where that is (`places`): it owns the long bytes until it gives them away with a slot, and the receiver gives slots back in
-//! order, each with its bytes. No step is a read-modify-write, nobody locks, and a message whose short part fits beside the slot's head moves one cache line.
+//! A message has a short part, which is in the slot that announces it, and a long part, which the
+//! sender writes directly to the place where the receiver reads it. Only the sender chooses this
+//! place (`places`). The sender owns the long bytes until it hands them over together with a slot.
+//! The receiver gives slots back in order, each with its bytes. No step is a read-modify-write, and
+//! no thread takes a lock. A message with a short part that fits beside the head of its slot moves
+//! one cache line.
 //!
 //! # States
 //! ```text
-//!            sender: writes parts, stores turn n + 1            receiver: reads parts, stores `given back`
-//!  slot n ────────────────────────────────────────────► full ───────────────────────────────────────────► slot n + SLOTS
+//!           sender: writes parts,                 receiver: reads parts,
+//!           stores turn n + 1                     stores `given_back`
+//!  slot n ────────────────────────────► full ───────────────────────────► slot n + SLOTS
 //! ```
 //! # Memory ordering
-//! | label | release side                      | acquire side                     | what it publishes                         |
-//! |-------|-----------------------------------|----------------------------------|-------------------------------------------|
-//! | L1    | sender stores a slot's `turn`     | receiver loads it                | both parts of the message                 |
-//! | L2    | receiver stores `given_back`      | sender loads it                  | that nobody reads the slot and bytes now  |
+//! | label | release side | acquire side | what it publishes |
+//! | --- | --- | --- | --- |
+//! | L1 | sender stores a slot's `turn` | receiver loads it | both parts of the message |
+//! | L2 | receiver stores `given_back` | sender loads it | that the slot is free again |
 //! # Invariants
-//! 1. Between two stores of L1 and L2 that concern it, a slot and its long bytes belong to the receiver, else to the sender.
-//! 2. Messages are numbered from 0; message n lies in slot n mod `SLOTS`, whose turn is n + 1 (modulo 2³²) from the store of L1 until message
-//!    n + `SLOTS` is stored. Turns of one slot that are that far apart differ, and memory of zeros is a lane without messages.
-//! 3. Whatever the memory holds, a receiver reads within it: lengths are checked before they are used. A sender that writes nonsense harms its own
+//! 1. A slot and its long bytes belong to the receiver from the store of L1 until the store of L2
+//!    that concerns them, and to the sender otherwise.
+//! 2. Messages are numbered from 0. Message n is in slot n mod `SLOTS`. From the store of L1 until
+//!    the next message in the same slot is stored, the turn of this slot is n + 1 (modulo 2³²). The
+//!    turns of consecutive messages in one slot differ. Memory that contains zeros is a lane
+//!    without messages.
+//! 3. The receiver reads only within the lane, no matter what the memory contains, because it
+//!    checks all lengths before it uses them. A sender that writes invalid data harms only its own
 //!    messages.
 //! # Source
-//! Lamport, Specifying concurrent program modules, 1983, with the sequence number in the slot, so that sender and receiver share one line a message
-//! (FastForward: Giacomoni, Moseley, Vachharajani, PPoPP 2008). The sender owns the memory at the receiver: Parker, section 3.4.
+//! Lamport, Specifying concurrent program modules, 1983, with the sequence number in the slot, so
+//! that sender and receiver share one cache line per message (FastForward: Giacomoni, Moseley,
+//! Vachharajani, PPoPP 2008). The sender owns the memory at the receiver: Parker, section 3.4.
 
 mod long;
 mod places;
@@ -42,26 +52,30 @@ use long::Long;
 pub use receiver::{BrokenLane, LaneReceiver, Received};
 pub use sender::{Full, LaneSender};
 
-/// Messages under way at most; a power of two, so that numbers may wrap around.
+/// The maximum number of messages under way; a power of two, so that numbers may wrap around.
 const SLOTS: usize = if LIGHT { 2 } else { 64 };
-/// Bytes for long parts.
+/// The number of bytes for long parts.
 const LONG_BYTES: usize = if LIGHT { 256 } else { 512 * 1024 };
-/// Long parts lie within about so many of them while the receiver keeps up: half of a first-level cache.
+/// The approximate number of bytes that long parts use while the receiver keeps up: half of a
+/// first-level cache.
 const CLOSE_BYTES: usize = if LIGHT { 128 } else { 16 * 1024 };
-/// Long parts begin at a multiple of this, so that two do not share a cache line.
+/// The alignment of long parts, in bytes. It prevents two parts from sharing a cache line.
 const LONG_ALIGN: usize = 64;
 
-/// The longest short part.
+/// The maximum length of a short part, in bytes.
 pub const SHORT_MAX: usize = 240;
-/// The longest long part, of which there may be a few under way.
+/// The maximum length of a long part, in bytes. A few parts of this length may be under way.
 pub const LONG_MAX: usize = if LIGHT { 128 } else { 128 * 1024 };
-const _: () = assert!(LONG_MAX <= LONG_BYTES, "an empty lane has room for it");
+const _: () = assert!(
+    LONG_MAX <= LONG_BYTES,
+    "an empty lane can take the longest part"
+);
 
-/// What both sides see.
+/// The memory that both ends share.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Lane {
-    /// How many messages the receiver is done with, modulo 2³².
+    /// The number of messages that the receiver has given back, modulo 2³².
     given_back: CachePadded<AtomicU32>,
     slots: [Slot; SLOTS],
     long: Long,
@@ -74,7 +88,7 @@ struct Slot {
     content: UnsafeCell<Content>,
 }
 
-/// A slot's message; its head comes first.
+/// The message in a slot. Its head comes first.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Content {
@@ -82,28 +96,30 @@ struct Content {
     short: [u8; SHORT_MAX],
 }
 
-/// What a slot says of its message.
+/// The description of a message in its slot.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct Head {
     short_len: u32,
     long_len: u32,
-    /// Where the long part begins among the lane's bytes.
+    /// The offset of the long part among the lane's bytes.
     long_at: u32,
 }
 
-// SAFETY: invariant 1 says who touches a slot and long bytes when; the rest is atomics.
+// SAFETY: invariant 1 defines which thread accesses a slot and its long bytes; the rest is atomic.
 unsafe impl Sync for Lane {}
 
 impl Lane {
-    /// A lane without messages, made where it stays: many threads have no room for it on their stacks.
+    /// Creates a lane without messages in its final place, because it is too large for the stack of
+    /// many threads.
     #[cfg(not(any(loom, shuttle)))]
     fn empty() -> Arc<Self> {
         // SAFETY: zeros are a lane without messages (invariant 2).
         unsafe { Arc::<Self>::new_zeroed().assume_init() }
     }
 
-    /// A lane without messages. Atomics of a model are not made of zeros; its lane is small.
+    /// Creates a lane without messages. The atomics of a model cannot be created from zeros, and
+    /// its lane is small.
     #[cfg(any(loom, shuttle))]
     fn empty() -> Arc<Self> {
         let nothing = Content {
@@ -120,17 +136,18 @@ impl Lane {
         })
     }
 
-    /// Its bytes, a multiple of [`ALIGN`](Self::ALIGN).
+    /// The size of a lane in bytes, a multiple of [`ALIGN`](Self::ALIGN).
     pub const BYTES: usize = size_of::<Self>();
 
-    /// What its address is a multiple of.
+    /// The alignment of a lane in bytes.
     pub const ALIGN: usize = align_of::<Self>();
 
-    /// The two ends of a lane of this process. Cost: an allocation of [`BYTES`](Self::BYTES).
+    /// Creates a lane in this process and returns its two ends. Costs an allocation of
+    /// [`BYTES`](Self::BYTES).
     pub fn pair() -> (LaneSender, LaneReceiver) {
         let lane = Self::empty();
         let address = NonNull::from(&*lane).cast();
-        // SAFETY: the lane lives as long as the count, and this end is made once.
+        // SAFETY: the reference count keeps the lane alive, and this end is created once.
         let sender = unsafe { LaneSender::attach(address, Arc::clone(&lane) as _) };
         // SAFETY: as above.
         let receiver = unsafe { LaneReceiver::attach(address, lane) };
@@ -138,7 +155,7 @@ impl Lane {
     }
 }
 
-/// A lane, kept alive by the end that holds this.
+/// A reference to a lane that keeps the lane alive.
 struct LaneRef {
     lane: NonNull<Lane>,
     _memory: Arc<dyn Any + Send + Sync>,
@@ -154,11 +171,12 @@ impl fmt::Debug for LaneRef {
 }
 
 impl LaneRef {
-    /// The lane at `address`, in memory that was all zeros when the first of its ends was made.
+    /// Refers to the lane at `address`, in memory that was all zeros when the first of its ends was
+    /// created.
     ///
     /// # Safety
-    /// [`Lane::BYTES`] from `address` on can be read and written, are aligned, and live as long as `memory`. They were
-    /// zeros, and since then only the ends of the lane have used them.
+    /// The [`Lane::BYTES`] from `address` on are readable and writable, aligned, and live as long
+    /// as `memory`. They contained zeros, and since then only the ends of the lane have used them.
     unsafe fn new(address: NonNull<u8>, memory: Arc<dyn Any + Send + Sync>) -> Self {
         Self {
             lane: address.cast(),
@@ -167,13 +185,14 @@ impl LaneRef {
     }
 
     fn lane(&self) -> &Lane {
-        // SAFETY: `new` was promised a lane there, for as long as the memory is kept.
+        // SAFETY: the contract of `new` guarantees a lane there for as long as the memory is kept.
         unsafe { self.lane.as_ref() }
     }
 }
 
 impl Head {
-    /// True when both parts lie within.
+    /// Returns true if the lengths and the offset are valid, so that both parts are inside the
+    /// lane.
     fn is_sound(self) -> bool {
         let (place, len) = (self.long_at as usize, self.long_len as usize);
         self.short_len as usize <= SHORT_MAX

@@ -1,13 +1,15 @@
-//! A value that is made once, perhaps long after its place, and read by all threads from then on.
+//! A value that is set once, perhaps long after its cell was created, and read by all threads
+//! afterwards.
 //!
-//! As `std::sync::OnceLock`, of which models see nothing; but nobody can wait for the value.
+//! Similar to `std::sync::OnceLock`, which the models cannot check. Threads cannot wait for the
+//! value.
 //!
 //! # Memory ordering
 //! | label | release side                | acquire side            | what it publishes |
 //! |-------|-----------------------------|-------------------------|-------------------|
 //! | L1    | `set` exchanges the pointer | `get` loads the pointer | the value         |
 //! # Invariants
-//! 1. The pointer is null, or that of a box that lives as long as the place and is never changed.
+//! 1. The pointer is null, or points to a box that lives as long as the cell and never changes.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,7 +17,7 @@ use std::ptr;
 
 use crate::prim::{Acquire, AtomicPtr, Relaxed, Release};
 
-/// A place for a value.
+/// A cell for a value that is set later.
 ///
 /// # Examples
 /// ```
@@ -28,15 +30,15 @@ use crate::prim::{Acquire, AtomicPtr, Relaxed, Release};
 /// ```
 pub struct Late<T> {
     value: AtomicPtr<T>,
-    /// The place owns the value.
+    /// The cell owns the value.
     owns: PhantomData<T>,
 }
 
-// SAFETY: threads share the value, and any of them may drop it with the place.
+// SAFETY: threads share the value, and any of them may drop it together with the cell.
 unsafe impl<T: Send + Sync> Sync for Late<T> {}
 
 impl<T> Late<T> {
-    /// A place without a value.
+    /// Creates a cell without a value.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -45,29 +47,29 @@ impl<T> Late<T> {
         }
     }
 
-    /// Puts the value there.
+    /// Sets the value.
     ///
     /// # Errors
-    /// With the value, when there is one already.
+    /// Returns `value` if the cell has a value already.
     pub fn set(&self, value: T) -> Result<(), T> {
         let made = Box::into_raw(Box::new(value));
-        // ORDERING(L1): Release, the value. Relaxed on failure: nothing is read.
+        // ORDERING(L1): Release: the value. Relaxed on failure: nothing is read.
         let exchange = self
             .value
             .compare_exchange(ptr::null_mut(), made, Release, Relaxed);
         match exchange {
             Ok(_) => Ok(()),
-            // SAFETY: made above, and put nowhere.
+            // SAFETY: created above, and stored nowhere.
             Err(_) => Err(*unsafe { Box::from_raw(made) }),
         }
     }
 
-    /// The value, once it is there. Cost: a load.
+    /// Returns the value if it has been set. Costs a load.
     #[inline]
     pub fn get(&self) -> Option<&T> {
-        // ORDERING(L1): Acquire, the value.
+        // ORDERING(L1): Acquire: the value.
         let value = self.value.load(Acquire);
-        // SAFETY: null, or a box that lives as long as the place (invariant 1).
+        // SAFETY: null, or a box that lives as long as the cell (invariant 1).
         unsafe { value.as_ref() }
     }
 }
@@ -86,10 +88,10 @@ impl<T: fmt::Debug> fmt::Debug for Late<T> {
 
 impl<T> Drop for Late<T> {
     fn drop(&mut self) {
-        // Relaxed: whoever has the place alone has seen the value.
+        // Relaxed: exclusive access to the cell implies that the value is visible.
         let value = self.value.load(Relaxed);
         if !value.is_null() {
-            // SAFETY: made by `set`, and nobody else has the place any more.
+            // SAFETY: `set` created the box, and no other thread can access the cell any more.
             drop(unsafe { Box::from_raw(value) });
         }
     }
@@ -102,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_dropped_with_their_place() {
+    fn values_are_dropped_with_their_cell() {
         let counted = Arc::new(());
         let late = Late::new();
         assert!(late.set(Arc::clone(&counted)).is_ok());

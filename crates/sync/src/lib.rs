@@ -1,33 +1,36 @@
-//! What the Raddle runtime synchronises with: the door to atomics, wait cells, queues and small protocols.
+//! The synchronisation layer of the Raddle runtime: atomics, wait cells, queues and small
+//! protocols.
 //!
-//! Every crate above takes its atomics from [`prim`], so that the same code runs under `std` in production, under
-//! `loom` in the models (`tests/loom_*.rs`) and under `shuttle` in the seeded schedules of the runtime.
+//! Every other crate imports its atomics from [`prim`]. The same code therefore runs under `std` in
+//! production, under `loom` in the models (`tests/loom_*.rs`), and under `shuttle` in the seeded
+//! schedules of the runtime.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
 //! | [`prim`] | atomics, cells, mutex, futex, threads, clock: `std`, `loom` or `shuttle` |
-//! | [`wait`] | the one place where a thread waits: spin, then futex |
-//! | [`table`] | the wait cells of many, by number, for one process or several |
-//! | [`backoff`] | how short waits pause, and give the CPU away |
-//! | [`biased`] | a value that its owner uses for nothing, and others dearly |
-//! | [`per_thread`] | a variable of which each thread has a value |
+//! | [`wait`] | the cell in which a thread waits: it spins, then sleeps on a futex |
+//! | [`table`] | a table of wait cells, indexed by waiter, for one process or several |
+//! | [`backoff`] | pauses for short waits, which end by yielding the CPU |
+//! | [`biased`] | a value that is free for its owner to use, and expensive for other threads |
+//! | [`per_thread`] | a variable with one value per thread |
 //! | [`lock`] | simple, ticket, CLH, MCS and Pthreads locks |
-//! | [`hand_over`] | copying to where another core reads next |
-//! | [`lane`] | messages from one to one, through memory that both can reach |
+//! | [`hand_over`] | copies for data that another core reads next |
+//! | [`lane`] | messages from one sender to one receiver, through shared memory |
 //! | [`stack`] | a lock-free stack with a version against ABA |
-//! | [`single_put`] | a queue that its owner fills without a lock |
+//! | [`single_put`] | a queue with one producer, which needs no lock to put |
 //! | [`deque`] | a work-stealing deque: one owner, many thieves |
-//! | [`ever`] | whether something rare has been made, asked for nothing |
+//! | [`ever`] | a flag that records a rare event, and is almost free to read |
+//! | [`late`] | a value that is set once, and read by all threads afterwards |
 //! | [`exit`] | failures that a process must not hide behind exit code 0 |
-//! | [`fifo`] | the order of those who read and write one thing |
-//! | [`ordered`] | data that is reached only when its FIFO says so |
-//! | [`ranks`] | what waits for its turn by rank |
-//! | [`gates`] | how hungry workers make a busy one look up |
-//! | [`split_stack`] | the forks of one worker, of which others can take the oldest |
-//! | [`offer`] | who may run an offered fork: its owner or one thief |
-//! | [`idle`] | who searches and who sleeps; no wake-up is lost |
-//! | [`bits`] | a fixed set of small numbers, shared |
-//! | [`returns`] | where memory freed elsewhere comes home, and messages arrive |
+//! | [`fifo`] | the order of the readers and writers of one location |
+//! | [`ordered`] | data that is accessible only when its FIFO grants access |
+//! | [`ranks`] | a priority queue that keeps the insertion order of equal ranks |
+//! | [`gates`] | two words with which idle workers ask a busy worker for work |
+//! | [`split_stack`] | the forks of one worker, from which other threads take the oldest |
+//! | [`offer`] | decides whether the owner or a thief runs an offered fork |
+//! | [`idle`] | searching and sleeping workers; no wake-up is lost |
+//! | [`bits`] | a shared set of small numbers |
+//! | [`returns`] | a list that many threads push to and one thread takes as a whole |
 
 pub mod prim;
 

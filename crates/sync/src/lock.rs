@@ -1,39 +1,44 @@
-//! The locks of the study, each usable by any program through the `lock_api` crate's `RawMutex`.
+//! The locks of the study. Any program can use them through `RawMutex` of the `lock_api` crate.
 //!
-//! | lock | what a waiter looks at | order | words | for |
-//! |---|---|---|---|---|
-//! | [`PthreadLock`] | sleeps in the kernel | none | 2, and 5 on the heap from its first use | comparison; critical sections that block |
+//! | lock | a waiter watches | order | size in words | suitable for |
+//! | --- | --- | --- | --- | --- |
+//! | [`PthreadLock`] | nothing: it sleeps | none | 2, and 5 (a) | comparison; blocking sections |
 //! | [`SimpleLock`] | the one word | none | 1 byte | short sections, few threads |
-//! | [`TicketLock`] | the number now served | arrival | 2 | short sections, as many threads as CPUs |
-//! | [`SingleTryTicketLock`] | the number now served | none | 2 | sections that one would rather skip than wait for |
-//! | [`ClhLock`] | its predecessor's node | arrival | 2, and a node a thread, from the heap when it is first needed | many threads |
+//! | [`TicketLock`] | the current number | arrival | 2 | short sections; threads ≤ CPUs |
+//! | [`SingleTryTicketLock`] | the current number | none | 2 | sections to skip, not wait for |
+//! | [`ClhLock`] | its predecessor's node | arrival | 2, and a node (b) | many threads |
 //! | [`McsLock`] | its own node | arrival | 2 | many threads, several memories |
 //!
-//! A fair lock hands over in the order of arrival, also to a thread that has just lost its CPU: with more threads than
-//! CPUs, the simple lock is quicker. All waits give the CPU away after about a microsecond ([`crate::backoff`]).
+//! (a) On the heap, from the first use on. (b) One node per thread, on the heap, from its first use
+//! on.
 //!
-//! # What an atomic becomes
-//! The study writes each lock twice, for processors with compare-and-swap and for those with load-reserve and
-//! store-conditional. Here one source is compiled for both:
+//! A fair lock hands over in the order of arrival, even to a thread that has just lost its CPU.
+//! With more threads than CPUs, the simple lock is therefore faster. All waits yield the CPU after
+//! about a microsecond ([`crate::backoff`]).
+//!
+//! # Machine code of the atomics
+//! The study writes each lock twice, for processors with compare-and-swap and for those with
+//! load-reserve and store-conditional. Here one source is compiled for both:
 //!
 //! | operation | x86-64 | AArch64 | AArch64 with LSE |
-//! |---|---|---|---|
+//! | --- | --- | --- | --- |
 //! | load Acquire; store Release | `mov`; `mov` | `ldar` (`ldapr` with RCPC); `stlr` | the same |
 //! | swap AcqRel | `xchg` | `ldaxr` `stlxr` in a loop | `swpal` |
 //! | fetch-and-add Relaxed | `lock xadd` | `ldxr` `add` `stxr` in a loop | `ldadd` |
-//! | compare-and-swap Acquire | `lock cmpxchg` | `ldaxr` `cmp` `stxr` in a loop | `casa` |
-//! | compare-and-swap Release | `lock cmpxchg` | `ldxr` `cmp` `stlxr` in a loop | `casl` |
-//! | compare-and-swap of two words, AcqRel | a call of `lock cmpxchg16b` | `ldaxp` `stlxp` in a loop | `caspal` |
+//! | CAS (compare-and-swap), Acquire | `lock cmpxchg` | `ldaxr` `cmp` `stxr` in a loop | `casa` |
+//! | CAS, Release | `lock cmpxchg` | `ldxr` `cmp` `stlxr` in a loop | `casl` |
+//! | two-word CAS, AcqRel | calls `lock cmpxchg16b` | `ldaxp` `stlxp` in a loop | `caspal` |
 //!
-//! Not every x86-64 processor has the compare-and-swap of two words: it goes through a pointer, which its first use sets, to a
-//! function that uses the instruction or, where there is none, a lock.
+//! Not every x86-64 processor has the compare-and-swap of two words. The operation therefore calls
+//! a function through a pointer, which the first use sets. That function uses the instruction or,
+//! if there is none, a lock.
 //!
-//! The AArch64 target of Rust for Linux does not assume LSE; there the operations call small functions that choose
-//! between the last two columns when the program starts (outlined atomics).
+//! The AArch64 target of Rust for Linux does not assume LSE. There the operations call small
+//! functions that choose between the last two columns when the program starts (outlined atomics).
 //!
 //! # Source
-//! Hoffmann, Korch, Rauber: Performance evaluation of task pools based on hardware synchronization. SC 2004, sect. 2.
-//! Scott: Shared-memory synchronization. Morgan & Claypool, 2013, chapter 4.
+//! Hoffmann, Korch, Rauber: Performance evaluation of task pools based on hardware synchronization.
+//! SC 2004, sect. 2. Scott: Shared-memory synchronization. Morgan & Claypool, 2013, chapter 4.
 
 mod clh;
 mod mcs;
@@ -53,38 +58,39 @@ pub use pthread::PthreadLock;
 pub use simple::SimpleLock;
 pub use ticket::{SingleTryTicketLock, TicketLock};
 
-/// In a model there is no operating system, whose lock is then the simple one.
+/// The replacement in models, which have no operating system.
 #[cfg(any(loom, shuttle))]
 pub type PthreadLock = SimpleLock;
 
-/// Mutual exclusion without data: what a pool is told to use.
+/// Mutual exclusion without data: the kind of lock that a pool is configured with.
 ///
 /// # Safety
-/// Between the return of `lock`, or `true` of `try_lock`, and the next `unlock`, no other call of these two succeeds; and
-/// what a thread did before `unlock` is seen by the next one that has the lock.
+/// Between the return of `lock`, or of `try_lock` with `true`, and the next `unlock`, no other call
+/// of these two succeeds. The next thread that gets the lock sees everything that a thread did
+/// before `unlock`.
 pub unsafe trait Lock: Default + Send + Sync + fmt::Debug {
     /// Waits for the lock.
     fn lock(&self);
 
-    /// Takes the lock if that needs no waiting.
-    #[must_use = "on true the lock must be unlocked"]
+    /// Takes the lock if that is possible without waiting.
+    #[must_use = "if this is true, the lock must be unlocked"]
     fn try_lock(&self) -> bool;
 
-    /// Gives the lock back.
+    /// Releases the lock.
     ///
     /// # Safety
-    /// The caller's thread has it.
+    /// The calling thread holds the lock.
     unsafe fn unlock(&self);
 }
 
-/// Data under a lock.
+/// Data protected by a lock.
 #[derive(Default)]
 pub struct Locked<L, T> {
     lock: L,
     data: UnsafeCell<T>,
 }
 
-// SAFETY: the lock lets one thread at a time to the data.
+// SAFETY: the lock gives one thread at a time access to the data.
 unsafe impl<L: Lock, T: Send> Sync for Locked<L, T> {}
 
 impl<L: fmt::Debug, T> fmt::Debug for Locked<L, T> {
@@ -97,7 +103,7 @@ impl<L: fmt::Debug, T> fmt::Debug for Locked<L, T> {
 }
 
 impl<L: Lock, T> Locked<L, T> {
-    /// `data` under a free lock.
+    /// Creates `data` with a free lock.
     pub fn new(data: T) -> Self {
         Self {
             lock: L::default(),
@@ -105,17 +111,17 @@ impl<L: Lock, T> Locked<L, T> {
         }
     }
 
-    /// Calls `change` with the data, after waiting for the lock.
+    /// Waits for the lock, and calls `change` with the data.
     ///
-    /// A thread that calls this inside `change`, for the same data, waits for itself: for ever, as with any
-    /// lock that is not counted.
+    /// A thread that calls this inside `change`, for the same data, waits for itself for ever, as
+    /// with any lock that is not reentrant.
     #[inline]
     pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         self.lock.lock();
         self.change_and_unlock(change)
     }
 
-    /// Calls `change` with the data if that needs no waiting.
+    /// Calls `change` with the data if the lock is free. Does not wait.
     #[inline]
     pub fn try_with<R>(&self, change: impl FnOnce(&mut T) -> R) -> Option<R> {
         self.lock.try_lock().then(|| self.change_and_unlock(change))
@@ -123,24 +129,25 @@ impl<L: Lock, T> Locked<L, T> {
 
     #[inline]
     fn change_and_unlock<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
-        /// Also when `change` panics.
+        /// A guard that unlocks, even if `change` panics.
         struct Unlock<'a, L: Lock>(&'a L);
         impl<L: Lock> Drop for Unlock<'_, L> {
             #[inline]
             fn drop(&mut self) {
-                // SAFETY: made right after this thread got the lock.
+                // SAFETY: created right after this thread took the lock.
                 unsafe { self.0.unlock() };
             }
         }
         let _unlock = Unlock(&self.lock);
         self.data.with_mut(|data| {
-            // SAFETY: we have the lock until this function ends.
+            // SAFETY: this thread holds the lock until this function returns.
             change(unsafe { &mut *data })
         })
     }
 }
 
-/// Makes a lock usable through `lock_api`, whose constant initial value a model's atomics do not have.
+/// Implements `lock_api::RawMutex`. It needs a constant initial value, which the atomics of a model
+/// do not have.
 #[cfg(not(any(loom, shuttle)))]
 macro_rules! raw_mutex {
     ($($lock:ident)*) => {$(
@@ -161,7 +168,7 @@ macro_rules! raw_mutex {
 
             #[inline]
             unsafe fn unlock(&self) {
-                // SAFETY: the caller has the lock (contract of `RawMutex`).
+                // SAFETY: the caller holds the lock (contract of `RawMutex`).
                 unsafe { Lock::unlock(self) };
             }
         }

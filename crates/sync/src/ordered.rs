@@ -1,23 +1,31 @@
-//! Data that is reached only through granted requests: a value behind a FIFO, or a slice in pieces that have one each.
+//! Data that can be accessed only through granted requests: a value behind a FIFO, or a slice in
+//! pieces with one FIFO each.
 //!
-//! A [`Handle`] has the right to read or to write written into its type. It puts requests into the FIFO of its data; when one is granted,
-//! [`Handle::enter`] gives out a [`Guard`], the only way to the data, and when the guard goes the request is given back or
-//! renewed. The compiler sees to it that nothing of the data is kept beyond the guard.
+//! The type of a [`Handle`] contains its right to read or to write. A handle puts requests into the
+//! FIFO of its data. When a request is granted, [`Handle::enter`] returns a [`Guard`], the only
+//! access to the data. When the guard is dropped, the request is given back or renewed. The
+//! compiler ensures that no reference to the data outlives the guard.
 //!
-//! A slice [in pieces](split) lies in memory once. Each piece has its FIFO; a handle of the whole asks in all of them. So
-//! pieces are used at the same time by different owners, and whole and pieces take turns, without a copy to split or to merge.
+//! A slice [in pieces](split) is stored once. Each piece has its FIFO, and a handle of the whole
+//! puts a request into all of them. Different owners can therefore use pieces at the same time, and
+//! take turns with users of the whole, without a copy to split or to merge.
 //!
-//! A panic inside a writer's guard leaves the data in nobody knows what state: its FIFOs are stopped, and nobody is granted it any more.
+//! A panic inside a writer's guard may leave the data in an inconsistent state. The FIFOs of the
+//! data are then stopped, and no further request is granted.
 //! # Invariants
-//! 1. A guard exists only while the requests of its handle are granted in all FIFOs of its data; with the FIFO's invariant 2: a writer's
-//!    guard is alone, and readers' guards are with readers only.
-//! 2. Data of different pieces does not overlap, and whoever has the whole is granted in the FIFOs of all pieces.
-//! 3. What the pointers point to lives as long as `owner`.
-//! 4. Of two requests for the whole, one is in front of the other in all FIFOs: a lock of the pieces is held while the requests
-//!    of one go in. Else each of two could wait for the other, in different FIFOs.
+//! 1. A guard exists only while the requests of its handle are granted in all FIFOs of its data. By
+//!    invariant 2 of the FIFO, a writer's guard is alone, and a reader's guard exists only together
+//!    with other readers' guards.
+//! 2. The data of different pieces do not overlap. A handle of the whole is granted only if it is
+//!    granted in the FIFOs of all pieces.
+//! 3. The targets of the pointers live as long as `owner`.
+//! 4. Two requests for the whole have the same order in all FIFOs, because a lock of the pieces is
+//!    held while the requests of a handle are put in. Otherwise each of the two could wait for the
+//!    other, in different FIFOs.
 //! # Source
-//! Handles and sections of ordered read-write locks: Clauss, Gustedt, JPDC 70(5), 2010; the split is the `orwl_split` of Gustedt,
-//! Jeannot, Mansouri, Inria RR-8993, 2016, section 5.3, which copies.
+//! Handles and sections of ordered read-write locks: Clauss, Gustedt, JPDC 70(5), 2010; the split
+//! is the `orwl_split` of Gustedt, Jeannot, Mansouri, Inria RR-8993, 2016, section 5.3, which
+//! copies.
 
 mod guard;
 mod handle;
@@ -36,7 +44,7 @@ pub use self::guard::{Guard, Loan};
 pub use self::handle::{Handle, Read, Right, Then, Write};
 pub use self::leaving::{catch, drop_in_panic, leave};
 
-/// Data and its FIFOs. A clone is the same data.
+/// Data and its FIFOs. A clone refers to the same data.
 ///
 /// # Examples
 /// ```
@@ -47,26 +55,27 @@ pub use self::leaving::{catch, drop_in_panic, leave};
 /// writer.put_in();
 /// reader.put_in();
 /// assert!(reader.enter(Then::GiveBack).is_none(), "the writer comes first");
-/// *writer.enter(Then::GiveBack).expect("nobody is in front") *= 7;
-/// assert_eq!(*reader.enter(Then::GiveBack).expect("the writer has gone"), 42);
+/// *writer.enter(Then::GiveBack).expect("no request is in front") *= 7;
+/// assert_eq!(*reader.enter(Then::GiveBack).expect("the writer is done"), 42);
 /// ```
 pub struct Ordered<D: ?Sized> {
     first: NonNull<Fifo>,
-    /// The FIFOs of the other pieces, where this is a whole.
+    /// The FIFOs of the other pieces, if this is a whole.
     rest: NonNull<[CachePadded<Fifo>]>,
     data: NonNull<D>,
     owner: Arc<dyn Owner>,
 }
 
-/// What keeps data and FIFOs.
+/// The owner of data and FIFOs.
 trait Owner: Send + Sync {
-    /// The lock of invariant 4, where there are pieces.
+    /// The lock of invariant 4, if there are pieces.
     fn asking(&self) -> Option<&Mutex<()>> {
         None
     }
 }
 
-/// A value; a small one lies in the cache line of its FIFO, so that both change hands at once.
+/// A value and its FIFO. A small value shares the cache line of its FIFO, so that both change hands
+/// together.
 #[repr(C, align(128))]
 struct Single<T> {
     fifo: Fifo,
@@ -75,7 +84,7 @@ struct Single<T> {
 
 impl<T: Send + Sync> Owner for Single<T> {}
 
-// SAFETY: the value is reached through guards alone (invariant 1).
+// SAFETY: the value is accessed only through guards (invariant 1).
 unsafe impl<T: Send + Sync> Sync for Single<T> {}
 
 /// A slice, and a FIFO for each of its pieces.
@@ -91,20 +100,21 @@ impl<T: Send + Sync> Owner for Pieces<T> {
     }
 }
 
-// SAFETY: the items are reached through guards alone (invariants 1 and 2).
+// SAFETY: the items are accessed only through guards (invariants 1 and 2).
 unsafe impl<T: Send + Sync> Send for Pieces<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send + Sync> Sync for Pieces<T> {}
 
 impl<T> Drop for Pieces<T> {
     fn drop(&mut self) {
-        // SAFETY: the pointer came from a box, and nobody else has the pieces any more (invariant 3).
+        // SAFETY: the pointer came from a box, and no other thread can access the pieces any more
+        // (invariant 3).
         drop(unsafe { Box::from_raw(self.items.as_ptr()) });
     }
 }
 
 impl<T: Send + Sync + 'static> Ordered<T> {
-    /// A value with a FIFO of its own. Cost: an allocation of at least 128 bytes.
+    /// Creates a value with its own FIFO. Costs an allocation of at least 128 bytes.
     #[must_use]
     pub fn new(value: T) -> Self {
         let single = Arc::new(Single {
@@ -116,31 +126,32 @@ impl<T: Send + Sync + 'static> Ordered<T> {
             rest: NonNull::from(&[]),
             data: single
                 .value
-                .with_mut(|value| NonNull::new(value).expect("values have a place")),
+                .with_mut(|value| NonNull::new(value).expect("values have an address")),
             owner: single,
         }
     }
 }
 
-/// Cuts `items` into pieces of the given lengths; returns the whole, and the pieces in their order. Cost: two allocations; nothing is copied.
+/// Splits `items` into pieces of the given lengths. Returns the whole, and the pieces in order.
+/// Costs two allocations, and copies nothing.
 ///
 /// # Panics
-/// When the lengths are not those of the items together, or there are none.
+/// If the lengths do not add up to that of `items`, or there are no lengths.
 #[must_use]
 pub fn split<T: Send + Sync + 'static>(
     items: Box<[T]>,
     lens: &[usize],
 ) -> (Ordered<[T]>, Vec<Ordered<[T]>>) {
     let len = items.len();
-    // Checked, since a sum that wraps would let a piece reach beyond the items.
+    // Checked, because a sum that wraps around would let a piece reach beyond the items.
     let sum = lens
         .iter()
         .try_fold(0, |sum: usize, &len| sum.checked_add(len));
     assert!(
         sum == Some(len),
-        "pieces of {len} items have that many together"
+        "the lengths of the pieces do not add up to {len} items"
     );
-    let items = NonNull::new(Box::into_raw(items)).expect("boxes have a place");
+    let items = NonNull::new(Box::into_raw(items)).expect("boxes have an address");
     let owner = Arc::new(Pieces {
         fifos: lens.iter().map(|_| CachePadded::default()).collect(),
         items,
@@ -149,7 +160,7 @@ pub fn split<T: Send + Sync + 'static>(
     let (first, rest) = owner
         .fifos
         .split_first()
-        .expect("there is a piece at least");
+        .expect("there is at least one piece");
     let place = |first: &Fifo, rest: &[CachePadded<Fifo>], data| Ordered {
         first: NonNull::from(first),
         rest: NonNull::from(rest),
@@ -158,7 +169,7 @@ pub fn split<T: Send + Sync + 'static>(
     };
     let mut start = 0;
     let pieces = lens.iter().zip(&owner.fifos).map(|(&len, fifo)| {
-        // SAFETY: the piece lies within the items, since the lengths add up to theirs.
+        // SAFETY: the piece is within the items, because the lengths add up to theirs.
         let begin = unsafe { items.cast::<T>().add(start) };
         start += len;
         place(fifo, &[], NonNull::slice_from_raw_parts(begin, len))
@@ -171,25 +182,27 @@ impl<D: ?Sized> Ordered<D> {
     /// The FIFO of the data, or of the first piece.
     #[inline]
     fn first(&self) -> &Fifo {
-        // SAFETY: `owner` keeps it (invariant 3).
+        // SAFETY: `owner` keeps the FIFO (invariant 3).
         unsafe { self.first.as_ref() }
     }
 
     /// The FIFOs of the other pieces.
     #[inline]
     fn rest(&self) -> &[CachePadded<Fifo>] {
-        // SAFETY: `owner` keeps them (invariant 3), or the slice is empty.
+        // SAFETY: `owner` keeps the FIFOs (invariant 3), or the slice is empty.
         unsafe { self.rest.as_ref() }
     }
 
-    /// Held while requests go into the FIFOs of several pieces (invariant 4). Nothing else is called meanwhile.
+    /// Returns a guard to hold while requests are put into the FIFOs of several pieces (invariant
+    /// 4). Nothing else is called meanwhile.
     fn ask(&self) -> impl Sized + '_ {
         let asking = self.owner.asking();
-        // A FIFO that was full has left nothing half done (`Handle::put_in`).
+        // If a full FIFO panicked under the lock, it has left no inconsistent state
+        // (`Handle::put_in`).
         asking.map(|asking| asking.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Stops granting for ever, and wakes all that wait.
+    /// Stops granting requests permanently, and wakes all waiting threads.
     pub fn stop(&self) {
         self.first().stop();
         for fifo in self.rest() {
@@ -197,12 +210,12 @@ impl<D: ?Sized> Ordered<D> {
         }
     }
 
-    /// True when [`stop`](Self::stop) was called, or a writer's guard went in a panic.
+    /// Returns true if [`stop`](Self::stop) was called, or a writer's guard was dropped in a panic.
     pub fn is_stopped(&self) -> bool {
         self.first().is_stopped() || self.rest().iter().any(|fifo| fifo.is_stopped())
     }
 
-    /// Pieces of a whole; 1 for others.
+    /// The number of pieces of a whole; 1 for other data.
     #[must_use]
     pub fn piece_count(&self) -> usize {
         1 + self.rest().len()
@@ -220,7 +233,8 @@ impl<D: ?Sized> Clone for Ordered<D> {
     }
 }
 
-// SAFETY: the data goes from thread to thread under a guard, and is shared by readers' guards (invariant 1).
+// SAFETY: the data moves from thread to thread under a guard, and only readers' guards share it
+// (invariant 1).
 unsafe impl<D: ?Sized + Send + Sync> Send for Ordered<D> {}
 // SAFETY: as above.
 unsafe impl<D: ?Sized + Send + Sync> Sync for Ordered<D> {}

@@ -1,4 +1,5 @@
-//! Values that threads share at a place that somebody else may have chosen: in memory of this process, or in memory that several map.
+//! Shared values in memory of this process, or at a chosen address in memory that several processes
+//! map.
 
 use std::any::Any;
 use std::fmt;
@@ -6,7 +7,7 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Values, and what keeps the memory in which they lie. A clone is of the same values.
+/// A slice of shared values that keeps its memory alive. A clone refers to the same values.
 pub(crate) struct Placed<T> {
     first: NonNull<T>,
     len: usize,
@@ -35,7 +36,7 @@ impl<T: fmt::Debug> fmt::Debug for Placed<T> {
 }
 
 impl<T: Send + Sync + 'static> Placed<T> {
-    /// In memory of this process.
+    /// Stores the values in memory of this process.
     pub(crate) fn new(values: impl Iterator<Item = T>) -> Self {
         let memory: Arc<[T]> = values.collect();
         Self {
@@ -45,10 +46,11 @@ impl<T: Send + Sync + 'static> Placed<T> {
         }
     }
 
-    /// Makes `len` values at `address`, for others to [attach](Self::attach) to.
+    /// Creates `len` values at `address`, to which other users [attach](Self::attach).
     ///
     /// # Safety
-    /// The bytes can be read and written, are aligned for `T`, live as long as `memory` does, and nobody uses them yet.
+    /// The bytes are readable and writable, aligned for `T`, unused so far, and live as long as
+    /// `memory`.
     pub(crate) unsafe fn create(
         address: NonNull<u8>,
         len: usize,
@@ -57,19 +59,21 @@ impl<T: Send + Sync + 'static> Placed<T> {
     ) -> Self {
         let first = address.cast::<T>();
         for index in 0..len {
-            // SAFETY: within the bytes that the caller has given.
+            // SAFETY: within the bytes that the caller provides.
             let place = unsafe { first.add(index) };
-            // SAFETY: as above, and nobody reads it yet.
+            // SAFETY: as above; no other thread reads the place yet.
             unsafe { place.write(make()) };
         }
-        // SAFETY: as the caller says, and the values are made now.
+        // SAFETY: by the contract of this function; the values have been created.
         unsafe { Self::attach(address, len, memory) }
     }
 
-    /// The values that somebody, perhaps another process, has made at what is `address` here.
+    /// Uses the values that this or another process has created in memory that this process sees at
+    /// `address`.
     ///
     /// # Safety
-    /// `len` values begin at `address`, live as long as `memory` does, and are used by all as such; they mean the same in every process.
+    /// `len` values begin at `address` and live as long as `memory`. All users access them only as
+    /// values of `T`, and they have the same meaning in every process.
     pub(crate) unsafe fn attach(
         address: NonNull<u8>,
         len: usize,
@@ -89,7 +93,8 @@ impl<T> Deref for Placed<T> {
     #[inline]
     fn deref(&self) -> &[T] {
         let values = NonNull::slice_from_raw_parts(self.first, self.len);
-        // SAFETY: that many lie there as long as the memory is kept, and nobody has a reference through which they are moved or dropped.
+        // SAFETY: `len` values exist as long as the memory is kept, and no reference allows them to
+        // be moved or dropped.
         unsafe { values.as_ref() }
     }
 }

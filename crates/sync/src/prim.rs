@@ -1,12 +1,13 @@
-//! The door to atomics, threads and the clock: `std` in production, `loom` under `cfg(loom)`, `shuttle` under
+//! Atomics, threads and the clock: `std` in production, `loom` under `cfg(loom)`, `shuttle` under
 //! `cfg(shuttle)`.
 //!
-//! No other module of the workspace names `std::sync::atomic`; a house-rule test sees to it. What differs between the
-//! worlds beyond names is bridged here: loom's `UnsafeCell` hands out access in closures, a futex is modelled by a lock
-//! and a condition variable with the same check-then-sleep atomicity, and time is whatever a model makes of it.
+//! No other module of the workspace names `std::sync::atomic`; a test of the house rules checks
+//! that. This module also hides the differences between the three besides names: the `UnsafeCell`
+//! of loom gives access only inside closures, a futex is modelled by a lock and a condition
+//! variable with the same atomic check-then-sleep, and a model decides how time passes.
 //!
-//! Loom tries every schedule of a small model and knows weak memory; shuttle tries many schedules of a large one, each
-//! made from a seed, and has every access sequentially consistent.
+//! Loom tries every schedule of a small model, and models weak memory. Shuttle tries many schedules
+//! of a large model, each made from a seed, and treats every access as sequentially consistent.
 
 #[cfg(not(any(loom, shuttle)))]
 mod fine_timer;
@@ -25,7 +26,8 @@ mod schedule;
 #[cfg(shuttle)]
 pub use schedule::*;
 
-/// True while this thread unwinds; under shuttle, while any does, since its threads are one.
+/// Returns true if this thread unwinds. Under shuttle, returns true if any thread does, because all
+/// threads of a schedule run on one system thread.
 pub use std::thread::panicking;
 
 mod fences;
@@ -38,17 +40,20 @@ pub use pair::{AtomicPair, Pair};
 mod mark;
 pub use mark::thread_mark;
 
-/// True where time or state space is dear (loom, shuttle, miri): sizes and counts shrink.
+/// True where time or state space is expensive (loom, shuttle, Miri); sizes and counts are then
+/// smaller.
 pub const LIGHT: bool = cfg!(any(loom, shuttle, miri));
 
-/// Declares a function that is `const` where the constructors of atomics are: everywhere but under loom.
+/// Declares a function that is `const` where the constructors of atomics are, which is everywhere
+/// except under loom.
 #[cfg(not(loom))]
 #[macro_export]
 macro_rules! const_fn {
     ($($function:tt)*) => { $($function)* };
 }
 
-/// Declares a function that is `const` where the constructors of atomics are: everywhere but under loom.
+/// Declares a function that is `const` where the constructors of atomics are, which is everywhere
+/// except under loom.
 #[cfg(loom)]
 #[macro_export]
 macro_rules! const_fn {

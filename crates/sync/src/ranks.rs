@@ -1,10 +1,10 @@
-//! What waits for its turn by rank, the lowest first: of those that are equal, whoever came first.
+//! A priority queue: the lowest rank comes first, and equal ranks keep their insertion order.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::fmt;
 
-/// Things that wait for their turn. Cost: logarithmic in their number, for each that comes or goes.
+/// A queue of things ordered by rank. Inserting and removing take logarithmic time.
 ///
 /// # Examples
 /// ```
@@ -19,48 +19,49 @@ use std::fmt;
 /// ```
 pub struct Ranks<R, T> {
     heap: BinaryHeap<Waiting<R, T>>,
-    /// How many have come.
+    /// The number of things pushed so far.
     count: u64,
 }
 
 struct Waiting<R, T> {
-    /// The greatest is the first in a heap.
+    /// The rank and the insertion number, reversed because the heap pops its greatest element
+    /// first.
     order: Reverse<(R, u64)>,
     thing: T,
 }
 
 impl<R: Ord, T> Ranks<R, T> {
-    /// How many wait.
+    /// The number of waiting things.
     #[must_use]
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// True when nothing waits.
+    /// Returns true if nothing waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }
 
-    /// Puts one behind all of its rank.
+    /// Inserts `thing` behind all others of the same rank.
     pub fn push(&mut self, rank: R, thing: T) {
         let order = Reverse((rank, self.count));
         self.count += 1;
         self.heap.push(Waiting { order, thing });
     }
 
-    /// Takes the first.
+    /// Removes and returns the first thing.
     pub fn pop(&mut self) -> Option<T> {
         self.heap.pop().map(|waiting| waiting.thing)
     }
 
-    /// The rank of the first.
+    /// Returns the rank of the first thing.
     #[must_use]
     pub fn first(&self) -> Option<&R> {
         self.heap.peek().map(|waiting| &waiting.order.0.0)
     }
 
-    /// Takes all, in their order.
+    /// Removes all things and returns them in order.
     pub fn drain(&mut self) -> impl Iterator<Item = (R, T)> {
         let sorted = std::mem::take(&mut self.heap).into_sorted_vec();
         let rank = |waiting: Waiting<R, T>| (waiting.order.0.0, waiting.thing);

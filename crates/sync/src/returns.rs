@@ -1,11 +1,13 @@
-//! Where memory that was freed on another thread comes home, and messages arrive: many push, one takes all.
+//! A list that many threads push to and one thread takes as a whole.
 //!
-//! Since the taker takes the whole list at once, no thread ever pops a single node, and there is no ABA.
+//! It returns memory that was freed on another thread to its owner, and delivers messages. Because
+//! the owner takes the whole list at once, no thread ever pops a single node, and there is no ABA
+//! problem.
 //!
 //! # Memory ordering
-//! | label | release side            | acquire side             | what it publishes                     |
-//! |-------|-------------------------|--------------------------|---------------------------------------|
-//! | R1    | `push` CAS of the head  | `take_all` swaps it out  | the node's link, and that it is free  |
+//! | label | release side | acquire side | what it publishes |
+//! | --- | --- | --- | --- |
+//! | R1 | `push` CAS of the head | `take_all` swaps it out | the node's link, and that it is free |
 //! # Source
 //! Treiber: Systems programming: coping with parallelism. IBM RJ 5118, 1986; the push half of it.
 
@@ -16,13 +18,14 @@ use crate::prim::{Acquire, AtomicPtr, Relaxed, Release};
 /// A node that carries its own link.
 ///
 /// # Safety
-/// `next` always returns the same word, and nobody but the list touches it while the node is in a list.
+/// `next` always returns the same word, and only the list accesses that word while the node is in a
+/// list.
 pub unsafe trait Linked: Sized {
     /// The link to the next node.
     fn next(&self) -> &AtomicPtr<Self>;
 }
 
-/// A stack of nodes that threads push and one thread takes as a whole.
+/// A stack of nodes that many threads push to and one thread takes as a whole.
 #[derive(Debug)]
 pub struct Returns<T> {
     head: AtomicPtr<T>,
@@ -35,26 +38,27 @@ impl<T: Linked> Default for Returns<T> {
 }
 
 impl<T: Linked> Returns<T> {
-    /// The empty stack.
+    /// Creates an empty stack.
     pub fn new() -> Self {
         Self {
             head: AtomicPtr::new(ptr::null_mut()),
         }
     }
 
-    /// Puts `node` on the stack.
+    /// Pushes `node`.
     ///
     /// # Safety
-    /// The node is valid, is in no list, and is the caller's alone; with the call it stops being so.
+    /// The node is valid, is in no list, and belongs to the caller alone. The call gives up this
+    /// ownership.
     pub unsafe fn push(&self, node: NonNull<T>) {
-        // Relaxed: a guess that the CAS checks; nothing is read through it.
+        // Relaxed: the CAS checks this guess, and nothing is read through it.
         let mut head = self.head.load(Relaxed);
         loop {
             // SAFETY: the node is valid and ours until the CAS succeeds (contract).
             let next = unsafe { node.as_ref() }.next();
             // Relaxed: published by the CAS.
             next.store(head, Relaxed);
-            // ORDERING(R1): Release, the taker reads the link and reuses the node.
+            // ORDERING(R1): Release: the taker reads the link and reuses the node.
             match self
                 .head
                 .compare_exchange_weak(head, node.as_ptr(), Release, Relaxed)
@@ -65,21 +69,23 @@ impl<T: Linked> Returns<T> {
         }
     }
 
-    /// True when nothing was there at some moment during the call.
+    /// Returns true if the stack was empty at some moment during the call.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        // Relaxed: a hint, or after a fence of the caller's.
+        // Relaxed: a hint, or ordered by a fence of the caller.
         self.head.load(Relaxed).is_null()
     }
 
-    /// Takes all nodes, the last one that was pushed first; the result links to the rest through [`Linked::next`].
+    /// Takes all nodes. Returns the node that was pushed last; [`Linked::next`] leads to the
+    /// others.
     #[inline]
     pub fn take_all(&self) -> Option<NonNull<T>> {
-        // An empty look costs no exchange; what is missed now is found next time.
+        // Checking an empty list costs no exchange; the next call finds a node that this one
+        // misses.
         if self.is_empty() {
             return None;
         }
-        // ORDERING(R1): Acquire, the links and the nodes are now ours.
+        // ORDERING(R1): Acquire: the links and the nodes belong to the caller now.
         NonNull::new(self.head.swap(ptr::null_mut(), Acquire))
     }
 }

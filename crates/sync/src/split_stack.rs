@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   first                 base                    top                    end
-//!     │  published forks    │  private forks        │  room                │
+//!     │  published forks    │  private forks        │  free slots          │
 //!     ▼                     ▼                       ▼                      ▼
 //!   ┌─────────────────────┬───────────────────────┬──────────────────────┐
 //!   └─────────────────────┴───────────────────────┴──────────────────────┘
@@ -18,9 +18,9 @@
 //!   publishes the oldest private fork itself, without the owner's cooperation. This costs the
 //!   thief a heavy fence, and the owner nothing.
 //!
-//! An *offer* is a fork whose push and pop pass by the gates: its owner publishes it only if
-//! something else makes it answer, but a thief can raid it. Loops offer what is left of them while
-//! they run a few items.
+//! The push and pop of an *offer* bypass the gates. The owner of an offer publishes it only if
+//! something else makes the owner answer, but a thief can raid it. While a loop runs a few items,
+//! it offers the remaining ones.
 //!
 //! # A raid
 //! 1. Under the lock, the thief sets `raided` and closes the gates. The owner opens gates only
@@ -30,17 +30,22 @@
 //! 3. Under the lock, the thief compares `base` and `top`. If they differ, it publishes the fork at
 //!    `base`.
 //!
-//! A pop lowers `top` first and looks at its gate (an offer: at `raided`) after that. If the look
-//! came before the fence of step 2, the lowered `top` is visible in step 3, and the thief leaves
-//! the fork alone. If it came after the fence, it met the closed gate (or `raided`), and the owner
-//! takes the lock before it decides. The lock is held for a few instructions, never over the fence.
+//! A pop lowers `top` first, and then checks its gate (the pop of an offer checks `raided`). If the
+//! check comes before the fence of step 2, the lowered `top` is visible in step 3, and the thief
+//! leaves the fork alone. If it comes after the fence, the pop meets the closed gate (or `raided`),
+//! and the owner takes the lock before it decides. The lock is held for a few instructions, never
+//! during the fence.
 //!
 //! # Memory ordering
-//! | label | one side                                                  | other side                                          |
-//! |-------|-----------------------------------------------------------|-----------------------------------------------------|
-//! | K1    | owner: lowers `top`, signal fence, looks at gate or `raided` | thief: closes and sets `raided`, heavy fence, reads `top` |
-//! | K2    | owner: stores `top`, Release                              | thief: loads `top`, Acquire: the fork and its slot  |
-//! | K3    | thief: clears `raided`, Release                           | owner: `pop_offer` loads it, Acquire: the new `base` |
+//! | label | one side                                  | other side                              |
+//! |-------|-------------------------------------------|-----------------------------------------|
+//! | K1    | owner: lowers `top`, signal fence, checks | thief: closes the gates, sets `raided`, |
+//! |       | the gate or `raided`                      | heavy fence, reads `top`                |
+//! | K2    | owner: stores `top`, Release              | thief: loads `top`, Acquire             |
+//! | K3    | thief: clears `raided`, Release           | owner: `pop_offer` loads it, Acquire    |
+//!
+//! K1 lets at least one side see the other's store. K2 publishes the fork and its slot, K3 the new
+//! `base`.
 //!
 //! Everything else is ordered by the lock.
 //! # Invariants
@@ -66,7 +71,7 @@ use crate::prim::{
     signal_fence,
 };
 
-/// One entry: a fork while private, what `publish` returned once public.
+/// One entry: a fork while it is private, and the result of `publish` once it is public.
 pub type Slot = AtomicPtr<()>;
 
 /// The stack of one owner. See the [module](self) for the protocol.
@@ -77,16 +82,16 @@ pub struct SplitStack {
     raids: CachePadded<Raids>,
 }
 
-/// What the owner writes all the time.
+/// The fields that the owner writes all the time.
 #[derive(Debug)]
 struct Own {
     top: AtomicPtr<Slot>,
     base: AtomicPtr<Slot>,
     first: AtomicPtr<Slot>,
     end: AtomicPtr<Slot>,
-    /// Forks that the owner has popped and run itself.
+    /// The number of forks that the owner has popped and run itself.
     inline: AtomicU64,
-    /// Offers that the owner has popped.
+    /// The number of offers that the owner has popped.
     offers: AtomicU64,
 }
 
@@ -101,13 +106,14 @@ struct Raids {
 pub struct Answer {
     /// The fork.
     pub fork: *mut (),
-    /// Its slot, which is to hold what stands for the fork from now on.
+    /// The slot of the fork. It must be set to the published form of the fork.
     pub slot: *mut Slot,
     /// A bit for each sleeping asker: bit `worker_index mod 64`.
     pub askers: u64,
 }
 
-/// How far an owner has come. If two readings are equal, the owner has not finished a fork in
+/// A snapshot of the progress of an owner. If two snapshots are equal, the owner has not finished a
+/// fork in between.
 /// between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -118,7 +124,7 @@ pub struct Progress {
 
 impl SplitStack {
     crate::const_fn! {
-        /// A stack without room, with closed gates.
+        /// Creates a stack without slots and with closed gates.
         pub const fn new() -> Self {
             Self {
                 own: CachePadded::new(Own {
@@ -138,12 +144,12 @@ impl SplitStack {
         }
     }
 
-    /// Makes room for `slot_count` forks. The gates open unless `anyone_sleeps`: a sleeper may have
-    /// asked before.
+    /// Allocates slots for `slot_count` forks. Opens the gates, unless `anyone_sleeps`: a sleeper
+    /// may have asked before.
     ///
     /// # Panics
-    /// When the stack has room already.
-    pub fn make_room(&self, slot_count: usize, anyone_sleeps: impl FnOnce() -> bool) {
+    /// If the stack has slots already.
+    pub fn allocate(&self, slot_count: usize, anyone_sleeps: impl FnOnce() -> bool) {
         let slots: Box<[Slot]> = (0..slot_count)
             .map(|_| Slot::new(ptr::null_mut()))
             .collect();
@@ -151,21 +157,21 @@ impl SplitStack {
             // Relaxed, here and below: ordered by the lock, or read by the owner alone.
             assert!(
                 self.own.first.load(Relaxed).is_null(),
-                "a stack gets its room once"
+                "the slots of a stack are allocated once"
             );
             let first = Box::into_raw(slots).cast::<Slot>();
             let end = first.wrapping_add(slot_count);
             self.own.first.store(first, Relaxed);
             self.own.base.store(first, Relaxed);
             self.own.end.store(end, Relaxed);
-            // ORDERING(K2): Release, the slots.
+            // ORDERING(K2): Release: the slots.
             self.own.top.store(first, Release);
-            // SAFETY: these are the room and the base of this stack.
+            // SAFETY: these are the end and the base of this stack.
             unsafe { self.gates.open_unless_asked(end, first, anyone_sleeps) };
         });
     }
 
-    /// What threads without work close to ask this owner for a fork.
+    /// The gates that threads without work close to ask this owner for a fork.
     #[inline]
     pub fn gates(&self) -> &Gates<Slot> {
         &self.gates
@@ -185,60 +191,60 @@ impl SplitStack {
             .wrapping_add(self.own.offers.load(Relaxed))
     }
 
-    /// The slot that the next fork will have. Changes only by calls of the owner.
+    /// The slot of the next fork. Changes only by calls of the owner.
     #[inline]
     pub fn top(&self) -> *mut Slot {
-        // Relaxed: the owner's own.
+        // Relaxed: only the owner writes it.
         self.own.top.load(Relaxed)
     }
 
-    /// Returns true if a push to `slot`, the top, need not answer. For the owner; false on a stack
-    /// without room.
+    /// Returns true if a push to `slot`, the top, need not answer. False on a stack without slots.
+    /// Only for the owner.
     #[inline]
     pub fn lets_push(&self, slot: *mut Slot) -> bool {
         self.gates.lets_push(slot)
     }
 
-    /// Returns true if there is room at `slot`, the top.
+    /// Returns true if there is a free slot at `slot`, the top.
     #[inline]
-    pub fn has_room(&self, slot: *mut Slot) -> bool {
-        // Relaxed: the owner's own.
+    pub fn has_capacity(&self, slot: *mut Slot) -> bool {
+        // Relaxed: only the owner writes it.
         slot != self.own.end.load(Relaxed)
     }
 
     /// Pushes a fork at `slot`.
     ///
     /// # Safety
-    /// The caller is the owner, `slot` is the top, and there is room.
+    /// The caller is the owner, `slot` is the top, and the slot is free.
     #[inline]
     pub unsafe fn push(&self, slot: *mut Slot, fork: *mut ()) {
-        // SAFETY: a slot within the room (contract), which lives as long as the stack.
+        // SAFETY: an allocated slot (contract), which lives as long as the stack.
         let place = unsafe { &*slot };
         // Relaxed: published by the store of `top`.
         place.store(fork, Relaxed);
-        // ORDERING(K2): Release, the fork and its slot.
+        // ORDERING(K2): Release: the fork and its slot.
         self.own.top.store(slot.wrapping_add(1), Release);
     }
 
-    /// Pops the fork at `slot`. Returns true if it is private, and the caller's; otherwise
-    /// [`pop_slow`](Self::pop_slow) decides.
+    /// Pops the fork at `slot`. Returns true if the fork is private and belongs to the caller.
+    /// Otherwise [`pop_slow`](Self::pop_slow) decides.
     ///
     /// # Safety
-    /// The caller is the owner, and `slot` is that of the newest fork that was not popped.
+    /// The caller is the owner, and `slot` is the slot of the newest fork that was not popped.
     #[inline]
-    #[must_use = "only on true the fork is the caller's"]
+    #[must_use = "the fork belongs to the caller only if this is true"]
     pub unsafe fn pop(&self, slot: *mut Slot) -> bool {
         // Relaxed: ordered by the fence.
         self.own.top.store(slot, Relaxed);
-        // ORDERING(K1): lowered before the look at the gate.
+        // ORDERING(K1): `top` is lowered before the gate is checked.
         signal_fence();
         self.gates.lets_pop(slot)
     }
 
-    /// Ends a pop that met a closed gate or a published fork. Returns `None` if the fork is
-    /// private, and the caller's.
+    /// Completes a pop that met a closed gate or a published fork. Returns `None` if the fork is
+    /// private and belongs to the caller.
     ///
-    /// Otherwise returns what stands for the published fork, which is off the stack then.
+    /// Otherwise returns the published form of the fork, and removes it from the stack.
     ///
     /// # Safety
     /// As [`pop`](Self::pop), which has returned false.
@@ -258,21 +264,22 @@ impl SplitStack {
                 base,
                 "joins return in the order of their forks"
             );
+            // The fork is published: it leaves the stack, and the base moves down to its slot.
             self.own.base.store(slot, Relaxed);
             // Leaves closed gates closed, as they are during a raid (invariant 3).
-            // SAFETY: called by the owner, with the end of its room and its base.
+            // SAFETY: called by the owner, with the end of its slots and its base.
             unsafe {
                 self.gates
                     .follow(self.own.end.load(Relaxed), slot, anyone_sleeps);
             }
-            // SAFETY: a slot within the room (contract).
+            // SAFETY: an allocated slot (contract).
             let place = unsafe { &*slot };
             Some(place.load(Relaxed))
         })
     }
 
-    /// Pops an offer. Returns `None` if it is still the caller's, as [`pop_slow`](Self::pop_slow)
-    /// does.
+    /// Pops an offer. Returns `None` if the offer still belongs to the caller, and otherwise its
+    /// published form, like [`pop_slow`](Self::pop_slow).
     ///
     /// # Safety
     /// As [`pop`](Self::pop).
@@ -284,12 +291,12 @@ impl SplitStack {
     ) -> Option<*mut ()> {
         // Relaxed: ordered by the fence.
         self.own.top.store(slot, Relaxed);
-        // ORDERING(K1): lowered before the look at `raided`.
+        // ORDERING(K1): `top` is lowered before `raided` is checked.
         signal_fence();
-        // ORDERING(K3): Acquire, the base after the last raid.
-        // Relaxed for the base: it changes by this thread, or by a raid that has been seen to end.
+        // ORDERING(K3): Acquire: the base after the last raid.
+        // Relaxed for the base: only this thread, or a raid that was seen to end, changes it.
         if self.raids.raided.load(Acquire) || self.own.base.load(Relaxed) > slot {
-            // SAFETY: as the caller promises.
+            // SAFETY: by the contract of this function.
             let published = unsafe { self.pop_raided(slot, anyone_sleeps) };
             if published.is_some() {
                 return published;
@@ -299,7 +306,7 @@ impl SplitStack {
         None
     }
 
-    /// [`pop_slow`](Self::pop_slow), out of the way of those who pop offers all the time.
+    /// Calls [`pop_slow`](Self::pop_slow), outside the hot path of `pop_offer`.
     ///
     /// # Safety
     /// As [`pop`](Self::pop).
@@ -310,11 +317,11 @@ impl SplitStack {
         slot: *mut Slot,
         anyone_sleeps: impl FnOnce() -> bool,
     ) -> Option<*mut ()> {
-        // SAFETY: as the caller promises.
+        // SAFETY: by the contract of this function.
         unsafe { self.pop_slow(slot, anyone_sleeps) }
     }
 
-    /// Counts a fork that its owner has popped and runs itself. For the owner.
+    /// Counts a fork that its owner has popped and runs itself. Only for the owner.
     #[inline]
     pub fn count_inline(&self) {
         Self::count(&self.own.inline);
@@ -326,27 +333,29 @@ impl SplitStack {
         counter.store(counter.load(Relaxed).wrapping_add(1), Relaxed);
     }
 
-    /// Opens the gates and makes the oldest private fork public. Returns `None`, with the gates
-    /// unchanged, without one.
+    /// Opens the gates and makes the oldest private fork public. Returns `None`, and leaves the
+    /// gates unchanged, if there is no private fork.
     ///
     /// # Safety
     /// The caller is the owner, and calls [`publish`](Self::publish) before its next pop.
     pub unsafe fn answer(&self) -> Option<Answer> {
         self.raids.locked(|| {
-            // Relaxed, here and below: ordered by the lock, or the owner's own.
+            // Relaxed, here and below: ordered by the lock, or written only by the owner.
             let slot = self.own.base.load(Relaxed);
             if slot == self.own.top.load(Relaxed) {
                 return None;
             }
+            // The oldest private fork becomes public. The gates open, except during a raid
+            // (invariant 3).
             let base = slot.wrapping_add(1);
             self.own.base.store(base, Relaxed);
             let askers = if self.raids.raided.load(Relaxed) {
                 self.gates.take_askers()
             } else {
-                // SAFETY: called by the owner, with the end of its room and its base.
+                // SAFETY: called by the owner, with the end of its slots and its base.
                 unsafe { self.gates.open_and_take(self.own.end.load(Relaxed), base) }
             };
-            // SAFETY: a slot between base and top, within the room.
+            // SAFETY: a slot between base and top, which is allocated.
             let place = unsafe { &*slot };
             Some(Answer {
                 fork: place.load(Relaxed),
@@ -356,19 +365,19 @@ impl SplitStack {
         })
     }
 
-    /// Puts what stands for a published fork into its slot.
+    /// Stores the published form of a fork in its slot.
     ///
     /// # Safety
-    /// The caller is the owner, and `slot` is that of an [`Answer`] whose fork was not popped.
-    pub unsafe fn publish(&self, slot: *mut Slot, stands_for_it: *mut ()) {
-        // SAFETY: a slot within the room (contract).
+    /// The caller is the owner, `slot` is the slot of an [`Answer`], and its fork was not popped.
+    pub unsafe fn publish(&self, slot: *mut Slot, published: *mut ()) {
+        // SAFETY: an allocated slot (contract).
         let place = unsafe { &*slot };
         // Relaxed: below the base, only the owner reads it.
-        place.store(stands_for_it, Relaxed);
+        place.store(published, Relaxed);
     }
 
-    /// Returns the owner's progress, or `None` if it has no private fork. A hint, for threads that
-    /// may raid.
+    /// Returns the owner's progress, or `None` if the owner has no private fork. A hint for threads
+    /// that may raid.
     pub fn progress(&self) -> Option<Progress> {
         // Relaxed, here and below: a hint.
         let base = self.own.base.load(Relaxed);
@@ -379,11 +388,11 @@ impl SplitStack {
         })
     }
 
-    /// Publishes the owner's oldest private fork for it. Returns false without one, during another
-    /// raid, and where the system has no heavy fence.
+    /// Publishes the owner's oldest private fork on behalf of the owner. Returns false if there is
+    /// none, during another raid, and if the system has no heavy fence.
     ///
-    /// `publish` gets the fork and its slot and returns what stands for the fork from now on. It
-    /// runs under the lock: it must be short. Costs a heavy fence (about a microsecond, and an
+    /// `publish` receives the fork and its slot, and returns the published form of the fork. It
+    /// runs under the lock, so it must be short. Costs a heavy fence (about a microsecond, and an
     /// interrupt of each CPU that runs a thread of the process).
     ///
     /// The gates are closed afterwards, so that the owner publishes its next fork itself.
@@ -391,19 +400,19 @@ impl SplitStack {
         if !can_interrupt() || !self.begin_raid() {
             return false;
         }
-        // Also when `publish` panics.
+        // Ends the raid even if `publish` panics.
         let _end = EndRaid(&self.raids.raided);
-        // ORDERING(K1): closed before `top` is read.
+        // ORDERING(K1): the gates are closed before `top` is read.
         heavy_fence();
         self.raids.locked(|| {
             // Relaxed: ordered by the lock.
             let slot = self.own.base.load(Relaxed);
-            // ORDERING(K2): Acquire, the fork and its slot.
+            // ORDERING(K2): Acquire: the fork and its slot.
             let found = slot < self.own.top.load(Acquire);
             if found {
-                // SAFETY: a slot between base and top, within the room.
+                // SAFETY: a slot between base and top, which is allocated.
                 let place = unsafe { &*slot };
-                // Relaxed, here and below: K2, and the lock.
+                // Relaxed, here and below: ordered by K2 and the lock.
                 place.store(publish(place.load(Relaxed), slot), Relaxed);
                 self.own.base.store(slot.wrapping_add(1), Relaxed);
             }
@@ -411,19 +420,19 @@ impl SplitStack {
         })
     }
 
-    /// Ends a raid whose thread does not exist in this process. For the owner, in a child process
-    /// that its own thread has made by fork(2).
+    /// Ends a raid by a thread that does not exist in this process. For the owner, in a child
+    /// process that its own thread has created by fork(2).
     ///
-    /// A raid may have ended halfway, so the slot of the oldest private fork may hold what stands
-    /// for it already. Pops work as before; [`answer`](Self::answer) must not be called any more.
+    /// The raid may be half done, so the slot of the oldest private fork may contain its published
+    /// form already. Pops work as before. [`answer`](Self::answer) must not be called any more.
     ///
     /// # Safety
-    /// The caller is the only thread of its process that uses the stack, now and later, and does not
-    /// call [`answer`](Self::answer).
+    /// The caller is the only thread of its process that uses the stack, now and later, and does
+    /// not call [`answer`](Self::answer).
     pub unsafe fn forget_raids(&self) {
         // Relaxed: there is no other thread.
         self.raids.raided.store(false, Relaxed);
-        // SAFETY: whoever holds the lock is in another process (contract).
+        // SAFETY: the thread that may hold the lock is in another process (contract).
         unsafe { self.raids.lock.unlock() };
     }
 
@@ -440,12 +449,12 @@ impl SplitStack {
     }
 }
 
-/// Ends a raid.
+/// A guard that ends a raid.
 struct EndRaid<'a>(&'a AtomicBool);
 
 impl Drop for EndRaid<'_> {
     fn drop(&mut self) {
-        // ORDERING(K3): Release, the base.
+        // ORDERING(K3): Release: the base.
         self.0.store(false, Release);
     }
 }
@@ -453,11 +462,11 @@ impl Drop for EndRaid<'_> {
 impl Raids {
     /// Calls `change` under the lock.
     fn locked<R>(&self, change: impl FnOnce() -> R) -> R {
-        /// Unlocks, also when `change` panics.
+        /// A guard that unlocks, even if `change` panics.
         struct Unlock<'a>(&'a SimpleLock);
         impl Drop for Unlock<'_> {
             fn drop(&mut self) {
-                // SAFETY: made right after this thread got the lock.
+                // SAFETY: created right after this thread took the lock.
                 unsafe { self.0.unlock() };
             }
         }
@@ -475,14 +484,14 @@ impl Default for SplitStack {
 
 impl Drop for SplitStack {
     fn drop(&mut self) {
-        // Relaxed: nobody else has the stack any more.
+        // Relaxed: no other thread can access the stack any more.
         let first = self.own.first.load(Relaxed);
         if first.is_null() {
             return;
         }
         let count = (self.own.end.load(Relaxed).addr() - first.addr()) / size_of::<Slot>();
         let slots = ptr::slice_from_raw_parts_mut(first, count);
-        // SAFETY: made by `Box::into_raw` in `make_room`.
+        // SAFETY: created by `Box::into_raw` in `allocate`.
         drop(unsafe { Box::from_raw(slots) });
     }
 }
@@ -491,25 +500,25 @@ impl Drop for SplitStack {
 mod tests {
     use super::*;
 
-    /// A child process of fork(2) stood still when a raid was under way in its parent.
+    /// Regression: a child process of fork(2) hung if a raid was under way in its parent.
     #[test]
     fn owner_in_a_child_process_goes_on_without_the_thief() {
         let stack = SplitStack::new();
-        stack.make_room(2, || false);
+        stack.allocate(2, || false);
         let mut jobs = [1_u8, 2];
         let slots = [stack.top(), stack.top().wrapping_add(1)];
         for (slot, job) in slots.into_iter().zip(&mut jobs) {
-            // SAFETY: this thread is the owner, and there is room for two.
+            // SAFETY: this thread is the owner, and the stack has two slots.
             unsafe { stack.push(slot, ptr::from_mut(job).cast()) };
         }
-        // As far as a thief may have come: it holds the lock, and has changed the oldest slot.
+        // The state that a thief may leave: it holds the lock, and has changed the oldest slot.
         assert!(stack.begin_raid());
         stack.raids.lock.lock();
         // SAFETY: a slot of this stack.
         let oldest = unsafe { &*slots[0] };
         oldest.store(ptr::null_mut(), Relaxed);
 
-        // SAFETY: there is no other thread, and nobody answers.
+        // SAFETY: there is no other thread, and `answer` is not called.
         unsafe { stack.forget_raids() };
         for slot in [slots[1], slots[0]] {
             // SAFETY: this thread is the owner, and this is the newest fork.

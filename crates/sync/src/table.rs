@@ -1,14 +1,16 @@
-//! The sync table: the wait cells of those who wait for each other, by number, in memory of this process or of several.
+//! The sync table: wait cells by index, in memory of one process or of several.
 //!
-//! Each waiter owns one cell, which is where it waits for whatever it waits for: another waiter of the table, a message, or whichever of
-//! several comes first. Who has something for it rings its cell; that costs a fence and a look while the waiter is awake. In memory that processes
-//! share the word is the same for all of them, so that a message from another process wakes a worker as one from its neighbour does.
+//! Each waiter owns one cell. It waits there for anything that it waits for: another waiter of the
+//! table, a message, or the first of several events. A thread that has something for the waiter
+//! rings its cell. A ring costs a fence and a check while the waiter is awake. In memory that
+//! processes share, all of them use the same word, so a message from another process wakes a worker
+//! exactly as one from a neighbour does.
 //!
 //! # Misuse
-//! That of the [cells](crate::wait), each of which has one owner.
+//! The same as for the [cells](crate::wait): each cell has one owner.
 //! # Source
-//! The synchronization table by which a thread, or the network interface, resumes a thread that is parked: Parker, Efficient user-level event
-//! notification, section 3.2, after Tullsen.
+//! The synchronization table, by which a thread or the network interface resumes a parked thread:
+//! Parker, Efficient user-level event notification, section 3.2, after Tullsen.
 
 use std::any::Any;
 use std::fmt;
@@ -21,7 +23,7 @@ use crossbeam_utils::CachePadded;
 use crate::placed::Placed;
 use crate::wait::{Notified, SpinBudget, WaitCell, Way};
 
-/// Wait cells, by the number of who waits there. A clone is of the same cells.
+/// A table of wait cells, indexed by waiter. A clone refers to the same cells.
 #[derive(Clone)]
 pub struct SyncTable {
     cells: Placed<CachePadded<WaitCell>>,
@@ -34,7 +36,7 @@ impl fmt::Debug for SyncTable {
 }
 
 impl SyncTable {
-    /// A table of this process.
+    /// Creates a table of `len` cells in memory of this process.
     pub fn new(len: usize) -> Self {
         let cells = (0..len).map(|_| CachePadded::new(WaitCell::new()));
         Self {
@@ -42,91 +44,96 @@ impl SyncTable {
         }
     }
 
-    /// The bytes that a table of so many cells takes where several processes share it; it begins at a multiple of
-    /// [`ALIGN`](Self::ALIGN).
+    /// The size in bytes of a table of `len` cells in memory that processes share. Its address must
+    /// be a multiple of [`ALIGN`](Self::ALIGN).
     pub const fn bytes(len: usize) -> usize {
         len.checked_mul(size_of::<CachePadded<WaitCell>>())
             .expect("a table is smaller than memory")
     }
 
-    /// What the address of a table is a multiple of.
+    /// The alignment of a table in shared memory, in bytes.
     pub const ALIGN: usize = align_of::<CachePadded<WaitCell>>();
 
-    /// Makes a table of `len` cells at `address`, for other processes to [attach](Self::attach) to.
+    /// Creates a table of `len` cells at `address`, to which other processes
+    /// [attach](Self::attach).
     ///
     /// # Safety
-    /// [`bytes`](Self::bytes) from `address` on can be read and written, are aligned, live as long as `memory` does, and nobody uses them yet.
+    /// The [`bytes`](Self::bytes) from `address` on are readable and writable, aligned, unused so
+    /// far, and live as long as `memory`.
     pub unsafe fn create(
         address: NonNull<u8>,
         len: usize,
         memory: Arc<dyn Any + Send + Sync>,
     ) -> Self {
         let make = || CachePadded::new(WaitCell::new_shared());
-        // SAFETY: as the caller says.
+        // SAFETY: by the contract of this function.
         let cells = unsafe { Placed::create(address, len, memory, make) };
         Self { cells }
     }
 
-    /// The table of `len` cells that another process has made at what is `address` here.
+    /// Uses the table of `len` cells that another process has created in memory that this process
+    /// sees at `address`.
     ///
     /// # Safety
-    /// `len` cells made by [`create`](Self::create) begin at `address` and live as long as `memory` does; all who use them use them as
-    /// wait cells.
+    /// `len` cells, made by [`create`](Self::create), begin at `address` and live as long as
+    /// `memory`. All users access them only as wait cells.
     pub unsafe fn attach(
         address: NonNull<u8>,
         len: usize,
         memory: Arc<dyn Any + Send + Sync>,
     ) -> Self {
-        // SAFETY: as the caller says.
+        // SAFETY: by the contract of this function.
         let cells = unsafe { Placed::attach(address, len, memory) };
         Self { cells }
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// True of a table without cells.
+    /// Returns true if the table has no cells.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
 
-    /// The numbers of all cells.
+    /// The indices of all cells.
     pub fn indices(&self) -> Range<usize> {
         0..self.len()
     }
 
-    /// The cell of waiter `index`: its only place to wait, whatever for.
+    /// The cell of waiter `index`. The waiter waits only there, for anything it waits for.
     ///
     /// # Panics
-    /// When there is none of that number.
+    /// If there is no cell `index`.
     #[inline]
     pub fn cell(&self, index: usize) -> &WaitCell {
         &self.cells[index]
     }
 
-    /// Wakes waiter `index` if it has stopped looking for what the caller has just done: see [`WaitCell::ring`].
+    /// Wakes waiter `index` if it no longer checks for the caller's change itself. See
+    /// [`WaitCell::ring`].
     #[inline]
     pub fn ring(&self, index: usize) -> Notified {
         self.cell(index).ring()
     }
 
-    /// Waits as waiter `index` until one of `sources` has something, and returns the first that has. Whoever makes one true rings the cell.
+    /// Waits as waiter `index` until one of `sources` returns true. Returns the index of the first
+    /// such source. A thread that makes a source true must ring the cell.
     ///
     /// # Panics
-    /// Without a source, which would be waiting for ever.
+    /// If there are no sources, because the wait would never end.
     pub fn wait_for_any(
         &self,
         index: usize,
         budget: &mut SpinBudget,
         sources: &[&dyn Fn() -> bool],
     ) -> usize {
-        assert!(!sources.is_empty(), "there is a source to wait for");
+        assert!(!sources.is_empty(), "there is no source to wait for");
         let ready = || sources.iter().position(|source| source());
         budget.wait_until(self.cell(index), Way::Auto, || ready().is_some());
-        // What a source has is the waiter's to take: it is still there.
-        ready().expect("a source has something until its waiter takes it")
+        // Only the waiter itself can make a source false again, so the source is still true.
+        ready().expect("a source stays true until its waiter takes its event")
     }
 }
 

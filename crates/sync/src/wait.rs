@@ -1,25 +1,30 @@
-//! The wait cell: where one thread waits, and what any other thread, of this process or another, wakes it with.
+//! The wait cell: one thread waits in it, and any other thread, of this process or another, wakes
+//! it.
 //!
-//! One thread owns the cell and waits in it; anybody may wake it. It is told in one of two ways:
+//! One thread owns the cell and waits in it. Any thread may wake it, in one of two ways:
 //!
-//! - a *token* ([`notify`](WaitCell::notify)) is kept until the owner takes it, and two that nobody took are one. The owner checks
-//!   its condition in a loop around [`wait`](WaitCell::wait); a token too many costs it one look;
-//! - a *ring* ([`ring`](WaitCell::ring)) comes after something that the owner looks for itself
-//!   ([`wait_until`](WaitCell::wait_until)). It leaves a token only where the owner has said that it does not look any more, so that it
-//!   costs the others a look while the owner is awake.
+//! - [`notify`](WaitCell::notify) leaves a *token*, which stays until the owner takes it. Two
+//!   tokens that were not taken count as one. The owner checks its condition in a loop around
+//!   [`wait`](WaitCell::wait); a superfluous token costs it one check.
+//! - [`ring`](WaitCell::ring) is called after a change that the owner checks for itself
+//!   ([`wait_until`](WaitCell::wait_until)). A ring leaves a token only if the owner has announced
+//!   that it stopped checking. While the owner is awake, a ring costs other threads only a check.
 //!
 //! # Four ways to wait
-//! The owner goes from one to the next as the wait goes on ([`Way`] picks one for good):
+//! As a wait goes on, the owner moves from one way to the next. ([`Way`] selects a single one
+//! instead.)
 //!
-//! 1. it *spins*, since a thread that sleeps in the kernel takes 5 to 50 µs to run again;
-//! 2. it lets the processor *watch* the word and stops issuing instructions, where there is such a wait for user mode
-//!    ([`Monitor`]): who shares the core has it for himself, and the write wakes;
-//! 3. where there is none, it looks ever more seldom between *timed pauses*;
-//! 4. it sleeps in the kernel, on a *futex*.
+//! 1. It *spins*, because a thread that sleeps in the kernel takes 5 to 50 µs to run again.
+//! 2. It lets the processor *watch* the word and stops issuing instructions, if the processor has
+//!    such a wait for user mode ([`Monitor`]). The other thread on the same core has the core to
+//!    itself meanwhile, and a write to the word ends the watch.
+//! 3. If there is no such wait, it checks less and less often, with *timed pauses* in between.
+//! 4. It sleeps in the kernel, on a *futex*.
 //!
-//! How long the first three take is learnt from the gaps that were seen ([`SpinBudget`]): up to the price of a wake-up by the kernel, which is
-//! learnt as well ([`wake_price`]). So waiting loses at most a factor of two against knowing the future (Karlin et al. 1990), and where gaps are
-//! long, hardly any spinning is left.
+//! The time for the first three is learnt from the gaps seen so far ([`SpinBudget`]). It is at most
+//! the price of a wake-up by the kernel, which is learnt as well ([`wake_price`]). Waiting
+//! therefore costs at most twice as much as with knowledge of the future (Karlin et al. 1990). If
+//! gaps are long, hardly any spinning is left.
 //!
 //! # States
 //! ```text
@@ -33,29 +38,36 @@
 //!  ASLEEP ───────────────────────────────┘          WATCHING, ASLEEP ── owner: CAS ──► EMPTY
 //! ```
 //! # Memory ordering
-//! | label | release side                            | acquire side                                     | what it publishes         |
-//! |-------|-----------------------------------------|--------------------------------------------------|---------------------------|
-//! | W1    | `notify` swaps in `NOTIFIED`            | owner takes the token (CAS)                      | all that the notifier did |
-//! | W2    | news, `fence(SeqCst)`, `ring` looks     | owner's state, `fence(SeqCst)`, looks for news   | the news, or the state    |
+//! | label | release side | acquire side | publishes |
+//! | --- | --- | --- | --- |
+//! | W1 | `notify` swaps in `NOTIFIED` | owner takes the token (CAS) | the notifier's writes |
+//! | W2 | news, `fence(SeqCst)`, `ring` checks | state, `fence(SeqCst)`, checks | news or state |
 //!
-//! Of W2, no model fails without the fence before a watch: a watch ends by itself, so that a ring that it misses makes it late and is not lost.
+//! W2 lets at least one side see the other: either the owner sees the news, or the ring sees the
+//! owner's state. No model fails without the W2 fence before a watch. A watch ends by itself, so a
+//! ring that misses a watch is late, but not lost.
 //! # Invariants
 //! 1. Only the owner moves the word to `WATCHING`, `ASLEEP` or `EMPTY`.
-//! 2. A notifier that finds `ASLEEP` wakes the futex after its swap, so the owner, which compares the word
-//!    and sleeps in one step, either sees `NOTIFIED` or is woken: no wake-up is lost.
-//! 3. The owner looks for news between saying `WATCHING` or `ASLEEP` and waiting.
+//! 2. A notifier that finds `ASLEEP` wakes the futex after its swap, so the owner, which compares
+//!    the word and sleeps in one step, either sees `NOTIFIED` or is woken: no wake-up is lost.
+//! 3. The owner checks for news after it has set `WATCHING` or `ASLEEP`, and before it waits.
 //! # No wake-up is lost
-//! By a token: it stays in the word until it is taken, and from every state the swap leads to `NOTIFIED`, which ends each kind of wait (a watched
-//! word by the write, or at the latest with the time that the processor watches; a futex by invariant 2). By a ring: order the two
-//! fences of W2. If the owner's comes first, `ring` sees `WATCHING` or `ASLEEP` (or an earlier token) and leaves a token; if it comes second, the owner
-//! sees the news before it waits (invariant 3).
+//! *By a token:* the token stays in the word until it is taken. From every state, the swap leads to
+//! `NOTIFIED`, which ends every kind of wait. A watch ends because of the write, or at the latest
+//! when the time limit of the processor has passed. A futex wait ends by invariant 2.
+//!
+//! *By a ring:* consider the order of the two fences of W2. If the owner's fence comes first,
+//! `ring` sees `WATCHING` or `ASLEEP` (or an earlier token) and leaves a token. If the owner's
+//! fence comes second, the owner sees the news before it waits (invariant 3).
 //! # Misuse
-//! A cell has one owner, which alone waits and takes tokens. If two threads do, each may take the
-//! token that was meant for the other. The second to go to sleep panics. No other memory is touched.
+//! A cell has one owner. Only the owner waits and takes tokens. If two threads do, each may take a
+//! token that was meant for the other. The second thread that goes to sleep panics. No other memory
+//! is accessed.
 //! # Source
-//! The token is the parker of most thread libraries; the spin limit is ski rental: Karlin, Manasse, McGeoch,
-//! Owicki: Competitive randomized algorithms for nonuniform problems. SODA 1990. A word that the network, too, may wake a thread by, without the
-//! kernel: Parker, Efficient user-level event notification, section 3.2.
+//! The token is the parker of most thread libraries. The spin limit is ski rental: Karlin, Manasse,
+//! McGeoch, Owicki: Competitive randomized algorithms for nonuniform problems. SODA 1990. A word by
+//! which the network too can wake a thread, without the kernel: Parker, Efficient user-level event
+//! notification, section 3.2.
 
 mod budget;
 mod linger;
@@ -77,31 +89,33 @@ const NOTIFIED: u32 = 1;
 const WATCHING: u32 = 2;
 const ASLEEP: u32 = 3;
 
-/// A place where one thread waits, and where any thread can wake it.
+/// A cell in which one thread waits, and by which any thread can wake it.
 #[derive(Debug)]
 #[repr(C)]
 pub struct WaitCell {
     futex: Futex,
-    /// When the owner was last woken from sleep: from what the price of a wake-up is learnt.
+    /// The time when a thread last woke the owner from sleep. The price of a wake-up is learnt from
+    /// it.
     woken_at: AtomicU32,
 }
 
-/// What a notification met.
-#[must_use = "whether somebody slept there decides what the wake-up cost"]
+/// The state of the owner that a notification found.
+#[must_use = "the cost of the wake-up depends on whether the owner slept"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notified {
     /// The owner slept in the kernel and was woken.
     Sleeper,
-    /// The owner was awake, or had a token already.
+    /// The owner was awake, or there was a token already.
     Awake,
 }
 
-/// How a wait went.
+/// Tells whether a waiting thread kept its CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waited {
-    /// The CPU was the owner's while it looked.
+    /// The owner kept its CPU while it spun.
     Undisturbed,
-    /// The CPU was taken from the owner while it looked: it is wanted by others, perhaps by whoever is waited for.
+    /// The owner lost its CPU while it spun. Other threads want the CPU, perhaps even the thread
+    /// that the owner waits for.
     Interrupted,
 }
 
@@ -113,7 +127,7 @@ impl Default for WaitCell {
 
 impl WaitCell {
     crate::const_fn! {
-        /// A cell without a token, for the threads of one process.
+        /// Creates a cell without a token, for the threads of one process.
         pub const fn new() -> Self {
             Self {
                 futex: Futex::new(EMPTY),
@@ -123,7 +137,7 @@ impl WaitCell {
     }
 
     crate::const_fn! {
-        /// A cell without a token, in memory that several processes share.
+        /// Creates a cell without a token, in memory that several processes share.
         pub const fn new_shared() -> Self {
             Self {
                 futex: Futex::new_shared(EMPTY),
@@ -132,14 +146,15 @@ impl WaitCell {
         }
     }
 
-    /// Leaves a token and wakes the owner. Costs one exchange where the owner is awake.
+    /// Leaves a token and wakes the owner. Costs one exchange if the owner is awake.
     pub fn notify(&self) -> Notified {
         let word = self.futex.word();
-        // Relaxed: a look that only decides whether the time is noted, which is Relaxed too: a wrong time is a wrong sample.
+        // Relaxed: this only decides whether to store the time. The time is Relaxed too, since a
+        // wrong time only gives a wrong sample.
         if word.load(Relaxed) == ASLEEP {
             self.woken_at.store(low_half(clock_ns()), Relaxed);
         }
-        // ORDERING(W1): Release, so that the owner sees all that led to the token.
+        // ORDERING(W1): Release: the owner sees everything that led to the token.
         if word.swap(NOTIFIED, Release) == ASLEEP {
             self.futex.wake_one();
             return Notified::Sleeper;
@@ -147,43 +162,44 @@ impl WaitCell {
         Notified::Awake
     }
 
-    /// Wakes the owner if it has stopped to look for what the caller has just done. Costs a fence and a look where it is awake.
+    /// Wakes the owner if it no longer checks for the caller's change itself. Costs a fence and a
+    /// check if the owner is awake.
     #[inline]
     pub fn ring(&self) -> Notified {
-        // ORDERING(W2): the news is out before the look at the state.
+        // ORDERING(W2): the news is visible before the state is checked.
         fence(SeqCst);
         self.ring_after_fence()
     }
 
-    /// As [`ring`](Self::ring), for who has put a fence SeqCst after what the owner looks for.
+    /// Like [`ring`](Self::ring), for a caller that has executed a SeqCst fence after its change.
     #[inline]
     pub fn ring_after_fence(&self) -> Notified {
-        // Relaxed: ordered by the fence.
+        // Relaxed: ordered by the caller's fence.
         match self.futex.word().load(Relaxed) {
             WATCHING | ASLEEP => self.notify(),
             _ => Notified::Awake,
         }
     }
 
-    /// Takes the token if there is one. For the owner alone.
+    /// Takes the token if there is one. Only for the owner.
     #[inline]
     pub fn try_take(&self) -> bool {
-        // Relaxed: a look that decides nothing; the CAS below does.
+        // Relaxed: a check that avoids an exchange; the CAS below decides.
         self.futex.word().load(Relaxed) == NOTIFIED
-            // ORDERING(W1): Acquire, to see all that led to the token.
+            // ORDERING(W1): Acquire: to see everything that led to the token.
             && self.futex.word().compare_exchange(NOTIFIED, EMPTY, Acquire, Relaxed).is_ok()
     }
 
-    /// Waits for the token and takes it: spins for `spin`, then sleeps. For the owner alone.
+    /// Waits for the token and takes it. Spins for `spin`, then sleeps. Only for the owner.
     ///
     /// # Panics
-    /// Here, and in all functions that sleep, if another thread sleeps in this cell.
+    /// If another thread sleeps in this cell. The same holds for all functions that sleep.
     pub fn wait(&self, spin: Duration) {
         self.wait_by(Way::Auto, spin);
     }
 
-    /// Waits for the token and takes it: spins for `spin`, then sleeps for at most `timeout`, if there is one. Returns true when the
-    /// token came. For the owner alone.
+    /// Waits for the token and takes it. Spins for `spin`, then sleeps for at most `timeout`, if
+    /// there is one. Returns true if there was a token. Only for the owner.
     pub fn wait_for(&self, spin: Duration, timeout: Option<Duration>) -> bool {
         let lingered = self.linger(
             Way::Auto,
@@ -194,9 +210,9 @@ impl WaitCell {
         lingered.ended || self.sleep(timeout)
     }
 
-    /// As [`wait`](Self::wait), in one way: sleeps only in the ways that do.
+    /// Like [`wait`](Self::wait), in the given way. Sleeps only if that way does.
     ///
-    /// Where the processor has no monitored wait, [`Way::Monitor`] is [`Way::Pause`].
+    /// [`Way::Monitor`] acts as [`Way::Pause`] if the processor has no monitored wait.
     pub fn wait_by(&self, way: Way, spin: Duration) {
         let lingered = self.linger(way, way.limit(spin), || self.try_take(), || false);
         if !lingered.ended {
@@ -204,10 +220,12 @@ impl WaitCell {
         }
     }
 
-    /// Waits until `done`, of which the owner is told by [`ring`](Self::ring) (or `notify`) after it has become true.
+    /// Waits until `done` returns true. A thread that makes `done` true then calls
+    /// [`ring`](Self::ring) or `notify`.
     ///
-    /// `done` is asked again and again, at least once after the state has been published, and must see what was written before the ring
-    /// once a fence SeqCst stands on both sides: loads of atomics will do, be they Relaxed.
+    /// `done` is called repeatedly, and at least once after the owner has published its state. It
+    /// must see what was written before the ring, given a SeqCst fence on both sides. Loads of
+    /// atomics satisfy this, even Relaxed ones.
     pub fn wait_until(&self, way: Way, spin: Duration, done: impl Fn() -> bool) -> Waited {
         let mut waited = Waited::Undisturbed;
         loop {
@@ -222,29 +240,34 @@ impl WaitCell {
         }
     }
 
-    /// Waits for the token for at most `timeout`, without spinning; true when it came.
+    /// Waits for the token for at most `timeout`, without spinning. Returns true if there was a
+    /// token.
     pub fn wait_timeout(&self, timeout: Duration) -> bool {
         self.try_take() || self.sleep(Some(timeout))
     }
 
-    /// Sleeps in the kernel until a token comes, or once for `timeout`; true when it came.
+    /// Sleeps in the kernel until there is a token, or once for `timeout`. Returns true if there
+    /// was a token.
     pub fn sleep(&self, timeout: Option<Duration>) -> bool {
         self.sleep_unless(timeout, || false)
     }
 
-    /// Sleeps until a token comes, unless `done`; true when it came. What `done` says after that is for the caller to ask.
+    /// Sleeps until there is a token, unless `done`. Returns true if there was a token. After false
+    /// the caller has to check its condition again.
     fn sleep_unless(&self, timeout: Option<Duration>, done: impl Fn() -> bool) -> bool {
         let word = self.futex.word();
-        // Relaxed: going to sleep publishes nothing; failure means a token, which is taken below.
+        // Relaxed: going to sleep publishes nothing. A failure means that there is a token, which
+        // is taken below.
         if let Err(state) = word.compare_exchange(EMPTY, ASLEEP, Relaxed, Relaxed) {
             assert_ne!(state, ASLEEP, "two threads wait in one cell");
             return self.try_take();
         }
-        // ORDERING(W2): the state is out before the last look.
+        // ORDERING(W2): the state is visible before the last check.
         fence(SeqCst);
         if done() {
             return self.get_up();
         }
+        // A futex wait may end without a token. Without a timeout, sleep again.
         loop {
             self.futex.wait(ASLEEP, timeout);
             if self.try_take() {
@@ -257,9 +280,9 @@ impl WaitCell {
         }
     }
 
-    /// Is awake again without having been woken; true when a token came all the same.
+    /// Returns to `EMPTY` without having been woken. Returns true if a token arrived meanwhile.
     fn get_up(&self) -> bool {
-        // Relaxed: as in `sleep_unless`. On failure a token came meanwhile.
+        // Relaxed: as in `sleep_unless`. A failure means that a token arrived meanwhile.
         self.futex
             .word()
             .compare_exchange(ASLEEP, EMPTY, Relaxed, Relaxed)
@@ -267,15 +290,15 @@ impl WaitCell {
             && self.try_take()
     }
 
-    /// The owner has just been woken from sleep.
+    /// Learns the price of a wake-up. The owner has just been woken from sleep.
     fn learn_price(&self) {
-        // Relaxed: a wrong time is a wrong sample.
+        // Relaxed: a wrong time only gives a wrong sample.
         let woken_at = self.woken_at.load(Relaxed);
         price::observe(low_half(clock_ns()).wrapping_sub(woken_at));
     }
 }
 
-/// Of a time in nanoseconds, what is enough to tell times less than four seconds apart.
+/// Returns the low half of a time in nanoseconds, which distinguishes times less than 4 s apart.
 fn low_half(ns: u64) -> u32 {
     (ns & u64::from(u32::MAX)) as u32
 }

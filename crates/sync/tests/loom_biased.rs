@@ -1,4 +1,5 @@
-//! Models of the biased value: the owner and two others never have it at once, and see what each other did.
+//! Models of the biased value: the owner and two other threads never have it at the same time, and
+//! see each other's changes.
 
 #![cfg(loom)]
 
@@ -9,7 +10,7 @@ use raddle_sync::biased::biased;
 
 /// B1, B2, B3: loom checks every access to the value.
 #[test]
-fn value_is_had_by_one_at_a_time() {
+fn one_thread_at_a_time_has_the_value() {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(3);
     builder.check(|| {
@@ -27,7 +28,7 @@ fn value_is_had_by_one_at_a_time() {
 }
 
 #[test]
-fn two_others_and_the_owner() {
+fn two_others_and_the_owner_do_not_have_it_at_once() {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(1);
     builder.max_branches = 20_000;

@@ -1,4 +1,4 @@
-//! Models of the deque: every element is taken once, and its content is there.
+//! Models of the deque: every element is taken once, with its content.
 
 #![cfg(loom)]
 
@@ -6,18 +6,19 @@ use loom::thread;
 use raddle_sync::deque::{Steal, Word, deque};
 use raddle_sync::prim::UnsafeCell;
 
-/// A number in a tracked cell: reading it without the push being published is an error of the model.
+/// A number in a tracked cell. The model fails if a thread reads it without the push being
+/// published.
 #[derive(Debug)]
 struct Item(Box<UnsafeCell<usize>>);
 
-// SAFETY: a box is its pointer; the models look only at elements that they own.
+// SAFETY: a box is its pointer, and the models inspect only elements that they own.
 unsafe impl Word for Item {
     type Target = UnsafeCell<usize>;
     fn into_raw(self) -> *mut Self::Target {
         Box::into_raw(self.0)
     }
     unsafe fn from_raw(pointer: *mut Self::Target) -> Self {
-        // SAFETY: from `into_raw` (contract).
+        // SAFETY: the pointer comes from `into_raw` (contract).
         Self(unsafe { Box::from_raw(pointer) })
     }
 }
@@ -48,9 +49,9 @@ fn model(body: impl Fn() + Sync + Send + 'static) {
     builder.check(body);
 }
 
-/// D1, D4: the last element goes to the owner or to the thief, never to both or to nobody.
+/// D1, D4: the last element goes either to the owner or to the thief.
 #[test]
-fn last_element_goes_to_one() {
+fn the_last_element_goes_to_one_thread() {
     model(|| {
         let (owner, thief) = deque();
         let other = thread::spawn(move || stolen(thief.steal()));
@@ -62,7 +63,7 @@ fn last_element_goes_to_one() {
     });
 }
 
-/// D4 with two elements, where owner and thief may meet at either.
+/// D4 with two elements: owner and thief may compete for either.
 #[test]
 fn two_elements_are_taken_once_each() {
     model(|| {
@@ -79,7 +80,7 @@ fn two_elements_are_taken_once_each() {
 
 /// D2, D3: the ring is reused and replaced while a thief reads it.
 #[test]
-fn ring_grows_under_a_thief() {
+fn no_element_is_lost_while_the_ring_grows_under_a_thief() {
     model(|| {
         let (owner, thief) = deque();
         owner.push(item(1));
@@ -93,7 +94,7 @@ fn ring_grows_under_a_thief() {
     });
 }
 
-/// Two thieves and one element.
+/// Two thieves compete for one element.
 #[test]
 fn two_thieves_take_an_element_once() {
     model(|| {
@@ -112,9 +113,9 @@ fn two_thieves_take_an_element_once() {
     });
 }
 
-/// D1, D4: the owner takes an element from under another while a thief takes from the top.
+/// D1, D4: the owner takes an element from below another one while a thief takes from the top.
 #[test]
-fn element_from_under_another_is_taken_once() {
+fn an_element_below_another_is_taken_once() {
     model(|| {
         let (owner, thief) = deque();
         let mark = owner.mark();
@@ -123,7 +124,7 @@ fn element_from_under_another_is_taken_once() {
         owner.push(lower);
         owner.push(item(2));
         let other = thread::spawn(move || stolen(thief.steal()));
-        // A look at the address alone: the content may be a thief's by now.
+        // Compares only the address, because the content may belong to a thief by now.
         let wanted = |item: &Item| std::ptr::eq(&raw const *item.0, address);
         let own = owner.take_where(mark, wanted).value.map_or(0, number);
         let theirs = other.join().expect("no panic");

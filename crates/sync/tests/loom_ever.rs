@@ -1,5 +1,5 @@
-//! Models of the flag: of a thread that makes something and one that changes so that it no longer concerns
-//! it, one sees the other.
+//! Models of the flag. One thread makes something, and another one changes so that it is no longer
+//! concerned. At least one of the two sees the other.
 
 #![cfg(loom)]
 
@@ -31,9 +31,10 @@ fn one_sees_the_other() {
     });
 }
 
-/// E2: of two that make something at once, the second may save the fence, and sees what the first saw.
+/// E2: if two threads make something at once, the second may skip the fence, and sees what the
+/// fence of the first has shown.
 #[test]
-fn each_of_two_makers_sees_what_it_must() {
+fn each_of_two_makers_or_the_changing_thread_sees_the_other() {
     let mut builder = Builder::new();
     builder.preemption_bound = Some(3);
     builder.check(|| {

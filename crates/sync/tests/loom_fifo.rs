@@ -1,5 +1,6 @@
-//! Models of the FIFO of a location: readers share, a writer is alone, the next request is in before the release, what is cancelled lets
-//! others through, and whoever sleeps is woken. A wake-up that is lost ends in a deadlock, which loom reports.
+//! Models of the FIFO of a location: readers share, a writer is alone, `renew` puts in the next
+//! request before it releases, cancelled requests let later ones pass, and sleeping threads are
+//! woken. A lost wake-up ends in a deadlock, which loom reports.
 
 #![cfg(loom)]
 
@@ -13,13 +14,14 @@ use raddle_sync::fifo::{Access, Fifo, Request, Standing};
 use raddle_sync::prim::UnsafeCell;
 use raddle_sync::wait::WaitCell;
 
-/// A number that only the granted may touch: loom finds who touches it at the same time as a writer.
+/// A number that only granted threads may access. Loom reports any access at the same time as a
+/// write.
 struct Location {
     fifo: Fifo,
     number: UnsafeCell<u32>,
 }
 
-/// A thread that sleeps until it is told.
+/// A thread that sleeps until it is notified.
 struct Sleeper(WaitCell);
 
 impl Wake for Sleeper {
@@ -36,7 +38,7 @@ impl Location {
         })
     }
 
-    /// Sleeps until the request does not wait any more.
+    /// Sleeps until the request no longer waits.
     fn wait(&self, request: &Request) -> Standing {
         let sleeper = Shared::new(Sleeper(WaitCell::new()));
         let waker = Waker::from(Shared::clone(&sleeper));
@@ -46,7 +48,7 @@ impl Location {
         self.fifo.standing(request)
     }
 
-    /// Waits in the manner of a spinning thread.
+    /// Waits by spinning.
     fn spin(&self, request: &Request) {
         while self.fifo.standing(request) == Standing::Waiting {
             thread::yield_now();
@@ -68,9 +70,10 @@ fn model(body: impl Fn() + Sync + Send + 'static) {
     builder.check(body);
 }
 
-/// F1: two writers, one asleep; the second sees what the first did, and nobody touches the number together.
+/// F1: two writers, of which one sleeps. The second sees the changes of the first, and loom checks
+/// that they do not access the number at the same time.
 #[test]
-fn a_writer_is_alone_and_wakes_the_next() {
+fn a_writer_is_alone_and_wakes_the_next_writer() {
     model(|| {
         let location = Location::new();
         let first = location.fifo.put_in(Access::Write);
@@ -91,7 +94,8 @@ fn a_writer_is_alone_and_wakes_the_next() {
     });
 }
 
-/// F1: a hand-over to a thread that spins on the word, there and back, with the next request in before the release.
+/// F1: hand-overs to a thread that spins on the word, in both directions, with the next request put
+/// in before the release.
 #[test]
 fn two_owners_take_turns() {
     model(|| {
@@ -121,9 +125,9 @@ fn two_owners_take_turns() {
     });
 }
 
-/// Readers share: one alone would wait for the other for ever.
+/// Readers share. If only one were granted, each would wait for the other for ever.
 #[test]
-fn readers_meet_behind_a_writer() {
+fn readers_behind_a_writer_are_granted_together() {
     model(|| {
         let location = Location::new();
         let writer = location.fifo.put_in(Access::Write);
@@ -139,7 +143,7 @@ fn readers_meet_behind_a_writer() {
         };
         location.add(5);
         location.fifo.release(writer);
-        // The writer's thread reads, too, before the other reader has gone.
+        // The writer's thread reads too, before the other reader has released its request.
         assert_eq!(location.wait(&two), Standing::Granted);
         assert_eq!(location.read(), 5);
         let one = reader.join().expect("no panic");
@@ -148,7 +152,7 @@ fn readers_meet_behind_a_writer() {
     });
 }
 
-/// Two readers go at the same time; a writer sleeps behind both, and is woken by whoever is last.
+/// Two readers release at the same time. A writer sleeps behind both, and the last reader wakes it.
 #[test]
 fn the_last_reader_wakes_the_writer() {
     model(|| {
@@ -175,9 +179,10 @@ fn the_last_reader_wakes_the_writer() {
     });
 }
 
-/// A reader renews while a writer comes: either he reads once more before the writer, or after him; never with him.
+/// A reader renews its request while a writer puts one in. The reader reads once more either before
+/// the writer or after it, but never together with it.
 #[test]
-fn a_reader_who_comes_again_lets_a_writer_in() {
+fn a_reader_that_renews_lets_a_writer_in() {
     model(|| {
         let location = Location::new();
         let mut reader = location.fifo.put_in(Access::Read);
@@ -200,9 +205,10 @@ fn a_reader_who_comes_again_lets_a_writer_in() {
     });
 }
 
-/// What is cancelled while those in front go does not stand in the way of who sleeps behind it.
+/// A request that is cancelled while those in front are released does not block the sleeping
+/// request behind it.
 #[test]
-fn a_cancelled_request_is_passed() {
+fn a_cancelled_request_lets_later_ones_pass() {
     for access in [Access::Read, Access::Write] {
         model(move || {
             let location = Location::new();
@@ -231,9 +237,9 @@ fn a_cancelled_request_is_passed() {
     }
 }
 
-/// Who goes to sleep while the FIFO is stopped comes back.
+/// A thread that goes to sleep while the FIFO is stopped wakes up.
 #[test]
-fn a_stop_wakes_who_is_just_lying_down() {
+fn a_stop_wakes_a_thread_that_is_about_to_sleep() {
     model(|| {
         let location = Location::new();
         let first = location.fifo.put_in(Access::Write);

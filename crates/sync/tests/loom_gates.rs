@@ -1,4 +1,4 @@
-//! A model of the gates: an asker that goes to sleep is told, or the gates stay closed for it.
+//! A model of the gates: an asker that goes to sleep is notified, or the gates stay closed for it.
 
 #![cfg(loom)]
 
@@ -8,7 +8,8 @@ use loom::sync::Arc;
 use loom::thread::{self, JoinHandle};
 use raddle_sync::gates::Gates;
 
-/// Gates open over a stack with that end and base, and worker 3, who closes them and goes to sleep.
+/// Creates open gates of a stack with this end and base, and starts worker 3, which closes them and
+/// goes to sleep.
 fn open_with_an_asker() -> (Arc<Gates<u8>>, [*mut u8; 2], JoinHandle<()>) {
     let gates = Arc::new(Gates::new());
     let [end, base] = [64, 8].map(ptr::without_provenance_mut);
@@ -21,9 +22,10 @@ fn open_with_an_asker() -> (Arc<Gates<u8>>, [*mut u8; 2], JoinHandle<()>) {
     (gates, [end, base], asker)
 }
 
-/// G2, invariant 1: an owner whose gates follow its base does not undo an ask.
+/// G2, invariant 1: an owner that updates the gates after a change of the base does not undo a
+/// request.
 #[test]
-fn gates_that_follow_the_base_do_not_undo_an_ask() {
+fn updating_the_gates_does_not_undo_a_request() {
     loom::model(|| {
         let (gates, [end, _], asker) = open_with_an_asker();
         // SAFETY: this thread is the owner.
@@ -33,24 +35,25 @@ fn gates_that_follow_the_base_do_not_undo_an_ask() {
     });
 }
 
-/// G1, invariant 1: whenever the owner opens, it is before the asker closes, or it gets the bit.
+/// G1, invariant 1: at whatever moment the owner opens the gates, either the asker closes them
+/// afterwards, or the owner gets its bit.
 #[test]
-fn sleeping_asker_is_told_or_finds_the_gates_closed() {
+fn a_sleeping_asker_is_notified_or_the_gates_stay_closed() {
     loom::model(|| {
         let (gates, [end, base], asker) = open_with_an_asker();
-        let mut told = 0;
+        let mut askers = 0;
         for _ in 0..2 {
             if gates.are_closed() || !gates.lets_pop(base) {
                 // SAFETY: this thread is the owner.
-                told |= unsafe { gates.open_and_take(end, base) };
+                askers |= unsafe { gates.open_and_take(end, base) };
             }
         }
         asker.join().expect("no panic");
-        if told == 0 {
+        if askers == 0 {
             assert!(gates.are_closed());
             // SAFETY: this thread is the owner.
-            told = unsafe { gates.open_and_take(end, base) };
+            askers = unsafe { gates.open_and_take(end, base) };
         }
-        assert_eq!(told, 1 << 3);
+        assert_eq!(askers, 1 << 3);
     });
 }

@@ -1,5 +1,5 @@
-//! Models of the sleep protocol: work that came is found; a model in which it is not ends in a deadlock, which loom
-//! reports.
+//! Models of the sleep protocol: workers find all work that is put. If they do not, the model ends
+//! in a deadlock, which loom reports.
 
 #![cfg(loom)]
 
@@ -11,7 +11,8 @@ use raddle_sync::idle::{IdleSet, Slept};
 use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 use raddle_sync::wait::{WaitCell, Way};
 
-/// A pool that is a number, without any ordering of its own: the protocol's fences must do.
+/// A pool that is only a number, without any ordering of its own, so that the protocol's fences
+/// must suffice.
 struct Runtime {
     idle: IdleSet,
     work: AtomicUsize,
@@ -36,21 +37,21 @@ impl Runtime {
         self.idle.work_piled_up(0, waiting);
     }
 
-    /// As a worker of the same process does.
+    /// Puts work like a worker of the same process.
     fn put_near(&self) {
         // Relaxed: as above.
         self.work.fetch_add(1, Relaxed);
         self.idle.work_came_near(0);
     }
 
-    /// As a producer does whose work piles up.
+    /// Puts work like a producer that sees its work pile up.
     fn put_piled(&self) {
         // Relaxed: as above.
         self.work.fetch_add(1, Relaxed);
         self.idle.work_piled_up(0, 2);
     }
 
-    /// As one does that is about to put more.
+    /// Puts work like a producer that is about to put more.
     fn put_first(&self) {
         // Relaxed: as above.
         self.work.fetch_add(1, Relaxed);
@@ -66,7 +67,7 @@ impl Runtime {
                 .is_ok()
     }
 
-    /// A worker that ends after one task.
+    /// Runs a worker that ends after one task.
     fn work_once(&self, worker_index: usize) {
         self.idle.start_search();
         let mut has_slept = false;
@@ -99,9 +100,9 @@ fn model(body: impl Fn() + Sync + Send + 'static) {
     builder.check(body);
 }
 
-/// I1: one producer, one worker that is about to sleep.
+/// I1: one producer, and one worker that is about to sleep.
 #[test]
-fn worker_hears_of_work_that_comes_while_it_lies_down() {
+fn a_worker_that_is_about_to_sleep_finds_new_work() {
     for put in PUTS {
         model(move || {
             let runtime = Runtime::new(1);
@@ -115,9 +116,10 @@ fn worker_hears_of_work_that_comes_while_it_lies_down() {
     }
 }
 
-/// I2: two workers, two pieces of work, one producer: the second is not left lying when the first searcher finds one.
+/// I2: two workers, two pieces of work, one producer. The second piece is not left behind when the
+/// first searcher finds one.
 #[test]
-fn last_searcher_wakes_the_next() {
+fn the_last_searcher_wakes_the_next_worker() {
     for put in PUTS {
         model(move || {
             let runtime = Runtime::new(2);
@@ -136,10 +138,11 @@ fn last_searcher_wakes_the_next() {
     }
 }
 
-/// Invariant 1: while one producer has taken the worker's bit and not yet counted up, the worker finds its work, searches
-/// again, and lies down. The work of the other producer wakes it all the same.
+/// Invariant 1: one producer has taken the worker's bit but not incremented the count yet. The
+/// worker finds the work of this producer, searches again, and goes to sleep. The work of the other
+/// producer still wakes it.
 #[test]
-fn count_that_falls_short_says_that_nobody_searches() {
+fn a_count_that_is_too_low_does_not_lose_work() {
     model(|| {
         let runtime = Runtime::new(1);
         let producers: Vec<_> = (0..2)
@@ -156,17 +159,18 @@ fn count_that_falls_short_says_that_nobody_searches() {
     });
 }
 
-/// Work at a desk at which one at a time looks: who is about to sleep and finds a busy worker there, who may have looked too early, looks again. (Taking the
-/// other for one that will find the work, as an early version did, loses it.)
+/// The work is behind a lock that one worker at a time can take. A worker that is about to sleep
+/// finds the lock taken by a busy worker. That worker may have looked too early, so the first one
+/// looks again. (An early version relied on the other worker to find the work, and lost it.)
 #[test]
-fn worker_does_not_rely_on_another_that_looks_at_the_moment() {
+fn a_worker_does_not_rely_on_another_one_that_is_looking() {
     model(|| {
-        let (runtime, desk) = (Runtime::new(2), Arc::new(Mutex::new(())));
+        let (runtime, inbox) = (Runtime::new(2), Arc::new(Mutex::new(())));
         let busy = {
-            let (runtime, desk) = (Arc::clone(&runtime), Arc::clone(&desk));
+            let (runtime, inbox) = (Arc::clone(&runtime), Arc::clone(&inbox));
             thread::spawn(move || {
-                if let Ok(_desk) = desk.try_lock() {
-                    // It goes on with something else whatever it sees.
+                if let Ok(_inbox) = inbox.try_lock() {
+                    // It does something else next, no matter what it sees.
                     let _ = runtime.has_work();
                 }
             })
@@ -174,10 +178,10 @@ fn worker_does_not_rely_on_another_that_looks_at_the_moment() {
         let worker = {
             let runtime = Arc::clone(&runtime);
             thread::spawn(move || {
-                let try_desk = || desk.try_lock().map_err(|_| thread::yield_now());
+                let try_inbox = || inbox.try_lock().map_err(|_| thread::yield_now());
                 runtime.idle.start_search();
-                while !try_desk().is_ok_and(|_desk| runtime.take()) {
-                    let has_news = || try_desk().map_or(true, |_desk| runtime.has_work());
+                while !try_inbox().is_ok_and(|_inbox| runtime.take()) {
+                    let has_news = || try_inbox().map_or(true, |_inbox| runtime.has_work());
                     let _ = runtime
                         .idle
                         .sleep(0, Duration::ZERO, None, || None, has_news, || ());
@@ -192,9 +196,10 @@ fn worker_does_not_rely_on_another_that_looks_at_the_moment() {
     });
 }
 
-/// The doorbell of a message for the first port of a node: who waits in the port's cell hears of it, and so does a worker that sleeps in the set, whichever of the two is about to.
+/// The doorbell of a message for the first port of a node wakes a thread that waits in the cell of
+/// the port, and a worker that sleeps in the set, even if they are only about to sleep.
 #[test]
-fn a_doorbell_is_heard_in_the_cell_and_in_the_set() {
+fn a_doorbell_wakes_the_cell_and_the_set() {
     model(|| {
         let runtime = Runtime::new(1);
         let cell = Arc::new(WaitCell::new());
@@ -217,7 +222,7 @@ fn a_doorbell_is_heard_in_the_cell_and_in_the_set() {
                 runtime.idle.found(0, false, || false);
             })
         };
-        // Relaxed: as in `put`, whose fence is that of both.
+        // Relaxed: as in `put`. The fence of `work_came` serves for both calls below.
         runtime.work.store(1, Relaxed);
         runtime.idle.work_came(0);
         let _ = cell.ring_after_fence();

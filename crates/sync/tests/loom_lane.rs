@@ -1,5 +1,5 @@
-//! Models of a lane: both parts of each message are there when its turn is, nothing is overwritten that is still read, and who sleeps
-//! is told by the doorbell.
+//! Models of a lane: both parts of each message are there when its turn is stored, no part is
+//! overwritten while it is read, and the doorbell wakes a sleeping receiver.
 
 #![cfg(loom)]
 
@@ -18,9 +18,9 @@ fn expect(receiver: &mut LaneReceiver, number: u8) -> bool {
     found.expect("no slot is broken").is_some()
 }
 
-/// L1 and L2: more messages than slots, so that a slot and long bytes are used again.
+/// L1 and L2: more messages than slots, so that a slot and its long bytes are reused.
 #[test]
-fn parts_are_whole_and_slots_are_used_again() {
+fn parts_are_complete_and_slots_are_reused() {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
     builder.check(|| {
@@ -41,9 +41,9 @@ fn parts_are_whole_and_slots_are_used_again() {
     });
 }
 
-/// The doorbell: a receiver that sleeps is woken by a ring after the message, or sees it before it sleeps.
+/// A sleeping receiver is woken by a ring after the message, or sees the message before it sleeps.
 #[test]
-fn the_doorbell_wakes_who_sleeps() {
+fn the_doorbell_wakes_a_sleeping_receiver() {
     for way in Way::ALL {
         let mut builder = loom::model::Builder::new();
         builder.preemption_bound = Some(3);

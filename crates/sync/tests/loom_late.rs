@@ -1,4 +1,4 @@
-//! Models of a value that is made late: whoever sees it sees what was written into it.
+//! Models of a value that is set late: a thread that sees the value also sees its content.
 //!
 //! Weakening either side of L1 makes the model fail.
 
@@ -9,9 +9,9 @@ use loom::thread;
 use raddle_sync::late::Late;
 use raddle_sync::prim::Tracked;
 
-/// L1: two threads set it, a third one reads; one of the two succeeds.
+/// L1: two threads set the value, a third one reads it, and one of the two succeeds.
 #[test]
-fn value_is_seen_whole_and_set_once() {
+fn the_value_is_complete_and_set_once() {
     loom::model(|| {
         let late = Arc::new(Late::new());
         let setters: Vec<_> = [1, 2]

@@ -1,7 +1,8 @@
-//! Models of the locks: one thread inside at a time, which sees what the last one did; the fair ones keep the order of arrival.
+//! Models of the locks. One thread at a time is inside, and sees the changes of the previous one.
+//! The fair locks keep the order of arrival.
 //!
-//! The data under a lock is a loom cell, which reports two threads inside at once, and a write that the next one has not
-//! been shown.
+//! The data under a lock is a loom cell, which reports two threads inside at once, and a write that
+//! is not visible to the next thread.
 
 #![cfg(loom)]
 
@@ -18,7 +19,7 @@ fn model(bound: usize, check: impl Fn() + Sync + Send + 'static) {
     builder.check(check);
 }
 
-/// `threads` threads, the main one with them, each `rounds` times under the lock.
+/// Takes the lock in `threads` threads, including the main one, `rounds` times each.
 fn excludes<L: Lock + 'static>(threads: usize, rounds: usize) {
     model(3, move || {
         let count: Arc<Locked<L, usize>> = Arc::default();
@@ -41,8 +42,8 @@ fn excludes<L: Lock + 'static>(threads: usize, rounds: usize) {
     });
 }
 
-/// One thread waits, the other only tries.
-fn excludes_who_tries<L: Lock + 'static>() {
+/// One thread waits for the lock, the other only tries to take it.
+fn excludes_try_lock<L: Lock + 'static>() {
     model(3, || {
         let count: Arc<Locked<L, usize>> = Arc::default();
         let other = {
@@ -60,15 +61,15 @@ fn excludes_who_tries<L: Lock + 'static>() {
     });
 }
 
-/// Who comes while somebody is seen to wait gets the lock after that one.
+/// A thread that arrives while another one is seen to wait gets the lock after that one.
 fn keeps_order<L: Lock + 'static>(is_contended: fn(&L) -> bool) {
-    // Of all executions, to know that some had something to show.
+    // Counts the executions in which a thread was seen to wait.
     let seen = std::sync::Arc::new(std::sync::Mutex::new(0));
     let seen_inside = std::sync::Arc::clone(&seen);
     model(1, move || {
         let lock: Arc<L> = Arc::default();
         let order: Arc<Locked<SimpleLock, Vec<u8>>> = Arc::default();
-        let come = |name: u8| {
+        let arrive = |name: u8| {
             let (lock, order) = (Arc::clone(&lock), Arc::clone(&order));
             thread::spawn(move || {
                 lock.lock();
@@ -78,9 +79,9 @@ fn keeps_order<L: Lock + 'static>(is_contended: fn(&L) -> bool) {
             })
         };
         lock.lock();
-        let first = come(1);
+        let first = arrive(1);
         thread::yield_now();
-        let second = is_contended(&lock).then(|| come(2));
+        let second = is_contended(&lock).then(|| arrive(2));
         // SAFETY: locked above.
         unsafe { lock.unlock() };
         first.join().expect("no panic");
@@ -90,21 +91,21 @@ fn keeps_order<L: Lock + 'static>(is_contended: fn(&L) -> bool) {
             *seen_inside.lock().expect("no panic") += 1;
         }
     });
-    assert_ne!(*seen.lock().expect("no panic"), 0, "somebody waited");
+    assert_ne!(*seen.lock().expect("no panic"), 0, "no thread ever waited");
 }
 
 /// L1.
 #[test]
 fn simple_lock_excludes() {
     excludes::<SimpleLock>(2, 2);
-    excludes_who_tries::<SimpleLock>();
+    excludes_try_lock::<SimpleLock>();
 }
 
 /// L2.
 #[test]
 fn ticket_lock_excludes() {
     excludes::<TicketLock>(2, 2);
-    excludes_who_tries::<TicketLock>();
+    excludes_try_lock::<TicketLock>();
 }
 
 #[test]
@@ -116,19 +117,19 @@ fn ticket_lock_keeps_the_order_of_arrival() {
 #[test]
 fn single_try_ticket_lock_excludes() {
     excludes::<SingleTryTicketLock>(2, 2);
-    excludes_who_tries::<SingleTryTicketLock>();
+    excludes_try_lock::<SingleTryTicketLock>();
 }
 
 /// L3, L4.
 #[test]
 fn clh_lock_excludes() {
     excludes::<ClhLock>(2, 2);
-    excludes_who_tries::<ClhLock>();
+    excludes_try_lock::<ClhLock>();
 }
 
 #[test]
 fn clh_lock_keeps_the_order_of_arrival() {
-    // SAFETY: asked by the holder.
+    // SAFETY: the holder calls it.
     keeps_order::<ClhLock>(|lock| unsafe { lock.is_contended() });
 }
 
@@ -136,7 +137,7 @@ fn clh_lock_keeps_the_order_of_arrival() {
 #[test]
 fn mcs_lock_excludes() {
     excludes::<McsLock>(2, 2);
-    excludes_who_tries::<McsLock>();
+    excludes_try_lock::<McsLock>();
 }
 
 #[test]

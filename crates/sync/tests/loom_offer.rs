@@ -1,4 +1,4 @@
-//! Models of the offer: one side runs the job, and each sees what the other left.
+//! Models of the offer: one side runs the job, and each side sees what the other has left.
 
 #![cfg(loom)]
 
@@ -9,7 +9,7 @@ use raddle_sync::prim::{AtomicBool, Relaxed, UnsafeCell};
 
 struct Fork {
     offer: Offer,
-    /// Stands for the pool, but orders nothing: the offer's own orderings must do.
+    /// Models the pool, but orders nothing, so that the orderings of the offer must suffice.
     in_pool: AtomicBool,
     job: UnsafeCell<u32>,
     result: UnsafeCell<u32>,
@@ -20,7 +20,8 @@ unsafe impl Sync for Fork {}
 // SAFETY: as above.
 unsafe impl Send for Fork {}
 
-/// F1, F2, F3: either the thief runs the job and the owner reads the result, or the owner does and the thief disposes.
+/// F1, F2, F3: either the thief runs the job and the owner reads the result, or the owner runs the
+/// job and the thief disposes of the cell.
 #[test]
 fn one_side_runs_the_job() {
     loom::model(|| {
@@ -42,7 +43,7 @@ fn one_side_runs_the_job() {
                     fork.result.with_mut(|result| unsafe { *result = job + 1 });
                     fork.offer.finish();
                 } else {
-                    // Disposing of the cell is writing to it.
+                    // Writing models the disposal of the cell.
                     fork.job.with_mut(|job| unsafe { *job = 0 });
                 }
             })
@@ -51,7 +52,7 @@ fn one_side_runs_the_job() {
         fork.offer.offer();
         // Relaxed: see the field.
         fork.in_pool.store(true, Relaxed);
-        // The owner's last look at the cell comes before it takes the offer back.
+        // The owner's last access to the cell comes before it takes the offer back.
         assert_eq!(fork.job.with(|job| unsafe { *job }), 6);
         if !fork.offer.try_reclaim() {
             while !fork.offer.is_done() {

@@ -1,6 +1,6 @@
 //! Models of data in pieces: two handles of the whole, on two threads, never wait for each other.
-//! Each asks in the FIFO of each piece; where these steps could mix, one would come first in one
-//! FIFO and the other in another. A deadlock fails the model.
+//! Each handle puts a request into the FIFO of each piece. If these steps could interleave, one
+//! handle would be first in one FIFO, and the other in another one. A deadlock fails the model.
 
 #![cfg(loom)]
 
@@ -12,7 +12,7 @@ use loom::thread;
 use raddle_sync::ordered::{Handle, Ordered, Then, Write, split};
 use raddle_sync::wait::WaitCell;
 
-/// A thread that sleeps until it is told.
+/// A thread that sleeps until it is notified.
 struct Sleeper(WaitCell);
 
 impl Wake for Sleeper {
@@ -52,7 +52,7 @@ fn check(preemptions: usize, run: impl Fn(&Ordered<[u32]>) + Clone + Send + Sync
 }
 
 #[test]
-fn wholes_that_ask_at_once_do_not_wait_for_each_other() {
+fn simultaneous_requests_for_the_whole_do_not_wait_for_each_other() {
     check(2, |whole| {
         let mut handle = Handle::new(whole);
         handle.put_in();
@@ -61,7 +61,7 @@ fn wholes_that_ask_at_once_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn whole_that_is_renewed_does_not_wait_for_one_that_asks() {
+fn a_renewed_whole_does_not_wait_for_a_requesting_one() {
     check(1, |whole| {
         let mut handle = Handle::new(whole);
         handle.put_in();

@@ -1,4 +1,5 @@
-//! Models of values for threads: loom checks every access, and that what threads did is seen by who has the variable.
+//! Models of per-thread values. Loom checks every access, and that the owner of the variable sees
+//! the changes of all threads.
 
 #![cfg(loom)]
 
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use loom::thread;
 use raddle_sync::per_thread::PerThread;
 
-/// Adds to the calling thread's value; returns the sum.
+/// Adds to the calling thread's value. Returns the sum.
 fn add(variable: &PerThread<u32>, number: u32) -> u32 {
     let add = |count: &mut u32| {
         *count += number;
@@ -17,7 +18,7 @@ fn add(variable: &PerThread<u32>, number: u32) -> u32 {
 }
 
 #[test]
-fn who_has_the_variable_sees_all_values() {
+fn the_owner_of_the_variable_sees_all_values() {
     loom::model(|| {
         let variable = Arc::new(PerThread::<u32>::new());
         let other = {
@@ -36,16 +37,16 @@ fn who_has_the_variable_sees_all_values() {
 }
 
 #[test]
-fn next_variable_at_an_index_begins_anew_on_every_thread() {
+fn the_next_variable_at_an_index_starts_empty_on_every_thread() {
     loom::model(|| {
-        // Loom's: the count of an `Arc` orders what the others did before the last of them drops
-        // the variable.
+        // An `Arc` of loom: its count orders the uses of the other threads before the last of them
+        // drops the variable.
         let first = loom::sync::Arc::new(PerThread::<u32>::new());
         let other = {
             let first = loom::sync::Arc::clone(&first);
             thread::spawn(move || {
                 add(&first, 1);
-                // Whoever is last drops it, perhaps while the other is here.
+                // The last thread drops the variable, perhaps while the other one is here.
                 drop(first);
                 let own = PerThread::<u32>::new();
                 add(&own, 2);

@@ -1,4 +1,4 @@
-//! A model of the way home: nodes that two threads free arrive, with what was written to them.
+//! A model of the list of returned nodes: nodes that two threads push arrive with their content.
 
 #![cfg(loom)]
 
@@ -14,14 +14,14 @@ struct Node {
     content: UnsafeCell<usize>,
 }
 
-// SAFETY: one field, touched by the list alone.
+// SAFETY: `next` always returns the same field, which only the list accesses.
 unsafe impl Linked for Node {
     fn next(&self) -> &AtomicPtr<Self> {
         &self.next
     }
 }
 
-// SAFETY: loom checks every access to the content; the link is the list's.
+// SAFETY: loom checks every access to the content; only the list accesses the link.
 unsafe impl Sync for Node {}
 // SAFETY: as above.
 unsafe impl Send for Node {}
@@ -33,9 +33,9 @@ fn node() -> Node {
     }
 }
 
-/// R1: the taker sees links and content.
+/// R1: the taker sees the links and the content.
 #[test]
-fn nodes_come_home_with_their_content() {
+fn nodes_arrive_with_their_content() {
     loom::model(|| {
         let shared = Arc::new((Returns::new(), [node(), node()]));
         let threads: Vec<_> = (0..2)
@@ -45,12 +45,14 @@ fn nodes_come_home_with_their_content() {
                     let node = &shared.1[index];
                     node.content
                         .with_mut(|content| unsafe { *content = index + 1 });
-                    // SAFETY: in no list, given away here, and valid as long as the model's memory.
+                    // SAFETY: the node is in no list, is given up here, and lives as long as the
+                    // model's memory.
                     unsafe { shared.0.push(NonNull::from(node)) };
                 })
             })
             .collect();
-        // Taken while the threads push, not after: joining them would order everything.
+        // The nodes are taken while the threads push. Joining the threads first would order
+        // everything.
         let mut sum = 0;
         while sum < 3 {
             let mut next = shared.0.take_all().map_or(ptr::null_mut(), NonNull::as_ptr);

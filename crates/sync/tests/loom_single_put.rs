@@ -1,4 +1,5 @@
-//! Models of the queue with one owner: a value is taken once, and whole; a slot is filled again only when it is free.
+//! Models of the queue with one producer: each value is taken once and complete, and a slot is
+//! filled again only when it is free.
 
 #![cfg(loom)]
 
@@ -13,9 +14,9 @@ fn model(check: impl Fn() + Sync + Send + 'static) {
     builder.check(check);
 }
 
-/// P1, P2: three values through a ring of two slots, which grows when the taker is late.
+/// P1, P2: three values go through a ring of two slots, which grows if the taker is late.
 #[test]
-fn values_pass_once_and_in_order() {
+fn values_are_taken_once_and_in_order() {
     model(|| {
         let (putter, queue) = single_put::<SimpleLock, Box<u32>>();
         let taker = {
@@ -36,7 +37,7 @@ fn values_pass_once_and_in_order() {
     });
 }
 
-/// P2, invariant 2: the owner takes and tries, too.
+/// P2, invariant 2: the owner takes as well, while a thief tries to.
 #[test]
 fn owner_and_thief_take_each_value_once() {
     model(|| {
@@ -58,21 +59,21 @@ fn owner_and_thief_take_each_value_once() {
     });
 }
 
-/// P2: whoever only looks never sees more values than there ever were.
+/// P2: a thread that only looks never sees more values than were ever there.
 #[test]
-fn length_is_never_more_than_what_was_put() {
+fn the_length_never_exceeds_the_number_of_values() {
     model(|| {
         let (putter, queue) = single_put::<SimpleLock, u32>();
         let taker = {
             let queue = queue.clone();
             thread::spawn(move || queue.take_where(|_| true))
         };
-        let looker = {
+        let observer = {
             let queue = queue.clone();
             thread::spawn(move || queue.len())
         };
         putter.put(1);
-        assert!(looker.join().expect("no panic") <= 1);
+        assert!(observer.join().expect("no panic") <= 1);
         taker.join().expect("no panic");
     });
 }

@@ -1,8 +1,8 @@
-//! Models of a raid: a fork that its owner pops while a thief raids it is run once, by one of the
+//! Models of raids: a fork that its owner pops while a thief raids it is run once, by one of the
 //! two.
 //!
-//! Weakening either side of K1, K2 or K3 makes a model here fail. What a fork stands for lies in
-//! tracked cells, so that an ordering that is too weak is an error of the model even where the
+//! Weakening either side of K1, K2 or K3 makes a model here fail. The run counts of the forks are
+//! in tracked cells, so that an ordering that is too weak is an error of the model even if the
 //! value happens to be right.
 
 #![cfg(loom)]
@@ -16,7 +16,7 @@ use raddle_sync::idle::IdleSet;
 use raddle_sync::prim::Tracked;
 use raddle_sync::split_stack::SplitStack;
 
-/// Forks on the stack, by their address, and how often each was run.
+/// A stack of forks, which are identified by their address, and the number of runs of each.
 struct Forks {
     stack: SplitStack,
     runs: [Tracked; 2],
@@ -28,7 +28,7 @@ impl Forks {
             stack: SplitStack::new(),
             runs: [Tracked::new(0), Tracked::new(0)],
         };
-        forks.stack.make_room(3, || false);
+        forks.stack.allocate(3, || false);
         Arc::new(forks)
     }
 
@@ -49,7 +49,7 @@ impl Forks {
     fn push(&self, index: usize) {
         let slot = self.stack.top();
         let is_asked = !self.stack.lets_push(slot);
-        // SAFETY: this thread is the owner, and there is room.
+        // SAFETY: this thread is the owner, and the slot is free.
         unsafe { self.stack.push(slot, self.fork(index)) };
         if is_asked {
             self.answer();
@@ -65,14 +65,14 @@ impl Forks {
     }
 
     fn push_offer(&self, index: usize) {
-        // SAFETY: this thread is the owner, and there is room.
+        // SAFETY: this thread is the owner, and the slot is free.
         unsafe { self.stack.push(self.stack.top(), self.fork(index)) };
     }
 
     /// The owner's pop: runs the fork unless a thief has it.
     fn pop(&self, index: usize) {
         let slot = self.stack.top().wrapping_sub(1);
-        // SAFETY: this thread is the owner, and this the newest fork.
+        // SAFETY: this thread is the owner, and this is the slot of the newest fork.
         let published = if unsafe { self.stack.pop(slot) } {
             None
         } else {
@@ -84,15 +84,16 @@ impl Forks {
 
     fn pop_offer(&self, index: usize) {
         let slot = self.stack.top().wrapping_sub(1);
-        // SAFETY: this thread is the owner, and this the newest fork.
+        // SAFETY: this thread is the owner, and this is the slot of the newest fork.
         let published = unsafe { self.stack.pop_offer(slot, || false) };
         self.end(index, published);
     }
 
-    /// What the owner has published itself is still its own here: no thief looks for it.
+    /// Ends a pop. A fork that the owner itself has published still belongs to it, because no thief
+    /// looks for it here.
     fn end(&self, index: usize, published: Option<*mut ()>) {
         let fork = self.fork(index);
-        if published.is_none_or(|stands_for_it| stands_for_it == fork) {
+        if published.is_none_or(|published| published == fork) {
             self.run(fork);
         } else {
             assert!(published.is_some_and(<*mut ()>::is_null), "a thief has it");
@@ -127,7 +128,7 @@ fn model_within(preemptions: usize, body: impl Fn() + Sync + Send + 'static) {
 
 /// K1, K2: a fork and its join, while a thief raids.
 #[test]
-fn fork_that_is_raided_runs_once() {
+fn a_raided_fork_runs_once() {
     model(|| {
         let forks = Forks::new();
         let thief = thief(&forks);
@@ -138,9 +139,10 @@ fn fork_that_is_raided_runs_once() {
     });
 }
 
-/// K1: forks two deep; the thief takes the older, whichever the owner is about to pop.
+/// K1: two nested forks. The thief takes the older one, no matter which one the owner is about to
+/// pop.
 #[test]
-fn older_of_two_forks_is_raided() {
+fn the_older_of_two_forks_is_raided() {
     model(|| {
         let forks = Forks::new();
         forks.push(0);
@@ -153,7 +155,8 @@ fn older_of_two_forks_is_raided() {
     });
 }
 
-/// K1, K3: an offer, and another in the same slot: neither is run twice, and none is lost.
+/// K1, K3: an offer, and then another one in the same slot. Neither runs twice, and neither is
+/// lost.
 #[test]
 fn offers_in_one_slot_run_once_each() {
     model(|| {
@@ -168,10 +171,9 @@ fn offers_in_one_slot_run_once_each() {
     });
 }
 
-/// A fork above an offer: the offer is the older one, and is published for whoever asks by the
-/// fork's push.
+/// A fork above an offer. The offer is older, so the push of the fork publishes it for an asker.
 #[test]
-fn offer_below_a_fork_runs_once() {
+fn an_offer_below_a_fork_runs_once() {
     model(|| {
         let forks = Forks::new();
         forks.push_offer(0);
@@ -184,7 +186,7 @@ fn offer_below_a_fork_runs_once() {
     });
 }
 
-/// Two thieves and one fork: one of the three runs it.
+/// Two thieves and one fork: one of the three threads runs it.
 #[test]
 fn two_raids_take_a_fork_once() {
     model_within(2, || {
@@ -199,8 +201,8 @@ fn two_raids_take_a_fork_once() {
     });
 }
 
-/// An offer is seen by a worker that goes to sleep, or its owner sees that worker sleep. Otherwise
-/// the worker sleeps for ever, which loom reports as a deadlock.
+/// A worker that goes to sleep sees the offer, or the owner of the offer sees that the worker
+/// sleeps. Otherwise the worker would sleep for ever, which loom reports as a deadlock.
 #[test]
 fn offer_and_sleep_do_not_miss_each_other() {
     model(|| {

@@ -1,4 +1,5 @@
-//! Models of the stack with a version: an element is one thread's at a time, also when it comes back under a pop.
+//! Models of the stack with a version: an element belongs to one thread at a time, even if it comes
+//! back during a pop.
 
 #![cfg(loom)]
 
@@ -23,11 +24,11 @@ fn model(check: impl Fn() + Sync + Send + 'static) {
 struct Node {
     number: usize,
     link: AtomicPtr<Node>,
-    /// Written by whoever has the node.
+    /// Written by the thread that has the node.
     value: UnsafeCell<u32>,
 }
 
-// SAFETY: one field.
+// SAFETY: `next` always returns the same field.
 unsafe impl Linked for Node {
     fn next(&self) -> &AtomicPtr<Self> {
         &self.link
@@ -37,10 +38,10 @@ unsafe impl Linked for Node {
 /// A node that lives as long as its model.
 struct Element(*mut Node);
 
-// SAFETY: whoever has the element has the node's value alone: what these models check.
+// SAFETY: the thread that has the element has exclusive access to its value, as these models check.
 unsafe impl Send for Element {}
 
-// SAFETY: the pointer goes out and comes back, and the node stays a node.
+// SAFETY: the conversions keep the pointer, and the node stays valid.
 unsafe impl Word for Element {
     type Target = Node;
 
@@ -64,15 +65,15 @@ impl Element {
     }
 
     fn number(&self) -> usize {
-        // SAFETY: the node is there, and its number never changes.
+        // SAFETY: the node exists, and its number never changes.
         unsafe { (*self.0).number }
     }
 
-    /// What only the one who has the element may do.
+    /// Changes the value, which only the thread that has the element may do.
     fn change(self) -> Self {
-        // SAFETY: the node is there.
+        // SAFETY: the node exists.
         let node = unsafe { &*self.0 };
-        // SAFETY: ours: loom reports when it is not.
+        // SAFETY: this thread has the element; loom reports conflicting accesses.
         node.value.with_mut(|value| unsafe { *value += 1 });
         self
     }
@@ -80,7 +81,7 @@ impl Element {
 
 type Stack = TaggedStack<Element>;
 
-/// A stack of elements from zero on, the first on top.
+/// Creates a stack of `count` elements with numbers from zero on; zero is on top.
 fn stack(count: usize) -> Arc<Stack> {
     let stack = Arc::new(Stack::new());
     for number in (0..count).rev() {
@@ -89,23 +90,24 @@ fn stack(count: usize) -> Arc<Stack> {
     stack
 }
 
-/// Empties the stack; the numbers of what was there, in order.
+/// Empties the stack. Returns the numbers of its elements in order.
 fn rest(stack: &Stack) -> Vec<usize> {
     std::iter::from_fn(|| stack.pop())
         .map(|element| {
             let element = element.change();
             let number = element.number();
-            // SAFETY: made by `Element::new`, and out of the stack for good.
+            // SAFETY: created by `Element::new`, and removed from the stack for good.
             drop(unsafe { Box::from_raw(element.0) });
             number
         })
         .collect()
 }
 
-/// The version: one thread reads the top and its link; the other pops two and puts the first back. Were the head compared
-/// without its version, the first thread would put the second element, which is the other's, on top.
+/// The version: one thread reads the top and its link. The other pops two elements and pushes the
+/// first one again. Without the version, the first thread would put the second element, which
+/// belongs to the other thread, on top.
 #[test]
-fn head_that_came_back_is_not_taken_for_unchanged() {
+fn a_head_that_came_back_does_not_count_as_unchanged() {
     model(|| {
         let stack = stack(3);
         let other = {
@@ -132,9 +134,10 @@ fn head_that_came_back_is_not_taken_for_unchanged() {
     });
 }
 
-/// V1: what was written into an element before its push is seen after it is popped, and the link leads to elements.
+/// V1: a pop shows what was written into the element before its push, and the link leads to valid
+/// elements.
 #[test]
-fn popped_element_shows_what_its_last_owner_wrote() {
+fn a_popped_element_shows_the_writes_of_its_last_owner() {
     model(|| {
         let stack = stack(2);
         let other = {
@@ -155,11 +158,12 @@ fn popped_element_shows_what_its_last_owner_wrote() {
     });
 }
 
-/// V1 for the way that picks, beside one that pushes: links that were not published yet would hide what is below.
+/// V1 for `take_where` during a push: a link that is not published yet would hide the elements
+/// below it.
 ///
-/// The one that picks is the spawned thread: with the roles exchanged, loom leaves out the schedules that matter.
+/// The spawned thread picks. With the roles exchanged, loom omits the schedules that matter.
 #[test]
-fn picked_element_is_found_below_what_is_being_pushed() {
+fn a_wanted_element_is_found_below_a_push_in_progress() {
     model(|| {
         let stack = stack(1);
         let picking = {
@@ -170,17 +174,17 @@ fn picked_element_is_found_below_what_is_being_pushed() {
             stack.push(Element::new(number).change());
         }
         let picked = picking.join().expect("no panic");
-        let picked = picked.expect("it was always there").change();
+        let picked = picked.expect("the element was always there").change();
         assert_eq!(picked.number(), 0);
         stack.push(picked);
         assert_eq!(rest(&stack).len(), 3);
     });
 }
 
-/// V2: who looks for an element that is there all the time finds it, though the one above it goes to another stack, where its
-/// link ends. Roles as above.
+/// V2: a search finds an element that is always there, although the element above it moves to
+/// another stack, where its link ends. Roles as above.
 #[test]
-fn wanted_element_is_not_overlooked() {
+fn a_wanted_element_is_not_missed() {
     model(|| {
         let (stack, elsewhere) = (stack(2), self::stack(0));
         let looking = {
@@ -192,7 +196,7 @@ fn wanted_element_is_not_overlooked() {
         }
         let picked = looking.join().expect("no panic");
         let found = picked.is_some() || rest(&elsewhere) == [1];
-        assert!(found, "it was always there");
+        assert!(found, "the element was always there");
         if let Some(picked) = picked {
             stack.push(picked.change());
         }

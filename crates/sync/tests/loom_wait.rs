@@ -1,4 +1,5 @@
-//! Models of the wait cell and of the table: no token is lost, no ring, and what was done before it is seen after it.
+//! Models of the wait cell and of the table: no token and no ring is lost, and changes before it
+//! are visible after it.
 
 #![cfg(loom)]
 
@@ -10,9 +11,10 @@ use raddle_sync::prim::{AtomicUsize, Relaxed, UnsafeCell};
 use raddle_sync::table::SyncTable;
 use raddle_sync::wait::{SpinBudget, WaitCell, Way};
 
-/// W1, and invariant 2: the owner comes back from the futex and sees the data, at whatever moment the token comes.
+/// W1 and invariant 2: the owner returns from the futex and sees the data, at whatever moment the
+/// token arrives.
 #[test]
-fn sleeper_sees_what_came_before_the_token() {
+fn the_sleeper_sees_the_writes_before_the_token() {
     loom::model(|| {
         let shared = Arc::new((WaitCell::new(), UnsafeCell::new(0)));
         let notifier = {
@@ -28,7 +30,8 @@ fn sleeper_sees_what_came_before_the_token() {
     });
 }
 
-/// Two notifiers leave one token or two; the owner waits as often as there is news, never longer.
+/// Two notifiers leave one token or two. The owner waits as often as there are news, and never
+/// longer.
 #[test]
 fn two_notifiers_wake_one_owner() {
     let mut builder = loom::model::Builder::new();
@@ -56,7 +59,8 @@ fn two_notifiers_wake_one_owner() {
     });
 }
 
-/// W1 by every way to wait: each sees the token, and what came before it, whether it comes early or late.
+/// W1 for every way to wait: each sees the token, and the writes before it, whether it arrives
+/// early or late.
 #[test]
 fn token_ends_every_way_to_wait() {
     for way in Way::ALL {
@@ -76,8 +80,9 @@ fn token_ends_every_way_to_wait() {
     }
 }
 
-/// W2 by every way to wait: who has said that it stops looking is told of the news, or sees it. Twice, so that a token that nobody needed
-/// is left over for the second wait.
+/// W2 for every way to wait: an owner that has announced that it stops checking is notified of the
+/// news, or sees it. There are two rounds, so that a superfluous token may be left over for the
+/// second wait.
 #[test]
 fn ring_after_news_is_never_lost() {
     for way in Way::ALL {
@@ -103,9 +108,10 @@ fn ring_after_news_is_never_lost() {
     }
 }
 
-/// Two waiters of a table, each in its own cell: one hears of the other, which hears of a third.
+/// Two waiters of a table, each in its own cell. The second waits for a third thread, and the first
+/// for the second.
 #[test]
-fn waiters_of_a_table_hear_each_what_is_theirs() {
+fn waiters_of_a_table_receive_only_their_own_rings() {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);
     builder.check(|| {
@@ -139,21 +145,22 @@ fn waiters_of_a_table_hear_each_what_is_theirs() {
     });
 }
 
-/// One waits for any of two, each of whom makes one thing true: it hears of both, in whatever order they come, and of neither twice.
+/// A waiter waits for either of two threads, which make one source true each. It finds both
+/// sources, in any order, and neither twice.
 #[test]
-fn who_waits_for_any_hears_of_each() {
+fn a_waiter_for_any_source_finds_each_of_them_once() {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(2);
     builder.check(|| {
         let shared = Arc::new((SyncTable::new(1), [0, 1].map(AtomicUsize::new)));
-        let come = |index: usize| {
+        let start = |index: usize| {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
                 shared.1[index].store(7, Relaxed);
                 let _ = shared.0.ring(0);
             })
         };
-        let threads = [come(0), come(1)];
+        let threads = [start(0), start(1)];
         let mut budget = SpinBudget::default();
         for _ in 0..2 {
             let [first, second] = [0, 1].map(|index| {

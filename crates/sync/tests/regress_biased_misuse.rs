@@ -1,9 +1,9 @@
-//! `biased::Owner::with` and `Others::with` were safe functions whose callers had to promise not to
-//! nest them and not to panic. Nested, they gave out two references to one value, of which the
-//! outer one could dangle. Nested through the other end, or after a panic, every other thread
-//! waited for ever.
+//! Regression: `biased::Owner::with` and `Others::with` were safe functions, but their callers had
+//! to promise not to nest them and not to panic. Nested calls returned two references to one value,
+//! of which the outer one could dangle. After a nested call through the other access, or after a
+//! panic, every other thread waited for ever.
 //!
-//! A use inside a use of the same thread panics now, and a use ends by a panic as by a return.
+//! Now a use inside a use of the same thread panics, and a panic ends a use like a return does.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -15,7 +15,8 @@ use raddle_sync::biased::{Others, Owner, biased};
 
 const REFUSAL: &str = "this thread has the biased value already: its uses must not be nested";
 
-/// Calls `nested`, which must be refused; afterwards both ends work, on this thread and on others.
+/// Calls `nested`, which must be refused. Afterwards both accesses work, on this thread and on
+/// others.
 fn expect_refusal(nested: impl FnOnce(&Owner<Vec<u32>>, &Others<Vec<u32>>)) {
     let (owner, others) = biased(vec![1]);
     let panic = catch_unwind(AssertUnwindSafe(|| nested(&owner, &others)))
@@ -44,7 +45,7 @@ fn owner_inside_owner_is_refused() {
     expect_refusal(|owner, _| {
         owner.with(|numbers| {
             let first = &numbers[0];
-            // Gave out the vector again, whose memory went under `first`.
+            // This returned the vector again, and freed the memory of `first`.
             owner.with(|numbers| numbers.extend(0..1_000));
             assert_eq!(*first, 1);
         });
@@ -81,7 +82,7 @@ fn different_values_may_be_used_inside_each_other() {
 }
 
 #[test]
-fn panic_ends_a_use_of_either_end() {
+fn a_panic_ends_a_use_through_either_access() {
     let (owner, others) = biased(vec![1]);
     let in_owner = AssertUnwindSafe(|| owner.with(|_| panic!("on purpose")));
     assert!(catch_unwind(in_owner).is_err());
@@ -90,20 +91,20 @@ fn panic_ends_a_use_of_either_end() {
     expect_both_work(owner, others);
 }
 
-/// A thread that waits for the owner is let in by the owner's panic.
+/// The owner's panic lets in a thread that waits for the owner.
 #[test]
-fn panic_of_the_owner_lets_a_waiter_in() {
+fn a_panic_of_the_owner_lets_a_waiter_in() {
     let (owner, others) = biased(vec![1]);
-    let (says, hears) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         let waiter = scope.spawn(move || {
-            hears.recv().expect("the owner is inside");
+            receiver.recv().expect("the owner is inside");
             others.with(|numbers| numbers.len())
         });
         let panics = AssertUnwindSafe(|| {
             owner.with(|numbers| {
                 numbers.push(2);
-                says.send(()).expect("the waiter listens");
+                sender.send(()).expect("the waiter still receives");
                 panic!("on purpose");
             });
         });

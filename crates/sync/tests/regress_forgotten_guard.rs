@@ -1,8 +1,9 @@
-//! The MCS lock kept the address of its own node while somebody had it. A program may forget the guard, which is safe, and move the lock:
-//! whoever locked it then wrote to where it had been. The lock keeps a sign in place of the address now.
+//! Regression: the MCS lock stored the address of its own node while it was held. A program may
+//! forget the guard, which is safe, and then move the lock. The next thread that locked it wrote to
+//! the former place of the lock. Now the lock stores a marker instead of the address.
 //!
-//! A Pthreads mutex was destroyed while locked in that way, and moved after it had been used: POSIX forbids both. It stays where it is
-//! now, and only a pointer to it moves.
+//! A Pthreads mutex was destroyed while such a guard was forgotten, and was moved after its first
+//! use. POSIX forbids both. Now the mutex never moves, and only a pointer to it does.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -20,16 +21,16 @@ fn check<L: RawMutex + Send + Sync + 'static>() {
     let mutex: Box<Mutex<L, u32>> = Box::new(Mutex::new(1));
     std::mem::forget(mutex.lock());
     let moved = Arc::new(*mutex);
-    assert!(moved.try_lock().is_none(), "it is locked wherever it lies");
-    let (got, gets) = mpsc::channel();
+    assert!(moved.try_lock().is_none(), "it stays locked when it moves");
+    let (sender, receiver) = mpsc::channel();
     let other = Arc::clone(&moved);
-    let waiter = std::thread::spawn(move || got.send(*other.lock()));
-    // Time to get into the queue.
+    let waiter = std::thread::spawn(move || sender.send(*other.lock()));
+    // Gives the waiter time to enter the queue.
     std::thread::sleep(Duration::from_millis(5));
-    assert!(gets.try_recv().is_err(), "nobody has given it back");
-    // SAFETY: this thread has it, and its guard is gone.
+    assert!(receiver.try_recv().is_err(), "the lock was not released");
+    // SAFETY: this thread holds the lock, and its guard was forgotten.
     unsafe { moved.force_unlock() };
-    assert_eq!(gets.recv_timeout(LONG), Ok(1), "the waiter has it now");
+    assert_eq!(receiver.recv_timeout(LONG), Ok(1), "the waiter has it now");
     let sent = waiter.join().expect("no panic");
     assert!(sent.is_ok());
     let dropped: Mutex<L, u32> = Mutex::new(2);
@@ -38,7 +39,7 @@ fn check<L: RawMutex + Send + Sync + 'static>() {
 }
 
 #[test]
-fn lock_whose_guard_is_forgotten_may_be_moved_and_dropped() {
+fn a_lock_with_a_forgotten_guard_may_be_moved_and_dropped() {
     check::<McsLock>();
     check::<ClhLock>();
     check::<TicketLock>();
@@ -48,6 +49,6 @@ fn lock_whose_guard_is_forgotten_may_be_moved_and_dropped() {
 }
 
 #[test]
-fn pthreads_mutex_does_not_move_with_its_lock() {
+fn a_pthreads_mutex_does_not_move_with_its_lock() {
     assert!(size_of::<PthreadLock>() < size_of::<libc::pthread_mutex_t>());
 }

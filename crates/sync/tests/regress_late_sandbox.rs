@@ -1,6 +1,6 @@
-//! A sandbox that a program enters after the first use of the library, and that refuses
-//! membarrier(2). The thread that wanted a fence panicked, and the threads that waited for it
-//! waited for ever. Now the process ends and says why.
+//! Regression: a program entered a sandbox that refuses membarrier(2) after the first use of the
+//! library. The thread that wanted a fence panicked, and the threads that waited for it waited for
+//! ever. Now the process ends and reports the reason.
 #![cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
 
 use std::env;
@@ -29,7 +29,7 @@ fn enter() {
         len: steps.len() as u16,
         filter: steps.as_mut_ptr(),
     };
-    // SAFETY: it takes numbers.
+    // SAFETY: the call takes only numbers.
     let no_new = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
     assert_eq!(no_new, 0);
     let mode = libc::SECCOMP_MODE_FILTER;
@@ -39,7 +39,7 @@ fn enter() {
 }
 
 #[test]
-fn process_that_loses_its_fence_ends_with_a_reason() {
+fn a_process_that_loses_its_fence_ends_with_a_reason() {
     if env::var_os(INSIDE).is_some() {
         if can_interrupt() {
             heavy_fence();
@@ -55,11 +55,14 @@ fn process_that_loses_its_fence_ends_with_a_reason() {
         .arg("--nocapture")
         .output()
         .expect("this program runs");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     if can_interrupt() {
-        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{said}");
-        assert!(said.contains("the system refuses membarrier(2)"), "{said}");
+        assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{stderr}");
+        assert!(
+            stderr.contains("the system refuses membarrier(2)"),
+            "{stderr}"
+        );
     } else {
-        assert!(output.status.success(), "{said}");
+        assert!(output.status.success(), "{stderr}");
     }
 }

@@ -1,12 +1,13 @@
-//! Two ways in which safe code got data of `ordered` that it had no grant for.
+//! Regressions: two ways in which safe code got data of `ordered` that was not granted to it.
 //!
-//! `split` added the lengths of the pieces without a check. In release builds the sum wraps, so
-//! that lengths of 2⁶⁴ − 1 and 4 passed for 3 items, and the first piece reached over all of
+//! `split` added the lengths of the pieces without a check. In release builds the sum wraps around,
+//! so lengths of 2⁶⁴ − 1 and 4 were accepted for 3 items, and the first piece covered all of
 //! memory.
 //!
-//! A handle of a whole asks in the FIFO of each piece. When one of them was full, `put_in` panicked
-//! half-way, and left a handle that was granted as soon as the pieces in front of the full one
-//! were. It then gave out the whole, while other handles had the other pieces.
+//! A handle of a whole puts a request into the FIFO of each piece. If one of them was full,
+//! `put_in` panicked halfway, and left a handle that was granted as soon as the pieces before the
+//! full one were. The handle then gave access to the whole, while other handles had the other
+//! pieces.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -16,7 +17,7 @@ use raddle_sync::fifo::{REQUEST_COUNT_MAX, Standing};
 use raddle_sync::ordered::{Handle, Read, Then, Write, split};
 
 #[test]
-fn lengths_whose_sum_wraps_are_refused() {
+fn lengths_with_a_sum_that_wraps_are_refused() {
     for lens in [
         &[usize::MAX, 4][..],
         &[2, usize::MAX, 2],
@@ -26,14 +27,14 @@ fn lengths_whose_sum_wraps_are_refused() {
         let panic = catch_unwind(|| split(items, lens)).expect_err("the lengths are refused");
         let text = panic.downcast_ref::<String>().expect("a message");
         assert_eq!(
-            text, "pieces of 3 items have that many together",
+            text, "the lengths of the pieces do not add up to 3 items",
             "{lens:?}"
         );
     }
 }
 
 #[test]
-fn whole_that_cannot_ask_everywhere_has_not_asked() {
+fn a_whole_that_cannot_put_in_all_its_requests_puts_in_none() {
     for full in 0..3 {
         let (whole, pieces) = split(vec![0_u8; 3].into_boxed_slice(), &[1, 1, 1]);
         let mut writer = Handle::<_, Write>::new(&pieces[full]);
@@ -47,9 +48,12 @@ fn whole_that_cannot_ask_everywhere_has_not_asked() {
             .collect();
         let mut all = Handle::<_, Write>::new(&whole);
         assert!(catch_unwind(AssertUnwindSafe(|| all.put_in())).is_err());
-        let mut piece = writer.enter(Then::GiveBack).expect("it came first");
-        assert!(!all.is_in(), "it has asked in {full} of 3 pieces");
-        assert!(all.enter(Then::GiveBack).is_none(), "a piece is lent");
+        let mut piece = writer.enter(Then::GiveBack).expect("the writer was first");
+        assert!(
+            !all.is_in(),
+            "it has requests, but {full} of 3 pieces was full"
+        );
+        assert!(all.enter(Then::GiveBack).is_none(), "a piece is in use");
         piece[0] = 7;
         drop(piece);
         drop(others);

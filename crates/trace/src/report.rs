@@ -1,4 +1,4 @@
-//! The counters of all workers at one moment, as a table or as JSON.
+//! A snapshot of the counters of all workers, as a table or as JSON.
 
 use std::fmt;
 
@@ -6,52 +6,53 @@ use serde::Serialize;
 
 use crate::{Choice, Moves, Tally};
 
-/// One worker's counters at one moment.
+/// A snapshot of the counters of one worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WorkerReport {
-    /// Tasks and stolen forks run to completion.
+    /// The number of tasks and stolen forks run to completion.
     pub tasks: u64,
-    /// Messages run; each counts as a task too.
+    /// The number of messages run; each counts as a task too.
     pub messages: u64,
-    /// Forks called at their join without ever being offered to anybody.
+    /// The number of forks called at their join without ever being offered to other workers.
     pub forks_inline: u64,
-    /// Forks put into the pool because another worker asked for work, or raided a stalled one.
+    /// The number of forks put into the pool because another worker asked for work or raided.
     pub forks_published: u64,
-    /// Published forks that this worker took from the private stack of a stalled one.
+    /// The number of published forks that this worker took from the private stack of a stalled one.
     pub forks_raided: u64,
-    /// Published forks that their owner took back.
+    /// The number of published forks that their owner took back.
     pub forks_reclaimed: u64,
-    /// Looks into another worker's part of the pool.
+    /// The number of attempts to take a task from another worker's part of the pool.
     pub steals_tried: u64,
-    /// Tasks taken from another worker.
+    /// The number of tasks taken from another worker.
     pub steals_done: u64,
-    /// Times gone to sleep in the kernel.
+    /// The number of times that this worker went to sleep in the kernel.
     pub parks: u64,
-    /// Times another worker was woken.
+    /// The number of times that this worker woke another one.
     pub wakes: u64,
-    /// Nanoseconds with work.
+    /// The time with work, in nanoseconds.
     pub busy_ns: u64,
-    /// Nanoseconds searching, waiting for stolen work, or asleep.
+    /// The time spent searching, waiting for stolen work, or asleep, in nanoseconds.
     pub idle_ns: u64,
 }
 
 impl WorkerReport {
-    /// Reads `tally`. `forks_inline` and the worker's age come from where they are counted.
-    pub fn read(tally: &Tally, forks_inline: u64, age_ns: u64) -> Self {
-        let idle_ns = tally.idle.sum(age_ns).min(age_ns);
+    /// Reads the counters of one worker. The caller passes `forks_inline` and the worker's age,
+    /// because they are counted elsewhere.
+    pub fn read(counters: &Tally, forks_inline: u64, age_ns: u64) -> Self {
+        let idle_ns = counters.idle.sum(age_ns).min(age_ns);
         Self {
-            tasks: tally.tasks.get(),
-            messages: tally.messages.get(),
+            tasks: counters.tasks.get(),
+            messages: counters.messages.get(),
             // A fork that was taken back is called at its join too, but it was offered before.
-            forks_inline: forks_inline.saturating_sub(tally.forks_reclaimed.get()),
-            forks_published: tally.forks_published.get(),
-            forks_raided: tally.forks_raided.get(),
-            forks_reclaimed: tally.forks_reclaimed.get(),
-            steals_tried: tally.steals_tried.get(),
-            steals_done: tally.steals_done.get(),
-            parks: tally.parks.get(),
-            wakes: tally.wakes.get(),
+            forks_inline: forks_inline.saturating_sub(counters.forks_reclaimed.get()),
+            forks_published: counters.forks_published.get(),
+            forks_raided: counters.forks_raided.get(),
+            forks_reclaimed: counters.forks_reclaimed.get(),
+            steals_tried: counters.steals_tried.get(),
+            steals_done: counters.steals_done.get(),
+            parks: counters.parks.get(),
+            wakes: counters.wakes.get(),
             busy_ns: age_ns - idle_ns,
             idle_ns,
         }
@@ -92,36 +93,36 @@ impl WorkerReport {
     }
 }
 
-/// All workers' counters at one moment.
+/// A snapshot of the counters of all workers.
 ///
 /// # Examples
 /// ```
 /// use raddle_trace::{Report, Tally, WorkerReport};
-/// let tally = Tally::default();
-/// tally.tasks.add(3);
-/// let report = Report::new("deque", vec![WorkerReport::read(&tally, 10, 1_000)]);
+/// let counters = Tally::default();
+/// counters.tasks.add(3);
+/// let report = Report::new("deque", vec![WorkerReport::read(&counters, 10, 1_000)]);
 /// assert_eq!(report.total.tasks, 3);
 /// assert!(report.to_string().contains("inline"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// The pool that the workers drew from.
+    /// The name of the pool that the workers took tasks from.
     pub pool: String,
-    /// What that pool has chosen, if it is one that chooses.
+    /// The decisions of the pool, if it is the self-choosing pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
-    /// What was moved while it ran, workers first; empty where nobody looked.
+    /// The relocations at run time, workers first. Empty if none was ever evaluated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Moves>,
-    /// One entry per worker, in the order of their indices.
+    /// One entry per worker, ordered by worker index.
     pub workers: Vec<WorkerReport>,
     /// The sums over the workers.
     pub total: WorkerReport,
 }
 
 impl Report {
-    /// Adds up `workers`.
+    /// Creates a report of `workers`, and computes the totals.
     pub fn new(pool: &str, workers: Vec<WorkerReport>) -> Self {
         let total = workers
             .iter()
@@ -135,14 +136,14 @@ impl Report {
         }
     }
 
-    /// The same, and what the pool has chosen.
+    /// Adds the decisions of the pool to the report.
     #[must_use]
     pub fn with_choice(mut self, choice: Option<Choice>) -> Self {
         self.choice = choice;
         self
     }
 
-    /// The same, and what was moved.
+    /// Adds the relocations to the report.
     #[must_use]
     pub fn with_moves(mut self, moves: Vec<Moves>) -> Self {
         self.moves = moves;
@@ -150,7 +151,7 @@ impl Report {
     }
 }
 
-const HEADS: [&str; 13] = [
+const HEADINGS: [&str; 13] = [
     "worker",
     "tasks",
     "messages",
@@ -168,7 +169,7 @@ const HEADS: [&str; 13] = [
 
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rows = vec![HEADS.map(str::to_owned).to_vec()];
+        let mut rows = vec![HEADINGS.map(str::to_owned).to_vec()];
         let named = self
             .workers
             .iter()
@@ -177,7 +178,7 @@ impl fmt::Display for Report {
         for (name, row) in named.chain([("all".to_owned(), &self.total)]) {
             rows.push([name].into_iter().chain(row.cells()).collect());
         }
-        let widths: Vec<usize> = (0..HEADS.len())
+        let widths: Vec<usize> = (0..HEADINGS.len())
             .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
             .collect();
         match &self.choice {

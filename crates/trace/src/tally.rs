@@ -1,13 +1,14 @@
-//! What one worker counts while it runs.
+//! The counters of one worker.
 
 use raddle_sync::prim::{AtomicU64, Relaxed};
 
-/// A number that one thread adds to and all may read. Adding costs a load and a store, never a locked instruction.
+/// A number that one thread adds to and all threads may read. Adding costs a load and a store, and
+/// never a locked instruction.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds `amount`. For the owning thread alone: concurrent adds would lose some.
+    /// Adds `amount`. Only for the owning thread, because concurrent additions would get lost.
     #[inline]
     pub fn add(&self, amount: u64) {
         // Relaxed: a statistic, written by one thread.
@@ -15,7 +16,7 @@ impl Counter {
             .store(self.0.load(Relaxed).wrapping_add(amount), Relaxed);
     }
 
-    /// The sum so far.
+    /// Returns the sum so far.
     pub fn get(&self) -> u64 {
         // Relaxed: a statistic.
         self.0.load(Relaxed)
@@ -25,46 +26,46 @@ impl Counter {
 /// The counters of one worker.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Tasks and stolen forks that this worker ran to completion.
+    /// The number of tasks and stolen forks that this worker ran to completion.
     pub tasks: Counter,
-    /// Messages that this worker ran; each counts as a task too.
+    /// The number of messages that this worker ran; each counts as a task too.
     pub messages: Counter,
-    /// Forks that went into the pool because another worker asked for work, or raided a stalled one.
+    /// The number of forks put into the pool because another worker asked for work or raided.
     pub forks_published: Counter,
-    /// Published forks that this worker took from the private stack of a stalled one.
+    /// The number of published forks that this worker took from the private stack of a stalled one.
     pub forks_raided: Counter,
-    /// Published forks that their owner took back at the join.
+    /// The number of published forks that their owner took back at the join.
     pub forks_reclaimed: Counter,
-    /// Looks into another worker's part of the pool.
+    /// The number of attempts to take a task from another worker's part of the pool.
     pub steals_tried: Counter,
-    /// Tasks taken from another worker.
+    /// The number of tasks taken from another worker.
     pub steals_done: Counter,
-    /// Times this worker went to sleep in the kernel.
+    /// The number of times that this worker went to sleep in the kernel.
     pub parks: Counter,
-    /// Times this worker woke another.
+    /// The number of times that this worker woke another one.
     pub wakes: Counter,
-    /// Nanoseconds without work: searching, waiting for stolen work, asleep.
+    /// The time without work: searching, waiting for stolen work, or asleep.
     pub idle: Gaps,
 }
 
-/// The time that one thread spends in gaps, the one that it is in included.
+/// The time that one thread has spent in gaps, including the current gap.
 ///
-/// Times are nanoseconds since a moment that all readers know.
+/// Times are in nanoseconds since a moment that all readers agree on.
 #[derive(Debug, Default)]
 pub struct Gaps {
     ended_ns: AtomicU64,
-    /// When the gap began, plus one; zero outside gaps.
+    /// The begin of the current gap, plus one; zero outside gaps.
     began_ns: AtomicU64,
 }
 
 impl Gaps {
-    /// A gap begins. For the owning thread alone, as is `end`.
+    /// Begins a gap. Only for the owning thread, like `end`.
     pub fn begin(&self, now_ns: u64) {
         // Relaxed: a statistic, written by one thread.
         self.began_ns.store(now_ns + 1, Relaxed);
     }
 
-    /// The gap ends; returns its length.
+    /// Ends the gap and returns its length.
     pub fn end(&self, now_ns: u64) -> u64 {
         // Relaxed: a statistic, written by one thread.
         let began_ns = self.began_ns.load(Relaxed);
@@ -77,7 +78,7 @@ impl Gaps {
         gap_ns
     }
 
-    /// The length of the gap that the thread is in; zero outside gaps.
+    /// Returns the length of the current gap; zero outside gaps.
     pub fn open(&self, now_ns: u64) -> u64 {
         // Relaxed: a statistic.
         match self.began_ns.load(Relaxed) {
@@ -86,7 +87,8 @@ impl Gaps {
         }
     }
 
-    /// The time in gaps up to now; while a gap just ends, it may be left out or counted in.
+    /// Returns the time in gaps up to now. The sum may be wrong by the length of a gap that is just
+    /// ending.
     pub fn sum(&self, now_ns: u64) -> u64 {
         // Relaxed: a statistic.
         let ended_ns = self.ended_ns.load(Relaxed);
@@ -99,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn open_gap_counts_as_far_as_it_goes() {
+    fn an_open_gap_counts_up_to_now() {
         let gaps = Gaps::default();
         assert_eq!(gaps.sum(50), 0);
         gaps.begin(100);

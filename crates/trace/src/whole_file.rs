@@ -1,20 +1,20 @@
-//! Files that appear whole or not at all.
+//! Files that appear completely or not at all.
 //!
-//! Content is written to a file beside the target, `.NAME.PROCESS.part`, which takes the target's
-//! name at the end, when its bytes are on the disk. So no reader ever sees half a file, also when
-//! the disk is full, the program is killed, or the machine loses its power.
+//! The content is written to a part file beside the target, `.NAME.PROCESS.part`. At the end, when
+//! its bytes are on the disk, the part file is renamed to the target. So no reader ever sees half a
+//! file, even if the disk is full, the program is killed, or the machine loses power.
 //!
-//! - A file that is there keeps its owner, its group and its permissions.
-//! - If another file cannot take its place, the content is copied into it at the end instead. That
-//!   is so where this process may not give a file to that owner, where the folder takes no new file
-//!   (the content then waits in the system's folder for temporary files), and where something is
-//!   mounted on the file, as containers do with single files.
-//! - A link stays a link: what it leads to is written, be it there or not.
-//! - What is no regular file (a pipe, a device) is written directly. A pipe is opened only to be
-//!   written: its reader takes the first end for the end of all.
-//! - Files that processes have left which are no more are removed when the same target is written
-//!   again. A file that is being written is locked (`flock`), so that processes which cannot see
-//!   each other's numbers leave each other's alone.
+//! - An existing target keeps its owner, its group and its permissions.
+//! - If the target cannot be replaced by another file, the content is copied into it at the end
+//!   instead. This happens if the process may not give a file to the owner of the target, if the
+//!   folder accepts no new file (the part file is then in the system's folder for temporary files),
+//!   and if something is mounted on the target, as containers do with single files.
+//! - A link stays a link. The target of the link is written, even if it does not exist yet.
+//! - A target that is not a regular file (a pipe, a device) is written directly. A pipe is opened
+//!   only to be written, because its reader treats the first close as the end of the data.
+//! - When a target is written, the part files of processes that no longer exist are removed. A part
+//!   file is locked (`flock`) while it is written, so that processes that cannot see each other's
+//!   ids do not remove each other's part files.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Seek, Write};
@@ -22,17 +22,17 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt
 use std::path::{Path, PathBuf};
 use std::{env, process};
 
-/// Links that are followed, as many as the system follows.
+/// The maximum number of links to follow; the same as that of the system.
 const LINKS_MAX: usize = 40;
-/// Files beside one target that one process may have at the same time.
+/// The maximum number of part files that one process may have for one target at the same time.
 const PARTS_MAX: usize = 64;
-/// Bytes of the target's name in the names of files beside it: with the rest they fit where names
-/// are shortest (143 bytes).
+/// The maximum number of bytes of the target's name in the name of a part file. The complete name
+/// then fits where names are shortest (143 bytes).
 const NAME_MAX: usize = 100;
-/// The permissions that a file has, of all that is said of it.
+/// The permission bits of a file mode.
 const PERMISSIONS: u32 = 0o7777;
 
-/// A file that is being written; it is there once it is [finished](Self::finish).
+/// A file that is being written. It appears once it is [finished](Self::finish).
 ///
 /// # Examples
 /// ```
@@ -55,20 +55,20 @@ pub struct WholeFile {
     part: Option<Part>,
 }
 
-/// The file beside the target.
+/// The part file beside the target.
 #[derive(Debug)]
 struct Part {
     path: PathBuf,
-    /// No other file can take the target's place: it gets the content.
+    /// True if the target cannot be replaced, so that the content is copied into it.
     is_copied: bool,
 }
 
 impl WholeFile {
-    /// Begins a file at `path`.
+    /// Starts to write the file at `path`.
     ///
     /// # Errors
-    /// A path that is a directory, or lies in none; a file that this process may not write;
-    /// whatever else the system says.
+    /// If the path is a directory, or in a directory that does not exist; if this process may not
+    /// write the file; any other error of the system.
     pub fn create(path: &Path) -> io::Result<Self> {
         let (target, there) = target_of(path)?;
         let Some(target) = target else {
@@ -79,12 +79,14 @@ impl WholeFile {
             });
         };
         if there.is_some() {
-            // Replacing a file takes no leave to write to it, but its owner would expect so.
+            // Replacing a file needs no permission to write it, but its owner would expect so.
             File::options().append(true).open(&target)?;
         }
-        remove_left(&target);
+        remove_abandoned(&target);
+        // The part file is created beside the target. If the folder accepts no new file, it is
+        // created elsewhere, and copied into the target at the end.
         let beside = create_beside(&target, there.is_some());
-        let takes_none = beside.as_ref().is_err_and(takes_no_file);
+        let takes_none = beside.as_ref().is_err_and(refuses_new_files);
         let (file, path) = match beside {
             Err(_) if takes_none && there.is_some() => create_elsewhere(&target)?,
             beside => beside?,
@@ -97,32 +99,32 @@ impl WholeFile {
                 is_copied: takes_none,
             }),
         };
-        // From here on it is removed if something fails.
+        // From here on, dropping `whole` removes the part file if something fails.
         if let Some(there) = there
             && !takes_none
         {
-            whole.resemble(&there)?;
+            whole.copy_ownership(&there)?;
         }
         Ok(whole)
     }
 
-    /// Gives the file beside the target its owner, group and permissions.
-    fn resemble(&mut self, there: &fs::Metadata) -> io::Result<()> {
+    /// Gives the part file the owner, group and permissions of the target.
+    fn copy_ownership(&mut self, there: &fs::Metadata) -> io::Result<()> {
         let own = self.file.metadata()?;
-        let is_its = (own.uid(), own.gid()) == (there.uid(), there.gid());
-        if !is_its && fchown(&self.file, Some(there.uid()), Some(there.gid())).is_err() {
+        let is_same = (own.uid(), own.gid()) == (there.uid(), there.gid());
+        if !is_same && fchown(&self.file, Some(there.uid()), Some(there.gid())).is_err() {
             self.part.iter_mut().for_each(|part| part.is_copied = true);
             return Ok(());
         }
-        // After the owner, whose change takes some of them away.
+        // After the owner, because a change of the owner clears some permissions.
         let mode = there.mode() & PERMISSIONS;
         self.file.set_permissions(Permissions::from_mode(mode))
     }
 
-    /// Gives the file its name, with its bytes on the disk.
+    /// Writes the bytes to the disk, and gives the file its name.
     ///
     /// # Errors
-    /// What the system says; then the target is as it was.
+    /// Any error of the system; the target is unchanged then, unless its content was being copied.
     pub fn finish(mut self) -> io::Result<()> {
         self.file.flush()?;
         let Some(part) = &self.part else {
@@ -140,13 +142,14 @@ impl WholeFile {
                 }
             }
         }
+        // The target cannot be replaced, so its content is.
         let mut target = File::options()
             .write(true)
             .truncate(true)
             .open(&self.target)?;
         self.file.rewind()?;
         io::copy(&mut self.file, &mut target)?;
-        // The file beside is removed when this is dropped.
+        // Dropping `self` removes the part file.
         target.sync_all()
     }
 }
@@ -164,27 +167,27 @@ impl Write for WholeFile {
 impl Drop for WholeFile {
     fn drop(&mut self) {
         if let Some(part) = &self.part {
-            // The failure that led here is the one to tell.
+            // The failure that led here is the one to report.
             let _ = fs::remove_file(&part.path);
         }
     }
 }
 
-/// Writes a file with this content.
+/// Writes a file with the given content.
 ///
 /// # Errors
-/// As [`WholeFile::create`] and [`WholeFile::finish`].
+/// Those of [`WholeFile::create`] and [`WholeFile::finish`].
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = WholeFile::create(path)?;
     file.write_all(content)?;
     file.finish()
 }
 
-/// Finds out whether a file could be written at `path`, as far as can be told without content.
-/// Leaves nothing behind, and what is there as it is.
+/// Checks whether a file could be written at `path`, as far as possible without writing its
+/// content. Changes nothing.
 ///
 /// # Errors
-/// As [`WholeFile::create`].
+/// Those of [`WholeFile::create`].
 pub fn check(path: &Path) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|there| there.file_type().is_fifo()) {
         return Ok(());
@@ -192,7 +195,8 @@ pub fn check(path: &Path) -> io::Result<()> {
     WholeFile::create(path).map(drop)
 }
 
-/// The file that `path` leads to, and what is there; no file where bytes are written directly.
+/// Returns the file that `path` leads to, and its metadata if it exists. Returns no file if the
+/// bytes are to be written directly.
 fn target_of(path: &Path) -> io::Result<(Option<PathBuf>, Option<fs::Metadata>)> {
     let there = match fs::metadata(path) {
         Ok(there) if there.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
@@ -208,16 +212,17 @@ fn target_of(path: &Path) -> io::Result<(Option<PathBuf>, Option<fs::Metadata>)>
         };
         target = target.parent().unwrap_or(Path::new("")).join(next);
     }
-    // Links in `/proc` lead to files that may have no name any more, or another's.
-    let is_it = there.as_ref().is_none_or(|there| {
+    // Links in `/proc` may lead to files that have no name any more, or a name that now belongs to
+    // another file.
+    let is_same = there.as_ref().is_none_or(|there| {
         let found = fs::symlink_metadata(&target);
         found.is_ok_and(|found| (found.dev(), found.ino()) == (there.dev(), there.ino()))
     });
-    Ok((is_it.then_some(target), there))
+    Ok((is_same.then_some(target), there))
 }
 
-/// Makes a new file beside `target`, locked; one that is to become like another is this user's
-/// alone at first.
+/// Creates a part file beside `target`, and locks it. With `is_private`, only this user may access
+/// it at first; its permissions are set later.
 fn create_beside(target: &Path, is_private: bool) -> io::Result<(File, PathBuf)> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
@@ -229,7 +234,7 @@ fn create_beside(target: &Path, is_private: bool) -> io::Result<(File, PathBuf)>
         let path = beside(target, number);
         match options.open(&path) {
             Ok(file) => {
-                // Where the system has no locks there, others go by the number of this process.
+                // If the file system has no locks, other processes rely on the process id alone.
                 let _ = file.try_lock();
                 return Ok((file, path));
             }
@@ -240,21 +245,20 @@ fn create_beside(target: &Path, is_private: bool) -> io::Result<(File, PathBuf)>
     Err(taken.unwrap_or_else(|| io::ErrorKind::AlreadyExists.into()))
 }
 
-/// True of what the system says where a folder takes no new file.
-fn takes_no_file(error: &io::Error) -> bool {
+/// Returns true if the error means that a folder accepts no new file.
+fn refuses_new_files(error: &io::Error) -> bool {
     use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
 }
 
-/// Makes a new file in the system's folder for temporary files, as one beside a target there of
-/// this name.
+/// Creates a part file in the system's folder for temporary files, as if the target were there.
 fn create_elsewhere(target: &Path) -> io::Result<(File, PathBuf)> {
     let target = env::temp_dir().join(target.file_name().unwrap_or_default());
-    remove_left(&target);
+    remove_abandoned(&target);
     create_beside(&target, true)
 }
 
-/// The name of a file beside `target`, of those that this process may have at the same time.
+/// Returns the name of part file `number` of this process for `target`.
 fn beside(target: &Path, number: usize) -> PathBuf {
     let mut name = prefix(target);
     name.push_str(&process::id().to_string());
@@ -265,20 +269,20 @@ fn beside(target: &Path, number: usize) -> PathBuf {
     target.with_file_name(name)
 }
 
-/// What the names of files beside `target` begin with: the beginning of its own, since they may be
-/// no longer than that.
+/// Returns the prefix of the names of part files for `target`. It contains only the start of the
+/// target's name, because a part file's name must not be too long.
 fn prefix(target: &Path) -> String {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let name = &name[..name.floor_char_boundary(NAME_MAX)];
     format!(".{name}.")
 }
 
-/// What they end with.
+/// The suffix of the names of part files.
 const SUFFIX: &str = ".part";
 
-/// Removes the files beside `target` that processes have left which are no more, or an earlier one
-/// of this number. What stays only takes room.
-fn remove_left(target: &Path) {
+/// Removes the part files of `target` that belong to processes that no longer exist, or to an
+/// earlier process with the same id. Ignores failures, because a remaining file only takes space.
+fn remove_abandoned(target: &Path) {
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -290,19 +294,19 @@ fn remove_left(target: &Path) {
             .to_str()
             .and_then(|name| name.strip_prefix(&*prefix)?.strip_suffix(SUFFIX));
         let process = middle.and_then(|middle| middle.split('.').next()?.parse::<u32>().ok());
-        if process.is_some_and(|process| is_left(&entry.path(), process)) {
+        if process.is_some_and(|process| is_abandoned(&entry.path(), process)) {
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// True of a file that no process writes any more.
-fn is_left(part: &Path, process: u32) -> bool {
+/// Returns true if no process writes the part file any more.
+fn is_abandoned(part: &Path, process: u32) -> bool {
     let is_file = fs::symlink_metadata(part).is_ok_and(|part| part.is_file());
     let is_known = Path::new("/proc/self").exists();
     let is_there = process != process::id() && Path::new(&format!("/proc/{process}")).exists();
-    // One of this process that is being written is locked, as are those of processes that are not
-    // seen from here.
+    // A part file that is being written by this process, or by a process that is not visible here,
+    // is locked.
     is_file && is_known && !is_there && File::open(part).is_ok_and(|part| part.try_lock().is_ok())
 }
 

@@ -112,7 +112,7 @@ fn push_slow(forks: &Forks, job: *mut ()) -> bool {
         return false;
     };
     let slot = forks.slots().top();
-    if !forks.slots().has_room(slot) {
+    if !forks.slots().has_capacity(slot) {
         return false;
     }
     // SAFETY: this worker is the owner, and there is capacity.

@@ -57,7 +57,7 @@ impl<V: Send, F: Fn(V) -> R + Copy + Send, R: Send> Offer<'_, V, F, R> {
     ) -> (RA, Offered<V, R>) {
         let stack = self.forks.slots();
         let slot = stack.top();
-        if !stack.has_room(slot) {
+        if !stack.has_capacity(slot) {
             return (during(), Offered::Kept(value));
         }
         // SAFETY: not pushed, so no other thread can see it.

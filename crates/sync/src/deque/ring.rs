@@ -1,8 +1,8 @@
-//! The circular array under a deque: slots addressed by an index that only grows.
+//! The circular array of a deque: slots addressed by an index that only grows.
 
 use crate::prim::{AtomicPtr, Relaxed};
 
-/// `len` slots, a power of two; index `i` lives in slot `i mod len`.
+/// A ring of `len` slots, a power of two. Index `i` is stored in slot `i mod len`.
 #[derive(Debug)]
 pub(super) struct Ring<P> {
     slots: Box<[AtomicPtr<P>]>,
@@ -18,7 +18,7 @@ impl<P> Ring<P> {
         }
     }
 
-    /// A ring of twice the size with the same elements.
+    /// Returns a ring of twice the size with the same elements.
     pub(super) fn grown(&self, top: isize, bottom: isize) -> Self {
         let larger = Self::new(2 * self.slots.len());
         for index in top..bottom {

@@ -3,16 +3,17 @@
 use super::*;
 use crate::prim::{AtomicUsize, Ordering};
 
-/// A number on the heap, so that lost and doubled elements show as leaks and double frees.
+/// A number on the heap, so that lost and duplicated elements show up as leaks and double frees.
 ///
-/// It holds a pointer, not a box: a thief that loses the race holds an item whose number is gone.
+/// It contains a pointer instead of a box, because a thief that loses the race holds an item after
+/// its number was freed.
 #[derive(Debug)]
 struct Item(*mut usize);
 
-// SAFETY: the number is the item's own.
+// SAFETY: the item owns the number.
 unsafe impl Send for Item {}
 
-// SAFETY: an item is its pointer; the tests look at the numbers of items that they own.
+// SAFETY: an item is its pointer, and the tests read the numbers only of items that they own.
 unsafe impl Word for Item {
     type Target = usize;
     fn into_raw(self) -> *mut usize {
@@ -25,7 +26,7 @@ unsafe impl Word for Item {
 
 impl Item {
     fn number(&self) -> usize {
-        // SAFETY: the test owns the item, so that its number is there.
+        // SAFETY: the test owns the item, so its number exists.
         unsafe { *self.0 }
     }
 }
@@ -38,7 +39,7 @@ impl PartialEq for Item {
 
 impl Drop for Item {
     fn drop(&mut self) {
-        // SAFETY: made in `item`, and dropped once.
+        // SAFETY: created in `item`, and dropped once.
         drop(unsafe { Box::from_raw(self.0) });
     }
 }

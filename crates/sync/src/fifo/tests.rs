@@ -1,4 +1,4 @@
-//! The FIFO against a list of requests, step by step, and what one thread can see of it.
+//! Tests of the FIFO in one thread, step by step against a plain list of requests.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,7 @@ use std::task::{Wake, Waker};
 use super::{Access, Fifo, REQUEST_COUNT_MAX, Request, Standing, Word};
 use crate::prim::{AtomicU64, LIGHT};
 
-/// A FIFO whose counters begin there: `tail`, `barrier` and `released`.
+/// Creates a FIFO with counters that start at `tail`, `barrier` and `released`.
 fn fifo_at(tail: u32, barrier: u32, released: u32) -> Fifo {
     Fifo {
         word: AtomicU64::new(Word::of(tail, barrier, released).into()),
@@ -17,16 +17,16 @@ fn fifo_at(tail: u32, barrier: u32, released: u32) -> Fifo {
     }
 }
 
-/// Says its number when it is woken.
+/// A waker that sends its number when it is woken.
 struct Bell(usize, mpsc::Sender<usize>);
 
 impl Wake for Bell {
     fn wake(self: Arc<Self>) {
-        self.1.send(self.0).expect("somebody listens");
+        self.1.send(self.0).expect("the test still receives");
     }
 }
 
-/// What the FIFO should be, written down plainly.
+/// A plain list of requests that models the FIFO.
 #[derive(Default)]
 struct List(VecDeque<(usize, Access)>);
 
@@ -36,7 +36,7 @@ impl List {
             .0
             .iter()
             .position(|&(other, _)| other == number)
-            .expect("it is in");
+            .expect("the request is in the list");
         at == 0
             || self
                 .0
@@ -50,7 +50,7 @@ impl List {
     }
 }
 
-/// A small generator (Marsaglia's xorshift), so that each run is the same.
+/// A small deterministic generator (Marsaglia's xorshift), so that every run is the same.
 fn random(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -59,7 +59,7 @@ fn random(state: &mut u64) -> u64 {
 }
 
 #[test]
-fn grants_whom_a_list_of_requests_would_grant() {
+fn grants_the_same_requests_as_a_plain_list() {
     let (seeds, steps) = if LIGHT { (1..3, 100) } else { (1..40, 400) };
     for seed in seeds {
         let mut state = seed << 32 | seed;
@@ -103,8 +103,8 @@ fn grants_whom_a_list_of_requests_would_grant() {
 }
 
 #[test]
-fn counters_pass_their_ends_with_a_reader_that_looks_away() {
-    // Passed three times, or once by a few steps.
+fn counters_wrap_around_while_a_granted_reader_does_not_look() {
+    // The counters wrap around three times, or once by a few steps.
     let (before, steps) = if LIGHT {
         ((1 << 20) - 5, 10)
     } else {
@@ -128,8 +128,8 @@ fn counters_pass_their_ends_with_a_reader_that_looks_away() {
 }
 
 #[test]
-fn whoever_is_granted_is_woken_and_nobody_else() {
-    let (rings, heard) = mpsc::channel();
+fn exactly_the_granted_requests_are_woken() {
+    let (rings, woken) = mpsc::channel();
     let fifo = Fifo::new();
     let accesses = [Access::Write, Access::Read, Access::Read, Access::Write];
     let mut requests: Vec<_> = accesses
@@ -144,20 +144,20 @@ fn whoever_is_granted_is_woken_and_nobody_else() {
     }
     let writer = requests.remove(0);
     fifo.release(writer);
-    assert_eq!(heard.try_iter().collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(woken.try_iter().collect::<Vec<_>>(), [1, 2]);
     fifo.release(requests.remove(0));
     assert_eq!(
-        heard.try_iter().count(),
+        woken.try_iter().count(),
         0,
-        "the other reader is still there"
+        "the other reader is not released yet"
     );
     fifo.release(requests.remove(0));
-    assert_eq!(heard.try_iter().collect::<Vec<_>>(), [3]);
+    assert_eq!(woken.try_iter().collect::<Vec<_>>(), [3]);
 }
 
 #[test]
-fn what_is_cancelled_lets_those_behind_through() {
-    let (rings, heard) = mpsc::channel();
+fn cancelled_requests_let_later_ones_pass() {
+    let (rings, woken) = mpsc::channel();
     let fifo = Fifo::new();
     let first = fifo.put_in(Access::Write);
     let many: Vec<_> = (0..if LIGHT { 50 } else { 10_000 })
@@ -171,19 +171,19 @@ fn what_is_cancelled_lets_those_behind_through() {
     assert_eq!(fifo.standing(&last), Standing::Waiting);
     fifo.release(first);
     assert_eq!(fifo.standing(&last), Standing::Granted);
-    assert_eq!(heard.try_iter().collect::<Vec<_>>(), [7]);
+    assert_eq!(woken.try_iter().collect::<Vec<_>>(), [7]);
     fifo.cancel(last);
     assert_eq!(fifo.request_count(), 0);
 }
 
 #[test]
-fn a_stopped_fifo_wakes_all_and_grants_nobody() {
-    let (rings, heard) = mpsc::channel();
+fn a_stopped_fifo_wakes_all_waiters_and_grants_no_request() {
+    let (rings, woken) = mpsc::channel();
     let fifo = Fifo::new();
     let (first, second) = (fifo.put_in(Access::Write), fifo.put_in(Access::Write));
     assert!(fifo.leave(&second, &Waker::from(Arc::new(Bell(1, rings)))));
     fifo.stop();
-    assert_eq!(heard.try_iter().collect::<Vec<_>>(), [1]);
+    assert_eq!(woken.try_iter().collect::<Vec<_>>(), [1]);
     assert_eq!(fifo.standing(&first), Standing::Granted);
     fifo.cancel(first);
     assert_eq!(fifo.standing(&second), Standing::Stopped);
@@ -194,8 +194,8 @@ fn a_stopped_fifo_wakes_all_and_grants_nobody() {
 }
 
 #[test]
-fn a_request_too_many_and_one_given_back_too_early_are_refused() {
-    // A writer, and behind it as many readers as there is room for, of which the last few are put in here.
+fn excess_requests_and_early_releases_are_refused() {
+    // A writer, followed by as many readers as fit. The last few readers are put in here.
     let (many, few) = (REQUEST_COUNT_MAX as u32 - 3, 3);
     let fifo = fifo_at(many, 1, 0);
     let first = Request {
@@ -211,13 +211,13 @@ fn a_request_too_many_and_one_given_back_too_early_are_refused() {
             .cloned()
             .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
     };
-    let full = message(&mut || drop(fifo.put_in(Access::Read))).expect("words");
+    let full = message(&mut || drop(fifo.put_in(Access::Read))).expect("a text");
     assert!(full.contains("524287"), "{full}");
     let mut others = others.into_iter();
     let mut early = others.next();
-    let early = message(&mut || fifo.release(early.take().expect("once"))).expect("words");
+    let early = message(&mut || fifo.release(early.take().expect("once"))).expect("a text");
     assert!(early.contains("before it was granted"), "{early}");
     fifo.release(first);
-    let second = others.next().expect("there are more");
+    let second = others.next().expect("there are more readers");
     assert_eq!(fifo.standing(&second), Standing::Granted);
 }

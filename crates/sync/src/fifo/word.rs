@@ -1,11 +1,12 @@
-//! The word of a FIFO and all of its transitions; the header of [`fifo`](super) has its layout.
+//! The word of a FIFO and all of its transitions. The header of [`fifo`](super) documents the
+//! layout.
 
 use super::{Access, Standing};
 
-/// The bits of one counter.
+/// The number of bits of one counter.
 const BITS: u32 = 20;
 const MASK: u64 = (1 << BITS) - 1;
-/// Counters that differ by less than this are told apart: the one that is ahead is later.
+/// Half the range of a counter. A counter that is less than this ahead of another one is later.
 const HALF: u32 = 1 << (BITS - 1);
 const BARRIER: u32 = BITS;
 const RELEASED: u32 = 2 * BITS;
@@ -13,7 +14,7 @@ const RELEASED: u32 = 2 * BITS;
 /// The largest number of requests that may be in one FIFO at a time.
 pub const REQUEST_COUNT_MAX: usize = HALF as usize - 1;
 
-/// A value of the word.
+/// A value of the word of a FIFO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word(u64);
 
@@ -35,7 +36,7 @@ impl Word {
     pub(super) const SLEEPERS: u64 = 1 << 60;
     pub(super) const STOPPED: u64 = 1 << 61;
 
-    /// The word of three counters, with nothing else set.
+    /// Creates a word of three counters, without flags.
     #[cfg(all(test, not(any(loom, shuttle))))]
     pub(super) fn of(tail: u32, barrier: u32, released: u32) -> Self {
         Self(0)
@@ -83,7 +84,7 @@ impl Word {
         distance(self.released(), self.tail()) as usize
     }
 
-    /// How a request stands that is granted from `threshold` releases on.
+    /// Returns the state of a request with this threshold.
     #[inline]
     pub(super) fn standing(self, threshold: u32) -> Standing {
         if distance(threshold, self.released()) < HALF {
@@ -95,29 +96,30 @@ impl Word {
         }
     }
 
-    /// Adds a request; returns also from how many releases on it is granted.
+    /// Adds a request. Returns the new word and the threshold of the request.
     #[inline]
     pub(super) fn with_request(self, access: Access) -> (Self, u32) {
         let tail = self.tail();
         assert!(
             self.request_count() < REQUEST_COUNT_MAX,
-            "a location has room for {REQUEST_COUNT_MAX} requests at a time"
+            "a location has capacity for {REQUEST_COUNT_MAX} requests at a time"
         );
         let longer = self.set(0, tail.wrapping_add(1));
         match access {
             Access::Read => (longer, self.barrier()),
-            // Whoever comes behind a writer waits for him.
+            // Every later request waits for this writer.
             Access::Write => (longer.set(BARRIER, tail.wrapping_add(1)), tail),
         }
     }
 
-    /// True when there is no writer in, granted or waiting: all that are in are granted readers.
+    /// Returns true if there is no writer, granted or waiting. All requests are then granted
+    /// readers.
     #[inline]
     pub(super) fn has_no_writer(self) -> bool {
         self.barrier() == self.released()
     }
 
-    /// Takes a granted request out. A reader whom no writer follows goes as if he had never come.
+    /// Removes a granted request. A reader without a writer behind it leaves no trace in the word.
     #[inline]
     pub(super) fn with_release(self) -> Self {
         if self.has_no_writer() {
@@ -133,17 +135,17 @@ impl Word {
     }
 
     /// # Panics
-    /// When a request of that threshold is not granted.
+    /// If a request with this threshold is not granted.
     #[inline]
     pub(super) fn assert_granted(self, threshold: u32) {
         assert!(
             self.standing(threshold) == Standing::Granted,
-            "a request was given back before it was granted"
+            "a request was released before it was granted"
         );
     }
 }
 
-/// How far `to` is ahead of `from`, modulo 2²⁰.
+/// Returns by how much `to` is ahead of `from`, modulo 2²⁰.
 #[inline]
 fn distance(from: u32, to: u32) -> u32 {
     to.wrapping_sub(from) & MASK as u32

@@ -1,45 +1,49 @@
-//! Which of two ways to copy is the sooner one, by the clock.
+//! Decides by the clock which of two ways to copy is faster.
 //!
-//! Now and then a copy is timed, and now and then some are made the other way, which are a trial. The first of a trial are not timed: they find lines where the way before has
-//! left them. On a Zen 4 a plain copy of 3,456 bytes takes the writer 210 ticks of the clock, and a streamed one 360; but a single plain one between streamed ones takes
-//! 420, since none of its lines is near.
+//! Occasionally a copy is timed, and occasionally some copies are made the other way. These are a
+//! trial. The first copies of a trial are not timed, because they find the lines where the previous
+//! way has left them. On a Zen 4, a plain copy of 3,456 bytes takes the writer 210 ticks of the
+//! clock, and a streamed one 360. A single plain copy between streamed ones takes 420, since none
+//! of its lines is near.
 
 use super::Copying;
 
-/// One copy of so many is timed.
+/// The interval of timed copies: one of this number is timed.
 const TIMED_OF: u32 = 16;
-/// Copies of a trial that are not timed, and those that are.
+/// The numbers of copies of a trial that are not timed, and that are timed.
 const SETTLING: u32 = 2;
 const TRIED: u32 = 2;
-/// Copies that are timed between two trials, at most: once a few trials have shown that the other way is the longer one.
+/// The maximum number of timed copies between two trials. It is reached once several trials have
+/// shown that the other way is slower.
 const BETWEEN_MAX: u32 = 32;
 
-/// What is known of copies of about one length.
+/// The state of the measurements for copies of about one length.
 #[derive(Clone, Debug)]
 pub(super) struct Pace {
-    /// Streaming is worth it where it takes fewer eighths of the time.
+    /// Streaming is worth it if it takes fewer than this number of eighths of the time.
     pays_below: u64,
-    /// The way of the copies at hand.
+    /// The current copies are streamed.
     is_streamed: bool,
-    /// They are a trial.
+    /// The current copies are a trial.
     is_trial: bool,
-    /// The next of these copies that is not a mere copy.
+    /// The number of copies until the next decision: to time a copy, or to change the way.
     until_next: u32,
-    /// Those that are still to be timed before it is the other way's turn.
+    /// The number of copies that are still to be timed before the way changes.
     to_time: u32,
-    /// How many there will be between this trial and the next.
+    /// The number of timed copies between this trial and the next.
     between: u32,
-    /// In this trial, the way that is tried was the sooner one.
+    /// The way on trial was faster in this trial.
     was_sooner: bool,
-    /// What one takes, in ticks; zero where none was timed.
+    /// The duration of a copy, in ticks. Zero if none was timed.
     plain: u64,
     streamed: u64,
 }
 
 impl Pace {
-    /// Nothing is known yet; streaming is going to be worth it where it takes the writer less than so many eighths of the time.
+    /// Creates the initial state. Streaming is worth it if it takes the writer less than
+    /// `pays_below` eighths of the time.
     pub(super) const fn new(pays_below: u64) -> Self {
-        // Begins with a trial of the plain way, as it were.
+        // The initial state is that of a trial of plain copies.
         Self {
             pays_below,
             is_streamed: false,
@@ -53,7 +57,7 @@ impl Pace {
         }
     }
 
-    /// How the next one is to be copied.
+    /// Chooses how to make the next copy.
     #[inline]
     pub(super) fn next(&mut self) -> Copying {
         self.until_next -= 1;
@@ -64,16 +68,20 @@ impl Pace {
         }
     }
 
-    /// Goes on to the next kind of copies where those at hand are over; true when the copy that comes is timed.
+    /// Makes the next decision. Starts a trial, or ends it, if enough copies were timed. Returns
+    /// true if the next copy is timed.
     fn take_turn(&mut self) -> bool {
+        // Outside trials, the current way is kept while it is the better one.
         let is_kept = self.is_trial || self.is_streamed == self.streaming_pays();
         if self.to_time > 0 && is_kept {
             self.to_time -= 1;
             self.until_next = if self.is_trial { 1 } else { TIMED_OF };
             return true;
         }
+        // Enough copies were timed, or the way is abandoned. The next copies are made the other way
+        // if a trial begins, and otherwise the better way.
         if self.is_trial && self.plain > 0 && self.streamed > 0 {
-            // Where it was the sooner one, that is soon looked into again.
+            // A way that was faster in this trial is tried again soon.
             self.between = if self.was_sooner {
                 1
             } else {
@@ -81,7 +89,7 @@ impl Pace {
             };
         }
         self.was_sooner = false;
-        // What has become the longer one is given up at once.
+        // A way that has become the slower one is abandoned at once.
         self.is_trial = !self.is_trial && is_kept;
         self.is_streamed = self.streaming_pays() != self.is_trial;
         (self.until_next, self.to_time) = if self.is_trial {
@@ -92,7 +100,7 @@ impl Pace {
         false
     }
 
-    /// Learns from one that was timed.
+    /// Learns from a timed copy.
     pub(super) fn observe(&mut self, is_streamed: bool, ticks: u64) {
         let ticks = ticks.max(1);
         let known = if is_streamed {
@@ -110,7 +118,8 @@ impl Pace {
     }
 
     const fn streaming_pays(&self) -> bool {
-        // Both have been timed, and not merely chosen: where there was no room, no copy was made.
+        // Both ways must have been timed. A way that was only chosen may not have made a copy,
+        // because there was no capacity for it.
         self.streamed > 0 && self.is_worth_it(self.streamed, self.plain)
     }
 
@@ -119,8 +128,9 @@ impl Pace {
     }
 }
 
-/// What is known after one more sample: an eighth of the way there, but no further than if it were twice as long. What disturbs makes a copy longer by much, and now
-/// and then one is short that went on behind the clock's back.
+/// Returns the duration known after one more sample. It moves by an eighth of the difference, and
+/// never as if the sample were more than twice as long. A disturbance makes a copy much longer.
+/// Occasionally a copy seems short because it was not complete when the clock was read.
 fn after(known: u64, sample: u64) -> u64 {
     if known == 0 {
         sample
@@ -135,7 +145,7 @@ fn after(known: u64, sample: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// So many copies that take so long; returns how many of them were streamed.
+    /// Makes copies with the given durations. Returns the number of streamed copies.
     fn streamed_of(copies: u32, pace: &mut Pace, plain: u64, streamed: u64) -> usize {
         let mut copy = || {
             let copying = pace.next();
@@ -149,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quicker_way_is_taken_and_the_other_one_tried_now_and_then() {
+    fn the_faster_way_is_taken_and_the_other_one_tried_occasionally() {
         let mut pace = Pace::new(7);
         let mut streamed_of_the_next = |plain, streamed| {
             streamed_of(3_000, &mut pace, plain, streamed);
@@ -171,9 +181,10 @@ mod tests {
         assert!(streamed_of(2_000, &mut pace, 300, 350) < 1_000);
     }
 
-    /// One plain copy between streamed ones is longer than all others, so that it was not taken for the quicker way.
+    /// A single plain copy between streamed ones takes longer than all others, so plain copies were
+    /// never recognised as the faster way.
     #[test]
-    fn what_the_other_way_has_left_behind_does_not_decide() {
+    fn lines_left_by_the_other_way_do_not_decide() {
         let mut pace = Pace::new(7);
         let mut was_streamed = true;
         let mut streamed = 0;
@@ -184,7 +195,7 @@ mod tests {
                 (false, true) => 420,
                 (false, false) => 210,
             };
-            // The cores were far from each other at first.
+            // The cores are far from each other at first.
             let took = if copy < 2_000 && !copying.is_streamed {
                 1_200
             } else {
@@ -200,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hardly_quicker_for_the_writer_is_not_worth_it() {
+    fn streaming_is_not_worth_it_if_it_hardly_saves_the_writer_time() {
         let mut pace = Pace::new(7);
         streamed_of(1_000, &mut pace, 390, 350);
         assert!(streamed_of(2_048, &mut pace, 390, 350) < 50);

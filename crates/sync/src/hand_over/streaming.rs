@@ -1,4 +1,4 @@
-//! Streaming on x86-64: stores that write whole lines past the caches.
+//! Streaming copies on x86-64: stores that write whole lines past the caches.
 
 use std::arch::asm;
 use std::arch::x86_64::{
@@ -6,34 +6,35 @@ use std::arch::x86_64::{
 };
 
 const LINE: usize = 64;
-/// What one instruction stores.
+/// The number of bytes that one instruction stores.
 const PIECE: usize = 16;
 
-/// The time stamp counter.
+/// Reads the time stamp counter.
 pub(super) fn ticks() -> u64 {
     // SAFETY: reads a counter.
     unsafe { _rdtsc() }
 }
 
-/// Asks for all lines of `len` bytes from `bytes` on, before anything that follows.
+/// Prefetches all lines of `len` bytes from `bytes` on, before any code that follows.
 #[inline]
 pub(super) fn fetch(bytes: *const u8, len: usize) {
-    // The first and the last may be whole or not.
+    // The first and the last line may be incomplete.
     let before = bytes.addr() % LINE;
     for at in (0..before + len).step_by(LINE) {
         let line = bytes.wrapping_sub(before).wrapping_add(at);
-        // SAFETY: asks for a line, and reads nothing; of a line that cannot be read nothing comes.
+        // SAFETY: a prefetch reads nothing, and has no effect for an unreadable line.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
     }
-    // A prefetch is done with when it has been asked for; this waits for that.
-    // SAFETY: every x86-64 has it.
+    // A prefetch instruction is complete when the line has been requested. The fence waits for
+    // that.
+    // SAFETY: every x86-64 processor has this instruction.
     unsafe { _mm_lfence() };
 }
 
-/// Copies whole lines by streaming, and what lies before and behind them by `plainly`.
+/// Copies whole lines by streaming, and the bytes before and behind them by `plainly`.
 ///
 /// # Safety
-/// As [`Copier::copy_shared`](super::Copier::copy_shared), and as `plainly` needs it.
+/// The contract of [`Copier::copy_shared`](super::Copier::copy_shared), and that of `plainly`.
 pub(super) unsafe fn copy(
     from: *const u8,
     to: *mut u8,
@@ -45,27 +46,27 @@ pub(super) unsafe fn copy(
     plainly(from, to, head);
     for at in (head..lines_end).step_by(PIECE) {
         let (from, to) = (from.wrapping_add(at), to.wrapping_add(at));
-        // SAFETY: as the caller says, for these bytes.
+        // SAFETY: by the contract of this function; the piece is within the bytes.
         let piece = unsafe { load(from) };
-        // SAFETY: as the caller says, for these; they begin with a line, and pieces divide it.
+        // SAFETY: by the contract of this function; pieces divide a line, so the piece is aligned.
         unsafe { _mm_stream_si128(to.cast(), piece) };
     }
     let (from, to) = (from.wrapping_add(lines_end), to.wrapping_add(lines_end));
     plainly(from, to, len - lines_end);
-    // Streaming stores are not ordered by a store Release: they are out before it.
-    // SAFETY: every x86-64 has it.
+    // A Release store does not order streaming stores, so the fence completes them before it.
+    // SAFETY: every x86-64 processor has this instruction.
     unsafe { _mm_sfence() };
 }
 
-/// Loads a piece, wherever it lies. In assembly, since other threads may write it meanwhile: to the compiler a plain
-/// load promises that none does.
+/// Loads a piece at any alignment. In assembly, because other threads may write the piece
+/// meanwhile: a plain load would promise the compiler that no thread does.
 ///
 /// # Safety
-/// It can be read.
+/// The piece is readable.
 #[inline]
 unsafe fn load(from: *const u8) -> __m128i {
     let piece;
-    // SAFETY: as the caller says.
+    // SAFETY: by the contract of this function.
     unsafe {
         asm!(
             "movups {piece}, [{from}]",

@@ -1,12 +1,13 @@
-//! Tests of who is woken; that no wake-up is lost is for the models (`tests/loom_idle.rs`).
+//! Tests of the choice of workers to wake. The models in `tests/loom_idle.rs` check that no wake-up
+//! is lost.
 
 use std::thread;
 
 use super::*;
 use crate::prim::{AtomicUsize, SeqCst};
 
-/// Calls `check` while workers `0..count` sleep; `count` is the index of one more worker, which is
-/// awake. All that still sleep are woken after it.
+/// Calls `check` while the workers `0..count` sleep. `count` is the index of one more worker, which
+/// is awake. Wakes all remaining sleepers afterwards.
 fn with_sleepers(count: usize, check: impl FnOnce(&IdleSet)) {
     let (set, asleep) = (IdleSet::new(count + 1), AtomicUsize::new(0));
     thread::scope(|scope| {
@@ -35,7 +36,7 @@ fn a_woken_worker_that_finds_more_work_wakes_two() {
         set.start_search();
         assert_eq!(set.found(3, true, || true), 2);
         set.start_search();
-        assert_eq!(set.found(3, true, || true), 1, "one is left that sleeps");
+        assert_eq!(set.found(3, true, || true), 1, "one sleeper is left");
         set.start_search();
         assert_eq!(set.found(3, true, || true), 0);
     });
@@ -48,7 +49,7 @@ fn a_worker_that_was_awake_wakes_one_if_no_other_searches() {
         assert_eq!(set.found(3, false, || false), 0, "there is no more work");
         set.start_search();
         assert_eq!(set.found(3, false, || true), 1);
-        // The one that was woken counts as searching: it will find the work.
+        // The woken worker counts as searching: it will find the work.
         set.start_search();
         assert_eq!(set.found(3, false, || true), 0);
         assert_eq!(set.work_came(3), None);
@@ -64,6 +65,6 @@ fn a_producer_wakes_more_as_its_work_piles_up() {
         let [woken, not] = [true, false];
         let expected = [woken, woken, not, woken, not, not, not, woken, not];
         assert_eq!(is_woken, expected);
-        assert_eq!(set.work_piled_up(4, 16), None, "nobody is left that sleeps");
+        assert_eq!(set.work_piled_up(4, 16), None, "no sleeper is left");
     });
 }

@@ -1,20 +1,24 @@
-//! Where the long parts of messages lie: the sender's book, of which the receiver knows nothing.
+//! The places of the long parts of messages. Only the sender knows them.
 //!
-//! Parts lie one behind the other, and begin anew at the end. Messages are given back in order, so that what is taken reaches from the oldest one that is under way
-//! to where the next one begins. While the receiver keeps up, parts also begin anew after a few: whatever lies where another lay a moment ago is in caches already. Where that is no
-//! advantage, because parts are written past the caches, they go where none has been for longest.
+//! Parts are placed one behind the other, and start over at the beginning when they reach the end.
+//! Messages are given back in order, so the occupied bytes reach from the oldest message under way
+//! to the place of the next one.
+//!
+//! While the receiver keeps up, parts also start over after a few of them, because a place that was
+//! used a moment ago is already in the caches. This is no advantage for parts that are written past
+//! the caches. They go to the place that has not been used for the longest time.
 
 use super::{CLOSE_BYTES, LONG_ALIGN, LONG_BYTES, SLOTS};
 
 #[derive(Debug)]
 pub(super) struct Places {
-    /// Where the part of each message begins, by its slot.
+    /// The offset of the part of each message, by slot.
     begins: [usize; SLOTS],
-    /// Where the next part begins, if there is room.
+    /// The offset of the next part, if there is space for it.
     at: usize,
-    /// From where on it is looked whether parts may begin anew.
+    /// The offset from which on the sender checks whether parts may start over.
     look_at: usize,
-    /// Where the last part ended that went past the caches.
+    /// The end of the last part that was written past the caches.
     cold: usize,
 }
 
@@ -28,22 +32,28 @@ impl Places {
         }
     }
 
-    /// A place for so many bytes, which are streamed or not; `oldest` is the number of the first message that has not been given back.
+    /// Returns a place for `len` bytes, if there is one. `is_streamed` tells whether they are
+    /// streamed; `oldest` is the number of the first message that has not been given back.
     pub(super) fn find(&self, len: usize, is_streamed: bool, oldest: Option<u32>) -> Option<usize> {
         let end = self.at + len.next_multiple_of(LONG_ALIGN);
         let taken_from = oldest.map(|oldest| self.begins[oldest as usize % SLOTS]);
         match taken_from {
-            // What is taken lies behind: it never comes up to itself, so that it is seen to be something.
+            // The occupied bytes wrap around. The next part must end before them and not touch
+            // them, so that a full lane differs from an empty one.
             Some(taken_from) if taken_from > self.at => (end < taken_from).then_some(self.at),
+            // A streamed part goes behind the last streamed one, if it fits there.
             _ if is_streamed && self.cold > self.at && self.cold + end - self.at <= LONG_BYTES => {
                 Some(self.cold)
             }
+            // The part fits behind the previous one.
             _ if end <= LONG_BYTES => Some(self.at),
+            // It does not fit before the end: start over, if there is space before the occupied
+            // bytes.
             _ => (end - self.at < taken_from.unwrap_or(LONG_BYTES + 1)).then_some(0),
         }
     }
 
-    /// Message `number` has its part at `place`.
+    /// Records that the part of message `number` is at `place`.
     pub(super) fn take(&mut self, number: u32, place: usize, len: usize, is_streamed: bool) {
         self.begins[number as usize % SLOTS] = place;
         if place < self.at {
@@ -55,13 +65,14 @@ impl Places {
         }
     }
 
-    /// True when it is to be looked whether parts may [begin anew](Self::begin_anew).
+    /// Returns true if the sender should check whether parts may [start over](Self::start_over).
     pub(super) const fn are_far(&self) -> bool {
         self.at >= self.look_at
     }
 
-    /// Nothing is under way: the next part begins where the first did. With something under way, that is looked at again some bytes later.
-    pub(super) const fn begin_anew(&mut self, is_under_way: bool) {
+    /// Starts over at the beginning if no message is under way. Otherwise schedules the next check
+    /// some bytes later.
+    pub(super) const fn start_over(&mut self, is_under_way: bool) {
         if is_under_way {
             self.look_at = self.at + CLOSE_BYTES;
         } else {
@@ -82,14 +93,18 @@ mod tests {
     use super::*;
     use crate::prim::LIGHT;
 
-    /// The bytes of a part of which several lie within `CLOSE_BYTES`.
+    /// The length of a part, chosen so that several parts fit into `CLOSE_BYTES`.
     const LEN: usize = if LIGHT { 40 } else { 3_456 };
 
     proptest! {
         #[test]
-        fn parts_under_way_lie_apart(
+        fn parts_under_way_do_not_overlap(
             steps in prop::collection::vec(
-                (0_u8..3, prop_oneof![0..=LONG_MAX, 0..LONG_MAX.min(200), Just(LONG_MAX / 2)], any::<bool>()),
+                (
+                    0_u8..3,
+                    prop_oneof![0..=LONG_MAX, 0..LONG_MAX.min(200), Just(LONG_MAX / 2)],
+                    any::<bool>(),
+                ),
                 1..400,
             ),
         ) {
@@ -101,17 +116,22 @@ mod tests {
                 let oldest = (oldest < sent).then_some(oldest);
                 match step {
                     0 => _ = under_way.pop_front(),
-                    1 if places.are_far() => places.begin_anew(oldest.is_some()),
+                    1 if places.are_far() => places.start_over(oldest.is_some()),
                     _ if under_way.len() == SLOTS => {}
                     _ => {
                         let Some(place) = places.find(len, is_streamed, oldest) else {
-                            prop_assert!(oldest.is_some(), "an empty lane has room");
+                            prop_assert!(oldest.is_some(), "an empty lane has space");
                             continue;
                         };
                         let bytes = place..place + len;
                         prop_assert!(bytes.end <= LONG_BYTES && place.is_multiple_of(LONG_ALIGN));
-                        let meets = |other: &Range<usize>| bytes.start < other.end && other.start < bytes.end;
-                        prop_assert!(!under_way.iter().any(meets), "{bytes:?} meets one of {under_way:?}");
+                        let overlaps = |other: &Range<usize>| {
+                            bytes.start < other.end && other.start < bytes.end
+                        };
+                        prop_assert!(
+                            !under_way.iter().any(overlaps),
+                            "{bytes:?} overlaps one of {under_way:?}"
+                        );
                         places.take(sent, place, len, is_streamed);
                         under_way.push_back(bytes);
                         sent += 1;
@@ -127,11 +147,11 @@ mod tests {
         let mut end = 0;
         for number in 0..1_000 {
             if places.are_far() {
-                places.begin_anew(false);
+                places.start_over(false);
             }
             let place = places
                 .find(LEN, false, None)
-                .expect("an empty lane has room");
+                .expect("an empty lane has space");
             places.take(number, place, LEN, false);
             end = end.max(place + LEN);
         }
@@ -139,17 +159,17 @@ mod tests {
     }
 
     #[test]
-    fn streamed_parts_among_others_go_where_none_was_for_long() {
+    fn streamed_parts_go_where_no_part_was_for_long() {
         let mut places = Places::new();
         let mut streamed = Vec::new();
-        // Fewer where the memory is small, so that they do not come round.
+        // Fewer parts if the memory is small, so that they do not wrap around.
         for number in 0..if LIGHT { 20 } else { 60 } {
             if places.are_far() {
-                places.begin_anew(false);
+                places.start_over(false);
             }
             let is_streamed = number % 10 == 0;
             let place = places.find(LEN, is_streamed, None);
-            let place = place.expect("an empty lane has room");
+            let place = place.expect("an empty lane has space");
             places.take(number, place, LEN, is_streamed);
             if is_streamed {
                 streamed.push(place);

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use super::{Head, LONG_MAX, LaneRef, SHORT_MAX, Slot};
 use crate::prim::{Acquire, Release};
 
-/// The one who receives.
+/// The receiving end of a lane.
 #[derive(Debug)]
 pub struct LaneReceiver {
     lane: LaneRef,
-    /// Messages received, modulo 2³².
+    /// The number of messages received, modulo 2³².
     given_back: u32,
 }
 
-/// A message, where the sender has put it.
+/// A received message, in the place where the sender has put it.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
     /// The short part.
@@ -25,12 +25,13 @@ pub struct Received<'a> {
     pub long: &'a [u8],
 }
 
-/// A slot says what no sender of ours writes: no further message of this lane can be found.
+/// The error of an invalid slot, which no sender of this crate writes. The lane has no further
+/// messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrokenLane {
-    /// The bytes of the short part that it speaks of.
+    /// The length of the short part that the slot claims, in bytes.
     pub short_len: u32,
-    /// The bytes of the long one.
+    /// The length of the long part that the slot claims, in bytes.
     pub long_len: u32,
 }
 
@@ -38,7 +39,8 @@ impl fmt::Display for BrokenLane {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "a message of {} and {} bytes; expected at most {SHORT_MAX} and {LONG_MAX}, the latter in one piece",
+            "a message of {} and {} bytes; expected at most {SHORT_MAX} and {LONG_MAX}, \
+             the latter in one piece",
             self.short_len, self.long_len
         )
     }
@@ -47,15 +49,17 @@ impl fmt::Display for BrokenLane {
 impl std::error::Error for BrokenLane {}
 
 impl LaneReceiver {
-    /// The receiving end of the lane at `address`, in memory that was all zeros when the first of its ends was made.
+    /// Creates the receiving end of the lane at `address`, in memory that was all zeros when the
+    /// first of its ends was created.
     ///
     /// # Safety
-    /// [`Lane::BYTES`](super::Lane::BYTES) from `address` on can be read and written, are aligned to
-    /// [`Lane::ALIGN`](super::Lane::ALIGN), and live as long as `memory`. They were zeros, and since then only the ends
-    /// of the lane have used them, in whatever process. No other receiving end of it is ever made.
+    /// The [`Lane::BYTES`](super::Lane::BYTES) from `address` on are readable and writable, are
+    /// aligned to [`Lane::ALIGN`](super::Lane::ALIGN), and live as long as `memory`. They contained
+    /// zeros, and since then only the ends of the lane have used them, in any process. No other
+    /// receiving end of this lane is ever created.
     pub unsafe fn attach(address: NonNull<u8>, memory: Arc<dyn Any + Send + Sync>) -> Self {
         Self {
-            // SAFETY: as the caller says.
+            // SAFETY: by the contract of this function.
             lane: unsafe { LaneRef::new(address, memory) },
             given_back: 0,
         }
@@ -66,18 +70,20 @@ impl LaneReceiver {
         self.lane.lane()
     }
 
-    /// True when a message has come. Cost: a load, of a line that only a message takes away.
+    /// Returns true if a message has arrived. Costs a load of a cache line that only a new message
+    /// takes away.
     #[inline]
     pub fn has_message(&self) -> bool {
         let number = self.given_back;
-        // ORDERING(L1): Acquire, both parts are read next.
+        // ORDERING(L1): Acquire: the caller reads both parts next.
         Slot::of(self.lane.lane(), number).turn.load(Acquire) == number.wrapping_add(1)
     }
 
-    /// Calls `read` with the next message, if one has come, and gives its memory back.
+    /// Calls `read` with the next message, if one has arrived, and gives the memory of the message
+    /// back.
     ///
     /// # Errors
-    /// [`BrokenLane`] when the slot makes no sense; then this lane has no further message.
+    /// [`BrokenLane`] if the slot is invalid. The lane then has no further messages.
     #[inline]
     pub fn receive<R>(
         &mut self,
@@ -89,7 +95,8 @@ impl LaneReceiver {
         let lane = self.lane.lane();
         let slot = Slot::of(lane, self.given_back);
         let result = slot.content.with(|content| {
-            // SAFETY: the slot is ours (invariant 1). Read once, so that what is checked is what is used.
+            // SAFETY: the slot belongs to the receiver (invariant 1). The head is read once, so
+            // that the checked values are the used ones.
             let head = unsafe { ptr::read_volatile(content.cast::<Head>()) };
             if !head.is_sound() {
                 return Err(BrokenLane {
@@ -100,7 +107,7 @@ impl LaneReceiver {
             // SAFETY: as above.
             let short = unsafe { &(&(*content).short)[..head.short_len as usize] };
             let with_long = |long: &[u8]| read(Received { short, long });
-            // SAFETY: within, as was checked, and ours (invariant 1).
+            // SAFETY: inside the lane, as checked above, and owned by the receiver (invariant 1).
             let result = unsafe {
                 lane.long
                     .read(head.long_at as usize, head.long_len as usize, with_long)
@@ -108,7 +115,7 @@ impl LaneReceiver {
             Ok(result)
         })?;
         self.given_back = self.given_back.wrapping_add(1);
-        // ORDERING(L2): Release, both parts have been read.
+        // ORDERING(L2): Release: both parts have been read.
         lane.given_back.store(self.given_back, Release);
         Ok(Some(result))
     }

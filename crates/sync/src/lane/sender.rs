@@ -9,32 +9,34 @@ use super::{Head, LONG_MAX, LaneRef, SHORT_MAX, SLOTS, Slot};
 use crate::hand_over::{Copier, Copying, Reader};
 use crate::prim::{Acquire, Release};
 
-/// The one who sends.
+/// The sending end of a lane.
 #[derive(Debug)]
 pub struct LaneSender {
     lane: LaneRef,
-    /// Messages sent, modulo 2³².
+    /// The number of messages sent, modulo 2³².
     sent: u32,
-    /// How many of them had been given back when last looked.
+    /// The number of messages given back, as of the last look.
     seen: u32,
     places: Places,
     copier: Copier,
 }
 
-/// The receiver has not taken enough yet: the message is still the caller's.
+/// The error of a send into a full lane. The message still belongs to the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
 impl LaneSender {
-    /// The sending end of the lane at `address`, in memory that was all zeros when the first of its ends was made.
+    /// Creates the sending end of the lane at `address`, in memory that was all zeros when the
+    /// first of its ends was created.
     ///
     /// # Safety
-    /// [`Lane::BYTES`](super::Lane::BYTES) from `address` on can be read and written, are aligned to
-    /// [`Lane::ALIGN`](super::Lane::ALIGN), and live as long as `memory`. They were zeros, and since then only the ends
-    /// of the lane have used them, in whatever process. No other sending end of it is ever made.
+    /// The [`Lane::BYTES`](super::Lane::BYTES) from `address` on are readable and writable, are
+    /// aligned to [`Lane::ALIGN`](super::Lane::ALIGN), and live as long as `memory`. They contained
+    /// zeros, and since then only the ends of the lane have used them, in any process. No other
+    /// sending end of this lane is ever created.
     pub unsafe fn attach(address: NonNull<u8>, memory: Arc<dyn Any + Send + Sync>) -> Self {
         Self {
-            // SAFETY: as the caller says.
+            // SAFETY: by the contract of this function.
             lane: unsafe { LaneRef::new(address, memory) },
             sent: 0,
             seen: 0,
@@ -43,18 +45,19 @@ impl LaneSender {
         }
     }
 
-    /// Sends a message of two parts, each copied once, to where the receiver reads it; the short one is what `short` has, one after the other.
+    /// Sends a message of two parts. Copies each part once, to where the receiver reads it. The
+    /// short part is the concatenation of the pieces in `short`.
     ///
     /// # Errors
-    /// [`Full`] while the receiver is behind; nothing has been sent then.
+    /// [`Full`] if the receiver is behind. Nothing has been sent then.
     /// # Panics
-    /// When `short` is longer than [`SHORT_MAX`] or `long` than [`LONG_MAX`].
+    /// If the short part is longer than [`SHORT_MAX`], or `long` is longer than [`LONG_MAX`].
     #[inline]
     pub fn send(&mut self, short: &[&[u8]], long: &[u8]) -> Result<(), Full> {
         self.send_for(short, long, Reader::Soon)
     }
 
-    /// As [`send`](Self::send), for who reads the long part then.
+    /// Like [`send`](Self::send), for a long part that is read as `reader` says.
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -65,14 +68,15 @@ impl LaneSender {
         let short_len: usize = short.iter().map(|piece| piece.len()).sum();
         assert!(
             short_len <= SHORT_MAX,
-            "{short_len} bytes are no short part"
+            "a short part of {short_len} bytes; expected at most {SHORT_MAX}"
         );
         assert!(
             long.len() <= LONG_MAX,
-            "{} bytes are too many at once",
+            "a long part of {} bytes; expected at most {LONG_MAX}",
             long.len()
         );
-        // Of a copy that is not made nothing is learnt.
+        // Checked before the copy is chosen, because the copier learns nothing from a copy that is
+        // not made.
         if !self.has_slot() {
             self.look();
             if !self.has_slot() {
@@ -80,7 +84,7 @@ impl LaneSender {
             }
         }
         let copying = self.copier.choose(long.len(), reader);
-        let place = self.room_for(long.len(), copying).ok_or(Full)?;
+        let place = self.find_place(long.len(), copying).ok_or(Full)?;
         let head = Head {
             short_len: short_len as u32,
             long_len: long.len() as u32,
@@ -88,17 +92,18 @@ impl LaneSender {
         };
         let lane = self.lane.lane();
         let copy = |address| {
-            // SAFETY: the bytes are ours until they are given away with a slot (invariant 1).
+            // SAFETY: the bytes belong to the sender until they are handed over with a slot
+            // (invariant 1).
             unsafe { self.copier.copy(copying, long, address) };
         };
         lane.long.write(place, long.len(), copy);
         let slot = Slot::of(lane, self.sent);
         slot.content.with_mut(|content| {
-            // SAFETY: the slot is ours (invariant 1).
+            // SAFETY: the slot belongs to the sender (invariant 1).
             let content = unsafe { &mut *content };
             content.head = head;
             let mut at = 0;
-            // A copy of nothing is a call all the same.
+            // Even a copy of no bytes is a function call.
             for piece in short.iter().filter(|piece| !piece.is_empty()) {
                 content.short[at..at + piece.len()].copy_from_slice(piece);
                 at += piece.len();
@@ -107,30 +112,31 @@ impl LaneSender {
         self.places
             .take(self.sent, place, long.len(), copying.is_streamed());
         self.sent = self.sent.wrapping_add(1);
-        // ORDERING(L1): Release, both parts are written.
+        // ORDERING(L1): Release: both parts are written.
         slot.turn.store(self.sent, Release);
         Ok(())
     }
 
-    /// A place for the long part.
-    fn room_for(&mut self, len: usize, copying: Copying) -> Option<usize> {
-        // Lines that are streamed should not be such as the receiver has just had.
+    /// Finds a place for a long part of `len` bytes, or returns `None` if there is no space for it.
+    fn find_place(&mut self, len: usize, copying: Copying) -> Option<usize> {
+        // Streamed copies do not start over, because they should avoid lines that the receiver has
+        // just had in its cache.
         if len > 0 && self.places.are_far() && !copying.is_streamed() {
             self.look();
-            self.places.begin_anew(self.is_under_way());
+            self.places.start_over(self.is_under_way());
         }
-        self.try_room_for(len, copying).or_else(|| {
+        self.try_find_place(len, copying).or_else(|| {
             self.look();
-            self.try_room_for(len, copying)
+            self.try_find_place(len, copying)
         })
     }
 
-    fn try_room_for(&self, len: usize, copying: Copying) -> Option<usize> {
+    fn try_find_place(&self, len: usize, copying: Copying) -> Option<usize> {
         let oldest = self.is_under_way().then_some(self.seen);
         self.places.find(len, copying.is_streamed(), oldest)
     }
 
-    /// True when another message may be under way, as far as is known.
+    /// Returns true if a slot is free, as far as is known.
     const fn has_slot(&self) -> bool {
         (self.sent.wrapping_sub(self.seen) as usize) < SLOTS
     }
@@ -139,15 +145,15 @@ impl LaneSender {
         self.seen != self.sent
     }
 
-    /// Sees how far the receiver is.
+    /// Updates `seen`, the number of messages given back.
     fn look(&mut self) {
-        // ORDERING(L2): Acquire, what was given back is read by nobody.
+        // ORDERING(L2): Acquire: the receiver no longer reads what it has given back.
         self.seen = self.lane.lane().given_back.load(Acquire);
     }
 
-    /// True when the receiver has given back all that was sent.
+    /// Returns true if the receiver has given back all messages that were sent.
     pub fn is_taken(&self) -> bool {
-        // ORDERING(L2): Acquire, as for who sends.
+        // ORDERING(L2): Acquire, as in `look`.
         self.lane.lane().given_back.load(Acquire) == self.sent
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of lanes: against a plain queue, between threads, and with slots that make no sense.
+//! Tests of lanes: against a plain queue, between threads, and with invalid slots.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ fn message(number: usize, short: usize, long: usize) -> (Vec<u8>, Vec<u8>) {
 }
 
 #[test]
-fn a_lane_holds_so_many_messages_and_no_more() {
+fn a_lane_takes_one_message_per_slot_and_no_more() {
     let (mut sender, mut receiver) = Lane::pair();
     for number in 0..SLOTS {
         assert_eq!(sender.send(&[&[number as u8]], &[]), Ok(()));
@@ -31,7 +31,7 @@ fn a_lane_holds_so_many_messages_and_no_more() {
 }
 
 #[test]
-fn the_longest_part_fits_sooner_or_later_whatever_came_before() {
+fn the_longest_part_fits_after_parts_of_any_length() {
     let longest = vec![7; LONG_MAX];
     for before in [0, 1, 64, LONG_MAX - 1, LONG_MAX] {
         let (mut sender, mut receiver) = Lane::pair();
@@ -51,16 +51,19 @@ fn the_longest_part_fits_sooner_or_later_whatever_came_before() {
 
 proptest! {
     #[test]
-    fn a_lane_is_a_queue(steps in prop::collection::vec((any::<bool>(), 0..=SHORT_MAX, 0..LONG_MAX), 1..200)) {
+    fn a_lane_is_a_queue(
+        steps in prop::collection::vec((any::<bool>(), 0..=SHORT_MAX, 0..LONG_MAX), 1..200),
+    ) {
         let (mut sender, mut receiver) = Lane::pair();
         let mut queue = VecDeque::new();
         for (number, (sends, short, long)) in steps.into_iter().enumerate() {
             if sends {
                 let (short, long) = message(number, short, long);
-                if sender.send(&[&short[..short.len() / 3], &short[short.len() / 3..]], &long).is_ok() {
+                let pieces: [&[u8]; 2] = [&short[..short.len() / 3], &short[short.len() / 3..]];
+                if sender.send(&pieces, &long).is_ok() {
                     queue.push_back((short, long));
                 } else {
-                    prop_assert!(!queue.is_empty(), "an empty lane has room");
+                    prop_assert!(!queue.is_empty(), "an empty lane has space");
                 }
             } else {
                 let found = receiver.receive(|found| (found.short.to_vec(), found.long.to_vec()));
@@ -70,19 +73,23 @@ proptest! {
     }
 
     #[test]
-    fn nonsense_in_a_slot_is_told_and_reads_nothing_outside(short_len: u32, long_len: u32, long_at: u32) {
+    fn an_invalid_slot_is_reported_and_no_byte_outside_is_read(
+        short_len: u32,
+        long_len: u32,
+        long_at: u32,
+    ) {
         let mut receiver = Lane::pair().1;
         let slot = Slot::of(receiver.lane(), 0);
         let head = Head { short_len, long_len, long_at };
-        // SAFETY: nobody reads it yet.
+        // SAFETY: no thread reads the slot yet.
         slot.content.with_mut(|content| unsafe { (*content).head = head });
         slot.turn.store(1, Release);
         let found = receiver.receive(|found| (found.short.len(), found.long.len()));
-        let makes_sense = short_len as usize <= SHORT_MAX
+        let is_valid = short_len as usize <= SHORT_MAX
             && (long_at as usize).is_multiple_of(LONG_ALIGN)
             && long_at as usize <= LONG_BYTES
             && long_len as usize <= LONG_MAX.min(LONG_BYTES - long_at as usize);
-        if makes_sense {
+        if is_valid {
             prop_assert_eq!(found, Ok(Some((short_len as usize, long_len as usize))));
         } else {
             prop_assert_eq!(found, Err(BrokenLane { short_len, long_len }));

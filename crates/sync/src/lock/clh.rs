@@ -1,23 +1,26 @@
-//! The CLH lock: each waiter looks at the node of its predecessor. Fair.
+//! The CLH lock: each waiter watches the node of its predecessor. Fair.
 //!
-//! One swap enters the queue. A thread that gets the lock takes its predecessor's node for its next wait, so that nodes
-//! travel from thread to thread; what a thread does not need it keeps for later, and leaves to the others when it ends. Nodes
-//! are never given back to the system: there are as many as locks that were ever used and waits that were ever under way
-//! at one time.
+//! One swap enters the queue. A thread that gets the lock takes its predecessor's node for its next
+//! wait, so nodes move from thread to thread. A thread keeps a few nodes that it does not need for
+//! later, and leaves them to other threads when it ends. Nodes are never freed. Their number is at
+//! most the number of locks that were ever used, plus the largest number of simultaneous waits.
 //!
 //! # Memory ordering
-//! | label | release side                | acquire side                                | what it publishes                              |
-//! |-------|-----------------------------|---------------------------------------------|------------------------------------------------|
-//! | L3    | `unlock` stores `locked` false | the successor loads it                   | what the last holder did                       |
-//! | L4    | `lock`, `try_lock` swap their node into `tail` | the next one swaps it out | that the node is `locked`                    |
+//! | label | release side | acquire side | what it publishes |
+//! | --- | --- | --- | --- |
+//! | L3 | `unlock` stores `locked` = false | the successor loads it | what the last holder did |
+//! | L4 | `lock`, `try_lock` swap in a node | the next swaps it out | that the node is `locked` |
 //! # Invariants
-//! 1. `tail` points to the node of the last one in the queue, or of the last holder, or is null before the first.
-//! 2. A node that was swapped out of `tail` is its successor's as soon as it is not `locked`.
-//! 3. `held` is touched by the holder alone.
+//! 1. `tail` points to the node of the last thread in the queue, or of the last holder. It is null
+//!    before the first use.
+//! 2. A node that was swapped out of `tail` belongs to its successor as soon as the node is not
+//!    `locked`.
+//! 3. Only the holder accesses `held`.
 //! # Source
-//! Craig: Building FIFO and priority-queuing spin locks from atomic swap. TR 93-02-02, Washington, 1993; Magnusson,
-//! Landin, Hagersten: Queue locks on cache coherent multiprocessors. IPPS 1994; the form that needs nothing from its callers: Scott:
-//! Shared-memory synchronization. 2013, sect. 4.3.
+//! Craig: Building FIFO and priority-queuing spin locks from atomic swap. TR 93-02-02, Washington,
+//! 1993; Magnusson, Landin, Hagersten: Queue locks on cache coherent multiprocessors. IPPS 1994;
+//! the form that needs no node from its callers: Scott: Shared-memory synchronization. 2013, sect.
+//! 4.3.
 
 use std::cell::{Cell, RefCell};
 use std::ptr;
@@ -34,13 +37,13 @@ use crate::prim::{
 #[derive(Debug)]
 pub struct ClhLock {
     tail: AtomicPtr<Node>,
-    /// The holder's node.
+    /// The node of the holder.
     held: UnsafeCell<*const Node>,
 }
 
-// SAFETY: `held` is touched by the holder alone (invariant 3).
+// SAFETY: only the holder accesses `held` (invariant 3).
 unsafe impl Sync for ClhLock {}
-// SAFETY: nodes belong to no thread.
+// SAFETY: nodes belong to no particular thread.
 unsafe impl Send for ClhLock {}
 
 impl Default for ClhLock {
@@ -51,7 +54,7 @@ impl Default for ClhLock {
 
 impl ClhLock {
     crate::const_fn! {
-        /// A free lock.
+        /// Creates a free lock.
         pub const fn new() -> Self {
             Self {
                 tail: AtomicPtr::new(ptr::null_mut()),
@@ -60,47 +63,47 @@ impl ClhLock {
         }
     }
 
-    /// True when somebody waits for the lock.
+    /// Returns true if a thread waits for the lock.
     ///
     /// # Safety
-    /// The caller's thread has the lock.
+    /// The calling thread holds the lock.
     pub unsafe fn is_contended(&self) -> bool {
-        // SAFETY: the holder asks (contract).
+        // SAFETY: the caller is the holder (contract).
         let held = self.held.with(|held| unsafe { *held });
         // Relaxed: a hint.
         !ptr::eq(self.tail.load(Relaxed), held)
     }
 
-    /// Waits until the predecessor is done; its node is then ours.
+    /// Waits until the predecessor has unlocked. Its node then belongs to the caller.
     #[inline]
     fn wait_for(&self, before: Option<&'static Node>) {
         let Some(before) = before else { return };
-        // ORDERING(L3): Acquire, what the last holder did.
+        // ORDERING(L3): Acquire: what the last holder did.
         if before.locked.load(Acquire) {
             before.wait();
         }
     }
 
-    /// Notes the holder's node, which is the caller's.
+    /// Stores the node of the caller, which is the holder.
     #[inline]
     fn hold(&self, node: &'static Node) {
         self.held.with_mut(|held| {
-            // SAFETY: we are the holder (invariant 3).
+            // SAFETY: the caller is the holder (invariant 3).
             unsafe { *held = node };
         });
     }
 }
 
-// SAFETY: every node in the queue but the first waits for the one before it.
+// SAFETY: every node in the queue except the first waits for the one before it.
 unsafe impl Lock for ClhLock {
     #[inline]
     fn lock(&self) {
         spare::exchange(|node| {
             // Relaxed: published by the swap.
             node.locked.store(true, Relaxed);
-            // ORDERING(L4): Release, our node is locked; Acquire, the node before ours.
+            // ORDERING(L4): Release: this node is locked. Acquire: the node before it.
             let before = self.tail.swap(ptr::from_ref(node).cast_mut(), AcqRel);
-            // SAFETY: null or a node, and nodes live for ever.
+            // SAFETY: null or a node, and nodes are never freed.
             let before = unsafe { before.as_ref() };
             self.wait_for(before);
             self.hold(node);
@@ -108,14 +111,15 @@ unsafe impl Lock for ClhLock {
         });
     }
 
-    /// After losing a rare race against two others, this waits for one of them: it is in the queue then.
+    /// After losing a rare race against two other threads, this waits for one of them, because it
+    /// is in the queue already.
     #[inline]
     fn try_lock(&self) -> bool {
-        // ORDERING(L4): Acquire, the node.
+        // ORDERING(L4): Acquire: the node.
         let last = self.tail.load(Acquire);
-        // SAFETY: null or a node, and nodes live for ever.
+        // SAFETY: null or a node, and nodes are never freed.
         let before = unsafe { last.as_ref() };
-        // Relaxed: looked at again once we are in the queue.
+        // Relaxed: checked again once this thread is in the queue.
         if before.is_some_and(|before| before.locked.load(Relaxed)) {
             return false;
         }
@@ -132,7 +136,7 @@ unsafe impl Lock for ClhLock {
             if entered.is_err() {
                 return Err(node);
             }
-            // The node may have gone round since, and be locked again.
+            // The node may have been used by other threads in between, and be locked again.
             self.wait_for(before);
             self.hold(node);
             Ok(before)
@@ -141,27 +145,27 @@ unsafe impl Lock for ClhLock {
 
     #[inline]
     unsafe fn unlock(&self) {
-        // SAFETY: we are the holder (contract, invariant 3).
+        // SAFETY: the caller is the holder (contract, invariant 3).
         let held = self.held.with(|held| unsafe { *held });
-        // SAFETY: `lock` stored a node there, and nodes live for ever.
+        // SAFETY: `lock` stored a node there, and nodes are never freed.
         let held = unsafe { &*held };
-        // ORDERING(L3): Release, what we did.
+        // ORDERING(L3): Release: what this holder did.
         held.locked.store(false, Release);
     }
 }
 
 impl Drop for ClhLock {
     fn drop(&mut self) {
-        // Relaxed: nobody else has the lock any more.
+        // Relaxed: no other thread can use the lock any more.
         let last = self.tail.load(Relaxed);
-        // SAFETY: null or a node, and nodes live for ever.
+        // SAFETY: null or a node, and nodes are never freed.
         if let Some(last) = unsafe { last.as_ref() } {
             spare::keep(last);
         }
     }
 }
 
-/// One place in a queue, on cache lines of its own: others look at it.
+/// A position in a queue, on separate cache lines, because the successor watches it.
 #[derive(Debug)]
 struct Node {
     locked: CachePadded<AtomicBool>,
@@ -177,14 +181,14 @@ impl Node {
     #[cold]
     fn wait(&self) {
         let mut backoff = Backoff::new();
-        // ORDERING(L3): Acquire, what the last holder did.
+        // ORDERING(L3): Acquire: what the last holder did.
         while self.locked.load(Acquire) {
             backoff.pause();
         }
     }
 }
 
-/// The nodes that nobody waits with.
+/// The nodes that no thread uses at the moment.
 mod spare {
     use super::{Cell, Node, RefCell, thread_local};
     #[cfg(not(any(loom, shuttle)))]
@@ -199,15 +203,15 @@ mod spare {
         static SPARE: Spare = Spare::new();
     }
 
-    /// Those of threads that have ended. In a model every execution begins without any.
+    /// The nodes of threads that have ended. In a model, every execution begins without any.
     #[cfg(not(any(loom, shuttle)))]
     static LEFT: Mutex<Vec<&'static Node>> = Mutex::new(Vec::new());
 
-    /// Nodes that a thread keeps besides the one that it uses.
+    /// The maximum number of nodes that a thread keeps besides the one that it uses.
     const KEPT_MAX: usize = 8;
 
     struct Spare {
-        /// The one that every lock takes and most give back.
+        /// The node that every `lock` takes, and usually replaces.
         one: Cell<Option<&'static Node>>,
         more: RefCell<Vec<&'static Node>>,
     }
@@ -221,7 +225,8 @@ mod spare {
         }
     }
 
-    /// Lends a node to `enter`, and keeps what that got in exchange; true when `enter` succeeded.
+    /// Lends a node to `enter`, and keeps the node that `enter` returns. Returns true if `enter`
+    /// succeeded.
     #[inline]
     pub(super) fn exchange(
         enter: impl FnOnce(&'static Node) -> Result<Option<&'static Node>, &'static Node>,
@@ -234,15 +239,15 @@ mod spare {
                 Err(own) => (Some(own), false),
             }
         };
-        // One look at the thread's own, not one before and one after.
+        // A single access to the thread-local variable, instead of one before and one after.
         let entered = SPARE.try_with(|spare| {
-            // Not taken out meanwhile, since nobody else looks: that would be one more store.
+            // The node is not removed meanwhile, because no other code looks; that saves a store.
             let (node, entered) = exchange(spare.one.get());
             spare.one.set(node);
             entered
         });
         entered.unwrap_or_else(|_| {
-            // This thread is just ending.
+            // This thread is ending.
             let (node, entered) = exchange(None);
             leave(node.into_iter().collect());
             entered
@@ -255,19 +260,20 @@ mod spare {
         kept.ok().flatten().or_else(left).unwrap_or_else(Node::new)
     }
 
-    /// Keeps a node that nobody looks at.
+    /// Keeps a node that no thread watches.
     #[inline]
     pub(super) fn keep(node: &'static Node) {
         let other = SPARE.try_with(|spare| spare.one.replace(Some(node)));
         match other {
             Ok(None) => {}
             Ok(Some(other)) => keep_slow(other),
-            // This thread is just ending.
+            // This thread is ending.
             Err(_) => leave(vec![node]),
         }
     }
 
-    /// More than a few are for whoever needs them: locks may be made by one thread and dropped by another.
+    /// Keeps a few nodes and leaves the surplus to other threads, because locks may be created by
+    /// one thread and dropped by another.
     #[cold]
     fn keep_slow(node: &'static Node) {
         let surplus = SPARE.try_with(|spare| {

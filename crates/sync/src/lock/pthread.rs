@@ -1,11 +1,12 @@
-//! The Pthreads mutex, as the C library has it.
+//! The Pthreads mutex of the C library.
 //!
-//! A waiter sleeps in the kernel. The state of the mutex is the C library's: POSIX allows neither to move
-//! a mutex that was used, nor to destroy one that is locked. So it lies on the heap, where the first use
-//! makes it, and a lock that goes while its mutex is locked leaves that there.
+//! A waiter sleeps in the kernel. The state of the mutex belongs to the C library. POSIX does not
+//! allow to move a mutex that was used, or to destroy one that is locked. The mutex is therefore on
+//! the heap, where the first use creates it. A lock that is dropped while its mutex is locked leaks
+//! the mutex.
 //!
-//! Its kind is the normal one, with which a thread that locks what it has waits for ever. With the default
-//! kind POSIX leaves open what happens, and a C library may let the thread in.
+//! The mutex is of the normal kind: a thread that locks a mutex that it holds waits for ever. For
+//! the default kind, POSIX leaves the behaviour undefined, and a C library might let the thread in.
 //!
 //! # Source
 //! POSIX.1-2017, `pthread_mutex_lock`, `pthread_mutexattr_settype`, `pthread_mutex_destroy`.
@@ -23,10 +24,10 @@ pub struct PthreadLock {
     mutex: OnceLock<Box<Mutex>>,
 }
 
-/// The mutex. It stays where it is: only its box moves.
+/// The mutex. It never moves; only its box does.
 struct Mutex(UnsafeCell<libc::pthread_mutex_t>);
 
-// SAFETY: a mutex is made to be used by many threads.
+// SAFETY: a mutex is designed to be used by many threads.
 unsafe impl Send for Mutex {}
 // SAFETY: as above.
 unsafe impl Sync for Mutex {}
@@ -40,14 +41,15 @@ impl fmt::Debug for PthreadLock {
 }
 
 impl PthreadLock {
-    /// A free lock.
+    /// Creates a free lock.
     pub const fn new() -> Self {
         Self {
             mutex: OnceLock::new(),
         }
     }
 
-    /// The mutex, for a call of the C library. Cost: a load; the first time, an allocation.
+    /// Returns the mutex for a call of the C library. Costs a load, and the first time an
+    /// allocation.
     #[inline]
     fn mutex(&self) -> *mut libc::pthread_mutex_t {
         self.mutex.get_or_init(Mutex::new).0.get()
@@ -55,12 +57,12 @@ impl PthreadLock {
 }
 
 impl Mutex {
-    /// A free mutex.
+    /// Creates a free mutex.
     #[cold]
     fn new() -> Box<Self> {
         let mutex = Box::new(Self(UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER)));
         let mut kind = MaybeUninit::uninit();
-        // SAFETY: room for attributes, which it initialises.
+        // SAFETY: memory for the attributes, which the call initialises.
         expect_none(unsafe { libc::pthread_mutexattr_init(kind.as_mut_ptr()) });
         // SAFETY: initialised above.
         expect_none(unsafe {
@@ -79,15 +81,16 @@ impl Drop for PthreadLock {
         let Some(mutex) = self.mutex.take() else {
             return;
         };
-        // SAFETY: initialised, and where it has been from the start.
+        // SAFETY: the mutex is initialised, and has never moved.
         if unsafe { libc::pthread_mutex_trylock(mutex.0.get()) } != 0 {
-            // One whose guard was forgotten is locked for ever, and must not be destroyed.
+            // The guard of this mutex was forgotten. It stays locked for ever, and must not be
+            // destroyed.
             mem::forget(mutex);
             return;
         }
-        // SAFETY: we have it.
+        // SAFETY: this thread holds the mutex.
         unsafe { libc::pthread_mutex_unlock(mutex.0.get()) };
-        // SAFETY: no thread has it, nor can: we own it.
+        // SAFETY: no thread holds or can get the mutex, because this function owns it.
         unsafe { libc::pthread_mutex_destroy(mutex.0.get()) };
     }
 }
@@ -101,14 +104,15 @@ fn expect_none(error: libc::c_int) {
 
 #[cold]
 fn fail(error: libc::c_int) -> ! {
-    panic!("a mutex of the normal kind is made and locked without errors; found error {error}")
+    panic!("a normal mutex is created and locked without errors; found error {error}")
 }
 
-// SAFETY: mutual exclusion, and the ordering of memory, are what POSIX promises.
+// SAFETY: POSIX guarantees mutual exclusion and the memory ordering.
 unsafe impl Lock for PthreadLock {
     #[inline]
     fn lock(&self) {
-        // SAFETY: initialised, and where it has been from the start. A thread that has it waits for ever.
+        // SAFETY: the mutex is initialised, and has never moved. A thread that holds it waits for
+        // ever.
         expect_none(unsafe { libc::pthread_mutex_lock(self.mutex()) });
     }
 
@@ -120,7 +124,7 @@ unsafe impl Lock for PthreadLock {
 
     #[inline]
     unsafe fn unlock(&self) {
-        // SAFETY: the caller has it (contract).
+        // SAFETY: the caller holds the mutex (contract).
         let failed = unsafe { libc::pthread_mutex_unlock(self.mutex()) };
         debug_assert_eq!(failed, 0, "the holder unlocks without errors");
     }

@@ -1,21 +1,21 @@
 //! The simple lock: one word, test and test-and-set.
 //!
-//! A waiter looks at the word without writing it, and attempts it when it is free; the more often it has lost, the longer
-//! it pauses.
+//! A waiter reads the word without writing it, and tries to set it when it is free. The more often
+//! it has failed, the longer it pauses.
 //!
 //! # Memory ordering
-//! | label | release side           | acquire side                     | what it publishes                |
-//! |-------|------------------------|----------------------------------|----------------------------------|
-//! | L1    | `unlock` stores false  | `lock`, `try_lock` CAS to true | what the last holder did         |
+//! | label | release side          | acquire side                   | what it publishes        |
+//! |-------|-----------------------|--------------------------------|--------------------------|
+//! | L1    | `unlock` stores false | `lock`, `try_lock` CAS to true | what the last holder did |
 //! # Source
-//! Hoffmann, Korch, Rauber, SC 2004, figures 3 and 4; Rudolph, Segall: Dynamic decentralized cache schemes for MIMD
-//! parallel processors. ISCA 1984 (the test before the test-and-set).
+//! Hoffmann, Korch, Rauber, SC 2004, figures 3 and 4; Rudolph, Segall: Dynamic decentralized cache
+//! schemes for MIMD parallel processors. ISCA 1984 (the test before the test-and-set).
 
 use super::Lock;
 use crate::backoff::Backoff;
 use crate::prim::{Acquire, AtomicBool, Relaxed, Release};
 
-/// A lock of one byte, without order among those who wait.
+/// A lock of one byte, which serves its waiters in no particular order.
 #[derive(Debug)]
 pub struct SimpleLock {
     locked: AtomicBool,
@@ -29,7 +29,7 @@ impl Default for SimpleLock {
 
 impl SimpleLock {
     crate::const_fn! {
-        /// A free lock.
+        /// Creates a free lock.
         pub const fn new() -> Self {
             Self {
                 locked: AtomicBool::new(false),
@@ -40,7 +40,7 @@ impl SimpleLock {
     #[inline]
     fn try_set(&self) -> bool {
         self.locked
-            // ORDERING(L1): Acquire, what the last holder did.
+            // ORDERING(L1): Acquire: what the last holder did.
             .compare_exchange(false, true, Acquire, Relaxed)
             .is_ok()
     }
@@ -68,13 +68,13 @@ unsafe impl Lock for SimpleLock {
 
     #[inline]
     fn try_lock(&self) -> bool {
-        // Relaxed: a look that spares a write to a line that the holder needs.
+        // Relaxed: this check avoids a write to a cache line that the holder needs.
         !self.locked.load(Relaxed) && self.try_set()
     }
 
     #[inline]
     unsafe fn unlock(&self) {
-        // ORDERING(L1): Release, what we did.
+        // ORDERING(L1): Release: what this holder did.
         self.locked.store(false, Release);
     }
 }

@@ -1,4 +1,4 @@
-//! What every lock does, on real threads.
+//! Tests of every lock, on real threads.
 
 use std::thread;
 
@@ -7,7 +7,7 @@ use crate::prim::LIGHT;
 
 const ROUNDS: usize = if LIGHT { 20 } else { 20_000 };
 
-/// Counts with plain additions: one that is lost shows that two threads were inside at once.
+/// Counts with plain additions. A lost addition shows that two threads were inside at once.
 fn count<L: Lock>(threads: usize) {
     let counter: Locked<L, usize> = Locked::new(0);
     let tried: usize = thread::scope(|scope| {
@@ -31,16 +31,16 @@ fn count<L: Lock>(threads: usize) {
     assert_eq!(counter.with(|count| *count), threads * ROUNDS + tried);
 }
 
-fn battery<L: Lock + lock_api::RawMutex>() {
+fn check_lock<L: Lock + lock_api::RawMutex>() {
     for threads in [1, 2, 5] {
         count::<L>(threads);
     }
     let lock = L::default();
     assert!(Lock::try_lock(&lock));
-    assert!(!Lock::try_lock(&lock), "it is taken");
+    assert!(!Lock::try_lock(&lock), "the lock is taken");
     // SAFETY: taken above.
     unsafe { Lock::unlock(&lock) };
-    assert!(Lock::try_lock(&lock), "it is free again");
+    assert!(Lock::try_lock(&lock), "the lock is free again");
     // SAFETY: taken above.
     unsafe { Lock::unlock(&lock) };
     let mutex = lock_api::Mutex::<L, _>::new(vec![1]);
@@ -50,32 +50,32 @@ fn battery<L: Lock + lock_api::RawMutex>() {
 
 #[test]
 fn pthread_lock_excludes() {
-    battery::<PthreadLock>();
+    check_lock::<PthreadLock>();
 }
 
 #[test]
 fn simple_lock_excludes() {
-    battery::<SimpleLock>();
+    check_lock::<SimpleLock>();
 }
 
 #[test]
 fn ticket_lock_excludes() {
-    battery::<TicketLock>();
+    check_lock::<TicketLock>();
 }
 
 #[test]
 fn single_try_ticket_lock_excludes() {
-    battery::<SingleTryTicketLock>();
+    check_lock::<SingleTryTicketLock>();
 }
 
 #[test]
 fn clh_lock_excludes() {
-    battery::<ClhLock>();
+    check_lock::<ClhLock>();
 }
 
 #[test]
 fn mcs_lock_excludes() {
-    battery::<McsLock>();
+    check_lock::<McsLock>();
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn lock_is_free_again_after_a_panic_under_it() {
 }
 
 #[test]
-fn clh_locks_held_inside_each_other_use_a_node_each() {
+fn nested_clh_locks_use_a_node_each() {
     let locks: [Locked<ClhLock, i32>; 3] = Default::default();
     for round in 1..=3 {
         locks[0].with(|a| {

@@ -1,4 +1,4 @@
-//! The data while it is granted.
+//! Guards: access to granted data.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -8,12 +8,13 @@ use super::{Handle, Right, Then, Write};
 use crate::fifo::Access;
 use crate::prim::panicking;
 
-/// Granted data. When it goes, the requests are given back or renewed; in a panic, data that may be half written is stopped.
-#[must_use = "the data is given back when the guard goes"]
+/// Access to granted data. When the guard is dropped, the requests are given back or renewed. In a
+/// panic, data that may be half written is stopped.
+#[must_use = "the data is given back when the guard is dropped"]
 pub struct Guard<'a, D: ?Sized, R: Right>(&'a mut Handle<D, R>);
 
 impl<'a, D: ?Sized, R: Right> Guard<'a, D, R> {
-    /// For a handle that is granted (invariant 1).
+    /// Creates the guard of a granted handle (invariant 1).
     #[inline]
     pub(super) fn new(handle: &'a mut Handle<D, R>) -> Self {
         Self(handle)
@@ -25,7 +26,7 @@ impl<D: ?Sized, R: Right> Deref for Guard<'_, D, R> {
 
     #[inline]
     fn deref(&self) -> &D {
-        // SAFETY: granted, so that nobody writes but who has this guard (invariant 1).
+        // SAFETY: granted, so only the owner of this guard may write (invariant 1).
         unsafe { self.0.place.data.as_ref() }
     }
 }
@@ -33,7 +34,7 @@ impl<D: ?Sized, R: Right> Deref for Guard<'_, D, R> {
 impl<D: ?Sized> DerefMut for Guard<'_, D, Write> {
     #[inline]
     fn deref_mut(&mut self) -> &mut D {
-        // SAFETY: granted to write, so that nobody else has it (invariant 1).
+        // SAFETY: granted to write, so no other thread has access (invariant 1).
         unsafe { self.0.place.data.as_mut() }
     }
 }
@@ -45,12 +46,12 @@ impl<D: ?Sized, R: Right> Drop for Guard<'_, D, R> {
     }
 }
 
-/// Granted data that has taken its handle along, so that it can be kept and sent.
+/// Access to granted data that owns its handle, so that it can be kept and sent.
 #[must_use = "the data is given back when the loan ends"]
 pub struct Loan<D: ?Sized, R: Right>(Handle<D, R>);
 
 impl<D: ?Sized, R: Right> Loan<D, R> {
-    /// For a handle that is granted (invariant 1).
+    /// Creates the loan of a granted handle (invariant 1).
     pub(super) fn new(handle: Handle<D, R>) -> Self {
         Self(handle)
     }
@@ -61,7 +62,7 @@ impl<D: ?Sized, R: Right> Deref for Loan<D, R> {
 
     #[inline]
     fn deref(&self) -> &D {
-        // SAFETY: granted, so that nobody writes but who has this loan (invariant 1).
+        // SAFETY: granted, so only the owner of this loan may write (invariant 1).
         unsafe { self.0.place.data.as_ref() }
     }
 }
@@ -69,7 +70,7 @@ impl<D: ?Sized, R: Right> Deref for Loan<D, R> {
 impl<D: ?Sized> DerefMut for Loan<D, Write> {
     #[inline]
     fn deref_mut(&mut self) -> &mut D {
-        // SAFETY: granted to write, so that nobody else has it (invariant 1).
+        // SAFETY: granted to write, so no other thread has access (invariant 1).
         unsafe { self.0.place.data.as_mut() }
     }
 }
@@ -89,7 +90,8 @@ fn end<D: ?Sized, R: Right>(handle: &mut Handle<D, R>) {
     }
 }
 
-/// What a writer has let go in a panic stays in: nobody is ever granted what stands behind it.
+/// Ends an access during a panic. A writer's request is never released, so that no request behind
+/// it is granted.
 #[cold]
 fn end_in_panic<D: ?Sized, R: Right>(handle: &mut Handle<D, R>) {
     if R::ACCESS == Access::Write && !leaves() {

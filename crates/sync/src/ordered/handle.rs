@@ -1,4 +1,4 @@
-//! A handle: the right to read or to write, and the requests that are in for it.
+//! Handles: the right to read or to write data, and the requests for it.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ pub enum Write {}
 
 /// [`Read`] or [`Write`].
 pub trait Right: sealed::Sealed + Send + Sync + 'static {
-    /// What a handle with this right asks for.
+    /// The kind of access that a handle with this right requests.
     const ACCESS: Access;
 }
 
@@ -35,28 +35,29 @@ mod sealed {
     impl Sealed for super::Write {}
 }
 
-/// What becomes of the requests when the guard goes.
+/// Tells what happens to the requests when the guard is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// They are given back.
+    /// The requests are given back.
     GiveBack,
-    /// The next ones are put in in their place, in the same step.
+    /// The requests are replaced by the next ones, in one step.
     Renew,
 }
 
-/// The way of one owner to data, with a right to read or to write it. Dropped, it gives back what it has asked for.
+/// The access of one owner to data, with the right to read or to write it. Dropping it gives back
+/// its requests.
 pub struct Handle<D: ?Sized, R: Right> {
     pub(super) place: Ordered<D>,
     first: Option<Request>,
-    /// Those in the FIFOs of the other pieces of a whole.
+    /// The requests in the FIFOs of the other pieces of a whole.
     rest: Vec<Request>,
-    /// What becomes of them when the guard goes.
+    /// Tells what happens to the requests when the guard is dropped.
     pub(super) then: Then,
     right: PhantomData<R>,
 }
 
 impl<D: ?Sized, R: Right> Handle<D, R> {
-    /// A handle that has not asked for anything yet.
+    /// Creates a handle without requests.
     #[must_use]
     pub fn new(place: &Ordered<D>) -> Self {
         Self {
@@ -68,19 +69,20 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         }
     }
 
-    /// True when it has asked, granted or not.
+    /// Returns true if the handle has put in requests, granted or not.
     #[inline]
     pub fn is_in(&self) -> bool {
         self.first.is_some()
     }
 
-    /// Asks: puts a request into each FIFO of the data.
+    /// Puts a request into each FIFO of the data.
     ///
     /// # Panics
-    /// When it has asked already, or one of the FIFOs is full
-    /// ([`REQUEST_COUNT_MAX`](crate::fifo::REQUEST_COUNT_MAX)). Then it has not asked in any of them.
+    /// If the handle has requests already, or one of the FIFOs is full
+    /// ([`REQUEST_COUNT_MAX`](crate::fifo::REQUEST_COUNT_MAX)). The handle has put no requests in
+    /// then.
     pub fn put_in(&mut self) {
-        assert!(!self.is_in(), "a handle asks once at a time");
+        assert!(!self.is_in(), "this handle has put in a request already");
         if self.place.rest().is_empty() {
             self.first = Some(self.place.first().put_in(R::ACCESS));
         } else {
@@ -91,7 +93,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     /// Puts a request into the FIFO of each piece, or into none.
     #[cold]
     fn put_in_pieces(&mut self) {
-        /// Gives back what was put in, unless all were.
+        /// A guard that gives back the requests put in so far, unless all were put in.
         struct Undo<'a, D: ?Sized, R: Right>(&'a mut Handle<D, R>);
         impl<D: ?Sized, R: Right> Drop for Undo<'_, D, R> {
             fn drop(&mut self) {
@@ -100,10 +102,11 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
                 }
             }
         }
-        // A waker that panicked may have kept some of the last ones from being given back.
+        // A panicking waker may have kept some of the last requests from being given back.
         self.cancel();
         let place = self.place.clone();
-        // Dropped after the lock below, so that nothing is given back under it.
+        // Declared before the lock below, and thus dropped after it, so that no request is given
+        // back under the lock.
         let undo = Undo(self);
         let handle = &mut *undo.0;
         let _asking = place.ask();
@@ -112,7 +115,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         handle.rest.extend(fifos.map(|fifo| fifo.put_in(R::ACCESS)));
     }
 
-    /// Tells how it stands; [`Standing::Waiting`] where it has not asked.
+    /// Returns the state of the requests; [`Standing::Waiting`] if there are none.
     #[inline]
     pub fn standing(&self) -> Standing {
         let Some(first) = &self.first else {
@@ -133,7 +136,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
             .unwrap_or(Standing::Granted)
     }
 
-    /// Leaves a waker wherever it waits; false when it does not wait any more.
+    /// Leaves a waker in every FIFO in which the handle waits. Returns false if it no longer waits.
     pub fn leave(&self, waker: &Waker) -> bool {
         let Some(first) = &self.first else {
             return false;
@@ -145,7 +148,8 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         )
     }
 
-    /// Leaves a waker in the first FIFO that it waits in; false when it does not wait there any more.
+    /// Leaves a waker in the first FIFO in which the handle waits. Returns false if it no longer
+    /// waits there.
     fn leave_at_first(&self, waker: &Waker) -> bool {
         let Some(first) = &self.first else {
             return true;
@@ -157,7 +161,8 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         waiting.is_some_and(|(fifo, request)| fifo.leave(request, waker))
     }
 
-    /// Tells how it stands; while it waits, the waker is woken when it is time to ask again: for a whole in pieces, piece after piece.
+    /// Returns the state of the requests. While the handle waits, wakes the waker when it is time
+    /// to poll again. For a whole in pieces, this happens piece by piece.
     pub fn poll(&self, context: &mut Context<'_>) -> Poll<Standing> {
         loop {
             match self.standing() {
@@ -170,17 +175,19 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         }
     }
 
-    /// Gives the data out, if it is granted. Cost: a load, and what `then` costs when the guard goes.
+    /// Gives access to the data if it is granted. Costs a load, and the cost of `then` when the
+    /// guard is dropped.
     #[inline]
     pub fn enter(&mut self, then: Then) -> Option<Guard<'_, D, R>> {
         self.then = then;
         (self.standing() == Standing::Granted).then(|| Guard::new(self))
     }
 
-    /// Gives the data out with the handle itself, if it is granted; returned when the loan ends, or never.
+    /// Gives access to the data together with the handle, if it is granted. The data is given back
+    /// when the loan ends; the handle is not returned.
     ///
     /// # Errors
-    /// The handle, where it is not granted.
+    /// Returns the handle if it is not granted.
     pub fn lend(mut self, then: Then) -> Result<Loan<D, R>, Self> {
         self.then = then;
         if self.standing() == Standing::Granted {
@@ -190,7 +197,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         }
     }
 
-    /// Ends the use of the data.
+    /// Ends the access to the data.
     #[inline]
     pub(super) fn end(&mut self) {
         if !self.rest.is_empty() {
@@ -221,10 +228,11 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         }
     }
 
-    /// Renews the requests of a whole in one step, as far as other wholes can see, and then wakes those that it grants.
+    /// Renews the requests of a whole, in one step as far as handles of the whole can see, and then
+    /// wakes the threads that this grants.
     fn renew_pieces(&mut self) {
         let mut granting = Granting(Vec::new());
-        // Dropped before the wake-ups.
+        // Declared after `granting`, so that the lock is released before the wake-ups.
         let _asking = self.place.ask();
         let rest = self.place.rest().iter().map(|fifo| &**fifo);
         let fifos = std::iter::once(self.place.first()).chain(rest);
@@ -236,7 +244,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         }
     }
 
-    /// Gives back what it has asked for, granted or not.
+    /// Gives back the requests, granted or not.
     pub fn cancel(&mut self) {
         if let Some(first) = self.first.take() {
             self.place.first().cancel(first);
@@ -247,7 +255,8 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     }
 }
 
-/// FIFOs in which a release has granted somebody who sleeps, and the number of releases: woken when this is dropped.
+/// The FIFOs in which a release has granted sleeping threads, each with its number of releases.
+/// Dropping this wakes the threads.
 struct Granting<'a>(Vec<(&'a Fifo, u32)>);
 
 impl Drop for Granting<'_> {

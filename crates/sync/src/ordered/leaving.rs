@@ -1,4 +1,4 @@
-//! Leaving what is under way by unwinding, which is no panic of the program's.
+//! Leaving code by unwinding, without a panic of the program.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::prim::thread_local;
 
-// This thread unwinds, and has done no harm. Models know no constants.
+// True while this thread unwinds because of `leave`. Models do not support constant initialisers.
 #[cfg(not(any(loom, shuttle)))]
 thread_local! {
     static LEAVES: Cell<bool> = const { Cell::new(false) };
@@ -16,7 +16,7 @@ thread_local! {
     static LEAVES: Cell<bool> = Cell::new(false);
 }
 
-/// What a thread leaves with; whoever catches it otherwise and lets it go does not leave any more.
+/// The payload of the unwinding. If other code catches and drops it, the thread no longer leaves.
 struct Leaving(Option<Box<dyn Any + Send>>);
 
 impl Drop for Leaving {
@@ -25,7 +25,8 @@ impl Drop for Leaving {
     }
 }
 
-/// Unwinds to the next [`catch`] of this thread. Data is given back on the way, as it is then, and not stopped as in a panic.
+/// Unwinds to the next [`catch`] of this thread. Data on the way is given back as at a normal end,
+/// and not stopped as in a panic.
 pub fn leave(reason: Box<dyn Any + Send>) -> ! {
     LEAVES.with(|leaves| leaves.set(true));
     resume_unwind(Box::new(Leaving(Some(reason))))
@@ -34,16 +35,16 @@ pub fn leave(reason: Box<dyn Any + Send>) -> ! {
 /// Calls `run`.
 ///
 /// # Errors
-/// What it has panicked with, or left with by [`leave`].
+/// The payload of a panic in `run`, or the reason that `run` has passed to [`leave`].
 pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| match panic.downcast::<Leaving>() {
-        Ok(mut leaving) => leaving.0.take().expect("it is taken once"),
+        Ok(mut leaving) => leaving.0.take().expect("the reason is taken once"),
         Err(panic) => panic,
     })
 }
 
-/// Drops what a panic has left behind as the panic would have: data that it may have written in half is stopped. Where that panics, too, the process ends,
-/// as it does then.
+/// Drops `what` as a panic would have dropped it: data that may be half written is stopped. If
+/// dropping panics too, the process ends, as in a panic.
 pub fn drop_in_panic<T>(what: T) {
     let unwound = catch_unwind(AssertUnwindSafe(move || {
         let _what = what;
@@ -52,7 +53,7 @@ pub fn drop_in_panic<T>(what: T) {
     drop(unwound);
 }
 
-/// True while this thread unwinds because of [`leave`].
+/// Returns true while this thread unwinds because of [`leave`].
 pub(super) fn leaves() -> bool {
     LEAVES.with(Cell::get)
 }

@@ -1,19 +1,24 @@
-//! Where a thread finds its slots: a table with an entry for each variable, which is a pointer and nothing else.
+//! The table in which a thread finds its slots. It has an entry for each variable, which is only a
+//! pointer.
 //!
-//! A variable has an index, its own as long as it lives, unless too many variables live: then it has none, and is
-//! always looked for under its lock. An entry is null when the thread has no slot of the variable, or when the slot is in
-//! use. What is found without a look at whose it is has to be gone when the next variable gets the index. So a
-//! variable that is dropped clears the entries of all threads that have one.
+//! A variable has an index of its own as long as it lives. If too many variables live, it has none,
+//! and its slots are always looked up under its lock. An entry is null if the thread has no slot of
+//! the variable, or while the slot is in use.
+//!
+//! An entry does not record its variable, so no entry may be left when the next variable gets the
+//! index. Therefore a variable that is dropped clears the entries of all threads that have one.
 //!
 //! # Invariants
-//! 1. An entry of a table is written by its thread; by the one that drops the variable with that index; and at the end of its
-//!    thread. The last two hold the lock of [`Given`].
-//! 2. A table in `Given` is that of a thread that runs in this process. The tables of threads that have ended, or that fork(2) has not
-//!    brought along, have left `Given`, and their entries are null or never read again.
+//! 1. An entry of a table is written by its thread, by the thread that drops the variable with that
+//!    index, and at the end of its thread. The last two hold the lock of [`Registry`].
+//! 2. A table in `Registry` belongs to a thread that runs in this process. The tables of threads
+//!    that have ended, or that do not exist in a child of fork(2), are no longer in `Registry`, and
+//!    their entries are null or never read again.
 //!
-//! No two accesses of an entry race. Its thread reads and writes it in a use of the variable, which borrows the variable. That is ordered
-//! before the drop, since a thread that drops it has it alone; and after the drop of the one before it at this index, since the
-//! index comes from `Given`.
+//! No two accesses of an entry race. Its thread reads and writes the entry during a use of the
+//! variable, which borrows the variable. This happens before the drop, because the thread that
+//! drops the variable has it exclusively. It happens after the drop of the previous variable with
+//! this index, because the index comes from `Registry`.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,14 +26,14 @@ use std::ptr;
 
 use crate::prim::{Mutex, count_forks, fork_count, thread_local};
 
-/// Entries in the table of each thread: as many as a byte can tell apart.
+/// The number of entries in the table of each thread: as many as a byte can distinguish.
 pub(super) const ENTRY_COUNT: usize = 1 << u8::BITS;
-/// The index of variables that have none. Its entries are always null.
+/// The index of variables without an index. Its entries are always null.
 const NO_INDEX: u8 = u8::MAX;
-/// Models have no entries: a use always takes the lock, which a model can see.
+/// False in models: there are no entries, so a use always takes the lock, which a model can see.
 const HAS_ENTRIES: bool = !cfg!(any(loom, shuttle));
 
-/// A variable's index, and the numbers of the threads that have an entry there.
+/// The index of a variable, and the numbers of the threads that have an entry there.
 pub(super) struct Place {
     index: u8,
     threads: Mutex<Vec<u64>>,
@@ -40,7 +45,7 @@ pub(super) struct Entry<'table> {
     slot: *const (),
 }
 
-/// An entry is marked as in use until this is dropped, be it by a panic.
+/// A guard: an entry is marked as in use until this is dropped, even by a panic.
 pub(super) struct Marked<'table>(Entry<'table>);
 
 impl<'table> Entry<'table> {
@@ -60,10 +65,10 @@ impl Drop for Marked<'_> {
 
 impl Place {
     pub(super) fn new() -> Self {
-        let index = with_given(|given| {
-            given.free.pop_first().unwrap_or_else(|| {
-                let index = given.next;
-                given.next = index.saturating_add(1);
+        let index = with_registry(|registry| {
+            registry.free.pop_first().unwrap_or_else(|| {
+                let index = registry.next;
+                registry.next = index.saturating_add(1);
                 index
             })
         });
@@ -81,20 +86,20 @@ impl Drop for Place {
         }
         let threads = self.threads.get_mut();
         let threads = threads.expect("nothing panics under this lock");
-        with_given(|given| {
+        with_registry(|registry| {
             for thread in threads.iter() {
-                if let Some(table) = given.tables.get(thread) {
-                    // SAFETY: the table of a thread that runs (invariant 2).
+                if let Some(table) = registry.tables.get(thread) {
+                    // SAFETY: the table of a running thread (invariant 2).
                     let table = unsafe { &*table.0 };
                     table.entry(self.index).set(ptr::null());
                 }
             }
-            given.free.insert(self.index);
+            registry.free.insert(self.index);
         });
     }
 }
 
-/// One thread's entries.
+/// The entries of one thread.
 pub(super) struct Table([Cell<*const ()>; ENTRY_COUNT]);
 
 impl Table {
@@ -102,13 +107,13 @@ impl Table {
         Self([const { Cell::new(ptr::null()) }; ENTRY_COUNT])
     }
 
-    /// The entry at an index. A byte needs no check of its range.
+    /// Returns the entry at an index. A byte needs no range check.
     #[inline]
     fn entry(&self, index: u8) -> &Cell<*const ()> {
         &self.0[usize::from(index)]
     }
 
-    /// The thread's slot of a variable, if there is an entry for it and it is not in use.
+    /// Returns the thread's slot of a variable, if there is an entry for it that is not in use.
     #[inline]
     pub(super) fn find(&self, place: &Place) -> Option<(*const (), Entry<'_>)> {
         let place = self.entry(place.index);
@@ -116,7 +121,7 @@ impl Table {
         (!slot.is_null()).then_some((slot, Entry { place, slot }))
     }
 
-    /// Makes the calling thread's entry for a variable, where it can have one; true if it has.
+    /// Sets the calling thread's entry for a variable. Returns false if it cannot have an entry.
     pub(super) fn enter(&self, place: &Place, slot: *const ()) -> bool {
         if place.index == NO_INDEX || !HAS_ENTRIES || !is_listed() {
             return false;
@@ -137,27 +142,28 @@ pub(super) fn with_table<R>(call: impl FnOnce(&Table) -> R) -> R {
     TABLE.with(call)
 }
 
-/// True when the calling thread has cleared its table, because it is about to end.
+/// Returns true if the calling thread has cleared its table, because it is about to end.
 pub(super) fn is_table_closed() -> bool {
     STATE.with(Cell::get) == State::Closed
 }
 
-/// The number of the calling thread, from 1. No two threads ever have the same.
+/// Returns the number of the calling thread, from 1. No two threads ever have the same number.
 pub(super) fn thread_number() -> u64 {
     if NUMBER.with(Cell::get) == 0 {
-        let number = with_given(|given| {
-            given.threads += 1;
-            given.threads
+        let number = with_registry(|registry| {
+            registry.threads += 1;
+            registry.threads
         });
         NUMBER.with(|it| it.set(number));
     }
     NUMBER.with(Cell::get)
 }
 
-/// True when the calling thread's table is in [`Given`], where this call may put it.
+/// Returns true if the calling thread's table is in [`Registry`]. Inserts the table if possible.
 fn is_listed() -> bool {
     if STATE.with(Cell::get) == State::Unlisted {
-        // The guard takes the table out again. A thread that has no guards any more ends without having a table.
+        // The guard removes the table again. A thread that is too late to create a guard ends
+        // without a table.
         let is_guarded = GUARD.try_with(|_| ()).is_ok();
         let state = if is_guarded {
             State::Listed
@@ -169,13 +175,13 @@ fn is_listed() -> bool {
             count_forks();
             let number = thread_number();
             let table = with_table(|table| TablePointer(table));
-            with_given(|given| given.tables.insert(number, table));
+            with_registry(|registry| registry.tables.insert(number, table));
         }
     }
     STATE.with(Cell::get) == State::Listed
 }
 
-/// What became of a thread's table.
+/// The state of a thread's table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Unlisted,
@@ -183,15 +189,15 @@ enum State {
     Closed,
 }
 
-/// Takes its thread's table out of [`Given`] when the thread ends.
+/// Removes its thread's table from [`Registry`] when the thread ends.
 struct Guard;
 
 impl Drop for Guard {
     fn drop(&mut self) {
         let number = thread_number();
         STATE.with(|it| it.set(State::Closed));
-        with_given(|given| {
-            given.tables.remove(&number);
+        with_registry(|registry| {
+            registry.tables.remove(&number);
             with_table(|table| table.0.iter().for_each(|entry| entry.set(ptr::null())));
         });
     }
@@ -200,24 +206,24 @@ impl Drop for Guard {
 /// A table in thread-local storage.
 struct TablePointer(*const Table);
 
-// SAFETY: entries are touched as invariant 1 says.
+// SAFETY: entries are accessed only as invariant 1 allows.
 unsafe impl Send for TablePointer {}
 
-/// What threads and variables have been given.
-struct Given {
-    /// So many threads have a number, from 1.
+/// The registry of threads and of the indices of variables.
+struct Registry {
+    /// The number of threads that have a number, from 1.
     threads: u64,
-    /// The smallest index that was never given.
+    /// The smallest index that was never used.
     next: u8,
-    /// Smaller ones that no variable has.
+    /// Smaller indices that no live variable has.
     free: BTreeSet<u8>,
-    /// By the numbers of their threads.
+    /// The tables, by the numbers of their threads.
     tables: BTreeMap<u64, TablePointer>,
-    /// The [`fork_count`] of the process that the tables are of.
+    /// The [`fork_count`] of the process that the tables belong to.
     forks: u64,
 }
 
-impl Given {
+impl Registry {
     const fn new() -> Self {
         Self {
             threads: 0,
@@ -229,24 +235,25 @@ impl Given {
     }
 }
 
-/// Calls `call` under the lock.
-fn with_given<R>(call: impl FnOnce(&mut Given) -> R) -> R {
-    let mut given = GIVEN.lock().expect("nothing panics under this lock");
-    if given.forks != fork_count() {
-        // Of the threads only this one has come along, if it is one of those that came (invariant 2).
+/// Calls `call` with the registry, under its lock.
+fn with_registry<R>(call: impl FnOnce(&mut Registry) -> R) -> R {
+    let mut registry = REGISTRY.lock().expect("nothing panics under this lock");
+    if registry.forks != fork_count() {
+        // This is a child process. Of the threads, only the one that called fork(2) exists here, so
+        // only its table may stay (invariant 2).
         let own = NUMBER.with(Cell::get);
-        given.tables.retain(|&number, _| number == own);
-        given.forks = fork_count();
+        registry.tables.retain(|&number, _| number == own);
+        registry.forks = fork_count();
     }
-    call(&mut given)
+    call(&mut registry)
 }
 
-// Neither of these has a destructor: they are there in the destructors of other thread-local variables.
+// These have no destructor, so they exist even in the destructors of other thread-local variables.
 #[cfg(not(any(loom, shuttle)))]
 thread_local! {
     static TABLE: Table = const { Table::new() };
     static STATE: Cell<State> = const { Cell::new(State::Unlisted) };
-    /// The thread's number; 0 until it has one.
+    /// The thread's number; 0 until the thread has one.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 #[cfg(not(any(loom, shuttle)))]
@@ -262,13 +269,13 @@ thread_local! {
 }
 
 #[cfg(not(any(loom, shuttle)))]
-static GIVEN: Mutex<Given> = Mutex::new(Given::new());
-// In a model every execution begins with none.
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry::new());
+// In a model, every execution begins with an empty registry.
 #[cfg(loom)]
 loom::lazy_static! {
-    static ref GIVEN: Mutex<Given> = Mutex::new(Given::new());
+    static ref REGISTRY: Mutex<Registry> = Mutex::new(Registry::new());
 }
 #[cfg(shuttle)]
 shuttle::lazy_static! {
-    static ref GIVEN: Mutex<Given> = Mutex::new(Given::new());
+    static ref REGISTRY: Mutex<Registry> = Mutex::new(Registry::new());
 }

@@ -1,4 +1,5 @@
-//! Values of threads: each its own, no other variable's, and back in the end.
+//! Tests of per-thread variables: values are separate per thread and variable, and are returned at
+//! the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Barrier, mpsc};
@@ -33,7 +34,7 @@ fn every_thread_has_its_own_value_and_all_come_back() {
         }
     });
     variable.with(|count| assert_eq!(*count, 0));
-    // The threads have ended; what they counted has not.
+    // The threads have ended, but their counts are still there.
     let mut counts: Vec<u64> = variable.values_mut().map(|count| *count).collect();
     counts.sort_unstable();
     let rounds = if LIGHT { 10 } else { 100 };
@@ -56,7 +57,7 @@ fn values_come_in_the_order_of_their_threads() {
 }
 
 #[test]
-fn index_that_is_used_again_shows_nothing_of_what_was_there() {
+fn a_reused_index_shows_nothing_of_the_previous_variable() {
     for round in 0..if LIGHT { 30 } else { 1_000_u64 } {
         let (numbers, texts) = (PerThread::<u64>::new(), PerThread::<String>::new());
         texts.with(|text| {
@@ -68,7 +69,7 @@ fn index_that_is_used_again_shows_nothing_of_what_was_there() {
                 *number = round;
             });
         });
-        // Which index the next one gets depends on the order of these.
+        // The order of these drops determines the index of the next variable.
         if round.is_multiple_of(3) {
             assert_eq!(numbers.into_values().collect::<Vec<_>>(), [round]);
         }
@@ -88,7 +89,7 @@ fn values_are_dropped_with_the_variable_while_their_threads_live() {
                 drop(variable);
                 used.wait();
                 dropped.wait();
-                // A newer variable, at the same index as the last one that went.
+                // A newer variable, with the index of the last one that was dropped.
                 let next = PerThread::<u64>::new();
                 next.with(|number| assert_eq!(*number, 0));
             });
@@ -123,7 +124,8 @@ fn value_may_borrow() {
 fn nested_use_is_refused_and_a_panic_ends_a_use() {
     let variable = PerThread::<u64>::new();
     let nest = || variable.with(|_| variable.try_with(|| 0, |_| ()));
-    // The first use of a thread goes another way than later ones; so does the second after a panic in the first.
+    // The first use of a thread takes another path than later ones. So does the use after a panic
+    // in the first.
     for _ in 0..3 {
         assert_eq!(nest(), Err(ValueInUse));
         let panics = AssertUnwindSafe(|| variable.with(|_| panic!("in a use")));
@@ -134,7 +136,7 @@ fn nested_use_is_refused_and_a_panic_ends_a_use() {
 }
 
 #[test]
-fn value_made_of_itself_is_refused() {
+fn a_use_inside_the_creation_of_a_value_is_refused() {
     let variable = PerThread::<u64>::new();
     let make = || match variable.try_with(|| 0, |_| ()) {
         Err(ValueInUse) => 7,
@@ -144,7 +146,7 @@ fn value_made_of_itself_is_refused() {
 }
 
 #[test]
-fn panic_while_a_value_is_made_leaves_none() {
+fn a_panic_during_the_creation_of_a_value_leaves_no_value() {
     let variable = PerThread::<String>::new();
     let panics = AssertUnwindSafe(|| variable.try_with(|| panic!("not made"), |_| ()));
     catch_unwind(panics).expect_err("it panics");
@@ -169,8 +171,8 @@ fn more_variables_than_entries_keep_their_values() {
 }
 
 #[test]
-fn variables_nest_in_each_other_and_not_in_themselves_with_and_without_an_entry() {
-    // The last of them have none, however many variables other tests have.
+fn different_variables_nest_and_one_variable_does_not_with_and_without_an_entry() {
+    // The last variables have no entry, no matter how many variables other tests have.
     let all: Vec<PerThread<u64>> = (0..ENTRY_COUNT + 2).map(|_| PerThread::new()).collect();
     let variables = [&all[0], &all[1], &all[ENTRY_COUNT], &all[ENTRY_COUNT + 1]];
     for outer in variables {
@@ -196,7 +198,7 @@ fn variables_nest_in_each_other_and_not_in_themselves_with_and_without_an_entry(
 }
 
 #[test]
-fn entries_are_cleared_with_their_variable_on_threads_that_live_and_on_none_that_ended() {
+fn a_dropped_variable_clears_the_entries_of_live_threads_only() {
     let (used, dropped) = (Barrier::new(3), Barrier::new(3));
     for round in 0..50 {
         let variable = Arc::new(PerThread::<u64>::new());
@@ -214,7 +216,7 @@ fn entries_are_cleared_with_their_variable_on_threads_that_live_and_on_none_that
                     drop(variable);
                     used.wait();
                     dropped.wait();
-                    // One of the same index, most likely.
+                    // Most likely a variable with the same index.
                     let next = PerThread::<[u64; 2]>::new();
                     next.with(|value| assert_eq!(*value, [0, 0]));
                     next.with(|value| *value = [round, number]);
@@ -222,7 +224,7 @@ fn entries_are_cleared_with_their_variable_on_threads_that_live_and_on_none_that
                 });
             }
             used.wait();
-            let variable = Arc::into_inner(variable).expect("nothing else has it");
+            let variable = Arc::into_inner(variable).expect("the test has the last reference");
             let mut values: Vec<u64> = variable.into_values().collect();
             values.sort_unstable();
             assert_eq!(values, [1, 2, 4]);
@@ -231,7 +233,7 @@ fn entries_are_cleared_with_their_variable_on_threads_that_live_and_on_none_that
     }
 }
 
-/// Uses a variable when it is dropped.
+/// Uses a variable when this is dropped.
 struct UsesWhenDropped(Arc<PerThread<u64>>, mpsc::Sender<Result<u64, ValueInUse>>);
 
 impl Drop for UsesWhenDropped {
@@ -242,27 +244,27 @@ impl Drop for UsesWhenDropped {
         };
         for _ in 0..2 {
             let result = self.0.try_with(|| 10, count);
-            self.1.send(result).expect("the test listens");
+            self.1.send(result).expect("the test still receives");
         }
     }
 }
 
 #[test]
-fn destructors_of_thread_local_variables_may_use_it() {
+fn a_variable_can_be_used_in_the_destructors_of_thread_local_variables() {
     thread_local! {
         static FIRST: Cell<Option<UsesWhenDropped>> = const { Cell::new(None) };
         static LAST: Cell<Option<UsesWhenDropped>> = const { Cell::new(None) };
     }
     for is_used_before in [false, true] {
-        let (told, results) = mpsc::channel();
+        let (sender, results) = mpsc::channel();
         let variable = Arc::new(PerThread::<u64>::new());
         thread::spawn(move || {
-            let first = UsesWhenDropped(Arc::clone(&variable), told.clone());
+            let first = UsesWhenDropped(Arc::clone(&variable), sender.clone());
             FIRST.set(Some(first));
             if is_used_before {
                 variable.try_with(|| 5, |_| ()).expect("not nested");
             }
-            LAST.set(Some(UsesWhenDropped(variable, told)));
+            LAST.set(Some(UsesWhenDropped(variable, sender)));
         })
         .join()
         .expect("the thread does not panic");

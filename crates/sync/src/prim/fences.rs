@@ -1,12 +1,15 @@
-//! Two fences of which one costs next to nothing: between [`light_fence`] and [`heavy_fence`] there is the order that there is between two
-//! fences SeqCst.
+//! A pair of fences of which one is almost free. A [`light_fence`] and a [`heavy_fence`] order
+//! memory like two SeqCst fences.
 //!
-//! The light one only keeps the compiler from reordering; the heavy one has the system put a fence between two instructions of each thread
-//! that runs. It costs about a microsecond, and is for who is about to sleep, or to do something else that is rare. Where the system
-//! cannot do that, both are fences SeqCst. A heavy fence is a fence SeqCst besides. Two light ones order nothing.
+//! The light fence only keeps the compiler from reordering. The heavy fence makes the system
+//! execute a fence in each running thread. It costs about a microsecond, and is meant for a thread
+//! that is about to sleep, or to do something else that is rare. If the system does not support
+//! this, both are SeqCst fences. A heavy fence is also a SeqCst fence itself. Two light fences
+//! order nothing.
 //!
-//! A protocol that runs only where the system can ([`can_interrupt`]) uses [`signal_fence`] on the frequent side: that one costs nothing at
-//! all, not even the look at what the system can do.
+//! A protocol that runs only if the system supports this ([`can_interrupt`]) uses [`signal_fence`]
+//! on the frequent side. That fence costs nothing at all, not even the check of what the system
+//! supports.
 //!
 //! # Source
 //! membarrier(2), `PRIVATE_EXPEDITED`; Dice, Huang, Yang: Asymmetric Dekker synchronization. 2001.
@@ -20,13 +23,14 @@ mod side {
     const REGISTER: libc::c_int = 1 << 4;
     const BARRIER: libc::c_int = 1 << 3;
 
-    /// The system has been told, and puts fences where we want them. Once true it stays so.
+    /// True once the system has accepted the registration for such fences. Never becomes false
+    /// again.
     static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
 
-    /// The frequent side.
+    /// The fence for the frequent side.
     #[inline]
     pub fn light_fence() {
-        // Relaxed: who sees it late has a real fence, which is as good.
+        // Relaxed: a thread that sees this late executes a real fence, which is just as good.
         if IS_REGISTERED.load(Ordering::Relaxed) {
             compiler_fence(Ordering::SeqCst);
         } else {
@@ -34,20 +38,23 @@ mod side {
         }
     }
 
-    /// Keeps the compiler from reordering. The partner of a heavy fence only where [`can_interrupt`].
+    /// Keeps the compiler from reordering. It is the counterpart of a heavy fence only if
+    /// [`can_interrupt`].
     #[inline]
     pub fn signal_fence() {
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// Returns true if a heavy fence interrupts the threads that run, so that a signal fence is its partner.
+    /// Returns true if a heavy fence interrupts the running threads, so that a signal fence is its
+    /// counterpart.
     pub fn can_interrupt() -> bool {
         prepare_fences()
     }
 
-    /// Makes the light fence light from here on, where the system can; true when it can.
+    /// Makes the light fence light from now on, if the system supports that. Returns true if it
+    /// does.
     pub fn prepare_fences() -> bool {
-        // Relaxed: who sees it late registers again.
+        // Relaxed: a thread that sees this late registers again.
         let is_registered = IS_REGISTERED.load(Ordering::Relaxed) || membarrier(REGISTER);
         if is_registered {
             // Relaxed: as above.
@@ -56,7 +63,7 @@ mod side {
         is_registered
     }
 
-    /// The rare side.
+    /// The fence for the rare side.
     pub fn heavy_fence() {
         fence(Ordering::SeqCst);
         if prepare_fences() {
@@ -67,15 +74,15 @@ mod side {
         }
     }
 
-    /// The other threads rely on this fence, so nothing can go on. A panic would end this thread
-    /// alone, and what it waits for.
+    /// Ends the process. The other threads rely on this fence, so the process cannot continue. A
+    /// panic would end only this thread, and the other threads would wait for it.
     #[cold]
     fn end_without_fence() -> ! {
-        // The hook for panics prints it: a library does not print.
+        // The panic hook prints the message, because a library does not print.
         let _printed = std::panic::catch_unwind(|| {
             panic!(
-                "the system refuses membarrier(2), which it has allowed before: a sandbox that refuses it \
-                 must be there before the first use of a runtime"
+                "the system refuses membarrier(2), which it has allowed before: a sandbox that \
+                 refuses it must be installed before the first use of a runtime"
             );
         });
         std::process::abort();
@@ -84,7 +91,7 @@ mod side {
     fn membarrier(command: libc::c_int) -> bool {
         const NO_FLAGS: libc::c_uint = 0;
         const ANY_CPU: libc::c_int = 0;
-        // SAFETY: these commands touch no memory of ours.
+        // SAFETY: these commands access no memory of the program.
         let failed = unsafe { libc::syscall(libc::SYS_membarrier, command, NO_FLAGS, ANY_CPU) };
         failed == 0
     }
@@ -94,13 +101,13 @@ mod side {
 mod side {
     use crate::prim::{SeqCst, fence};
 
-    /// The frequent side.
+    /// The fence for the frequent side.
     #[inline]
     pub fn light_fence() {
         fence(SeqCst);
     }
 
-    /// A fence in a model; elsewhere, where its partner does not exist, nothing.
+    /// A fence in models. Elsewhere it has no counterpart, and does nothing.
     #[inline]
     pub fn signal_fence() {
         if can_interrupt() {
@@ -108,17 +115,17 @@ mod side {
         }
     }
 
-    /// Returns true in a model, whose fences are all real ones.
+    /// Returns true in a model, because all fences are real there.
     pub fn can_interrupt() -> bool {
         cfg!(any(loom, shuttle))
     }
 
-    /// The light fence is a real one here.
+    /// Returns false, because the light fence is a real fence here.
     pub fn prepare_fences() -> bool {
         false
     }
 
-    /// The rare side.
+    /// The fence for the rare side.
     pub fn heavy_fence() {
         fence(SeqCst);
     }

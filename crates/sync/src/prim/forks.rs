@@ -1,7 +1,7 @@
-//! Notices that this process was made by fork(2) of another one that had threads.
+//! Detects that this process was created by fork(2) from a process that may have had other threads.
 //!
-//! A child process has a copy of all memory, and of the threads only the one that called fork(2).
-//! It is told by pthread_atfork(3). A raw `clone` system call, and vfork(2), go unnoticed.
+//! A child process has a copy of all memory, but only one thread: the one that called fork(2).
+//! pthread_atfork(3) reports a fork. A raw `clone` system call and vfork(2) are not detected.
 
 pub use side::{call_in_children, count_forks, fork_count};
 
@@ -16,18 +16,18 @@ mod side {
         FORKS.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A number that is larger in each process that fork(2) makes, from the first call of
-    /// [`count_forks`] on. Cost: a load.
+    /// Returns a number that is larger in each process that fork(2) creates, from the first call of
+    /// [`count_forks`] on. Costs a load.
     #[inline]
     pub fn fork_count() -> u64 {
-        // Relaxed: it changes before a process has other threads.
+        // Relaxed: the number changes before a process has other threads.
         FORKS.load(Ordering::Relaxed)
     }
 
-    /// Begins to count forks, if that has not begun.
+    /// Starts to count forks, unless counting has started already.
     pub fn count_forks() {
         static IS_COUNTING: AtomicBool = AtomicBool::new(false);
-        // Relaxed: where two threads begin, a fork counts twice, which does no harm.
+        // Relaxed: if two threads start, each fork counts twice, which is harmless.
         if !IS_COUNTING.load(Ordering::Relaxed) {
             // SAFETY: an atomic addition.
             unsafe { call_in_children(count) };
@@ -36,32 +36,31 @@ mod side {
         }
     }
 
-    /// Has each child process call `call` on its only thread before fork(2) returns there.
+    /// Makes each child process call `call` on its only thread before fork(2) returns there.
     ///
     /// # Safety
-    /// `call` does nothing but what a signal handler may do: it takes no lock and allocates
-    /// nothing.
+    /// `call` does only what a signal handler may do: it takes no lock and allocates no memory.
     pub unsafe fn call_in_children(call: extern "C" fn()) {
-        // A system that has no memory for the list of calls goes without.
-        // SAFETY: the caller answers for `call`.
+        // If the system has no memory for the list of calls, forks are not detected.
+        // SAFETY: the contract of this function restricts `call`.
         let _ = unsafe { libc::pthread_atfork(None, None, Some(call)) };
     }
 }
 
 #[cfg(any(loom, shuttle, miri, not(unix)))]
 mod side {
-    /// There are no forks here.
+    /// Returns 0, because forks are not detected here.
     #[inline]
     pub fn fork_count() -> u64 {
         0
     }
 
-    /// There are no forks here.
+    /// Does nothing, because forks are not detected here.
     pub fn count_forks() {}
 
-    /// There are no forks here.
+    /// Does nothing, because forks are not detected here.
     ///
     /// # Safety
-    /// None is needed.
+    /// Always safe to call.
     pub unsafe fn call_in_children(_call: extern "C" fn()) {}
 }

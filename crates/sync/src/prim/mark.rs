@@ -1,8 +1,8 @@
-//! A number that names the calling thread, for words that say which thread has something.
+//! A number that identifies the calling thread, for words that record which thread has something.
 
 use super::thread_local;
 
-// Only its address is used. Models know no constants.
+// Only the address is used. Models do not support constant initialisers.
 #[cfg(not(any(loom, shuttle)))]
 thread_local! {
     static PLACE: u8 = const { 0 };
@@ -14,7 +14,7 @@ thread_local! {
 
 /// Returns a number that is not zero and that no other living thread of this process has.
 ///
-/// Cost: an instruction or two. A thread that has ended may leave its number to a later one.
+/// Costs an instruction or two. After a thread has ended, a later one may have the same number.
 #[inline]
 pub fn thread_mark() -> usize {
     PLACE.with(|place| std::ptr::from_ref(place).addr())

@@ -1,4 +1,4 @@
-//! The model side of [`prim`](super): `loom`.
+//! The implementation of [`prim`](super) for models: `loom`.
 
 use std::cell::Cell;
 use std::ops::Sub;
@@ -15,25 +15,27 @@ pub use loom::sync::{Mutex, mpsc};
 pub use loom::thread::{self, yield_now};
 pub use loom::thread_local;
 
-/// How much time passes between two readings of the clock: more than anybody spins for.
+/// The time between two readings of the clock: longer than any thread spins.
 const TICK: Duration = Duration::from_secs(1);
 
 std::thread_local! {
-    /// The time; only differences count, so that it may go on from one execution to the next.
+    /// The current time. Only differences matter, so it may continue from one execution to the
+    /// next.
     static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// A clock on which a second passes whenever somebody looks: in a model, waiting longer shows nothing new.
+/// A clock that advances by a second with each reading. In a model, waiting longer shows nothing
+/// new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(Duration);
 
 impl Instant {
-    /// The present.
+    /// Returns the current time.
     pub fn now() -> Self {
         Self(NOW.replace(NOW.get() + TICK))
     }
 
-    /// The time that has passed since.
+    /// Returns the time that has passed since this instant.
     pub fn elapsed(&self) -> Duration {
         Self::now() - *self
     }
@@ -47,52 +49,55 @@ impl Sub for Instant {
     }
 }
 
-/// A model has as many CPUs as threads.
+/// Returns the maximum, because a model has as many CPUs as threads.
 pub fn process_cpu_count() -> usize {
     usize::MAX
 }
 
-/// Nanoseconds of that clock, of which only differences count.
+/// Returns the time of the model's clock in nanoseconds. Only differences are meaningful.
 pub fn clock_ns() -> u64 {
     Instant::now();
-    // What a model runs for is far below five hundred years.
+    // A model runs for far less than five hundred years.
     NOW.get().as_nanos() as u64
 }
 
-/// True when the thread has ended; loom does not tell.
+/// Returns false, because loom does not tell whether a thread has ended.
 pub fn has_ended<T>(_thread: &thread::JoinHandle<T>) -> bool {
     false
 }
 
-/// A number that threads may hand to each other and that loom watches: what user code would do with plain memory.
+/// A number that threads may hand over to each other, checked by loom: it stands for plain memory
+/// of a user.
 #[derive(Debug)]
 pub struct Tracked(UnsafeCell<u32>);
 
-// SAFETY: loom checks every access, and fails the model where two meet.
+// SAFETY: loom checks every access, and fails the model if two of them conflict.
 unsafe impl Sync for Tracked {}
 
 impl Tracked {
-    /// The number, not yet handed to anybody.
+    /// Creates the number, which no other thread has yet.
     pub fn new(number: u32) -> Self {
         Self(UnsafeCell::new(number))
     }
 
     /// Reads the number.
     pub fn get(&self) -> u32 {
-        // SAFETY: loom sees to it that nobody writes meanwhile.
+        // SAFETY: loom checks that no thread writes meanwhile.
         self.0.with(|number| unsafe { *number })
     }
 
     /// Writes the number.
     pub fn set(&self, number: u32) {
-        // SAFETY: loom sees to it that nobody else is there.
+        // SAFETY: loom checks that no other thread accesses the number meanwhile.
         self.0.with_mut(|place| unsafe { *place = number });
     }
 }
 
-/// The futex as a lock and a condition variable: comparing the word and going to sleep is one step.
+/// A futex made of a lock and a condition variable: comparing the word and going to sleep are one
+/// step.
 ///
-/// The lock publishes nothing that the word does not: wakers take it only after their change of the word.
+/// The lock publishes nothing beyond what the word publishes, because wakers take it only after
+/// they have changed the word.
 #[derive(Debug)]
 pub struct Futex {
     word: AtomicU32,
@@ -101,7 +106,7 @@ pub struct Futex {
 }
 
 impl Futex {
-    /// A futex whose word is `value`.
+    /// Creates a futex with the word `value`.
     pub fn new(value: u32) -> Self {
         Self {
             word: AtomicU32::new(value),
@@ -110,17 +115,18 @@ impl Futex {
         }
     }
 
-    /// A model knows one process: as [`new`](Self::new).
+    /// Like [`new`](Self::new), because a model has only one process.
     pub fn new_shared(value: u32) -> Self {
         Self::new(value)
     }
 
-    /// The word; all transitions are made on it directly.
+    /// The word. All transitions are made on it directly.
     pub fn word(&self) -> &AtomicU32 {
         &self.word
     }
 
-    /// Sleeps while the word is `expected`; time does not pass in a model.
+    /// Sleeps while the word is `expected`. There is no timeout, because time does not pass in a
+    /// model.
     pub fn wait(&self, expected: u32, _timeout: Option<Duration>) {
         let guard = self
             .sleepers

@@ -1,7 +1,8 @@
-//! A pointer and a number that change in one step.
+//! A pointer and a number that change together in one step.
 //!
-//! On x86-64 a `cmpxchg16b`, on AArch64 a `casp` or an `ldaxp`/`stlxp` pair; a lock where the processor has neither. In a model, where
-//! atomics have one word, every pair that occurs gets a number, and the word holds that.
+//! On x86-64 this is a `cmpxchg16b`, on AArch64 a `casp` or an `ldaxp`/`stlxp` pair, and a lock if
+//! the processor has neither. In a model, atomics have only one word. There, every pair that occurs
+//! gets an index, and the word contains that index.
 
 use std::ptr;
 
@@ -10,7 +11,7 @@ use std::ptr;
 pub struct Pair<T> {
     /// The pointer; may be null.
     pub pointer: *mut T,
-    /// The number, for instance of changes so far.
+    /// The number, for example the number of changes so far.
     pub number: u64,
 }
 
@@ -23,7 +24,7 @@ impl<T> Clone for Pair<T> {
 impl<T> Copy for Pair<T> {}
 
 impl<T> Pair<T> {
-    /// The null pointer and zero.
+    /// Returns the null pointer and zero.
     pub const fn null() -> Self {
         Self {
             pointer: ptr::null_mut(),
@@ -44,14 +45,14 @@ mod side {
     use super::Pair;
     use crate::prim::Ordering;
 
-    /// A pair that threads share.
+    /// An atomic pair.
     #[derive(Debug)]
     pub struct AtomicPair<T> {
         word: AtomicU128,
         pointee: PhantomData<*mut T>,
     }
 
-    // SAFETY: a pointer that is only handed out; what is behind it is its users' affair.
+    // SAFETY: the pair only hands out the pointer; its users are responsible for the target.
     unsafe impl<T> Send for AtomicPair<T> {}
     // SAFETY: as above.
     unsafe impl<T> Sync for AtomicPair<T> {}
@@ -68,7 +69,7 @@ mod side {
     }
 
     impl<T> AtomicPair<T> {
-        /// The null pointer and zero.
+        /// Creates the pair of the null pointer and zero.
         pub const fn null() -> Self {
             Self {
                 word: AtomicU128::new(0),
@@ -76,7 +77,7 @@ mod side {
             }
         }
 
-        /// Both halves, as they were at one moment.
+        /// Returns both halves as of the same moment.
         #[inline]
         pub fn load(&self, order: Ordering) -> Pair<T> {
             unpack(self.word.load(order))
@@ -85,7 +86,7 @@ mod side {
         /// Replaces `current` by `new`.
         ///
         /// # Errors
-        /// With what was there instead, and nothing changed.
+        /// Returns the pair that was found instead of `current`. Nothing has changed then.
         #[inline]
         pub fn compare_exchange(
             &self,
@@ -109,21 +110,21 @@ mod side {
     use super::Pair;
     use crate::prim::{AtomicUsize, Ordering};
 
-    /// A pair that threads share: the number of one of `pairs`.
+    /// An atomic pair, stored as an index into `pairs`.
     #[derive(Debug)]
     pub struct AtomicPair<T> {
         word: AtomicUsize,
-        /// Nothing happens in a model while a thread has this lock.
+        /// The pairs that have occurred. A model cannot switch threads while this lock is held.
         pairs: Mutex<Vec<Pair<T>>>,
     }
 
-    // SAFETY: a pointer that is only handed out; what is behind it is its users' affair.
+    // SAFETY: the pair only hands out the pointer; its users are responsible for the target.
     unsafe impl<T> Send for AtomicPair<T> {}
     // SAFETY: as above.
     unsafe impl<T> Sync for AtomicPair<T> {}
 
     impl<T> AtomicPair<T> {
-        /// The null pointer and zero.
+        /// Creates the pair of the null pointer and zero.
         pub fn null() -> Self {
             Self {
                 word: AtomicUsize::new(0),
@@ -131,7 +132,7 @@ mod side {
             }
         }
 
-        /// Both halves, as they were at one moment.
+        /// Returns both halves as of the same moment.
         pub fn load(&self, order: Ordering) -> Pair<T> {
             self.pair(self.word.load(order))
         }
@@ -139,7 +140,7 @@ mod side {
         /// Replaces `current` by `new`.
         ///
         /// # Errors
-        /// With what was there instead, and nothing changed.
+        /// Returns the pair that was found instead of `current`. Nothing has changed then.
         pub fn compare_exchange(
             &self,
             current: Pair<T>,

@@ -1,4 +1,4 @@
-//! The production side of [`prim`](super): `std` and the kernel's futex.
+//! The production implementation of [`prim`](super): `std` and the kernel's futex.
 
 use std::time::Duration;
 
@@ -15,12 +15,13 @@ pub use std::time::Instant;
 
 use super::fine_timer::FineTimer;
 
-/// True when the thread has ended, so that joining it takes no time.
+/// Returns true if the thread has ended, so that joining it takes no time.
 pub fn has_ended<T>(thread: &thread::JoinHandle<T>) -> bool {
     thread.is_finished()
 }
 
-/// A cell whose content is reached through raw pointers; the same shape as loom's.
+/// A cell that gives access to its content by raw pointers, with the same interface as that of
+/// loom.
 #[derive(Debug, Default)]
 pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -30,65 +31,71 @@ impl<T> UnsafeCell<T> {
         Self(std::cell::UnsafeCell::new(value))
     }
 
-    /// Takes the content out.
+    /// Returns the content.
     pub fn into_inner(self) -> T {
         self.0.into_inner()
     }
 
-    /// Calls `read` with a pointer that may be read through while no one writes.
+    /// Calls `read` with a pointer that may be read through while no other thread writes.
     #[inline]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
         read(self.0.get())
     }
 
-    /// Calls `write` with a pointer that may be written through while no one else touches the cell.
+    /// Calls `write` with a pointer that may be written through while no other thread accesses the
+    /// cell.
     #[inline]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
         write(self.0.get())
     }
 }
 
-/// How many CPUs the threads of this process may use together, whatever the calling thread is bound to.
+/// Returns the number of CPUs that the threads of this process may use together, regardless of the
+/// CPUs that the calling thread is bound to.
 ///
-/// That is what its first thread may use, or the calling one if that is more. A share of time that control groups allow counts where the calling thread is not
-/// bound; `available_parallelism` alone says 1 in every thread that is.
+/// This is the number that the first thread may use, or that the calling thread may use if that is
+/// more. A limit on CPU time by control groups counts if the calling thread is not bound. In a
+/// bound thread, `available_parallelism` alone would return 1.
 pub fn process_cpu_count() -> usize {
     use rustix::thread::sched_getaffinity;
     let count_of = |thread| sched_getaffinity(thread).map(|cpus| cpus.count() as usize);
     let allowed = std::thread::available_parallelism().map_or(1, usize::from);
     match count_of(None) {
         Ok(of_this) if allowed >= of_this => {
-            // A process has the number of its first thread.
+            // The id of a process is also the id of its first thread.
             of_this.max(count_of(Some(rustix::process::getpid())).unwrap_or(1))
         }
-        // Where a filter of system calls refuses the mask, the standard library counts otherwise.
+        // If a filter of system calls refuses the affinity mask, the standard library counts in
+        // another way.
         _ => allowed,
     }
 }
 
-/// Nanoseconds on a clock that all processes of the machine share, and that never goes back.
+/// Returns nanoseconds on a clock that all processes of the machine share, and that never goes
+/// backwards.
 #[cfg(target_os = "linux")]
 pub fn clock_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    // The clock counts from the start of the machine: neither part is negative.
+    // The clock starts with the machine, so neither part is negative.
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// A word in which threads sleep in the kernel until it is changed and they are woken.
+/// A word on which threads sleep in the kernel until it is changed and they are woken.
 ///
-/// In memory that several processes share it must be made as such; the kernel takes a little longer to find it then.
-/// Cost here and on Linux in general: a wake without a sleeper is a system call (about 0.2 µs), a wake
-/// with one takes the sleeper 5 to 50 µs to run again.
+/// In memory that several processes share, the futex must be created by
+/// [`new_shared`](Self::new_shared), and the kernel then takes a little longer to find it. On
+/// Linux, a wake without a sleeper costs a system call (about 0.2 µs). After a wake with a sleeper,
+/// the sleeper takes 5 to 50 µs to run again.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Futex {
     word: AtomicU32,
-    /// Whether several processes share it; never changes.
+    /// True if several processes share the futex; never changes.
     is_shared: bool,
 }
 
 impl Futex {
-    /// A futex whose word is `value`.
+    /// Creates a futex with the word `value`.
     pub const fn new(value: u32) -> Self {
         Self {
             word: AtomicU32::new(value),
@@ -96,7 +103,7 @@ impl Futex {
         }
     }
 
-    /// A futex whose word is `value`, for memory that several processes share.
+    /// Creates a futex with the word `value`, in memory that several processes share.
     pub const fn new_shared(value: u32) -> Self {
         Self {
             word: AtomicU32::new(value),
@@ -104,15 +111,15 @@ impl Futex {
         }
     }
 
-    /// The word; all transitions are made on it directly.
+    /// The word. All transitions are made on it directly.
     #[inline]
     pub fn word(&self) -> &AtomicU32 {
         &self.word
     }
 
-    /// Sleeps while the word is `expected`, at most `timeout` long.
+    /// Sleeps while the word is `expected`, for at most `timeout`.
     ///
-    /// Returns also when a signal or a stray wake-up comes: callers loop.
+    /// May also return because of a signal or a spurious wake-up, so callers loop.
     pub fn wait(&self, expected: u32, timeout: Option<Duration>) {
         use rustix::thread::futex;
         let _fine_timer = timeout.and_then(FineTimer::for_timeout);
@@ -120,13 +127,14 @@ impl Futex {
             tv_sec: duration.as_secs().try_into().unwrap_or(i64::MAX),
             tv_nsec: duration.subsec_nanos().into(),
         });
-        // Every outcome (woken, word changed, interrupted, timed out) means: look again.
+        // Every outcome (woken, word changed, interrupted, timed out) means that the caller checks
+        // again.
         let _ = futex::wait(&self.word, self.flags(), expected, timeout.as_ref());
     }
 
     /// Wakes one thread that sleeps here, if there is one.
     pub fn wake_one(&self) {
-        // The call fails on no futex of our own: the word is mapped and aligned.
+        // The call cannot fail for this futex, because its word is mapped and aligned.
         let _ = rustix::thread::futex::wake(&self.word, self.flags(), 1);
     }
 

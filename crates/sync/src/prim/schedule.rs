@@ -1,7 +1,7 @@
-//! The side of [`prim`](super) for seeded schedules: `shuttle`.
+//! The implementation of [`prim`](super) for seeded schedules: `shuttle`.
 //!
-//! Whatever is left to chance here (how time passes, whether a timeout comes first) is drawn from the schedule's seed, so
-//! that a schedule can be run again.
+//! Everything random here (how time passes, whether a timeout comes first) is drawn from the seed
+//! of the schedule, so that a schedule can be run again.
 
 use std::cell::Cell;
 use std::ops::Sub;
@@ -20,9 +20,9 @@ pub use shuttle::sync::mpsc;
 pub use shuttle::thread::{self, yield_now};
 pub use shuttle::thread_local;
 
-/// What may pass between two readings of the clock: less and more than a wake-up costs.
+/// The possible times between two readings of the clock, shorter and longer than a wake-up takes.
 const TICKS_NS: [u64; 4] = [100, 2_000, 30_000, 500_000];
-/// One wait with a timeout in so many ends by it at once.
+/// The inverse of the probability that a wait with a timeout times out at once.
 const TIMEOUT_ONE_IN: u64 = 4;
 
 fn random_below(limit: u64) -> u64 {
@@ -30,22 +30,23 @@ fn random_below(limit: u64) -> u64 {
 }
 
 std::thread_local! {
-    /// The time; only differences count, so that it may go on from one execution to the next.
+    /// The current time. Only differences matter, so it may continue from one execution to the
+    /// next.
     static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// A clock that moves by chance whenever somebody looks.
+/// A clock that advances by a random time with each reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(Duration);
 
 impl Instant {
-    /// The present.
+    /// Returns the current time.
     pub fn now() -> Self {
         let tick = TICKS_NS[random_below(TICKS_NS.len() as u64) as usize];
         Self(NOW.replace(NOW.get() + Duration::from_nanos(tick)))
     }
 
-    /// The time that has passed since.
+    /// Returns the time that has passed since this instant.
     pub fn elapsed(&self) -> Duration {
         Self::now() - *self
     }
@@ -59,31 +60,31 @@ impl Sub for Instant {
     }
 }
 
-/// A model has as many CPUs as threads.
+/// Returns the maximum, because a model has as many CPUs as threads.
 pub fn process_cpu_count() -> usize {
     usize::MAX
 }
 
-/// Nanoseconds of that clock, of which only differences count.
+/// Returns the time of the model's clock in nanoseconds. Only differences are meaningful.
 pub fn clock_ns() -> u64 {
     Instant::now();
-    // What a model runs for is far below five hundred years.
+    // A model runs for far less than five hundred years.
     NOW.get().as_nanos() as u64
 }
 
-/// True when the thread has ended; shuttle does not tell.
+/// Returns false, because shuttle does not tell whether a thread has ended.
 pub fn has_ended<T>(_thread: &thread::JoinHandle<T>) -> bool {
     false
 }
 
-/// A cell that complains when two threads are in it and one of them writes.
+/// A cell that panics if two threads access it and one of them writes.
 #[derive(Debug, Default)]
 pub struct UnsafeCell<T> {
     content: std::cell::UnsafeCell<T>,
-    /// Readers, or -1 for a writer.
+    /// The number of readers, or -1 for a writer.
     users: Cell<isize>,
-    /// Looked at while somebody is inside, so that others can come.
-    door: AtomicBool,
+    /// Loaded during an access, so that the schedule may switch to other threads.
+    switch_point: AtomicBool,
 }
 
 impl<T> UnsafeCell<T> {
@@ -92,31 +93,35 @@ impl<T> UnsafeCell<T> {
         Self {
             content: std::cell::UnsafeCell::new(value),
             users: Cell::new(0),
-            door: AtomicBool::new(false),
+            switch_point: AtomicBool::new(false),
         }
     }
 
-    /// Takes the content out.
+    /// Returns the content.
     pub fn into_inner(self) -> T {
         self.content.into_inner()
     }
 
-    /// Calls `read` with a pointer that may be read through while no one writes.
+    /// Calls `read` with a pointer that may be read through while no other thread writes.
     ///
     /// # Panics
-    /// When somebody writes.
+    /// If another thread writes.
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        assert!(self.users.get() >= 0, "read while somebody writes");
+        assert!(self.users.get() >= 0, "read while another thread writes");
         let _leave = self.enter(1);
         read(self.content.get())
     }
 
-    /// Calls `write` with a pointer that may be written through while no one else touches the cell.
+    /// Calls `write` with a pointer that may be written through while no other thread accesses the
+    /// cell.
     ///
     /// # Panics
-    /// When somebody reads or writes.
+    /// If another thread reads or writes.
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        assert!(self.users.get() == 0, "written while somebody is there");
+        assert!(
+            self.users.get() == 0,
+            "written while another thread accesses the cell"
+        );
         let _leave = self.enter(-1);
         write(self.content.get())
     }
@@ -130,17 +135,18 @@ impl<T> UnsafeCell<T> {
         }
         self.users.set(self.users.get() + change);
         let leave = Leave(&self.users, change);
-        self.door.load(SeqCst);
+        self.switch_point.load(SeqCst);
         leave
     }
 }
 
-/// A mutex that is never poisoned: one thread of the system runs all threads of a schedule, and cannot say which panics.
+/// A mutex that is never poisoned. One system thread runs all threads of a schedule, so it is
+/// unknown which of them panics.
 #[derive(Debug, Default)]
 pub struct Mutex<T>(shuttle::sync::Mutex<T>);
 
 impl<T> Mutex<T> {
-    /// A mutex that protects `value`.
+    /// Creates a mutex that protects `value`.
     pub const fn new(value: T) -> Self {
         Self(shuttle::sync::Mutex::new(value))
     }
@@ -148,15 +154,15 @@ impl<T> Mutex<T> {
     /// Locks the mutex.
     ///
     /// # Errors
-    /// None; the type is that of the standard library.
+    /// Never fails. The type is that of the standard library.
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Locks the mutex, unless somebody has it.
+    /// Locks the mutex if no other thread holds it.
     ///
     /// # Errors
-    /// When somebody has it.
+    /// If another thread holds the mutex.
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         match self.0.try_lock() {
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
@@ -164,24 +170,25 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// Returns the value, which no other thread can have.
+    /// Returns the value. No other thread can hold the mutex.
     ///
     /// # Errors
-    /// None; the type is that of the standard library.
+    /// Never fails. The type is that of the standard library.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         Ok(self.0.get_mut().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes the value out.
+    /// Consumes the mutex and returns the value.
     ///
     /// # Errors
-    /// None; the type is that of the standard library.
+    /// Never fails. The type is that of the standard library.
     pub fn into_inner(self) -> LockResult<T> {
         Ok(self.0.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// The futex as a lock and a condition variable: comparing the word and going to sleep is one step.
+/// A futex made of a lock and a condition variable: comparing the word and going to sleep are one
+/// step.
 #[derive(Debug)]
 pub struct Futex {
     word: AtomicU32,
@@ -190,7 +197,7 @@ pub struct Futex {
 }
 
 impl Futex {
-    /// A futex whose word is `value`.
+    /// Creates a futex with the word `value`.
     pub const fn new(value: u32) -> Self {
         Self {
             word: AtomicU32::new(value),
@@ -199,17 +206,17 @@ impl Futex {
         }
     }
 
-    /// A model knows one process: as [`new`](Self::new).
+    /// Like [`new`](Self::new), because a model has only one process.
     pub const fn new_shared(value: u32) -> Self {
         Self::new(value)
     }
 
-    /// The word; all transitions are made on it directly.
+    /// The word. All transitions are made on it directly.
     pub fn word(&self) -> &AtomicU32 {
         &self.word
     }
 
-    /// Sleeps while the word is `expected`; where there is a timeout, chance says whether it comes first.
+    /// Sleeps while the word is `expected`. If there is a timeout, it may come first at random.
     pub fn wait(&self, expected: u32, timeout: Option<Duration>) {
         if timeout.is_some() && random_below(TIMEOUT_ONE_IN) == 0 {
             return;

@@ -1,4 +1,4 @@
-//! The queue with one owner, on real threads.
+//! Tests of the queue with one producer, on real threads.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use super::*;
 use crate::lock::{SimpleLock, TicketLock};
 
 #[test]
-fn values_come_out_in_the_order_in_which_they_went_in() {
+fn values_are_taken_in_the_order_in_which_they_were_put() {
     let (putter, queue) = single_put::<TicketLock, usize>();
     let count = if LIGHT { 50 } else { 1_000 };
     for value in 0..count {
@@ -21,9 +21,9 @@ fn values_come_out_in_the_order_in_which_they_went_in() {
 }
 
 #[test]
-fn wanted_value_is_taken_from_the_middle_and_the_order_of_the_others_stays() {
+fn a_wanted_value_is_taken_from_the_middle_and_the_others_keep_their_order() {
     let (putter, queue) = single_put::<SimpleLock, usize>();
-    // Around the end of the ring, or into a larger one where it is small.
+    // The values wrap around the end of the ring, or move to a larger ring if the ring is small.
     let oldest = CAPACITY - CAPACITY.min(3);
     for value in 0..CAPACITY {
         putter.put(value);

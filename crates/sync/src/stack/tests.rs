@@ -1,4 +1,4 @@
-//! The stack, on real threads.
+//! Tests of the stack, on real threads.
 
 use std::thread;
 
@@ -11,7 +11,7 @@ struct Node {
     uses: AtomicUsize,
 }
 
-// SAFETY: one field.
+// SAFETY: `next` always returns the same field.
 unsafe impl Linked for Node {
     fn next(&self) -> &AtomicPtr<Self> {
         &self.link
@@ -22,10 +22,10 @@ unsafe impl Linked for Node {
 #[derive(Debug, PartialEq)]
 struct Element(*mut Node);
 
-// SAFETY: a node is two atomics.
+// SAFETY: a node consists of two atomics.
 unsafe impl Send for Element {}
 
-// SAFETY: the pointer goes out and comes back, and the node stays a node.
+// SAFETY: the conversions keep the pointer, and the node stays valid.
 unsafe impl Word for Element {
     type Target = Node;
 
@@ -47,16 +47,16 @@ impl Element {
     }
 
     fn uses(&self) -> &AtomicUsize {
-        // SAFETY: it lives until the test frees it.
+        // SAFETY: the node lives until the test frees it.
         &unsafe { &*self.0 }.uses
     }
 
-    /// The last use of the node.
+    /// Frees the node.
     ///
     /// # Safety
-    /// No thread looks at it any more, and it is freed once.
+    /// No thread accesses the node any more, and it is freed only once.
     unsafe fn free(node: *mut Node) {
-        // SAFETY: made in `new`, and as the caller says.
+        // SAFETY: created in `new`; the rest by the contract of this function.
         drop(unsafe { Box::from_raw(node) });
     }
 }
@@ -76,13 +76,13 @@ fn newest_comes_first() {
     assert_eq!(taken, expected);
     assert!(stack.is_empty());
     for node in taken {
-        // SAFETY: taken once, and the stack is this thread's alone.
+        // SAFETY: taken once, and only this thread uses the stack.
         unsafe { Element::free(node) };
     }
 }
 
 #[test]
-fn wanted_element_is_taken_from_the_middle_and_the_order_of_the_others_stays() {
+fn a_wanted_element_is_taken_from_the_middle_and_the_others_keep_their_order() {
     let stack = TaggedStack::new();
     let addresses: Vec<*mut Node> = (0..4)
         .map(|_| {
@@ -104,12 +104,13 @@ fn wanted_element_is_taken_from_the_middle_and_the_order_of_the_others_stays() {
         .collect();
     assert_eq!(left, [addresses[3], addresses[2], addresses[0]]);
     for node in addresses {
-        // SAFETY: all are taken, each once, and the stack is this thread's alone.
+        // SAFETY: all nodes were taken, each once, and only this thread uses the stack.
         unsafe { Element::free(node) };
     }
 }
 
-/// Some threads take the newest, some pick: who counts on an element alone has it alone.
+/// Some threads pop, others pick. A thread that has taken an element and increments its count
+/// non-atomically is the only one to do so.
 #[test]
 fn element_belongs_to_one_thread_at_a_time() {
     let rounds = if LIGHT { 100 } else { 100_000 };
@@ -123,7 +124,7 @@ fn element_belongs_to_one_thread_at_a_time() {
             scope.spawn(move || {
                 for round in 0..rounds {
                     let taken = match thread {
-                        // Relaxed: any answer does.
+                        // Relaxed: any answer will do.
                         0 => {
                             stack
                                 .take_where(|element| element.uses().load(Relaxed) % 2 == round % 2)
@@ -132,7 +133,7 @@ fn element_belongs_to_one_thread_at_a_time() {
                         _ => stack.pop(),
                     };
                     let Some(element) = taken else { continue };
-                    // Relaxed: ours alone, and published by the push.
+                    // Relaxed: owned by this thread, and published by the push.
                     let before = element.uses().load(Relaxed);
                     element.uses().store(before + 1, Relaxed);
                     assert_eq!(element.uses().load(Relaxed), before + 1);

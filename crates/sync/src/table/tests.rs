@@ -1,10 +1,10 @@
-//! Tests of the sync table on real threads, and in memory that is mapped twice, as in two processes.
+//! Tests of the sync table on real threads, and in memory that is used twice, as by two processes.
 
 use super::*;
 use crate::prim::{AtomicUsize, LIGHT, Relaxed, UnsafeCell};
 
 #[test]
-fn a_waiter_hears_of_whichever_source_comes_first() {
+fn a_waiter_is_woken_by_the_first_source() {
     let rounds = if LIGHT { 20 } else { 1_000 };
     let table = SyncTable::new(2);
     let sources = [AtomicUsize::new(0), AtomicUsize::new(0)];
@@ -35,18 +35,21 @@ fn a_waiter_hears_of_whichever_source_comes_first() {
 fn a_table_fills_the_bytes_that_it_asks_for() {
     #[repr(C, align(4096))]
     struct Page(UnsafeCell<[u8; 4096]>);
-    // SAFETY: the tables alone use it.
+    // SAFETY: only the tables use it.
     unsafe impl Sync for Page {}
     let page = Arc::new(Page(UnsafeCell::new([0xFF; 4096])));
-    let address = page.0.with_mut(NonNull::new).expect("cells have a place");
+    let address = page
+        .0
+        .with_mut(NonNull::new)
+        .expect("cells have an address");
     let address = address.cast::<u8>();
     let count = 4096 / SyncTable::bytes(1);
     assert_eq!(SyncTable::bytes(count), 4096);
     assert_eq!(4096 % SyncTable::ALIGN, 0);
     let memory: Arc<dyn Any + Send + Sync> = page;
-    // SAFETY: a page of its own, which the table keeps.
+    // SAFETY: the page is used by this table only, and the table keeps it alive.
     let table = unsafe { SyncTable::create(address, count, Arc::clone(&memory)) };
-    // SAFETY: made in the line above.
+    // SAFETY: the line above created the table.
     let other = unsafe { SyncTable::attach(address, count, memory) };
     for index in table.indices() {
         assert_eq!(table.cell(index).notify(), Notified::Awake);

@@ -1,4 +1,4 @@
-//! How long a waiting thread spins before it sleeps, learnt from the gaps that it saw.
+//! The spin budget: how long a waiting thread spins before it sleeps, learnt from earlier gaps.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -7,29 +7,34 @@ use super::price::{price_ns, wake_price};
 use super::{Monitor, WaitCell, Waited, Way};
 use crate::prim::{Instant, LIGHT, process_cpu_count};
 
-/// Never less than this where spinning is of use: a neighbour that is just about to hand over work takes a microsecond or two.
+/// The minimum where spinning is useful at all: a neighbour that is about to hand over work takes a
+/// microsecond or two.
 const SPIN_MIN: Duration = Duration::from_micros(2);
-/// Halvings of the price beyond which there are no more.
+/// The maximum number of times that the limit is halved.
 const HALVINGS_MAX: u32 = 5;
 
-/// Looks in a row, without a pause, before anything else: about a microsecond where a look is one load.
+/// The number of checks at the start of a wait, without a pause: about a microsecond if a check is
+/// one load.
 const LOOKS_FIRST: u32 = if LIGHT { 1 } else { 1_000 };
 
-/// Waits without spinning after one in which the CPU was taken from who spun.
+/// The number of waits without spinning after a wait in which the spinning thread lost its CPU.
 const WAITS_WITHOUT: u32 = 64;
 
-/// The spin limit of one waiting thread: the full price of a wake-up while gaps are short, little while they are long, nothing where
-/// others want the CPU.
+/// The spin limit of one waiting thread.
 ///
-/// Every gap longer than spinning can pay for halves the limit, a short one restores it. Others want the CPU where there is but one for this
-/// process, and for a while after it was taken from who spun. Cost: a few instructions per gap, no shared memory but the price of a
-/// wake-up, which is read.
+/// The limit is the full price of a wake-up while gaps are short, little while gaps are long, and
+/// zero where other threads want the CPU. Every gap that is too long to pay for spinning halves the
+/// limit, and a short gap restores it. Other threads want the CPU if this process may use only one,
+/// and for some waits after the spinning thread lost its CPU.
+///
+/// Costs a few instructions per gap. The only shared memory is the price of a wake-up, which is
+/// read.
 #[derive(Clone, Debug)]
 pub struct SpinBudget {
     halvings: u32,
-    /// Wake-ups that a sleep costs.
+    /// The price of a sleep, in wake-ups.
     wakes_per_sleep: u32,
-    /// Waits that are still to come without spinning.
+    /// The number of following waits that do not spin.
     without: u32,
 }
 
@@ -50,7 +55,7 @@ impl SpinBudget {
         }
     }
 
-    /// How long to spin in the wait that comes.
+    /// Returns the time to spin in the next wait.
     pub fn spin(&self) -> Duration {
         if self.without > 0 || has_one_cpu() {
             return Duration::ZERO;
@@ -58,15 +63,16 @@ impl SpinBudget {
         self.spin_at(wake_price())
     }
 
-    /// As [`spin`](Self::spin), when a wake-up costs `wake_price`.
+    /// Like [`spin`](Self::spin), if a wake-up costs `wake_price`.
     fn spin_at(&self, wake_price: Duration) -> Duration {
         let price = wake_price * self.wakes_per_sleep;
         (price / (1 << self.halvings)).max(SPIN_MIN)
     }
 
-    /// Learns from a wait that took `gap` in all.
+    /// Learns from a wait that took `gap` in total.
     ///
-    /// A gap that ended in the kernel contains the wake-up itself: up to twice its price still counts as short.
+    /// A gap that ended in the kernel includes the wake-up itself. Therefore a gap of up to twice
+    /// the price counts as short.
     #[inline]
     pub fn observe(&mut self, gap: Duration) {
         if !gap.is_zero() || self.without > 0 {
@@ -77,7 +83,7 @@ impl SpinBudget {
 
     fn observe_wait(&mut self, gap: Duration) {
         self.without = self.without.saturating_sub(1);
-        // In plain numbers: this is done for each message.
+        // Integer arithmetic only, because this runs for each message.
         let limit_ns = 2 * u64::from(self.wakes_per_sleep) * price_ns();
         self.halvings = if gap.as_nanos() <= limit_ns.into() {
             0
@@ -86,13 +92,14 @@ impl SpinBudget {
         };
     }
 
-    /// Waits in `cell`, which the caller owns, until `done`, and learns from it. See [`WaitCell::wait_until`].
+    /// Waits in `cell`, which the caller owns, until `done`, and learns from the wait. See
+    /// [`WaitCell::wait_until`].
     pub fn wait_until(&mut self, cell: &WaitCell, way: Way, done: impl Fn() -> bool) {
         if done() {
             return;
         }
         let spin = self.spin();
-        // A short gap takes hardly longer than the reading of a clock: none is read in it.
+        // A short gap takes hardly longer than reading a clock, so no clock is read in it.
         if !way.limit(spin).is_zero() && (0..LOOKS_FIRST).any(|_| done()) {
             return self.observe(Duration::ZERO);
         }
@@ -105,19 +112,20 @@ impl SpinBudget {
     }
 }
 
-/// Finds out what waits ask of the machine, and keeps it.
+/// Detects the properties of the machine that waiting depends on, and caches them.
 ///
-/// A thread that is about to start others calls it. Otherwise the first wait finds it out, and a
-/// process that fork(2) makes meanwhile has a copy in which nobody ends that. Cost: some files are
-/// read, the first time.
+/// Call it in a thread before it starts other threads. Otherwise the first wait detects the
+/// properties. If another thread calls fork(2) during that time, the child process inherits a
+/// half-finished initialisation that no thread completes. The first call reads some files.
 pub fn prepare_waits() {
     let _kept = (has_one_cpu(), Monitor::detect());
 }
 
-/// True when this process may use one CPU: whoever spins there keeps away what it waits for.
+/// Returns true if this process may use only one CPU. A spinning thread would then block the thread
+/// that it waits for.
 fn has_one_cpu() -> bool {
     static HAS_ONE_CPU: OnceLock<bool> = OnceLock::new();
-    // Miri runs one thread at a time, and knows no CPUs of other threads.
+    // Miri runs one thread at a time, and does not know the CPUs of other threads.
     *HAS_ONE_CPU.get_or_init(|| cfg!(miri) || process_cpu_count() == 1)
 }
 
@@ -126,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_pays_for_two_wake_ups_spins_twice_as_long() {
+    fn a_thread_that_pays_for_two_wake_ups_spins_twice_as_long() {
         let price = Duration::from_micros(10);
         assert_eq!(SpinBudget::default().spin_at(price), price);
         assert_eq!(SpinBudget::of_price(2).spin_at(price), 2 * price);

@@ -1,30 +1,34 @@
-//! The part of a wait without the kernel: looks, close at first, then a watch by the processor or pauses that grow.
+//! The part of a wait without the kernel: frequent checks at first, then a watch by the processor
+//! or growing pauses.
 
 use std::time::Duration;
 
 use super::{EMPTY, Monitor, WATCHING, WaitCell, Way};
 use crate::prim::{Instant, LIGHT, Relaxed, SeqCst, fence, spin_loop};
 
-/// Looks between two readings of the clock.
+/// The number of checks between two readings of the clock.
 const LOOKS_PER_CLOCK: u32 = if LIGHT { 1 } else { 32 };
-/// Looks with one pause between them; the answer to a message comes within that many.
+/// The number of checks with a single pause in between. The answer to a message usually arrives
+/// within them.
 const LOOKS_CLOSE: u32 = if LIGHT { 1 } else { 64 };
-/// Pauses between two looks, at most: a quarter of a microsecond to one, by the processor.
+/// The maximum number of pauses between two checks: 0.25 to 1 µs, depending on the processor.
 const PAUSES_MAX: u32 = if LIGHT { 1 } else { 16 };
-/// Between two readings of the clock there are some twenty microseconds at most, unless the CPU was somebody else's.
+/// Two readings of the clock are at most some 20 µs apart, unless the thread lost its CPU. A longer
+/// interval counts as an interruption.
 const INTERRUPTION: Duration = Duration::from_micros(200);
 
-/// How it went.
+/// The outcome of [`WaitCell::linger`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lingered {
-    /// What was waited for has come.
+    /// The awaited event has occurred.
     pub(super) ended: bool,
-    /// The CPU was taken away meanwhile.
+    /// The thread lost its CPU meanwhile.
     pub(super) interrupted: bool,
 }
 
 impl WaitCell {
-    /// Waits for `limit` without the kernel, until `ended`. `done` is what a ring may tell of, and ends a watch before it begins.
+    /// Waits without the kernel until `ended`, for at most `limit`. `done` is the condition that a
+    /// ring may announce; it ends a watch before it begins.
     pub(super) fn linger(
         &self,
         way: Way,
@@ -44,6 +48,7 @@ impl WaitCell {
         let mut looks = 0;
         let mut pauses = 1;
         loop {
+            // A round of checks without reading the clock, with `pauses` pauses before each.
             for _ in 0..LOOKS_PER_CLOCK {
                 for _ in 0..pauses {
                     spin_loop();
@@ -53,12 +58,15 @@ impl WaitCell {
                     return lingered;
                 }
             }
+            // Now read the clock once: it shows an interruption, and the end of the wait.
             let time = start.elapsed();
             lingered.interrupted |= time - last >= INTERRUPTION;
             last = time;
             if time >= limit {
                 return lingered;
             }
+            // The first checks are close together. After them, the processor watches the word, or
+            // the pauses grow.
             looks += LOOKS_PER_CLOCK;
             if looks < LOOKS_CLOSE || way == Way::Spin {
                 continue;
@@ -72,13 +80,14 @@ impl WaitCell {
         }
     }
 
-    /// Has the processor watch the word until `done`, a token comes, or `limit` has passed since `start`.
+    /// Lets the processor watch the word until `done`, until there is a token, or until `limit` has
+    /// passed since `start`.
     #[cold]
     fn watch(&self, monitor: Monitor, start: Instant, limit: Duration, done: impl Fn() -> bool) {
         let word = self.futex.word();
-        // Relaxed, here and below: the state publishes nothing by itself; failure means a token.
+        // Relaxed, here and below: the state publishes nothing by itself; a failure means a token.
         let _ = word.compare_exchange(EMPTY, WATCHING, Relaxed, Relaxed);
-        // ORDERING(W2): the state is out before the looks.
+        // ORDERING(W2): the state is visible before the checks.
         fence(SeqCst);
         while !done() && word.load(Relaxed) == WATCHING && start.elapsed() < limit {
             monitor.watch(word, WATCHING);

@@ -1,17 +1,21 @@
-//! Monitored waits: the processor watches a word, and the thread issues nothing until it is written.
+//! Monitored waits: the processor watches a word, and the thread issues no instruction until the
+//! word is written.
 //!
-//! | instructions | processors | told by |
-//! |---|---|---|
-//! | UMONITOR, UMWAIT, TPAUSE | Intel from Tremont and Alder Lake / Sapphire Rapids on | CPUID leaf 7, ECX bit 5 (WAITPKG) |
-//! | MONITORX, MWAITX | AMD from Excavator and Zen on | CPUID leaf 0x8000_0001, ECX bit 29 |
-//! | LDAXR, WFE | AArch64 | always there |
+//! | instructions | processors | detected by |
+//! | --- | --- | --- |
+//! | UMONITOR, UMWAIT, TPAUSE | Intel since Tremont, Alder Lake, Sapphire Rapids | CPUID 7, ECX 5 |
+//! | MONITORX, MWAITX | AMD since Excavator, Zen | CPUID 0x8000_0001, ECX 29 |
+//! | LDAXR, WFE | AArch64 | always present |
 //!
-//! Virtual machines often hide them. A watch ends with a write to the word's cache line, with an interrupt, or with a time that is
-//! counted in cycles and is some microseconds: whoever watches looks again, and watches again.
+//! ECX 5 is the feature WAITPKG. Virtual machines often hide these features. A watch ends with a
+//! write to the cache line of the word, with an interrupt, or after a time limit that is counted in
+//! cycles and amounts to some microseconds. A waiting thread therefore checks again after each
+//! watch, and watches again.
 //!
 //! # Source
-//! Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, UMONITOR, UMWAIT; AMD64 Architecture Programmer's Manual, volume 3,
-//! MONITORX, MWAITX; Arm Architecture Reference Manual for A-profile, D1.6 (Wait for Event, and the event stream).
+//! Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, UMONITOR, UMWAIT; AMD64
+//! Architecture Programmer's Manual, volume 3, MONITORX, MWAITX; Arm Architecture Reference Manual
+//! for A-profile, D1.6 (Wait for Event, and the event stream).
 
 use std::fmt;
 
@@ -37,7 +41,7 @@ mod processor;
 pub struct Monitor(processor::Kind);
 
 impl Monitor {
-    /// What the processor says that it has for user mode, asked once.
+    /// Returns the monitored wait that the processor offers to user mode. Detected once.
     pub fn detect() -> Option<Self> {
         processor::detect().map(Self)
     }
@@ -47,12 +51,13 @@ impl Monitor {
         self.0.name()
     }
 
-    /// What was asked for and is not there: why the processor has none, in a few words.
+    /// Returns a short reason why the processor has no monitored wait. Names the missing features.
     pub const fn missing() -> &'static str {
         processor::MISSING
     }
 
-    /// Waits for a write to the cache line of `word` while it is `expected`, for some microseconds at most; may come back at any time.
+    /// Waits for a write to the cache line of `word` while its value is `expected`, for some
+    /// microseconds at most. May return at any time.
     pub fn watch(self, word: &AtomicU32, expected: u32) {
         self.0.watch(word, expected);
     }

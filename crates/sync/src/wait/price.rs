@@ -1,33 +1,35 @@
-//! What it costs to be woken by the kernel, learnt from the wake-ups of this process.
+//! The price of a wake-up by the kernel, learnt from the wake-ups of this process.
 //!
-//! Whoever wakes a sleeper notes the time, and the sleeper subtracts it from its own: from the decision to wake until it runs. Cheap
-//! wake-ups count for more than dear ones, since what makes one dear beside the kernel (no CPU was free, the machine gave it to others) is
-//! not what spinning would save.
+//! A thread that wakes a sleeper stores the time, and the sleeper computes the difference when it
+//! runs: the time from the decision to wake until the sleeper runs. Cheap wake-ups have more weight
+//! than expensive ones. A wake-up may be expensive for reasons other than the kernel (no CPU was
+//! free, or the machine gave it to other programs), and spinning would not save that time.
 
 use std::time::Duration;
 
-/// The price before anything is known: what it is on virtual machines, give or take a factor of two.
+/// The price before the first sample: typical for virtual machines, to within a factor of two.
 const PRICE_NS_FIRST: u32 = 50_000;
 #[cfg(not(any(loom, shuttle)))]
 const PRICE_NS: std::ops::RangeInclusive<u32> = 2_000..=100_000;
 
-/// What the kernel needs to let a sleeping thread run again, as seen lately; between 2 and 100 µs.
+/// Returns the time that the kernel recently needed to resume a sleeping thread: 2 to 100 µs.
 pub fn wake_price() -> Duration {
     Duration::from_nanos(price_ns())
 }
 
-/// As [`wake_price`], in nanoseconds.
+/// Like [`wake_price`], in nanoseconds.
 #[inline]
 pub(super) fn price_ns() -> u64 {
     process::price_ns().into()
 }
 
-/// A wake-up took so many nanoseconds.
+/// Learns from a wake-up that took `sample_ns` nanoseconds.
 pub(super) fn observe(sample_ns: u32) {
     process::observe(sample_ns);
 }
 
-/// The price after one more sample: a quarter of the way down, a sixteenth of the way up.
+/// Returns the price after one more sample. It moves down by a quarter of the difference, and up by
+/// a sixteenth.
 #[cfg(not(any(loom, shuttle)))]
 fn after(price_ns: u32, sample_ns: u32) -> u32 {
     let sample_ns = sample_ns.clamp(*PRICE_NS.start(), *PRICE_NS.end());
@@ -42,11 +44,12 @@ fn after(price_ns: u32, sample_ns: u32) -> u32 {
 mod process {
     use crate::prim::{AtomicU32, Relaxed};
 
-    /// Of the whole process: threads come and go, the kernel stays.
+    /// The price of the whole process, because it depends on the kernel and not on the thread.
     static PRICE_NS: AtomicU32 = AtomicU32::new(super::PRICE_NS_FIRST);
 
     pub(super) fn price_ns() -> u32 {
-        // Relaxed, here and below: a number on its own; of two samples at once one may get lost.
+        // Relaxed, here and below: an independent number. Of two simultaneous samples one may be
+        // lost.
         PRICE_NS.load(Relaxed)
     }
 
@@ -55,7 +58,7 @@ mod process {
     }
 }
 
-/// In a model no time is known.
+/// Models have no clock, so the price is constant there.
 #[cfg(any(loom, shuttle))]
 mod process {
     pub(super) fn price_ns() -> u32 {

@@ -1,10 +1,10 @@
-//! Tests of the wait cell on real threads, and of what the spin budget learns.
+//! Tests of the wait cell on real threads, and of the learning of the spin budget.
 
 use super::*;
 use crate::prim::LIGHT;
 use std::sync::Arc;
 
-/// Hand-overs between two threads.
+/// The number of hand-overs between two threads.
 const ROUNDS: u32 = if LIGHT { 10 } else { 1_000 };
 
 #[test]
@@ -16,7 +16,7 @@ fn token_left_before_the_wait_is_taken_at_once() {
 }
 
 #[test]
-fn two_tokens_that_nobody_took_are_one() {
+fn two_tokens_that_were_not_taken_are_one() {
     let cell = WaitCell::new();
     let _ = cell.notify();
     let _ = cell.notify();
@@ -66,7 +66,7 @@ fn budget_shrinks_on_long_gaps_and_grows_on_short_ones() {
 }
 
 #[test]
-fn ring_wakes_whoever_waits_in_whatever_way() {
+fn ring_wakes_an_owner_that_waits_in_any_way() {
     for way in Way::ALL {
         let news = AtomicU32::new(0);
         let answer = AtomicU32::new(0);
@@ -89,22 +89,22 @@ fn ring_wakes_whoever_waits_in_whatever_way() {
 }
 
 #[test]
-fn ring_leaves_nothing_where_the_owner_looks() {
+fn ring_leaves_no_token_while_the_owner_checks() {
     let cell = WaitCell::new();
     assert_eq!(cell.ring(), Notified::Awake);
     assert!(!cell.try_take());
 }
 
 #[test]
-fn what_the_processor_lacks_has_a_reason() {
+fn a_missing_monitored_wait_has_a_reason() {
     let missing = Monitor::missing();
     assert!(Monitor::detect().is_some() || !missing.is_empty());
 }
 
 #[test]
-fn watch_comes_back_from_a_word_that_nobody_writes() {
+fn watch_returns_from_a_word_that_is_never_written() {
     let Some(monitor) = Monitor::detect() else {
-        // Nothing to watch with: `raddle pingpong --wait monitor` says so.
+        // There is no monitored wait to test; `raddle pingpong --wait monitor` reports the reason.
         return;
     };
     let word = AtomicU32::new(3);
@@ -116,30 +116,30 @@ fn watch_comes_back_from_a_word_that_nobody_writes() {
 
 #[test]
 #[cfg(all(target_os = "linux", not(miri)))]
-fn who_is_bound_to_one_cpu_knows_of_the_others() {
+fn a_thread_bound_to_one_cpu_still_counts_all_cpus_of_its_process() {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
     let everywhere = crate::prim::process_cpu_count();
     let bound = std::thread::spawn(|| {
-        let allowed = sched_getaffinity(None).expect("a thread may ask for its own");
+        let allowed = sched_getaffinity(None).expect("a thread may read its own affinity");
         let mut one = CpuSet::new();
         one.set(
             (0..CpuSet::MAX_CPU)
                 .find(|&cpu| allowed.is_set(cpu))
-                .expect("it runs on one"),
+                .expect("the thread runs on some CPU"),
         );
-        sched_setaffinity(None, &one).expect("it may run there");
+        sched_setaffinity(None, &one).expect("the thread may run there");
         crate::prim::process_cpu_count()
     });
     assert_eq!(bound.join().expect("no panic"), everywhere);
 }
 
-/// A second waiter took tokens of the first, which slept on.
+/// Regression: a second waiter took the tokens of the first, which therefore slept on.
 #[test]
 fn second_thread_that_sleeps_in_a_cell_is_refused() {
     let cell = WaitCell::new();
     std::thread::scope(|threads| {
         let first = threads.spawn(|| cell.sleep(None));
-        // Relaxed: only looked at.
+        // Relaxed: only polled.
         while cell.futex.word().load(Relaxed) != ASLEEP {
             std::thread::yield_now();
         }

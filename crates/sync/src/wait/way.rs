@@ -1,4 +1,4 @@
-//! The ways to wait, by name: to measure them, and to choose one for good.
+//! The ways to wait, by name, so that each can be measured and selected.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,21 +8,21 @@ use super::Monitor;
 /// A way to wait in a [`WaitCell`](super::WaitCell).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Way {
-    /// From one to the next, as the wait goes on.
+    /// Moves from one way to the next as the wait goes on.
     #[default]
     Auto,
-    /// Looks again and again.
+    /// Checks again and again.
     Spin,
     /// Lets the processor watch the word.
     Monitor,
-    /// Looks ever more seldom, with pauses between.
+    /// Checks less and less often, with pauses in between.
     Pause,
     /// Sleeps in the kernel at once.
     Futex,
 }
 
 impl Way {
-    /// All of them.
+    /// All ways.
     pub const ALL: [Self; 5] = [
         Self::Auto,
         Self::Spin,
@@ -31,7 +31,7 @@ impl Way {
         Self::Futex,
     ];
 
-    /// Its name.
+    /// The name of the way.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -42,7 +42,7 @@ impl Way {
         }
     }
 
-    /// How long to go without the kernel where the budget says `spin`.
+    /// Returns the time to wait without the kernel if the spin budget is `spin`.
     pub const fn limit(self, spin: Duration) -> Duration {
         match self {
             Self::Auto => spin,
@@ -51,7 +51,7 @@ impl Way {
         }
     }
 
-    /// The processor's monitored wait, where there is one and this way uses it.
+    /// Returns the monitored wait of the processor, if there is one and this way uses it.
     pub(super) fn monitor(self) -> Option<Monitor> {
         match self {
             Self::Auto | Self::Monitor => Monitor::detect(),

@@ -1,11 +1,11 @@
-//! Files appear whole or not at all, and what was there before keeps what was said of it.
+//! Tests that files appear completely or not at all, and that an existing file keeps its metadata.
 
 use std::os::unix::fs::{chown, symlink};
 use std::process::{Command, Stdio};
 
 use super::*;
 
-/// A folder that is gone when the test ends.
+/// A folder that is removed when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -41,13 +41,13 @@ fn text_of(path: &Path) -> String {
     fs::read_to_string(path).expect("readable")
 }
 
-/// The number of a process that has ended.
+/// Returns the id of a process that has ended.
 fn ended_process() -> u32 {
     let mut child = Command::new("true")
         .stdin(Stdio::null())
         .spawn()
-        .expect("it starts");
-    child.wait().expect("it ends");
+        .expect("`true` starts");
+    child.wait().expect("`true` ends");
     child.id()
 }
 
@@ -62,35 +62,36 @@ fn a_file_has_its_content_and_leaves_nothing_beside_it() {
     assert_eq!(folder.names().len(), 2);
     drop(given_up);
     assert_eq!(text_of(&path), "two");
-    check(&path).expect("it can be written");
-    check(&folder.path("b.txt")).expect("it could be written");
+    check(&path).expect("the file can be written");
+    check(&folder.path("b.txt")).expect("the file could be written");
     assert_eq!(folder.names(), ["a.txt"]);
 }
 
-/// The permissions were those of a new file: what only its owner could read, all could.
+/// Regression: the file got the permissions of a new file, so all users could read what only its
+/// owner could read before.
 #[test]
-fn a_file_that_is_replaced_keeps_its_permissions() {
+fn a_replaced_file_keeps_its_permissions() {
     let folder = Folder::new("mode");
     let path = folder.path("a.txt");
     write(&path, b"one").expect("written");
     for mode in [0o600, 0o640, 0o755] {
-        fs::set_permissions(&path, Permissions::from_mode(mode)).expect("it is ours");
+        fs::set_permissions(&path, Permissions::from_mode(mode)).expect("own file");
         write(&path, b"two").expect("replaced");
-        let found = fs::metadata(&path).expect("it is there").mode();
+        let found = fs::metadata(&path).expect("the file exists").mode();
         assert_eq!(found & PERMISSIONS, mode, "{found:o}");
     }
 }
 
-/// The owner was the user that wrote last. (Only the superuser can give a file away; others find
-/// their own here.)
+/// Regression: the file got the user that wrote last as its owner. (Only the superuser can give a
+/// file away. For other users, the owner does not change in this test.)
 #[test]
-fn a_file_that_is_replaced_keeps_its_owner() {
+fn a_replaced_file_keeps_its_owner() {
     let folder = Folder::new("owner");
     let path = folder.path("a.txt");
     write(&path, b"one").expect("written");
     let given = chown(&path, Some(61_234), Some(61_235)).is_ok();
     let owner = || {
-        let found = fs::metadata(&path).expect("it is there");
+        let found = fs::metadata(&path).expect("the file exists");
         (found.uid(), found.gid())
     };
     let before = owner();
@@ -101,24 +102,24 @@ fn a_file_that_is_replaced_keeps_its_owner() {
 }
 
 #[test]
-fn a_file_whose_owner_cannot_be_kept_gets_the_content() {
+fn content_is_copied_into_a_file_if_its_owner_cannot_be_kept() {
     let folder = Folder::new("copied");
     let path = folder.path("a.txt");
     write(&path, b"the first of them").expect("written");
-    let before = fs::metadata(&path).expect("it is there").ino();
+    let before = fs::metadata(&path).expect("the file exists").ino();
     let mut file = WholeFile::create(&path).expect("begun");
-    // As where the system has refused to give the file beside it to the owner.
+    // The state after the system has refused to give the part file to the owner.
     file.part.as_mut().expect("a regular file").is_copied = true;
     file.write_all(b"the second").expect("written");
     file.finish().expect("copied");
     assert_eq!(text_of(&path), "the second");
-    assert_eq!(fs::metadata(&path).expect("it is there").ino(), before);
+    assert_eq!(fs::metadata(&path).expect("the file exists").ino(), before);
     assert_eq!(folder.names(), ["a.txt"]);
 }
 
-/// A link to nothing was replaced by a file.
+/// Regression: a link to a missing file was replaced by a file.
 #[test]
-fn a_link_stays_a_link_be_what_it_leads_to_there_or_not() {
+fn a_link_stays_a_link_even_if_its_target_does_not_exist() {
     let folder = Folder::new("link");
     let (link, other) = (folder.path("link"), folder.path("other"));
     symlink("other", &link).expect("a link");
@@ -126,7 +127,7 @@ fn a_link_stays_a_link_be_what_it_leads_to_there_or_not() {
     for text in ["one", "two"] {
         write(&link, text.as_bytes()).expect("written");
         assert_eq!(fs::read_link(&link).expect("a link"), Path::new("other"));
-        // Itself a link, which led to nothing at first.
+        // `target` is a link to `other`, which did not exist at first.
         assert_eq!(text_of(&other), text);
     }
     let target = folder.path("target");
@@ -139,14 +140,14 @@ fn a_link_stays_a_link_be_what_it_leads_to_there_or_not() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_written_directly() {
+fn a_target_that_is_not_a_regular_file_is_written_directly() {
     let folder = Folder::new("special");
     write(Path::new("/dev/null"), b"gone").expect("written");
     let error = write(&folder.0, b"").expect_err("a directory");
     assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
     let nowhere = write(&folder.path("no/where"), b"").expect_err("no folder");
     assert_eq!(nowhere.kind(), io::ErrorKind::NotFound);
-    // A file without a name, which a link in `/proc` leads to.
+    // A file without a name, which only a link in `/proc` leads to.
     let path = folder.path("a.txt");
     let file = File::options()
         .create(true)
@@ -155,16 +156,16 @@ fn what_is_no_regular_file_is_written_directly() {
         .write(true)
         .open(&path)
         .expect("a file");
-    fs::remove_file(&path).expect("it is there");
+    fs::remove_file(&path).expect("the file exists");
     let link = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
     write(Path::new(&link), b"held").expect("written");
-    assert_eq!(file.metadata().expect("it is open").len(), 4);
+    assert_eq!(file.metadata().expect("the file is open").len(), 4);
     assert!(folder.names().is_empty());
 }
 
-/// What a process that was killed had begun stayed.
+/// Regression: the part file of a killed process was never removed.
 #[test]
-fn what_dead_processes_have_left_is_removed_and_nothing_else() {
+fn part_files_of_dead_processes_are_removed_and_no_others() {
     let folder = Folder::new("left");
     let path = folder.path("a.txt");
     let dead = ended_process();
@@ -175,7 +176,7 @@ fn what_dead_processes_have_left_is_removed_and_nothing_else() {
         format!(".a.txt.{own}.part"),
     ];
     let kept = [
-        // Of another target, of a process that lives, and no names of ours.
+        // For another target; of a live process; not names of part files.
         format!(".b.txt.{dead}.part"),
         ".a.txt.1.part".to_owned(),
         ".a.txt.part".to_owned(),
@@ -185,8 +186,8 @@ fn what_dead_processes_have_left_is_removed_and_nothing_else() {
         fs::write(folder.path(name), "half").expect("written");
     }
     let begun = WholeFile::create(&path).expect("begun");
-    // One that is being written by this process, or by one whose number is not known here, is left
-    // alone.
+    // A part file that is being written is kept, whether by this process or by one with an id that
+    // is not known here.
     let mut locked = WholeFile::create(&path).expect("begun again");
     locked.write_all(b"second").expect("written");
     drop(begun);

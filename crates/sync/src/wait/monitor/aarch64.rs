@@ -1,4 +1,5 @@
-//! AArch64: an exclusive load arms the monitor, and WFE waits for it to be lost.
+//! The monitored wait of AArch64: an exclusive load arms the monitor, and WFE waits until it is
+//! lost.
 
 use std::arch::asm;
 
@@ -9,7 +10,8 @@ pub(super) const MISSING: &str = "";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Kind;
 
-/// Every AArch64 processor has WFE in user mode, and Linux' event stream ends it after 100 µs at the latest.
+/// Returns the monitored wait. Every AArch64 processor has WFE in user mode, and the event stream
+/// of Linux ends a wait after at most 100 µs.
 pub(super) fn detect() -> Option<Kind> {
     Some(Kind)
 }
@@ -20,7 +22,8 @@ impl Kind {
     }
 
     pub(super) fn watch(self, word: &AtomicU32, expected: u32) {
-        // SAFETY: reads the word, which lives as long as its borrow, and waits; the exclusive monitor is cleared after it.
+        // SAFETY: reads the word, which outlives the borrow, and waits; clears the exclusive
+        // monitor afterwards.
         unsafe {
             asm!(
                 "ldaxr {found:w}, [{word}]",

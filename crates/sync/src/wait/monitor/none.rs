@@ -1,10 +1,11 @@
-//! Where there is no monitored wait, and in models, where a watch is a look and the others' turn.
+//! The replacement where the processor has no monitored wait, and in models, where a watch is one
+//! check and a yield.
 
 use crate::prim::{AtomicU32, Relaxed, yield_now};
 
 pub(super) const MISSING: &str = "this processor has no monitored wait that is known here";
 
-/// Of models alone.
+/// The monitored wait of models; on other machines it is never created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Kind;
 

@@ -1,4 +1,4 @@
-//! x86-64: UMWAIT of Intel's, MWAITX of AMD's.
+//! The monitored waits of x86-64: UMWAIT of Intel and MWAITX of AMD.
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count, _rdtsc};
@@ -9,7 +9,7 @@ use crate::prim::{AtomicU32, Relaxed};
 pub(super) const MISSING: &str =
     "this processor, or the virtual machine, offers neither UMWAIT (WAITPKG) nor MWAITX (MONITORX)";
 
-/// How long a watch takes at most: five to ten microseconds. The kernel may set less for UMWAIT.
+/// The maximum duration of a watch: 5 to 10 µs. The kernel may set a lower limit for UMWAIT.
 const CYCLES_MAX: u32 = 20_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,19 +51,21 @@ impl Kind {
     }
 }
 
-/// The word is looked at once more between arming and waiting: a write before the arming would wake nobody.
+/// Waits with UMWAIT. Checks the word once more between arming and waiting, because a write before
+/// the arming would not end the wait.
 fn umwait(word: &AtomicU32, expected: u32) {
-    // SAFETY: CPUID says that it is there; it arms a watch of a word that we may read, and touches nothing.
+    // SAFETY: CPUID reports the instruction. It arms a watch of a readable word and changes no
+    // memory.
     unsafe { asm!("umonitor {}", in(reg) word.as_ptr(), options(nostack, preserves_flags)) };
     // Relaxed: a watch publishes nothing.
     if word.load(Relaxed) != expected {
         return;
     }
-    /// The lighter of two states: wakes sooner.
+    /// The lighter of the two sleep states, which wakes sooner.
     const C0_1: u32 = 1;
     // SAFETY: reads a counter.
     let until = unsafe { _rdtsc() } + u64::from(CYCLES_MAX);
-    // SAFETY: as above; it waits.
+    // SAFETY: CPUID reports the instruction, which only waits.
     unsafe {
         asm!(
             "umwait {state:e}",
@@ -75,9 +77,11 @@ fn umwait(word: &AtomicU32, expected: u32) {
     }
 }
 
-/// As [`umwait`]. The compiler keeps RBX for itself, so it is lent for the time limit and given back.
+/// Waits with MWAITX, like [`umwait`]. The compiler reserves RBX, so the code exchanges RBX with
+/// the time limit and restores it afterwards.
 fn mwaitx(word: &AtomicU32, expected: u32) {
-    // SAFETY: CPUID says that it is there; it arms a watch of a word that we may read, and touches nothing.
+    // SAFETY: CPUID reports the instruction. It arms a watch of a readable word and changes no
+    // memory.
     unsafe {
         asm!(
             "monitorx",
@@ -91,10 +95,10 @@ fn mwaitx(word: &AtomicU32, expected: u32) {
     if word.load(Relaxed) != expected {
         return;
     }
-    /// The lightest state: bits 7:4 say one less than its number, so all ones say C0.
+    /// The lightest state. Bits 7:4 contain its number minus one, so all ones mean C0.
     const C0: u32 = 0xF0;
     const HAS_TIME_LIMIT: u32 = 1 << 1;
-    // SAFETY: as above; it waits.
+    // SAFETY: CPUID reports the instruction, which only waits; RBX is restored.
     unsafe {
         asm!(
             "xchg {limit:r}, rbx",
