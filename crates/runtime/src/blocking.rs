@@ -1,11 +1,11 @@
 //! Threads for calls that block, so that no worker blocks.
 //!
-//! A thread without work waits in its own wait cell for ten seconds and then ends. A new call goes to
-//! the thread that started to wait last, so that the others can end.
+//! A thread without work waits in its own wait cell for ten seconds and then ends. A new call goes
+//! to the thread that started to wait last, so that the others can end.
 //!
 //! A call that waits for the runtime ([`lend`]) does not count against the limit while it waits.
-//! Calls that wait for each other through tasks, each inside the one before, are limited only by the
-//! number of threads that the system allows.
+//! Calls that wait for each other through tasks, each inside the one before, are limited only by
+//! the number of threads that the system allows.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -123,8 +123,8 @@ impl BlockingThreads {
     /// The error of the system if it cannot start a thread; the call is dropped.
     pub(crate) fn run_now(&self, call: Call) -> io::Result<()> {
         let mut state = self.state();
-        // Threads wait only while no call is queued, and each call wakes its own thread. So a waiting
-        // thread is free for this call.
+        // Threads wait only while no call is queued, and each call wakes its own thread. So a
+        // waiting thread is free for this call.
         if let Some(cell) = state.waiting.pop() {
             state.calls.push_back(call);
             let _ = cell.notify();
@@ -301,8 +301,8 @@ fn serve(threads: &Threads, origin: Origin) {
             state.thread_count -= 1;
             return;
         }
-        // Another thread has just chosen this one. Take its notification, and look again: there is a
-        // call, or the end.
+        // Another thread has just chosen this one. Take its notification, and look again: there is
+        // a call, or the end.
         cell.try_take();
     }
 }

@@ -50,7 +50,8 @@ struct RootSlot<R> {
     done: AtomicBool,
 }
 
-// SAFETY: the result is written before `done` by the one runner, and read after it by the one waiter.
+// SAFETY: the result is written before `done` by the one runner, and read after it by the one
+// waiter.
 unsafe impl<R: Send> Sync for RootSlot<R> {}
 
 impl<R> RootSlot<R> {

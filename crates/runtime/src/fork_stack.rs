@@ -5,8 +5,8 @@
 //! gate and *publishes* the oldest private fork, the largest piece of work that it has, as a task
 //! in the pool. The thief that takes it closes the victim's gates again, so that a worker that is
 //! being stolen from keeps one fork ready. A worker that does not answer, because it runs a long
-//! leaf, is *raided*: the thief publishes its oldest fork itself ([`raddle_sync::split_stack`]; when
-//! that happens: [`crate::worker`]).
+//! leaf, is *raided*: the thief publishes its oldest fork itself ([`raddle_sync::split_stack`];
+//! when that happens: [`crate::worker`]).
 //!
 //! At the join, a fork that is still private is simply called. A published one is taken back if no
 //! thief has it; otherwise the worker waits and runs only work from below that fork.

@@ -74,7 +74,8 @@ impl RunQueue {
     }
 }
 
-/// The message: polls the most urgent future of its worker, or drops it when the message is dropped.
+/// The message: polls the most urgent future of its worker, or drops it when the message is
+/// dropped.
 struct RunNext {
     queue: RunQueue,
     worker_index: usize,

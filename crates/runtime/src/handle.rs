@@ -3,8 +3,8 @@
 //! The call is stored in a packet that the handle shares with a task in the pool. The thread that
 //! takes the call out of the packet runs it: the worker that gets the task, or a worker of the same
 //! runtime that waits for the handle. The waiting worker need not find the task among all queued
-//! ones. The task is empty then. It counts as work until it is removed from the queue, at the latest
-//! when half of the queue consists of empty tasks.
+//! ones. The task is empty then. It counts as work until it is removed from the queue, at the
+//! latest when half of the queue consists of empty tasks.
 //!
 //! # Memory ordering
 //! | label | release side                     | acquire side                       | what it publishes                        |

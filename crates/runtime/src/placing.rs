@@ -11,8 +11,8 @@
 //! With `auto`, workers move by themselves: see [`watch`].
 //!
 //! # Inherited bindings
-//! A thread inherits the binding of the thread that starts it. A compensating thread wants that, and
-//! is bound anew when it takes the place of another worker. A blocking thread, or a worker of
+//! A thread inherits the binding of the thread that starts it. A compensating thread wants that,
+//! and is bound anew when it takes the place of another worker. A blocking thread, or a worker of
 //! another runtime that is started from a task, does not want it.
 
 mod initial;

@@ -9,8 +9,8 @@ use crate::task::Task;
 use crate::traffic::message_bytes;
 use crate::worker::{Shared, Worker};
 
-/// Sends messages to the workers of a runtime: calls that one given worker runs, each to completion,
-/// in the order of each sender.
+/// Sends messages to the workers of a runtime: calls that one given worker runs, each to
+/// completion, in the order of each sender.
 ///
 /// A worker runs its messages before any task of the pool, but not while it runs something else or
 /// waits in a join, a scope or for a handle. A panic ends its message and is discarded. A runtime
@@ -68,8 +68,8 @@ impl Post {
         self.shared.with_own(|worker| worker.is_some())
     }
 
-    /// Sends a message to worker `to`. Cost: a task cell and the put into the mailbox; for a message
-    /// to the current worker, a task cell alone.
+    /// Sends a message to worker `to`. Cost: a task cell and the put into the mailbox; for a
+    /// message to the current worker, a task cell alone.
     ///
     /// A closure of more than 80 bytes also costs an allocation.
     ///
@@ -139,8 +139,8 @@ impl Post {
             .with_own(|worker| worker.is_some_and(Worker::has_any_mail))
     }
 
-    /// Returns true if the runtime is about to end, or has no workers in this process: messages that
-    /// have not run yet may never run.
+    /// Returns true if the runtime is about to end, or has no workers in this process: messages
+    /// that have not run yet may never run.
     pub fn is_ending(&self) -> bool {
         self.shared.is_stopping() || self.shared.origin.is_other_process()
     }

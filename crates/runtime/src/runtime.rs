@@ -159,13 +159,13 @@ impl Runtime {
         Handle::spawn(&self.shared, self.shared.compensation.on_panic(), call)
     }
 
-    /// Calls `call` on a thread for calls that block (on files, sockets, locks held long), never on a
-    /// worker.
+    /// Calls `call` on a thread for calls that block (on files, sockets, locks held long), never on
+    /// a worker.
     ///
-    /// Threads are started when they are needed and end after ten seconds without work. Calls beyond
-    /// 512 threads queue up. A call that waits for this or another runtime (for a handle, or in
-    /// [`install`](Self::install)) does not count while it waits: calls can be nested up to 1,024
-    /// deep. Calls that wait for each other in any other way must be fewer than 512;
+    /// Threads are started when they are needed and end after ten seconds without work. Calls
+    /// beyond 512 threads queue up. A call that waits for this or another runtime (for a handle, or
+    /// in [`install`](Self::install)) does not count while it waits: calls can be nested up to
+    /// 1,024 deep. Calls that wait for each other in any other way must be fewer than 512;
     /// [`spawn_thread`](Self::spawn_thread) has no such limit. If the system refuses to start a
     /// thread, the call waits for a running one; if there is none, it runs on the calling thread.
     ///
@@ -251,8 +251,8 @@ impl Runtime {
     }
 
     /// Returns true if placement is left to the runtime
-    /// ([`Affinity::Auto`](raddle_topology::Affinity::Auto)): a model may move its objects when that
-    /// pays.
+    /// ([`Affinity::Auto`](raddle_topology::Affinity::Auto)): a model may move its objects when
+    /// that pays.
     pub fn places_by_itself(&self) -> bool {
         self.shared.placing.is_auto()
     }
@@ -260,12 +260,12 @@ impl Runtime {
     /// Moves each worker to a CPU, or unbinds it (`None`), while all of them run.
     ///
     /// Each worker moves before the next message or task that it begins, so this function returns
-    /// before they have moved; [`plan`](Self::plan) shows where they are. As with a list of CPUs, the
-    /// request is obeyed even if other processes have claimed the CPUs or workers share one.
+    /// before they have moved; [`plan`](Self::plan) shows where they are. As with a list of CPUs,
+    /// the request is obeyed even if other processes have claimed the CPUs or workers share one.
     ///
     /// # Errors
-    /// [`MoveError`] if `cpus` does not have one entry for each worker, or names a CPU to which this
-    /// process cannot be bound. Then no worker moves.
+    /// [`MoveError`] if `cpus` does not have one entry for each worker, or names a CPU to which
+    /// this process cannot be bound. Then no worker moves.
     ///
     /// # Examples
     /// ```
@@ -285,11 +285,11 @@ impl Runtime {
         Ok(())
     }
 
-    /// Returns the bytes that workers have sent to each other and taken from each other so far, from
-    /// one worker to the other.
+    /// Returns the bytes that workers have sent to each other and taken from each other so far,
+    /// from one worker to the other.
     ///
-    /// Messages and tasks are counted with their closures, but without the data to which the closures
-    /// refer. Compensating threads are left out.
+    /// Messages and tasks are counted with their closures, but without the data to which the
+    /// closures refer. Compensating threads are left out.
     ///
     /// # Examples
     /// ```
@@ -338,8 +338,8 @@ impl fmt::Debug for Runtime {
     }
 }
 
-/// Determines, while no worker runs, the values that a process determines once. A child process made
-/// by fork(2) then has all of them, and waits for no thread of its parent.
+/// Determines, while no worker runs, the values that a process determines once. A child process
+/// made by fork(2) then has all of them, and waits for no thread of its parent.
 fn prepare_once() {
     prepare_waits();
     let _kept = reading_ns();

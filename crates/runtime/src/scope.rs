@@ -1,5 +1,5 @@
-//! Scopes: tasks that may borrow from the stack of the caller. All of them have ended when the scope
-//! ends.
+//! Scopes: tasks that may borrow from the stack of the caller. All of them have ended when the
+//! scope ends.
 //!
 //! # Memory ordering
 //! | label | release side                       | acquire side             | what it publishes    |
@@ -37,8 +37,8 @@ pub struct Scope<'scope, 'env: 'scope> {
 /// runs only tasks of this scope and tasks below them.
 ///
 /// # Panics
-/// With the panic of `body`, otherwise with the first panic of a task; in both cases after all tasks
-/// have ended.
+/// With the panic of `body`, otherwise with the first panic of a task; in both cases after all
+/// tasks have ended.
 ///
 /// # Examples
 /// ```
@@ -113,14 +113,14 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// Puts a task into the pool. Some worker runs it before the scope ends.
     ///
     /// May also be called from tasks of the scope, and from any thread that can reach the scope.
-    /// Cost: a task cell, the pool's put, and a fence; a closure of more than 80 bytes also costs an
-    /// allocation.
+    /// Cost: a task cell, the pool's put, and a fence; a closure of more than 80 bytes also costs
+    /// an allocation.
     pub fn spawn<F>(&'scope self, task: F)
     where
         F: FnOnce() + Send + 'scope,
     {
-        // Relaxed: the caller keeps the scope open, and no thread needs the count before it gets the
-        // task.
+        // Relaxed: the caller keeps the scope open, and no thread needs the count before it gets
+        // the task.
         self.pending.fetch_add(1, Relaxed);
         let closure = move || {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(task)) {
@@ -164,8 +164,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         // ORDERING(S1): Release, what the task wrote. The changes of the count are one release
         // sequence, so a thread that sees the last one sees what all tasks wrote.
         if self.pending.fetch_sub(1, Release) == 1 {
-            // Tasks of a scope run on workers of its runtime. In a child process of fork(2) there is
-            // no worker, and none waits.
+            // Tasks of a scope run on workers of its runtime. In a child process of fork(2) there
+            // is no worker, and none waits.
             if let Some(worker) = current_worker() {
                 let _ = worker.shared().idle.cell(owner).notify();
             }

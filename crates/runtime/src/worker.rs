@@ -48,7 +48,7 @@ use std::sync::Arc;
 
 use raddle_sync::prim::light_fence;
 use raddle_sync::wait::SpinBudget;
-use raddle_trace::Tally;
+use raddle_trace::Counters;
 
 use crate::fork_stack::ForkStack;
 use crate::mailbox::Sender;
@@ -75,8 +75,8 @@ pub(crate) type Forks = ForkStack<Worker>;
 #[derive(Debug)]
 pub(crate) struct Worker {
     index: usize,
-    /// True for a compensating thread, which has no mailbox. It follows from the index, and is stored
-    /// because every message asks for it.
+    /// True for a compensating thread, which has no mailbox. It follows from the index, and is
+    /// stored because every message asks for it.
     is_compensating: bool,
     shared: Arc<Shared>,
     seat: Box<dyn Seat>,
@@ -153,8 +153,8 @@ impl Worker {
         &self.gains
     }
 
-    pub(crate) fn tally(&self) -> &Tally {
-        &self.shared.tallies[self.index]
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.shared.counters[self.index]
     }
 
     /// Returns the innermost frame on this stack.
@@ -207,7 +207,7 @@ impl Worker {
     /// visible again.
     fn announce_work(&self) {
         if self.shared.idle.work_came(self.index).is_some() {
-            self.tally().wakes.add(1);
+            self.counters().wakes.add(1);
         }
         self.notify_askers(self.forks().gates().take_askers());
     }
@@ -228,7 +228,7 @@ impl Worker {
         let Some(askers) = self.forks().answer(publish) else {
             return false;
         };
-        self.tally().forks_published.add(1);
+        self.counters().forks_published.add(1);
         // Also if a worker is searching: it may be about to sleep, and another worker may wait for
         // the fork.
         let woken = match self.take_gift() {
@@ -236,7 +236,7 @@ impl Worker {
             false => self.shared.idle.work_came_near(self.index),
         };
         if woken.is_some() {
-            self.tally().wakes.add(1);
+            self.counters().wakes.add(1);
         }
         self.notify_askers(askers);
         true
@@ -272,24 +272,24 @@ impl Worker {
     fn get_with(&self, wanted: Wanted<'_>, mut look: Look) -> Option<Task> {
         let found = self.seat.get(wanted, &mut look);
         if look.steals_tried > 0 {
-            self.tally().steals_tried.add(look.steals_tried);
+            self.counters().steals_tried.add(look.steals_tried);
         }
         if look.hid {
             self.announce_work();
         }
         let found = found?;
         if let Some(victim) = found.stolen_from {
-            self.tally().steals_done.add(1);
+            self.counters().steals_done.add(1);
             self.shared.traffic.takes(self.index, victim);
         }
         Some(found.task)
     }
 
-    /// Takes a published fork back and returns false, or waits until its thief has run it and returns
-    /// true.
+    /// Takes a published fork back and returns false, or waits until its thief has run it and
+    /// returns true.
     pub(crate) fn reclaim_or_wait(&self, cell: &'static TaskCell) -> bool {
         if cell.offer().try_reclaim() {
-            self.tally().forks_reclaimed.add(1);
+            self.counters().forks_reclaimed.add(1);
             return false;
         }
         let helping = Helping {

@@ -1,6 +1,6 @@
 //! Counters of the Raddle runtime, and reports that are made from them.
 //!
-//! A [`Tally`] belongs to one worker. Only that worker adds to it; any thread may read it.
+//! A [`Counters`] belongs to one worker. Only that worker adds to it; any thread may read it.
 //! A [`Report`] is a snapshot of the counters of all workers, with totals. It prints as a table
 //! ([`std::fmt::Display`]) and serialises as JSON (`serde`). [`whole_file`] writes files of
 //! results.
@@ -8,12 +8,12 @@
 #![forbid(unsafe_code)]
 
 mod choice;
+mod counters;
 mod moves;
 mod report;
-mod tally;
 pub mod whole_file;
 
 pub use choice::{Choice, Tried};
+pub use counters::{Counter, Counters, Gaps};
 pub use moves::Moves;
 pub use report::{Report, WorkerReport};
-pub use tally::{Counter, Gaps, Tally};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::{Choice, Moves, Tally};
+use crate::{Choice, Counters, Moves};
 
 /// A snapshot of the counters of one worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -39,7 +39,7 @@ pub struct WorkerReport {
 impl WorkerReport {
     /// Reads the counters of one worker. The caller passes `forks_inline` and the worker's age,
     /// because they are counted elsewhere.
-    pub fn read(counters: &Tally, forks_inline: u64, age_ns: u64) -> Self {
+    pub fn read(counters: &Counters, forks_inline: u64, age_ns: u64) -> Self {
         let idle_ns = counters.idle.sum(age_ns).min(age_ns);
         Self {
             tasks: counters.tasks.get(),
@@ -97,8 +97,8 @@ impl WorkerReport {
 ///
 /// # Examples
 /// ```
-/// use raddle_trace::{Report, Tally, WorkerReport};
-/// let counters = Tally::default();
+/// use raddle_trace::{Report, Counters, WorkerReport};
+/// let counters = Counters::default();
 /// counters.tasks.add(3);
 /// let report = Report::new("deque", vec![WorkerReport::read(&counters, 10, 1_000)]);
 /// assert_eq!(report.total.tasks, 3);

@@ -18,8 +18,9 @@ use crate::worker::{Forks, Worker, current_forks, current_worker, worker_of};
 /// while no worker asks for work: about 2 ns more than calling the two in turn; no allocation, no
 /// atomic read-modify-write, no fence.
 ///
-/// While it waits for a stolen `b`, the worker runs only work that was forked or spawned inside that
-/// `b`. Therefore unrelated work on the same stack never asks for a lock that is held around `join`.
+/// While it waits for a stolen `b`, the worker runs only work that was forked or spawned inside
+/// that `b`. Therefore unrelated work on the same stack never asks for a lock that is held around
+/// `join`.
 ///
 /// # Panics
 /// With the panic of `a` or of `b`; with that of `a` if both panic. If `a` panics, `b` is dropped
@@ -172,8 +173,8 @@ impl<F: FnOnce() -> R, R> Drop for PopOnUnwind<'_, F, R> {
     fn drop(&mut self) {
         // SAFETY: we are the owner; all forks that the first closure has pushed have been popped.
         if unsafe { self.forks.slots().pop(self.slot) } || !pop_slow(self.forks, self.slot) {
-            // SAFETY: ours, and dropped without being run. A panic of its destructor is discarded in
-            // favour of ours.
+            // SAFETY: ours, and dropped without being run. A panic of its destructor is discarded
+            // in favour of ours.
             discard(unsafe { self.job.take() });
         } else {
             // SAFETY: `pop_slow` saw that a thief has run it. A panic of its own is discarded in

@@ -2,8 +2,8 @@
 //!
 //! An offer is a fork whose push and pop ignore the gates, so that a request from another worker
 //! does not publish it. A loop can therefore offer its remaining items for every few items that it
-//! runs, and no worker is woken for a loop of a microsecond. If those items take long, a thief raids
-//! the offer ([`crate::worker`]).
+//! runs, and no worker is woken for a loop of a microsecond. If those items take long, a thief
+//! raids the offer ([`crate::worker`]).
 
 use std::panic::resume_unwind;
 
@@ -30,8 +30,8 @@ pub(crate) struct Offer<'a, V, F, R> {
 }
 
 impl<V: Send, F: Fn(V) -> R + Copy + Send, R: Send> Offer<'_, V, F, R> {
-    /// Creates an offer on which thieves call `call`. On a thread that is no worker, nothing is ever
-    /// offered.
+    /// Creates an offer on which thieves call `call`. On a thread that is no worker, nothing is
+    /// ever offered.
     #[inline]
     pub(crate) fn of(call: F) -> Self {
         Self {

@@ -10,8 +10,8 @@ use super::{Post, Sender};
 use crate::pool::Parts;
 use crate::task::{Task, TaskList};
 
-/// Queues with one producer and one consumer each, and one more queue per worker for threads that are
-/// no workers.
+/// Queues with one producer and one consumer each, and one more queue per worker for threads that
+/// are no workers.
 #[derive(Debug)]
 pub(super) struct Pairs {
     /// For each sender, a queue to each worker.

@@ -1,8 +1,8 @@
 //! Running a body under many schedules, each made from a seed that can be run again.
 //!
-//! A seed decides all: the pool, the number of workers, the idle policy, the scheduler, and the schedules of its batch. Half
-//! of the seeds choose the next thread at random, half by priorities that change at a few points (PCT), which finds what
-//! needs one thread to be slow for long.
+//! A seed decides all: the pool, the number of workers, the idle policy, the scheduler, and the
+//! schedules of its batch. Half of the seeds choose the next thread at random, half by priorities
+//! that change at a few points (PCT), which finds what needs one thread to be slow for long.
 //!
 //! | variable | what it says | without it |
 //! |---|---|---|
@@ -10,8 +10,8 @@
 //! | `RADDLE_SCHEDULES_COUNT` | seeds a test | one for every setting, or as many as the test says |
 //!
 //! # Source
-//! Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with probabilistic guarantees of finding bugs.
-//! ASPLOS 2010.
+//! Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with probabilistic
+//! guarantees of finding bugs. ASPLOS 2010.
 
 use std::cell::RefCell;
 use std::env;
@@ -62,8 +62,8 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Derives the settings from a seed. Neighbouring seeds differ in the first settings here; seeds
-    /// that are a full round of them apart differ in pools and mailboxes.
+    /// Derives the settings from a seed. Neighbouring seeds differ in the first settings here;
+    /// seeds that are a full round of them apart differ in pools and mailboxes.
     fn of(seed: u64) -> Self {
         let position = seed as usize % SETTING_COUNT;
         let mut rest = position;
@@ -104,8 +104,8 @@ impl Scenario {
         self.runtime_on(worker_count, None)
     }
 
-    /// As [`runtime_of`](Self::runtime_of), for a node whose workers receive from `network`, if there
-    /// is one.
+    /// As [`runtime_of`](Self::runtime_of), for a node whose workers receive from `network`, if
+    /// there is one.
     pub fn runtime_on(&self, worker_count: usize, network: Option<Arc<dyn Network>>) -> Runtime {
         let Self {
             pool,
@@ -126,8 +126,8 @@ pub fn explore(body: impl Fn(Scenario) + Send + Sync + 'static) {
     explore_some(SETTING_COUNT, body);
 }
 
-/// As [`explore`], for `seed_count` seeds. 96 seeds cover every mailbox with every number of workers,
-/// idle policy and scheduler, and a few pools of different families.
+/// As [`explore`], for `seed_count` seeds. 96 seeds cover every mailbox with every number of
+/// workers, idle policy and scheduler, and a few pools of different families.
 ///
 /// # Panics
 /// As [`explore`].
@@ -167,8 +167,8 @@ std::thread_local! {
     static SEEN: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Records panics. Workers catch the panics of user code, so a failed assertion in a message would go
-/// unnoticed otherwise.
+/// Records panics. Workers catch the panics of user code, so a failed assertion in a message would
+/// go unnoticed otherwise.
 fn watch_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -253,7 +253,8 @@ impl Flag {
     }
 }
 
-/// Calls `outside` on a thread that is no worker and, at the same time, `here`. Returns both results.
+/// Calls `outside` on a thread that is no worker and, at the same time, `here`. Returns both
+/// results.
 ///
 /// # Panics
 /// If one of the calls panics.

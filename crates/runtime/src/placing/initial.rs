@@ -57,9 +57,9 @@ pub(crate) enum Claiming {
 
 /// Plans around the workers of other processes, and claims the planned CPUs.
 ///
-/// With [`Affinity::Auto`], another process that claims one of the CPUs in between keeps it, and the
-/// plan is made again without that CPU. Each turn excludes one CPU, so there are at most as many
-/// turns as CPUs. Other rules are obeyed as given, and claim only free CPUs; with these rules,
+/// With [`Affinity::Auto`], another process that claims one of the CPUs in between keeps it, and
+/// the plan is made again without that CPU. Each turn excludes one CPU, so there are at most as
+/// many turns as CPUs. Other rules are obeyed as given, and claim only free CPUs; with these rules,
 /// `before` workers of other processes have the first places.
 pub(crate) fn place(
     topology: &'static Topology,
@@ -105,8 +105,8 @@ pub(crate) fn place(
     })
 }
 
-/// Adds claims on the CPUs of `plan` to `held`. With a rule other than [`Affinity::Auto`], CPUs that
-/// other processes have claimed are skipped.
+/// Adds claims on the CPUs of `plan` to `held`. With a rule other than [`Affinity::Auto`], CPUs
+/// that other processes have claimed are skipped.
 fn claim_all(
     plan: &Plan,
     claims: &Claims,

@@ -1,14 +1,14 @@
 //! When a runtime looks whether its workers should move, and the decision.
 //!
 //! Some worker looks ([`relocate`](raddle_topology::relocate())): one that has run out of work, or
-//! that has run many tasks since it last read the clock. The first look comes after 10 ms. Each look
-//! after which no worker moves doubles the time to the next, up to a minute; after a move the time
-//! starts again at 10 ms. A look considers what was exchanged since the one before. It takes at most
-//! a hundredth of the time; otherwise the next one waits for longer.
+//! that has run many tasks since it last read the clock. The first look comes after 10 ms. Each
+//! look after which no worker moves doubles the time to the next, up to a minute; after a move the
+//! time starts again at 10 ms. A look considers what was exchanged since the one before. It takes
+//! at most a hundredth of the time; otherwise the next one waits for longer.
 //!
-//! There are no looks where all placements cost the same (as on two CPUs), where no worker is bound,
-//! and where another affinity rule was asked for. What is left then is one comparison each time that
-//! a worker runs out of work.
+//! There are no looks where all placements cost the same (as on two CPUs), where no worker is
+//! bound, and where another affinity rule was asked for. What is left then is one comparison each
+//! time that a worker runs out of work.
 //!
 //! A CPU to which a worker would move is claimed first. If another process was quicker, no worker
 //! moves.
@@ -104,11 +104,11 @@ impl Placing {
         self.watch.next_ns.load(Relaxed) <= age_ns
     }
 
-    /// Decides whether workers should move, and has them moved. Does nothing if it is not time for a
-    /// look or another worker is looking.
+    /// Decides whether workers should move, and has them moved. Does nothing if it is not time for
+    /// a look or another worker is looking.
     ///
-    /// `flows` reads the traffic so far. `move_workers` sends each worker to its CPU and returns how
-    /// many move. `age_now_ns` reads the clock of which `age_ns` is the current time.
+    /// `flows` reads the traffic so far. `move_workers` sends each worker to its CPU and returns
+    /// how many move. `age_now_ns` reads the clock of which `age_ns` is the current time.
     pub(crate) fn look(
         &self,
         age_ns: u64,

@@ -32,13 +32,13 @@ const AFFINITIES: &str = "auto, none, compact, scatter or a list of CPUs";
 ///
 /// # Variables of other runtimes
 /// `RAYON_NUM_THREADS` and `OMP_NUM_THREADS` are not read, neither as the number of workers nor as
-/// its upper bound. They are meant for other thread pools in the same process, and their values often
-/// say nothing about this runtime: batch systems, process launchers and package managers set
-/// `OMP_NUM_THREADS=1` so that libraries for linear algebra start no threads below a program that is
-/// parallel already. Obeying it would silently make the program sequential. The limit that such a
-/// variable protects is respected anyway: the default is one worker per CPU that the process may use,
-/// according to its CPU mask and the limits of its control group. Set `RADDLE_WORKERS` for another
-/// number. [`unknown_variables`](crate::unknown_variables) finds misspelt names.
+/// its upper bound. They are meant for other thread pools in the same process, and their values
+/// often say nothing about this runtime: batch systems, process launchers and package managers set
+/// `OMP_NUM_THREADS=1` so that libraries for linear algebra start no threads below a program that
+/// is parallel already. Obeying it would silently make the program sequential. The limit that such
+/// a variable protects is respected anyway: the default is one worker per CPU that the process may
+/// use, according to its CPU mask and the limits of its control group. Set `RADDLE_WORKERS` for
+/// another number. [`unknown_variables`](crate::unknown_variables) finds misspelt names.
 ///
 /// # Examples
 /// ```
@@ -113,15 +113,15 @@ impl Builder {
         self
     }
 
-    /// Sets where workers run: chosen by the runtime, unbound, close together, far apart, or on listed
-    /// CPUs.
+    /// Sets where workers run: chosen by the runtime, unbound, close together, far apart, or on
+    /// listed CPUs.
     pub fn affinity(mut self, affinity: Affinity) -> Self {
         self.affinity = Some(affinity);
         self
     }
 
-    /// Sets the group of processes that see each other's bound workers. By default all processes are
-    /// in one group.
+    /// Sets the group of processes that see each other's bound workers. By default all processes
+    /// are in one group.
     pub fn claims(mut self, claims: Claims) -> Self {
         self.claims = Some(claims);
         self

@@ -10,8 +10,8 @@ use crate::worker::{Worker, current_worker};
 
 /// The default runtime of one process, and those of the child processes that fork(2) makes.
 ///
-/// A child process has a copy of its parent's runtime, whose workers do not exist there. So it walks
-/// the list to an entry of its own.
+/// A child process has a copy of its parent's runtime, whose workers do not exist there. So it
+/// walks the list to an entry of its own.
 struct OfProcess {
     /// The [`fork_count`] of the process.
     forks: u64,
@@ -78,8 +78,8 @@ pub(crate) fn set_default(
 
 /// Returns the index of the current worker, from 0, or `None` on other threads.
 ///
-/// Compensating threads, which replace waiting workers, have indices from [`worker_count`] on, up to
-/// 1,024 more. Any task may run on one, so a table of `worker_count` entries is too short: use
+/// Compensating threads, which replace waiting workers, have indices from [`worker_count`] on, up
+/// to 1,024 more. Any task may run on one, so a table of `worker_count` entries is too short: use
 /// [`Private`](crate::Private) for a value per worker.
 pub fn worker_index() -> Option<usize> {
     current_worker().map(Worker::index)

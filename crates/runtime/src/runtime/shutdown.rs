@@ -36,10 +36,10 @@ impl Runtime {
     ///
     /// Dropping a runtime waits until all its work is done, which never happens if a call on a
     /// blocking thread does not return. This function returns after `limit` instead. The work
-    /// continues: tasks run to their ends, and then the workers end and give their CPUs back without
-    /// waiting for calls on blocking threads. A call that never returns keeps its thread until the
-    /// process ends. Tasks and messages that such a call sends after the workers have ended are
-    /// dropped.
+    /// continues: tasks run to their ends, and then the workers end and give their CPUs back
+    /// without waiting for calls on blocking threads. A call that never returns keeps its thread
+    /// until the process ends. Tasks and messages that such a call sends after the workers have
+    /// ended are dropped.
     ///
     /// On a thread of the runtime itself, which cannot wait for its own end, this returns at once.
     ///
@@ -61,8 +61,8 @@ impl Runtime {
         self.end(Some(limit))
     }
 
-    /// Ends the runtime without waiting: as [`shutdown_timeout`](Self::shutdown_timeout) with a limit
-    /// of zero.
+    /// Ends the runtime without waiting: as [`shutdown_timeout`](Self::shutdown_timeout) with a
+    /// limit of zero.
     pub fn shutdown_background(mut self) {
         let _ = self.end(Some(Duration::ZERO));
     }

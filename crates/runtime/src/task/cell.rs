@@ -54,7 +54,8 @@ pub struct TaskCell {
     payload: UnsafeCell<[MaybeUninit<u64>; PAYLOAD_WORDS]>,
 }
 
-// SAFETY: all fields but `end` and `payload` are atomics; those two follow invariant 1 of `crate::task`.
+// SAFETY: all fields but `end` and `payload` are atomics; those two follow invariant 1 of
+// `crate::task`.
 unsafe impl Sync for TaskCell {}
 
 // SAFETY: `next` is one field, and only the list that holds the cell accesses it.

@@ -75,7 +75,8 @@ impl Memory {
 
     /// Frees a cell from any thread.
     pub(crate) fn give_back(&self, cell: &'static TaskCell) {
-        // SAFETY: the caller frees the cell once (invariant 2 of `crate::task`), and it is in no list.
+        // SAFETY: the caller frees the cell once (invariant 2 of `crate::task`), and it is in no
+        // list.
         unsafe { self.homes[cell.home()].push(NonNull::from(cell)) };
     }
 

@@ -38,8 +38,8 @@ pub(crate) fn current_forks<'a>() -> &'a Forks {
     unsafe { &*forks }
 }
 
-/// Restores the former worker of the current thread, unless fork(2) has meanwhile made it the thread
-/// of a child process.
+/// Restores the former worker of the current thread, unless fork(2) has meanwhile made it the
+/// thread of a child process.
 struct Leave {
     before: *const Forks,
     fork_count: u64,

@@ -2,8 +2,8 @@
 //!
 //! # The end
 //! Messages that have not run when a runtime ends are dropped. So are calls that are put from
-//! outside when no worker is left to run them. The last worker to end closes the mailboxes and drops
-//! what is in them. A thread that sends later, or at the same time, drops its own message:
+//! outside when no worker is left to run them. The last worker to end closes the mailboxes and
+//! drops what is in them. A thread that sends later, or at the same time, drops its own message:
 //!
 //! | label | one side                                  | other side                                                     |
 //! |-------|-------------------------------------------|----------------------------------------------------------------|

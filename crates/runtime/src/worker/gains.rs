@@ -1,8 +1,8 @@
 //! What a worker learns about splitting short loops: whether it pays on this machine, at this time.
 //!
-//! After a short split loop, its worker compares the duration with the time that the loop would have
-//! taken on one worker, and adjusts the length from which on it splits. [`crate::loops`] decides
-//! with it.
+//! After a short split loop, its worker compares the duration with the time that the loop would
+//! have taken on one worker, and adjusts the length from which on it splits. [`crate::loops`]
+//! decides with it.
 
 use std::cell::Cell;
 
@@ -12,8 +12,8 @@ use crate::clock::{Instant, nanoseconds};
 pub(crate) const SPLIT_AWAKE_NS: f32 = 800.0;
 /// Splitting pays for loops longer than this even if all other workers sleep.
 pub(crate) const SPLIT_ASLEEP_NS: f32 = 60_000.0;
-/// Loops with fewer items split before they know how long one item takes, unless such loops were too
-/// short recently.
+/// Loops with fewer items split before they know how long one item takes, unless such loops were
+/// too short recently.
 pub(crate) const FEW_ITEMS: usize = 64;
 /// A short loop that was refused a split lowers the limit by this fraction, so that splitting is
 /// tried again at some time. The fraction is halved each time that such a trial fails, down to the

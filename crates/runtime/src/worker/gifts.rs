@@ -1,10 +1,10 @@
 //! Gifts: forks that a worker publishes without being asked, while other workers sleep.
 //!
 //! A worker that has found work while others sleep will soon be asked for a part of it. But the
-//! sleepers wake up one after the other, each woken by the one before; and if the work begins with a
-//! long leaf, its forks stay private until a raid. So the worker publishes its first [`GIFTS`] forks
-//! at once and wakes a sleeper for each. On 16 CPUs, all workers then had a part of a tree with
-//! leaves of 0.3 ms after 0.1 ms, instead of 0.35 ms.
+//! sleepers wake up one after the other, each woken by the one before; and if the work begins with
+//! a long leaf, its forks stay private until a raid. So the worker publishes its first [`GIFTS`]
+//! forks at once and wakes a sleeper for each. On 16 CPUs, all workers then had a part of a tree
+//! with leaves of 0.3 ms after 0.1 ms, instead of 0.35 ms.
 //!
 //! The number is small, so that work of a few microseconds does not wake all workers.
 

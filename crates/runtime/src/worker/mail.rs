@@ -26,7 +26,7 @@ impl Worker {
         self.sender.send(to, message);
         self.shared.traffic.sends(self.index, to, bytes);
         if self.shared.wake_for_message(to) {
-            self.tally().wakes.add(1);
+            self.counters().wakes.add(1);
         }
     }
 
@@ -39,7 +39,7 @@ impl Worker {
         self.shared.post.put_urgent(to, message);
         self.shared.traffic.sends(self.index, to, bytes);
         if self.shared.wake_for_message(to) {
-            self.tally().wakes.add(1);
+            self.counters().wakes.add(1);
         }
     }
 
@@ -102,7 +102,7 @@ impl Worker {
             return None;
         }
         let message = urgent.take_first().or_else(|| mail.take_first())?;
-        self.tally().messages.add(1);
+        self.counters().messages.add(1);
         Some(message)
     }
 

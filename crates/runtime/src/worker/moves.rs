@@ -1,8 +1,8 @@
 //! Moving the workers of a running runtime to other CPUs.
 //!
-//! The thread that moves workers records where each one is wanted ([`Placing`]), and sends an urgent
-//! message to each worker that is elsewhere. Each of them binds itself when it gets to that message.
-//! Two moves in a row are correct: a worker goes where the last one wants it.
+//! The thread that moves workers records where each one is wanted ([`Placing`]), and sends an
+//! urgent message to each worker that is elsewhere. Each of them binds itself when it gets to that
+//! message. Two moves in a row are correct: a worker goes where the last one wants it.
 //!
 //! With [`Affinity::Auto`](raddle_topology::Affinity::Auto) the workers move themselves when the
 //! observed traffic makes it pay ([`crate::placing`] says when they look).
@@ -17,8 +17,8 @@ use crate::config::MoveError;
 use crate::placing::bind;
 
 impl Shared {
-    /// Moves each worker to its CPU, or unbinds it if it has none. Returns how many workers are told
-    /// to move.
+    /// Moves each worker to its CPU, or unbinds it if it has none. Returns how many workers are
+    /// told to move.
     ///
     /// If the runtime `must` have the CPUs to itself and another process has claimed one of them,
     /// no worker moves.

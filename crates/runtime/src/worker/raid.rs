@@ -103,11 +103,11 @@ impl Worker {
         // The owner may have taken the fork back already: then the task is a stale one, like any
         // other.
         self.seat.share(Task::new(cell));
-        self.tally().forks_published.add(1);
-        self.tally().forks_raided.add(1);
+        self.counters().forks_published.add(1);
+        self.counters().forks_raided.add(1);
         self.shared.watch.count_raid();
         if self.shared.idle.work_came(self.index).is_some() {
-            self.tally().wakes.add(1);
+            self.counters().wakes.add(1);
         }
         true
     }

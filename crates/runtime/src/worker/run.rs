@@ -22,14 +22,14 @@ impl Worker {
                     discard(panic);
                 }
                 self.give_back(cell);
-                self.tally().tasks.add(1);
+                self.counters().tasks.add(1);
             }
             Kind::Root => {
                 // SAFETY: as above.
                 let call = unsafe { cell.take_root() };
                 self.give_back(cell);
                 call.run();
-                self.tally().tasks.add(1);
+                self.counters().tasks.add(1);
                 // Dropping the call may panic. The task counts as unfinished until after it.
                 discard(call);
                 self.shared().end_root();
@@ -49,7 +49,7 @@ impl Worker {
         let job = unsafe { cell.job() };
         // SAFETY: we won the job, and its join waits for us.
         self.in_frame(cell, || unsafe { job.run() });
-        self.tally().tasks.add(1);
+        self.counters().tasks.add(1);
         cell.offer().finish();
         let _ = shared.idle.cell(owner).notify();
     }

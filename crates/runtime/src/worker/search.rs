@@ -23,8 +23,8 @@ const VICTIMS_PER_CLOCK: usize = LOOKS_PER_CLOCK * 64;
 /// Where the processor can watch a word (MWAIT), a worker searches for this fraction of its spin
 /// budget: one part in `SEARCH_SHARE`.
 const SEARCH_SHARE: u32 = 8;
-/// A worker that never sleeps does a last look, as before sleeping, once in this many readings of the
-/// clock.
+/// A worker that never sleeps does a last look, as before sleeping, once in this many readings of
+/// the clock.
 const ROUNDS_PER_LAST_LOOK: u32 = 256;
 
 impl Worker {
@@ -58,7 +58,7 @@ impl Worker {
     /// The reply to a message often arrives within less than a microsecond. Handling it this way
     /// avoids the duties of a searching worker towards sleeping ones.
     fn linger(&self, messages_seen: &mut u64) -> Option<Task> {
-        let messages = self.tally().messages.get();
+        let messages = self.counters().messages.get();
         let has_received = mem::replace(messages_seen, messages) != messages;
         let has_time = self.shared.policy != IdlePolicy::Park && !self.shared.is_oversubscribed();
         if !has_received || !has_time || self.shared.idle.anyone_sleeps() {
@@ -113,7 +113,7 @@ impl Worker {
                 has_work || (timeout.is_none() && self.sees_forks())
             };
             let before_sleep = || {
-                self.tally().parks.add(1);
+                self.counters().parks.add(1);
                 self.ask_everyone();
                 if let Some(network) = &self.shared.network {
                     network.before_sleep();
@@ -148,11 +148,11 @@ impl Worker {
         };
         budget.observe(self.end_gap());
         let woken = idle.found(self.index, has_slept, || self.shared.has_work());
-        self.tally().wakes.add(woken as u64);
+        self.counters().wakes.add(woken as u64);
         if matches!(searched, Searched::Found(_)) && !idle.anyone_searches() && idle.anyone_sleeps()
         {
-            // No searching worker is left that asks busy workers on behalf of the sleepers: the busy
-            // workers wake them with their next fork.
+            // No searching worker is left that asks busy workers on behalf of the sleepers: the
+            // busy workers wake them with their next fork.
             self.ask_everyone();
         }
         if matches!(searched, Searched::Found(_)) {
@@ -164,13 +164,13 @@ impl Worker {
     /// Records that this worker has run out of work. Returns the time.
     pub(super) fn begin_gap(&self) -> u64 {
         let age_ns = self.shared.age_ns();
-        self.tally().idle.begin(age_ns);
+        self.counters().idle.begin(age_ns);
         age_ns
     }
 
     /// Records that this worker has work again. Returns how long it had none.
     pub(super) fn end_gap(&self) -> Duration {
-        Duration::from_nanos(self.tally().idle.end(self.shared.age_ns()))
+        Duration::from_nanos(self.counters().idle.end(self.shared.age_ns()))
     }
 
     pub(super) fn spin_time(&self, budget: &SpinBudget) -> Duration {
@@ -182,8 +182,8 @@ impl Worker {
         }
     }
 
-    /// Returns how long this worker searches before it sleeps. The time is short if the processor can
-    /// watch a word, because a thread on the same core can use the core meanwhile.
+    /// Returns how long this worker searches before it sleeps. The time is short if the processor
+    /// can watch a word, because a thread on the same core can use the core meanwhile.
     fn search_time(&self, budget: &SpinBudget) -> Duration {
         let time = self.spin_time(budget);
         match self.shared.policy {

@@ -7,7 +7,7 @@ use raddle_sync::CachePadded;
 use raddle_sync::bits::AtomicBits;
 use raddle_sync::idle::IdleSet;
 use raddle_sync::prim::{AtomicBool, Relaxed};
-use raddle_trace::{Report, Tally, WorkerReport};
+use raddle_trace::{Counters, Report, WorkerReport};
 
 use super::Forks;
 use super::compensation::Compensation;
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
     /// Workers that sleep inside a task. A task that comes from outside may be below the frame that
     /// they wait for.
     pub(crate) helpers: AtomicBits,
-    pub(crate) tallies: Box<[CachePadded<Tally>]>,
+    pub(crate) counters: Box<[CachePadded<Counters>]>,
     worker_count: usize,
     pub(crate) compensation: Compensation,
     pub(crate) policy: IdlePolicy,
@@ -96,7 +96,7 @@ impl Shared {
             blocking: BlockingThreads::new(&threads.name, is_on_bound_worker),
             memory: Memory::new(limit, task_memory),
             helpers: AtomicBits::new(limit),
-            tallies: (0..limit).map(|_| Default::default()).collect(),
+            counters: (0..limit).map(|_| Default::default()).collect(),
             worker_count: setup.worker_count(),
             compensation: Compensation::new(setup, threads),
             policy,
@@ -188,11 +188,11 @@ impl Shared {
     pub(crate) fn report(&self) -> Report {
         let age_ns = self.age_ns();
         let workers = self
-            .tallies
+            .counters
             .iter()
             .zip(&self.forks)
             .take(self.present())
-            .map(|(tally, forks)| WorkerReport::read(tally, forks.inline_count(), age_ns))
+            .map(|(counters, forks)| WorkerReport::read(counters, forks.inline_count(), age_ns))
             .collect();
         Report::new(self.pool.name(), workers)
             .with_choice(self.pool.choice())

@@ -67,9 +67,9 @@ impl Shared {
         }
         let now_ns = self.age_ns();
         let present = self.present();
-        let waits = self.tallies[..present]
+        let waits = self.counters[..present]
             .iter()
-            .filter(|tally| u128::from(tally.idle.open(now_ns)) >= LOOK_TIME.as_nanos())
+            .filter(|counters| u128::from(counters.idle.open(now_ns)) >= LOOK_TIME.as_nanos())
             .count();
         (waits + self.compensation.absent_count() >= present).then(|| StandsStill {
             worker_count: self.worker_count(),
@@ -80,8 +80,8 @@ impl Shared {
 }
 
 impl Worker {
-    /// Returns true if the wait has to end because the runtime stands still, and stores the state in
-    /// `gives_up`.
+    /// Returns true if the wait has to end because the runtime stands still, and stores the state
+    /// in `gives_up`.
     ///
     /// `gives_up` is `None` for waits that cannot end early.
     pub(super) fn shall_give_up(&self, gives_up: Option<&Cell<Option<StandsStill>>>) -> bool {

@@ -142,8 +142,8 @@ impl Waiter {
         }
     }
 
-    /// Waits on the current thread, which must be the waiter's, until `done` returns true. The thread
-    /// that makes it true notifies the waiter afterwards.
+    /// Waits on the current thread, which must be the waiter's, until `done` returns true. The
+    /// thread that makes it true notifies the waiter afterwards.
     ///
     /// A worker lends its place before it sleeps, as in [`Handle::wait`](crate::Handle::wait).
     ///

@@ -40,8 +40,8 @@ pub(crate) enum Lends {
     Late,
 }
 
-/// During a wait that takes longer, a compensating thread runs other work. Several times the cost of
-/// starting or waking one.
+/// During a wait that takes longer, a compensating thread runs other work. Several times the cost
+/// of starting or waking one.
 const LEND_TIME: Duration = Duration::from_micros(250);
 
 /// The number of wake-ups that a sleep costs a worker that waits for a stolen fork: its own, and
@@ -61,8 +61,8 @@ const SPINS_MAX: u32 = if LIGHT { 2 } else { 256 };
 impl Worker {
     /// Waits until `done` returns true, and meanwhile runs the tasks that `helping` allows.
     ///
-    /// The thread that makes `done` true notifies this worker's wait cell afterwards. `thief` returns
-    /// the worker to ask for work first, if it is known.
+    /// The thread that makes `done` true notifies this worker's wait cell afterwards. `thief`
+    /// returns the worker to ask for work first, if it is known.
     pub(crate) fn wait_until(
         &self,
         helping: Helping<'_>,
@@ -202,8 +202,8 @@ impl Worker {
         }
     }
 
-    /// Sleeps until this worker is notified or `timeout` is over: the wait is over, or there is work
-    /// that may be below its frame.
+    /// Sleeps until this worker is notified or `timeout` is over: the wait is over, or there is
+    /// work that may be below its frame.
     ///
     /// As in `IdleSet::sleep`, the worker announces its sleep, looks for work once more, and then
     /// sleeps. Returns the task that this last look finds.
@@ -217,8 +217,8 @@ impl Worker {
         if cell.try_take() {
             return None;
         }
-        // While it sleeps, this worker does not see that its gates are closed. So it publishes all its
-        // forks.
+        // While it sleeps, this worker does not see that its gates are closed. So it publishes all
+        // its forks.
         while self.answer() {}
         self.shared.helpers.insert(self.index);
         for (index, forks) in self.shared.present_forks() {
@@ -231,7 +231,7 @@ impl Worker {
         heavy_fence();
         let task = self.get_last(wanted);
         if task.is_none() {
-            self.tally().parks.add(1);
+            self.counters().parks.add(1);
             let watch = self.watch_time(&self.waits.borrow());
             let _is_told = cell.wait_for(watch, timeout);
         }

@@ -65,7 +65,7 @@ impl Worker {
         }
         watch.call.set(self.index, self.forks().activity());
         if self.shared.idle.wake_one(self.index).is_some() {
-            self.tally().wakes.add(1);
+            self.counters().wakes.add(1);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Slabs that no runtime uses at the moment.
 //!
-//! In production they wait for the next runtime. In a model they are freed: nothing of one execution
-//! may be left in the next, and no lineage reaches from one runtime into another.
+//! In production they wait for the next runtime. In a model they are freed: nothing of one
+//! execution may be left in the next, and no lineage reaches from one runtime into another.
 
 use super::Slab;
 

@@ -50,8 +50,8 @@ fn loops_in_a_row_pay_for_a_wake_up_and_scattered_ones_do_not() {
     assert!(!scattered);
 }
 
-/// The limit once came down only while somebody searched: after a bad spell, whose end put the other worker to sleep, short
-/// loops ran alone for seconds.
+/// The limit once came down only while somebody searched: after a bad spell, whose end put the
+/// other worker to sleep, short loops ran alone for seconds.
 #[test]
 fn splits_are_tried_again_where_the_others_have_gone_to_sleep() {
     let gains = Gains::default();

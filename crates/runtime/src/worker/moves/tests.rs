@@ -11,7 +11,8 @@ use crate::Runtime;
 use crate::placing::{Claiming, Decide};
 use crate::runtime::Builder;
 
-/// Two workers change places once the first has sent the second more than a hundred messages, if they stand in order.
+/// Two workers change places once the first has sent the second more than a hundred messages, if
+/// they stand in order.
 fn swap(
     matrix: &Matrix,
     observed: Duration,

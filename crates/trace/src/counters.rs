@@ -25,7 +25,7 @@ impl Counter {
 
 /// The counters of one worker.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct Counters {
     /// The number of tasks and stolen forks that this worker ran to completion.
     pub tasks: Counter,
     /// The number of messages that this worker ran; each counts as a task too.
