@@ -79,7 +79,7 @@ impl Side {
         Self::Se,
     ];
     /// The neighbours that have finished a turn when this block begins it.
-    const BEFORE: [Self; 3] = [Self::N, Self::W, Self::Nw];
+    const AHEAD: [Self; 3] = [Self::N, Self::W, Self::Nw];
     /// The neighbours that have not begun a turn when this block begins it.
     const BEHIND: [Self; 3] = [Self::S, Self::E, Self::Se];
 

@@ -1,8 +1,8 @@
 //! Parallel quicksort in place.
 //!
-//! | function | what runs in parallel | purpose |
+//! | function | parallel work | purpose |
 //! |---|---|---|
-//! | [`sort`], [`sort_with`] | parts of a split, by [`raddle::join`]; large partitions | general use |
+//! | [`sort`], [`sort_with`] | parts of a split ([`raddle::join`]), large partitions | general |
 //! | [`sort_tasks`] | parts of a split, a pool task each | measuring pools, as in the study |
 //! | [`sort_sequential`] | nothing | reference and base of speedups |
 //!
@@ -25,15 +25,15 @@
 
 pub mod ideal;
 mod leaf;
+mod parallel;
 mod part;
 mod partition;
 mod pivot;
-mod together;
 
 use raddle::Scope;
 
+use self::parallel::Parallel;
 use self::partition::Partition;
-use self::together::Together;
 use crate::random;
 
 pub use self::part::Part;
@@ -61,7 +61,7 @@ pub fn sort_with<T: Copy + Ord + Send>(
         let sorting = Sorting {
             cutoff,
             note: &note,
-            partition: Together::new(raddle::worker_count(), items.len()),
+            partition: Parallel::new(raddle::worker_count(), items.len()),
         };
         sorting.run(Part::whole(items));
     };

@@ -39,22 +39,22 @@ const LATE: Duration = Duration::from_micros(500);
 /// The costs of the steps of a message between two nodes of this machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overheads {
-    /// A call of `send` with a message of 8 bytes that rings no doorbell, to a node that sleeps.
+    /// The time of a `send` of a message of 8 bytes that rings no doorbell, to a node that sleeps.
     pub send: Duration,
-    /// A call of `poll` that finds a message from another CPU.
+    /// The time of a `poll` that finds a message from another CPU.
     pub poll_waiting: Duration,
-    /// A call of `poll` that finds no message: the period of polling.
+    /// The time of a `poll` that finds no message: the period of polling.
     pub poll_none: Duration,
-    /// A call of `wait` and a call of `poll` that finds a message.
+    /// The time of a `wait` and a `poll` that finds a message.
     pub notify_waiting: Duration,
-    /// A round trip of 1 byte between nodes that poll.
+    /// The time of a round trip of 1 byte between nodes that poll.
     pub poll_trip: Duration,
-    /// A round trip of 1 byte between nodes that are notified.
+    /// The time of a round trip of 1 byte between nodes that are notified.
     pub notify_trip: Duration,
-    /// Half a round trip of a number between two threads that only spin on it: the wire latency of
-    /// this machine.
+    /// The time of half a round trip of a number between two threads that only spin on it: the wire
+    /// latency of this machine.
     pub wire: Duration,
-    /// A ring of a wait cell while its owner is awake.
+    /// The time to ring a wait cell while its owner is awake.
     pub wake: Duration,
     /// The time from a ring until the other thread runs, if that thread still spins in its wait:
     /// half a round trip between two such threads, less the ring.

@@ -31,7 +31,9 @@ fn the_payload_comes_back_intact_with_every_way_to_receive() {
                 let times = times.unwrap_or_else(|error| panic!("{kind}, {receive}: {error}"));
                 assert_eq!(times.len(), 30, "{kind}, {receive}, {bytes}");
             }
-            let _time = crew.rally_in_all(receive, 16, 10).expect("it comes back");
+            let _time = crew
+                .rally_in_all(receive, 16, 10)
+                .expect("the payload comes back");
         }
         crew.finish().expect("no node fails");
     }
@@ -41,7 +43,7 @@ fn the_payload_comes_back_intact_with_every_way_to_receive() {
 fn a_limit_of_zero_ends_a_rally_after_one_trip() {
     let crew = crew(TransportKind::Memory, 3);
     let times = crew.rally(Receive::Notify, 16, 1_000, Duration::ZERO);
-    assert_eq!(times.expect("it comes back").len(), 1);
+    assert_eq!(times.expect("the payload comes back").len(), 1);
     crew.finish().expect("no node fails");
 }
 
@@ -56,7 +58,7 @@ fn two_nodes_on_one_cpu_exchange_messages_with_every_way_to_receive() {
     for receive in Receive::ALL {
         let times = crew
             .rally(receive, 16, 20, NO_LIMIT)
-            .expect("it comes back");
+            .expect("the payload comes back");
         assert_eq!(times.len(), 20);
     }
     crew.finish().expect("no node fails");

@@ -58,7 +58,7 @@ fn either_all_threads_begin_or_none_of_them() {
                 start.announce(threads.iter().all(Result::is_ok));
                 let threads = threads.into_iter().flatten();
                 threads
-                    .map(|thread| thread.join().expect("it waits"))
+                    .map(|thread| thread.join().expect("the thread ends"))
                     .collect::<Vec<_>>()
             })
         });

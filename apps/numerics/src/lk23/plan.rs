@@ -93,7 +93,7 @@ impl Plan {
         }
         let (block_rows, block_columns) = match wanted.block {
             Some((block_rows, block_columns)) => (block_rows.get(), block_columns.get()),
-            None => chosen(rows, columns, wanted),
+            None => choose_block(rows, columns, wanted),
         };
         for (block, side, len) in [
             (block_rows, "rows", rows),
@@ -204,7 +204,7 @@ impl Plan {
 
 /// Returns a size of blocks that stay in the cache of a worker during a turn, and are numerous
 /// enough for a wave.
-fn chosen(rows: usize, columns: usize, wanted: &Wanted) -> (usize, usize) {
+fn choose_block(rows: usize, columns: usize, wanted: &Wanted) -> (usize, usize) {
     let (cache, per_side) = if wanted.has_threads {
         (usize::MAX, 4)
     } else {

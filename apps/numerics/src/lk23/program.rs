@@ -9,7 +9,7 @@ use super::Side;
 use super::block::Block;
 use super::input::Input;
 use super::plan::Plan;
-use super::serial::{gathered, neighbour};
+use super::serial::{gather, neighbour};
 
 /// How operations run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -138,7 +138,7 @@ impl Ran {
             .iter()
             .map(Location::read)
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(gathered(
+        Ok(gather(
             &self.input,
             &self.plan,
             |index, za, width, sweeps| blocks[index].write(sweeps, za, width),
@@ -219,7 +219,7 @@ impl BlockTask<'_> {
     /// Returns handles on the borders that the neighbours give. The borders of the previous turn
     /// come first, because they already exist when the turn of this block begins.
     fn inputs(&self, task: &mut Task<'_>) -> Vec<(Side, ReadHandle<Vec<f64>>)> {
-        let sides = Side::BEHIND.into_iter().chain(Side::BEFORE);
+        let sides = Side::BEHIND.into_iter().chain(Side::AHEAD);
         let input = |side: Side| {
             let other = neighbour(&self.shared.plan, self.index, side)?;
             let (border, _) = self.borders[other][side.opposite() as usize].as_ref()?;

@@ -107,7 +107,7 @@ impl Blocks {
                 for (side, sweeps) in Side::BEHIND
                     .map(|side| (side, before))
                     .into_iter()
-                    .chain(Side::BEFORE.map(|side| (side, sweeps)))
+                    .chain(Side::AHEAD.map(|side| (side, sweeps)))
                 {
                     if let Some(other) = neighbour(&self.plan, index, side) {
                         block.take(side, &self.blocks[other], sweeps);
@@ -123,14 +123,14 @@ impl Blocks {
     /// Returns all values in row-major order, including the frame.
     #[must_use]
     pub fn values(&self) -> Vec<f64> {
-        gathered(&self.input, &self.plan, |index, za, width, sweeps| {
+        gather(&self.input, &self.plan, |index, za, width, sweeps| {
             self.blocks[index].write(sweeps, za, width)
         })
     }
 }
 
 /// Returns all values: those of the frame, and those that `write` writes for each block.
-pub(super) fn gathered(
+pub(super) fn gather(
     input: &Input,
     plan: &Plan,
     mut write: impl FnMut(usize, &mut [f64], usize, usize),

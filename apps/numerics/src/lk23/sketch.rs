@@ -53,7 +53,7 @@ impl Lk23 {
                 format!("block {},{}/{operation}", index / across, index % across)
             };
             let mut uses = vec![(block, Access::Write)];
-            let sides = Side::BEHIND.into_iter().chain(Side::BEFORE);
+            let sides = Side::BEHIND.into_iter().chain(Side::AHEAD);
             uses.extend(sides.filter_map(|side| {
                 let other = neighbour(plan, index, side)?;
                 let (border, _) = borders[other][side.opposite() as usize]?;

@@ -5,7 +5,7 @@ use super::Input;
 /// Computes A · B with three loops. The result is in row-major order.
 #[must_use]
 pub fn reference(input: &Input) -> Vec<f64> {
-    let b = second(input);
+    let b = matrix_b(input);
     (0..input.rows)
         .flat_map(|row| row_of(input, &b, row).0)
         .collect()
@@ -54,7 +54,7 @@ pub fn difference(input: &Input, c: &[f64]) -> Difference {
         input.rows * input.columns,
         "entries of the product"
     );
-    let b = second(input);
+    let b = matrix_b(input);
     let worst_of = |row: usize| {
         let (expected, magnitude) = row_of(input, &b, row);
         let found = &c[row * input.columns..][..input.columns];
@@ -84,7 +84,7 @@ fn worse(a: Difference, b: Difference) -> Difference {
 }
 
 /// Returns B in row-major order.
-fn second(input: &Input) -> Vec<f64> {
+fn matrix_b(input: &Input) -> Vec<f64> {
     (0..input.inner)
         .flat_map(|row| (0..input.columns).map(move |column| input.b(row, column)))
         .collect()

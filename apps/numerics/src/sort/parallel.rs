@@ -7,7 +7,7 @@
 //! done, and the worker takes the next block from the same end.
 //!
 //! ```text
-//!        front block             back block                  front block      back block
+//!        front block             back block              front block      back block
 //!  [ <<<<<<<< >>>>>>>> ] … [ <<<<< >>>>>>>>>>> ]  ─►  [ <<<<<<<<<<<<< >>> ] … [ >>>>>>>>>>>>>>>> ]
 //!             └─────┴─ exchange ─┘                             open                   done
 //! ```
@@ -38,12 +38,12 @@ const BLOCK_COUNT_MIN: usize = 16;
 
 /// The partition of parts of at least `len_min` items by up to `worker_count` workers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Together {
+pub(super) struct Parallel {
     worker_count: usize,
     len_min: usize,
 }
 
-impl Together {
+impl Parallel {
     /// Creates the partition for a sort of `len` items on `worker_count` workers.
     ///
     /// There are fewer parts of more than `len / worker_count` items than workers. Unless there is
@@ -63,7 +63,7 @@ impl Together {
     }
 }
 
-impl<T: Copy + Send> Partition<T> for Together {
+impl<T: Copy + Send> Partition<T> for Parallel {
     #[inline]
     fn partition<F>(&self, items: &mut [T], goes_left: F) -> usize
     where
@@ -209,11 +209,11 @@ where
     loop {
         if front.is_none() {
             let block = take(Middle::take_front);
-            front = parted(block, goes_left);
+            front = partition_block(block, goes_left);
         }
         if back.is_none() {
             let block = take(Middle::take_back);
-            back = parted(block, goes_left);
+            back = partition_block(block, goes_left);
         }
         let (Some(left), Some(right)) = (&mut front, &mut back) else {
             // At most one of the two is a block.
@@ -230,7 +230,10 @@ where
 /// A join is a point at which idle workers are served: if a worker has become idle since the last
 /// one, the oldest waiting half becomes a task. That is the share of the workers that have not
 /// joined yet.
-fn parted<'items, T, F>(block: Option<Block<'items, T>>, goes_left: F) -> Option<Block<'items, T>>
+fn partition_block<'items, T, F>(
+    block: Option<Block<'items, T>>,
+    goes_left: F,
+) -> Option<Block<'items, T>>
 where
     T: Copy + Send,
     F: Fn(T) -> bool + Copy + Send,

@@ -90,9 +90,9 @@ fn open_blocks_on_either_side_are_settled() {
 
 #[test]
 fn a_part_is_shared_only_if_a_worker_would_be_idle() {
-    assert_eq!(Together::new(1, 1_000).len_min, usize::MAX);
-    assert_eq!(Together::new(2, 1_000).len_min, 750);
-    assert_eq!(Together::new(8, 1_000).len_min, 187);
+    assert_eq!(Parallel::new(1, 1_000).len_min, usize::MAX);
+    assert_eq!(Parallel::new(2, 1_000).len_min, 750);
+    assert_eq!(Parallel::new(8, 1_000).len_min, 187);
 }
 
 /// A guard that lived until the end of a statement once locked out all workers but one, which was
