@@ -1,4 +1,4 @@
-//! Links OpenBLAS, where block products are to be its.
+//! Links OpenBLAS if the feature `openblas` is enabled.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

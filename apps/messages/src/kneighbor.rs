@@ -1,17 +1,22 @@
-//! kNeighbor: elements in a ring, each of which exchanges messages with its neighbours, iteration after iteration.
+//! kNeighbor: the elements of a ring exchange messages with their neighbours, iteration after
+//! iteration.
 //!
-//! In each iteration an element sends a message to each of the `k` elements on its left and of the `k` on its right, around the
-//! ring, and begins the next when it has received the `2k` messages of this one. In a ring of fewer than `2k + 1` elements some
-//! neighbours are the same, or the element itself; there are as many messages all the same.
+//! In each iteration an element sends a message to each of the `k` elements on its left and on its
+//! right. It begins the next iteration when it has received the `2k` messages of this one. In a
+//! ring of fewer than `2k + 1` elements, some neighbours are the same element, or the element
+//! itself. The number of messages is the same.
 //!
-//! A neighbour may be one iteration ahead, and no more: it cannot end an iteration to which this element has not sent. So two counters
-//! of messages are enough, one for even iterations and one for odd ones.
+//! A neighbour is at most one iteration ahead, because it cannot finish an iteration before this
+//! element has sent its message for it. Two message counters are therefore enough: one for even
+//! iterations and one for odd iterations.
 //!
-//! The program is the same wherever the elements are: on the workers of one runtime, or on nodes, which are processes. Between workers of one process a
-//! buffer goes from hand to hand; where it goes to another node it is copied, and the element there gets one of its own.
+//! The same program runs on the workers of one runtime and on several nodes, which are processes.
+//! Between the workers of one process, buffers are passed on without copying. A message to another
+//! node is copied into a new buffer there.
 //!
 //! # Source
-//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010, sect. 3.
+//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010,
+//! sect. 3.
 
 mod jobs;
 
@@ -24,37 +29,39 @@ use raddle::{Runtime, chare};
 
 pub use self::jobs::{claims, together};
 
-/// What a message takes besides its bytes: a place in two lists of its element, its allocation, and cells for it and for the one after it.
+/// The memory for a message besides its bytes: entries in two lists of its element, the allocation,
+/// and cells for this message and the next one.
 const MESSAGE_BYTES: u64 = 384;
-/// What an element takes.
+/// The memory for an element.
 const ELEMENT_BYTES: u64 = 512;
 
-/// Iterations before the clock runs: all workers are awake then, and all elements have begun.
+/// The number of iterations before the timed ones. After them, all workers are awake, and all
+/// elements have begun.
 const WARM_UP: u64 = 10;
 
-/// Who exchanges, and what.
+/// The size of the ring and of its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Elements in the ring.
+    /// The number of elements in the ring.
     pub elements: usize,
-    /// Neighbours on each side.
+    /// The number of neighbours on each side.
     pub k: usize,
-    /// Bytes in a message.
+    /// The number of bytes in a message.
     pub bytes: usize,
-    /// Whether every byte is written before it is sent, and read when it has come. Otherwise nobody looks at them, and what is
-    /// measured is the way of the messages alone.
+    /// If true, every byte is written before it is sent and checked after it is received. Otherwise
+    /// the bytes are not accessed, and only the delivery of the messages is measured.
     pub touch: bool,
 }
 
 impl Shape {
-    /// Messages that all elements together send in an iteration.
+    /// Returns the number of messages that all elements together send in an iteration.
     pub fn messages(self) -> u64 {
         (self.elements as u64)
             .saturating_mul(2)
             .saturating_mul(self.k as u64)
     }
 
-    /// About how much memory the ring takes, and rather more than less.
+    /// Returns an estimate of the memory of the ring, which is too high rather than too low.
     pub fn memory_bytes(self) -> u64 {
         let of_elements = (self.elements as u64).saturating_mul(ELEMENT_BYTES);
         let of_message = (self.bytes as u64).saturating_add(MESSAGE_BYTES);
@@ -64,16 +71,16 @@ impl Shape {
     }
 }
 
-/// What some iterations took.
+/// The result of a number of iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// The time of the iterations, of the element that took longest.
+    /// The time that the slowest element took for the iterations.
     pub time: Duration,
-    /// Messages that came in these iterations.
+    /// The number of messages that were received in these iterations.
     pub messages: u64,
 }
 
-/// A ring of elements on the workers of a runtime, or of those of several nodes.
+/// A ring of elements on the workers of one runtime, or of the runtimes of several nodes.
 ///
 /// # Examples
 /// ```
@@ -94,18 +101,19 @@ pub struct KNeighbor<'runtime> {
 }
 
 impl<'runtime> KNeighbor<'runtime> {
-    /// Makes the elements, dealt to the workers in blocks, and all buffers.
+    /// Creates the elements and all buffers. Each worker gets a block of consecutive elements.
     ///
     /// # Panics
-    /// When there is no element, or 2³¹ of them or more.
+    /// If there is no element, or if there are 2³¹ or more.
     pub fn new(runtime: &'runtime Runtime, shape: Shape) -> Self {
         Self::with(runtime, shape, |options| options)
     }
 
-    /// The same, with elements that are observed, and moved where that pays.
+    /// Creates a ring as [`new`](Self::new) does, and balances its load: elements are measured, and
+    /// are moved to other workers if that is worthwhile.
     ///
     /// # Panics
-    /// As [`new`](Self::new).
+    /// As for [`new`](Self::new).
     pub fn balanced(runtime: &'runtime Runtime, shape: Shape, balancing: Balancing) -> Self {
         Self::with(runtime, shape, |options| options.balanced(balancing))
     }
@@ -115,7 +123,7 @@ impl<'runtime> KNeighbor<'runtime> {
         shape: Shape,
         set: impl FnOnce(ArrayOptions<usize>) -> ArrayOptions<usize>,
     ) -> Self {
-        assert!(shape.elements > 0, "a ring has an element at least");
+        assert!(shape.elements > 0, "a ring needs at least one element");
         let options = set(ArrayOptions::new(shape.elements));
         let ring = runtime.array_with(options, move |_| Element::new(shape));
         Self {
@@ -125,23 +133,25 @@ impl<'runtime> KNeighbor<'runtime> {
         }
     }
 
-    /// The runtime on which it runs; over nodes, this node's.
+    /// Returns the runtime of the ring; with several nodes, the runtime of this node.
     pub fn runtime(&self) -> &'runtime Runtime {
         self.runtime
     }
 
-    /// Runs so many iterations, after some that are not counted.
+    /// Runs a short warm-up and then `iterations` timed iterations.
     ///
     /// # Errors
-    /// [`Failure`] when a message came in a wrong iteration, or with other bytes than were sent; when a node has ended.
+    /// [`Failure`] if a message arrives in the wrong iteration or with wrong bytes, or if a node
+    /// has ended.
     pub fn run(&self, iterations: u64) -> Result<Exchange, Failure> {
         self.run_with(self.shape.bytes, iterations)
     }
 
-    /// The same, with messages of so many bytes from now on.
+    /// Sets the size of the messages to `bytes`, now and for later runs, and calls
+    /// [`run`](Self::run).
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// As for [`run`](Self::run).
     pub fn run_with(&self, bytes: usize, iterations: u64) -> Result<Exchange, Failure> {
         self.ring.all().begin(bytes, iterations);
         let (time_ns, messages): (u64, u64) = self.ring.reduction().try_wait()?;
@@ -153,8 +163,9 @@ impl<'runtime> KNeighbor<'runtime> {
 }
 
 impl Drop for KNeighbor<'_> {
-    /// All elements go at once. After a failure some have not begun. If they were removed one by
-    /// one, an element that begins late would look for neighbours that are gone.
+    /// Destroys all elements at once. After a failure, some elements have not begun. If the
+    /// elements were removed one by one, an element that begins late would send to neighbours that
+    /// no longer exist.
     fn drop(&mut self) {
         self.ring.destroy();
     }
@@ -165,15 +176,18 @@ struct Element {
     shape: Shape,
     /// Empty until the element first runs.
     neighbours: Vec<ElementProxy>,
-    /// Buffers to be sent.
+    /// Buffers for the next messages.
     buffers: Vec<Box<[u8]>>,
-    /// The iteration in which it is, and the one in which it will stop; none while it stands still.
+    /// The current iteration.
     iteration: u64,
+    /// The iteration before which the element stops; `None` while it does not run.
     end: Option<u64>,
-    /// Messages of this iteration and of the next that have come, by the last bit of the iteration.
-    heard: [usize; 2],
-    /// Messages that have come since it began.
+    /// The number of received messages of the current and of the next iteration, indexed by the
+    /// lowest bit of the iteration.
+    received: [usize; 2],
+    /// The number of messages that were received since the run began.
     messages: u64,
+    /// The start of the first timed iteration.
     began: Instant,
 }
 
@@ -182,11 +196,11 @@ impl Element {
         let mut element = Self {
             shape,
             neighbours: Vec::new(),
-            // Those of this iteration and of the next.
+            // Space for the messages of this iteration and of the next.
             buffers: Vec::with_capacity(4 * shape.k),
             iteration: 0,
             end: None,
-            heard: [0; 2],
+            received: [0; 2],
             messages: 0,
             began: Instant::now(),
         };
@@ -194,7 +208,8 @@ impl Element {
         element
     }
 
-    /// Makes those of an iteration, instead of those of another size. What neighbours have sent that began before has the right one.
+    /// Creates the buffers of one iteration, and drops buffers of another size. Buffers that were
+    /// received from neighbours that began earlier already have the right size.
     fn make_buffers(&mut self) {
         let Shape { k, bytes, .. } = self.shape;
         self.buffers.retain(|buffer| buffer.len() == bytes);
@@ -203,7 +218,7 @@ impl Element {
         self.buffers.resize_with(count, buffer);
     }
 
-    /// The proxies of the neighbours: the nearest first, left and right in turn.
+    /// Gets the proxies of the neighbours: the nearest first, alternating between left and right.
     fn find_neighbours(&mut self, cx: &Cx<Self>) {
         let (count, own) = (self.shape.elements, cx.index());
         let around = (1..=self.shape.k).flat_map(|distance| {
@@ -213,28 +228,31 @@ impl Element {
         self.neighbours = around.map(|index| cx.array().at(index % count)).collect();
     }
 
-    /// Sends the messages of an iteration; the first that counts starts the clock.
+    /// Sends the messages of an iteration. The first iteration after the warm-up starts the clock.
     fn send(&mut self) {
         if self.iteration == WARM_UP {
             self.began = Instant::now();
         }
         for neighbour in &self.neighbours {
-            let mut buffer = self.buffers.pop().expect("as many come as are sent");
+            let mut buffer = self
+                .buffers
+                .pop()
+                .expect("a buffer was received per message");
             if self.shape.touch {
                 buffer.fill(self.iteration as u8);
             }
-            neighbour.hear(self.iteration, buffer);
+            neighbour.receive(self.iteration, buffer);
         }
     }
 
-    /// Goes on as long as all messages of an iteration have come.
+    /// Begins further iterations as long as all messages of the current one have been received.
     fn proceed(&mut self, cx: &mut Cx<Self>) {
         while let Some(end) = self.end {
-            let heard = &mut self.heard[(self.iteration & 1) as usize];
-            if *heard < self.neighbours.len() {
+            let received = &mut self.received[(self.iteration & 1) as usize];
+            if *received < self.neighbours.len() {
                 return;
             }
-            *heard = 0;
+            *received = 0;
             self.iteration += 1;
             if self.iteration < end {
                 self.send();
@@ -269,28 +287,28 @@ impl Element {
     }
 
     #[entry]
-    fn hear(&mut self, cx: &mut Cx<Self>, iteration: u64, buffer: Box<[u8]>) {
+    fn receive(&mut self, cx: &mut Cx<Self>, iteration: u64, buffer: Box<[u8]>) {
         let ahead = iteration.wrapping_sub(self.iteration);
         assert!(
             ahead <= 1,
-            "a message of iteration {iteration} came in iteration {}",
+            "a message of iteration {iteration} arrived in iteration {}",
             self.iteration
         );
         if self.shape.touch {
             let stamp = iteration as u8;
-            let strange = buffer.iter().filter(|&&byte| byte != stamp).count();
+            let wrong = buffer.iter().filter(|&&byte| byte != stamp).count();
             assert_eq!(
-                strange, 0,
-                "bytes that nobody sent, in iteration {iteration}"
+                wrong, 0,
+                "wrong bytes in a message of iteration {iteration}"
             );
         }
         self.messages += 1;
         self.buffers.push(buffer);
-        let heard = &mut self.heard[(iteration & 1) as usize];
-        *heard += 1;
+        let received = &mut self.received[(iteration & 1) as usize];
+        *received += 1;
         assert!(
-            *heard <= 2 * self.shape.k,
-            "more messages of iteration {iteration} came than were sent"
+            *received <= 2 * self.shape.k,
+            "more messages of iteration {iteration} arrived than were sent"
         );
         self.proceed(cx);
     }

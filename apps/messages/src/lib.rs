@@ -1,15 +1,16 @@
-//! Programs that do nothing but exchange messages, to measure what messages cost on a machine and with given settings.
+//! Programs that only exchange messages. They measure what messages cost on a given machine with
+//! given settings.
 //!
-//! | program | who exchanges | what it measures |
+//! | program | participants | measures |
 //! |---|---|---|
-//! | [`kneighbor`] | elements of an array, each with its neighbours in a ring | many messages under way at once |
-//! | [`pingpong`] | two elements, two chares, or two workers | one message at a time, there and back |
-//! | [`nodes`] | processes, by memory that they share or by sockets | ping-pong, kNeighbor and a kernel in which all ask and answer |
-//! | [`shared_core`] | threads of one core, which exchange nothing | what they take from each other |
-//! | [`waits`] | two threads without a runtime | each way to wait: for news that comes at once, and that comes late |
+//! | [`kneighbor`] | array elements, each with its neighbours | many messages in flight |
+//! | [`pingpong`] | two array elements, chares or workers | one message at a time, to and fro |
+//! | [`nodes`] | processes, over shared memory or sockets | ping-pong, and a request-reply kernel |
+//! | [`shared_core`] | threads on one core, without messages | how much they slow each other down |
+//! | [`waits`] | two threads without a runtime | each way to wait, for early and late events |
 //!
-//! Messages carry buffers that go from hand to hand: whoever receives one sends it on with the next message. So nothing is copied, and
-//! once all buffers are there nothing is allocated.
+//! The receiver of a buffer sends the same buffer on with its next message. Within a process, no
+//! data is copied, and nothing is allocated once all buffers exist.
 #![forbid(unsafe_code)]
 
 pub mod kneighbor;

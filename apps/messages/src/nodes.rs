@@ -1,26 +1,28 @@
-//! Programs between nodes: what a message costs from process to process, by each transport.
+//! Programs that measure what a message between processes costs, on each transport.
 //!
-//! A [`Crew`] is some nodes, each with a thread that computes and, where asked for, one that receives for it. The first node leads: it gives every
-//! node the same order, all do their parts of it, and the first hears what came of them. So one start of the processes serves many measurements,
-//! and no program knows by which transport its messages go.
+//! A [`Crew`] is a group of nodes. Each node has a thread that computes and, in some programs, a
+//! second thread that receives for it. The first node leads: it sends the same order to every node,
+//! all nodes do their part, and the first node collects the results. The processes are therefore
+//! started once for many measurements, and the programs do not depend on the transport.
 //!
-//! | program | order |
+//! | program | entry point |
 //! |---|---|
-//! | ping-pong between the first node and the last | [`Crew::rally`] |
-//! | the symmetrical kernel: every node asks and answers | [`Crew::serve`] |
-//! | what each step of a message costs | [`Crew::overheads`] |
+//! | ping-pong between the first and the last node | [`Crew::rally`] |
+//! | the symmetric kernel, in which every node sends requests and replies | [`Crew::serve`] |
+//! | the cost of each step of a message | [`Crew::overheads`] |
 //!
-//! Every node has two ports. The first is for orders and what came of them, and the thread that computes sends by it; all that a program exchanges
-//! arrives at the second, which the receiving thread has where there is one.
+//! Every node has two ports. The first receives orders and results, and the computing thread sends
+//! through it. The second receives the messages of the programs; it belongs to the receiving thread
+//! if there is one.
 //!
 //! # Source
 //! Parker: Efficient user-level event notification. 2013, sect. 4.2, 4.3 and 4.5.
 
 mod answer;
-mod ball;
 mod crew;
 mod order;
 mod overheads;
+mod payload;
 mod rally;
 mod seats;
 mod symmetric;
@@ -39,29 +41,31 @@ pub use self::overheads::Overheads;
 pub use self::seats::Seats;
 pub use self::symmetric::{Kernel, Served, work};
 
-/// Threads of a node that have a port: the one that computes and the one that receives.
+/// The number of ports of a node: one for the thread that computes, one for the thread that
+/// receives.
 const PORTS: u16 = 2;
-/// Where orders and their outcomes arrive.
+/// The port at which orders and reports arrive.
 const COMPUTE: u16 = 0;
-/// Where all else arrives.
+/// The port at which all other messages arrive.
 const RECEIVE: u16 = 1;
 
-/// How a node receives.
+/// How a node receives messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receive {
-    /// Who waits looks again and again, and nobody rings.
+    /// The waiting thread polls its port, and senders ring no doorbell.
     Poll,
-    /// Who waits does so in its wait cell, and the message's doorbell wakes it.
+    /// The waiting thread waits in its wait cell, and the doorbell of a message wakes it.
     Notify,
-    /// A thread receives all that comes, and wakes the thread that computes, which waits in a cell of its own.
+    /// A separate thread receives all messages. It wakes the computing thread, which waits in a
+    /// wait cell of its own.
     Thread,
 }
 
 impl Receive {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 3] = [Self::Poll, Self::Notify, Self::Thread];
 
-    /// Its name.
+    /// Returns the name, as on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Poll => "poll",
@@ -77,41 +81,41 @@ impl fmt::Display for Receive {
     }
 }
 
-/// What ends a measurement between nodes.
+/// A failed measurement between nodes.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodesError {
-    /// Nodes that do not come up, or that ended.
+    /// Nodes failed to start, or a node ended too early.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// A message that cannot be sent.
+    /// A message could not be sent.
     #[error(transparent)]
     Send(#[from] SendError),
-    /// A thread cannot be bound to its CPU.
+    /// A thread could not be bound to its CPU.
     #[error(transparent)]
     Bind(#[from] BindError),
-    /// A thread cannot be started.
+    /// A thread could not be started.
     #[error(transparent)]
     Thread(#[from] ThreadRefused),
-    /// The machine cannot be read.
+    /// The topology of the machine could not be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// Two threads that cannot wait for each other.
+    /// The measurement between two threads failed.
     #[error(transparent)]
     Waits(WaitsError),
-    /// A message that came otherwise than it was sent.
+    /// A message arrived with other contents than were sent.
     #[error("{what} {found}; expected {expected}")]
     Wrong {
-        /// What was looked at.
+        /// The property that was checked.
         what: &'static str,
-        /// What it was.
+        /// The value that was found.
         found: u64,
-        /// What it should have been.
+        /// The value that was expected.
         expected: u64,
     },
 }
 
-/// Compares what came with what was sent.
+/// Checks that a property of a received message has the expected value.
 fn expect(what: &'static str, found: u64, expected: u64) -> Result<(), NodesError> {
     if found == expected {
         return Ok(());

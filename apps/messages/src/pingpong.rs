@@ -1,7 +1,8 @@
-//! Ping-pong: one message, there and back.
+//! Ping-pong: one message, to and fro.
 //!
-//! Two sides throw a ball, which is a buffer, to each other: elements of an array, chares that are in none, or workers. In a round trip it
-//! goes there and back, and nothing else is under way. One side is on the first worker, the other on the last.
+//! Two sides send one buffer to each other. The sides are elements of an array, single chares, or
+//! workers. In a round trip the buffer goes to the other side and back, and no other message is in
+//! flight. One side is on the first worker, the other side on the last.
 
 mod chares;
 mod workers;
@@ -12,27 +13,27 @@ use std::time::{Duration, Instant};
 use raddle::Runtime;
 use raddle::chare::Failure;
 
-use self::chares::Players;
+use self::chares::ChareSides;
 
-/// Round trips before the clock runs: both workers are awake then.
+/// The number of round trips before the timed ones. After them, both workers are awake.
 const WARM_UP: u64 = 100;
 
-/// Who throws.
+/// The layer of the runtime at which messages are exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
     /// Elements of an array.
     Array,
-    /// Chares that are in no array.
+    /// Single chares, which are in no array.
     Chare,
-    /// Workers, by messages without objects ([`raddle::Post`]).
+    /// Workers, with messages that go to no object ([`raddle::Post`]).
     Post,
 }
 
 impl Layer {
-    /// All of them, the highest first.
+    /// All layers, the highest first.
     pub const ALL: [Self; 3] = [Self::Array, Self::Chare, Self::Post];
 
-    /// Its name.
+    /// Returns the name, as on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Array => "array",
@@ -48,7 +49,7 @@ impl fmt::Display for Layer {
     }
 }
 
-/// Two sides on the workers of a runtime.
+/// The two sides of a ping-pong on the workers of a runtime.
 ///
 /// # Examples
 /// ```
@@ -65,87 +66,89 @@ impl fmt::Display for Layer {
 pub struct PingPong<'runtime> {
     runtime: &'runtime Runtime,
     bytes: usize,
-    /// None where workers throw.
-    players: Option<Players>,
+    /// `None` if the sides are workers.
+    chares: Option<ChareSides>,
 }
 
 impl<'runtime> PingPong<'runtime> {
-    /// Puts two sides up; their ball has so many bytes, which nobody looks at.
+    /// Creates the two sides. They exchange a buffer of `bytes` bytes, which are not accessed.
     pub fn new(runtime: &'runtime Runtime, layer: Layer, bytes: usize) -> Self {
-        let players = match layer {
-            Layer::Array => Some(Players::in_array(runtime)),
-            Layer::Chare => Some(Players::alone(runtime)),
+        let chares = match layer {
+            Layer::Array => Some(ChareSides::in_array(runtime)),
+            Layer::Chare => Some(ChareSides::single(runtime)),
             Layer::Post => None,
         };
         Self {
             runtime,
             bytes,
-            players,
+            chares,
         }
     }
 
-    /// The time of so many round trips, after some that are not counted.
+    /// Runs a short warm-up and then `trips` round trips, and returns the total time of the latter.
     ///
     /// # Errors
-    /// [`Failure`] when another chare of the runtime has failed.
+    /// [`Failure`] if another chare of the runtime has failed.
     /// # Panics
-    /// When another ball comes back than was thrown.
+    /// If another buffer comes back than was sent.
     pub fn run(&self, trips: u64) -> Result<Duration, Failure> {
         let times = self.play(trips, false)?;
         Ok(times[1] - times[0])
     }
 
-    /// The time of each of so many round trips, after some that are not counted; the clock is read once for each.
+    /// Runs a short warm-up and then `trips` round trips, and returns the time of each of the
+    /// latter. The clock is read once per trip.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// As for [`run`](Self::run).
     /// # Panics
-    /// As [`run`](Self::run).
+    /// As for [`run`](Self::run).
     pub fn run_each(&self, trips: u64) -> Result<Vec<Duration>, Failure> {
         let times = self.play(trips, true)?;
         Ok(times.windows(2).map(|pair| pair[1] - pair[0]).collect())
     }
 
     fn play(&self, trips: u64, each: bool) -> Result<Vec<Instant>, Failure> {
-        let ball = vec![0; self.bytes].into_boxed_slice();
+        let buffer = vec![0; self.bytes].into_boxed_slice();
         let rally = Rally::new(trips, each);
-        let (times, ball) = match &self.players {
-            Some(players) => players.play(rally, ball)?,
-            None => workers::play(self.runtime, rally, ball),
+        let (times, buffer) = match &self.chares {
+            Some(chares) => chares.play(rally, buffer)?,
+            None => workers::play(self.runtime, rally, buffer),
         };
-        assert_eq!(ball.len(), self.bytes, "another ball came back");
+        assert_eq!(buffer.len(), self.bytes, "another buffer came back");
         Ok(times)
     }
 }
 
-/// A buffer that goes there and back.
-type Ball = Box<[u8]>;
+/// The buffer that the sides exchange.
+type Buffer = Box<[u8]>;
 
-/// What the side that serves knows of the round trips.
+/// The progress of a series of round trips, kept by the side that starts them.
 #[derive(Debug)]
 struct Rally {
-    /// Round trips before the clock runs.
+    /// The number of warm-up trips that remain.
     warm_up: u64,
-    /// Round trips that are left after those.
+    /// The number of timed trips that remain.
     left: u64,
-    /// Whether the end of each is noted, or of the last alone.
+    /// True if the end of each trip is recorded, false if only the end of the last.
     each: bool,
+    /// The start of the first timed trip, and the recorded ends.
     times: Vec<Instant>,
 }
 
 impl Rally {
     fn new(trips: u64, each: bool) -> Self {
-        let room = if each { trips as usize + 1 } else { 2 };
+        let capacity = if each { trips as usize + 1 } else { 2 };
         Self {
             warm_up: WARM_UP,
             left: trips,
             each,
-            times: Vec::with_capacity(room),
+            times: Vec::with_capacity(capacity),
         }
     }
 
-    /// The ball has come back; true if it is thrown again.
-    fn goes_on(&mut self) -> bool {
+    /// Records that a trip has ended. Returns true if another trip follows.
+    fn finish_trip(&mut self) -> bool {
         if self.warm_up > 0 {
             self.warm_up -= 1;
             if self.warm_up == 0 {

@@ -1,12 +1,16 @@
-//! How fast threads are that share a core, by how many they are: the study's kernel, for the machine at hand.
+//! The speed of threads that share a core, as a function of their number: the study's kernel, for
+//! the current machine.
 //!
-//! So many threads are bound to the hardware threads of one core, in turns, and each goes again and again through a table of its own with loads, stores and
-//! arithmetic. Its rate, over that of one thread that is alone on the core, is its speed. Where more threads share the core than it has hardware
-//! threads, the system lets them take turns, and what they get done together does not grow any more. Each number is measured beside
-//! one thread alone, several times in turns, and the median counts.
+//! The threads are bound to the hardware threads of one core in a round-robin way. Each thread
+//! repeatedly passes over its own table with loads, stores and arithmetic. Its speed is its rate
+//! relative to the rate of a thread that is alone on the core. If there are more threads than
+//! hardware threads, the system lets them take turns, and their total rate stops growing. The
+//! measurement of each number of threads alternates with that of one thread alone, several times,
+//! and the median is taken.
 //!
 //! # Source
-//! Parker: Efficient user-level event notification. 2013, sect. 4.4 (a kernel of loads, stores and computation, with little interference in caches).
+//! Parker: Efficient user-level event notification. 2013, sect. 4.4 (a kernel of loads, stores and
+//! computation, with little interference in caches).
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -19,13 +23,18 @@ use raddle_topology::{CpuId, Topology};
 use crate::nodes::NodesError;
 use crate::threads::{Start, spawn_in};
 
-/// Words of a thread's table: 4 KiB, so that eight of them fit into a core's first cache.
+/// The number of words in the table of a thread: 4 KiB, so that eight tables fit into the L1 cache
+/// of a core.
 const WORDS: usize = 512;
 
-/// The speeds of each of 1, 2, … `threads` threads on the core of a CPU, over one alone; the first is 1. Takes `2 × threads × rounds` spells.
+/// Measures the speed of each of 1, 2, … `threads` threads on the core of `cpu`, relative to one
+/// thread alone. The first speed is 1.
+///
+/// Takes about `2 × threads × rounds` times `spell`. Calls `progress` with the completed fraction.
 ///
 /// # Errors
-/// [`NodesError::Bind`] where threads cannot be bound to that CPU, and [`NodesError::Thread`] where the system refuses them.
+/// [`NodesError::Bind`] if threads cannot be bound to that core, and [`NodesError::Thread`] if the
+/// system refuses a thread.
 pub fn speeds(
     topology: &Topology,
     cpu: CpuId,
@@ -50,7 +59,7 @@ pub fn speeds(
     Ok(speeds)
 }
 
-/// Passes a second of so many threads together.
+/// Returns the total number of passes per second of `threads` threads.
 fn rate(
     topology: &Topology,
     core: &[CpuId],
@@ -75,29 +84,29 @@ fn rate(
                 })
             })
             .collect();
-        all.tell(workers.iter().all(Result::is_ok));
+        all.announce(workers.iter().all(Result::is_ok));
         let workers: Vec<_> = workers.into_iter().collect::<Result<_, _>>()?;
         start.wait();
-        // One clock for all: who gets the core late has had less of it.
+        // All threads share one clock, so that a thread that gets the core late has less of it.
         let began = Instant::now();
         thread::sleep(spell);
         let time = began.elapsed();
-        // Relaxed: nothing else is told.
+        // Relaxed: the flag publishes nothing else.
         is_over.store(true, Relaxed);
         let passes = workers
             .into_iter()
-            .map(|worker| worker.join().expect("the kernel panics nowhere"));
+            .map(|worker| worker.join().expect("the kernel never panics"));
         let passes: u64 = passes.sum::<Result<_, _>>()?;
         Ok(passes as f64 / time.as_secs_f64())
     })
 }
 
-/// Goes through a table until it is over; returns how often.
+/// Passes over a table until `is_over`, and returns the number of passes.
 fn work(is_over: &AtomicBool) -> u64 {
     let mut table: [u64; WORDS] = std::array::from_fn(|index| index as u64);
     let mut sum = 0_u64;
     let mut passes = 0;
-    // Relaxed, as above.
+    // Relaxed: see the store in `rate`.
     while !is_over.load(Relaxed) {
         for index in 0..WORDS {
             let word = table[index];
@@ -116,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_of_several_threads_has_a_speed_and_one_alone_has_1() {
+    fn the_first_speed_is_1_and_the_others_are_positive() {
         let topology = Topology::this_machine().expect("a machine");
         let cpu = topology.allowed_cpus().next().expect("a CPU").id;
         let spell = Duration::from_millis(5);

@@ -1,11 +1,11 @@
-//! Starting threads. The system may refuse one, because it limits the number of threads of a user
-//! and of a control group.
+//! Starting threads. The system may refuse a thread, because it limits the number of threads of a
+//! user and of a control group.
 
 use std::io;
 use std::sync::OnceLock;
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
-/// The system refused a thread.
+/// The error when the system refuses a thread.
 #[derive(Debug, thiserror::Error)]
 #[error("the system refused a thread: {0}")]
 pub struct ThreadRefused(#[from] io::Error);
@@ -15,7 +15,7 @@ pub(crate) fn spawn<R: Send + 'static>(
     name: &str,
     run: impl FnOnce() -> R + Send + 'static,
 ) -> Result<JoinHandle<R>, ThreadRefused> {
-    Ok(named(name).spawn(alike(run))?)
+    Ok(named(name).spawn(inherit_limit(run))?)
 }
 
 /// Starts a thread of a scope.
@@ -24,26 +24,27 @@ pub(crate) fn spawn_in<'scope, R: Send + 'scope>(
     name: &str,
     run: impl FnOnce() -> R + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, R>, ThreadRefused> {
-    Ok(named(name).spawn_scoped(scope, alike(run))?)
+    Ok(named(name).spawn_scoped(scope, inherit_limit(run))?)
 }
 
-/// The start of a group of threads that wait for each other. Each first waits here until all of
-/// them are there, or until the system has refused one.
+/// The start of a group of threads that wait for each other. Each thread first waits here until all
+/// of them exist, or until the system has refused one.
 #[derive(Debug, Default)]
 pub(crate) struct Start {
-    are_all_there: OnceLock<bool>,
+    is_complete: OnceLock<bool>,
 }
 
 impl Start {
-    /// Lets those that wait begin, or end.
-    pub(crate) fn tell(&self, are_all_there: bool) {
-        let told = self.are_all_there.set(are_all_there);
-        told.expect("it is told once");
+    /// Lets the waiting threads begin if `is_complete`, and end otherwise.
+    pub(crate) fn announce(&self, is_complete: bool) {
+        let set = self.is_complete.set(is_complete);
+        set.expect("the start is announced once");
     }
 
-    /// True when all are there; false when one is not, and nothing is to begin.
+    /// Waits for the announcement. Returns true if all threads exist, and false if the caller must
+    /// end without doing anything.
     pub(crate) fn wait(&self) -> bool {
-        *self.are_all_there.wait()
+        *self.is_complete.wait()
     }
 }
 
@@ -52,13 +53,14 @@ fn named(name: &str) -> Builder {
     Builder::new().name(name.to_owned())
 }
 
+/// Makes a new thread inherit the limit of the number of threads, which only exists in tests.
 #[cfg(not(test))]
-const fn alike<F>(run: F) -> F {
+const fn inherit_limit<F>(run: F) -> F {
     run
 }
 
 #[cfg(test)]
-use tests::{alike, named};
+use tests::{inherit_limit, named};
 
 #[cfg(test)]
 pub(crate) mod tests;

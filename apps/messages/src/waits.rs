@@ -1,16 +1,19 @@
-//! Ways to wait: two threads throw a number to each other, and each waits for it in a given way.
+//! Ways to wait: two threads send a number to and fro, and each waits for it in a given way.
 //!
-//! Answered at once, a round trip tells how soon a waiter hears. Answered late, what counts is how long the waiter takes to run again, which CPU
-//! time it spent until then, and what it took from a thread on the same core. The two threads have a CPU each, no runtime, and nothing
-//! but the number between them.
+//! If the number is returned at once, the time of a round trip shows how soon a waiting thread
+//! notices an event. If it is returned late, three other figures matter: the time until the waiting
+//! thread runs again, the CPU time that it uses until then, and the speed that it takes from a
+//! thread on the same core. The two threads have one CPU each, run without a runtime, and share
+//! only the number.
 //!
 //! # Memory ordering
-//! | label | release side                     | acquire side                   | what it publishes                   |
-//! |-------|----------------------------------|--------------------------------|-------------------------------------|
-//! | N1    | `Line::tell` stores the number   | `Line::hear` sees it           | the time when the answer was decided |
+//! | label | release side                | acquire side                    | what it publishes  |
+//! |-------|-----------------------------|---------------------------------|--------------------|
+//! | N1    | `Channel::send` stores the  | `Channel::receive` loads the    | the time when the  |
+//! |       | number                      | number                          | reply was decided  |
 
 mod bystander;
-mod line;
+mod channel;
 mod places;
 mod rally;
 
@@ -30,26 +33,27 @@ pub(crate) use self::rally::cpu_time;
 /// A way to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// In a wait cell: looks again and again.
+    /// Spins on the word of a wait cell.
     Spin,
-    /// In a wait cell: lets the processor watch its word.
+    /// Lets the processor monitor the word of a wait cell.
     Monitor,
-    /// In a wait cell: looks ever more seldom, with pauses between.
+    /// Polls the word of a wait cell less and less often, with pauses in between.
     Pause,
-    /// In a wait cell: sleeps in the kernel at once.
+    /// Sleeps in the kernel at once, in a wait cell.
     Futex,
-    /// In a wait cell: from one to the next, for as long as the gaps that were seen make it pay.
+    /// Goes through the ways above in turn, in a wait cell. Each lasts as long as the observed gaps
+    /// between events make it worthwhile.
     Auto,
     /// Reads an event counter of the kernel.
     Eventfd,
-    /// Waits for a signal, which is sent to the thread.
+    /// Waits for a signal that is sent to the thread.
     Signal,
     /// Reads the number from a pipe.
     Pipe,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 8] = [
         Self::Spin,
         Self::Monitor,
@@ -61,7 +65,7 @@ impl Kind {
         Self::Pipe,
     ];
 
-    /// Its name.
+    /// Returns the name, as on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Spin => "spin",
@@ -75,12 +79,12 @@ impl Kind {
         }
     }
 
-    /// Why this processor does not have it, in a few words; none where it does.
+    /// Returns the reason why this processor does not support the kind; `None` if it does.
     pub fn missing(self) -> Option<&'static str> {
         (self == Self::Monitor && Monitor::detect().is_none()).then(Monitor::missing)
     }
 
-    /// The way of the wait cell, where it is one.
+    /// Returns the way to wait in a wait cell; `None` for kinds without a wait cell.
     const fn way(self) -> Option<Way> {
         match self {
             Self::Spin => Some(Way::Spin),
@@ -99,55 +103,55 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What stands in the way of a measurement.
+/// A failed measurement of waits.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitsError {
-    /// The processor has no such wait.
+    /// The processor does not support the kind of waiting.
     #[error("{kind}: not on this processor: {reason}")]
     Missing {
-        /// What was asked for.
+        /// The requested kind.
         kind: Kind,
-        /// What the processor lacks.
+        /// The reason why it is not supported.
         reason: &'static str,
     },
-    /// There are no places for the threads.
+    /// The threads could not be placed.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A thread cannot be bound to its CPU.
+    /// A thread could not be bound to its CPU.
     #[error(transparent)]
     Bind(#[from] BindError),
-    /// A thread cannot be started.
+    /// A thread could not be started.
     #[error(transparent)]
     Thread(#[from] ThreadRefused),
-    /// The kernel gives no file or no signal to wait for.
+    /// The kernel refused a file or a signal.
     #[error("{kind}: {source}")]
     Refused {
-        /// What was asked for.
+        /// The requested kind.
         kind: Kind,
-        /// The system's answer.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
-/// Waits for answers that came late.
+/// The result of waits for late replies.
 #[derive(Debug, Clone)]
 pub struct Late {
-    /// From the decision to answer until the waiter ran again, for each.
+    /// For each wait, the time from the decision to reply until the waiting thread ran again.
     pub latencies: Vec<Duration>,
-    /// CPU time of the waiter in all of the waits together.
+    /// The total CPU time of the waiting thread in all waits.
     pub cpu: Duration,
 }
 
 impl Late {
-    /// CPU time of the waiter in one wait; nothing where there was none.
+    /// Returns the mean CPU time of the waiting thread in one wait; zero if there was no wait.
     #[must_use]
     pub fn cpu_per_wait(&self) -> Duration {
         u32::try_from(self.latencies.len().max(1)).map_or(Duration::ZERO, |waits| self.cpu / waits)
     }
 }
 
-/// Two threads with a CPU each, that wait for each other in one way.
+/// Two threads, with one CPU each, that wait for each other in one way.
 ///
 /// # Examples
 /// ```
@@ -171,10 +175,10 @@ pub struct Waits<'machine> {
 }
 
 impl<'machine> Waits<'machine> {
-    /// Two threads at their places; they start with each measurement.
+    /// Prepares measurements of `kind`. Each measurement starts its own two threads.
     ///
     /// # Errors
-    /// [`WaitsError::Missing`].
+    /// [`WaitsError::Missing`] if this processor does not support the kind.
     pub fn new(
         topology: &'machine Topology,
         places: &'machine Places,
@@ -190,51 +194,56 @@ impl<'machine> Waits<'machine> {
         }
     }
 
-    /// The time of so many round trips that are answered at once, all together, after some that are not counted.
+    /// Makes a short warm-up and then `trips` round trips with immediate replies, and returns the
+    /// total time of the latter.
     ///
     /// # Errors
-    /// [`WaitsError`]: a thread that cannot be bound, a file that the kernel refuses.
+    /// [`WaitsError`] if a thread cannot be started or bound, or if the kernel refuses a file.
     /// # Panics
-    /// When another number comes back than was thrown.
+    /// If another number comes back than was sent.
     pub fn run(&self, trips: u64) -> Result<Duration, WaitsError> {
-        self.all_of(trips)
+        self.total_time(trips)
     }
 
-    /// The time of each of so many round trips that are answered at once, or of those that began within `limit`: one at least. The clock is
-    /// read once for each.
+    /// Makes a short warm-up and then `trips` round trips with immediate replies, and returns the
+    /// time of each of the latter. No trip begins after `limit`, but there is at least one. The
+    /// clock is read once per trip.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// As for [`run`](Self::run).
     /// # Panics
-    /// As [`run`](Self::run).
+    /// As for [`run`](Self::run).
     pub fn soon(&self, trips: u64, limit: Duration) -> Result<Vec<Duration>, WaitsError> {
-        self.each_of(trips, limit)
+        self.trip_times(trips, limit)
     }
 
-    /// So many waits, or those that began within `limit`, one at least, for an answer that comes when the other side has slept for `pause`.
+    /// Measures `waits` waits for late replies: before each reply, the other side sleeps for
+    /// `pause`. No wait begins after `limit`, but there is at least one.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// As for [`run`](Self::run).
     /// # Panics
-    /// As [`run`](Self::run).
+    /// As for [`run`](Self::run).
     pub fn late(&self, waits: u64, limit: Duration, pause: Duration) -> Result<Late, WaitsError> {
-        self.late_ones(waits, limit, pause)
+        self.late_trips(waits, limit, pause)
     }
 
-    /// What a thread on the same core gets done while one waits for answers that come when the other side has slept for `pause`.
+    /// Measures how fast another thread on the core of the waiting thread runs during waits for
+    /// late replies. Before each reply, the other side sleeps for `pause`.
     ///
-    /// None where the waiter is bound to no CPU. Cost: a fifth of a second of measurement for each of `rounds`, of which there is one at least.
+    /// Returns `None` if the waiting thread is not bound to a CPU. Each of the `rounds`, at least
+    /// one, takes a fifth of a second.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// As for [`run`](Self::run).
     /// # Panics
-    /// As [`run`](Self::run).
+    /// As for [`run`](Self::run).
     pub fn bystander(
         &self,
         rounds: usize,
         pause: Duration,
     ) -> Result<Option<Bystander>, WaitsError> {
-        self.beside(rounds, pause)
+        self.measure_bystander(rounds, pause)
     }
 }
 

@@ -1,5 +1,6 @@
-//! Messages allocate nothing once their cells and buffers are there, whatever the mailboxes are: many iterations ask the system
-//! allocator for as much as one does, which is what the beginning and the end of a run take.
+//! Messages allocate nothing once their cells and buffers exist, with every kind of mailbox. Many
+//! iterations make as many allocations as one iteration does: those of the start and the end of a
+//! run.
 
 use std::alloc::System;
 
@@ -10,15 +11,16 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// What the system allocator is asked for during a run of so many iterations: to allocate, and to make larger.
-fn asked_for(ring: &KNeighbor<'_>, iterations: u64) -> usize {
+/// Returns the number of allocations and reallocations in a run.
+fn allocations(ring: &KNeighbor<'_>, iterations: u64) -> usize {
     let region = Region::new(ALLOCATOR);
     ring.run(iterations).expect("nothing is lost");
     let change = region.change();
     change.allocations + change.reallocations
 }
 
-// One test alone: others at its side would be counted too.
+// This must be the only test of the process, because the allocations of other tests would be
+// counted, too.
 #[test]
 fn iterations_allocate_nothing() {
     for mailbox in MailboxKind::ALL {
@@ -27,7 +29,7 @@ fn iterations_allocate_nothing() {
                 .workers(workers)
                 .mailbox(mailbox)
                 .build()
-                .expect("it comes up");
+                .expect("the runtime starts");
             let shape = Shape {
                 elements,
                 k,
@@ -35,17 +37,18 @@ fn iterations_allocate_nothing() {
                 touch: bytes < 2_000,
             };
             let ring = KNeighbor::new(&runtime, shape);
-            // The first runs make cells, and now and then a later one that has more messages under way than any before it: a few blocks
-            // of them, however many iterations there are.
-            let more_than_one: Vec<usize> = (0..10)
+            // The first runs allocate cells. Sometimes a later run does, too, if it has more
+            // messages in flight than any run before. That takes a few blocks of cells, which do
+            // not depend on the number of iterations.
+            let extra: Vec<usize> = (0..10)
                 .map(|_| {
-                    let of_one = asked_for(&ring, 1);
-                    asked_for(&ring, 2_000).saturating_sub(of_one)
+                    let of_one = allocations(&ring, 1);
+                    allocations(&ring, 2_000).saturating_sub(of_one)
                 })
                 .collect();
-            let case = format!("{mailbox}, {workers} workers: {shape:?}: {more_than_one:?}");
-            assert!(more_than_one.contains(&0), "{case}");
-            assert!(more_than_one.iter().all(|&blocks| blocks < 20), "{case}");
+            let case = format!("{mailbox}, {workers} workers: {shape:?}: {extra:?}");
+            assert!(extra.contains(&0), "{case}");
+            assert!(extra.iter().all(|&blocks| blocks < 20), "{case}");
         }
     }
 }

@@ -1,46 +1,58 @@
-//! A video tracker as a pipeline of 30 operations, without its data: the study's third program, for simulation.
+//! A video tracker as a pipeline of 30 operations, without its data: the study's third program, for
+//! simulation.
 //!
 //! ```text
 //! producer ─ frame ─┬─ GMM 0 ──┐
 //!                   ├─  ⋮      ├─ merge ─ erode ─ dilate ×3 ─┬─ CCL 0 ─┐
-//!                   └─ GMM 15 ─┘                             ├─  ⋮     ├─ join ─ tracking ─ draw ─ consumer
-//!                                                            └─ CCL 3 ─┘              (draw reads the frame, too)
+//!                   └─ GMM 15 ─┘                             ├─  ⋮     ├─ join ─ objects
+//!                                                            └─ CCL 3 ─┘
+//! objects ─ tracking ─┬─ draw ─ consumer
+//!               frame ┘
 //! ```
-//! The study names the stages, the 16 and the 4, and 30 tasks; what is between them is our reading of its figure 6: *merge* makes one mask of pieces, *join*
-//! gives components that cross from piece to piece one number, *draw* puts what is tracked into the frame.
+//! The study names the stages, the numbers 16 and 4, and 30 tasks. The connections are our reading
+//! of its figure 6: *merge* combines the pieces into one mask, *join* gives a component that
+//! crosses several pieces a single number, and *draw* draws the tracked objects into the frame.
 //!
-//! # What is assumed
-//! Nanoseconds a pixel on one core: producer and consumer 1 each, GMM 24 in all, merge 0.5, erode 1.5, dilate 1.5, CCL 6 in all, join 0.5, tracking 0.2, draw
-//! 0.5. So GMM and CCL are the bottlenecks, as the study says, and, split into 16 and 4, about as quick as the other stages. A frame has 3 bytes a
-//! pixel, a mask 1, labels 4. GMM keeps a mixture of three Gaussians for each pixel, five floats each: 60 bytes, which it reads and writes in
-//! each turn; that is its own memory. Each location keeps two values, so that stages overlap, and the frames as many as the pipeline is long.
+//! # Assumptions
+//! - Work, in nanoseconds per pixel on one core: producer and consumer 1 each, GMM 24 in total,
+//!   merge 0.5, erode 1.5, each dilate 1.5, CCL 6 in total, join 0.5, tracking 0.2, draw 0.5. GMM
+//!   and CCL are therefore the bottlenecks, as the study says. Split into 16 and 4 parts, they are
+//!   about as fast as the other stages.
+//! - Sizes: a frame has 3 bytes per pixel, a mask has 1, and labels have 4.
+//! - Memory: GMM stores a mixture of three Gaussians for each pixel, with five floats each. These
+//!   60 bytes are its own memory; it reads and writes them in each turn.
+//! - Values: each location holds two values, so that stages overlap. The location of the frames
+//!   holds as many values as the pipeline has stages.
 //!
 //! # Source
-//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. Inria RR-8993, 2016, section 5.3. The mixture: C.
-//! Stauffer, W. Grimson: Adaptive background mixture models for real-time tracking. CVPR 1999.
+//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. Inria
+//! RR-8993, 2016, section 5.3. The mixture: C. Stauffer, W. Grimson: Adaptive background mixture
+//! models for real-time tracking. CVPR 1999.
 
 use raddle::orwl::{Access, LocationIndex, Sketch};
 
-/// Operations of GMM in the study.
+/// The number of GMM operations in the study.
 pub const GMM_PARTS: usize = 16;
 const CCL_PARTS: usize = 4;
-/// Stages from the producer to whoever draws, and a frame more.
+/// The number of frames in flight: the number of stages from the producer to *draw*, plus one.
 const FRAMES: usize = 12;
+/// The number of values of every other location.
 const VALUES: usize = 2;
 
-/// Bytes a pixel.
+/// Bytes per pixel.
 const FRAME_BYTES: usize = 3;
 const MASK_BYTES: usize = 1;
 const LABEL_BYTES: usize = 4;
 const MIXTURE_BYTES: f64 = 60.0;
 
-/// The pipeline for frames of so many pixels, with GMM in so many parts. A turn is a frame.
+/// Returns the pipeline for frames of `pixels` pixels, with GMM split into `gmm_parts` parts. One
+/// turn processes one frame.
 ///
 /// # Panics
-/// When GMM is to have no parts.
+/// If `gmm_parts` is 0.
 #[must_use]
 pub fn sketch(pixels: usize, gmm_parts: usize) -> Sketch {
-    assert!(gmm_parts > 0, "GMM has one part at least");
+    assert!(gmm_parts > 0, "GMM needs at least one part");
     let mut stages = Stages {
         sketch: Sketch::new("pipeline"),
         pixels,
@@ -53,7 +65,7 @@ pub fn sketch(pixels: usize, gmm_parts: usize) -> Sketch {
     for (index, (&frame, &found)) in frame_parts.iter().zip(&found_parts).enumerate() {
         let share = pixels as f64 / gmm_parts as f64;
         let uses = [(frame, Access::Read), (found, Access::Write)];
-        // Read and written.
+        // The mixture is read and written.
         let memory = 2.0 * MIXTURE_BYTES * share;
         let name = format!("GMM {index}");
         stages.sketch.operation(name, 24.0 * share, memory, &uses);
@@ -82,7 +94,7 @@ pub fn sketch(pixels: usize, gmm_parts: usize) -> Sketch {
     stages.sketch
 }
 
-/// A pipeline while it is written down.
+/// A pipeline under construction.
 struct Stages {
     sketch: Sketch,
     pixels: usize,
@@ -106,7 +118,8 @@ impl Stages {
             .collect()
     }
 
-    /// A stage without memory of its own: its nanoseconds a pixel of the frame, what it reads, what it writes.
+    /// Adds a stage without memory of its own. `pixel_ns` is its work in nanoseconds per pixel of
+    /// the frame.
     fn stage(
         &mut self,
         name: &str,
@@ -127,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_has_as_many_operations_as_the_study() {
+    fn the_pipeline_has_the_operations_of_the_study() {
         let sketch = sketch(1280 * 720, GMM_PARTS);
         assert_eq!(sketch.operation_count(), 30);
         let matrix = sketch.dependencies();

@@ -1,12 +1,14 @@
-//! Random numbers that depend on a seed and an index alone, so that any worker can make any of them.
+//! Random numbers that depend only on a seed and an index, so that any worker can compute any of
+//! them.
 //!
 //! # Source
-//! G. Steele, D. Lea, C. Flood: Fast splittable pseudorandom number generators. OOPSLA 2014 (SplitMix64).
+//! G. Steele, D. Lea, C. Flood: Fast splittable pseudorandom number generators. OOPSLA 2014
+//! (SplitMix64).
 
-/// The odd number next to 2^64 divided by the golden ratio.
+/// The odd number closest to 2^64 divided by the golden ratio.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The `index`-th number of the sequence that belongs to `seed`, all 64 bits of it random.
+/// Returns number `index` of the sequence of `seed`. All 64 bits are random.
 ///
 /// # Examples
 /// ```
@@ -19,7 +21,7 @@ pub fn number(seed: u64, index: u64) -> u64 {
     mixed(seed.wrapping_add(STEP.wrapping_mul(index.wrapping_add(1))))
 }
 
-/// Fills `items` with the first numbers of the sequence that belongs to `seed`, on all workers.
+/// Fills `items` with the first numbers of the sequence of `seed`, on all workers.
 pub fn fill(items: &mut [i32], seed: u64) {
     raddle::for_each_mut(items, |index, item| {
         // The upper half of the bits.
@@ -27,7 +29,8 @@ pub fn fill(items: &mut [i32], seed: u64) {
     });
 }
 
-/// Spreads every bit of `bits` over the whole word; no two words become the same.
+/// Mixes the bits, so that every bit of the result depends on every bit of `bits`. Different
+/// arguments give different results.
 #[inline]
 pub fn mixed(bits: u64) -> u64 {
     let bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -53,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn filling_does_not_depend_on_the_workers() {
+    fn a_parallel_fill_equals_a_sequential_one() {
         let mut items = vec![0; 10_000];
         fill(&mut items, 42);
         let alone: Vec<i32> = (0..10_000)

@@ -1,15 +1,16 @@
 //! Parallel quicksort in place.
 //!
-//! | | what runs in parallel | for |
+//! | function | parallel work | purpose |
 //! |---|---|---|
-//! | [`sort`], [`sort_with`] | the two parts of every split, by [`raddle::join`]; large partitions too | users |
-//! | [`sort_tasks`] | the two parts of every split, a pool task each | measuring pools, as the study did |
-//! | [`sort_sequential`] | nothing | reference and base of every speedup |
+//! | [`sort`], [`sort_with`] | parts of a split ([`raddle::join`]), large partitions | general |
+//! | [`sort_tasks`] | parts of a split, a pool task each | measuring pools, as in the study |
+//! | [`sort_sequential`] | nothing | reference and base of speedups |
 //!
-//! All of them split [`Part`]s and sort the parts of at most a cut-off of items on one worker. All are unstable and
-//! need no further memory, and no input makes them quadratic or lets them recurse deeper than `2 log₂ N + 2`. An item is
-//! `Copy`, since a partition without branches moves items whether they need it or not. Where a comparison panics or
-//! contradicts itself the items may be any of those that were there, in any order and number.
+//! All of them split [`Part`]s until a part has at most as many items as the cut-off, and sort such
+//! parts on one worker. All of them are unstable and need no additional memory. No input makes them
+//! quadratic, or lets them recurse deeper than `2 log₂ N + 2`. Items must be `Copy`, because a
+//! partition without branches also moves items that are already in place. If a comparison panics or
+//! is inconsistent, the slice contains items that were in it before, in any order and number.
 //!
 //! # Examples
 //! ```
@@ -19,38 +20,38 @@
 //! ```
 //!
 //! # Source
-//! R. Hoffmann, M. Korch, T. Rauber: Performance evaluation of task pools based on hardware synchronization. SC 2004,
-//! section 3.
+//! R. Hoffmann, M. Korch, T. Rauber: Performance evaluation of task pools based on hardware
+//! synchronization. SC 2004, section 3.
 
 pub mod ideal;
 mod leaf;
+mod parallel;
 mod part;
 mod partition;
 mod pivot;
-mod together;
 
 use raddle::Scope;
 
+use self::parallel::Parallel;
 use self::partition::Partition;
-use self::together::Together;
 use crate::random;
 
 pub use self::part::Part;
 
-/// The study's cut-off: parts of at most so many items are sorted by one task.
+/// The cut-off of the study: one task sorts parts of at most this many items.
 pub const CUTOFF: usize = 1_000;
 
 /// Sorts `items` on all workers, with the cut-off [`CUTOFF`].
 ///
-/// On a thread that is no worker, on those of the default runtime.
+/// On a thread that is not a worker, sorts on the workers of the default runtime.
 pub fn sort<T: Copy + Ord + Send>(items: &mut [T]) {
     sort_with(items, CUTOFF, |_| ());
 }
 
-/// As [`sort`]: parts of at most `cutoff` items are sorted by one worker, and `note` hears how it goes on.
+/// Sorts `items` like [`sort`], with the given cut-off, and calls `note` to report progress.
 ///
-/// It is called from any worker, at the end of each split and of each part below the cut-off, with how many items
-/// have come to their places by that; together these are all items.
+/// After each split and after each part below the cut-off, a worker calls `note` with the number of
+/// items that have reached their final places. These numbers add up to the number of items.
 pub fn sort_with<T: Copy + Ord + Send>(
     items: &mut [T],
     cutoff: usize,
@@ -60,20 +61,20 @@ pub fn sort_with<T: Copy + Ord + Send>(
         let sorting = Sorting {
             cutoff,
             note: &note,
-            how: Together::new(raddle::worker_count(), items.len()),
+            partition: Parallel::new(raddle::worker_count(), items.len()),
         };
         sorting.run(Part::whole(items));
     };
     if raddle::worker_index().is_some() {
         sort_here();
     } else {
-        // Entering the runtime once is cheaper than at every join.
+        // Enter the runtime once, which is cheaper than entering it at every join.
         raddle::default_runtime().install(sort_here);
     }
 }
 
-/// As [`sort_with`], a pool task for every part and for all of the items, each partitioned by one worker; so `note` is
-/// called once a task.
+/// Sorts `items` like [`sort_with`], with a pool task for the whole slice and for every part. Each
+/// part is partitioned by one worker. `note` is called once per task.
 pub fn sort_tasks<T: Copy + Ord + Send>(
     items: &mut [T],
     cutoff: usize,
@@ -82,20 +83,21 @@ pub fn sort_tasks<T: Copy + Ord + Send>(
     let sorting = Sorting {
         cutoff,
         note,
-        how: partition::Alone,
+        partition: partition::Sequential,
     };
     let sorting = &sorting;
     raddle::scope(|scope| scope.spawn(move || sorting.run_as_task(Part::whole(items), scope)));
 }
 
-/// Sorts `items` on this thread by the same partitions.
+/// Sorts `items` on this thread, with the same partitions.
 pub fn sort_sequential<T: Copy + Ord + Send>(items: &mut [T]) {
     Part::whole(items).sort_sequential();
 }
 
-/// A number that depends on which items there are and not on their order.
+/// Returns a hash of the items that does not depend on their order.
 ///
-/// Equal for what a sort got and what it made; for anything else equal by a chance of 2⁻⁶⁴.
+/// It is the same before and after a sort. For different items, it is the same with a probability
+/// of 2⁻⁶⁴.
 pub fn fingerprint(items: &[i32]) -> u64 {
     const STRETCH_LEN: usize = 64 * 1024;
     let of = |items: &[i32]| {
@@ -114,11 +116,11 @@ pub fn fingerprint(items: &[i32]) -> u64 {
     )
 }
 
-/// What all parts of one sort know.
+/// The parameters of a sort.
 struct Sorting<N, P> {
     cutoff: usize,
     note: N,
-    how: P,
+    partition: P,
 }
 
 impl<N: Fn(usize) + Sync, P: Sync> Sorting<N, P> {
@@ -144,7 +146,8 @@ impl<N: Fn(usize) + Sync, P: Sync> Sorting<N, P> {
         }
     }
 
-    /// The parts of a part above the cut-off; below it there are none left to sort.
+    /// Splits a part that is larger than the cut-off, and returns the two parts. Sorts any other
+    /// part and returns `None`.
     #[inline]
     fn split<'items, T: Copy + Ord + Send>(
         &self,
@@ -159,7 +162,7 @@ impl<N: Fn(usize) + Sync, P: Sync> Sorting<N, P> {
             (self.note)(len);
             return None;
         }
-        let (left, right) = part.split_by(&self.how);
+        let (left, right) = part.split_by(&self.partition);
         (self.note)(len - left.len() - right.len());
         Some((left, right))
     }

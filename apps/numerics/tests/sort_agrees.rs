@@ -1,4 +1,4 @@
-//! Every way to sort against the standard library, on inputs that quicksorts are known to dislike.
+//! Every sort function agrees with the standard library, on inputs that are hard for quicksorts.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,7 +8,7 @@ use raddle::{PoolKind, Runtime};
 use raddle_numerics::random;
 use raddle_numerics::sort;
 
-/// Sorts in every way, and compares with the standard library.
+/// Sorts with every function, and compares with the standard library.
 #[track_caller]
 fn check<T: Copy + Ord + Send + std::fmt::Debug>(items: &[T], cutoff: usize, what: &str) {
     let mut expected = items.to_vec();
@@ -88,7 +88,7 @@ fn hard_inputs_of_many_lengths_are_sorted() {
 }
 
 #[test]
-fn parts_so_large_that_workers_share_them_are_sorted() {
+fn parts_that_several_workers_partition_are_sorted() {
     let runtime = Runtime::builder().workers(4).build().expect("four workers");
     runtime.install(|| {
         for (name, items) in inputs(300_000) {
@@ -111,13 +111,13 @@ fn every_pool_sorts() {
 }
 
 #[test]
-fn a_thread_that_is_no_worker_may_sort() {
+fn a_thread_that_is_not_a_worker_can_sort() {
     let (name, items) = inputs(30_000).swap_remove(0);
     check(&items, 100, name);
 }
 
 #[test]
-fn the_fingerprint_knows_the_items_and_not_their_order() {
+fn the_fingerprint_depends_on_the_items_and_not_on_their_order() {
     let items = inputs(200_000).swap_remove(0).1;
     let mut sorted = items.clone();
     sort::sort(&mut sorted);
@@ -128,7 +128,7 @@ fn the_fingerprint_knows_the_items_and_not_their_order() {
     assert_ne!(sort::fingerprint(&items), sort::fingerprint(&sorted));
 }
 
-/// A number whose comparison with `BAD` panics.
+/// A number that panics when it is compared with `BAD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Touchy(u64);
 
@@ -148,7 +148,7 @@ impl Ord for Touchy {
 }
 
 #[test]
-fn a_comparison_that_panics_reaches_the_caller_and_the_workers_live_on() {
+fn a_panic_in_a_comparison_reaches_the_caller_and_the_workers_survive() {
     let runtime = Runtime::builder()
         .workers(3)
         .build()
@@ -181,7 +181,10 @@ proptest! {
     }
 
     #[test]
-    fn any_few_pairs_are_sorted(items in vec((0_u8..5, any::<bool>()), 0..2_000), cutoff in 0_usize..50) {
+    fn pairs_with_few_distinct_values_are_sorted(
+        items in vec((0_u8..5, any::<bool>()), 0..2_000),
+        cutoff in 0_usize..50,
+    ) {
         check(&items, cutoff, "pairs");
     }
 }

@@ -1,4 +1,4 @@
-//! The ring in several places at once: each in a job of its own, on the workers of one process or on nodes.
+//! Several rings at once, each in a job of its own, on the workers of one process or on nodes.
 
 use std::os::unix::process::parent_id;
 
@@ -10,14 +10,16 @@ use raddle_topology::Claims;
 
 use super::{Element, KNeighbor, Shape};
 
-/// Runs `measure` with a ring for each job, in their order, all of which are up then: so their runs can take turns.
+/// Starts all jobs, and calls `measure` with a ring for each, in their order. All rings exist at
+/// the same time, so `measure` can run them in turns.
 ///
-/// A process that was started as a node has one job, that for which it was started, and serves it: `measure` is not called there, and there is no result.
+/// A process that was started as a node takes part only in the job for which it was started. There,
+/// `measure` is not called, and the result is `None`.
 ///
 /// # Errors
 /// [`JobError`] of the first job that fails.
 /// # Panics
-/// When there is no element.
+/// If there is no element.
 ///
 /// # Examples
 /// ```
@@ -26,11 +28,13 @@ use super::{Element, KNeighbor, Shape};
 /// use raddle_messages::kneighbor::{Shape, together};
 ///
 /// let shape = Shape { elements: 4, k: 3, bytes: 100, touch: true };
-/// // Of one node each, here; a transport and arguments for the others belong to several.
+/// // Each job has one node here. A job with more nodes also needs a transport, and arguments for
+/// // the processes of the other nodes.
 /// let jobs = [1, 2].map(|workers| Job::new(1).runtime(Runtime::builder().workers(workers)));
 /// let counts = together(jobs, shape, |rings| {
 ///     let exchanges = rings.iter().map(|ring| ring.run(50));
-///     exchanges.map(|exchange| Ok(exchange?.messages)).collect::<Result<Vec<_>, raddle::Failure>>()
+///     let counts = exchanges.map(|exchange| Ok(exchange?.messages));
+///     counts.collect::<Result<Vec<_>, raddle::Failure>>()
 /// })?;
 /// assert_eq!(counts.expect("this is the first node")?, [shape.messages() * 50; 2]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -40,7 +44,7 @@ pub fn together<R>(
     shape: Shape,
     measure: impl FnOnce(&[KNeighbor<'_>]) -> R,
 ) -> Result<Option<R>, JobError> {
-    assert!(shape.elements > 0, "a ring has an element at least");
+    assert!(shape.elements > 0, "a ring needs at least one element");
     let mut jobs = jobs.into_iter();
     let (mut measure, mut result) = (Some(measure), None);
     with_rings(&mut jobs, shape, Vec::new(), &mut |rings| {
@@ -49,7 +53,7 @@ pub fn together<R>(
     Ok(result)
 }
 
-/// Runs one job after the other, each within the one before it.
+/// Starts the next job inside the previous one, and calls `measure` inside the last.
 fn with_rings(
     jobs: &mut dyn Iterator<Item = Job>,
     shape: Shape,
@@ -75,20 +79,22 @@ fn with_rings(
     done.unwrap_or(Ok(()))
 }
 
-/// What all nodes make.
+/// Creates the ring on one node of a job. All nodes make the same call.
 pub(super) fn set_up(setup: &Setup<'_>, shape: Shape) -> Array<Element> {
     setup.reducer::<(Max<u64>, Sum<u64>)>();
     let options = ArrayOptions::new(shape.elements);
     setup.array_with(options, move |_| Element::new(shape))
 }
 
-/// The claims of a job's nodes: they see each other's, and nobody else's, since the jobs that are up together take turns.
+/// Returns the CPU claims for the nodes of a job. The nodes see the claims of each other, but not
+/// those of other jobs, because jobs that run at the same time take turns.
 #[must_use]
 pub fn claims(job: &str) -> Claims {
     let first = if Launch::is_started() {
         parent_id().to_string()
     } else if Launch::rank_count().is_some() {
-        // Else what MPI has started on one machine has one parent, too, unless a script stands between.
+        // Without a name from the launcher: processes that MPI has started on one machine also have
+        // the same parent, unless a script started them.
         Launch::rank_program().unwrap_or_else(|| parent_id().to_string())
     } else {
         std::process::id().to_string()

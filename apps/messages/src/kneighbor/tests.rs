@@ -1,4 +1,4 @@
-//! Every message comes, in its iteration, with the bytes that were sent, whoever has the elements.
+//! Every message arrives in its iteration with the bytes that were sent, on workers and on nodes.
 
 use raddle::MailboxKind;
 use raddle::chare::nodes::{Job, Progress};
@@ -11,11 +11,11 @@ fn runtime(workers: usize, mailbox: MailboxKind) -> Runtime {
         .workers(workers)
         .mailbox(mailbox)
         .build()
-        .expect("it comes up")
+        .expect("the runtime starts")
 }
 
 #[test]
-fn all_messages_come_whatever_the_mailboxes_are() {
+fn all_messages_arrive_with_every_kind_of_mailbox() {
     for mailbox in MailboxKind::ALL {
         for workers in 1..=3 {
             let runtime = runtime(workers, mailbox);
@@ -52,11 +52,11 @@ fn over_nodes(job: Job, shape: Shape, check: impl FnOnce(&KNeighbor<'_>) + Send)
             });
         },
     );
-    ran.expect("all nodes agree");
+    ran.expect("no node fails");
 }
 
 #[test]
-fn all_messages_come_over_nodes_whoever_receives() {
+fn all_messages_arrive_over_nodes_with_every_kind_of_progress() {
     for kind in [TransportKind::Memory, TransportKind::Sockets] {
         for progress in Progress::ALL {
             for (nodes, workers, elements, k) in [(1, 2, 2, 3), (2, 1, 2, 3), (3, 2, 7, 2)] {
@@ -69,7 +69,7 @@ fn all_messages_come_over_nodes_whoever_receives() {
                 let builder = Runtime::builder().workers(workers);
                 let job = Job::new(nodes).transport(kind).progress(progress);
                 over_nodes(job.runtime(builder), shape, |ring| {
-                    // Letters of one piece and of several.
+                    // Wire messages of one piece and of several.
                     for bytes in [16, 0, 3_000, 100_000] {
                         let exchange = ring.run_with(bytes, 20).expect("nothing is lost");
                         let expected = shape.messages() * 20;
@@ -82,7 +82,7 @@ fn all_messages_come_over_nodes_whoever_receives() {
 }
 
 #[test]
-fn bytes_that_nobody_sent_are_found_out_at_another_node() {
+fn wrong_bytes_are_an_error_at_another_node() {
     let shape = Shape {
         elements: 2,
         k: 1,
@@ -90,14 +90,14 @@ fn bytes_that_nobody_sent_are_found_out_at_another_node() {
         touch: true,
     };
     over_nodes(Job::new(2), shape, |ring| {
-        ring.ring.at(1).hear(0, vec![0, 1].into());
-        let failure = ring.run(10).expect_err("the second byte is no zero");
-        assert!(failure.to_string().contains("nobody sent"), "{failure}");
+        ring.ring.at(1).receive(0, vec![0, 1].into());
+        let failure = ring.run(10).expect_err("the second byte is not zero");
+        assert!(failure.to_string().contains("wrong bytes"), "{failure}");
     });
 }
 
 #[test]
-fn buffers_go_round_and_stay_as_many() {
+fn the_list_of_buffers_holds_two_iterations_without_growing() {
     let mut element = Element::new(Shape {
         elements: 2,
         k: 3,
@@ -106,16 +106,16 @@ fn buffers_go_round_and_stay_as_many() {
     });
     assert_eq!(element.buffers.len(), 6);
     assert!(element.buffers.iter().all(|buffer| buffer.len() == 5));
-    let room = element.buffers.capacity();
-    // Those of a neighbour that is one iteration ahead.
+    let capacity = element.buffers.capacity();
+    // The messages of neighbours that are one iteration ahead.
     for _ in 0..6 {
         element.buffers.push(Box::default());
     }
-    assert_eq!(element.buffers.capacity(), room);
+    assert_eq!(element.buffers.capacity(), capacity);
 }
 
 #[test]
-fn a_message_that_comes_too_early_is_found_out() {
+fn a_message_that_arrives_too_early_is_an_error() {
     let runtime = runtime(1, MailboxKind::LockFree);
     let shape = Shape {
         elements: 3,
@@ -124,14 +124,17 @@ fn a_message_that_comes_too_early_is_found_out() {
         touch: false,
     };
     let ring = KNeighbor::new(&runtime, shape);
-    ring.ring.at(1).hear(2, Box::default());
+    ring.ring.at(1).receive(2, Box::default());
     let failure = ring.run(10).expect_err("iteration 2 is too early");
     let text = failure.to_string();
-    assert!(text.contains("iteration 2 came in iteration 0"), "{text}");
+    assert!(
+        text.contains("iteration 2 arrived in iteration 0"),
+        "{text}"
+    );
 }
 
 #[test]
-fn bytes_that_nobody_sent_are_found_out() {
+fn wrong_bytes_are_an_error() {
     let runtime = runtime(2, MailboxKind::LockFree);
     let shape = Shape {
         elements: 2,
@@ -140,13 +143,13 @@ fn bytes_that_nobody_sent_are_found_out() {
         touch: true,
     };
     let ring = KNeighbor::new(&runtime, shape);
-    ring.ring.at(1).hear(0, vec![0, 1].into());
-    let failure = ring.run(10).expect_err("the second byte is no zero");
-    assert!(failure.to_string().contains("nobody sent"), "{failure}");
+    ring.ring.at(1).receive(0, vec![0, 1].into());
+    let failure = ring.run(10).expect_err("the second byte is not zero");
+    assert!(failure.to_string().contains("wrong bytes"), "{failure}");
 }
 
 #[test]
-fn sizes_are_told_before_anything_is_made() {
+fn the_memory_estimate_saturates_and_covers_all_messages() {
     let shape = Shape {
         elements: usize::MAX,
         k: 3,

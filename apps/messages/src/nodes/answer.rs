@@ -1,17 +1,18 @@
-//! Where a thread that computes waits until the one that receives for it has its answer.
+//! The wait cell in which a computing thread waits until the thread that receives for it has its
+//! reply.
 //!
 //! # Memory ordering
-//! | label | release side                  | acquire side                 | what it publishes        |
-//! |-------|-------------------------------|------------------------------|--------------------------|
-//! | A1    | `give` or `fail` stores        | `wait` loads it              | what came with the answer |
+//! | label | release side                        | acquire side    | what it publishes      |
+//! |-------|-------------------------------------|-----------------|------------------------|
+//! | A1    | `publish` or `fail` stores `number` | `wait` loads it | the data of the answer |
 
 use raddle_sync::prim::{Acquire, AtomicU64, Release};
 use raddle_sync::wait::{SpinBudget, WaitCell, Way};
 
-/// No answer will come.
+/// The number that means that no further answer will come.
 const NEVER: u64 = u64::MAX;
 
-/// The number of the last answer, and the cell of who waits for it.
+/// The number of the last answer, and the cell of the thread that waits for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     number: AtomicU64,
@@ -19,23 +20,23 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The answer of that number is there: wakes who waits for it.
+    /// Announces that the answer with this number has arrived, and wakes the waiting thread.
     #[inline]
-    pub(super) fn give(&self, number: u64) {
-        // ORDERING(A1): Release, what came was written before.
+    pub(super) fn publish(&self, number: u64) {
+        // ORDERING(A1): Release, because the data of the answer was written before.
         self.number.store(number, Release);
-        let _whether_it_slept = self.cell.ring();
+        let _was_asleep = self.cell.ring();
     }
 
-    /// No further answer will come.
+    /// Announces that no further answer will come.
     pub(super) fn fail(&self) {
-        self.give(NEVER);
+        self.publish(NEVER);
     }
 
-    /// Waits for the answer of that number; false when there will be none.
+    /// Waits for the answer with this number. Returns false if it will never come.
     #[inline]
     pub(super) fn wait(&self, budget: &mut SpinBudget, way: Way, number: u64) -> bool {
-        // ORDERING(A1): Acquire, here and below: what came is read after it.
+        // ORDERING(A1): Acquire, here and below, because the data of the answer is read after it.
         let has_come = || self.number.load(Acquire) >= number;
         budget.wait_until(&self.cell, way, has_come);
         self.number.load(Acquire) != NEVER

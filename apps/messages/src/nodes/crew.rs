@@ -1,4 +1,4 @@
-//! A crew: nodes that do what the first of them is asked for.
+//! A crew: a group of nodes that run the programs that the first node is asked for.
 
 use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
@@ -10,15 +10,15 @@ use raddle::net::{
     TransportKind,
 };
 
-use super::order::{Order, Outcome, Rally, Task, Told};
+use super::order::{Order, Outcome, Rally, Report, Task};
 use super::overheads::{self, Overheads};
-use super::seats::{Seats, sit_down};
+use super::seats::{Seats, bind_this_thread};
 use super::symmetric::{self, Kernel, Served};
 use super::watch::{Watch, send};
 use super::{COMPUTE, NodesError, PORTS, RECEIVE, Receive, rally};
 use crate::threads::{self, ThreadRefused};
 
-/// The nodes of a program, as seen from the first.
+/// A group of nodes, as seen from the first node.
 ///
 /// # Examples
 /// ```
@@ -49,14 +49,14 @@ pub(super) struct Ports {
     pub(super) receive: Port,
 }
 
-/// What a part of a program has of its node.
+/// One node's part of a program, with the resources of the node that it uses.
 pub(super) struct Part<'node> {
     pub(super) node: &'node Node,
     pub(super) ports: &'node mut Ports,
     pub(super) order: Order,
 }
 
-/// What the nodes are.
+/// The processes or threads that are the nodes.
 #[derive(Debug)]
 enum Team {
     Processes(Nodes),
@@ -64,13 +64,17 @@ enum Team {
 }
 
 impl Crew {
-    /// Brings nodes up as processes of this program, which are given these arguments, or those of this process, and come here, too; by threads, as
-    /// [threads of this one](Self::in_process).
+    /// Starts the nodes as processes of this program, or, for [`TransportKind::Threads`], as
+    /// [threads of this process](Self::in_process).
     ///
-    /// Returns nothing in the other nodes: they have done what they were told to the end, by which time there is nothing left to do.
+    /// The processes get `arguments`, or by default the arguments of this process. Each of them
+    /// must reach the same call.
+    ///
+    /// Returns the crew in the first node. In the other nodes, this call runs their parts of all
+    /// programs until the first node finishes, and returns `None`; they have nothing left to do.
     ///
     /// # Errors
-    /// [`NodesError`]: nodes that do not come up; in the others also what ended them.
+    /// [`NodesError`] if the nodes fail to start, and in the other nodes also if a program fails.
     pub fn start(
         kind: TransportKind,
         nodes: u16,
@@ -93,16 +97,17 @@ impl Crew {
         Ok(Some(Self::of(Team::Processes(nodes), kind, seats)))
     }
 
-    /// Nodes that are threads of this process, and meet nowhere but in their messages.
+    /// Starts the nodes as threads of this process. They share nothing but their messages.
     ///
     /// # Errors
-    /// [`NodesError`]: nodes that do not come up.
+    /// [`NodesError`] if the nodes fail to start.
     pub fn in_process(kind: TransportKind, nodes: u16, seats: Seats) -> Result<Self, NodesError> {
         let mut nodes = Node::in_process_by(kind, shape(nodes))?;
         let others = nodes.split_off(1);
         let first = nodes.pop().expect("a program has a first node");
         let follow = |node: Node| threads::spawn("node", move || follow(&node));
-        // Where a thread is refused, its node is dropped, and so are the others and the first, which ends the threads before it.
+        // If a thread is refused, its node, all later nodes and the first node are dropped. That
+        // ends the threads that were started before.
         let others = others
             .into_iter()
             .map(follow)
@@ -120,36 +125,40 @@ impl Crew {
         }
     }
 
-    /// By what messages travel.
+    /// Returns the transport of the messages.
     pub const fn transport(&self) -> TransportKind {
         self.kind
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn node_count(&self) -> u16 {
         self.team.node().shape().nodes
     }
 
-    /// How many of them the first shares memory with, itself among them.
+    /// Returns the number of nodes that share memory with the first node, including itself.
     pub fn sharing_count(&self) -> usize {
         let node = self.team.node();
         let all = node.shape().node_ids();
         all.filter(|&other| node.shares_memory_with(other)).count()
     }
 
-    /// Where their threads run.
+    /// Returns the CPUs on which the threads of the nodes run.
     pub const fn seats(&self) -> &Seats {
         &self.seats
     }
 
-    /// The time of each of so many round trips of a message between the first node and the last, or of those that began within `limit`: one at least.
-    /// The clock is read once for each.
+    /// Measures a rally: `trips` round trips of a message between the first and the last node.
+    /// Returns the time of each.
     ///
-    /// Few bytes come along with the message, more are put into a segment of the receiver, from where they are sent back. All of them are looked at in the
-    /// first trip and in the last, which are not timed, the first and the last byte in every one.
+    /// No trip begins after `limit`, but at least one is timed. The clock is read once per trip.
+    ///
+    /// A small payload is part of the message. A larger payload is put into a segment of the
+    /// receiver, and is sent back from there. The first and the last byte are checked in every
+    /// trip. All bytes are checked in the very first and the very last trip, which are not timed.
     ///
     /// # Errors
-    /// [`NodesError`]: a node that ended, bytes that nobody sent, a thread that cannot be bound.
+    /// [`NodesError`] if a node ends, if a message arrives with wrong bytes, or if a thread cannot
+    /// be started or bound.
     pub fn rally(
         &self,
         receive: Receive,
@@ -169,7 +178,7 @@ impl Crew {
         Ok(own.times)
     }
 
-    /// The time of so many round trips, all together.
+    /// Measures the total time of `trips` round trips.
     ///
     /// # Errors
     /// As [`rally`](Self::rally).
@@ -187,10 +196,10 @@ impl Crew {
             each: false,
         };
         let (own, _) = self.all_do(Task::Rally(rally))?;
-        Ok(own.told.time)
+        Ok(own.report.time)
     }
 
-    /// Runs the symmetrical kernel.
+    /// Runs the symmetric kernel.
     ///
     /// # Errors
     /// As [`rally`](Self::rally).
@@ -199,18 +208,19 @@ impl Crew {
         Ok(Served::of(own))
     }
 
-    /// Measures the steps of a message, each so often.
+    /// Measures the steps of a message, `samples` times each.
     ///
     /// # Errors
     /// As [`rally`](Self::rally).
     pub fn overheads(&self, samples: u64) -> Result<Overheads, NodesError> {
         let (own, others) = self.all_do(Task::Overheads { samples })?;
         let last = others.last().copied().unwrap_or_default();
-        Overheads::complete(self, samples, own.told, last)
+        Overheads::complete(self, samples, own.report, last)
     }
 
-    /// Has every node do its part, this one in a thread of its own; returns its outcome, and what the others told of theirs.
-    fn all_do(&self, task: Task) -> Result<(Outcome, Vec<Told>), NodesError> {
+    /// Runs `task` on every node. Returns the outcome of this node, and the reports of the others
+    /// in the order of the nodes.
+    fn all_do(&self, task: Task) -> Result<(Outcome, Vec<Report>), NodesError> {
         let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
         let node = self.team.node();
         let order = |index: u16| Order {
@@ -227,20 +237,21 @@ impl Crew {
             order: order(0),
         };
         let own = own.run_apart()?;
-        let mut told = Vec::new();
-        while told.len() + 1 < usize::from(node.shape().nodes) {
+        let mut reports = Vec::new();
+        while reports.len() + 1 < usize::from(node.shape().nodes) {
             Watch::Wait.next(&mut ports.compute, |arrival| {
-                told.extend(Told::read(here(&arrival)).map(|told| (arrival.from.node, told)));
+                let report = Report::read(inline_data(&arrival));
+                reports.extend(report.map(|report| (arrival.from.node, report)));
             })?;
         }
-        told.sort_unstable_by_key(|(node, _)| *node);
-        Ok((own, told.into_iter().map(|(_, told)| told).collect()))
+        reports.sort_unstable_by_key(|(node, _)| *node);
+        Ok((own, reports.into_iter().map(|(_, report)| report).collect()))
     }
 
-    /// Tells the others that it is over, and waits for them.
+    /// Ends the other nodes, and waits for them.
     ///
     /// # Errors
-    /// [`NodesError`] of the first of them that failed.
+    /// [`NodesError`] of the first node that failed.
     pub fn finish(self) -> Result<(), NodesError> {
         self.dismiss();
         match self.team {
@@ -253,7 +264,7 @@ impl Crew {
         }
     }
 
-    /// Ends the nodes after a failure; returns that of a node that has told why it failed.
+    /// Ends the nodes after a failure. Returns the failure of a node that has reported its reason.
     pub fn why(self) -> Option<NodesError> {
         self.dismiss();
         match self.team {
@@ -269,8 +280,8 @@ impl Crew {
             task: Task::End,
         };
         for to in others(self.team.node()) {
-            // Who has ended need not be told.
-            let _gone = send(&mut ports.compute, to, Message::default(), &order.write());
+            // A node that has already ended does not need the order.
+            let _has_ended = send(&mut ports.compute, to, Message::default(), &order.write());
         }
     }
 }
@@ -294,12 +305,13 @@ impl Ports {
 }
 
 impl Part<'_> {
-    /// Which of how many it is.
+    /// Returns the index of this node, and the number of nodes.
     pub(super) fn place(&self) -> (u16, u16) {
         (self.node.id().0, self.node.shape().nodes)
     }
 
-    /// Runs it in a thread of its own, which is bound. The process's first thread is not: by that one a process knows how many CPUs it has.
+    /// Runs the part in a new thread, which is bound to its CPU. The main thread of the process
+    /// must not be bound, because the CPUs that it may use tell how many CPUs the process has.
     fn run_apart(self) -> Result<Outcome, NodesError> {
         thread::scope(|scope| {
             let part = threads::spawn_in(scope, "part", || self.run())?;
@@ -308,7 +320,7 @@ impl Part<'_> {
     }
 
     fn run(mut self) -> Result<Outcome, NodesError> {
-        sit_down(self.order.seat.compute)?;
+        bind_this_thread(self.order.seat.compute)?;
         match self.order.task {
             Task::Rally(rally) => rally::run(&mut self, rally),
             Task::Kernel(kernel) => symmetric::run(&mut self, kernel),
@@ -318,18 +330,18 @@ impl Part<'_> {
     }
 }
 
-/// Does what the first node orders, to the end.
+/// Carries out the orders of the first node until it sends [`Task::End`] or ends.
 fn follow(node: &Node) -> Result<(), NodesError> {
     let mut ports = Ports::of(node);
     loop {
         let mut order = None;
         let next = Watch::Wait.next(&mut ports.compute, |arrival| {
-            order = Order::read(here(&arrival));
+            order = Order::read(inline_data(&arrival));
         });
         match next {
-            // It has nothing more to say.
+            // The first node has left, so there will be no further orders.
             Err(NetError::Left(NodeId(0))) => return Ok(()),
-            // Another one has finished before this one.
+            // Another node has finished earlier than this one.
             Err(NetError::Left(_)) => continue,
             other => other?,
         }
@@ -347,7 +359,7 @@ fn follow(node: &Node) -> Result<(), NodesError> {
             node: NodeId(0),
             index: COMPUTE,
         };
-        let bytes = outcome.told.write();
+        let bytes = outcome.report.write();
         send(&mut ports.compute, first, Message::default(), &bytes)?;
     }
 }
@@ -359,7 +371,7 @@ const fn shape(nodes: u16) -> Shape {
     }
 }
 
-/// Where the other nodes hear orders.
+/// Returns the ports at which the other nodes receive orders.
 fn others(node: &Node) -> impl Iterator<Item = PortId> {
     let me = node.id();
     let others = node.shape().node_ids().filter(move |&node| node != me);
@@ -369,8 +381,8 @@ fn others(node: &Node) -> impl Iterator<Item = PortId> {
     })
 }
 
-/// The data of a message that came along with it.
-pub(super) fn here<'data>(arrival: &Arrival<'data>) -> &'data [u8] {
+/// Returns the data that is part of a message; nothing if the data was put into a segment.
+pub(super) fn inline_data<'data>(arrival: &Arrival<'data>) -> &'data [u8] {
     match arrival.data {
         Data::Here(bytes) => bytes,
         Data::Put { .. } => &[],

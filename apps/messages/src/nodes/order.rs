@@ -1,4 +1,5 @@
-//! What the first node tells the others to do, and what they answer; numbers of 64 bits in a message.
+//! The orders that the first node sends to the others, and the reports that they send back. Both
+//! are messages that consist of 64-bit numbers.
 
 use std::time::Duration;
 
@@ -8,61 +9,63 @@ use super::Receive;
 use super::seats::Seat;
 use super::symmetric::Kernel;
 
-/// Numbers of an order or an outcome.
+/// The number of 64-bit numbers in an order or a report.
 const WORDS: usize = 12;
-/// No CPU.
-const NOWHERE: u64 = u64::MAX;
+/// Stands for "no CPU".
+const NO_CPU: u64 = u64::MAX;
 
-/// A part in a program, and where it is to be done.
+/// A part of a program, and the CPUs on which to run it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Order {
     pub(super) seat: Seat,
     pub(super) task: Task,
 }
 
-/// The programs.
+/// The program to run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Task {
     /// Ping-pong between the first node and the last.
     Rally(Rally),
-    /// The symmetrical kernel.
+    /// The symmetric kernel.
     Kernel(Kernel),
-    /// Steps of a message from the first node to the last, so often.
+    /// Measures the steps of a message from the first node to the last, `samples` times each.
     Overheads { samples: u64 },
-    /// To leave.
+    /// Ends the node.
     End,
 }
 
-/// A ping-pong.
+/// The parameters of a ping-pong.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rally {
     pub(super) receive: Receive,
+    /// The length of the payload.
     pub(super) bytes: usize,
+    /// The number of round trips that are timed.
     pub(super) trips: u64,
-    /// No trip begins later.
+    /// The time after which no further trip begins. Without `each`, it limits only the warm-up.
     pub(super) limit: Duration,
-    /// Whether each trip is timed, or all together.
+    /// True if each trip is timed separately, false if only the total time is measured.
     pub(super) each: bool,
 }
 
-/// What came of a part.
+/// The result of one node's part of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Outcome {
-    /// Of each step that was timed; stays in the node.
+    /// The time of each step that was timed. It is not sent to the first node.
     pub(super) times: Vec<Duration>,
-    /// What is told.
-    pub(super) told: Told,
+    /// The part of the result that is sent to the first node.
+    pub(super) report: Report,
 }
 
-/// The numbers of an outcome that the first node hears.
+/// The part of an [`Outcome`] that is sent to the first node.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Told {
+pub(super) struct Report {
     pub(super) time: Duration,
-    /// What else there is to say, as the program means it.
+    /// Further times; their meaning depends on the program.
     pub(super) more: [Duration; 5],
 }
 
-/// An order or an outcome as it travels.
+/// An order or a report, serialised.
 pub(super) type Bytes = [u8; WORDS * 8];
 
 impl Order {
@@ -70,23 +73,23 @@ impl Order {
         let Seat {
             compute,
             receive,
-            is_crowded,
+            is_oversubscribed,
         } = self.seat;
-        let number = |cpu: Option<CpuId>| cpu.map_or(NOWHERE, |cpu| cpu.0.into());
+        let number = |cpu: Option<CpuId>| cpu.map_or(NO_CPU, |cpu| cpu.0.into());
         let mut words = [0; WORDS];
-        words[..3].copy_from_slice(&[number(compute), number(receive), is_crowded.into()]);
+        words[..3].copy_from_slice(&[number(compute), number(receive), is_oversubscribed.into()]);
         words[3..9].copy_from_slice(&self.task.words());
         bytes_of(words)
     }
 
-    /// The order in a message; none where there is none.
+    /// Parses an order. Returns `None` if `bytes` is not an order.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let words = words_of(bytes)?;
         let cpu = |word: u64| u32::try_from(word).ok().map(CpuId);
         let seat = Seat {
             compute: cpu(words[0]),
             receive: cpu(words[1]),
-            is_crowded: words[2] != 0,
+            is_oversubscribed: words[2] != 0,
         };
         let task = Task::of(words[3..9].try_into().ok()?)?;
         Some(Self { seat, task })
@@ -140,7 +143,7 @@ impl Task {
     }
 }
 
-impl Told {
+impl Report {
     pub(super) fn write(&self) -> Bytes {
         let mut words = [0; WORDS];
         words[0] = nanos(self.time);
@@ -159,7 +162,7 @@ impl Told {
     }
 }
 
-/// Nanoseconds, as many as there can be.
+/// Converts to nanoseconds, saturating at `u64::MAX`.
 fn nanos(time: Duration) -> u64 {
     time.as_nanos().try_into().unwrap_or(u64::MAX)
 }

@@ -1,8 +1,11 @@
-//! What each step of a message costs: the study's table of latencies and overheads, for the machine at hand.
+//! The cost of each step of a message: the study's table of latencies and overheads, for the
+//! current machine.
 //!
-//! An *overhead* is the time that a call keeps its thread from other work; a *latency* is how long the news is under way. Times are read from the
-//! processor's time-stamp counter, around many calls where these can be repeated; where they cannot, what two readings take is subtracted. Each
-//! figure is a median, for others may want the CPUs.
+//! An *overhead* is the time for which a call keeps its thread from other work. A *latency* is the
+//! time until an event is noticed. Times are read from the time-stamp counter of the processor. A
+//! call that can be repeated is timed many times in a row. For other calls, the time between two
+//! readings of the counter is subtracted. Each figure is a median, because other processes may use
+//! the same CPUs.
 //!
 //! # Source
 //! Parker: Efficient user-level event notification. 2013, sect. 4.2, tables 1 to 3.
@@ -17,66 +20,73 @@ use raddle_sync::wait::{WaitCell, Way};
 use raddle_topology::Topology;
 
 use super::crew::{Crew, Part};
-use super::order::{Outcome, Told};
+use super::order::{Outcome, Report};
 use super::watch::{Watch, send};
 use super::{NodesError, RECEIVE, Receive};
 use crate::waits::{Kind, Places, Waits, WaitsError};
 
-/// Messages that are sent in a row: less than a lane has room for.
+/// The number of messages that are sent in a row; less than the capacity of a lane.
 const BATCH: u64 = 32;
-/// Rallies in a row, of which the median counts.
+/// The number of rallies of which the median is taken.
 const RALLIES: u64 = 21;
-/// Calls in a row where nothing comes of them.
+/// The number of calls in a row for calls without an effect.
 const CALLS: u32 = 1_000;
-/// After so long a message that was sent at once is there.
-const SURELY: Duration = Duration::from_micros(20);
-/// How long the other side sleeps before a wake-up from the kernel.
+/// The time after which a message that the other side sends at once has arrived.
+const ARRIVAL_TIME: Duration = Duration::from_micros(20);
+/// The time for which the answering thread sleeps, so that the waiting thread sleeps in the kernel.
 const LATE: Duration = Duration::from_micros(500);
 
-/// What steps cost between two nodes of this machine.
+/// The costs of the steps of a message between two nodes of this machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overheads {
-    /// A call of `send` with a message of 8 bytes that does not ring, to a node that sleeps.
+    /// The time of a `send` of a message of 8 bytes that rings no doorbell, to a node that sleeps.
     pub send: Duration,
-    /// A call of `poll` while a message waits, which was sent by another CPU.
+    /// The time of a `poll` that finds a message from another CPU.
     pub poll_waiting: Duration,
-    /// A call of `poll` while none does: the period of polling.
+    /// The time of a `poll` that finds no message: the period of polling.
     pub poll_none: Duration,
-    /// A `wait` and a `poll` while a message waits.
+    /// The time of a `wait` and a `poll` that finds a message.
     pub notify_waiting: Duration,
-    /// A round trip of 1 byte, polling.
+    /// The time of a round trip of 1 byte between nodes that poll.
     pub poll_trip: Duration,
-    /// The same, notified.
+    /// The time of a round trip of 1 byte between nodes that are notified.
     pub notify_trip: Duration,
-    /// Half a round trip of a number between two threads that do nothing but look at it: the wire of this machine.
+    /// The time of half a round trip of a number between two threads that only spin on it: the wire
+    /// latency of this machine.
     pub wire: Duration,
-    /// A ring of a wait cell whose owner is awake.
+    /// The time to ring a wait cell while its owner is awake.
     pub wake: Duration,
-    /// From the ring until the other thread runs, where it is in its wait and looks: half a round trip between two such threads, without the ring.
+    /// The time from a ring until the other thread runs, if that thread still spins in its wait:
+    /// half a round trip between two such threads, less the ring.
     pub wake_latency: Duration,
-    /// The same where it sleeps in the kernel: the median.
+    /// The median time from a ring until the other thread runs, if that thread sleeps in the
+    /// kernel.
     pub wake_asleep: Duration,
 }
 
 impl Overheads {
-    /// One way of a message to a polling receiver, less the wire: what is left of half a round trip.
+    /// Returns the one-way latency to a receiver that polls: half a round trip, less the wire
+    /// latency.
     ///
-    /// The study has the send's part and the receiver's apart. Here a send works on while what it has stored is under way, so that their sum alone can be told.
+    /// The study measures the sender's and the receiver's parts separately. Here the sender
+    /// continues to work while the data that it has stored is already on its way, so only the sum
+    /// of both can be measured.
     pub fn poll_latency(&self) -> Duration {
         (self.poll_trip / 2).saturating_sub(self.wire)
     }
 
-    /// The same to a receiver that is notified.
+    /// Returns the one-way latency to a receiver that is notified: half a round trip, less the wire
+    /// latency.
     pub fn notify_latency(&self) -> Duration {
         (self.notify_trip / 2).saturating_sub(self.wire)
     }
 
-    /// Puts together what the nodes have found, and measures what is left.
+    /// Combines the reports of the first and the last node, and measures the remaining figures.
     pub(super) fn complete(
         crew: &Crew,
         samples: u64,
-        first: Told,
-        last: Told,
+        first: Report,
+        last: Report,
     ) -> Result<Self, NodesError> {
         let trips = (samples / RALLIES).max(1);
         let trip = |receive| -> Result<Duration, NodesError> {
@@ -101,10 +111,11 @@ impl Overheads {
     }
 }
 
-/// What is measured between two threads of one process.
+/// The figures that are measured between two threads of one process.
 struct Threads {
     wire: Duration,
     wake: Duration,
+    /// Half a round trip between two threads that wait in wait cells.
     trip: Duration,
     asleep: Duration,
 }
@@ -144,7 +155,8 @@ impl Threads {
     }
 }
 
-/// Wait cells are on every machine: what is left is binding.
+/// Converts the error. Every machine has wait cells, so the usual cause is that a thread cannot be
+/// bound.
 fn of_waits(error: WaitsError) -> NodesError {
     match error {
         WaitsError::Bind(error) => error.into(),
@@ -152,7 +164,8 @@ fn of_waits(error: WaitsError) -> NodesError {
     }
 }
 
-/// Measures what one node can tell alone: the first what sending costs, the last what receiving costs.
+/// Measures the figures that need no second clock: the first node the cost of sending, the last
+/// node the cost of receiving.
 pub(super) fn run(part: &mut Part<'_>, samples: u64) -> Result<Outcome, NodesError> {
     let (me, count) = part.place();
     let last = count - 1;
@@ -162,42 +175,43 @@ pub(super) fn run(part: &mut Part<'_>, samples: u64) -> Result<Outcome, NodesErr
         index: RECEIVE,
     };
     let port = &mut part.ports.receive;
-    let told = if me == 0 {
+    let report = if me == 0 {
         let mut credit = Credit::default();
         let send = send_in_rows(port, &mut credit, peer, batches)?;
         for sample in 0..2 * samples {
             credit.wait_for(port, 1)?;
-            // The second half is waited for: it rings.
-            tell(port, peer, sample >= samples)?;
+            // The receiver waits in its cell for the second half of these messages, so they ring.
+            send_one(port, peer, sample >= samples)?;
         }
-        Told {
+        Report {
             time: send,
-            ..Told::default()
+            ..Report::default()
         }
     } else if me == last {
         for _ in 0..batches {
-            // Asleep, so that nothing but the sender touches the lane.
+            // This thread sleeps, so that only the sender accesses the lane.
             port.wait_by(Way::Futex);
             Credit::default().wait_for(port, BATCH + 1)?;
-            tell(port, peer, true)?;
+            send_one(port, peer, true)?;
         }
         let poll = receive_waiting(port, peer, samples, false)?;
         let notify = receive_waiting(port, peer, samples, true)?;
         let zero = Duration::ZERO;
-        Told {
-            more: [poll, notify, look(port)?, zero, zero],
-            ..Told::default()
+        Report {
+            more: [poll, notify, poll_empty(port)?, zero, zero],
+            ..Report::default()
         }
     } else {
-        Told::default()
+        Report::default()
     };
     Ok(Outcome {
         times: Vec::new(),
-        told,
+        report,
     })
 }
 
-fn tell(port: &mut Port, to: PortId, doorbell: bool) -> Result<(), NodesError> {
+/// Sends a message of 8 bytes.
+fn send_one(port: &mut Port, to: PortId, doorbell: bool) -> Result<(), NodesError> {
     let flags = Flags {
         doorbell,
         ..Flags::default()
@@ -209,12 +223,12 @@ fn tell(port: &mut Port, to: PortId, doorbell: bool) -> Result<(), NodesError> {
     Ok(send(port, to, message, &[7; 8])?)
 }
 
-/// Messages that have come and were not waited for yet.
+/// The number of messages that have arrived before the caller waited for them.
 #[derive(Default)]
 struct Credit(u64);
 
 impl Credit {
-    /// Waits for so many messages.
+    /// Waits for `count` messages.
     fn wait_for(&mut self, port: &mut Port, count: u64) -> Result<(), NodesError> {
         while self.0 < count {
             Watch::Poll { yields: true }.next(port, |_| self.0 += 1)?;
@@ -224,7 +238,7 @@ impl Credit {
     }
 }
 
-/// The time of a send to a node that sleeps: the median over rows of them.
+/// Returns the time of a send to a node that sleeps: the median over `batches` rows of sends.
 fn send_in_rows(
     port: &mut Port,
     credit: &mut Credit,
@@ -233,20 +247,21 @@ fn send_in_rows(
 ) -> Result<Duration, NodesError> {
     let mut times = Vec::new();
     for _ in 0..batches {
-        // The other side falls asleep meanwhile.
-        sleep(SURELY);
+        // The other side falls asleep in the meantime.
+        sleep(ARRIVAL_TIME);
         let start = Instant::now();
         for _ in 0..BATCH {
-            tell(port, to, false)?;
+            send_one(port, to, false)?;
         }
         times.push(start.elapsed());
-        tell(port, to, true)?;
+        send_one(port, to, true)?;
         credit.wait_for(port, 1)?;
     }
     Ok(median(times).div_f64(BATCH as f64))
 }
 
-/// The median time to receive a message that is there, with a wait or without.
+/// Returns the median time to receive a message that has already arrived. If `waits` is true, the
+/// receiver calls `wait` before `poll`.
 fn receive_waiting(
     port: &mut Port,
     from: PortId,
@@ -255,41 +270,42 @@ fn receive_waiting(
 ) -> Result<Duration, NodesError> {
     let (mut times, mut clock) = (Vec::new(), Vec::new());
     for _ in 0..samples {
-        tell(port, from, true)?;
+        // Ask the other side for a message, and give it time to arrive.
+        send_one(port, from, true)?;
         let asked = Instant::now();
-        while asked.elapsed() < SURELY {
+        while asked.elapsed() < ARRIVAL_TIME {
             spin_loop();
         }
-        let nothing = Instant::now();
+        let before_clock = Instant::now();
         let start = Instant::now();
         if waits {
             port.wait();
         }
-        let mut came = port.poll(|_| {})?;
+        let mut count = port.poll(|_| {})?;
         let end = Instant::now();
         times.push(end - start);
-        clock.push(start - nothing);
-        while came == 0 {
-            // It was under way for longer than it should have been: no sample.
+        clock.push(start - before_clock);
+        while count == 0 {
+            // The message took longer than expected, so this sample does not count.
             times.pop();
             yield_now();
-            came = port.poll(|_| {})?;
+            count = port.poll(|_| {})?;
         }
     }
     Ok(median(times).saturating_sub(median(clock)))
 }
 
-/// The one in the middle; nothing where there is none.
+/// Returns the median; zero if there are no times.
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// The time of a poll that finds nothing.
-fn look(port: &mut Port) -> Result<Duration, NodesError> {
+/// Returns the time of a poll that finds no message.
+fn poll_empty(port: &mut Port) -> Result<Duration, NodesError> {
     let start = Instant::now();
     for _ in 0..CALLS {
-        let _nothing = port.poll(|_| {})?;
+        let _no_messages = port.poll(|_| {})?;
     }
     Ok(start.elapsed() / CALLS)
 }

@@ -1,8 +1,9 @@
-//! Ping-pong between two nodes, in three ways to receive.
+//! Ping-pong between two nodes, with three ways to receive.
 //!
-//! Polling: the node that has thrown looks until the ball is back. Notified: it waits in its wait cell, and the doorbell of the message wakes it. With
-//! a receiving thread: that one waits for messages, and wakes the thread that has thrown, which waits in a cell of its own; in the other node the receiving
-//! thread itself throws the ball back.
+//! - Poll: the node that has sent polls until the message is back.
+//! - Notify: the node waits in its wait cell, and the doorbell of the message wakes it.
+//! - Thread: a receiving thread waits for messages, and wakes the thread that has sent, which waits
+//!   in a wait cell of its own. At the other node, one thread receives the message and returns it.
 //!
 //! # Source
 //! Parker: Efficient user-level event notification. 2013, sect. 4.3.1 to 4.3.3, fig. 8 to 16.
@@ -15,22 +16,22 @@ use raddle::net::{Flags, Message, NodeId, Port};
 use raddle_sync::wait::{SpinBudget, Way};
 
 use super::answer::Answer;
-use super::ball::Ball;
 use super::crew::{Part, Ports};
-use super::order::{Outcome, Rally, Told};
-use super::seats::{Seat, sit_down};
+use super::order::{Outcome, Rally, Report};
+use super::payload::Payload;
+use super::seats::{Seat, bind_this_thread};
 use super::watch::Watch;
 use super::{NodesError, Receive, expect};
 use crate::threads::spawn_in;
 
-/// Round trips before the clock runs.
+/// The number of round trips before the timed ones.
 const WARM_UP: u64 = 100;
-/// In a message's user field: all bytes are to be looked at.
+/// A bit of the user field of a message: the receiver checks all bytes.
 const WHOLE: u32 = 1 << 31;
-/// There: this is the last trip.
+/// A bit of the user field: this is the last trip.
 const LAST: u32 = 1 << 30;
 
-/// Plays this node's part.
+/// Runs this node's part of the rally.
 pub(super) fn run(part: &mut Part<'_>, rally: Rally) -> Result<Outcome, NodesError> {
     let (me, count) = part.place();
     let (first, last) = (0, count - 1);
@@ -39,45 +40,49 @@ pub(super) fn run(part: &mut Part<'_>, rally: Rally) -> Result<Outcome, NodesErr
     }
     let peer = NodeId(if me == first { last } else { first });
     let seat = part.order.seat;
-    let ball = Ball::new(part.node, peer, rally.bytes)?;
+    let payload = Payload::new(part.node, peer, rally.bytes)?;
     let watch = match rally.receive {
         Receive::Poll => Watch::Poll {
-            yields: seat.is_crowded,
+            yields: seat.is_oversubscribed,
         },
         Receive::Notify | Receive::Thread => Watch::Wait,
     };
-    let mut side = Side { peer, watch, ball };
+    let mut side = Side {
+        peer,
+        watch,
+        payload,
+    };
     if me != first {
-        give_back(&mut side, &mut part.ports.receive)?;
-        side.ball.put_away(part.node);
+        return_all(&mut side, &mut part.ports.receive)?;
+        side.payload.close(part.node);
         return Ok(Outcome::default());
     }
-    let (times, ball) = if rally.receive == Receive::Thread {
-        serve_by_two(side, part.ports, seat, rally)?
+    let (times, payload) = if rally.receive == Receive::Thread {
+        initiate_with_receiver(side, part.ports, seat, rally)?
     } else {
         let port = &mut part.ports.receive;
-        let times = serve(
+        let times = initiate(
             rally,
-            &mut Alone {
+            &mut SingleThread {
                 side: &mut side,
                 port,
             },
         )?;
-        (times, side.ball)
+        (times, side.payload)
     };
-    ball.put_away(part.node);
+    payload.close(part.node);
     Ok(times)
 }
 
-/// What a side has.
+/// The state of one of the two nodes.
 struct Side {
     peer: NodeId,
     watch: Watch,
-    ball: Ball,
+    payload: Payload,
 }
 
 impl Side {
-    fn throw(&self, port: &mut Port, user: u32) -> Result<(), NodesError> {
+    fn send(&self, port: &mut Port, user: u32) -> Result<(), NodesError> {
         let flags = Flags {
             doorbell: self.watch.needs_doorbell(),
             ..Flags::default()
@@ -87,62 +92,63 @@ impl Side {
             user,
             metadata: &[],
         };
-        self.ball.throw(port, self.peer, message)
+        self.payload.send(port, self.peer, message)
     }
 
-    /// Waits for the ball; returns what the message says of itself.
-    fn catch(&mut self, port: &mut Port) -> Result<u32, NodesError> {
+    /// Waits for the message, and returns its user field.
+    fn receive(&mut self, port: &mut Port) -> Result<u32, NodesError> {
         let mut user = 0;
-        let ball = &mut self.ball;
+        let payload = &mut self.payload;
         self.watch.next(port, |arrival| {
             user = arrival.message.user;
-            ball.catch(arrival.data);
+            payload.receive(arrival.data);
         })?;
         Ok(user)
     }
 }
 
-/// Throws back what comes, until the last trip.
-fn give_back(side: &mut Side, port: &mut Port) -> Result<(), NodesError> {
+/// Returns every message to its sender, until the last trip.
+fn return_all(side: &mut Side, port: &mut Port) -> Result<(), NodesError> {
     loop {
-        let user = side.catch(port)?;
-        // The number of the trip, as far as it goes into a byte.
+        let user = side.receive(port)?;
+        // The stamp is the low byte of the number of the trip.
         let number = user as u8;
-        side.ball.check_stamp(number)?;
+        side.payload.check_stamp(number)?;
         if user & WHOLE != 0 {
-            side.ball.check_and_invert(false)?;
+            side.payload.check_and_invert(false)?;
         }
-        side.ball.stamp(number.wrapping_add(1));
-        side.throw(port, user)?;
+        side.payload.stamp(number.wrapping_add(1));
+        side.send(port, user)?;
         if user & LAST != 0 {
             return Ok(());
         }
     }
 }
 
-/// Who throws first.
-trait Server {
-    /// Throws the ball with that number, and waits until it is back; what `user` says besides is for the other side.
-    fn trip(&mut self, number: u64, user: u32) -> Result<(), NodesError>;
+/// The side that starts each round trip.
+trait Initiator {
+    /// Sends the message of trip `number`, and waits until it is back. `flags` are bits of the user
+    /// field for the other side.
+    fn trip(&mut self, number: u64, flags: u32) -> Result<(), NodesError>;
 
-    /// Looks at all of the ball when the other side has.
+    /// Checks the whole payload after the other side has done so.
     fn check_all(&mut self) -> Result<(), NodesError>;
 }
 
-/// Plays: some trips before the clock runs, those that count, and one for the end.
-fn serve(rally: Rally, server: &mut impl Server) -> Result<Outcome, NodesError> {
+/// Makes all round trips: the warm-up, the timed ones, and one that ends the rally.
+fn initiate(rally: Rally, initiator: &mut impl Initiator) -> Result<Outcome, NodesError> {
     let mut number = 0;
-    let mut trip = |server: &mut _, user| {
+    let mut trip = |initiator: &mut _, flags| {
         number += 1;
-        Server::trip(server, number, user)
+        Initiator::trip(initiator, number, flags)
     };
-    trip(server, WHOLE)?;
-    server.check_all()?;
-    let warms_up = Instant::now();
+    trip(initiator, WHOLE)?;
+    initiator.check_all()?;
+    let warm_up_start = Instant::now();
     for _ in 1..WARM_UP {
-        trip(server, 0)?;
-        // A ball that takes so long is not made quicker by a hundred throws.
-        if warms_up.elapsed() >= rally.limit {
+        trip(initiator, 0)?;
+        // If trips take so long, a hundred of them for the warm-up make no difference.
+        if warm_up_start.elapsed() >= rally.limit {
             break;
         }
     }
@@ -150,7 +156,7 @@ fn serve(rally: Rally, server: &mut impl Server) -> Result<Outcome, NodesError> 
     let start = Instant::now();
     let mut last = start;
     for _ in 0..rally.trips {
-        trip(server, 0)?;
+        trip(initiator, 0)?;
         if rally.each {
             let now = Instant::now();
             times.push(now - last);
@@ -161,46 +167,53 @@ fn serve(rally: Rally, server: &mut impl Server) -> Result<Outcome, NodesError> 
         }
     }
     let time = start.elapsed();
-    trip(server, WHOLE | LAST)?;
-    server.check_all()?;
-    let told = Told {
+    trip(initiator, WHOLE | LAST)?;
+    initiator.check_all()?;
+    let report = Report {
         time,
-        ..Told::default()
+        ..Report::default()
     };
-    Ok(Outcome { times, told })
+    Ok(Outcome { times, report })
 }
 
-/// A thread that throws and receives.
-struct Alone<'part> {
+/// Returns the user field of trip `number`.
+const fn user_field(number: u64, flags: u32) -> u32 {
+    flags | (number as u32 & (LAST - 1))
+}
+
+/// An initiator that sends and receives with one thread.
+struct SingleThread<'part> {
     side: &'part mut Side,
     port: &'part mut Port,
 }
 
-impl Server for Alone<'_> {
+impl Initiator for SingleThread<'_> {
     #[inline]
-    fn trip(&mut self, number: u64, user: u32) -> Result<(), NodesError> {
-        self.side.ball.stamp(number as u8);
-        let user = user | (number as u32 & (LAST - 1));
-        self.side.throw(self.port, user)?;
-        let back = self.side.catch(self.port)?;
-        self.side.ball.check_stamp((number as u8).wrapping_add(1))?;
-        expect_same(back, user)
+    fn trip(&mut self, number: u64, flags: u32) -> Result<(), NodesError> {
+        self.side.payload.stamp(number as u8);
+        let user = user_field(number, flags);
+        self.side.send(self.port, user)?;
+        let returned = self.side.receive(self.port)?;
+        self.side
+            .payload
+            .check_stamp((number as u8).wrapping_add(1))?;
+        expect_same(returned, user)
     }
 
     fn check_all(&mut self) -> Result<(), NodesError> {
-        self.side.ball.check_and_invert(true)
+        self.side.payload.check_and_invert(true)
     }
 }
 
 #[inline]
-fn expect_same(back: u32, user: u32) -> Result<(), NodesError> {
-    if back == user {
+fn expect_same(returned: u32, sent: u32) -> Result<(), NodesError> {
+    if returned == sent {
         return Ok(());
     }
-    expect("the message that came back:", back.into(), user.into())
+    expect("user field of the message:", returned.into(), sent.into())
 }
 
-/// A thread that throws, and waits for the one that receives.
+/// An initiator that sends, and waits for the thread that receives.
 struct WithReceiver<'part> {
     side: &'part Mutex<Side>,
     port: &'part mut Port,
@@ -209,74 +222,76 @@ struct WithReceiver<'part> {
     way: Way,
 }
 
-impl Server for WithReceiver<'_> {
+impl Initiator for WithReceiver<'_> {
     #[inline]
-    fn trip(&mut self, number: u64, user: u32) -> Result<(), NodesError> {
-        let user = user | (number as u32 & (LAST - 1));
+    fn trip(&mut self, number: u64, flags: u32) -> Result<(), NodesError> {
         {
             let mut side = lock(self.side);
-            side.ball.stamp(number as u8);
-            side.throw(self.port, user)?;
+            side.payload.stamp(number as u8);
+            side.send(self.port, user_field(number, flags))?;
         }
         if !self.answer.wait(&mut self.budget, self.way, number) {
-            // What the receiving thread has to say will be said by it.
+            // The receiving thread returns the error that explains this one.
             return expect("answers:", 0, 1);
         }
         lock(self.side)
-            .ball
+            .payload
             .check_stamp((number as u8).wrapping_add(1))
     }
 
     fn check_all(&mut self) -> Result<(), NodesError> {
-        lock(self.side).ball.check_and_invert(true)
+        lock(self.side).payload.check_and_invert(true)
     }
 }
 
-/// Serves by two threads: the calling one throws, another receives.
-fn serve_by_two(
+/// Makes all round trips with two threads: the calling thread sends, and a new thread receives.
+fn initiate_with_receiver(
     side: Side,
     ports: &mut Ports,
     seat: Seat,
     rally: Rally,
-) -> Result<(Outcome, Ball), NodesError> {
+) -> Result<(Outcome, Payload), NodesError> {
     let Ports { compute, receive } = ports;
     let watch = side.watch;
     let side = Mutex::new(side);
     let answer = Answer::default();
     let outcome = thread::scope(|scope| {
         let receiver = spawn_in(scope, "receiver", || {
-            let received = sit_down(seat.receive)
+            let received = bind_this_thread(seat.receive)
                 .and_then(|()| receive_for(&side, &answer, watch, receive, seat));
             if received.is_err() {
                 answer.fail();
             }
             received
         })?;
-        let mut server = WithReceiver {
+        let mut initiator = WithReceiver {
             side: &side,
             port: compute,
             answer: &answer,
             budget: SpinBudget::default(),
-            // Where both have one CPU, who spins keeps away what it waits for.
+            // On a shared CPU, a spinning thread would delay the thread that it waits for.
             way: if seat.receive_shares() {
                 Way::Futex
             } else {
                 Way::Auto
             },
         };
-        let served = serve(rally, &mut server);
-        if served.is_err() {
-            // Ends the wait of the receiving thread: the other side throws it back, or ends.
-            let _gone = lock(&side).throw(server.port, LAST);
+        let outcome = initiate(rally, &mut initiator);
+        if outcome.is_err() {
+            // The receiving thread still waits for a message. The other side returns this one, or
+            // ends; either ends the wait.
+            let _has_ended = lock(&side).send(initiator.port, LAST);
         }
-        receiver.join().expect("who receives panics nowhere")?;
-        served
+        receiver
+            .join()
+            .expect("the receiving thread never panics")?;
+        outcome
     })?;
     let side = side.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok((outcome, side.ball))
+    Ok((outcome, side.payload))
 }
 
-/// Receives the ball, and wakes the thread that has thrown it, until the last trip.
+/// Receives each message and wakes the thread that has sent it, until the last trip.
 fn receive_for(
     side: &Mutex<Side>,
     answer: &Answer,
@@ -289,10 +304,10 @@ fn receive_for(
         let mut user = 0;
         watch.next(port, |arrival| {
             user = arrival.message.user;
-            lock(side).ball.catch(arrival.data);
+            lock(side).payload.receive(arrival.data);
         })?;
         number += 1;
-        answer.give(number);
+        answer.publish(number);
         if user & LAST != 0 {
             return Ok(());
         }

@@ -1,65 +1,66 @@
-//! Where the threads of each node run.
+//! The CPUs on which the threads of each node run.
 
 use raddle_topology::{Affinity, CpuId, Plan, PlanError, Topology, plan};
 
 use super::NodesError;
 
-/// The CPUs of all nodes' threads; by default they run wherever the system likes.
+/// The CPUs of the threads of all nodes. By default, no thread is bound to a CPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seats {
     nodes: Vec<Seat>,
 }
 
-/// The CPUs of one node's threads.
+/// The CPUs of the threads of one node; `None` if a thread is not bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seat {
-    /// Of the thread that computes.
+    /// The CPU of the thread that computes.
     pub(super) compute: Option<CpuId>,
-    /// Of the one that receives for it.
+    /// The CPU of the thread that receives for it.
     pub(super) receive: Option<CpuId>,
-    /// Whether the threads that compute may have to share CPUs.
-    pub(super) is_crowded: bool,
+    /// True if the computing threads may have to share CPUs.
+    pub(super) is_oversubscribed: bool,
 }
 
 impl Seats {
-    /// The places of as many workers, of which each is a node.
+    /// Places `nodes` nodes as [`plan()`] places the same number of workers.
     ///
     /// # Errors
-    /// [`PlanError`], as [`plan()`].
+    /// [`PlanError`], as for [`plan()`].
     pub fn of(topology: &Topology, affinity: &Affinity, nodes: u16) -> Result<Self, PlanError> {
         let plan = plan(topology, affinity, nodes.into())?;
         Ok(Self::of_plan(topology, &plan))
     }
 
-    /// The places of a plan's workers; a receiving thread is on another hardware thread of its core where one is free, else on the same CPU.
+    /// Places one node on the CPU of each worker of a plan. A receiving thread gets another
+    /// hardware thread of the same core if one is free, and the same CPU otherwise.
     #[must_use]
     pub fn of_plan(topology: &Topology, plan: &Plan) -> Self {
         let taken: Vec<_> = plan.cpus().collect();
-        let is_crowded = plan.shares_a_cpu() || taken.len() < plan.entries.len();
+        let is_oversubscribed = plan.shares_a_cpu() || taken.len() < plan.entries.len();
         let seat = |cpu: Option<CpuId>| Seat {
             compute: cpu,
-            receive: cpu.map(|cpu| beside(topology, cpu, &taken)),
-            is_crowded,
+            receive: cpu.map(|cpu| sibling(topology, cpu, &taken)),
+            is_oversubscribed,
         };
         Self {
             nodes: plan.entries.iter().map(|entry| seat(entry.cpu)).collect(),
         }
     }
 
-    /// The CPU of the thread that computes in each node.
+    /// Returns the CPU of the computing thread of each node.
     pub fn cpus(&self) -> impl Iterator<Item = Option<CpuId>> {
         self.nodes.iter().map(|seat| seat.compute)
     }
 
-    /// True where the receiving threads have CPUs other than those that compute.
+    /// Returns true if no receiving thread shares its CPU with a computing thread.
     pub fn receive_apart(&self) -> bool {
         self.nodes.iter().all(|seat| !seat.receive_shares())
     }
 
-    /// Those of one node; of a node beyond the plan, none.
+    /// Returns the CPUs of one node. A node beyond the plan has none.
     pub(super) fn of_node(&self, index: usize) -> Seat {
         let unbound = Seat {
-            is_crowded: true,
+            is_oversubscribed: true,
             ..Seat::default()
         };
         self.nodes.get(index).copied().unwrap_or(unbound)
@@ -67,14 +68,15 @@ impl Seats {
 }
 
 impl Seat {
-    /// True where both threads may have to share a CPU.
+    /// Returns true if the two threads of the node may have to share a CPU.
     pub(super) fn receive_shares(self) -> bool {
-        self.compute == self.receive || self.is_crowded
+        self.compute == self.receive || self.is_oversubscribed
     }
 }
 
-/// Another hardware thread of the core, if nobody of ours computes there, else the same.
-fn beside(topology: &Topology, cpu: CpuId, taken: &[CpuId]) -> CpuId {
+/// Returns another hardware thread of the same core that is not in `taken`, or `cpu` itself if
+/// there is none.
+fn sibling(topology: &Topology, cpu: CpuId, taken: &[CpuId]) -> CpuId {
     topology
         .smt_siblings(cpu)
         .filter(|other| !taken.contains(other))
@@ -82,8 +84,8 @@ fn beside(topology: &Topology, cpu: CpuId, taken: &[CpuId]) -> CpuId {
         .unwrap_or(cpu)
 }
 
-/// Binds the calling thread, where it has a place.
-pub(super) fn sit_down(cpu: Option<CpuId>) -> Result<(), NodesError> {
+/// Binds the calling thread to `cpu`, if there is one.
+pub(super) fn bind_this_thread(cpu: Option<CpuId>) -> Result<(), NodesError> {
     if let Some(cpu) = cpu {
         Topology::this_machine()?.bind_this_thread(cpu)?;
     }

@@ -1,103 +1,109 @@
-//! The symmetrical kernel: each node computes, asks another one and waits for its answer, and answers those who ask.
+//! The symmetric kernel: each node computes, sends a request to the next node, waits for the
+//! response, and responds to the requests that it receives.
 //!
-//! It shows how a program is built over nodes, and what it costs that somebody has to be there for those who ask. Three ways to receive:
+//! It shows how a program is built over nodes, and what it costs that some thread must always be
+//! ready to respond. There are three ways to receive:
 //!
-//! | way | who answers |
+//! | way | thread that responds |
 //! |---|---|
-//! | `poll` | a receiving thread, which looks all the time |
-//! | `notify` | no thread besides: who waits for its answer is notified, and answers others meanwhile; who computes, does not |
-//! | `thread` | a receiving thread, which is notified, and wakes the thread that computes |
+//! | `poll` | a receiving thread, which polls continuously |
+//! | `notify` | the computing thread, but only while it waits (notified) for its own response |
+//! | `thread` | a receiving thread, which is notified and wakes the thread that computes |
 //!
 //! # Source
-//! Parker: Efficient user-level event notification. 2013, sect. 4.5: one or more threads that compute and one for messages in each node; what is compared is
-//! the polling of that thread (`poll`) and its notification (`thread`).
+//! Parker: Efficient user-level event notification. 2013, sect. 4.5: each node has one or more
+//! threads that compute and one for messages. The study compares a message thread that polls
+//! (`poll`) with one that is notified (`thread`).
 
 use std::hint::black_box;
 use std::thread::{self, yield_now};
 use std::time::{Duration, Instant};
 
-use raddle::net::{Flags, Message, NodeId, Port, PortId};
+use raddle::net::{Arrival, Flags, Message, NodeId, Port, PortId};
 use raddle_sync::wait::{SpinBudget, Way};
 
 use super::answer::Answer;
-use super::crew::{Part, here};
-use super::order::{Outcome, Told};
-use super::seats::{Seat, sit_down};
+use super::crew::{Part, inline_data};
+use super::order::{Outcome, Report};
+use super::seats::{Seat, bind_this_thread};
 use super::watch::{Watch, send};
 use super::{NodesError, RECEIVE, Receive, expect};
 use crate::threads::spawn_in;
 use crate::waits::cpu_time;
 
-/// In a message's user field: somebody asks,
+/// The user field of a request.
 const REQUEST: u32 = 1;
-/// somebody answers,
+/// The user field of a response.
 const RESPONSE: u32 = 2;
-/// somebody will ask no more.
+/// The user field of a message of a node that will send no further request.
 const DONE: u32 = 3;
-/// Pieces of work before the first request, from which is known what they take alone.
+/// The number of pieces of work before the first request. They measure the speed without messages.
 const ALONE: u32 = 200;
 
-/// What every node does.
+/// The parameters of the kernel, the same for every node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// Who answers.
+    /// How nodes receive, and which thread responds.
     pub receive: Receive,
-    /// How often each node asks.
+    /// The number of requests of each node.
     pub requests: u64,
-    /// Steps of computation before each request: about two nanoseconds each.
+    /// The number of steps of computation before each request, about two nanoseconds each.
     pub steps: u64,
-    /// No request is made later.
+    /// The time after which a node sends no further request.
     pub limit: Duration,
 }
 
-/// What came of it in the first node.
+/// The result of the kernel in the first node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Served {
-    /// From each request to its answer in the hands of the thread that computes: one at least.
+    /// The time from each request until the computing thread has the response. At least one.
     pub round_trips: Vec<Duration>,
-    /// A piece of work without messages.
+    /// The time of a piece of work while there are no messages.
     pub alone: Duration,
-    /// A piece of work between requests, in the mean.
+    /// The mean time of a piece of work between requests.
     pub beside: Duration,
-    /// CPU time of the receiving thread, where there is one.
+    /// The CPU time of the receiving thread; zero if there is none.
     pub receiver_cpu: Duration,
-    /// Of all requests, with the work between.
+    /// The time of all requests, with the work between them.
     pub elapsed: Duration,
 }
 
 impl Served {
     pub(super) fn of(outcome: Outcome) -> Self {
-        let [alone, beside, receiver_cpu, ..] = outcome.told.more;
+        let [alone, beside, receiver_cpu, ..] = outcome.report.more;
         Self {
             round_trips: outcome.times,
             alone,
             beside,
             receiver_cpu,
-            elapsed: outcome.told.time,
+            elapsed: outcome.report.time,
         }
     }
 
-    /// How fast the thread that computes is beside the receiving one, where it is 1 alone.
+    /// Returns the speed of the computing thread between requests, relative to its speed while
+    /// there are no messages.
     pub fn speed(&self) -> f64 {
         self.alone.as_secs_f64() / self.beside.as_secs_f64().max(1e-9)
     }
 
-    /// What the receiving thread uses of a CPU.
+    /// Returns the share of a CPU that the receiving thread uses.
     pub fn receiver_share(&self) -> f64 {
         self.receiver_cpu.as_secs_f64() / self.elapsed.as_secs_f64().max(1e-9)
     }
 }
 
-/// Runs this node's threads.
+/// Runs this node's part of the kernel.
 pub(super) fn run(part: &mut Part<'_>, kernel: Kernel) -> Result<Outcome, NodesError> {
     let (me, count) = part.place();
     let seat = part.order.seat;
-    let mut asker = Asker {
+    let mut client = Client {
         kernel,
         to: NodeId((me + 1) % count),
-        count,
-        rings: kernel.receive != Receive::Poll,
-        tally: Tally::default(),
+        sender: Sender {
+            count,
+            rings: kernel.receive != Receive::Poll,
+        },
+        timings: Timings::default(),
     };
     let alone = Instant::now();
     for _ in 0..ALONE {
@@ -105,57 +111,56 @@ pub(super) fn run(part: &mut Part<'_>, kernel: Kernel) -> Result<Outcome, NodesE
     }
     let alone = alone.elapsed() / ALONE;
     let receiver_cpu = if kernel.receive == Receive::Notify {
-        asker.ask_alone(&mut part.ports.receive)?;
+        client.run_alone(&mut part.ports.receive)?;
         Duration::ZERO
     } else {
         let answer = Answer::default();
         let (compute, receive) = (&mut part.ports.compute, &mut part.ports.receive);
+        let sender = client.sender;
         thread::scope(|scope| {
             let receiver = spawn_in(scope, "receiver", || {
-                let received = sit_down(seat.receive)
-                    .and_then(|()| receive_for(&asker.server(), &answer, receive, seat));
+                let received = bind_this_thread(seat.receive)
+                    .and_then(|()| receive_for(sender, &answer, receive, seat));
                 if received.is_err() {
                     answer.fail();
                 }
                 received
             })?;
-            let mut asker = asker.clone();
-            let asked = asker.ask_beside(compute, &answer, seat);
-            let cpu = receiver.join().expect("who receives panics nowhere")?;
-            asked.map(|()| (asker.tally, cpu))
-        })
-        .map(|(tally, cpu)| {
-            asker.tally = tally;
-            cpu
+            let ran = client.run_with_receiver(compute, &answer, seat);
+            // If both threads fail, the receiving thread has the reason.
+            let cpu = receiver
+                .join()
+                .expect("the receiving thread never panics")?;
+            ran.map(|()| cpu)
         })?
     };
-    Ok(asker.tally.outcome(alone, receiver_cpu))
+    Ok(client.timings.outcome(alone, receiver_cpu))
 }
 
-/// The thread that computes.
-#[derive(Clone)]
-struct Asker {
+/// The thread that computes and sends requests.
+struct Client {
     kernel: Kernel,
+    /// The node to which the requests go.
     to: NodeId,
-    count: u16,
-    rings: bool,
-    tally: Tally,
+    sender: Sender,
+    timings: Timings,
 }
 
-/// What it has found.
-#[derive(Clone, Default)]
-struct Tally {
+/// The measured times of a [`Client`].
+#[derive(Default)]
+struct Timings {
     round_trips: Vec<Duration>,
+    /// The total time of the work between requests.
     worked: Duration,
     elapsed: Duration,
 }
 
-impl Tally {
+impl Timings {
     fn outcome(self, alone: Duration, receiver_cpu: Duration) -> Outcome {
         let pieces = self.round_trips.len().max(1) as u32;
         let zero = Duration::ZERO;
         Outcome {
-            told: Told {
+            report: Report {
                 time: self.elapsed,
                 more: [alone, self.worked / pieces, receiver_cpu, zero, zero],
             },
@@ -164,124 +169,122 @@ impl Tally {
     }
 }
 
-impl Asker {
-    fn server(&self) -> Server {
-        Server {
-            count: self.count,
-            rings: self.rings,
-        }
-    }
-
-    /// Computes and asks; `answered` sends a request and waits for its answer.
-    fn ask(
+impl Client {
+    /// Computes and sends requests in turn. `call(number, to)` sends a request and waits for its
+    /// response.
+    fn run(
         &mut self,
-        mut answered: impl FnMut(&Server, u64, NodeId) -> Result<(), NodesError>,
+        mut call: impl FnMut(u64, NodeId) -> Result<(), NodesError>,
     ) -> Result<(), NodesError> {
-        let server = self.server();
         let start = Instant::now();
         let mut last = start;
         for number in 1..=self.kernel.requests {
             work(self.kernel.steps);
             let worked = Instant::now();
-            answered(&server, number, self.to)?;
+            call(number, self.to)?;
             let now = Instant::now();
-            self.tally.worked += worked - last;
-            self.tally.round_trips.push(now - worked);
+            self.timings.worked += worked - last;
+            self.timings.round_trips.push(now - worked);
             last = now;
             if now - start >= self.kernel.limit {
                 break;
             }
         }
-        self.tally.elapsed = last - start;
+        self.timings.elapsed = last - start;
         Ok(())
     }
 
-    /// With a thread that receives.
-    fn ask_beside(
+    /// Runs while another thread receives and responds.
+    fn run_with_receiver(
         &mut self,
         port: &mut Port,
         answer: &Answer,
         seat: Seat,
     ) -> Result<(), NodesError> {
+        let sender = self.sender;
         let mut budget = SpinBudget::default();
-        // Where both have one CPU, who spins keeps away what it waits for.
+        // On a shared CPU, a spinning thread would delay the thread that it waits for.
         let way = if seat.receive_shares() {
             Way::Futex
         } else {
             Way::Auto
         };
-        self.ask(|server, number, to| {
-            server.tell(port, to, REQUEST, number)?;
+        self.run(|number, to| {
+            sender.send(port, to, REQUEST, number)?;
             if answer.wait(&mut budget, way, number) {
                 return Ok(());
             }
-            // What the receiving thread has to say will be said by it.
+            // The receiving thread returns the error that explains this one.
             expect("answers:", 0, 1)
         })?;
-        self.server().tell_done(port)
+        sender.send_done(port)
     }
 
-    /// Without: who waits for its answer answers others meanwhile.
-    fn ask_alone(&mut self, port: &mut Port) -> Result<(), NodesError> {
-        let mut heard = Heard::default();
-        self.ask(|server, number, to| {
-            server.tell(port, to, REQUEST, number)?;
-            while heard.answered < number {
-                Watch::Wait.next(port, |arrival| heard.take(&arrival))?;
-                server.answer_all(port, &mut heard)?;
+    /// Runs without a receiving thread: while this thread waits for a response, it also responds to
+    /// the requests of other nodes.
+    fn run_alone(&mut self, port: &mut Port) -> Result<(), NodesError> {
+        let sender = self.sender;
+        let mut inbox = Inbox::default();
+        self.run(|number, to| {
+            sender.send(port, to, REQUEST, number)?;
+            while inbox.answered < number {
+                Watch::Wait.next(port, |arrival| inbox.take(&arrival))?;
+                sender.respond_to_all(port, &mut inbox)?;
             }
-            expect("the answer:", heard.answered, number)
+            expect("number of the answer:", inbox.answered, number)
         })?;
-        let server = self.server();
-        server.tell_done(port)?;
-        while heard.done < self.count {
-            Watch::Wait.next(port, |arrival| heard.take(&arrival))?;
-            server.answer_all(port, &mut heard)?;
+        // This node has no further request. It responds until no other node has one either.
+        sender.send_done(port)?;
+        while inbox.done < sender.count {
+            Watch::Wait.next(port, |arrival| inbox.take(&arrival))?;
+            sender.respond_to_all(port, &mut inbox)?;
         }
         Ok(())
     }
 }
 
-/// What has come.
+/// The messages that have been received.
 #[derive(Default)]
-struct Heard {
-    asked: Vec<(NodeId, u64)>,
+struct Inbox {
+    /// The requests without a response yet: the node and the number of each.
+    requests: Vec<(NodeId, u64)>,
+    /// The number of the last request of this node that was answered.
     answered: u64,
+    /// The number of nodes that will send no further request.
     done: u16,
 }
 
-impl Heard {
-    fn take(&mut self, arrival: &raddle::net::Arrival<'_>) {
-        let number = here(arrival).try_into().map_or(0, u64::from_le_bytes);
+impl Inbox {
+    fn take(&mut self, arrival: &Arrival<'_>) {
+        let number = inline_data(arrival)
+            .try_into()
+            .map_or(0, u64::from_le_bytes);
         match arrival.message.user {
-            REQUEST => self.asked.push((arrival.from.node, number)),
+            REQUEST => self.requests.push((arrival.from.node, number)),
             RESPONSE => self.answered = number,
             _ => self.done += 1,
         }
     }
 }
 
-/// Who sends and answers.
-struct Server {
+/// Sends the messages of the kernel.
+#[derive(Clone, Copy)]
+struct Sender {
+    /// The number of nodes.
     count: u16,
+    /// True if messages ring the doorbell of their receiver.
     rings: bool,
 }
 
-impl Server {
-    fn tell(
-        &self,
-        port: &mut Port,
-        node: NodeId,
-        what: u32,
-        number: u64,
-    ) -> Result<(), NodesError> {
+impl Sender {
+    fn send(self, port: &mut Port, node: NodeId, user: u32, number: u64) -> Result<(), NodesError> {
         let flags = Flags {
             doorbell: self.rings,
             ..Flags::default()
         };
         let message = Message {
             flags,
-            user: what,
+            user,
             metadata: &[],
         };
         let index = RECEIVE;
@@ -293,40 +296,41 @@ impl Server {
         )?)
     }
 
-    /// Tells all nodes, this one too, that it will ask no more.
-    fn tell_done(&self, port: &mut Port) -> Result<(), NodesError> {
-        (0..self.count).try_for_each(|node| self.tell(port, NodeId(node), DONE, 0))
+    /// Tells all nodes, including this one, that this node will send no further request.
+    fn send_done(self, port: &mut Port) -> Result<(), NodesError> {
+        (0..self.count).try_for_each(|node| self.send(port, NodeId(node), DONE, 0))
     }
 
-    fn answer_all(&self, port: &mut Port, heard: &mut Heard) -> Result<(), NodesError> {
-        let mut asked = heard.asked.drain(..);
-        asked.try_for_each(|(node, number)| self.tell(port, node, RESPONSE, number))
+    fn respond_to_all(self, port: &mut Port, inbox: &mut Inbox) -> Result<(), NodesError> {
+        let mut requests = inbox.requests.drain(..);
+        requests.try_for_each(|(node, number)| self.send(port, node, RESPONSE, number))
     }
 }
 
-/// Answers, and wakes the thread that computes, until nobody asks any more; returns the CPU time that it took.
+/// Responds to requests, and wakes the computing thread for each response, until no node sends
+/// requests any more. Returns the CPU time of this thread.
 fn receive_for(
-    server: &Server,
+    sender: Sender,
     answer: &Answer,
     port: &mut Port,
     seat: Seat,
 ) -> Result<Duration, NodesError> {
     let before = cpu_time();
-    let watch = if server.rings {
+    let watch = if sender.rings {
         Watch::Wait
     } else {
         Watch::Poll {
             yields: seat.receive_shares(),
         }
     };
-    let mut heard = Heard::default();
+    let mut inbox = Inbox::default();
     let mut last = 0;
-    while heard.done < server.count {
-        watch.next(port, |arrival| heard.take(&arrival))?;
-        server.answer_all(port, &mut heard)?;
-        if heard.answered != last {
-            last = heard.answered;
-            answer.give(last);
+    while inbox.done < sender.count {
+        watch.next(port, |arrival| inbox.take(&arrival))?;
+        sender.respond_to_all(port, &mut inbox)?;
+        if inbox.answered != last {
+            last = inbox.answered;
+            answer.publish(last);
             if seat.receive_shares() {
                 yield_now();
             }
@@ -335,7 +339,7 @@ fn receive_for(
     Ok(cpu_time().saturating_sub(before))
 }
 
-/// A piece of work: so many steps, each of which needs the one before.
+/// A piece of work: `steps` steps, each of which depends on the one before.
 pub fn work(steps: u64) {
     let mut number = black_box(1_u64);
     for _ in 0..steps {

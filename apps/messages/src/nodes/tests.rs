@@ -1,6 +1,6 @@
-//! Tests of the programs between nodes that are threads of one process, by each transport.
+//! Tests of the programs between nodes, which are threads of one process here, on each transport.
 
-use super::order::{Order, Outcome, Rally, Task, Told};
+use super::order::{Order, Outcome, Rally, Report, Task};
 use super::seats::Seat;
 use super::*;
 use crate::threads::tests::with_threads;
@@ -13,16 +13,16 @@ const NO_LIMIT: Duration = Duration::from_secs(600);
 fn crew(kind: TransportKind, nodes: u16) -> Crew {
     let topology = Topology::this_machine().expect("hwloc reads this machine");
     let seats = Seats::of(topology, &Affinity::None, nodes).expect("there is a CPU");
-    Crew::in_process(kind, nodes, seats).expect("nodes come up")
+    Crew::in_process(kind, nodes, seats).expect("nodes start")
 }
 
 fn transports() -> impl Iterator<Item = TransportKind> {
-    // What runs in one process.
+    // The transports between threads of one process.
     TransportKind::WITHIN.into_iter()
 }
 
 #[test]
-fn a_ball_comes_back_as_it_was_thrown_in_every_way_to_receive() {
+fn the_payload_comes_back_intact_with_every_way_to_receive() {
     for kind in transports() {
         let crew = crew(kind, 2);
         for receive in Receive::ALL {
@@ -31,39 +31,41 @@ fn a_ball_comes_back_as_it_was_thrown_in_every_way_to_receive() {
                 let times = times.unwrap_or_else(|error| panic!("{kind}, {receive}: {error}"));
                 assert_eq!(times.len(), 30, "{kind}, {receive}, {bytes}");
             }
-            let _time = crew.rally_in_all(receive, 16, 10).expect("it comes back");
+            let _time = crew
+                .rally_in_all(receive, 16, 10)
+                .expect("the payload comes back");
         }
-        crew.finish().expect("all nodes agree");
+        crew.finish().expect("no node fails");
     }
 }
 
 #[test]
-fn a_limit_ends_a_rally_after_a_trip_at_least() {
+fn a_limit_of_zero_ends_a_rally_after_one_trip() {
     let crew = crew(TransportKind::Memory, 3);
     let times = crew.rally(Receive::Notify, 16, 1_000, Duration::ZERO);
-    assert_eq!(times.expect("it comes back").len(), 1);
-    crew.finish().expect("all nodes agree");
+    assert_eq!(times.expect("the payload comes back").len(), 1);
+    crew.finish().expect("no node fails");
 }
 
 #[test]
-fn two_nodes_on_one_cpu_play_in_every_way_to_receive() {
+fn two_nodes_on_one_cpu_exchange_messages_with_every_way_to_receive() {
     let topology = Topology::this_machine().expect("hwloc reads this machine");
     let cpu = topology.allowed_cpus().next().expect("there is a CPU").id;
     let affinity = Affinity::Explicit(vec![cpu, cpu]);
-    let seats = Seats::of(topology, &affinity, 2).expect("it may be used");
+    let seats = Seats::of(topology, &affinity, 2).expect("the CPU is allowed");
     assert!(!seats.receive_apart() || topology.smt_siblings(cpu).count() > 1);
-    let crew = Crew::in_process(TransportKind::Memory, 2, seats).expect("nodes come up");
+    let crew = Crew::in_process(TransportKind::Memory, 2, seats).expect("nodes start");
     for receive in Receive::ALL {
         let times = crew
             .rally(receive, 16, 20, NO_LIMIT)
-            .expect("it comes back");
+            .expect("the payload comes back");
         assert_eq!(times.len(), 20);
     }
-    crew.finish().expect("all nodes agree");
+    crew.finish().expect("no node fails");
 }
 
 #[test]
-fn all_who_ask_are_answered() {
+fn every_request_gets_a_response() {
     for kind in transports() {
         for nodes in [1, 2, 3] {
             let crew = crew(kind, nodes);
@@ -74,7 +76,7 @@ fn all_who_ask_are_answered() {
                     steps: 100,
                     limit: NO_LIMIT,
                 };
-                let served = crew.serve(kernel).expect("all are answered");
+                let served = crew.serve(kernel).expect("every request gets a response");
                 assert_eq!(served.round_trips.len(), 15, "{kind}, {receive}");
                 assert!(served.beside > Duration::ZERO && served.speed() > 0.0);
                 let has_receiver = receive != Receive::Notify;
@@ -84,13 +86,13 @@ fn all_who_ask_are_answered() {
                     "{receive}"
                 );
             }
-            crew.finish().expect("all nodes agree");
+            crew.finish().expect("no node fails");
         }
     }
 }
 
 #[test]
-fn steps_of_a_message_are_measured() {
+fn the_steps_of_a_message_have_positive_costs() {
     for kind in transports() {
         let crew = crew(kind, 2);
         let found = crew.overheads(40).expect("all messages come");
@@ -107,16 +109,16 @@ fn steps_of_a_message_are_measured() {
             found.notify_latency() <= found.notify_trip,
             "{kind}: {found:?}"
         );
-        crew.finish().expect("all nodes agree");
+        crew.finish().expect("no node fails");
     }
 }
 
 #[test]
-fn orders_and_outcomes_travel_whole() {
+fn orders_and_reports_are_parsed_as_they_were_written() {
     let seat = Seat {
         compute: Some(CpuId(3)),
         receive: None,
-        is_crowded: true,
+        is_oversubscribed: true,
     };
     let rally = Rally {
         receive: Receive::Thread,
@@ -142,15 +144,15 @@ fn orders_and_outcomes_travel_whole() {
         assert_eq!(Order::read(&order.write()[1..]), None);
     }
     assert_eq!(Order::read(&[0xff; 96]), None);
-    let told = Told {
+    let report = Report {
         time: Duration::from_nanos(1),
         more: [3, 4, 5, 6, 7].map(Duration::from_nanos),
     };
-    assert_eq!(Told::read(&told.write()), Some(told));
-    assert_eq!(Outcome::default().told, Told::default());
+    assert_eq!(Report::read(&report.write()), Some(report));
+    assert_eq!(Outcome::default().report, Report::default());
 }
 
-/// A thread that was refused panicked, or its part was waited for without end.
+/// A refused thread once caused a panic, or an endless wait for its part.
 #[test]
 fn too_few_threads_for_a_part_are_an_error() {
     let kernel = |receive| Kernel {
@@ -159,7 +161,7 @@ fn too_few_threads_for_a_part_are_an_error() {
         steps: 10,
         limit: NO_LIMIT,
     };
-    // One for the other node, one for each part, and one for each receiving thread.
+    // One thread for the other node, one for each part, and one for each receiving thread.
     for count in 0..6 {
         let (mut refused, mut done) = (0, 0);
         for program in 0..3 {
@@ -177,7 +179,7 @@ fn too_few_threads_for_a_part_are_an_error() {
             match measured {
                 Ok(()) => done += 1,
                 Err(NodesError::Thread(_)) => refused += 1,
-                // The other node's thread was refused.
+                // A thread of the other node was refused.
                 Err(NodesError::Net(_) | NodesError::Send(_)) => refused += 1,
                 Err(error) => panic!("{count}, {program}: {error}"),
             }

@@ -1,39 +1,39 @@
-//! How a thread gets what comes next: by looking, or by waiting for the doorbell.
+//! How a thread gets its next message: by polling, or by waiting for the doorbell.
 
 use std::hint::spin_loop;
 use std::thread::yield_now;
 
 use raddle::net::{Arrival, Message, NetError, Port, PortId, SendError};
 
-/// Looks between which a thread that shares its CPU with nobody of ours lets others run.
-const LOOKS: u32 = 4_096;
+/// The number of polls after which a thread with a CPU of its own lets other processes run.
+const POLLS_PER_YIELD: u32 = 4_096;
 
-/// One of the two.
+/// How a thread waits for its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watch {
-    /// Looks again and again.
+    /// Polls the port continuously.
     Poll {
-        /// Whether who is waited for may want the same CPU.
+        /// True if the thread that is awaited may need the same CPU.
         yields: bool,
     },
-    /// Waits in the port's cell.
+    /// Waits in the wait cell of the port.
     Wait,
 }
 
 impl Watch {
-    /// Whether messages for who watches so have to ring.
+    /// Returns true if messages to a thread that waits in this way must ring the doorbell.
     pub(super) const fn needs_doorbell(self) -> bool {
         matches!(self, Self::Wait)
     }
 
-    /// Calls `receive` with what comes next; there is one message at least.
+    /// Waits until at least one message has arrived, and calls `receive` with each one.
     #[inline]
     pub(super) fn next(
         self,
         port: &mut Port,
         mut receive: impl FnMut(Arrival<'_>),
     ) -> Result<(), NetError> {
-        let mut looks = 0_u32;
+        let mut polls = 0_u32;
         loop {
             if self == Self::Wait {
                 port.wait();
@@ -41,17 +41,20 @@ impl Watch {
             if port.poll(&mut receive)? > 0 {
                 return Ok(());
             }
-            looks = looks.wrapping_add(1);
+            polls = polls.wrapping_add(1);
             match self {
                 Self::Wait => {}
-                Self::Poll { yields } if yields || looks.is_multiple_of(LOOKS) => yield_now(),
+                Self::Poll { yields } if yields || polls.is_multiple_of(POLLS_PER_YIELD) => {
+                    yield_now();
+                }
                 Self::Poll { .. } => spin_loop(),
             }
         }
     }
 }
 
-/// Sends a message to a port that is never behind for long.
+/// Sends a message. Waits while the lane to the receiver is full; the receiver always catches up
+/// soon.
 pub(super) fn send(
     port: &mut Port,
     to: PortId,
@@ -61,7 +64,7 @@ pub(super) fn send(
     retry(|| port.send(to, message, data))
 }
 
-/// Does it until there is room.
+/// Calls `send` until it no longer fails with [`SendError::Full`].
 #[inline]
 pub(super) fn retry(mut send: impl FnMut() -> Result<(), SendError>) -> Result<(), SendError> {
     loop {

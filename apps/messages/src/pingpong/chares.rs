@@ -1,99 +1,104 @@
-//! Sides that are chares, in an array or in none.
+//! Sides that are chares: elements of an array, or single chares.
 
 use std::time::Instant;
 
 use raddle::chare::{ArrayOptions, Failure};
 use raddle::{Chares, Cx, Runtime, chare};
 
-use super::{Ball, Rally};
+use super::{Buffer, Rally};
 
-/// Two sides, and who tells the world how it went.
+/// The two sides, and the chare that collects the result.
 #[derive(Debug)]
-pub(super) struct Players {
-    server: PlayerProxy,
-    returner: PlayerProxy,
-    umpire: UmpireProxy,
+pub(super) struct ChareSides {
+    initiator: SideProxy,
+    returner: SideProxy,
+    collector: CollectorProxy,
 }
 
-impl Players {
-    /// Elements of an array.
+impl ChareSides {
+    /// Creates the sides as elements of an array.
     pub(super) fn in_array(runtime: &Runtime) -> Self {
         let last = runtime.worker_count() - 1;
         let options = ArrayOptions::new(2).placed(move |index| index * last);
-        let players = runtime.array_with(options, |_| Player::default());
-        Self::of(runtime, players.at(0), players.at(1))
+        let sides = runtime.array_with(options, |_| Side::default());
+        Self::of(runtime, sides.at(0), sides.at(1))
     }
 
-    /// Chares that are in no array.
-    pub(super) fn alone(runtime: &Runtime) -> Self {
+    /// Creates the sides as single chares.
+    pub(super) fn single(runtime: &Runtime) -> Self {
         let last = runtime.worker_count() - 1;
-        let on = |worker| runtime.chare_on(worker, |_| Player::default());
+        let on = |worker| runtime.chare_on(worker, |_| Side::default());
         Self::of(runtime, on(0), on(last))
     }
 
-    fn of(runtime: &Runtime, server: PlayerProxy, returner: PlayerProxy) -> Self {
+    fn of(runtime: &Runtime, initiator: SideProxy, returner: SideProxy) -> Self {
         Self {
-            server,
+            initiator,
             returner,
-            umpire: runtime.chare(|_| Umpire),
+            collector: runtime.chare(|_| Collector),
         }
     }
 
-    /// Throws the ball until the rally is over; returns when it came back, and the ball.
-    pub(super) fn play(&self, rally: Rally, ball: Ball) -> Result<(Vec<Instant>, Ball), Failure> {
-        let sides = (self.server, self.returner);
-        self.umpire.watch(sides, rally, ball).try_wait()
+    /// Sends the buffer to and fro until the rally is over. Returns the recorded times and the
+    /// buffer.
+    pub(super) fn play(
+        &self,
+        rally: Rally,
+        buffer: Buffer,
+    ) -> Result<(Vec<Instant>, Buffer), Failure> {
+        let sides = (self.initiator, self.returner);
+        self.collector.run(sides, rally, buffer).try_wait()
     }
 }
 
-impl Drop for Players {
+impl Drop for ChareSides {
     fn drop(&mut self) {
-        self.server.leave();
+        self.initiator.leave();
         self.returner.leave();
-        self.umpire.leave();
+        self.collector.leave();
     }
 }
 
 /// One side.
 #[derive(Default)]
-struct Player {
-    other: Option<PlayerProxy>,
-    /// Of the side that serves, while the ball is in the game.
-    rally: Option<(Rally, UmpireProxy)>,
+struct Side {
+    other: Option<SideProxy>,
+    /// The progress of the rally, at the side that has started it and while it runs.
+    rally: Option<(Rally, CollectorProxy)>,
 }
 
 #[chare]
-impl Player {
+impl Side {
     #[entry]
-    fn meet(&mut self, other: PlayerProxy) {
+    fn meet(&mut self, other: SideProxy) {
         self.other = Some(other);
     }
 
     #[entry]
-    fn serve(
+    fn start(
         &mut self,
         cx: &mut Cx<Self>,
-        other: PlayerProxy,
+        other: SideProxy,
         rally: Rally,
-        ball: Ball,
-        umpire: UmpireProxy,
+        buffer: Buffer,
+        collector: CollectorProxy,
     ) {
         other.meet(cx.this());
         self.other = Some(other);
-        self.rally = Some((rally, umpire));
-        self.throw(ball);
+        self.rally = Some((rally, collector));
+        self.send(buffer);
     }
 
     #[entry]
-    fn catch(&mut self, ball: Ball) {
+    fn receive(&mut self, buffer: Buffer) {
         let goes_on = match &mut self.rally {
-            Some((rally, _)) => rally.goes_on(),
+            Some((rally, _)) => rally.finish_trip(),
             None => true,
         };
         if goes_on {
-            self.throw(ball);
-        } else if let Some((rally, umpire)) = self.rally.take() {
-            umpire.over(rally.times, ball);
+            self.send(buffer);
+        } else if let Some((rally, collector)) = self.rally.take() {
+            collector.finished(rally.times, buffer);
         }
     }
 
@@ -103,30 +108,30 @@ impl Player {
     }
 
     #[inline]
-    fn throw(&self, ball: Ball) {
-        let other = self.other.expect("the sides meet before they play");
-        other.catch(ball);
+    fn send(&self, buffer: Buffer) {
+        let other = self.other.expect("the sides meet before they send");
+        other.receive(buffer);
     }
 }
 
 /// Waits for the end of a rally.
-struct Umpire;
+struct Collector;
 
 #[chare]
-impl Umpire {
+impl Collector {
     #[message]
-    fn over(times: Vec<Instant>, ball: Ball);
+    fn finished(times: Vec<Instant>, buffer: Buffer);
 
     #[entry]
-    async fn watch(
+    async fn run(
         &mut self,
         cx: &mut Cx<Self>,
-        (server, returner): (PlayerProxy, PlayerProxy),
+        (initiator, returner): (SideProxy, SideProxy),
         rally: Rally,
-        ball: Ball,
-    ) -> (Vec<Instant>, Ball) {
-        server.serve(returner, rally, ball, cx.this());
-        cx.next(Self::over).await
+        buffer: Buffer,
+    ) -> (Vec<Instant>, Buffer) {
+        initiator.start(returner, rally, buffer, cx.this());
+        cx.next(Self::finished).await
     }
 
     #[entry]

@@ -1,18 +1,18 @@
-//! As many round trips as were asked for, on every layer.
+//! Every layer makes as many round trips as requested.
 
 use raddle::MailboxKind;
 
 use super::*;
 
 #[test]
-fn all_trips_are_made_whatever_the_mailboxes_are() {
+fn all_trips_are_made_with_every_kind_of_mailbox() {
     for mailbox in MailboxKind::ALL {
         for workers in 1..=3 {
             let runtime = Runtime::builder()
                 .workers(workers)
                 .mailbox(mailbox)
                 .build()
-                .expect("it comes up");
+                .expect("the runtime starts");
             for layer in Layer::ALL {
                 let sides = PingPong::new(&runtime, layer, 10);
                 for trips in [50, 1, 200] {
@@ -26,13 +26,13 @@ fn all_trips_are_made_whatever_the_mailboxes_are() {
 }
 
 #[test]
-fn a_rally_notes_the_trips_that_count() {
-    for (each, noted) in [(true, 4), (false, 2)] {
+fn a_rally_records_only_the_timed_trips() {
+    for (each, recorded) in [(true, 4), (false, 2)] {
         let mut rally = Rally::new(3, each);
-        let room = rally.times.capacity();
-        let trips = (1..).take_while(|_| rally.goes_on()).count() as u64 + 1;
+        let capacity = rally.times.capacity();
+        let trips = (1..).take_while(|_| rally.finish_trip()).count() as u64 + 1;
         assert_eq!(trips, WARM_UP + 3);
-        assert_eq!(rally.times.len(), noted);
-        assert_eq!(rally.times.capacity(), room);
+        assert_eq!(rally.times.len(), recorded);
+        assert_eq!(rally.times.capacity(), capacity);
     }
 }

@@ -1,96 +1,102 @@
-//! Sides that are workers: messages without objects.
+//! Sides that are workers, which exchange messages that go to no object.
 //!
-//! What a side knows lies with its worker, in a worker-private variable: a message that carried it along would carry its cache lines
-//! from worker to worker too, which is not what is to be measured.
+//! The state of a side is in a worker-private variable. A message that carried the state would also
+//! move its cache lines from worker to worker, and that is not to be measured.
 
 use std::sync::{LazyLock, mpsc};
 use std::time::Instant;
 
 use raddle::{Post, Private, Runtime};
 
-use super::{Ball, Rally};
+use super::{Buffer, Rally};
 
-/// What came of a rally: when the ball came back, and the ball.
-type Over = (Vec<Instant>, Ball);
+/// The result of a rally: the recorded times, and the buffer.
+type Finished = (Vec<Instant>, Buffer);
 
-/// What the worker of a side knows.
+/// The state of the side on a worker.
 struct Side {
     post: Post,
-    /// Of the side that serves.
-    rally: Option<(Rally, mpsc::Sender<Over>)>,
+    /// The progress of the rally, at the side that has started it and while it runs.
+    rally: Option<(Rally, mpsc::Sender<Finished>)>,
 }
 
 static SIDE: LazyLock<Private<Option<Side>>> = LazyLock::new(Private::default);
 
-/// Where a message goes, and whether the side there is the one that serves.
+/// The two workers of a message, and the side to which it goes.
 #[derive(Clone, Copy)]
-struct Way {
+struct Route {
     to: usize,
     from: usize,
-    to_server: bool,
+    /// True if the message goes to the side that has started the rally.
+    to_initiator: bool,
 }
 
-impl Way {
-    fn back(self) -> Self {
+impl Route {
+    const fn reversed(self) -> Self {
         Self {
             to: self.from,
             from: self.to,
-            to_server: !self.to_server,
+            to_initiator: !self.to_initiator,
         }
     }
 }
 
-/// Throws the ball between the first and the last worker until the rally is over.
-pub(super) fn play(runtime: &Runtime, rally: Rally, ball: Ball) -> Over {
+/// Sends the buffer between the first and the last worker until the rally is over.
+pub(super) fn play(runtime: &Runtime, rally: Rally, buffer: Buffer) -> Finished {
     let post = runtime.post();
-    let (tell, told) = mpsc::channel();
-    let to_returner = Way {
+    let (sender, receiver) = mpsc::channel();
+    let to_returner = Route {
         to: post.worker_count() - 1,
         from: 0,
-        to_server: false,
+        to_initiator: false,
     };
-    // The returner knows its part before the server throws; on one worker, the server's is the one that stays.
+    // The returner sets its state before the initiator sends. If both are the same worker, the
+    // state of the initiator replaces that of the returner.
     let returner = post.clone();
     runtime.post().send(to_returner.to, move || {
-        take_part(Side {
+        set_side(Side {
             post: returner.clone(),
             rally: None,
         });
         returner.send(to_returner.from, move || {
-            take_part(Side {
+            set_side(Side {
                 post,
-                rally: Some((rally, tell)),
+                rally: Some((rally, sender)),
             });
-            with_side(|side| throw(&side.post, to_returner, ball));
+            with_side(|side| send(&side.post, to_returner, buffer));
         });
     });
-    told.recv().expect("the ball comes back")
+    receiver.recv().expect("the buffer comes back")
 }
 
-fn take_part(side: Side) {
+fn set_side(side: Side) {
     SIDE.with(|own| *own = Some(side));
 }
 
 fn with_side(act: impl FnOnce(&mut Side)) {
-    SIDE.with(|side| act(side.as_mut().expect("a side has its part before it throws")));
+    SIDE.with(|side| {
+        act(side
+            .as_mut()
+            .expect("the state is set before a message is sent"))
+    });
 }
 
 #[inline]
-fn throw(post: &Post, way: Way, ball: Ball) {
-    post.send(way.to, move || caught(way, ball));
+fn send(post: &Post, route: Route, buffer: Buffer) {
+    post.send(route.to, move || receive(route, buffer));
 }
 
-fn caught(way: Way, ball: Ball) {
+fn receive(route: Route, buffer: Buffer) {
     with_side(|side| {
         let goes_on = match &mut side.rally {
-            Some((rally, _)) if way.to_server => rally.goes_on(),
+            Some((rally, _)) if route.to_initiator => rally.finish_trip(),
             _ => true,
         };
         if goes_on {
-            throw(&side.post, way.back(), ball);
-        } else if let Some((rally, tell)) = side.rally.take() {
-            // Whoever asked for it waits; if not, nobody needs to know.
-            let _unheard = tell.send((rally.times, ball));
+            send(&side.post, route.reversed(), buffer);
+        } else if let Some((rally, sender)) = side.rally.take() {
+            // An error means that `play` no longer waits, so the result is not needed.
+            let _is_received = sender.send((rally.times, buffer));
         }
     });
 }

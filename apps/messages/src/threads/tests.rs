@@ -1,6 +1,6 @@
-//! Threads that are refused, for the tests of the programs that start them.
+//! A limit of the number of threads, for tests of the programs that start threads.
 //!
-//! A thread is refused by asking the system for a stack that no machine has.
+//! To have a thread refused, it is started with a stack that is too large for any machine.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use raddle_sync::prim::{AtomicU32, Relaxed};
 use super::*;
 
 std::thread_local! {
-    /// How many more threads this one, and those that it has started, may start; as many as they
-    /// like where nothing is said.
+    /// The number of threads that this thread, and the threads that it has started, may still
+    /// start. `None` means that there is no limit.
     static LEFT: RefCell<Option<Arc<AtomicU32>>> = const { RefCell::new(None) };
 }
 
-/// Calls `run`. It and the threads that it starts can start `count` threads; further ones are
-/// refused.
+/// Calls `run`. It and the threads that it starts can start `count` threads in total. Further
+/// threads are refused.
 pub(crate) fn with_threads<R>(count: u32, run: impl FnOnce() -> R) -> R {
     LEFT.set(Some(Arc::new(AtomicU32::new(count))));
     let result = run();
@@ -28,7 +28,7 @@ pub(crate) fn with_threads<R>(count: u32, run: impl FnOnce() -> R) -> R {
 pub(super) fn named(name: &str) -> Builder {
     let builder = Builder::new().name(name.to_owned());
     let left = LEFT.with_borrow(Clone::clone);
-    // Relaxed: a count.
+    // Relaxed: only a counter.
     let is_refused = left.is_some_and(|left| {
         left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1))
             .is_err()
@@ -39,8 +39,8 @@ pub(super) fn named(name: &str) -> Builder {
     }
 }
 
-/// What a thread runs that is as this one.
-pub(super) fn alike<R>(run: impl FnOnce() -> R) -> impl FnOnce() -> R {
+/// Wraps the function of a new thread, so that the thread shares the limit of this one.
+pub(super) fn inherit_limit<R>(run: impl FnOnce() -> R) -> impl FnOnce() -> R {
     let left = LEFT.with_borrow(Clone::clone);
     move || {
         LEFT.set(left);
@@ -49,22 +49,22 @@ pub(super) fn alike<R>(run: impl FnOnce() -> R) -> impl FnOnce() -> R {
 }
 
 #[test]
-fn all_begin_or_none_does() {
+fn either_all_threads_begin_or_none_of_them() {
     for count in 0..3 {
         let start = Start::default();
         let begun = with_threads(count, || {
             thread::scope(|scope| {
                 let threads = [(); 2].map(|()| spawn_in(scope, "one", || start.wait()));
-                start.tell(threads.iter().all(Result::is_ok));
+                start.announce(threads.iter().all(Result::is_ok));
                 let threads = threads.into_iter().flatten();
                 threads
-                    .map(|thread| thread.join().expect("it waits"))
+                    .map(|thread| thread.join().expect("the thread ends"))
                     .collect::<Vec<_>>()
             })
         });
         assert_eq!(begun, vec![count == 2; count as usize]);
     }
     let refused = with_threads(0, || spawn("none", || ()).expect_err("it is refused"));
-    let said = refused.to_string();
-    assert!(said.starts_with("the system refused a thread: "), "{said}");
+    let text = refused.to_string();
+    assert!(text.starts_with("the system refused a thread: "), "{text}");
 }

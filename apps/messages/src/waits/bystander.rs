@@ -1,4 +1,5 @@
-//! What waiting costs a thread on the same core: its work beside a wait, and alone, in turns.
+//! The cost of waiting for another thread on the same core. Its speed is measured during waits and
+//! alone, in turns.
 
 use std::hint;
 use std::thread;
@@ -10,22 +11,23 @@ use super::places::Beside;
 use super::{Waits, WaitsError};
 use crate::threads::spawn_in;
 
-/// How long it works alone, and how long beside a wait, in a round.
+/// The time for which the bystander works alone, and then beside a waiting thread, in each round.
 const SPELL: Duration = Duration::from_millis(100);
-/// Steps of the generator in a piece of work: about a microsecond.
+/// The number of steps of the random number generator in a piece of work: about a microsecond.
 const STEPS: u32 = 500;
 
-/// What a bystander got done.
+/// The speed of a bystander: a thread that works on the core of a waiting thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bystander {
-    /// How close it was.
+    /// Its position relative to the waiting thread.
     pub beside: Beside,
-    /// What it got done while another waited, as a share of what it gets done alone: the median over the rounds.
+    /// Its speed while the other thread waits, relative to its speed alone: the median over the
+    /// rounds.
     pub share: f64,
 }
 
 impl Waits<'_> {
-    pub(super) fn beside(
+    pub(super) fn measure_bystander(
         &self,
         rounds: usize,
         pause: Duration,
@@ -41,9 +43,9 @@ impl Waits<'_> {
                 bound
             })?;
             let measured = self.rounds(rounds, pause, &work);
-            // Relaxed: nothing else is told.
+            // Relaxed: the flag publishes nothing else.
             work.is_over.store(true, Relaxed);
-            worker.join().expect("the bystander panics nowhere")?;
+            worker.join().expect("the bystander never panics")?;
             Ok(Some(Bystander {
                 beside,
                 share: measured?,
@@ -53,13 +55,13 @@ impl Waits<'_> {
 
     fn rounds(&self, rounds: usize, pause: Duration, work: &Work) -> Result<f64, WaitsError> {
         let mut shares = Vec::new();
-        // Unbound, this thread sleeps through both spells.
+        // This thread is not bound, and sleeps during both spells.
         for _ in 0..rounds.max(1) {
             let alone = work.rate(|| {
                 thread::sleep(SPELL);
                 Ok(())
             })?;
-            let beside = work.rate(|| self.late_ones(u64::MAX, SPELL, pause).map(|_| ()))?;
+            let beside = work.rate(|| self.late_trips(u64::MAX, SPELL, pause).map(|_| ()))?;
             shares.push(beside / alone);
         }
         shares.sort_unstable_by(f64::total_cmp);
@@ -67,7 +69,7 @@ impl Waits<'_> {
     }
 }
 
-/// Work that goes on and on, and how much of it is done.
+/// Work without an end, and the number of pieces that are done.
 #[derive(Debug, Default)]
 struct Work {
     pieces: AtomicU64,
@@ -78,7 +80,7 @@ impl Work {
     fn run(&self) {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut pieces = 0;
-        // Relaxed, here and below: a count, and that it is over; nothing hangs on them.
+        // Relaxed, here and below: the counter and the flag publish nothing else.
         while !self.is_over.load(Relaxed) {
             for _ in 0..STEPS {
                 state ^= state << 13;
@@ -91,13 +93,14 @@ impl Work {
         }
     }
 
-    /// Pieces a second while `spell` lasts.
+    /// Returns the number of pieces per second while `spell` runs.
     fn rate(&self, spell: impl FnOnce() -> Result<(), WaitsError>) -> Result<f64, WaitsError> {
         let start = Instant::now();
         let before = self.pieces.load(Relaxed);
         spell()?;
         let done = self.pieces.load(Relaxed) - before;
-        // At least one piece, so that a spell in which the system ran others has a rate too.
+        // Count at least one piece, so that the rate is not zero if the system did not run the
+        // bystander at all.
         Ok(done.max(1) as f64 / start.elapsed().as_secs_f64())
     }
 }

@@ -1,20 +1,20 @@
-//! Where the two threads run, and where one that stands by.
+//! The CPUs of the two threads, and of the bystander.
 
 use std::fmt;
 
 use raddle_topology::{Affinity, CpuId, Plan, PlanError, Topology, plan};
 
-/// How close a bystander is to who waits.
+/// The position of a bystander relative to the waiting thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beside {
     /// On another hardware thread of the same core.
     SiblingThread,
-    /// On the same CPU, since its core has no other that may be used.
+    /// On the same CPU, because the core has no other CPU that may be used.
     SameCpu,
 }
 
 impl Beside {
-    /// Its name.
+    /// Returns the name, as in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SiblingThread => "sibling thread",
@@ -29,27 +29,28 @@ impl fmt::Display for Beside {
     }
 }
 
-/// Where who runs; `None` is wherever the system likes.
+/// The CPUs of the threads; `None` if a thread is not bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
-    /// Who asks and waits for the answer.
+    /// The CPU of the thread that sends a number and waits for the reply.
     pub waiter: Option<CpuId>,
-    /// Who answers.
+    /// The CPU of the thread that replies.
     pub answerer: Option<CpuId>,
-    /// Who does something else on the waiter's core, and how close that is.
+    /// The CPU of the bystander, and its position relative to the waiting thread.
     pub bystander: Option<(CpuId, Beside)>,
 }
 
 impl Places {
-    /// The places of two workers; on a machine of one CPU, or with one for the process, both are on that.
+    /// Places the two threads as [`plan()`] places two workers. If the process may use only one
+    /// CPU, both are on it.
     ///
     /// # Errors
-    /// [`PlanError`], as [`plan()`].
+    /// [`PlanError`], as for [`plan()`].
     pub fn of(topology: &Topology, affinity: &Affinity) -> Result<Self, PlanError> {
         Ok(Self::of_plan(topology, &plan(topology, affinity, 2)?))
     }
 
-    /// The places of the first and the last worker of a plan.
+    /// Places the two threads on the CPUs of the first and the last worker of a plan.
     #[must_use]
     pub fn of_plan(topology: &Topology, plan: &Plan) -> Self {
         let cpus: Vec<_> = plan.cpus().collect();
@@ -63,7 +64,8 @@ impl Places {
     }
 }
 
-/// Another hardware thread of the waiter's core, if the process may use one that nobody else of ours has.
+/// Returns another hardware thread of the waiter's core. If the process may use none, except that
+/// of the answerer, returns the CPU of the waiter.
 fn beside(topology: &Topology, waiter: CpuId, answerer: Option<CpuId>) -> (CpuId, Beside) {
     topology
         .smt_siblings(waiter)

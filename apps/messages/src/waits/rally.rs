@@ -1,4 +1,4 @@
-//! The two threads: one throws numbers and waits for them, the other throws them back.
+//! The two threads: one sends numbers and waits for them, and the other sends them back.
 
 use std::sync::{Barrier, OnceLock};
 use std::thread;
@@ -8,39 +8,44 @@ use raddle_sync::prim::clock_ns;
 use raddle_topology::CpuId;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::line::{Ear, Line};
+use super::channel::{Channel, Receiver};
 use super::{Late, Waits, WaitsError};
 use crate::threads::{Start, spawn_in};
 
-/// Round trips before the clock runs: both threads are awake then. They are answered at once, so that they take no time where answers are late by seconds.
+/// The number of round trips before the timed ones. After them, both threads are awake. Their
+/// replies are immediate, so that they take little time even if later replies take seconds.
 const WARM_UP: u64 = 20;
-/// What ends a rally; no number of a round trip comes near it.
+/// The number that ends a rally. The number of a round trip never comes near it.
 const END: u64 = u64::MAX;
 
 /// The two directions.
-struct Lines {
-    there: Line,
-    back: Line,
+struct Channels {
+    there: Channel,
+    back: Channel,
 }
 
 impl Waits<'_> {
-    pub(super) fn all_of(&self, trips: u64) -> Result<Duration, WaitsError> {
-        self.play(None, |server| {
+    pub(super) fn total_time(&self, trips: u64) -> Result<Duration, WaitsError> {
+        self.play(None, |initiator| {
             let start = Instant::now();
             for _ in 0..trips {
-                server.trip();
+                initiator.trip();
             }
             start.elapsed()
         })
     }
 
-    pub(super) fn each_of(&self, trips: u64, limit: Duration) -> Result<Vec<Duration>, WaitsError> {
-        self.play(None, |server| {
+    pub(super) fn trip_times(
+        &self,
+        trips: u64,
+        limit: Duration,
+    ) -> Result<Vec<Duration>, WaitsError> {
+        self.play(None, |initiator| {
             let mut times = Vec::new();
             let start = Instant::now();
             let mut last = start;
             while (times.len() as u64) < trips {
-                server.trip();
+                initiator.trip();
                 let now = Instant::now();
                 times.push(now - last);
                 last = now;
@@ -52,20 +57,20 @@ impl Waits<'_> {
         })
     }
 
-    pub(super) fn late_ones(
+    pub(super) fn late_trips(
         &self,
         waits: u64,
         limit: Duration,
         pause: Duration,
     ) -> Result<Late, WaitsError> {
-        self.play(Some(pause), |server| {
+        self.play(Some(pause), |initiator| {
             let mut late = Late {
                 latencies: Vec::new(),
                 cpu: Duration::ZERO,
             };
             let start = Instant::now();
             while (late.latencies.len() as u64) < waits {
-                let (latency, cpu) = server.late_trip();
+                let (latency, cpu) = initiator.late_trip();
                 late.latencies.push(latency);
                 late.cpu += cpu;
                 if start.elapsed() >= limit {
@@ -76,19 +81,20 @@ impl Waits<'_> {
         })
     }
 
-    /// Has the two threads play: `serve` on the waiter's CPU, and a returner that sleeps for `pause` before it answers.
+    /// Starts the two threads. The first calls `measure` on the CPU of the waiter. The second sends
+    /// the numbers back, and sleeps for `pause` before each reply.
     fn play<R: Send>(
         &self,
         pause: Option<Duration>,
-        serve: impl FnOnce(&mut Server<'_>) -> R + Send,
+        measure: impl FnOnce(&mut Initiator<'_>) -> R + Send,
     ) -> Result<R, WaitsError> {
-        let line = || {
+        let channel = || {
             let kind = self.kind;
-            Line::new(kind).map_err(|source| WaitsError::Refused { kind, source })
+            Channel::new(kind).map_err(|source| WaitsError::Refused { kind, source })
         };
-        let lines = Lines {
-            there: line()?,
-            back: line()?,
+        let channels = Channels {
+            there: channel()?,
+            back: channel()?,
         };
         let (start, ready) = (Start::default(), Ready::default());
         thread::scope(|scope| {
@@ -96,89 +102,98 @@ impl Waits<'_> {
                 if !start.wait() {
                     return Ok(());
                 }
-                let ear = ready.together(self.sit_down(self.places.answerer, &lines.there))?;
-                if let Some(ear) = ear {
-                    give_back(&lines, ear, pause);
+                let receiver = self.prepare(self.places.answerer, &channels.there);
+                if let Some(receiver) = ready.meet(receiver)? {
+                    return_all(&channels, receiver, pause);
                 }
                 Ok::<(), WaitsError>(())
             });
-            let server = spawn_in(scope, "server", || {
+            let initiator = spawn_in(scope, "initiator", || {
                 if !start.wait() {
                     return Ok(None);
                 }
-                let ear = ready.together(self.sit_down(self.places.waiter, &lines.back))?;
-                Ok::<_, WaitsError>(ear.map(|ear| Server::play(&lines, ear, serve)))
+                let receiver = self.prepare(self.places.waiter, &channels.back);
+                let receiver = ready.meet(receiver)?;
+                let run = |receiver| Initiator::run(&channels, receiver, measure);
+                Ok::<_, WaitsError>(receiver.map(run))
             });
-            start.tell(returner.is_ok() && server.is_ok());
-            let (returner, server) = (returner?, server?);
-            let served = server.join().expect("who serves panics nowhere");
-            returner.join().expect("who returns panics nowhere")?;
-            // Nothing was played where the other one could not sit down; that error has been returned.
-            served.map(|result| result.expect("both have sat down"))
+            start.announce(returner.is_ok() && initiator.is_ok());
+            let (returner, initiator) = (returner?, initiator?);
+            let measured = initiator.join().expect("the initiator never panics");
+            returner.join().expect("the returner never panics")?;
+            // If the returner could not be prepared, nothing was measured, and its error has just
+            // been returned.
+            measured.map(|result| result.expect("both threads are prepared"))
         })
     }
 
-    /// Binds the calling thread, and makes it the one that hears `line`.
-    fn sit_down(&self, cpu: Option<CpuId>, line: &Line) -> Result<Ear, WaitsError> {
+    /// Binds the calling thread, and makes it the receiver of `channel`.
+    fn prepare(&self, cpu: Option<CpuId>, channel: &Channel) -> Result<Receiver, WaitsError> {
         if let Some(cpu) = cpu {
             self.topology.bind_this_thread(cpu)?;
         }
         let kind = self.kind;
-        line.listen()
+        channel
+            .receiver()
             .map_err(|source| WaitsError::Refused { kind, source })
     }
 }
 
-/// Throws the numbers.
-pub(super) struct Server<'lines> {
-    lines: &'lines Lines,
-    ear: Ear,
+/// The thread that sends the numbers first.
+pub(super) struct Initiator<'channels> {
+    channels: &'channels Channels,
+    receiver: Receiver,
     number: u64,
 }
 
-impl<'lines> Server<'lines> {
-    /// Warms up, serves, and ends the rally.
-    fn play<R>(lines: &'lines Lines, ear: Ear, serve: impl FnOnce(&mut Self) -> R) -> R {
-        let mut server = Self {
-            lines,
-            ear,
+impl<'channels> Initiator<'channels> {
+    /// Makes the warm-up trips, calls `measure`, and ends the rally.
+    fn run<R>(
+        channels: &'channels Channels,
+        receiver: Receiver,
+        measure: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        let mut initiator = Self {
+            channels,
+            receiver,
             number: 0,
         };
         for _ in 0..WARM_UP {
-            server.trip();
+            initiator.trip();
         }
-        let result = serve(&mut server);
-        lines.there.tell(END);
+        let result = measure(&mut initiator);
+        channels.there.send(END);
         result
     }
 
-    /// One round trip.
+    /// Makes one round trip.
     #[inline]
     fn trip(&mut self) {
-        self.throw();
-        self.catch();
+        self.send();
+        self.receive();
     }
 
     #[inline]
-    fn throw(&mut self) {
+    fn send(&mut self) {
         self.number += 1;
-        self.lines.there.tell(self.number);
+        self.channels.there.send(self.number);
     }
 
     #[inline]
-    fn catch(&mut self) {
-        let number = self.lines.back.hear(&mut self.ear);
+    fn receive(&mut self) {
+        let number = self.channels.back.receive(&mut self.receiver);
         assert_eq!(number, self.number, "another number came back");
     }
 
-    /// One round trip with a late answer: the time from the decision to answer until this thread ran, and its CPU time in the wait.
+    /// Makes one round trip with a late reply. Returns the time from the decision to reply until
+    /// this thread ran, and the CPU time of this thread in the wait.
     fn late_trip(&mut self) -> (Duration, Duration) {
-        self.throw();
+        self.send();
         let before = cpu_time();
-        self.catch();
-        let heard_ns = clock_ns();
+        self.receive();
+        let received_ns = clock_ns();
         let after = cpu_time();
-        let latency_ns = heard_ns.saturating_sub(self.lines.back.decided_ns());
+        let latency_ns = received_ns.saturating_sub(self.channels.back.decision_ns());
         (
             Duration::from_nanos(latency_ns),
             after.saturating_sub(before),
@@ -186,29 +201,30 @@ impl<'lines> Server<'lines> {
     }
 }
 
-/// Throws back what comes, until the end: after a pause, if there is to be one, once both are warm.
-fn give_back(lines: &Lines, mut ear: Ear, pause: Option<Duration>) {
+/// Sends every number back until the end of the rally. After the warm-up, sleeps for `pause` before
+/// each reply.
+fn return_all(channels: &Channels, mut receiver: Receiver, pause: Option<Duration>) {
     loop {
-        let number = lines.there.hear(&mut ear);
+        let number = channels.there.receive(&mut receiver);
         if number == END {
             return;
         }
         if let Some(pause) = pause.filter(|_| number > WARM_UP) {
             thread::sleep(pause);
-            lines.back.decide(clock_ns());
+            channels.back.record_decision(clock_ns());
         }
-        lines.back.tell(number);
+        channels.back.send(number);
     }
 }
 
-/// What the calling thread has used of a CPU.
+/// Returns the CPU time of the calling thread.
 pub(crate) fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
-    // It counts from the thread's start: neither part is negative.
+    // The clock starts with the thread, so neither part is negative.
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Where both threads meet before the first number.
+/// The meeting point of both threads before the first number.
 struct Ready {
     both: Barrier,
     has_failed: OnceLock<()>,
@@ -224,13 +240,14 @@ impl Default for Ready {
 }
 
 impl Ready {
-    /// What one came with, when the other has come; nothing when the other came with a failure.
-    fn together<T>(&self, brought: Result<T, WaitsError>) -> Result<Option<T>, WaitsError> {
-        if brought.is_err() {
-            let _again = self.has_failed.set(());
+    /// Waits for the other thread. Returns the value or the error of this thread, and `None` if
+    /// only the other thread has failed.
+    fn meet<T>(&self, prepared: Result<T, WaitsError>) -> Result<Option<T>, WaitsError> {
+        if prepared.is_err() {
+            let _is_first = self.has_failed.set(());
         }
         self.both.wait();
-        let brought = brought?;
-        Ok(self.has_failed.get().is_none().then_some(brought))
+        let prepared = prepared?;
+        Ok(self.has_failed.get().is_none().then_some(prepared))
     }
 }

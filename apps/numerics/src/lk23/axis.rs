@@ -1,30 +1,36 @@
-//! How a side of the matrix is cut, and which part of it a block sweeps over when.
+//! The division of a side of the matrix into blocks, and the positions that a block covers in each
+//! sweep.
 //!
-//! Positions count the frame: the first and the last are fixed values around the matrix.
+//! Positions include the frame: the first and the last position are the fixed values around the
+//! matrix.
 
 use std::ops::Range;
 
 /// A block's part of one side of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Axis {
-    /// Its own positions,
+    /// The first position of the block.
     pub(super) start: usize,
-    /// and the end of them.
+    /// The end of the positions of the block.
     pub(super) end: usize,
-    /// The positions of which it has values: those that it sweeps over, and one more at either end.
+    /// The first position of which the block holds values. It holds all positions that it sweeps
+    /// over, and one more at each end.
     pub(super) origin: usize,
+    /// The end of the positions of which the block holds values.
     pub(super) limit: usize,
     pub(super) is_first: bool,
     pub(super) is_last: bool,
 }
 
 impl Axis {
-    /// Cuts `len` positions into `parts` for turns of `depth` sweeps. No part has fewer than `depth`.
+    /// Cuts `len` positions into `parts` parts, for turns of `depth` sweeps. Each part has at least
+    /// `depth` positions.
     ///
-    /// A part sweeps on average half a depth in front of its own positions, so the first part has that many more, and the last one fewer.
+    /// On average, the sweeps of a part are shifted by half the depth towards the first position.
+    /// To balance this, the first part has that many more positions, and the last part has fewer.
     ///
     /// # Panics
-    /// When parts are more than that allows.
+    /// If there are too many parts.
     pub(super) fn cut(len: usize, parts: usize, depth: usize) -> Vec<Self> {
         assert!(
             parts > 0 && (parts == 1 || len / parts >= depth),
@@ -55,12 +61,13 @@ impl Axis {
         (0..parts).map(part).collect()
     }
 
-    /// What it has swept over in sweep `sweep` of a turn, from 1: each time one position further in front.
+    /// Returns the positions of sweep `sweep` of a turn, counted from 1. Each sweep begins and ends
+    /// one position before the previous one.
     pub(super) fn swept(&self, sweep: usize) -> Range<usize> {
         self.first_of(sweep)..self.end_of(sweep)
     }
 
-    /// The first position of sweep `sweep`.
+    /// Returns the first position of sweep `sweep`.
     pub(super) fn first_of(&self, sweep: usize) -> usize {
         if self.is_first {
             self.start
@@ -69,7 +76,7 @@ impl Axis {
         }
     }
 
-    /// The end of sweep `sweep`.
+    /// Returns the end of the positions of sweep `sweep`.
     pub(super) fn end_of(&self, sweep: usize) -> usize {
         if self.is_last {
             self.end
@@ -78,7 +85,7 @@ impl Axis {
         }
     }
 
-    /// The positions of which it has values.
+    /// Returns the positions of which the block holds values.
     pub(super) fn held(&self) -> Range<usize> {
         self.origin..self.limit
     }

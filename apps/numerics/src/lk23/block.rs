@@ -1,24 +1,31 @@
-//! A block: its values, their coefficients, its sweeps, and what it takes from its neighbours.
+//! A block: its values and coefficients, its sweeps, and the data that it exchanges with its
+//! neighbours.
 //!
 //! # Several sweeps in a turn
-//! One sweep over a matrix that no cache holds takes as long as memory takes. So a block makes several in a turn, the *depth*, and its data come from memory
-//! once in a turn. In each sweep it goes one row up and one column to the left:
+//! The time of one sweep over a matrix that is larger than the caches is limited by the memory. A
+//! block therefore makes several sweeps in a turn. Their number is called the *depth*. Its data are
+//! read from memory only once per turn. Each sweep is shifted by one row up and one column to the
+//! left:
 //! ```text
-//!   sweep 1    sweep 2    sweep 3      what is swept moves over the margin, which is the neighbours':
-//!   · · · ·    · · · ·    ■ ■ ■ ·      a point in row r has been swept when its upper and left neighbours have been
-//!   · · · ·    ■ ■ ■ ·    ■ ■ ■ ·      in the same sweep, and its lower and right ones in the sweep before. All of these
-//!   ■ ■ ■ ·    ■ ■ ■ ·    · · · ·      are points of this block, or of those above, to the left, and above to the left,
-//!   ■ ■ ■ ·    · · · ·    · · · ·      which have had their turn.
+//!   sweep 1    sweep 2    sweep 3      The swept area moves over the margin, which belongs to
+//!   · · · ·    · · · ·    ■ ■ ■ ·      the neighbours. A point can be swept if its upper and
+//!   · · · ·    ■ ■ ■ ·    ■ ■ ■ ·      left neighbours have been swept in the same sweep, and
+//!   ■ ■ ■ ·    ■ ■ ■ ·    · · · ·      its lower and right neighbours in the previous sweep.
+//!   ■ ■ ■ ·    · · · ·    · · · ·      These points are in this block, or in a block above,
+//!                                      left or above left of it, which has had its turn.
 //! ```
-//! A row is left where it is as the sweeps leave it, so that at the end of a turn the last rows of a block have been swept 0, 1, 2, … times: just
-//! what the block below goes on with. When it has, it has the final values of those rows, and gives them back in the next turn. So go columns to
-//! the right, and corners to the right below.
+//! At the end of a turn, the last rows of a block have therefore been swept 0, 1, 2, … times. The
+//! block below continues with exactly these rows. It computes their final values, and gives them
+//! back in the next turn. Columns are passed to the right in the same way, and corners to the lower
+//! right.
+//!
+//! A block takes the following data from its neighbours:
 //!
 //! | from | in the same turn | | from | in the turn before |
 //! |---|---|---|---|---|
-//! | above | its last rows, row `i` from below swept `i` times | | below | the last rows, swept to the end |
-//! | the left | its last columns | | the right | the last columns |
-//! | above left | its last corner | | below right | the last corner |
+//! | above | last rows, row `i` from below swept `i` times | | below | last rows, fully swept |
+//! | left | last columns | | right | last columns |
+//! | above left | last corner | | below right | last corner |
 //!
 //! # Source
 //! Skewing in time: M. Wolfe: More iteration space tiling. SC 1989.
@@ -33,7 +40,7 @@ use super::kernel::Plane;
 use super::values::{Paired, Values};
 use super::{Input, Side};
 
-/// A part of the matrix, with as much of its neighbours as it sweeps over.
+/// A part of the matrix, with the margin of the neighbours that it sweeps over.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Block {
     rows: Option<Axis>,
@@ -43,12 +50,12 @@ pub(super) struct Block {
     z: Paired,
 }
 
-/// Where values are taken from, by their positions in the matrix.
+/// A source of values, addressed by their positions in the matrix.
 pub(super) trait Rows {
     fn row(&self, row: usize, columns: Range<usize>) -> impl ExactSizeIterator<Item = f64>;
 }
 
-/// What a block has given to a neighbour, row by row.
+/// The values that a block has given to a neighbour, in row-major order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Border<'a> {
     values: &'a [f64],
@@ -97,11 +104,11 @@ impl Block {
     }
 
     fn rows(&self) -> Axis {
-        self.rows.expect("it was made")
+        self.rows.expect("the block is not a default one")
     }
 
     fn columns(&self) -> Axis {
-        self.columns.expect("it was made")
+        self.columns.expect("the block is not a default one")
     }
 
     /// Makes the sweeps of a turn.
@@ -122,14 +129,15 @@ impl Block {
         }
     }
 
-    /// Reads all from memory in one stream. A strip goes through fourteen places at once, which is more than processors fetch ahead: of 4096² that
-    /// took 3 to 7 % of the time.
+    /// Reads all data from memory in one stream. A strip reads from fourteen places at once, which
+    /// is more than the prefetchers of processors can follow. For 4096² points, that took 3 to 7 %
+    /// of the time.
     fn fetch(&self) {
         let lines = self.za.lines().chain(self.z.lines());
         black_box(lines.fold(0, |all, number| all ^ number.to_bits()));
     }
 
-    /// Points in a turn of so many sweeps.
+    /// Returns the number of points that are computed in a turn of `sweeps` sweeps.
     pub(super) fn points(&self, sweeps: usize) -> u64 {
         let of = |sweep| {
             self.rows().swept(sweep).len() as u64 * self.columns().swept(sweep).len() as u64
@@ -137,7 +145,7 @@ impl Block {
         (1..=sweeps).map(of).sum()
     }
 
-    /// Writes the values that the neighbour on one side wants.
+    /// Writes the values that the neighbour on `side` needs to `border`.
     pub(super) fn give(&self, side: Side, border: &mut Vec<f64>) {
         let columns = outgoing(self.columns(), side.across(), self.depth);
         border.clear();
@@ -146,7 +154,7 @@ impl Block {
         }
     }
 
-    /// What the neighbour on a side has given.
+    /// Interprets `values` as the border that the neighbour on `side` has given.
     pub(super) fn border_of<'a>(&self, side: Side, values: &'a [f64]) -> Border<'a> {
         let rows = incoming(self.rows(), side.down(), self.depth);
         let columns = incoming(self.columns(), side.across(), self.depth);
@@ -158,8 +166,9 @@ impl Block {
         }
     }
 
-    /// Takes over what the neighbour on a side has: for a turn of `sweeps` sweeps from those above and to the left, after one of `sweeps` sweeps from
-    /// those below and to the right.
+    /// Copies the values of the neighbour on `side` into the margin or the edge of this block. For
+    /// a neighbour above or on the left, `sweeps` is the number of sweeps of the coming turn. For a
+    /// neighbour below or on the right, it is the number of sweeps of the previous turn.
     pub(super) fn take(&mut self, side: Side, from: &impl Rows, sweeps: usize) {
         let (rows, columns) = (self.rows(), self.columns());
         match side {
@@ -174,7 +183,7 @@ impl Block {
             }
             Side::W => {
                 for row in rows.first_of(sweeps)..rows.end {
-                    // In row `start - i` those that were swept `i` times at least.
+                    // In row `start - i`, take the columns that were swept at least `i` times.
                     let least = rows.start.saturating_sub(row);
                     self.copy(from, row, columns.start - 1 - sweeps..columns.start - least);
                 }
@@ -207,7 +216,7 @@ impl Block {
         self.za.write(row - top, column, from.row(row, columns));
     }
 
-    /// Writes what it has swept over in its last turn, of `sweeps` sweeps, into the matrix.
+    /// Writes the points of the last turn, which had `sweeps` sweeps, to the matrix.
     pub(super) fn write(&self, sweeps: usize, za: &mut [f64], width: usize) {
         let columns = self.columns().swept(sweeps);
         for row in self.rows().swept(sweeps) {
@@ -219,7 +228,8 @@ impl Block {
     }
 }
 
-/// The positions that go to a neighbour: behind, beside or in front.
+/// Returns the positions that are sent to a neighbour: after the block (`direction` 1), beside it
+/// (0) or before it (-1).
 pub(super) fn outgoing(axis: Axis, direction: i8, depth: usize) -> Range<usize> {
     match direction {
         0 => axis.held(),
@@ -228,7 +238,7 @@ pub(super) fn outgoing(axis: Axis, direction: i8, depth: usize) -> Range<usize> 
     }
 }
 
-/// The positions that come from a neighbour: those that it sends this way.
+/// Returns the positions that are received from the neighbour in `direction`.
 fn incoming(axis: Axis, direction: i8, depth: usize) -> Range<usize> {
     match direction {
         0 => axis.held(),

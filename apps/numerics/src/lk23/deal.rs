@@ -1,10 +1,12 @@
-//! Where blocks run so that all workers have a part in each wave.
+//! A placement of the blocks in which every worker takes part in each wave.
 //!
-//! Placed by what they exchange, blocks that lie together stay together: half of the matrix for each of two workers. A wave comes to the second half
-//! late, and the first worker is turns ahead by then. Of two workers that take what is ready first come first served, with blocks that all
-//! take as long, 32 × 32 of them and 7 turns, the whole takes 1.26 times as long as without any waiting. Rows that are dealt out one by one keep all
-//! workers at every wave: 1.002. More goes from worker to worker then: borders, a hundredth of what a block touches in a turn of 16
-//! sweeps.
+//! A placement by communication keeps adjacent blocks together: each of two workers gets half of
+//! the matrix. A wave then reaches the second half late, when the first worker is already several
+//! turns ahead. With two workers that run ready blocks first come, first served, 32 × 32 blocks of
+//! equal cost and 7 turns, the run takes 1.26 times as long as without any waiting. If the rows of
+//! blocks are dealt out to the workers one by one, all workers take part in every wave, and the
+//! factor is 1.002. More data then moves between workers, but only borders: a hundredth of the data
+//! that a block accesses in a turn of 16 sweeps.
 
 use raddle::Runtime;
 use raddle::orwl::ProgramPlacement;
@@ -15,10 +17,12 @@ use super::program::Lk23;
 use super::serial::neighbour;
 
 impl Lk23 {
-    /// Deals the rows of blocks out to the workers one by one, and has all operations run there; returns where that is. Where workers are
-    /// more than rows, columns are dealt out too.
+    /// Deals the rows of blocks out to the workers one by one, and places all operations
+    /// accordingly. If there are more workers than rows, the columns are dealt out, too. Returns
+    /// the placement.
     ///
-    /// The reason is in the module's header: by what they exchange alone, workers wait for each other.
+    /// With a placement by communication alone, workers wait for each other. The header of this
+    /// module has the figures.
     pub fn deal(&mut self, runtime: &Runtime) -> ProgramPlacement {
         let mut placement = self.program.place_with(runtime, Strategy::RoundRobin);
         let entries = runtime.plan().entries;
@@ -39,10 +43,10 @@ impl Lk23 {
             (place.worker_index, place.cpu) = (entry.worker_index, entry.cpu);
         }
         let matrix = self.program.dependencies();
-        // Nothing is known of a machine that cannot be asked.
+        // The cost is unknown if the topology of the machine cannot be read.
         placement.cost = placement.cost_on(runtime, &matrix).unwrap_or(0.0);
         placement.reason = format!(
-            "rows of blocks dealt out to {} of {} workers, so that all of them have a part in each wave",
+            "rows of blocks dealt out to {} of {} workers, so that each takes part in every wave",
             teams * members,
             entries.len()
         );

@@ -1,25 +1,33 @@
-//! The loop itself: one sweep over a rectangle, several rows at once.
+//! The inner loop: one sweep over a rectangle, several rows at once.
 //!
-//! A point waits for the one to its left: a multiplication, two additions, a subtraction, a multiplication and an addition, one after
-//! the other. A row alone is therefore a chain that leaves a processor idle most of the time. A *strip* is several [pairs](super::values) of rows, each row a
-//! column behind the one above it: as many chains, of which none waits for another within a step. What a row has on its right in a step is what
-//! the row above has below it, and what it made in the last step is what the row below has above it: an entry loads its coefficients
-//! and itself. Where the first or last row of a rectangle is one of a pair, the other row is computed too, and left as it is.
+//! A point depends on the point to its left through a chain of operations: a multiplication, two
+//! additions, a subtraction, a multiplication and an addition. A single row is therefore one long
+//! chain, which leaves a processor idle most of the time. A *strip* is several
+//! [pairs](super::values) of rows, in which each row is one column behind the row above it. These
+//! are as many chains, and within a step no chain waits for another.
 //!
-//! Every point is computed by the same operations in the same order as in the plain loop, so that all results are equal to the last bit.
+//! In a step, the right neighbour of a point in one row is the lower neighbour of the point in the
+//! row above. The value that a row computed in the previous step is the upper neighbour in the row
+//! below. An entry therefore only loads its coefficients and its own values. If the first or the
+//! last row of a rectangle is only half of a pair, the other row is computed, too, but keeps its
+//! old values.
+//!
+//! Every point is computed with the same operations in the same order as in the plain loop, so all
+//! results are equal to the last bit.
 
 use std::array;
 use std::ops::Range;
 
 use super::values::{Coefficients, Lanes, PairCoefficients, Paired, Values};
 
-/// How far a point goes to what its neighbours want of it.
+/// The relaxation factor: the weight of the neighbours in the new value of a point.
 const RELAXATION: f64 = 0.175;
 
-/// Pairs of a strip, at most; a strip of six has what a vector of two lanes waits for anyway.
+/// The largest number of pairs in a strip. Six pairs are enough to hide the latency of the chain
+/// with vectors of two lanes.
 const PAIRS_MAX: usize = 6;
 
-/// A point, from its neighbours' values and its own.
+/// Computes a point from the values of its neighbours and its own value.
 #[inline(always)]
 pub(super) fn point(
     below: f64,
@@ -34,7 +42,8 @@ pub(super) fn point(
     own + RELAXATION * (qa - own)
 }
 
-/// Both points of an entry; `under` is below the lower one, and `over` above the upper one.
+/// Computes both points of an entry. `under` is the value below the lower point, and `over` is the
+/// value above the upper point.
 #[inline(always)]
 fn entry(
     under: f64,
@@ -57,14 +66,15 @@ fn entry(
     }))
 }
 
-/// Values and their coefficients.
+/// The values of a block and their coefficients.
 pub(super) struct Plane<'a> {
     pub(super) values: &'a mut Values,
     pub(super) z: &'a Paired,
 }
 
 impl Plane<'_> {
-    /// Sweeps over a rectangle, which has a row of values above and below it, and a column to its left and right.
+    /// Sweeps over a rectangle. There must be a row of values above and below it, and a column to
+    /// its left and right.
     pub(super) fn sweep(&mut self, rows: Range<usize>, columns: Range<usize>) {
         if rows.is_empty() || columns.is_empty() {
             return;
@@ -121,30 +131,32 @@ impl Plane<'_> {
     }
 }
 
-/// Rows of a strip that are computed and stay as they are, since their pair is not all in the rectangle.
+/// The rows of a strip that keep their values, because they are not in the rectangle although the
+/// other row of their pair is.
 #[derive(Clone, Copy)]
 struct Kept {
-    /// The upper row of the first pair.
+    /// True if the upper row of the first pair keeps its values.
     lead: bool,
-    /// The lower row of the last.
+    /// True if the lower row of the last pair keeps its values.
     trail: bool,
 }
 
-/// Pairs of rows that go along together: in step `s`, pair `p` is at its entry `s - 2 p`, of `count + 1`.
+/// Pairs of rows that are computed together. In step `s`, pair `p` computes its entry `s - 2 p`,
+/// out of `count + 1` entries.
 ///
-/// All rows begin with the entry to the left of the first; entry `k` is at `k + 1`.
+/// All slices begin with the entry to the left of the first, so entry `k` has index `k + 1`.
 struct Strip<'a, const P: usize> {
     count: usize,
     kept: Kept,
     above: &'a [Lanes],
     pairs: [&'a mut [Lanes]; P],
-    /// Empty where there is none.
+    /// Empty if there is no pair below.
     below: &'a [Lanes],
     z: [&'a [PairCoefficients]; P],
 }
 
 impl<const P: usize> Strip<'_, P> {
-    /// Steps in which not all pairs are under way, or not with both rows.
+    /// Makes the steps in which some pair has no entry, or an entry with only one point.
     #[inline(always)]
     fn ragged(&mut self, steps: Range<usize>) {
         for step in steps {
@@ -156,11 +168,11 @@ impl<const P: usize> Strip<'_, P> {
         }
     }
 
-    /// An entry, as far as its points are in the rectangle.
+    /// Computes the points of an entry that are in the rectangle.
     #[inline(always)]
     fn one(&mut self, pair: usize, at: usize) {
         let [left, own, right] = self.pairs[pair][at..][..3] else {
-            unreachable!("it has three entries")
+            unreachable!("the slice has three entries")
         };
         let under = match self.pairs.get(pair + 1) {
             Some(next) => next[at].0[0],
@@ -180,11 +192,11 @@ impl<const P: usize> Strip<'_, P> {
         self.pairs[pair][at + 1] = new;
     }
 
-    /// The steps in which all rows have a point.
+    /// Makes the steps in which all rows have a point.
     #[inline(always)]
     fn steady<const LEAD: bool, const TRAIL: bool>(&mut self) {
         let (begin, steps) = (2 * P - 1, self.count + 1 - 2 * P);
-        // Cut so that each pair has its entry of step `s` at the same index.
+        // Cut the slices so that all pairs have their entries of the same step at the same index.
         let (mut left, mut own) = ([Lanes::default(); P], [Lanes::default(); P]);
         let mut at = 0;
         let mut pairs = self.pairs.each_mut().map(|entries| {

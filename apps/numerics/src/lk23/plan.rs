@@ -1,4 +1,4 @@
-//! How a matrix is cut into blocks, and turns of the kernel into turns of the program.
+//! The division of a matrix into blocks, and of the turns of the kernel into turns of the program.
 
 use std::num::NonZeroUsize;
 
@@ -6,67 +6,66 @@ use thiserror::Error;
 
 use super::axis::Axis;
 
-/// Bytes that a sweep touches for each point: five coefficients and a value.
+/// The number of bytes that a sweep accesses for each point: five coefficients and a value.
 const BYTES_PER_POINT: usize = 48;
-/// Bytes that the nine operations of a block take with their handles and locations; measured with blocks of one point.
+/// The size of the nine operations of a block with their handles and locations, measured with
+/// blocks of one point.
 const BYTES_PER_BLOCK: u64 = 28 << 10;
-/// More sweeps in a turn save little traffic, and make margins that are swept for nothing else.
+/// The largest number of sweeps in a turn that is chosen. More sweeps save little memory traffic,
+/// but widen the margins.
 const DEPTH_MAX: usize = 32;
-/// Blocks along a side for each worker, so that waves are wide and short at both ends.
+/// The smallest number of blocks along a side that is chosen. It makes waves wide, and keeps their
+/// narrow beginning and end short.
 const BLOCKS_PER_SIDE_MIN: usize = 8;
 
-/// What is asked for; what is left open is chosen.
+/// The requested properties of a [`Plan`]. Properties that are `None` are chosen.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
-    /// Rows and columns of a block, about.
+    /// The approximate number of rows and columns of a block.
     pub block: Option<(NonZeroUsize, NonZeroUsize)>,
-    /// Sweeps in a turn of the program; 1 is the study's program.
+    /// The number of sweeps in a turn of the program; 1 is the program of the study.
     pub depth: Option<NonZeroUsize>,
-    /// Bytes of the cache that a worker has for itself.
+    /// The size in bytes of the cache that a worker has for itself.
     pub cache_bytes: Option<usize>,
-    /// Each operation has a thread: blocks are few.
+    /// True if each operation has its own thread. Fewer blocks are chosen then.
     pub has_threads: bool,
 }
 
-/// A call for blocks that there cannot be.
+/// An impossible division into blocks.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// A matrix without rows or columns, or one that no memory holds.
-    #[error(
-        "{rows} × {columns} points; expected at least 1 × 1, and fewer than memory has addresses for"
-    )]
+    /// The matrix is empty, or larger than the address space.
+    #[error("{rows} × {columns} points; expected at least 1 × 1, and a size that fits into memory")]
     Size {
-        /// Rows asked for.
+        /// The requested number of rows.
         rows: usize,
-        /// Columns asked for.
+        /// The requested number of columns.
         columns: usize,
     },
-    /// A block that is larger than the matrix.
+    /// A block is larger than the matrix.
     #[error("blocks of {block} {side} in a matrix of {len}; expected at most {len}")]
     Block {
-        /// Rows or columns of the block.
+        /// The number of rows or columns of the block.
         block: usize,
-        /// Which of them.
+        /// `"rows"` or `"columns"`.
         side: &'static str,
-        /// Those of the matrix.
+        /// The number of rows or columns of the matrix.
         len: usize,
     },
-    /// A block that is smaller than its margin.
-    #[error(
-        "{depth} sweeps in a turn, with blocks of {block} {side}; expected at most as many sweeps as that"
-    )]
+    /// A block is smaller than its margin.
+    #[error("{depth} sweeps in a turn, with blocks of {block} {side}; expected at most {block}")]
     Depth {
-        /// Sweeps.
+        /// The number of sweeps.
         depth: usize,
-        /// Rows or columns of the block.
+        /// The number of rows or columns of the block.
         block: usize,
-        /// Which of them.
+        /// `"rows"` or `"columns"`.
         side: &'static str,
     },
 }
 
-/// How a matrix is cut into blocks, and turns of the kernel into turns of the program.
+/// A division of a matrix into blocks, and of the turns of the kernel into turns of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub(super) rows: Vec<Axis>,
@@ -77,10 +76,10 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Cuts `rows` × `columns` points for `sweeps` turns of the kernel.
+    /// Plans `sweeps` turns of the kernel over `rows` × `columns` points.
     ///
     /// # Errors
-    /// [`PlanError`] when what is wanted does not go together.
+    /// [`PlanError`] if the requested properties are impossible.
     pub fn new(
         rows: usize,
         columns: usize,
@@ -94,7 +93,7 @@ impl Plan {
         }
         let (block_rows, block_columns) = match wanted.block {
             Some((block_rows, block_columns)) => (block_rows.get(), block_columns.get()),
-            None => chosen(rows, columns, wanted),
+            None => choose_block(rows, columns, wanted),
         };
         for (block, side, len) in [
             (block_rows, "rows", rows),
@@ -105,7 +104,8 @@ impl Plan {
             }
         }
         let (parts_down, parts_across) = (rows / block_rows, columns / block_columns);
-        // What goes over a margin is bounded by the smallest block; a block that has no neighbours has no margin.
+        // The smallest block limits the width of the margin. A side with only one block has no
+        // margin.
         let side_of = |len: usize, parts: usize| if parts == 1 { usize::MAX } else { len / parts };
         let (down, across) = (side_of(rows, parts_down), side_of(columns, parts_across));
         let most = down.min(across);
@@ -132,31 +132,31 @@ impl Plan {
         })
     }
 
-    /// Turns of the program.
+    /// Returns the number of turns of the program.
     #[must_use]
     pub fn turns(&self) -> u64 {
         self.turns
     }
 
-    /// Turns of the kernel, each a sweep over all points.
+    /// Returns the number of turns of the kernel. Each is a sweep over all points.
     #[must_use]
     pub fn sweeps(&self) -> u64 {
         self.sweeps
     }
 
-    /// Sweeps in a turn of the program, at most.
+    /// Returns the largest number of sweeps in a turn of the program.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Blocks from top to bottom, and from left to right.
+    /// Returns the number of blocks from top to bottom, and from left to right.
     #[must_use]
     pub fn blocks(&self) -> (usize, usize) {
         (self.rows.len(), self.columns.len())
     }
 
-    /// Points that are swept over.
+    /// Returns the number of points that are swept over.
     #[must_use]
     pub fn points(&self) -> u64 {
         let of = |axes: &[Axis]| {
@@ -167,7 +167,7 @@ impl Plan {
         of(&self.rows) * of(&self.columns)
     }
 
-    /// Bytes that the program takes: blocks, borders and operations.
+    /// Returns the memory of the program in bytes: blocks, borders and operations.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let held = |axes: &[Axis]| {
@@ -187,7 +187,8 @@ impl Plan {
         points.saturating_add(borders).saturating_add(operations)
     }
 
-    /// Sweeps in turn `turn` of the program: all turns have as many, give or take one.
+    /// Returns the number of sweeps in turn `turn` of the program. The turns differ by at most one
+    /// sweep.
     pub(super) fn sweeps_of(&self, turn: u64) -> usize {
         let before = |turn: u64| {
             (u128::from(self.sweeps) * u128::from(turn) / u128::from(self.turns)) as u64
@@ -195,20 +196,21 @@ impl Plan {
         (before(turn + 1) - before(turn)) as usize
     }
 
-    /// Sweeps in the turn before; none before the first.
+    /// Returns the number of sweeps in the turn before `turn`; 0 before the first.
     pub(super) fn sweeps_before(&self, turn: u64) -> usize {
         turn.checked_sub(1).map_or(0, |turn| self.sweeps_of(turn))
     }
 }
 
-/// A block that stays in a worker's cache while it is swept over, and of which there are enough for a wave.
-fn chosen(rows: usize, columns: usize, wanted: &Wanted) -> (usize, usize) {
+/// Returns a size of blocks that stay in the cache of a worker during a turn, and are numerous
+/// enough for a wave.
+fn choose_block(rows: usize, columns: usize, wanted: &Wanted) -> (usize, usize) {
     let (cache, per_side) = if wanted.has_threads {
         (usize::MAX, 4)
     } else {
         (wanted.cache_bytes.unwrap_or(1 << 20), BLOCKS_PER_SIDE_MIN)
     };
-    // A quarter is left for margins and borders.
+    // A quarter of the cache is left for margins and borders.
     let fits = (cache / 4 * 3 / BYTES_PER_POINT).isqrt();
     let side = |len: usize| {
         let parts = len.div_ceil(fits).max(per_side).min(len.div_ceil(4)).max(1);

@@ -9,44 +9,45 @@ use super::Side;
 use super::block::Block;
 use super::input::Input;
 use super::plan::Plan;
-use super::serial::{gathered, neighbour};
+use super::serial::{gather, neighbour};
 
-/// What an operation is.
+/// How operations run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Form {
-    /// A future, on a worker.
+    /// Each operation is a future on a worker.
     #[default]
     Future,
-    /// A thread of its own.
+    /// Each operation has its own thread.
     Thread,
 }
 
-/// The kernel as a program that has not run.
+/// The kernel as a program that has not run yet.
 #[derive(Debug)]
 pub struct Lk23 {
-    /// Its tasks and locations: to look at them, and to place them otherwise.
+    /// The tasks and locations. They can be inspected, and placed differently.
     pub program: Program,
     input: Input,
     pub(super) plan: Plan,
     blocks: Vec<Location<Block>>,
 }
 
-/// How it ran.
+/// The kernel after its run.
 #[derive(Debug)]
-#[must_use = "the values are in it"]
+#[must_use = "it contains the values"]
 pub struct Ran {
-    /// What the program says.
+    /// The outcome of the program.
     pub outcome: Outcome,
     input: Input,
     plan: Plan,
     blocks: Vec<Location<Block>>,
 }
 
-/// The locations of the borders of a block, where it has neighbours, with their bytes.
+/// The locations of a block's borders and their sizes in bytes; `None` if there is no neighbour.
 type Borders = [Option<(Location<Vec<f64>>, usize)>; 8];
 
 impl Lk23 {
-    /// Declares it. `note` hears from any worker, at the end of each turn of a block, how many points that were.
+    /// Declares the program. After each turn of a block, `note` is called on the worker that
+    /// computed it, with the number of points.
     pub fn new(
         runtime: &Runtime,
         input: &Input,
@@ -68,7 +69,7 @@ impl Lk23 {
         });
         let name = |index: usize| format!("block {},{}", index / across, index % across);
         let mut declare = |(index, block): (usize, Option<Block>)| {
-            let block = block.expect("it was made");
+            let block = block.expect("`map` fills every entry");
             let border = |side: Side| {
                 neighbour(plan, index, side)?;
                 let mut values = Vec::new();
@@ -111,10 +112,10 @@ impl Lk23 {
         }
     }
 
-    /// Runs it to the end.
+    /// Runs the program to its end.
     ///
     /// # Errors
-    /// What the program says.
+    /// [`RunError`] of the program.
     pub fn run_on(self, runtime: &Runtime) -> Result<Ran, RunError> {
         let outcome = self.program.run_on(runtime, Turns(self.plan.turns()))?;
         Ok(Ran {
@@ -127,17 +128,17 @@ impl Lk23 {
 }
 
 impl Ran {
-    /// All values, row by row, the frame included.
+    /// Returns all values in row-major order, including the frame.
     ///
     /// # Errors
-    /// [`Broken`] when a task panicked.
+    /// [`Broken`] if a task has panicked.
     pub fn values(&self) -> Result<Vec<f64>, Broken> {
         let blocks = self
             .blocks
             .iter()
             .map(Location::read)
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(gathered(
+        Ok(gather(
             &self.input,
             &self.plan,
             |index, za, width, sweeps| blocks[index].write(sweeps, za, width),
@@ -145,13 +146,13 @@ impl Ran {
     }
 }
 
-/// What all main operations use.
+/// The data that all main operations share.
 struct Shared {
     plan: Plan,
     note: Box<dyn Fn(u64) + Send + Sync>,
 }
 
-/// A block's task while it is declared.
+/// The declaration of the task of a block.
 struct BlockTask<'a> {
     shared: &'a Arc<Shared>,
     index: usize,
@@ -215,9 +216,10 @@ impl BlockTask<'_> {
         }
     }
 
-    /// Handles on the borders that the neighbours give, those that come first in front: they are there when this block's turn begins.
+    /// Returns handles on the borders that the neighbours give. The borders of the previous turn
+    /// come first, because they already exist when the turn of this block begins.
     fn inputs(&self, task: &mut Task<'_>) -> Vec<(Side, ReadHandle<Vec<f64>>)> {
-        let sides = Side::BEHIND.into_iter().chain(Side::BEFORE);
+        let sides = Side::BEHIND.into_iter().chain(Side::AHEAD);
         let input = |side: Side| {
             let other = neighbour(&self.shared.plan, self.index, side)?;
             let (border, _) = self.borders[other][side.opposite() as usize].as_ref()?;
@@ -226,13 +228,13 @@ impl BlockTask<'_> {
         sides.filter_map(input).collect()
     }
 
-    /// A handle on so many bytes of this block.
+    /// Returns a handle that reads `bytes` bytes of this block.
     fn edge(&self, task: &mut Task<'_>, bytes: usize) -> ReadHandle<Block> {
         task.reads_each_turn(&self.blocks[self.index])
             .touching(bytes)
     }
 
-    /// The borders that this block gives, and their bytes.
+    /// Returns the borders that this block gives, and their sizes in bytes.
     fn outputs(&self) -> impl Iterator<Item = (Side, &Location<Vec<f64>>, usize)> {
         let borders = self.borders[self.index].iter();
         let given = Side::ALL.into_iter().zip(borders);

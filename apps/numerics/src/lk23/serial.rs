@@ -1,4 +1,4 @@
-//! The kernel on one thread: as it is written, and block by block.
+//! The kernel on one thread: as plain loops, and block by block.
 
 use super::Side;
 use super::block::Block;
@@ -7,7 +7,7 @@ use super::kernel::point;
 use super::plan::Plan;
 use super::values::Coefficients;
 
-/// The loops as they are written.
+/// The plain loops.
 #[derive(Clone, Debug)]
 pub struct Loops {
     rows: usize,
@@ -17,7 +17,7 @@ pub struct Loops {
 }
 
 impl Loops {
-    /// Makes the matrices.
+    /// Creates the matrices.
     #[must_use]
     pub fn new(input: &Input) -> Self {
         let value_row = |row| (0..input.columns + 2).map(move |column| input.value(row, column));
@@ -30,7 +30,7 @@ impl Loops {
         }
     }
 
-    /// Makes all turns.
+    /// Runs `turns` turns.
     pub fn run(&mut self, turns: u64) {
         let (za, width) = (&mut self.za, self.columns + 2);
         for _ in 0..turns {
@@ -50,14 +50,14 @@ impl Loops {
         }
     }
 
-    /// All values, row by row, the frame included.
+    /// Returns all values in row-major order, including the frame.
     #[must_use]
     pub fn values(&self) -> &[f64] {
         &self.za
     }
 }
 
-/// What the loops as they are written come to: all values, row by row, the frame included.
+/// Returns the result of the plain loops: all values in row-major order, including the frame.
 #[must_use]
 pub fn reference(input: &Input, turns: u64) -> Vec<f64> {
     let mut loops = Loops::new(input);
@@ -65,7 +65,7 @@ pub fn reference(input: &Input, turns: u64) -> Vec<f64> {
     loops.za
 }
 
-/// A number that depends on every bit of all values and on their order.
+/// Returns a checksum that depends on every bit of all values and on their order.
 #[must_use]
 pub fn checksum(za: &[f64]) -> u64 {
     za.iter().fold(0, |hash: u64, value| {
@@ -73,7 +73,7 @@ pub fn checksum(za: &[f64]) -> u64 {
     })
 }
 
-/// The blocks of a matrix, for one thread that takes one after the other.
+/// The blocks of a matrix, computed one after the other by one thread.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     input: Input,
@@ -82,7 +82,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Makes the blocks.
+    /// Creates the blocks.
     #[must_use]
     pub fn new(input: &Input, plan: &Plan) -> Self {
         let block_of = |rows| {
@@ -97,7 +97,8 @@ impl Blocks {
         }
     }
 
-    /// Makes all turns. `note` hears of each turn of a block how many points that were.
+    /// Runs all turns. After each turn of a block, `note` is called with the number of points that
+    /// were computed.
     pub fn run(&mut self, mut note: impl FnMut(u64)) {
         for turn in 0..self.plan.turns() {
             let (sweeps, before) = (self.plan.sweeps_of(turn), self.plan.sweeps_before(turn));
@@ -106,7 +107,7 @@ impl Blocks {
                 for (side, sweeps) in Side::BEHIND
                     .map(|side| (side, before))
                     .into_iter()
-                    .chain(Side::BEFORE.map(|side| (side, sweeps)))
+                    .chain(Side::AHEAD.map(|side| (side, sweeps)))
                 {
                     if let Some(other) = neighbour(&self.plan, index, side) {
                         block.take(side, &self.blocks[other], sweeps);
@@ -119,17 +120,17 @@ impl Blocks {
         }
     }
 
-    /// All values, row by row, the frame included.
+    /// Returns all values in row-major order, including the frame.
     #[must_use]
     pub fn values(&self) -> Vec<f64> {
-        gathered(&self.input, &self.plan, |index, za, width, sweeps| {
+        gather(&self.input, &self.plan, |index, za, width, sweeps| {
             self.blocks[index].write(sweeps, za, width)
         })
     }
 }
 
-/// All values: the frame, and what each block writes.
-pub(super) fn gathered(
+/// Returns all values: those of the frame, and those that `write` writes for each block.
+pub(super) fn gather(
     input: &Input,
     plan: &Plan,
     mut write: impl FnMut(usize, &mut [f64], usize, usize),
@@ -150,7 +151,8 @@ pub(super) fn gathered(
     za
 }
 
-/// The block on a side of another, where there is one. Blocks count row by row.
+/// Returns the index of the neighbour of block `index` on `side`, if there is one. Blocks are
+/// numbered row by row.
 pub(super) fn neighbour(plan: &Plan, index: usize, side: Side) -> Option<usize> {
     let (down, across) = plan.blocks();
     let row = (index / across).checked_add_signed(side.down().into())?;

@@ -1,4 +1,4 @@
-//! The program without its data, for machines and sizes that are not here.
+//! The program without its data, to simulate machines and sizes that are not available.
 
 use raddle::orwl::{Access, LocationIndex, Sketch};
 
@@ -7,24 +7,27 @@ use super::plan::Plan;
 use super::serial::neighbour;
 use super::{FLOPS_PER_POINT, Lk23, Side};
 
-/// Bytes of its own memory that a main operation moves for each point: five coefficients read, a value written. The value read comes with the block.
+/// The number of bytes of its own memory that a main operation moves for each point: it reads five
+/// coefficients and writes a value. The value that it reads is counted with the block.
 const MOVED_PER_POINT: f64 = 48.0;
 const NUMBER_BYTES: usize = 8;
-/// What a core copies from cache to cache, in bytes a nanosecond.
+/// The number of bytes per nanosecond that a core copies from cache to cache.
 const COPIED_PER_NS: f64 = 4.0;
 
-/// The locations of a block's borders, where it has neighbours.
+/// The locations of a block's borders and their sizes; `None` if there is no neighbour.
 type Borders = [Option<(LocationIndex, usize)>; 8];
 
 impl Lk23 {
-    /// What a core reaches with the plain loop, in flops a nanosecond: 11 for a point, which waits for its left neighbour through six
-    /// operations, 18 cycles, at 2.6 GHz.
+    /// The speed of a core with the plain loop, in flops per nanosecond: 11 flops per point. A
+    /// point waits for its left neighbour through six operations, which take 18 cycles at 2.6 GHz.
     pub const CORE_GFLOPS: f64 = 1.6;
 
-    /// The program's operations, in the same order, with the same handles, of [`new`](Self::new).
+    /// Returns the operations of the program that [`new`](Self::new) declares, in the same order
+    /// and with the same handles.
     ///
-    /// A main operation computes for each point [`FLOPS_PER_POINT`] in each sweep, and moves 48 bytes of its own memory and the block's 8 in each turn. Of the block
-    /// a border operation goes through its edge only.
+    /// For each point, a main operation computes [`FLOPS_PER_POINT`] flops in each sweep. In each
+    /// turn, it moves 48 bytes per point of its own memory and 8 bytes per point of the block. A
+    /// border operation only reads the edge of the block.
     #[must_use]
     pub fn sketch(plan: &Plan, core_gflops: f64) -> Sketch {
         let (down, across) = plan.blocks();
@@ -50,7 +53,7 @@ impl Lk23 {
                 format!("block {},{}/{operation}", index / across, index % across)
             };
             let mut uses = vec![(block, Access::Write)];
-            let sides = Side::BEHIND.into_iter().chain(Side::BEFORE);
+            let sides = Side::BEHIND.into_iter().chain(Side::AHEAD);
             uses.extend(sides.filter_map(|side| {
                 let other = neighbour(plan, index, side)?;
                 let (border, _) = borders[other][side.opposite() as usize]?;

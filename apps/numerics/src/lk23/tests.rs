@@ -1,4 +1,4 @@
-//! The kernel by locations against the plain loop, to the last bit.
+//! The kernel with locations agrees with the plain loop to the last bit.
 
 use std::num::NonZeroUsize;
 
@@ -22,13 +22,13 @@ fn plan(
     block: (usize, usize),
     depth: Option<usize>,
 ) -> Plan {
-    let some = |number| NonZeroUsize::new(number).expect("it is not 0");
+    let some = |number| NonZeroUsize::new(number).expect("the number is not 0");
     let wanted = Wanted {
         block: Some((some(block.0.min(rows)), some(block.1.min(columns)))),
         depth: depth.map(some),
         ..Wanted::default()
     };
-    Plan::new(rows, columns, turns, &wanted).expect("the parts go together")
+    Plan::new(rows, columns, turns, &wanted).expect("the plan is possible")
 }
 
 fn input(rows: usize, columns: usize) -> Input {
@@ -41,12 +41,12 @@ fn input(rows: usize, columns: usize) -> Input {
 
 fn by_program(runtime: &Runtime, input: &Input, plan: &Plan, form: Form) -> Vec<f64> {
     let program = Lk23::new(runtime, input, plan, form, |_| ());
-    let ran = program.run_on(runtime).expect("nothing panics");
-    ran.values().expect("nothing is broken")
+    let ran = program.run_on(runtime).expect("no operation panics");
+    ran.values().expect("no location is broken")
 }
 
 #[test]
-fn the_first_point_is_what_the_formula_says() {
+fn the_first_point_follows_the_formula() {
     let input = input(1, 1);
     let za = reference(&input, 1);
     let [zr, zb, zu, zv, zz] = input.coefficients(1, 1);
@@ -57,7 +57,7 @@ fn the_first_point_is_what_the_formula_says() {
 }
 
 #[test]
-fn blocks_that_cannot_be_are_refused() {
+fn impossible_blocks_are_refused() {
     let some = NonZeroUsize::new;
     let wanted = |block: (usize, usize), depth| Wanted {
         block: some(block.0).zip(some(block.1)),
@@ -76,7 +76,7 @@ fn blocks_that_cannot_be_are_refused() {
     );
     assert_eq!(
         plan(&wanted((5, 6), 6)),
-        "6 sweeps in a turn, with blocks of 5 rows; expected at most as many sweeps as that"
+        "6 sweeps in a turn, with blocks of 5 rows; expected at most 5"
     );
     assert!(matches!(
         Plan::new(0, 3, 1, &Wanted::default()),
@@ -89,11 +89,11 @@ fn blocks_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_block_within_has_nine_operations() {
+fn an_inner_block_has_nine_operations() {
     let runtime = Runtime::builder()
         .workers(1)
         .build()
-        .expect("a runtime comes up");
+        .expect("the runtime starts");
     let plan = plan(12, 12, 1, (4, 4), None);
     let program = Lk23::new(&runtime, &input(12, 12), &plan, Form::Future, |_| ()).program;
     let matrix = program.dependencies();
@@ -105,11 +105,11 @@ fn a_block_within_has_nine_operations() {
 }
 
 #[test]
-fn dealt_rows_have_all_workers_in_each_wave() {
+fn rows_are_dealt_out_to_the_workers_one_by_one() {
     let runtime = Runtime::builder()
         .workers(3)
         .build()
-        .expect("a runtime comes up");
+        .expect("the runtime starts");
     let (input, plan) = (input(28, 28), plan(28, 28, 5, (4, 4), Some(2)));
     let mut program = Lk23::new(&runtime, &input, &plan, Form::Future, |_| ());
     let placement = program.deal(&runtime);
@@ -122,19 +122,19 @@ fn dealt_rows_have_all_workers_in_each_wave() {
         assert_eq!(place.worker_index, row % 3, "{}", place.operation);
     }
     assert!(placement.cost > 0.0);
-    let ran = program.run_on(&runtime).expect("nothing panics");
+    let ran = program.run_on(&runtime).expect("no operation panics");
     assert!(same(
-        &ran.values().expect("nothing is broken"),
+        &ran.values().expect("no location is broken"),
         &reference(&input, 5)
     ));
 }
 
 #[test]
-fn one_block_and_single_points_are_blocks_too() {
+fn a_single_block_and_blocks_of_one_point_give_the_reference_result() {
     let runtime = Runtime::builder()
         .workers(2)
         .build()
-        .expect("a runtime comes up");
+        .expect("the runtime starts");
     for (rows, columns, block, depth) in [
         (1, 1, (1, 1), None),
         (9, 7, (9, 7), None),
@@ -168,8 +168,11 @@ proptest! {
         has_threads in prop::bool::weighted(0.15),
     ) {
         let block = if has_threads { (block.0.max(15), block.1.max(15)) } else { block };
-        // Of the depths that there may be: 1, the largest, and some between.
-        let side = |block: usize, len: usize| { let block = block.min(len); if len / block == 1 { 16 } else { len / (len / block) } };
+        // Depth 1, the largest possible depth, or a depth in between.
+        let side = |block: usize, len: usize| {
+            let parts = len / block.min(len);
+            if parts == 1 { 16 } else { len / parts }
+        };
         let most = side(block.0, rows).min(side(block.1, columns));
         let depth = (share < 4).then(|| (most * share / 3).max(1));
         let (input, plan) = (input(rows, columns), plan(rows, columns, turns, block, depth));
@@ -179,18 +182,19 @@ proptest! {
         blocks.run(|more| points += more);
         prop_assert_eq!(points, plan.points() * turns);
         prop_assert!(same(&blocks.values(), &expected), "one thread: {:?}", plan);
-        let runtime = Runtime::builder().workers(workers).build().expect("a runtime comes up");
+        let runtime = Runtime::builder().workers(workers).build().expect("the runtime starts");
         let form = if has_threads { Form::Thread } else { Form::Future };
-        prop_assert!(same(&by_program(&runtime, &input, &plan, form), &expected), "{:?}: {:?}", form, plan);
+        let values = by_program(&runtime, &input, &plan, form);
+        prop_assert!(same(&values, &expected), "{:?}: {:?}", form, plan);
     }
 }
 
 #[test]
-fn the_sketch_exchanges_what_the_program_does() {
+fn the_sketch_has_the_dependencies_of_the_program() {
     let runtime = Runtime::builder()
         .workers(1)
         .build()
-        .expect("a runtime comes up");
+        .expect("the runtime starts");
     for (block, depth) in [((70, 50), 1), ((20, 15), 1), ((20, 15), 4), ((70, 10), 2)] {
         let (input, plan) = (input(70, 50), plan(70, 50, 8, block, Some(depth)));
         let program = Lk23::new(&runtime, &input, &plan, Form::Future, |_| ()).program;

@@ -1,40 +1,42 @@
-//! Values and coefficients, in pairs of rows.
+//! Values and coefficients, stored in pairs of rows.
 //!
-//! Two rows are a *pair*, the two lanes of a vector of the least processor there is. The lower row runs a column behind the upper one, so entry `k`
-//! of a pair has column `k` of its upper row and column `k - 1` of its lower row: what is swept in a step lies together.
+//! Two rows form a *pair*: the two lanes of the shortest vectors that processors have. The lower
+//! row is one column behind the upper row, so entry `k` of a pair contains column `k` of its upper
+//! row and column `k - 1` of its lower row. The values that are computed in the same step are
+//! therefore adjacent.
 //! ```text
 //!               entry 0   entry 1   entry 2   entry 3
 //!   row 1       1,0       1,1       1,2       -
 //!   row 2       -         2,0       2,1       2,2
 //! ```
-//! Row 0 is the frame, and the lower row of the first pair.
+//! Row 0 is the frame. It is the lower row of the first pair.
 
 use std::ops::Range;
 
-/// Bytes of a cache line, of most processors.
+/// The size of a cache line of most processors in bytes.
 const LINE: usize = 64;
 
-/// `zr`, `zb`, `zu`, `zv`, `zz` of a point.
+/// The coefficients `zr`, `zb`, `zu`, `zv` and `zz` of a point.
 pub type Coefficients = [f64; 5];
 
-/// Two lanes, where a vector wants them: what lies so needs no load of its own.
+/// Two lanes, aligned as a vector, so that an instruction can use them without a separate load.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(16))]
 pub(super) struct Lanes(pub(super) [f64; 2]);
 
-/// Those of both points of an entry.
+/// The coefficients of both points of an entry.
 pub(super) type PairCoefficients = [Lanes; 5];
 
-/// Values of rows and columns, each counted from 0.
+/// Values, addressed by rows and columns from 0.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     pub(super) entries: Vec<Lanes>,
-    /// Entries of a pair.
+    /// The number of entries of a pair.
     pub(super) width: usize,
 }
 
 impl Values {
-    /// Those that `of` says.
+    /// Creates values; `of` returns the value at a row and a column.
     pub(super) fn new(rows: usize, columns: usize, of: impl Fn(usize, usize) -> f64) -> Self {
         let width = columns + 1;
         let mut values = Self {
@@ -47,7 +49,7 @@ impl Values {
         values
     }
 
-    /// A number of each cache line.
+    /// Returns one number of each cache line.
     pub(super) fn lines(&self) -> impl Iterator<Item = f64> {
         const PER_LINE: usize = LINE / size_of::<Lanes>();
         self.entries
@@ -56,7 +58,7 @@ impl Values {
             .map(|lanes| lanes.0[0])
     }
 
-    /// Part of a row.
+    /// Returns the values of a part of a row.
     pub(super) fn row(
         &self,
         row: usize,
@@ -67,7 +69,7 @@ impl Values {
         entries.iter().map(move |lanes| lanes.0[lane])
     }
 
-    /// Overwrites part of a row, from a column on.
+    /// Overwrites a part of a row that begins at `column`.
     pub(super) fn write(
         &mut self,
         row: usize,
@@ -81,23 +83,24 @@ impl Values {
         }
     }
 
-    /// The entry of a value, and its lane.
+    /// Returns the index of the entry of a value, and its lane.
     fn place(&self, row: usize, column: usize) -> (usize, usize) {
         let (pair, lane) = (row.div_ceil(2), (row + 1) % 2);
         (pair * self.width + column + lane, lane)
     }
 }
 
-/// Coefficients: those of the value in row `r` and column `c` are those of row `r - 1` and column `c - 1`.
+/// Coefficients. The value at row `r` and column `c` belongs to the coefficients at row `r - 1` and
+/// column `c - 1`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Paired {
     pub(super) entries: Vec<PairCoefficients>,
-    /// Entries of a pair.
+    /// The number of entries of a pair.
     pub(super) width: usize,
 }
 
 impl Paired {
-    /// Those that `of` says of a row and a column, each counted from 0.
+    /// Creates coefficients; `of` returns those at a row and a column, counted from 0.
     pub(super) fn new(
         rows: usize,
         columns: usize,
@@ -116,7 +119,7 @@ impl Paired {
         Self { entries, width }
     }
 
-    /// Numbers of each cache line; of which an entry touches two at most.
+    /// Returns at least one number of each cache line. An entry spans at most two cache lines.
     pub(super) fn lines(&self) -> impl Iterator<Item = f64> {
         self.entries
             .iter()

@@ -1,35 +1,36 @@
-//! What a product should be, and how far another may be from it.
+//! The reference product, and the largest difference from it that rounding allows.
 
 use super::Input;
 
-/// A · B by three loops, row by row.
+/// Computes A · B with three loops. The result is in row-major order.
 #[must_use]
 pub fn reference(input: &Input) -> Vec<f64> {
-    let b = second(input);
+    let b = matrix_b(input);
     (0..input.rows)
         .flat_map(|row| row_of(input, &b, row).0)
         .collect()
 }
 
-/// How far a product is from the reference, where it is furthest compared with what rounding allows.
+/// The difference between a product and the reference, at the entry where it is largest relative to
+/// the bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// Row and column.
+    /// The row and the column of the entry.
     pub at: (usize, usize),
-    /// How far it is.
+    /// The absolute difference.
     pub found: f64,
-    /// How far it may be: twice γ(k) · Σ|a·b|.
+    /// The largest difference that rounding allows: twice γ(k) · Σ|a·b|.
     pub bound: f64,
 }
 
 impl Difference {
-    /// Whether it is within the bound. What is no number is not.
+    /// Returns true if the difference is within the bound. A NaN is not.
     #[must_use]
     pub fn is_allowed(&self) -> bool {
         self.found <= self.bound
     }
 
-    /// The share of the bound, 0 where both are.
+    /// Returns the difference relative to the bound; 0 if both are 0.
     fn share(&self) -> f64 {
         if self.found == 0.0 {
             0.0
@@ -41,10 +42,11 @@ impl Difference {
     }
 }
 
-/// Compares a product, row by row, with the reference, on all workers. Cost: that of the reference, twice.
+/// Compares a product in row-major order with the reference, on all workers. Takes twice as much
+/// work as the reference.
 ///
 /// # Panics
-/// When `c` has not as many entries as the product.
+/// If `c` has a different number of entries than the product.
 #[must_use]
 pub fn difference(input: &Input, c: &[f64]) -> Difference {
     assert_eq!(
@@ -52,7 +54,7 @@ pub fn difference(input: &Input, c: &[f64]) -> Difference {
         input.rows * input.columns,
         "entries of the product"
     );
-    let b = second(input);
+    let b = matrix_b(input);
     let worst_of = |row: usize| {
         let (expected, magnitude) = row_of(input, &b, row);
         let found = &c[row * input.columns..][..input.columns];
@@ -74,20 +76,21 @@ const NONE: Difference = Difference {
     bound: 0.0,
 };
 
-/// Where both have the same share of the bound, the one of which more is allowed.
+/// Returns the difference that is larger relative to its bound. On a tie, the one with the larger
+/// bound wins.
 fn worse(a: Difference, b: Difference) -> Difference {
     let is_worse = (b.share(), b.bound) > (a.share(), a.bound);
     if is_worse { b } else { a }
 }
 
-/// All of B, row by row.
-fn second(input: &Input) -> Vec<f64> {
+/// Returns B in row-major order.
+fn matrix_b(input: &Input) -> Vec<f64> {
     (0..input.inner)
         .flat_map(|row| (0..input.columns).map(move |column| input.b(row, column)))
         .collect()
 }
 
-/// A row of the product, and of the product of the absolute values.
+/// Returns a row of the product, and a row of the product of the absolute values.
 fn row_of(input: &Input, b: &[f64], row: usize) -> (Vec<f64>, Vec<f64>) {
     let (mut sums, mut magnitudes) = (vec![0.0; input.columns], vec![0.0; input.columns]);
     for (at, b) in b.chunks_exact(input.columns).enumerate() {

@@ -11,26 +11,26 @@ use super::Input;
 use super::gemm::{Factor, multiply_add};
 use crate::lk23::Form;
 
-/// A product as a program that has not run.
+/// A product as a program that has not run yet.
 #[derive(Debug)]
 pub struct Product {
-    /// Its tasks and locations: to look at them, and to place them otherwise.
+    /// The tasks and locations. They can be inspected, and placed differently.
     pub program: Program,
     input: Input,
     rows: Vec<Location<Rows>>,
 }
 
-/// How it ran.
+/// A product that has run.
 #[derive(Debug)]
-#[must_use = "the result is in it"]
+#[must_use = "it contains the result"]
 pub struct Ran {
-    /// What the program says.
+    /// The outcome of the program.
     pub outcome: Outcome,
     input: Input,
     rows: Vec<Location<Rows>>,
 }
 
-/// Some rows of A and of C.
+/// The rows of A and of C of one row task.
 #[derive(Debug)]
 struct Rows {
     rows: Range<usize>,
@@ -38,7 +38,7 @@ struct Rows {
     c: Vec<f64>,
 }
 
-/// Some columns of B, on their way.
+/// A block of columns of B.
 #[derive(Debug)]
 pub(super) struct Columns {
     columns: Range<usize>,
@@ -58,7 +58,8 @@ impl Extent for Columns {
 }
 
 impl Product {
-    /// Row tasks that serve a runtime well: two for each worker, of rows and columns enough for a block product.
+    /// Returns a good number of row tasks for a runtime: two per worker, unless the blocks would be
+    /// too small for an efficient block product.
     #[must_use]
     pub fn task_count(input: &Input, worker_count: usize) -> usize {
         const SIDE_MIN: usize = 64;
@@ -67,11 +68,12 @@ impl Product {
             .max(1)
     }
 
-    /// Declares it, with that many row tasks, and not more than there are rows or columns. `note` hears from any worker, at the end of
-    /// each block product, how many operations that were.
+    /// Declares the program with `task_count` row tasks, but at most as many as there are rows or
+    /// columns. After each block product, `note` is called on the worker that computed it, with the
+    /// number of floating-point operations.
     ///
     /// # Panics
-    /// When there are to be no tasks.
+    /// If `task_count` is 0.
     pub fn new(
         runtime: &Runtime,
         input: &Input,
@@ -79,7 +81,7 @@ impl Product {
         form: Form,
         note: impl Fn(f64) + Send + Sync + 'static,
     ) -> Self {
-        assert!(task_count > 0, "a product takes one task at least");
+        assert!(task_count > 0, "a product needs at least one task");
         let parts = task_count.min(input.rows.min(input.columns)).max(1);
         let mut program = Program::new("matmul");
         let input = *input;
@@ -95,7 +97,7 @@ impl Product {
             .into_iter()
             .enumerate()
             .map(|(index, made)| {
-                let (rows, columns) = made.expect("it was made");
+                let (rows, columns) = made.expect("`map` fills every entry");
                 (
                     program.location(format!("rows {index}"), rows),
                     program.location(format!("columns at {index}"), columns),
@@ -121,10 +123,10 @@ impl Product {
         }
     }
 
-    /// Runs it to the end.
+    /// Runs the program to its end.
     ///
     /// # Errors
-    /// What the program says.
+    /// [`RunError`] of the program.
     pub fn run_on(self, runtime: &Runtime) -> Result<Ran, RunError> {
         let outcome = self
             .program
@@ -137,7 +139,8 @@ impl Product {
     }
 }
 
-/// In each turn the rows are multiplied with the block that is before them.
+/// Declares the operation that, in each turn, multiplies the rows with the block in the location of
+/// their task.
 fn declare_product(
     operations: &mut Operations<'_>,
     form: Form,
@@ -163,7 +166,9 @@ fn declare_product(
     };
 }
 
-/// In each turn two neighbours swap their blocks; where the latter runs, who would wait for it, while the former may be at its next product.
+/// Declares the operation that, in each turn, swaps the blocks of two neighbours. It belongs to the
+/// second of the two tasks, which would have to wait for it. The first task may already compute its
+/// next product.
 fn declare_pass(
     operations: &mut Operations<'_>,
     form: Form,
@@ -171,7 +176,7 @@ fn declare_pass(
     there: &Location<Columns>,
 ) {
     let handles = |task: &mut Task<'_>| {
-        // The blocks go on to where they are used next, but a swap is no work.
+        // The swap moves the blocks to the task that uses them next, but takes almost no work.
         task.load(size_of::<Columns>() as f64);
         (task.writes_each_turn(here), task.writes_each_turn(there))
     };
@@ -192,10 +197,10 @@ fn declare_pass(
 }
 
 impl Ran {
-    /// The result, row by row.
+    /// Returns the result in row-major order.
     ///
     /// # Errors
-    /// [`Broken`] when a task panicked.
+    /// [`Broken`] if a task has panicked.
     pub fn values(&self) -> Result<Vec<f64>, Broken> {
         let mut c = Vec::with_capacity(self.input.rows * self.input.columns);
         for rows in &self.rows {
@@ -206,7 +211,7 @@ impl Ran {
 }
 
 impl Rows {
-    /// Multiplies with some columns; returns how many operations that were.
+    /// Multiplies the rows with a block, and returns the number of floating-point operations.
     fn multiply(&mut self, block: &Columns, input: &Input) -> f64 {
         let (count, width) = (self.rows.len(), block.columns.len());
         let a = Factor {
@@ -240,11 +245,14 @@ fn rows_of(input: &Input, index: usize, parts: usize) -> Rows {
     }
 }
 
-/// Zeros that have memory. What `vec!` has from the system gets it page by page when it is first touched; a product that reads before it
-/// writes would fault twice for each, and have all processors forget the first mapping.
+/// Returns zeros in pages that are already mapped.
+///
+/// The system maps the pages of a large `vec![0.0; len]` only when they are first accessed. A
+/// product reads before it writes. It would therefore fault twice for each page, and the second
+/// fault would invalidate the first mapping on all processors.
 fn zeros(len: usize) -> Vec<f64> {
     let mut zeros = vec![0.0; len];
-    // Told as it is, the compiler knows that they are zeros already.
+    // Without `black_box`, the compiler would know that the values are zero and omit the writes.
     black_box(&mut zeros).fill(0.0);
     zeros
 }

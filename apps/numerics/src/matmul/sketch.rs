@@ -1,4 +1,4 @@
-//! The program without its data, for machines and sizes that are not here.
+//! The program without its data, to simulate machines and sizes that are not available.
 
 use raddle::orwl::{Access, Sketch};
 
@@ -6,23 +6,26 @@ use super::program::part;
 use super::{Input, Product};
 
 const NUMBER_BYTES: usize = 8;
-/// Nanoseconds that a swap of two pointers takes.
+/// The time of a swap of two pointers, in nanoseconds.
 const SWAP_NS: f64 = 20.0;
 
 impl Product {
-    /// What a core reaches in a block product, in flops a nanosecond: of eight cores that share a memory the study's reach 95.
+    /// The speed of a core in a block product, in flops per nanosecond. In the study, eight cores
+    /// that share a memory reach 95.
     pub const CORE_GFLOPS: f64 = 12.0;
 
-    /// The program's operations, in the same order, with the same handles, of [`new`](Self::new). It runs as many turns as there are tasks.
+    /// Returns the operations of the program that [`new`](Self::new) declares, in the same order
+    /// and with the same handles. It runs as many turns as there are tasks.
     ///
-    /// A product goes once through its rows of A and twice through those columns of C that it adds to, which are its own memory, and through the
-    /// whole block of B, which stays in the memory of the row that it was before at first.
+    /// A product passes once over its rows of A and twice over the columns of C to which it adds;
+    /// both are its own memory. It also passes over the whole block of B, which stays in the memory
+    /// of the row task that had it first.
     ///
     /// # Panics
-    /// When there are to be no tasks.
+    /// If `task_count` is 0.
     #[must_use]
     pub fn sketch(input: &Input, task_count: usize, core_gflops: f64) -> Sketch {
-        assert!(task_count > 0, "a product takes one task at least");
+        assert!(task_count > 0, "a product needs at least one task");
         let parts = task_count.min(input.rows.min(input.columns)).max(1);
         let mut sketch = Sketch::new("matmul");
         let (mut rows, mut blocks) = (Vec::new(), Vec::new());
@@ -35,7 +38,7 @@ impl Product {
         }
         for index in 0..parts {
             let height = part(input.rows, index, parts).len() as f64;
-            // Blocks differ by a column at most.
+            // The widths of the blocks differ by at most one column.
             let width = input.columns as f64 / parts as f64;
             let (inner, bytes) = (input.inner as f64, NUMBER_BYTES as f64);
             let uses = [(rows[index], Access::Write), (blocks[index], Access::Read)];

@@ -1,4 +1,4 @@
-//! Products by locations against the plain loops, within the bound of rounding.
+//! Products with locations agree with the plain loops, within the bound of rounding.
 
 use proptest::prelude::*;
 use raddle::Runtime;
@@ -7,7 +7,7 @@ use super::*;
 use crate::lk23::Form;
 
 #[test]
-fn a_product_of_two_by_two_is_what_it_should_be() {
+fn the_reference_computes_a_product_of_two_by_two() {
     let input = Input {
         rows: 2,
         inner: 2,
@@ -31,7 +31,7 @@ fn a_wrong_entry_is_found() {
     assert!(difference(&input, &c).is_allowed());
     assert!(
         difference(&input, &c).bound > 0.0,
-        "told of one that is equal, too"
+        "there is a bound even if the products are equal"
     );
     c[7] += 1e-10;
     let difference = difference(&input, &c);
@@ -54,17 +54,18 @@ proptest! {
         has_threads in prop::bool::weighted(0.2),
     ) {
         let input = Input { rows, inner, columns, seed: 3 };
-        let runtime = Runtime::builder().workers(workers).build().expect("a runtime comes up");
+        let runtime = Runtime::builder().workers(workers).build().expect("the runtime starts");
         let form = if has_threads { Form::Thread } else { Form::Future };
-        let ran = Product::new(&runtime, &input, tasks, form, |_| ()).run_on(&runtime).expect("nothing panics");
-        let c = ran.values().expect("nothing is broken");
+        let product = Product::new(&runtime, &input, tasks, form, |_| ());
+        let ran = product.run_on(&runtime).expect("no operation panics");
+        let c = ran.values().expect("no location is broken");
         let difference = difference(&input, &c);
         prop_assert!(difference.is_allowed(), "{difference:?}");
     }
 }
 
 #[test]
-fn the_sketch_exchanges_what_the_program_does() {
+fn the_sketch_has_the_dependencies_of_the_program() {
     let input = Input {
         rows: 50,
         inner: 31,
@@ -74,7 +75,7 @@ fn the_sketch_exchanges_what_the_program_does() {
     let runtime = Runtime::builder()
         .workers(1)
         .build()
-        .expect("a runtime comes up");
+        .expect("the runtime starts");
     for tasks in [1, 2, 7] {
         let product = Product::new(&runtime, &input, tasks, Form::Future, |_| ());
         let sketch = Product::sketch(&input, tasks, Product::CORE_GFLOPS);

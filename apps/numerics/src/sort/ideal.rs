@@ -1,20 +1,22 @@
-//! How fast a quicksort can be whose parts are partitioned by one worker each: equations (1) and (2) of the study.
+//! The ideal speed of a quicksort in which each part is partitioned by one worker: equations (1)
+//! and (2) of the study.
 //!
-//! Both count compared items. On the first ⌈log p⌉ levels there are fewer parts than workers, so that each level takes as
-//! long as one of its parts; from then on everybody has work. Every split is taken to be even. What is measured may be
-//! better: locality is not counted, and [`sort`](super::sort) lets several workers partition one part.
+//! Both equations count compared items. On the first ⌈log p⌉ levels there are fewer parts than
+//! workers, so each level takes as long as one of its parts. On the later levels, all workers have
+//! work. Every split is assumed to be even. Measured speeds may be better, because the equations
+//! ignore locality, and because [`sort`](super::sort) lets several workers partition one part.
 //!
 //! # Source
-//! R. Hoffmann, M. Korch, T. Rauber: Performance evaluation of task pools based on hardware synchronization. SC 2004,
-//! section 3.
+//! R. Hoffmann, M. Korch, T. Rauber: Performance evaluation of task pools based on hardware
+//! synchronization. SC 2004, section 3.
 
-/// Equation (1): T_par(N, p), the items that the busiest worker compares.
+/// Returns T_par(N, p) of equation (1): the number of items that the busiest worker compares.
 ///
-/// `2 N (1 − 2^−⌈log p⌉) + N / p · (log N − ⌈log p⌉)`, logarithms to the base 2; 0 for fewer than two items. More
-/// workers than items count as so many as there are items.
+/// `2 N (1 − 2^−⌈log p⌉) + N / p · (log N − ⌈log p⌉)`, with logarithms to the base 2; 0 for fewer
+/// than two items. If there are more workers than items, only as many workers as items count.
 ///
 /// # Panics
-/// When `worker_count` is 0.
+/// If `worker_count` is 0.
 ///
 /// # Examples
 /// ```
@@ -31,15 +33,16 @@ pub fn parallel_time(len: u64, worker_count: u64) -> f64 {
     let n = len as f64;
     let scarce_levels = f64::from(workers.next_power_of_two().ilog2());
     let scarce = 2.0 * n * (1.0 - (-scarce_levels).exp2());
-    // With nearly as many workers as items, the last of those levels lies below the leaves.
+    // With almost as many workers as items, the last of these levels is below the leaves.
     let ample_levels = (n.log2() - scarce_levels).max(0.0);
     scarce + n / workers as f64 * ample_levels
 }
 
-/// Equation (2): S_ideal(N, p) = N log N / T_par(N, p); 1 for fewer than two items.
+/// Returns the ideal speedup of equation (2): S_ideal(N, p) = N log N / T_par(N, p); 1 for fewer
+/// than two items.
 ///
 /// # Panics
-/// When `worker_count` is 0.
+/// If `worker_count` is 0.
 ///
 /// # Examples
 /// ```
@@ -69,25 +72,25 @@ mod tests {
     }
 
     #[test]
-    fn values_worked_out_by_hand() {
+    fn values_equal_those_computed_by_hand() {
         // 1,024 items have 10 levels. Two workers: 2 · 1024 · 1/2 + 512 · 9.
         near(parallel_time(1_024, 2), 5_632.0);
         // Four: 2 · 1024 · 3/4 + 256 · 8.
         near(parallel_time(1_024, 4), 3_584.0);
-        // Three need two scarce levels as four do: 1,536 + 1024/3 · 8.
+        // Three workers need two scarce levels, like four: 1,536 + 1024/3 · 8.
         near(parallel_time(1_024, 3), 1_536.0 + 8_192.0 / 3.0);
         near(speedup(1_024, 2), 10_240.0 / 5_632.0);
     }
 
     #[test]
-    fn the_study_s_own_figures() {
+    fn values_equal_those_of_the_study() {
         near(speedup(100_000_000, 8), 5.66);
         // "The theoretical maximum speedup is 10.2": on 32 workers.
         near(speedup(100_000_000, 32), 10.2);
     }
 
     #[test]
-    fn one_worker_gains_nothing_and_no_number_is_odd() {
+    fn one_worker_has_no_speedup_and_all_speedups_are_finite() {
         near(speedup(100_000_000, 1), 1.0);
         for len in [0, 1, 2, 3, 10, u64::MAX] {
             for workers in [1, 2, 3, 16, 5_000, u64::MAX >> 1] {

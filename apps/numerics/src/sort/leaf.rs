@@ -1,23 +1,25 @@
-//! The last few items: their ranks are counted, all pairs at once, and each goes to its rank.
+//! The sort of the last few items: it counts the rank of each item, and moves each to its rank.
 //!
-//! Comparing every item with every other takes more comparisons than any clever way, but none of them decides where
-//! the program goes on, and the compiler makes vector instructions of them. Equal items would get equal ranks; then the sum
-//! of the ranks is too small, and insertion does the work.
+//! Comparing every item with every other takes more comparisons than other methods. However, no
+//! branch depends on their results, and the compiler turns them into vector instructions. Equal
+//! items would get equal ranks. In that case the sum of the ranks is too small, and the items are
+//! sorted by insertion.
 
-/// At most so many items are sorted here.
+/// The largest number of items that are sorted here.
 pub(super) const LEAF_LEN_MAX: usize = 16;
 
 /// Sorts up to [`LEAF_LEN_MAX`] items.
 ///
 /// # Panics
-/// With more of them.
+/// If there are more items.
 #[inline]
 pub(super) fn sort<T: Copy + Ord>(items: &mut [T]) {
     let len = items.len();
     if len < 2 {
         return;
     }
-    // Beyond the items, copies of the last one: loops of constant length become vector code.
+    // Pad with copies of the last item, so that the loops have a constant length and are
+    // vectorised.
     let mut lanes = [items[len - 1]; LEAF_LEN_MAX];
     lanes[..len].copy_from_slice(items);
     let mut ranks = [0_u32; LEAF_LEN_MAX];
@@ -54,24 +56,24 @@ fn sort_by_insertion<T: Copy + Ord>(items: &mut [T]) {
 mod tests {
     use super::*;
 
-    /// Every word of that length over the letters 0 to `letters - 1`.
-    fn words(letters: usize, len: usize) -> impl Iterator<Item = Vec<usize>> {
-        (0..letters.pow(len as u32)).map(move |code| {
+    /// Returns every sequence of `len` numbers below `count`.
+    fn sequences(count: usize, len: usize) -> impl Iterator<Item = Vec<usize>> {
+        (0..count.pow(len as u32)).map(move |code| {
             (0..len)
-                .map(|place| code / letters.pow(place as u32) % letters)
+                .map(|place| code / count.pow(place as u32) % count)
                 .collect()
         })
     }
 
     #[test]
-    fn every_short_word_is_sorted_with_and_without_equal_letters() {
+    fn every_short_sequence_is_sorted_with_and_without_equal_items() {
         for len in 0..=6 {
-            for word in words(len.max(2), len) {
-                let mut expected = word.clone();
+            for sequence in sequences(len.max(2), len) {
+                let mut expected = sequence.clone();
                 expected.sort_unstable();
-                let mut found = word.clone();
+                let mut found = sequence.clone();
                 sort(&mut found);
-                assert_eq!(found, expected, "{word:?}");
+                assert_eq!(found, expected, "{sequence:?}");
             }
         }
     }

@@ -1,24 +1,25 @@
-//! A stretch of items that is still to be sorted, and what is known about it.
+//! A part: a slice of items that must still be sorted, with what is known about it.
 //!
-//! This is all of quicksort but the order in which parts are taken up: every way to sort, parallel or not, splits
-//! [`Part`]s and sorts the small ones.
+//! This is all of quicksort except the order in which parts are processed. Every sort function,
+//! parallel or not, splits [`Part`]s and sorts the small ones.
 //!
-//! # Why no input takes long
-//! A pivot that equals the largest item left of the part is the part's smallest: then everything equal to it is
-//! dropped at once, so that few distinct values take few splits. And each split uses up one of twice as many as a
-//! good run needs; a part that has none left is sorted by the standard library in O(n log n). No recursion goes deeper
-//! than that number.
+//! # Worst case
+//! - Equal items: if the pivot equals the item just left of the part, it is the smallest item of
+//!   the part. All items that equal it are then dropped at once, so few distinct values take few
+//!   splits.
+//! - Bad pivots: a part may be split at most twice as often as with good pivots. After that, the
+//!   standard library sorts it in O(n log n). This also limits the depth of the recursion.
 //!
 //! # Source
-//! C. A. R. Hoare: Quicksort. The Computer Journal 5(4), 1962. The limit: D. Musser: Introspective sorting and
-//! selection algorithms. Software: Practice and Experience 27(8), 1997. Equal items: O. Peters:
-//! Pattern-defeating quicksort. arXiv 2106.05123, 2021.
+//! C. A. R. Hoare: Quicksort. The Computer Journal 5(4), 1962. The limit: D. Musser: Introspective
+//! sorting and selection algorithms. Software: Practice and Experience 27(8), 1997. Equal items: O.
+//! Peters: Pattern-defeating quicksort. arXiv 2106.05123, 2021.
 
 use super::leaf;
-use super::partition::{Alone, Partition};
+use super::partition::{Partition, Sequential};
 use super::pivot;
 
-/// A stretch of items that is still to be sorted.
+/// A slice of items that must still be sorted.
 ///
 /// # Examples
 /// ```
@@ -33,13 +34,13 @@ use super::pivot;
 #[derive(Debug)]
 pub struct Part<'items, T> {
     items: &'items mut [T],
-    /// The pivot left of this part: no item here is smaller.
+    /// The pivot just left of this part. No item of the part is smaller.
     least: Option<T>,
     splits_left: u32,
 }
 
 impl<'items, T: Copy + Ord + Send> Part<'items, T> {
-    /// All of `items`.
+    /// Creates a part that contains all of `items`.
     pub fn whole(items: &'items mut [T]) -> Self {
         let splits_left = 2 * (items.len().checked_ilog2().unwrap_or(0) + 1);
         Self {
@@ -49,32 +50,33 @@ impl<'items, T: Copy + Ord + Send> Part<'items, T> {
         }
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     #[inline]
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no items.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Puts the smaller items before the larger ones; what is left to do are the two parts that come back.
+    /// Moves the smaller items before the larger ones, and returns the two parts that must still be
+    /// sorted.
     ///
-    /// At least one item is in neither: it has its place already.
+    /// At least one item is in neither part, because it is already in its final place.
     ///
     /// # Panics
-    /// Without items.
+    /// If there are no items.
     #[inline]
     pub fn split(self) -> (Self, Self) {
-        self.split_by(&Alone)
+        self.split_by(&Sequential)
     }
 
-    /// As [`split`](Self::split), by a partition of the caller's.
+    /// Splits the part like [`split`](Self::split), with the given partition.
     #[inline]
-    pub(super) fn split_by(self, how: &impl Partition<T>) -> (Self, Self) {
+    pub(super) fn split_by(self, partition: &impl Partition<T>) -> (Self, Self) {
         let Self {
             items,
             least,
@@ -92,11 +94,14 @@ impl<'items, T: Copy + Ord + Send> Part<'items, T> {
         let place = pivot::pseudo_median(items);
         let pivot = items[place];
         if least.is_some_and(|least| least >= pivot) {
-            let equal = how.partition(items, move |item| item <= pivot);
+            // The pivot is the smallest item. All items that equal it are in their final places
+            // after this partition.
+            let equal = partition.partition(items, move |item| item <= pivot);
             return (part(&mut [], None), part(&mut items[equal..], None));
         }
         items.swap(0, place);
-        let less = how.partition(&mut items[1..], move |item| item < pivot);
+        let less = partition.partition(&mut items[1..], move |item| item < pivot);
+        // Move the pivot between the two sides, to its final place.
         items.swap(0, less);
         let (left, right) = items.split_at_mut(less);
         (part(left, least), part(&mut right[1..], Some(pivot)))

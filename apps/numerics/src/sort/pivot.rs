@@ -1,22 +1,23 @@
-//! Where to cut: the median of three, of whose kind each is again a median of three, and so on.
+//! The choice of a pivot: a median of three items, each of which is again a median of three, and so
+//! on.
 //!
-//! A part of so many items pays for so many looks: three looks for short parts, 729 for those of millions. On
-//! random items the pivot of a long part is within a few percent of the middle, and a quicksort needs next to
-//! no more levels than the logarithm of its length.
+//! Longer parts are worth more samples: three for short parts, 729 for parts of millions of items.
+//! On random items, the pivot of a long part is within a few percent of the middle, and a quicksort
+//! needs hardly more levels than the logarithm of its length.
 //!
 //! # Source
-//! J. Tukey: The ninther, a technique for low-effort robust (resistant) location in large samples. 1978; three medians of
-//! three there, as many levels as pay here.
+//! J. Tukey: The ninther, a technique for low-effort robust (resistant) location in large samples.
+//! 1978. The ninther has two levels; here the number of levels depends on the length.
 
-/// From one more level to the next the part is so many times as long.
+/// A part gets one more level each time it is longer by this factor.
 const LEN_PER_LEVEL: usize = 16;
-/// Parts of fewer items than this get a plain median of three.
+/// The length from which a part gets two levels. Shorter parts get a plain median of three.
 const LEN_TWO_LEVELS: usize = 64;
 
-/// The index of an item near the median.
+/// Returns the index of an item near the median.
 ///
 /// # Panics
-/// Without items.
+/// If there are no items.
 pub(super) fn pseudo_median<T: Copy + Ord>(items: &[T]) -> usize {
     let mut levels = 1;
     let mut len_next = LEN_TWO_LEVELS;
@@ -27,7 +28,8 @@ pub(super) fn pseudo_median<T: Copy + Ord>(items: &[T]) -> usize {
     median_within(items, 0, items.len(), levels)
 }
 
-/// The index of the pseudo-median of `3^levels` items, evenly spaced in the stretch that begins at `first`.
+/// Returns the index of the pseudo-median of `3^levels` items, which are evenly spaced in the `len`
+/// items that begin at `first`.
 fn median_within<T: Copy + Ord>(items: &[T], first: usize, len: usize, levels: u32) -> usize {
     if levels == 0 {
         return first + len / 2;
@@ -45,7 +47,7 @@ fn median_of_three<T: Copy + Ord>(items: &[T], a: usize, b: usize, c: usize) -> 
     if a_below_b != a_below_c {
         return a;
     }
-    // `a` is the smallest or the largest.
+    // Now `a` is the smallest or the largest.
     let b_below_c = items[b] < items[c];
     if a_below_b == b_below_c { b } else { c }
 }
@@ -55,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_three_the_middle_one_is_chosen_in_every_order() {
+    fn the_median_of_three_is_found_in_every_order() {
         for order in [
             [1, 2, 3],
             [1, 3, 2],
@@ -72,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sorted_part_is_cut_in_the_middle() {
+    fn the_pivot_of_a_sorted_part_is_in_the_middle() {
         for len in [1, 2, 3, 17, 64, 1_000, 100_000] {
             let items: Vec<usize> = (0..len).collect();
             let found = pseudo_median(&items);
@@ -81,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn random_items_are_cut_near_their_middle() {
+    fn the_pivot_of_random_items_is_near_the_median() {
         let items: Vec<u64> = (0..100_000)
             .map(|index| crate::random::number(1, index))
             .collect();

@@ -1,4 +1,4 @@
-//! What only the inside can see: that the notes add up, and that hard inputs need few splits.
+//! Tests that need private items: the notes add up, and hard inputs need few comparisons.
 
 use std::sync::Mutex;
 
@@ -46,16 +46,16 @@ fn a_pool_task_sorts_each_part() {
     });
     let ran = runtime.report().total.tasks - before;
     let noted = tasks.into_inner().expect("no panic here");
-    // The call from outside is a task of the runtime too.
+    // The call from outside is also a task of the runtime.
     assert!(
         noted > 100 && (noted..=noted + 1).contains(&ran),
         "{noted} noted, {ran} ran"
     );
 }
 
-/// A count of comparisons that all hard inputs must keep to.
+/// Hard inputs stay below a fixed number of comparisons.
 #[test]
-fn no_input_takes_more_than_a_few_comparisons_an_item_and_level() {
+fn no_input_takes_more_than_a_few_comparisons_per_item_and_level() {
     use std::cell::Cell;
     use std::cmp::Ordering;
 
@@ -95,12 +95,13 @@ fn no_input_takes_more_than_a_few_comparisons_an_item_and_level() {
         sort_sequential(&mut items);
         assert!(items.is_sorted(), "{name}");
         let per_item = COMPARED.get() as f64 / LEN as f64;
-        // Fifteen levels; the leaves compare each item with sixteen lanes.
-        assert!(per_item < 50.0, "{name}: {per_item} comparisons an item");
+        // There are fifteen levels, and a leaf compares each item with sixteen lanes.
+        assert!(per_item < 50.0, "{name}: {per_item} comparisons per item");
     }
 }
 
-/// M. D. McIlroy's opponent decides what an item is worth only when it is compared, and always to the pivot's harm.
+/// M. D. McIlroy's opponent chooses the value of an item only when it is compared, and always so
+/// that the pivot is bad.
 #[test]
 fn an_opponent_that_sees_every_comparison_does_not_make_it_quadratic() {
     use std::cell::RefCell;
@@ -134,7 +135,7 @@ fn an_opponent_that_sees_every_comparison_does_not_make_it_quadratic() {
                     self.candidate = item;
                 }
             }
-            // What is not frozen is larger than all that is.
+            // An item that is not frozen is larger than all frozen items.
             let value = |item: u32| self.values[item as usize].unwrap_or(u32::MAX);
             value(a).cmp(&value(b))
         }
@@ -157,6 +158,7 @@ fn an_opponent_that_sees_every_comparison_does_not_make_it_quadratic() {
     sort_sequential(&mut items);
     assert!(items.is_sorted());
     let per_item = OPPONENT.with_borrow(|opponent| opponent.compared) / u64::from(LEN);
-    // A quicksort without the limit takes hundreds at this length, and twice as many at twice the length.
-    assert!(per_item < 150, "{per_item} comparisons an item");
+    // Without the limit of splits, a quicksort takes hundreds of comparisons per item at this
+    // length, and twice as many at twice the length.
+    assert!(per_item < 150, "{per_item} comparisons per item");
 }

@@ -1,26 +1,28 @@
-//! The partition of a large part by as many workers as have nothing else to do.
+//! The partition of a large part by all workers that are idle.
 //!
-//! The first parts of a quicksort leave most workers idle: while one partitions, nobody else has anything. Here they
-//! help. Everybody takes a block from the front of what is left and one from its back, partitions each with
-//! the sequential partition, and exchanges what is on the wrong side of both. One of the two has only items of
-//! its side then and is done, and the next block of that side is taken.
+//! While one worker partitions the first parts of a quicksort, most workers have nothing to do.
+//! Here they help. Each worker takes a block from the front of the remaining items and one from the
+//! back. It partitions each block sequentially, and exchanges items that are on the wrong side of
+//! the two. After that, at least one of the two blocks only has items of its side. That block is
+//! done, and the worker takes the next block from the same end.
 //!
 //! ```text
-//!        front block             back block                  front block      back block
-//!  [ <<<<<<<< >>>>>>>> ] … [ <<<<< >>>>>>>>>>> ]   ───►   [ <<<<<<<<<<<<< >>> ] … [ >>>>>>>>>>>>>>>> ]
-//!             └─────┴─ exchange ─┘                                 open                   done
+//!        front block             back block              front block      back block
+//!  [ <<<<<<<< >>>>>>>> ] … [ <<<<< >>>>>>>>>>> ]  ─►  [ <<<<<<<<<<<<< >>> ] … [ >>>>>>>>>>>>>>>> ]
+//!             └─────┴─ exchange ─┘                             open                   done
 //! ```
 //!
-//! When nothing is left everybody has at most one open block. The items of these that stand on the wrong side of the
-//! border are exchanged at the end: a few blocks, however long the part.
+//! When no items remain, each worker has at most one open block. At the end, the items of the open
+//! blocks that are on the wrong side of the border are exchanged. These are only a few blocks, no
+//! matter how long the part is.
 //!
-//! Whoever comes late takes what is left, and whoever finds nothing goes: each share is one half of a
-//! [`raddle::join`], which costs a few nanoseconds when nobody has time for it. So nobody needs to know beforehand how
-//! many will come.
+//! A worker may join at any time, and leaves when no blocks remain. The share of each worker is one
+//! half of a [`raddle::join`], which costs a few nanoseconds if no other worker takes it. The
+//! number of helpers therefore need not be known in advance.
 //!
 //! # Source
-//! Blocks from both ends, neutralised in pairs: P. Tsigas, Y. Zhang: A simple, fast parallel implementation of quicksort
-//! and its performance evaluation on SUN Enterprise 10000. PDP 2003.
+//! Blocks from both ends, neutralised in pairs: P. Tsigas, Y. Zhang: A simple, fast parallel
+//! implementation of quicksort and its performance evaluation on SUN Enterprise 10000. PDP 2003.
 
 use std::mem::{self, size_of};
 use std::ops::Range;
@@ -28,24 +30,26 @@ use std::sync::{Mutex, PoisonError};
 
 use super::partition::{self, Partition};
 
-/// Two of them fit into every second-level cache, and each worker takes the lock once in some microseconds.
+/// The size of a block. Two blocks fit into the L2 cache of any processor, and each worker takes
+/// the lock only once in several microseconds.
 const BLOCK_BYTES: usize = 64 * 1024;
-/// A part of fewer blocks than this is not worth a second worker's coming.
+/// The smallest number of blocks for which a second worker is worthwhile.
 const BLOCK_COUNT_MIN: usize = 16;
 
-/// Up to so many workers partition a part of at least that length.
+/// The partition of parts of at least `len_min` items by up to `worker_count` workers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Together {
+pub(super) struct Parallel {
     worker_count: usize,
     len_min: usize,
 }
 
-impl Together {
-    /// For parts of a sort of `len` items on so many workers.
+impl Parallel {
+    /// Creates the partition for a sort of `len` items on `worker_count` workers.
     ///
-    /// Parts of more than `len / worker_count` items are fewer than the workers, so somebody is idle while one of
-    /// them is partitioned, unless there is other work. Half as many again are asked for: of two parts of nearly
-    /// that length neither needs help.
+    /// There are fewer parts of more than `len / worker_count` items than workers. Unless there is
+    /// other work, some worker is therefore idle while such a part is partitioned. The smallest
+    /// length is 1.5 times as large, because two parts of about `len / worker_count` items need no
+    /// help.
     pub(super) fn new(worker_count: usize, len: usize) -> Self {
         let len_min = if worker_count == 1 {
             usize::MAX
@@ -59,7 +63,7 @@ impl Together {
     }
 }
 
-impl<T: Copy + Send> Partition<T> for Together {
+impl<T: Copy + Send> Partition<T> for Parallel {
     #[inline]
     fn partition<F>(&self, items: &mut [T], goes_left: F) -> usize
     where
@@ -78,7 +82,7 @@ fn block_len<T>() -> usize {
     (BLOCK_BYTES / size_of::<T>().max(1)).max(1)
 }
 
-/// As [`partition::partition`], by up to so many workers.
+/// Partitions `items` like [`partition::partition`], with up to `worker_count` workers.
 #[cold]
 fn partition_in_blocks<T, F>(
     items: &mut [T],
@@ -96,7 +100,7 @@ where
         first: 0,
         block_len,
     });
-    let mut open = everybody(&middle, goes_left, worker_count);
+    let mut open = share(&middle, goes_left, worker_count);
     let frontier = middle
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner)
@@ -105,11 +109,12 @@ where
     settle(items, &runs(&open, frontier, len))
 }
 
-/// What nobody has taken yet.
+/// The items that no worker has taken yet.
 #[derive(Debug)]
 struct Middle<'items, T> {
     items: &'items mut [T],
-    /// The index of its first item in the whole part: everything before it was taken from the front.
+    /// The index of the first of these items in the whole part. All items before it were taken from
+    /// the front.
     first: usize,
     block_len: usize,
 }
@@ -133,17 +138,18 @@ impl<'items, T> Middle<'items, T> {
     }
 }
 
-/// A block in one worker's hands, partitioned.
+/// A block that one worker has taken.
 #[derive(Debug)]
 struct Block<'items, T> {
     items: &'items mut [T],
+    /// The index of its first item in the whole part.
     first: usize,
-    /// How many of its items go left; they come first.
+    /// The number of items that go left, which come first.
     left_count: usize,
 }
 
 impl<'items, T> Block<'items, T> {
-    /// `None` for a block of nothing.
+    /// Creates a block that is not partitioned yet; `None` if it has no items.
     fn new(items: &'items mut [T], first: usize) -> Option<Self> {
         (!items.is_empty()).then_some(Self {
             items,
@@ -164,37 +170,38 @@ impl<'items, T> Block<'items, T> {
     }
 }
 
-/// A block that still has items of both sides, by its place in the whole part.
+/// A block that still has items of both sides, with its place in the whole part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Open {
     range: Range<usize>,
     left_count: usize,
 }
 
-/// Lets this worker and as many more as come take part; returns the blocks that stay open.
-fn everybody<T, F>(middle: &Mutex<Middle<'_, T>>, goes_left: F, worker_count: usize) -> Vec<Open>
+/// Shares the work among this worker and all workers that join. Returns the blocks that stay open.
+fn share<T, F>(middle: &Mutex<Middle<'_, T>>, goes_left: F, worker_count: usize) -> Vec<Open>
 where
     T: Copy + Send,
     F: Fn(T) -> bool + Copy + Send,
 {
     if worker_count == 1 {
-        return take_part(middle, goes_left).into_iter().collect();
+        return take_blocks(middle, goes_left).into_iter().collect();
     }
     let (own, mut open) = raddle::join(
-        move || take_part(middle, goes_left),
-        move || everybody(middle, goes_left, worker_count - 1),
+        move || take_blocks(middle, goes_left),
+        move || share(middle, goes_left, worker_count - 1),
     );
     open.extend(own);
     open
 }
 
-/// Takes blocks until nothing is left.
-fn take_part<'items, T, F>(middle: &Mutex<Middle<'items, T>>, goes_left: F) -> Option<Open>
+/// Takes and partitions blocks until none remains. Returns the block that stays open, if any.
+fn take_blocks<'items, T, F>(middle: &Mutex<Middle<'items, T>>, goes_left: F) -> Option<Open>
 where
     T: Copy + Send,
     F: Fn(T) -> bool + Copy + Send,
 {
-    // The lock is gone before a block is looked at: the two never share a statement.
+    // The lock is released before a block is processed, because `take` and the processing are
+    // always separate statements.
     let take = |take: for<'a> fn(&'a mut Middle<'items, T>) -> Option<Block<'items, T>>| {
         take(&mut middle.lock().unwrap_or_else(PoisonError::into_inner))
     };
@@ -202,14 +209,14 @@ where
     loop {
         if front.is_none() {
             let block = take(Middle::take_front);
-            front = parted(block, goes_left);
+            front = partition_block(block, goes_left);
         }
         if back.is_none() {
             let block = take(Middle::take_back);
-            back = parted(block, goes_left);
+            back = partition_block(block, goes_left);
         }
         let (Some(left), Some(right)) = (&mut front, &mut back) else {
-            // One of them at most is there.
+            // At most one of the two is a block.
             return front.or(back).map(Block::open);
         };
         exchange(left, right);
@@ -218,9 +225,15 @@ where
     }
 }
 
-/// Partitions a block. It is one half of a join, of which the other is nothing: where somebody has become hungry since
-/// the last fork, this one makes the oldest a task, and that is the share of those who have not come yet.
-fn parted<'items, T, F>(block: Option<Block<'items, T>>, goes_left: F) -> Option<Block<'items, T>>
+/// Partitions a block, as one half of a join with an empty other half.
+///
+/// A join is a point at which idle workers are served: if a worker has become idle since the last
+/// one, the oldest waiting half becomes a task. That is the share of the workers that have not
+/// joined yet.
+fn partition_block<'items, T, F>(
+    block: Option<Block<'items, T>>,
+    goes_left: F,
+) -> Option<Block<'items, T>>
 where
     T: Copy + Send,
     F: Fn(T) -> bool + Copy + Send,
@@ -232,7 +245,8 @@ where
     Some(block)
 }
 
-/// Exchanges as many items as both blocks have on the wrong side, next to each block's border.
+/// Exchanges items on the wrong side, as many as both blocks have. They are next to the border of
+/// each block.
 fn exchange<T>(front: &mut Block<'_, T>, back: &mut Block<'_, T>) {
     let count = (front.items.len() - front.left_count).min(back.left_count);
     let wrong_in_front = &mut front.items[front.left_count..][..count];
@@ -242,15 +256,15 @@ fn exchange<T>(front: &mut Block<'_, T>, back: &mut Block<'_, T>) {
     back.left_count -= count;
 }
 
-/// Where items of either side stand, in order of their place.
+/// The positions of the items of each side, in ascending order.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Runs {
     left: Vec<Range<usize>>,
     right: Vec<Range<usize>>,
 }
 
-/// The runs of a part of `len` items, whose blocks below `frontier` were taken from the front: what is not
-/// open goes left below it and right above it.
+/// Returns the runs of a part of `len` items. The blocks below `frontier` were taken from the
+/// front. Items outside the open blocks go left if they are below it, and right otherwise.
 fn runs(open: &[Open], frontier: usize, len: usize) -> Runs {
     let mut runs = Runs::default();
     let mut seen = 0;
@@ -266,7 +280,7 @@ fn runs(open: &[Open], frontier: usize, len: usize) -> Runs {
 }
 
 impl Runs {
-    /// Adds blocks that are done.
+    /// Adds a range of blocks that are done.
     fn push_whole(&mut self, blocks: Range<usize>, frontier: usize) {
         let Range { start, end } = blocks;
         self.left.push(start.min(frontier)..end.min(frontier));
@@ -274,7 +288,7 @@ impl Runs {
     }
 }
 
-/// Exchanges what stands on the wrong side of the border, and returns the border.
+/// Exchanges the items that are on the wrong side of the border, and returns the border.
 fn settle<T>(items: &mut [T], runs: &Runs) -> usize {
     let border = runs.left.iter().map(ExactSizeIterator::len).sum();
     let (below, above) = items.split_at_mut(border);
@@ -298,7 +312,7 @@ fn settle<T>(items: &mut [T], runs: &Runs) -> usize {
         }
         if high.is_empty() {
             let Some(next) = wrong_above.next() else {
-                unreachable!("as many stand wrong above the border as below it");
+                unreachable!("as many items are wrong above the border as below it");
             };
             high = next;
         }

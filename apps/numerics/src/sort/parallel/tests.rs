@@ -21,7 +21,7 @@ fn check(items: &[u32], worker_count: usize) {
 }
 
 #[test]
-fn every_length_is_parted_right_by_any_number_of_workers() {
+fn every_length_is_partitioned_correctly_by_any_number_of_workers() {
     for len in 0..150 {
         for (seed, modulus) in [(1, 200), (2, 101), (3, 2_000)] {
             let items: Vec<u32> = (0..len)
@@ -35,7 +35,7 @@ fn every_length_is_parted_right_by_any_number_of_workers() {
 }
 
 #[test]
-fn one_sided_parts_are_parted_right() {
+fn one_sided_parts_are_partitioned_correctly() {
     for len in [1, 7, 8, 9, 16, 100] {
         check(&vec![1; len], 2);
         check(&vec![200; len], 2);
@@ -48,7 +48,7 @@ fn one_sided_parts_are_parted_right() {
 }
 
 #[test]
-fn large_parts_are_parted_right_while_workers_come_and_go() {
+fn large_parts_are_partitioned_correctly_while_workers_come_and_go() {
     let runtime = raddle::Runtime::builder()
         .workers(4)
         .build()
@@ -61,14 +61,14 @@ fn large_parts_are_parted_right_while_workers_come_and_go() {
     }
 }
 
-/// Blocks of eight items: which were taken from the front, and which of all are open.
+/// The part has eight blocks of eight items, and the first four were taken from the front.
 #[test]
 fn open_blocks_on_either_side_are_settled() {
     let open = |block: usize, left_count| Open {
         range: block * 8..block * 8 + 8,
         left_count,
     };
-    // Below and at the frontier, right behind it, far behind it.
+    // Open blocks below the frontier, at it, just above it and far above it.
     for opens in [
         vec![],
         vec![open(0, 3)],
@@ -89,15 +89,16 @@ fn open_blocks_on_either_side_are_settled() {
 }
 
 #[test]
-fn a_part_is_shared_only_where_somebody_would_be_idle() {
-    assert_eq!(Together::new(1, 1_000).len_min, usize::MAX);
-    assert_eq!(Together::new(2, 1_000).len_min, 750);
-    assert_eq!(Together::new(8, 1_000).len_min, 187);
+fn a_part_is_shared_only_if_a_worker_would_be_idle() {
+    assert_eq!(Parallel::new(1, 1_000).len_min, usize::MAX);
+    assert_eq!(Parallel::new(2, 1_000).len_min, 750);
+    assert_eq!(Parallel::new(8, 1_000).len_min, 187);
 }
 
-/// A guard that lived to the end of a statement once kept every worker but one out: slower than one worker alone.
+/// A guard that lived until the end of a statement once locked out all workers but one, which was
+/// slower than a single worker.
 #[test]
-fn nobody_holds_the_lock_while_partitioning() {
+fn the_lock_is_free_while_a_block_is_partitioned() {
     let mut items: Vec<u32> = (0..200).rev().collect();
     let middle = Mutex::new(Middle {
         items: &mut items,
@@ -105,7 +106,7 @@ fn nobody_holds_the_lock_while_partitioning() {
         block_len: BLOCK_LEN,
     });
     let shared = &middle;
-    let open = take_part(shared, move |item| {
+    let open = take_blocks(shared, move |item| {
         assert!(shared.try_lock().is_ok(), "the lock is held");
         item < 100
     });
