@@ -46,7 +46,7 @@ fn expand_tokens(
                 .into_iter()
                 .for_each(|error| block.errors.add(error));
             if options.nodes
-                && let Err(error) = block.check_doors()
+                && let Err(error) = block.check_handler_ids()
             {
                 block.errors.add(error);
                 options.nodes = false;
