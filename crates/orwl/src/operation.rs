@@ -101,7 +101,8 @@ pub(crate) struct Link {
     ///
     /// It is `u64::MAX` once the handle is dropped or a one-shot handle has been used.
     pub(crate) turns: AtomicU64,
-    /// The number of sections that were entered, including the current one.
+    /// The number of sections that were entered, including the current one and one that a thread
+    /// waits for.
     pub(crate) sections: AtomicU64,
     /// The number of bytes of the location when it was last measured.
     pub(crate) extent: AtomicU64,

@@ -164,7 +164,8 @@ impl<'a> Task<'a> {
     /// Declares the work of a turn, relative to other tasks.
     ///
     /// It is used for placement if there are more tasks than CPUs. Without this call, the work is
-    /// estimated from the bytes that a turn uses. During the run, the measured work counts instead.
+    /// estimated from the bytes that a turn uses. If operations are moved during the run, their
+    /// measured work counts instead.
     ///
     /// # Panics
     /// Panics if `load` is not a positive finite number.
