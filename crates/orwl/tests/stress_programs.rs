@@ -2,9 +2,9 @@
 //!
 //! They have up to 64 tasks on 64 locations, both threads and futures.
 //!
-//! | variable                | meaning                         | default                           |
-//! |-------------------------|---------------------------------|-----------------------------------|
-//! | `RADDLE_STRESS_SECONDS` | time to continue with new seeds | 40 seeds, whatever time they take |
+//! | variable                | meaning                         | default                   |
+//! |-------------------------|---------------------------------|---------------------------|
+//! | `RADDLE_STRESS_SECONDS` | time to continue with new seeds | 40 seeds, without a limit |
 
 #![cfg(not(any(loom, shuttle)))]
 
