@@ -218,7 +218,7 @@ impl Other {{
             "",
             "fn receive<T: Send>(&mut self, _number: T) {}",
             WORD,
-            (6, "what a message carries"),
+            (6, "the contents of a message have fixed types"),
         ),
         (
             "",

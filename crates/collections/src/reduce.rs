@@ -1,27 +1,35 @@
-//! Reducers: what elements of an array contribute to a reduction or a scan, and how it becomes one result.
+//! Reducers: the contributions of array elements to a reduction or a scan, and their merging into
+//! one result.
 //!
-//! | reducer | contributes | result |
-//! |---|---|---|
-//! | [`Sum`], [`Product`], [`Min`], [`Max`] | a number, or an array or vector of them | the same, number by number |
-//! | [`BitAnd`], [`BitOr`], [`BitXor`] | an integer or a `bool`, or several | the same, bit by bit |
-//! | [`All`], [`Any`], [`Xor`] | a `bool` | whether all, some, an odd number of them are true |
-//! | [`Count`] | whether it is to be counted | how many are |
-//! | [`SumExact`] | a float, or several | their sum, rounded once: the same bits in whatever order |
-//! | [`MinAt`], [`MaxAt`] | a value | the extreme value, and who contributed it |
-//! | [`Gather`], [`Concat`] | an item; a vector | a vector in the order of the elements |
-//! | [`with`], [`in_order`] | a value and a function of two | what the function makes of them |
-//! | `()` | nothing | that everybody has come: a barrier |
-//! | `Some(reducer)`, `None` | something or nothing | none if nobody contributed anything |
-//! | a tuple of up to six reducers | to each of them | a tuple of results |
+//! | reducer                      | contribution               | result                           |
+//! |------------------------------|----------------------------|----------------------------------|
+//! | [`Sum`], [`Product`],        | a number, or an array or   | the same type, combined number   |
+//! | [`Min`], [`Max`]             | vector of numbers          | by number                        |
+//! | [`BitAnd`], [`BitOr`],       | an integer or a `bool`,    | the same type, combined bit by   |
+//! | [`BitXor`]                   | or several                 | bit                              |
+//! | [`All`], [`Any`], [`Xor`]    | a `bool`                   | true if all, any, or an odd      |
+//! |                              |                            | number of them are true          |
+//! | [`Count`]                    | 0 or 1                     | the number of elements counted   |
+//! | [`SumExact`]                 | a float, or several        | the sum, rounded once: the same  |
+//! |                              |                            | bits in any order                |
+//! | [`MinAt`], [`MaxAt`]         | a value                    | the extreme value and the        |
+//! |                              |                            | position of its element          |
+//! | [`Gather`], [`Concat`]       | an item, a vector          | a vector in element order        |
+//! | [`with`], [`in_order`]       | a value and a function of  | the value computed by the        |
+//! |                              | two arguments              | function                         |
+//! | `()`                         | nothing                    | nothing: a barrier               |
+//! | `Some(reducer)`, `None`      | a contribution or none     | `None` if no element contributed |
+//! | a tuple of 2 to 6 reducers   | one for each of them       | a tuple of results               |
 //!
-//! The first three rows wrap what they contribute, as in `Sum(3)`. Those that keep more than that are made by a function: `Count::of`,
-//! `SumExact::new`, `MinAt::new`, `Gather::new` and so on.
+//! The reducers of the first three groups wrap their contribution, as in `Sum(3)`. The others have
+//! a constructor: `Count::of`, `SumExact::new`, `MinAt::new`, `Gather::new` and so on.
 //!
-//! Contributions are merged as they come, in groups that depend on who is placed where. What that leaves open is said at each
-//! reducer: nothing, but for the rounding of floats in [`Sum`] and [`Product`] and for functions given to [`with`].
+//! Contributions are merged as they arrive, in groups that depend on the placement of elements.
+//! The result does not depend on that order, except for the rounding of floats in [`Sum`] and
+//! [`Product`], and for functions given to [`with`]. Each reducer documents this.
 //!
 //! # Examples
-//! One's own reducer is a type that implements [`Reducer`]:
+//! A custom reducer is a type that implements [`Reducer`]:
 //! ```
 //! use raddle_collections::reduce::{Mismatch, Reducer};
 //!
@@ -72,24 +80,25 @@ pub use logic::{All, Any, Count, Xor};
 pub use name::Name;
 pub use operand::{Neutral, Operand, op};
 
-/// What an element contributes to a reduction, and what several contributions are once they have been merged.
+/// The contribution of an element to a reduction, or several merged contributions.
 ///
-/// Every element makes one; the runtime tells it where it comes from ([`placed`](Self::placed)), merges it with others,
-/// in any order and in any groups, and finishes the last that remains. So merging must be associative and commutative;
-/// where it is not quite, the result is one of several.
+/// Every element creates one. The runtime tells it the position of its element
+/// ([`placed`](Self::placed)), merges it with others, in any order and in any groups, and finishes
+/// the one that remains. So merging must be associative and commutative. If it is not, the result
+/// depends on the order of the merges.
 pub trait Reducer: Sized + Send + 'static {
-    /// What the reduction results in.
+    /// The result of the reduction.
     type Output: Send + 'static;
 
-    /// The reducer's name for messages: `Sum<f64>`.
+    /// Returns the name of the reducer for messages, such as `Sum<f64>`.
     #[must_use]
     fn name() -> Name {
         Name::of::<Self>()
     }
 
-    /// Says at which position in the array the contributor stands. Called once, before the first merge.
+    /// Sets the position in the array of the contributing element.
     ///
-    /// Most reducers do not care.
+    /// It is called once, before the first merge. Most reducers ignore it.
     #[must_use]
     #[inline]
     fn placed(self, position: u64) -> Self {
@@ -97,20 +106,21 @@ pub trait Reducer: Sized + Send + 'static {
         self
     }
 
-    /// Adds `other`, which are contributions of other elements.
+    /// Merges the contributions of other elements into `self`.
     ///
     /// # Errors
-    /// [`Mismatch`] when the two do not fit together. There is no result then: `self` may have taken up a part of `other`.
+    /// [`Mismatch`] if the two do not fit together. Then there is no result, since `self` may
+    /// already contain a part of `other`.
     fn merge(&mut self, other: Self) -> Result<(), Mismatch>;
 
-    /// The result.
+    /// Returns the result.
     fn finish(self) -> Self::Output;
 }
 
-/// A reducer that knows what nothing at all contributes.
+/// A reducer with an identity: a contribution that does not change any other.
 ///
-/// A scan hands this to the first element as the merge of all before it. Whatever is merged with it, on either side, stays
-/// as it is.
+/// A scan passes the identity to the first element as the merge of all elements before it. Merging
+/// with the identity, on either side, changes nothing.
 ///
 /// # Examples
 /// ```
@@ -122,7 +132,7 @@ pub trait Reducer: Sized + Send + 'static {
 /// # Ok::<(), raddle_collections::reduce::Mismatch>(())
 /// ```
 pub trait Monoid: Reducer + Clone {
-    /// The contribution of nobody.
+    /// Returns the identity, which is the contribution of no elements.
     #[must_use]
     fn identity() -> Self;
 }

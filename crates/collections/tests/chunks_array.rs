@@ -1,10 +1,11 @@
-//! A chunked array behaves as the `Vec` of its elements does, whatever its chunks.
+//! A chunked array behaves as the `Vec` of its elements does, for any division into chunks.
+
 #![cfg(not(any(loom, shuttle)))]
 
 use proptest::prelude::*;
 use raddle_collections::ChunkedArray;
 
-/// Empty chunks, short ones, a few long ones, and rows of equal ones.
+/// Generates empty, short and a few long chunks, and sequences of equal chunks.
 fn chunks() -> impl Strategy<Value = Vec<Vec<u32>>> {
     let len = prop_oneof![3 => 0..4_usize, 2 => 0..40_usize, 1 => 300..600_usize];
     let lens = prop_oneof![
@@ -24,12 +25,12 @@ fn chunks() -> impl Strategy<Value = Vec<Vec<u32>>> {
     })
 }
 
-/// A walk along an iterator: from which end, and how many elements to leave out.
+/// Generates a walk along an iterator: from the front or not, and the number of elements to skip.
 fn walk() -> impl Strategy<Value = Vec<(bool, usize)>> {
     proptest::collection::vec((any::<bool>(), prop_oneof![Just(0), 0..70_usize]), 0..60)
 }
 
-/// Both iterators give the same along the walk, and as much is left of them after it.
+/// Checks that both iterators return the same elements along the walk, and the same rest after it.
 fn check_walk<I: DoubleEndedIterator + ExactSizeIterator>(
     mut ours: I,
     mut slice: impl DoubleEndedIterator<Item = I::Item> + ExactSizeIterator,
@@ -46,14 +47,14 @@ fn check_walk<I: DoubleEndedIterator + ExactSizeIterator>(
         }
         assert_eq!(ours.len(), slice.len());
     }
-    // `collect` takes what is left by `fold`.
+    // `collect` uses `fold` for the rest.
     let (ours, slice): (Vec<_>, Vec<_>) = (ours.collect(), slice.collect());
     assert_eq!(ours, slice);
 }
 
 proptest! {
     #[test]
-    fn indices_lead_to_the_elements_of_the_vec(chunks in chunks()) {
+    fn an_index_returns_the_element_of_the_vec(chunks in chunks()) {
         let mut vec = chunks.concat();
         let mut array = ChunkedArray::from_chunks(chunks.clone());
         prop_assert_eq!(array.len(), vec.len());
@@ -79,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn chunks_come_back_as_they_were(chunks in chunks()) {
+    fn chunks_are_returned_unchanged(chunks in chunks()) {
         let mut array = ChunkedArray::from_chunks(chunks.clone());
         prop_assert_eq!(array.chunk_count(), chunks.len());
         prop_assert!(array.chunks().eq(chunks.iter().map(Vec::as_slice)));
@@ -89,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn arrays_are_equal_when_their_elements_are(chunks in chunks(), other in chunks()) {
+    fn arrays_are_equal_if_their_elements_are(chunks in chunks(), other in chunks()) {
         let array = ChunkedArray::from_chunks(chunks.clone());
         let whole = ChunkedArray::from(chunks.concat());
         prop_assert_eq!(&array, &whole);
@@ -105,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn chunks_added_one_by_one_make_the_same_array(chunks in chunks(), split in 0..30_usize) {
+    fn adding_chunks_one_by_one_gives_the_same_array(chunks in chunks(), split in 0..30_usize) {
         let at_once = ChunkedArray::from_chunks(chunks.clone());
         let split = split.min(chunks.len());
         let mut added = ChunkedArray::default();
@@ -124,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn iterators_walk_as_those_of_a_slice(chunks in chunks(), walk in walk()) {
+    fn iterators_return_the_same_as_those_of_a_slice(chunks in chunks(), walk in walk()) {
         let mut vec = chunks.concat();
         let mut array = ChunkedArray::from_chunks(chunks);
         check_walk(array.iter(), vec.iter(), &walk);
@@ -139,7 +140,11 @@ proptest! {
     }
 
     #[test]
-    fn ranges_are_those_of_a_slice(chunks in chunks(), ends in any::<[prop::sample::Index; 2]>(), walk in walk()) {
+    fn ranges_are_those_of_a_slice(
+        chunks in chunks(),
+        ends in any::<[prop::sample::Index; 2]>(),
+        walk in walk(),
+    ) {
         let mut vec = chunks.concat();
         let mut array = ChunkedArray::from_chunks(chunks);
         let [a, b] = ends.map(|end| end.index(vec.len() + 1));
@@ -161,14 +166,14 @@ proptest! {
 }
 
 #[test]
-fn a_tiny_chunk_beside_a_huge_one_is_found() {
+fn elements_of_tiny_chunks_beside_a_huge_one_are_found() {
     let chunks = (0..500).map(|n| vec![n]).chain([(500..100_000).collect()]);
     let array = ChunkedArray::from_chunks(chunks.chain((100_000..100_500).map(|n| vec![n])));
     assert!((0..array.len()).all(|index| array[index] == index));
 }
 
 #[test]
-fn elements_without_a_size_are_counted_to_the_last() {
+fn zero_sized_elements_are_counted_up_to_usize_max() {
     let half = usize::MAX / 2;
     let mut array = ChunkedArray::from_chunks([vec![(); half], vec![(); half]]);
     array.push_chunk(vec![()]);
@@ -180,7 +185,7 @@ fn elements_without_a_size_are_counted_to_the_last() {
 }
 
 #[test]
-fn a_vec_that_goes_in_alone_comes_out_unmoved() {
+fn a_single_vec_is_returned_without_moving_its_elements() {
     let vec = vec![1, 2, 3];
     let address = vec.as_ptr();
     let array = ChunkedArray::from_chunks([vec![], vec, vec![]]);
@@ -190,30 +195,30 @@ fn a_vec_that_goes_in_alone_comes_out_unmoved() {
 
 #[test]
 #[should_panic(expected = "index 3 is out of bounds: the array has 3 elements")]
-fn an_index_beyond_the_array_is_named() {
+fn an_index_beyond_the_end_panics_with_the_index() {
     let _ = ChunkedArray::from_chunks([vec![1, 2], vec![3]])[3];
 }
 
 #[test]
 #[should_panic(expected = "index 0 is out of bounds: the array has 0 elements")]
-fn an_empty_array_has_no_first_element() {
+fn the_first_index_of_an_empty_array_panics() {
     ChunkedArray::<u8>::new()[0] = 1;
 }
 
 #[test]
 #[should_panic(expected = "there is no chunk 2: the array has 2")]
-fn a_chunk_beyond_the_array_is_named() {
+fn a_chunk_beyond_the_end_panics_with_its_number() {
     let _ = ChunkedArray::from_chunks([vec![1, 2], vec![3]]).chunk(2);
 }
 
 #[test]
 #[should_panic(expected = "the range 2..4 does not lie in an array of 3 elements")]
-fn a_range_beyond_the_array_is_named() {
+fn a_range_beyond_the_end_panics_with_the_range() {
     let _ = ChunkedArray::from_chunks([vec![1, 2], vec![3]]).range(2..4);
 }
 
 #[test]
 #[should_panic(expected = "a usize cannot count them")]
-fn more_elements_than_can_be_counted_are_refused() {
+fn more_elements_than_usize_max_are_refused() {
     let _ = ChunkedArray::from_chunks([vec![(); usize::MAX], vec![()]]);
 }

@@ -1,4 +1,5 @@
-//! Chunked arrays that many workers write, and parallel loops over them.
+//! Chunked arrays that several workers write, and parallel loops over them.
+
 #![cfg(not(any(loom, shuttle)))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,19 +9,20 @@ use proptest::prelude::*;
 use raddle_collections::{ChunkedArray, MissingChunks};
 use raddle_runtime::{Runtime, map_reduce, scope};
 
+/// Starts a runtime with `worker_count` workers.
 fn runtime(worker_count: usize) -> Runtime {
     Runtime::builder()
         .workers(worker_count)
         .build()
-        .expect("a runtime")
+        .expect("the workers start")
 }
 
-/// Takes time that depends on the index, so that loops split.
+/// Works for a time that depends on the index, so that loops are split.
 fn busy(index: usize) -> u64 {
     (0..(index * 7919) % 2_000).fold(index as u64, |sum, turn| sum.rotate_left(5) ^ turn as u64)
 }
 
-/// One large chunk among small and empty ones.
+/// Returns the lengths of one large chunk among small and empty ones.
 fn lopsided(len: usize) -> Vec<usize> {
     let mut lens = vec![1, 0, 3, 0, 0];
     lens.extend([2; 200]);
@@ -39,7 +41,7 @@ fn array_of(lens: &[usize]) -> ChunkedArray<usize> {
 }
 
 #[test]
-fn loops_reach_every_element_once_with_its_index() {
+fn loops_visit_every_element_once_with_its_index() {
     for worker_count in [1, 2, 8] {
         let runtime = runtime(worker_count);
         for lens in [
@@ -56,11 +58,11 @@ fn loops_reach_every_element_once_with_its_index() {
                 array.for_each(|index, element| {
                     assert_eq!(*element, index);
                     std::hint::black_box(busy(index));
-                    *seen[index].lock().expect("nobody panics") += 1;
+                    *seen[index].lock().expect("no thread panics") += 1;
                 });
                 assert!(
                     seen.into_iter()
-                        .all(|count| count.into_inner().expect("nobody panics") == 1)
+                        .all(|count| count.into_inner().expect("no thread panics") == 1)
                 );
 
                 let doubled = array.map(|index, element| {
@@ -86,7 +88,7 @@ fn loops_reach_every_element_once_with_its_index() {
 }
 
 #[test]
-fn sums_have_the_bits_of_those_over_indices() {
+fn sums_have_the_same_bits_as_sums_over_indices() {
     for worker_count in [1, 2, 8] {
         let runtime = runtime(worker_count);
         for lens in [
@@ -115,13 +117,14 @@ proptest! {
         let array = array_of(&lens);
         let text = |index, element: &usize| format!("{index}:{element} ");
         let joined = array.map_reduce(String::new, text, |left, right| left + &right);
-        let expected: String = array.iter().enumerate().map(|(index, element)| text(index, element)).collect();
+        let elements = array.iter().enumerate();
+        let expected: String = elements.map(|(index, element)| text(index, element)).collect();
         prop_assert_eq!(joined, expected);
     }
 }
 
 #[test]
-fn chunks_lie_in_their_order_whoever_ends_first() {
+fn chunks_are_in_order_whichever_task_ends_first() {
     for worker_count in [1, 8] {
         runtime(worker_count).install(|| {
             let make = |chunk: usize| vec![busy(chunk * 31); chunk % 5];
@@ -147,7 +150,7 @@ fn chunks_lie_in_their_order_whoever_ends_first() {
 }
 
 #[test]
-fn chunks_that_were_never_set_are_told() {
+fn chunks_that_were_never_set_are_an_error() {
     let builder = ChunkedArray::builder(5);
     for chunk in [0, 1, 3] {
         builder.set(chunk, vec![chunk]);
@@ -166,7 +169,7 @@ fn chunks_that_were_never_set_are_told() {
 }
 
 #[test]
-fn a_chunk_set_twice_or_unknown_is_refused_and_does_no_harm() {
+fn a_chunk_set_twice_or_unknown_is_refused_without_effect() {
     let builder = ChunkedArray::builder(1);
     let message = |chunk, items: Vec<u8>| {
         let panic = catch_unwind(AssertUnwindSafe(|| builder.set(chunk, items)));
@@ -181,20 +184,20 @@ fn a_chunk_set_twice_or_unknown_is_refused_and_does_no_harm() {
 }
 
 #[test]
-fn a_panic_of_a_body_comes_out_of_the_loop() {
+fn a_panic_of_the_body_is_propagated_by_the_loop() {
     let mut array = array_of(&lopsided(2_000));
-    let is_told = |outcome: std::thread::Result<()>| {
+    let assert_propagated = |outcome: std::thread::Result<()>| {
         let panic = outcome.expect_err("a body panicked");
-        assert_eq!(panic.downcast_ref::<&str>(), Some(&"a body of mine"));
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"));
     };
-    let fail_at_900 = |index| assert!(index != 900, "a body of mine");
-    is_told(catch_unwind(AssertUnwindSafe(|| {
+    let fail_at_900 = |index| assert!(index != 900, "on purpose");
+    assert_propagated(catch_unwind(AssertUnwindSafe(|| {
         array.for_each(|index, _| fail_at_900(index))
     })));
-    is_told(catch_unwind(AssertUnwindSafe(|| {
+    assert_propagated(catch_unwind(AssertUnwindSafe(|| {
         array.for_each_mut(|index, _| fail_at_900(index))
     })));
-    is_told(catch_unwind(AssertUnwindSafe(|| {
+    assert_propagated(catch_unwind(AssertUnwindSafe(|| {
         drop(array.map(|index, _| fail_at_900(index)))
     })));
 }

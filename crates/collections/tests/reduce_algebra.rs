@@ -1,4 +1,4 @@
-//! Reducers give what a sequential fold gives, in whatever order and grouping contributions meet.
+//! Reducers return the result of a sequential fold, in any order and grouping of the merges.
 
 mod common;
 
@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::num::Wrapping;
 use std::time::Duration;
 
-use common::{by_chance, in_a_row, results};
+use common::{in_a_row, in_random_order, results};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use raddle_collections::reduce::{
@@ -14,7 +14,7 @@ use raddle_collections::reduce::{
     Monoid, Neutral, Operand, Product, Reducer, Sum, SumExact, Xor, op,
 };
 
-/// Checks every result of contributions made of `items`.
+/// Checks the results of contributions created from `items`.
 fn check<T: Copy, R: Reducer<Output: PartialEq + Debug>>(
     items: &[T],
     seed: u64,
@@ -26,7 +26,7 @@ fn check<T: Copy, R: Reducer<Output: PartialEq + Debug>>(
     }
 }
 
-/// Floats of which few are alike in order, and some are special.
+/// Generates floats of any magnitude, and some special ones.
 fn float() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => any::<f64>(),
@@ -40,9 +40,10 @@ fn bits(floats: &[f64]) -> Vec<u64> {
 
 proptest! {
     #[test]
-    fn integers_fold(items in vec(any::<i64>(), 1..40), seed: u64) {
+    fn reducers_of_integers_fold(items in vec(any::<i64>(), 1..40), seed: u64) {
         let wrapping = |items: &[i64]| items.iter().copied().map(Wrapping).collect::<Vec<_>>();
-        check(&items, seed, |item| Sum(i128::from(item)), &items.iter().map(|&item| i128::from(item)).sum());
+        let sum = items.iter().map(|&item| i128::from(item)).sum();
+        check(&items, seed, |item| Sum(i128::from(item)), &sum);
         check(&items, seed, |item| Sum(Wrapping(item)), &wrapping(&items).iter().sum());
         check(&items, seed, |item| Product(Wrapping(item)), &wrapping(&items).iter().product());
         check(&items, seed, Min, items.iter().min().expect("some"));
@@ -53,7 +54,7 @@ proptest! {
     }
 
     #[test]
-    fn truth_folds(items in vec(any::<bool>(), 1..6), seed: u64) {
+    fn reducers_of_truth_values_fold(items in vec(any::<bool>(), 1..6), seed: u64) {
         let truths = items.iter().filter(|&&item| item).count();
         check(&items, seed, All, &(truths == items.len()));
         check(&items, seed, BitAnd, &(truths == items.len()));
@@ -79,7 +80,12 @@ proptest! {
     }
 
     #[test]
-    fn one_nan_wins(mut items in vec(float(), 2..20), at: prop::sample::Index, negative: bool, seed: u64) {
+    fn a_single_nan_wins(
+        mut items in vec(float(), 2..20),
+        at: prop::sample::Index,
+        negative: bool,
+        seed: u64,
+    ) {
         let at = at.index(items.len());
         items[at] = if negative { -f64::NAN } else { f64::NAN };
         for result in results(|| items.iter().copied().map(Min).collect(), seed) {
@@ -100,12 +106,15 @@ proptest! {
 
     #[test]
     fn the_first_extreme_is_found(items in vec(-3_i8..3, 1..20), seed: u64) {
-        let first = |value| items.iter().position(|&item| item == value).expect("it is there") as u64;
-        let (least, greatest) = (items.iter().min().expect("some"), items.iter().max().expect("some"));
+        let position = |value| items.iter().position(|&item| item == value);
+        let first = |value| position(value).expect("it is there") as u64;
+        let least = items.iter().min().expect("some");
+        let greatest = items.iter().max().expect("some");
         check(&items, seed, MinAt::new, &(*least, first(*least)));
         check(&items, seed, MaxAt::new, &(*greatest, first(*greatest)));
-        // Zeroes are equal, and so are all that do not compare.
-        let floats = items.iter().map(|&item| if item < 0 { -0.0 } else { 0.0 }).collect::<Vec<f64>>();
+        // Zeroes are equal, and so are all values that do not compare with themselves.
+        let floats = items.iter().map(|&item| if item < 0 { -0.0 } else { 0.0 });
+        let floats = floats.collect::<Vec<f64>>();
         check(&floats, seed, MinAt::new, &(floats[0], 0));
         let nans = items.iter().map(|&item| if item < 0 { -f32::NAN } else { f32::NAN });
         let nans = nans.collect::<Vec<_>>();
@@ -115,7 +124,10 @@ proptest! {
     }
 
     #[test]
-    fn vectors_come_in_the_order_of_the_elements(parts in vec(vec(any::<u8>(), 0..4), 1..60), seed: u64) {
+    fn items_are_collected_in_the_order_of_the_elements(
+        parts in vec(vec(any::<u8>(), 0..4), 1..60),
+        seed: u64,
+    ) {
         for result in results(|| parts.iter().cloned().map(Concat::new).collect(), seed) {
             prop_assert_eq!(result, parts.concat());
         }
@@ -125,22 +137,26 @@ proptest! {
     }
 
     #[test]
-    fn functions_fold(items in vec(any::<u32>(), 1..40), seed: u64) {
+    fn reducers_with_a_function_fold(items in vec(any::<u32>(), 1..40), seed: u64) {
         let largest = |a: u32, b: u32| a.max(b);
         check(&items, seed, |item| reduce::with(item, largest), items.iter().max().expect("some"));
-        // Neither commutative nor associative: any mistake in the order shows.
+        // The function is neither commutative nor associative, so any mistake in the order shows.
         let mixed = |a: u32, b: u32| a.wrapping_mul(31).wrapping_sub(b);
         let expected = items.iter().copied().reduce(mixed).expect("some");
         check(&items, seed, |item| reduce::in_order(item, mixed), &expected);
     }
 
     #[test]
-    fn arrays_and_vectors_are_reduced_place_by_place(items in vec(any::<[i32; 3]>(), 1..20), seed: u64) {
+    fn arrays_and_vectors_are_reduced_element_by_element(
+        items in vec(any::<[i32; 3]>(), 1..20),
+        seed: u64,
+    ) {
         let column = |place: usize| items.iter().map(move |item| item[place]);
         let least = [0, 1, 2].map(|place| column(place).min().expect("some"));
         let greatest = [0, 1, 2].map(|place| column(place).max().expect("some"));
         let sums = [0, 1, 2].map(|place| column(place).map(Wrapping).sum::<Wrapping<i32>>());
-        let products = [0, 1, 2].map(|place| column(place).map(Wrapping).product::<Wrapping<i32>>());
+        let product = |place: usize| column(place).map(Wrapping).product::<Wrapping<i32>>();
+        let products = [0, 1, 2].map(product);
         check(&items, seed, Min, &least);
         check(&items, seed, |item| Max(item.to_vec()), &greatest.to_vec());
         check(&items, seed, |item| Sum(item.map(Wrapping).to_vec()), &sums.to_vec());
@@ -154,7 +170,8 @@ proptest! {
         let sum = wide().sum::<i64>();
         let (least, greatest) = (wide().min().expect("some"), wide().max().expect("some"));
         let at = wide().position(|item| item == greatest).expect("it is there") as u64;
-        check(&items, seed, |item| (Sum(i64::from(item)), MaxAt::new(item)), &(sum, (greatest as i16, at)));
+        let expected = (sum, (greatest as i16, at));
+        check(&items, seed, |item| (Sum(i64::from(item)), MaxAt::new(item)), &expected);
         let six = |item| {
             let wide = i64::from(item);
             (Sum(wide), Min(wide), Max(wide), Count::one(), (), Gather::new(item))
@@ -164,7 +181,10 @@ proptest! {
     }
 
     #[test]
-    fn who_contributes_nothing_changes_nothing(items in vec(any::<Option<i8>>(), 1..20), seed: u64) {
+    fn an_element_without_a_contribution_changes_nothing(
+        items in vec(any::<Option<i8>>(), 1..20),
+        seed: u64,
+    ) {
         let expected = items.iter().flatten().map(|&item| i32::from(item)).reduce(|a, b| a + b);
         check(&items, seed, |item| item.map(|item| Sum(i32::from(item))), &expected);
         let first = items.iter().position(Option::is_some);
@@ -173,7 +193,12 @@ proptest! {
     }
 
     #[test]
-    fn an_identity_changes_nothing_on_either_side(int: i64, float in float(), flag: bool, list in vec(any::<u8>(), 0..4)) {
+    fn an_identity_changes_nothing_on_either_side(
+        int: i64,
+        float in float(),
+        flag: bool,
+        list in vec(any::<u8>(), 0..4),
+    ) {
         check_identity(&Sum(int), |&result| result);
         check_identity(&Product(int), |&result| result);
         check_identity(&(Min(int), Max(int)), |&result| result);
@@ -191,7 +216,7 @@ proptest! {
     }
 }
 
-/// Checks the law of a [`Monoid`], on results as `seen` shows them.
+/// Checks the law of a [`Monoid`]. `seen` converts the results so that they can be compared.
 fn check_identity<R: Monoid, S: PartialEq + Debug>(reducer: &R, seen: impl Fn(&R::Output) -> S) {
     let expected = seen(&reducer.clone().finish());
     let mut left = R::identity();
@@ -236,7 +261,7 @@ fn durations_add_up_and_compare() {
 }
 
 #[test]
-fn lengths_that_differ_are_named() {
+fn different_lengths_are_an_error() {
     let lengths = |left, right| Mismatch::Lengths { left, right };
     let mismatch = |parts: Vec<Vec<f64>>| in_a_row(parts.into_iter().map(Sum)).unwrap_err();
     assert_eq!(mismatch(vec![vec![1.0; 3], vec![1.0; 4]]), lengths(3, 4));
@@ -254,7 +279,7 @@ fn lengths_that_differ_are_named() {
 }
 
 #[test]
-fn a_vector_that_does_not_fit_changes_nothing() {
+fn a_vector_of_another_length_changes_nothing() {
     let mut sum = Sum(vec![1, 2]);
     assert!(sum.merge(Sum(vec![10, 20, 30])).is_err());
     assert_eq!(sum.finish(), [1, 2]);
@@ -262,14 +287,14 @@ fn a_vector_that_does_not_fit_changes_nothing() {
 
 #[test]
 #[cfg_attr(debug_assertions, should_panic(expected = "overflow"))]
-fn overflow_of_integers_is_that_of_rust() {
+fn integers_overflow_as_in_rust() {
     let sum = in_a_row([Sum(u8::MAX), Sum(1)]).expect("numbers fit together");
-    // Only where nobody checks for overflow is there a result.
+    // There is a result only if overflow is not checked.
     assert_eq!(sum.finish(), 0);
 }
 
 #[test]
-#[should_panic(expected = "whose function has panicked")]
+#[should_panic(expected = "a reduction has no result if its function has panicked")]
 fn a_function_that_has_panicked_leaves_no_result() {
     let zero = |_: u32, _: u32| -> u32 { panic!("on purpose") };
     let mut reducer = reduce::with(1, zero);
@@ -279,7 +304,7 @@ fn a_function_that_has_panicked_leaves_no_result() {
 }
 
 #[test]
-fn names_have_no_modules_in_them() {
+fn names_have_no_module_paths() {
     fn largest(a: u32, b: u32) -> u32 {
         a.max(b)
     }
@@ -300,7 +325,7 @@ fn names_have_no_modules_in_them() {
 }
 
 #[test]
-fn an_operand_of_ones_own_is_reduced() {
+fn a_custom_operand_is_reduced() {
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Modulo7(u32);
 
@@ -311,7 +336,7 @@ fn an_operand_of_ones_own_is_reduced() {
         }
     }
 
-    let powers = by_chance([[Modulo7(3), Modulo7(2)]; 6].map(Product), 5);
+    let powers = in_random_order([[Modulo7(3), Modulo7(2)]; 6].map(Product), 5);
     // Fermat: 3^6 and 2^6 are 1 modulo 7.
     assert_eq!(powers, Ok(Product([Modulo7(1), Modulo7(1)])));
 }

@@ -1,19 +1,23 @@
-//! Exact sums: the float next to the true sum, which integers of any size find, whatever the order and grouping.
+//! Exact sums are the floats nearest to the true sum, in any order and grouping.
+//!
+//! The true sum is computed with big integers.
 
 mod common;
 
 use std::fmt::Debug;
 
-use common::{by_chance, results};
+use common::{in_random_order, results};
 use num_bigint::BigInt;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use raddle_collections::reduce::{Monoid, Reducer, Sum, SumExact, Superaccumulator};
 
-/// `f32` or `f64`, as the tests see them.
+/// The operations of `f32` and `f64` that the tests use.
 trait Real: Copy + Debug + 'static {
-    /// The float in halves of the smallest float, so that the middle of two floats is an integer.
+    /// Returns the float in halves of the smallest float.
+    ///
+    /// In this unit, the midpoint of two floats is an integer.
     fn in_halves(self) -> BigInt;
     fn negate(self) -> Self;
     fn is_nan(self) -> bool;
@@ -22,7 +26,7 @@ trait Real: Copy + Debug + 'static {
     fn is_negative_zero(self) -> bool;
     fn bits(self) -> u64;
     fn next_up(self) -> Self;
-    /// The sum as the hardware adds, rounding each time.
+    /// Returns the sum with rounding after each addition.
     fn rounded_sum(terms: &[Self]) -> Self;
     fn exact_sums(terms: &[Self], seed: u64) -> [Self; 3];
 }
@@ -58,30 +62,30 @@ macro_rules! real {
 
 real!(f32 f64);
 
-/// The middle between a finite float and the next larger one, in halves.
+/// Returns the midpoint between a finite float and the next larger one, in halves.
 fn middle_above<F: Real>(float: F) -> BigInt {
     let above = float.next_up();
     if above.is_finite() {
         (float.in_halves() + above.in_halves()) / 2
     } else {
-        // As if the floats went on: as far above the largest one as the one before lies below it.
+        // The largest float: assume another one above it, at the distance of the one below it.
         let gap = float.in_halves() + float.negate().next_up().in_halves();
         float.in_halves() + gap / 2
     }
 }
 
-/// Checks that `sum` is the float next to the true sum of finite `terms`.
+/// Checks that `sum` is the float nearest to the true sum of finite `terms`.
 fn check_nearest<F: Real>(terms: &[F], sum: F) {
     let exact = terms.iter().map(|term| term.in_halves()).sum::<BigInt>();
     let zero = BigInt::from(0);
-    let context = format!("{sum:?} is not next to the sum of {terms:?}");
+    let context = format!("{sum:?} is not nearest to the sum of {terms:?}");
     if exact == zero {
         assert_eq!(sum.in_halves(), zero, "{context}");
         let all_negative = terms.iter().all(|term| term.is_negative_zero());
         assert_eq!(sum.is_negative(), all_negative, "{context}");
         return;
     }
-    // Of a negative sum and of a positive one the same is to be said.
+    // Check a negative sum as a positive one.
     let (sum, exact) = if exact < zero {
         (sum.negate(), -exact)
     } else {
@@ -96,16 +100,16 @@ fn check_nearest<F: Real>(terms: &[F], sum: F) {
     let below = -middle_above(sum.negate());
     assert!(below <= exact && exact <= above, "{context}");
     if exact == below || exact == above {
-        assert_eq!(sum.bits() % 2, 0, "{context}: of two the even one");
+        assert_eq!(sum.bits() % 2, 0, "{context}: a tie is rounded to even");
     }
 }
 
-/// The largest finite float of the type of `infinity`.
+/// Returns the largest finite float of the type of `infinity`.
 fn largest<F: Real>(infinity: F) -> F {
     infinity.negate().next_up().negate()
 }
 
-/// Checks the sum of `terms`, of which some may not be finite, in three orders.
+/// Checks the sum of `terms` in three orders. Some terms may be infinite or NaN.
 fn check_sum<F: Real>(terms: &[F], seed: u64) {
     let sums = F::exact_sums(terms, seed);
     for sum in sums {
@@ -114,7 +118,7 @@ fn check_sum<F: Real>(terms: &[F], seed: u64) {
     if terms.iter().all(|term| term.is_finite()) {
         check_nearest(terms, sums[0]);
     } else {
-        // Without the finite terms: their sum may overflow to an infinity, which is none of theirs.
+        // Leave out the finite terms, since their rounded sum may overflow.
         let others = terms.iter().copied().filter(|term| !term.is_finite());
         let expected = F::rounded_sum(&others.collect::<Vec<_>>());
         assert_eq!(sums[0].is_nan(), expected.is_nan(), "{terms:?}");
@@ -126,14 +130,15 @@ fn check_sum<F: Real>(terms: &[F], seed: u64) {
 
 macro_rules! strategies {
     ($float:ident, $of_bits:ident, $any:ident, $close:ident, $special:ident) => {
-        /// Any finite float: of every exponent as many.
+        /// Generates finite floats, with each exponent equally often.
         fn $any() -> impl Strategy<Value = $float> {
             any::<$of_bits>()
                 .prop_map($float::from_bits)
                 .prop_filter("finite", |float| float.is_finite())
         }
 
-        /// Floats of one, two, or three bits with exponents so close together that halves and cancellations are frequent.
+        /// Generates floats of up to three bits with close exponents, so that ties and cancellation
+        /// are frequent.
         fn $close() -> impl Strategy<Value = $float> {
             let digits = $float::MANTISSA_DIGITS as i32;
             let exponents = select(vec![
@@ -152,7 +157,7 @@ macro_rules! strategies {
             })
         }
 
-        /// The ends of all ranges.
+        /// Generates floats at the limits of the ranges of floats.
         fn $special() -> impl Strategy<Value = $float> {
             let half_gap = $float::MAX - $float::MAX.next_down();
             let smallest = $float::from_bits(1);
@@ -181,7 +186,7 @@ macro_rules! strategies {
 strategies!(f64, u64, any_f64, close_f64, special_f64);
 strategies!(f32, u32, any_f32, close_f32, special_f32);
 
-/// Terms and, in part, their opposites, so that what is left of their sum is far smaller than they are.
+/// Adds the opposites of some terms, so that the sum is far smaller than the terms.
 fn cancelling<F: Real>(terms: Vec<F>, opposites: usize) -> Vec<F> {
     let opposites = terms.iter().take(opposites).map(|term| term.negate());
     opposites.chain(terms.iter().copied()).collect()
@@ -191,37 +196,45 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn sums_of_f64_are_nearest(terms in vec(any_f64(), 1..40), opposites in 0_usize..40, seed: u64) {
+    fn sums_of_f64_are_nearest(
+        terms in vec(any_f64(), 1..40),
+        opposites in 0_usize..40,
+        seed: u64,
+    ) {
         check_sum(&cancelling(terms, opposites), seed);
     }
 
     #[test]
-    fn sums_of_f32_are_nearest(terms in vec(any_f32(), 1..40), opposites in 0_usize..40, seed: u64) {
+    fn sums_of_f32_are_nearest(
+        terms in vec(any_f32(), 1..40),
+        opposites in 0_usize..40,
+        seed: u64,
+    ) {
         check_sum(&cancelling(terms, opposites), seed);
     }
 
     #[test]
-    fn halves_of_f64_go_to_even(terms in vec(close_f64(), 1..12), seed: u64) {
+    fn ties_of_f64_are_rounded_to_even(terms in vec(close_f64(), 1..12), seed: u64) {
         check_sum(&terms, seed);
     }
 
     #[test]
-    fn halves_of_f32_go_to_even(terms in vec(close_f32(), 1..12), seed: u64) {
+    fn ties_of_f32_are_rounded_to_even(terms in vec(close_f32(), 1..12), seed: u64) {
         check_sum(&terms, seed);
     }
 
     #[test]
-    fn ends_of_the_range_of_f64_are_nearest(terms in vec(special_f64(), 1..12), seed: u64) {
+    fn sums_at_the_limits_of_f64_are_nearest(terms in vec(special_f64(), 1..12), seed: u64) {
         check_sum(&terms, seed);
     }
 
     #[test]
-    fn ends_of_the_range_of_f32_are_nearest(terms in vec(special_f32(), 1..12), seed: u64) {
+    fn sums_at_the_limits_of_f32_are_nearest(terms in vec(special_f32(), 1..12), seed: u64) {
         check_sum(&terms, seed);
     }
 
     #[test]
-    fn what_is_not_finite_wins(
+    fn infinities_and_nan_win(
         finite in vec(special_f64(), 0..6),
         others in vec(select(vec![f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -f64::NAN]), 1..3),
         seed: u64,
@@ -232,7 +245,10 @@ proptest! {
     }
 
     #[test]
-    fn an_array_is_summed_place_by_place(terms in vec((any_f64(), any_f32()), 1..10), seed: u64) {
+    fn arrays_are_summed_element_by_element(
+        terms in vec((any_f64(), any_f32()), 1..10),
+        seed: u64,
+    ) {
         let doubles = terms.iter().map(|term| term.0).collect::<Vec<_>>();
         let singles = terms.iter().map(|term| term.1).collect::<Vec<_>>();
         let arrays = || terms.iter().map(|&(double, single)| {
@@ -249,14 +265,19 @@ proptest! {
     }
 
     #[test]
-    fn terms_may_be_shared_out_in_any_way(terms in vec(any_f64(), 1..60), cuts in vec(any::<u8>(), 60), seed: u64) {
+    fn terms_may_be_distributed_in_any_way(
+        terms in vec(any_f64(), 1..60),
+        cuts in vec(any::<u8>(), 60),
+        seed: u64,
+    ) {
         let sum = f64::exact_sums(&terms, seed)[0];
         let mut parts = vec![Superaccumulator::new(); 5];
         for (&term, &cut) in terms.iter().zip(&cuts) {
             parts[usize::from(cut) % 5].add(term);
         }
-        let merged = by_chance(parts.into_iter().map(SumExact::from), seed).expect("sums fit together");
-        prop_assert_eq!(merged.finish().to_bits(), sum.to_bits());
+        let merged = in_random_order(parts.into_iter().map(SumExact::from), seed);
+        let merged = merged.expect("sums fit together").finish();
+        prop_assert_eq!(merged.to_bits(), sum.to_bits());
     }
 }
 
@@ -266,7 +287,7 @@ fn a_sum_overflows_only_if_the_true_sum_does() {
     let mut sum = Superaccumulator::new();
     sum.extend(std::iter::repeat_n(1e308, COUNT));
     assert_eq!(sum.value(), f64::INFINITY);
-    // Far beyond the range, nothing has been lost.
+    // No bits are lost far beyond the range.
     sum.add(0.1);
     sum.extend(std::iter::repeat_n(-1e308, COUNT));
     assert_eq!(sum.value(), 0.1);
@@ -291,10 +312,11 @@ fn a_sum_overflows_only_if_the_true_sum_does() {
 
 #[test]
 fn limbs_are_carried_before_they_overflow() {
-    // All bits of the mantissa are ones, at every place in a limb and in every limb: nothing fills them sooner.
+    // All bits of the mantissa are ones, at every position in a limb and in every limb. No other
+    // terms fill the limbs sooner.
     let mantissa = ((1_u64 << 53) - 1) as f64;
     for exponent in (-1074..971).step_by(31) {
-        // In two steps, neither of which leaves the range.
+        // Multiply in two steps, since one step would leave the range.
         let term = mantissa * 2_f64.powi(exponent / 2) * 2_f64.powi(exponent - exponent / 2);
         let terms = vec![term; 5_000];
         let halves = [&terms[..2_000], &terms[2_000..], &[-term; 4_999]];
@@ -315,8 +337,8 @@ fn limbs_are_carried_before_they_overflow() {
 }
 
 #[test]
-fn what_was_merged_may_be_merged_into_the_next() {
-    // All of it stands on the right each time, where none of its additions must be forgotten.
+fn a_merged_sum_may_be_merged_into_another() {
+    // The growing sum is on the right each time. Its pending additions must be counted there, too.
     let term = f64::MAX;
     let two = || [term, term].into_iter().collect::<Superaccumulator<_>>();
     let mut all = two();
@@ -331,13 +353,13 @@ fn what_was_merged_may_be_merged_into_the_next() {
 
 #[test]
 fn sums_that_are_merged_many_times_do_not_overflow() {
-    // Doubled 2^40 times over; a merge for every bit.
+    // Multiply by 2^40 with 40 merges.
     let mut sum = Superaccumulator::from(1.5_f64);
     for _ in 0..40 {
         sum.add_sum(sum.clone());
     }
     assert_eq!(sum.value(), 1.5 * 2_f64.powi(40));
-    // And 2^61 times the largest float less one of them.
+    // Subtract 2^61 - 1 times the largest float from 2^61 times that float.
     let mut large = Superaccumulator::from(f64::MAX);
     let mut opposite = Superaccumulator::from(-f64::MAX);
     opposite.add(f64::MAX);
@@ -352,7 +374,7 @@ fn sums_that_are_merged_many_times_do_not_overflow() {
 }
 
 #[test]
-fn order_changes_a_sum_and_not_an_exact_one() {
+fn order_changes_a_rounded_sum_but_not_an_exact_one() {
     let terms = (1..1_000)
         .map(|number| 1.0 / f64::from(number))
         .collect::<Vec<_>>();
@@ -368,7 +390,7 @@ fn order_changes_a_sum_and_not_an_exact_one() {
 }
 
 #[test]
-fn zeroes_have_the_sign_of_an_ordinary_sum() {
+fn a_zero_has_the_same_sign_as_in_a_rounded_sum() {
     let sum = |terms: &[f64]| {
         terms
             .iter()
@@ -392,7 +414,7 @@ fn zeroes_have_the_sign_of_an_ordinary_sum() {
 }
 
 #[test]
-fn known_sums_come_out() {
+fn known_sums_are_right() {
     let sum = |terms: &[f64]| {
         terms
             .iter()
@@ -401,7 +423,7 @@ fn known_sums_come_out() {
             .value()
     };
     assert_eq!(sum(&[0.1; 10]), 1.0);
-    // Half a gap above 1, and the least that there is more: rounded from all bits, not from a few.
+    // Half a gap above 1, and the smallest float more: rounding considers all bits.
     assert_eq!(sum(&[1.0, f64::EPSILON / 2.0]), 1.0);
     assert_eq!(
         sum(&[1.0, f64::EPSILON / 2.0, f64::from_bits(1)]),
@@ -412,13 +434,13 @@ fn known_sums_come_out() {
         sum(&[1.0, 3.0 * (f64::EPSILON / 2.0)]),
         1.0 + 2.0 * f64::EPSILON
     );
-    // Rounding goes up into the next power of two, and from the subnormal floats into the others.
+    // Rounding up can give the next power of two, or a normal float from a subnormal one.
     assert_eq!(sum(&[2.0 - f64::EPSILON, f64::EPSILON / 2.0]), 2.0);
     assert_eq!(
         sum(&[f64::MIN_POSITIVE.next_down(), f64::from_bits(1)]),
         f64::MIN_POSITIVE
     );
-    // An f32 is rounded from the exact sum, not from an f64 that has been rounded to a half before.
+    // An `f32` is rounded from the exact sum, and not from an `f64` that was rounded to a tie.
     let half = f32::EPSILON / 2.0;
     let singles = [1.0_f32, half, half * 2_f32.powi(-40)]
         .into_iter()

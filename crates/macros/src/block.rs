@@ -1,4 +1,5 @@
-//! Reading an `impl` block: which of its functions are entries, and which are kinds of messages.
+//! Parses an `impl` block: finds the functions that are entries and those that are kinds of
+//! messages.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -10,24 +11,24 @@ use syn::{
     ReturnType, Signature, Token, Type, Visibility,
 };
 
-/// An `impl` block with what it says of messages.
+/// A parsed `impl` block.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// The block as the compiler shall see it.
+    /// The block without marks and kinds of messages, for the compiler.
     pub(crate) plain: ItemImpl,
     pub(crate) name: Ident,
-    /// The type and its parameters, without lifetimes.
+    /// The type and its parameters. Lifetimes are replaced by `'static`.
     pub(crate) self_type: Type,
     pub(crate) generics: Generics,
     pub(crate) entries: Vec<Entry>,
     pub(crate) messages: Vec<Message>,
-    /// Functions that are wrong. Proxies have methods of their names all the same, so that a call
-    /// of one is no error of its own.
+    /// The marked functions with errors. Proxies have methods with their names all the same, so
+    /// that a call is not a further error.
     pub(crate) refused: Vec<Refused>,
     pub(crate) errors: Errors,
 }
 
-/// What is wrong, in the order in which it was found.
+/// The errors of a block, in the order in which they were found.
 #[derive(Debug, Default)]
 pub(crate) struct Errors(Option<Error>);
 
@@ -39,7 +40,7 @@ impl Errors {
         }
     }
 
-    /// The result, unless it is an error.
+    /// Returns the value of a result, or adds its error and returns `None`.
     pub(crate) fn keep<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.add(error)).ok()
     }
@@ -48,20 +49,20 @@ impl Errors {
         self.0.is_none()
     }
 
-    /// All of them as code, for the compiler to tell.
+    /// Returns code that makes the compiler report all errors.
     pub(crate) fn to_compile_error(&self) -> Option<TokenStream> {
         self.0.as_ref().map(Error::to_compile_error)
     }
 }
 
-/// A function that is marked, and is no entry and no kind of message.
+/// A marked function that is not a valid entry or kind of message.
 #[derive(Debug)]
 pub(crate) struct Refused {
     pub(crate) conditions: Vec<Attribute>,
     pub(crate) visibility: Visibility,
     pub(crate) name: Ident,
     pub(crate) generics: Generics,
-    /// Those that a proxy's method has.
+    /// The parameters of the proxy's method, without `self`.
     pub(crate) inputs: Vec<FnArg>,
     pub(crate) output: Option<TokenStream>,
 }
@@ -71,9 +72,9 @@ pub(crate) struct Refused {
 pub(crate) struct Entry {
     pub(crate) function: Function,
     pub(crate) is_async: bool,
-    /// It has a parameter `cx`.
+    /// True if the function has a parameter `cx`.
     pub(crate) takes_cx: bool,
-    /// What it replies, if it says so.
+    /// The type of the reply, if there is one.
     pub(crate) output: Option<TokenStream>,
 }
 
@@ -83,11 +84,11 @@ pub(crate) struct Message {
     pub(crate) function: Function,
 }
 
-/// What both have.
+/// The parts that entries and kinds of messages have in common.
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) documentation: Vec<Attribute>,
-    /// Its `#[cfg]`s, which hold for all that is written of it too.
+    /// The `#[cfg]` attributes, which also apply to the generated code.
     pub(crate) conditions: Vec<Attribute>,
     pub(crate) visibility: Visibility,
     pub(crate) name: Ident,
@@ -101,8 +102,11 @@ pub(crate) struct Argument {
 }
 
 impl Block {
-    /// Entries whose messages cross nodes are known there by their place among all, which must not depend on conditions.
-    pub(crate) fn check_doors(&self) -> syn::Result<()> {
+    /// Checks that no entry or kind of message has a `#[cfg]`.
+    ///
+    /// If messages cross nodes, the handler id of an entry is its index among all. It must be the
+    /// same on all nodes, so it must not depend on conditions.
+    pub(crate) fn check_handler_ids(&self) -> syn::Result<()> {
         let entries = self.entries.iter().map(|entry| &entry.function);
         let messages = self.messages.iter().map(|message| &message.function);
         match entries
@@ -111,17 +115,20 @@ impl Block {
         {
             Some(function) => Err(Error::new(
                 function.name.span(),
-                "an entry of a chare whose messages cross nodes has no `#[cfg]`: all nodes have the same entries",
+                "an entry of a chare with the option `nodes` has no `#[cfg]`: \
+                 all nodes have the same entries",
             )),
             None => Ok(()),
         }
     }
 
-    /// Reads a block. What is wrong in it is among its errors, and the rest is read all the same:
-    /// where something is missing that other code uses, the compiler would tell of that too.
+    /// Parses a block. The result contains the errors of its functions.
+    ///
+    /// The valid parts are parsed all the same. If items that other code uses were missing, the
+    /// compiler would report further errors.
     ///
     /// # Errors
-    /// When it is no block of a type with a name.
+    /// If the tokens are not an `impl` block of a type with a name.
     pub(crate) fn parse(tokens: TokenStream) -> syn::Result<Self> {
         let mut plain: ItemImpl = syn::parse2(tokens.clone())?;
         let name = name_of(&plain.self_ty)?;
@@ -132,7 +139,8 @@ impl Block {
         }
         let mut source = plain.clone();
         if let Some(lifetime) = plain.generics.lifetimes().next() {
-            let what = "a chare outlives whatever it could borrow: no lifetimes here; share what is read with an `Arc`";
+            let what = "a chare cannot borrow, so lifetimes are not allowed here; \
+                        share data that is only read with an `Arc`";
             errors.add(Error::new(lifetime.span(), what));
             source = syn::parse2(without_lifetimes(tokens))?;
             source.generics.params = type_parameters(&source.generics);
@@ -152,7 +160,7 @@ impl Block {
         Ok(block)
     }
 
-    /// Reads what an item says of messages.
+    /// Parses an item, which may be an entry or a kind of message.
     fn read(&mut self, item: ImplItem) {
         let self_type = self.self_type.to_token_stream();
         match item {
@@ -163,7 +171,8 @@ impl Block {
                     attrs, vis, sig, ..
                 } = &function;
                 if let Some(mark) = message {
-                    let what = "a kind of message has no body: it is waited for; end it with `;`, or make it an `#[entry]`";
+                    let what = "a kind of message has no body, since entries wait for it; \
+                                end it with `;`, or make it an `#[entry]`";
                     self.errors.add(Error::new(mark, what));
                     let bodiless = Bodiless {
                         attributes: attrs.clone(),
@@ -197,7 +206,9 @@ impl Block {
         }
     }
 
-    /// Takes a function that is wrong for the kind of message that it could be.
+    /// Adds a function with an error as the kind of message that was probably meant.
+    ///
+    /// If it cannot be one, it is refused.
     fn guess_message(&mut self, mut function: Bodiless, self_type: &TokenStream) {
         let attributes = &mut function.attributes;
         let is_entry = take_mark(attributes, "entry", &mut Errors::default()).is_some();
@@ -223,6 +234,7 @@ impl Block {
         }
     }
 
+    /// Adds a function with an error, so that proxies get a method with its name.
     fn refuse(
         &mut self,
         attributes: &[Attribute],
@@ -232,7 +244,7 @@ impl Block {
     ) {
         let output = match &signature.output {
             ReturnType::Default => None,
-            // What it is cannot be said.
+            // The concrete type is not known.
             ReturnType::Type(_, of) if matches!(**of, Type::ImplTrait(_)) => Some(quote!(())),
             ReturnType::Type(_, of) => Some(without_self(of.to_token_stream(), self_type)),
         };
@@ -249,7 +261,7 @@ impl Block {
     }
 }
 
-/// Takes away what the compiler shall not see: marks, and kinds of messages.
+/// Removes the parts that are not for the compiler: marks, and kinds of messages.
 pub(crate) fn strip(block: &mut ItemImpl) {
     let has_mark = |function: &ImplItemFn, name: &str| {
         let mut attributes = function.attrs.iter();
@@ -267,7 +279,7 @@ pub(crate) fn strip(block: &mut ItemImpl) {
     });
 }
 
-/// The parameters that are no lifetimes.
+/// Returns the generic parameters that are not lifetimes.
 fn type_parameters(generics: &Generics) -> Punctuated<GenericParam, Token![,]> {
     let parameters = generics.params.iter();
     parameters
@@ -276,7 +288,7 @@ fn type_parameters(generics: &Generics) -> Punctuated<GenericParam, Token![,]> {
         .collect()
 }
 
-/// Puts `'static` in place of all lifetimes.
+/// Replaces all lifetimes by `'static`.
 fn without_lifetimes(tokens: TokenStream) -> TokenStream {
     let mut after_quote = false;
     let replaced = tokens.into_iter().map(|token| {
@@ -299,7 +311,7 @@ fn without_lifetimes(tokens: TokenStream) -> TokenStream {
     replaced.collect()
 }
 
-/// The parameters besides `self` and `cx`.
+/// Returns the parameters except `self` and `cx`.
 fn parameters(signature: &Signature) -> impl Iterator<Item = &FnArg> {
     let inputs = signature.inputs.iter();
     inputs.filter(|input| matches!(input, FnArg::Typed(_)) && !is_cx(input))
@@ -343,7 +355,7 @@ impl Entry {
     }
 }
 
-/// A function that ends where its body would begin.
+/// A function without a body, which ends with `;`.
 #[derive(Clone)]
 struct Bodiless {
     attributes: Vec<Attribute>,
@@ -371,19 +383,20 @@ impl Message {
     ) -> syn::Result<Self> {
         let signature = &function.signature;
         if take_mark(&mut function.attributes, "message", errors).is_none() {
-            let what = "a function without a body; if it is a kind of message to be waited for, mark it `#[message]`";
+            let what = "a function without a body; if it is a kind of message that entries wait \
+                        for, mark it `#[message]`";
             return Err(Error::new(signature.span(), what));
         }
         if let Some(receiver) = signature.receiver() {
-            let what = "a kind of message has no `self`: its parameters are what it carries";
+            let what = "a kind of message has no `self`: its parameters are its contents";
             return Err(Error::new(receiver.span(), what));
         }
         if signature.asyncness.is_some() || !matches!(signature.output, ReturnType::Default) {
-            let what = "a kind of message is neither `async` nor does it reply";
+            let what = "a kind of message is not `async` and has no reply";
             return Err(Error::new(signature.span(), what));
         }
         if let Some(cx) = signature.inputs.iter().find(|input| is_cx(input)) {
-            let what = "a kind of message has no `cx`: its parameters are what it carries";
+            let what = "a kind of message has no `cx`: its parameters are its contents";
             return Err(Error::new(cx.span(), what));
         }
         check(signature)?;
@@ -415,7 +428,7 @@ impl Function {
         }
     }
 
-    /// The name of the type that stands for it.
+    /// Returns the name of the type that represents the function.
     pub(crate) fn kind(&self, what: &str) -> Ident {
         format_ident!("{}_{what}", self.name)
     }
@@ -432,18 +445,20 @@ impl Function {
     }
 }
 
-/// What no message can carry.
+/// Checks that a function can be an entry or a kind of message.
 fn check(signature: &Signature) -> syn::Result<()> {
     if signature.ident == "with_priority" {
-        let what = "each proxy has a method `with_priority` of its own: use another name";
+        let what = "each proxy already has a method `with_priority`: use another name";
         return Err(Error::new(signature.ident.span(), what));
     }
     if let Some(parameter) = signature.generics.params.first() {
-        let what = "what a message carries has one type: no type parameters or lifetimes here";
+        let what = "the contents of a message have fixed types: no type parameters or lifetimes \
+                    here";
         return Err(Error::new(parameter.span(), what));
     }
     if let Some(unsafety) = &signature.unsafety {
-        let what = "who sends a message promises nothing: it cannot be `unsafe`";
+        let what = "an entry or a kind of message cannot be `unsafe`: \
+                    the sender cannot make any promise";
         return Err(Error::new(unsafety.span(), what));
     }
     if let Some(variadic) = &signature.variadic {
@@ -455,6 +470,7 @@ fn check(signature: &Signature) -> syn::Result<()> {
     Ok(())
 }
 
+/// Returns the arguments of a message, given the parameters of its function.
 fn arguments<'a>(
     inputs: impl Iterator<Item = &'a FnArg>,
     self_type: &TokenStream,
@@ -466,7 +482,7 @@ fn arguments<'a>(
                 return Err(Error::new(input.span(), "expected a parameter"));
             };
             if is_cx(input) {
-                let what = "the parameter `cx: &mut Cx<Self>` comes right after `self`";
+                let what = "the parameter `cx: &mut Cx<Self>` must come right after `self`";
                 return Err(Error::new(input.span(), what));
             }
             check_type(&typed.ty, "a message")?;
@@ -482,7 +498,7 @@ fn arguments<'a>(
         .collect()
 }
 
-/// A type that `what` cannot have.
+/// Checks that `what`, a message or a reply, can contain a value of a type.
 fn check_type(of: &Type, what: &str) -> syn::Result<()> {
     match of {
         Type::Reference(reference)
@@ -492,19 +508,20 @@ fn check_type(of: &Type, what: &str) -> syn::Result<()> {
                 .is_none_or(|lifetime| lifetime.ident != "static") =>
         {
             let what = format!(
-                "{what} outlives what it is sent from: send a value, an `Arc` of shared data, or a `&'static`"
+                "{what} cannot borrow: \
+                 send a value, an `Arc` of shared data, or a `&'static` reference"
             );
             Err(Error::new(reference.span(), what))
         }
         Type::ImplTrait(some) => {
-            let what = format!("what {what} carries has one type, with a name: no `impl` here");
+            let what = format!("the contents of {what} have types with a name: no `impl` here");
             Err(Error::new(some.span(), what))
         }
         _ => Ok(()),
     }
 }
 
-/// True for a parameter `&mut Cx<…>`.
+/// Returns true for a parameter of type `&mut Cx<…>`.
 fn is_cx(input: &FnArg) -> bool {
     let FnArg::Typed(typed) = input else {
         return false;
@@ -521,7 +538,7 @@ fn is_cx(input: &FnArg) -> bool {
         .is_some_and(|last| last.ident == "Cx")
 }
 
-/// Takes the attribute `name` away, and says where it was.
+/// Removes the attribute `name`, and returns its span if there was one.
 fn take_mark(attributes: &mut Vec<Attribute>, name: &str, errors: &mut Errors) -> Option<Span> {
     let is_it = |attribute: &Attribute| attribute.path().is_ident(name);
     let at = attributes.iter().position(is_it)?;
@@ -533,21 +550,22 @@ fn take_mark(attributes: &mut Vec<Attribute>, name: &str, errors: &mut Errors) -
     Some(mark.span())
 }
 
+/// Returns the attributes with this name.
 fn named(name: &str, attributes: &[Attribute]) -> Vec<Attribute> {
     let is_it = |attribute: &&Attribute| attribute.path().is_ident(name);
     attributes.iter().filter(is_it).cloned().collect()
 }
 
-/// The last word of a type's path.
+/// Returns the last segment of the path of a type.
 fn name_of(of: &Type) -> syn::Result<Ident> {
     match of {
         Type::Path(path) => path.path.segments.last().map(|last| last.ident.clone()),
         _ => None,
     }
-    .ok_or_else(|| Error::new(of.span(), "expected the name of a type of one's own"))
+    .ok_or_else(|| Error::new(of.span(), "expected the name of a type of this crate"))
 }
 
-/// Puts the type in place of `Self`, which means something else where the tokens go.
+/// Replaces `Self` by the type, since `Self` has another meaning in the generated code.
 fn without_self(tokens: TokenStream, self_type: &TokenStream) -> TokenStream {
     let replaced = tokens.into_iter().map(|token| match token {
         TokenTree::Ident(word) if word == "Self" => self_type.clone(),

@@ -31,9 +31,10 @@ fn expand(options: TokenStream, block: TokenStream, library: syn::Path) -> Token
     expand_tokens(options.into(), block.into(), library).into()
 }
 
-/// Returns the expansion of a block. If the block has errors, the expansion contains them and as
-/// much of the other code as possible. Otherwise the compiler would also report each use of an item
-/// that was not generated.
+/// Returns the expansion of a block.
+///
+/// If the block has errors, the expansion contains them and as much of the other code as possible.
+/// Otherwise the compiler would also report each use of an item that was not generated.
 fn expand_tokens(
     options: proc_macro2::TokenStream,
     block: proc_macro2::TokenStream,
@@ -46,7 +47,7 @@ fn expand_tokens(
                 .into_iter()
                 .for_each(|error| block.errors.add(error));
             if options.nodes
-                && let Err(error) = block.check_doors()
+                && let Err(error) = block.check_handler_ids()
             {
                 block.errors.add(error);
                 options.nodes = false;
@@ -56,7 +57,7 @@ fn expand_tokens(
         Err(mut error) => {
             unknown.into_iter().for_each(|other| error.combine(other));
             let errors = error.into_compile_error();
-            // Any other item is kept unchanged; an `impl` block loses our marks.
+            // Any other item is kept unchanged. The marks are removed from an `impl` block.
             let item = match syn::parse2(block) {
                 Ok(syn::Item::Impl(mut block)) => {
                     block::strip(&mut block);

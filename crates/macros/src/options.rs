@@ -12,14 +12,15 @@ pub(crate) struct Options {
     pub(crate) library: Path,
     /// The index type of array elements.
     pub(crate) index: Type,
-    /// Messages can cross nodes, so arguments and replies are serialised.
+    /// True if messages can cross nodes, so that arguments and replies are serialised.
     pub(crate) nodes: bool,
-    /// Values can be serialised, to be written to disk or sent to other nodes.
+    /// True if values can be serialised, to be written to disk or sent to other nodes.
     pub(crate) state: bool,
 }
 
 impl Options {
     /// Reads the options, up to the first invalid one, and returns them with its error.
+    ///
     /// The defaults are a one-dimensional index and the path `library`.
     pub(crate) fn parse(tokens: TokenStream, library: Path) -> (Self, Option<syn::Error>) {
         let mut options = Self {

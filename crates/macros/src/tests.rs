@@ -1,4 +1,4 @@
-//! Where something is wrong, the attribute tells of that alone: it writes all that other code
+//! If a block has errors, the attribute reports only those. It generates all items that other code
 //! relies on.
 
 use proc_macro2::TokenStream;
@@ -10,11 +10,11 @@ fn tokens(text: &str) -> TokenStream {
     text.parse().expect("these are tokens")
 }
 
-/// What the attribute writes, as a file; and how many errors there are among it.
+/// Returns the code that the attribute generates, and the number of errors in it.
 #[track_caller]
 fn expand(options: &str, block: &str) -> (String, usize) {
     let written = expand_tokens(tokens(options), tokens(block), parse_quote!(::raddle_chare));
-    let file: syn::File = syn::parse2(written.clone()).expect("what it writes is code");
+    let file: syn::File = syn::parse2(written.clone()).expect("it generates valid code");
     let is_error = |item: &&syn::Item| match item {
         syn::Item::Macro(item) => {
             let path = &item.mac.path;
@@ -28,7 +28,7 @@ fn expand(options: &str, block: &str) -> (String, usize) {
     (written.to_string(), count)
 }
 
-/// Expects one error, and a proxy with a method of this name.
+/// Checks that there is one error, and that the proxies have a method with this name.
 #[track_caller]
 fn expect_method(name: &str, options: &str, function: &str) {
     let block = format!("impl Cell {{ {function} #[entry] fn other(&mut self) {{}} }}");
@@ -49,35 +49,39 @@ fn expect_method(name: &str, options: &str, function: &str) {
 }
 
 #[test]
-fn proxies_have_the_functions_that_are_refused() {
+fn proxies_have_methods_for_functions_with_errors() {
     for function in [
-        "#[entry] fn hear(word: u32) {}",
-        "#[entry] fn hear(self, word: u32) {}",
-        "#[entry] fn hear<T: Send>(&mut self, word: T) {}",
-        "#[entry] fn hear(&mut self, word: &str) -> &str { word }",
-        "#[entry] fn hear(&mut self, word: impl Display) {}",
-        "#[entry] unsafe fn hear(&mut self) {}",
-        "#[entry] fn hear(&mut self, word: u32, cx: &mut Cx<Self>) {}",
-        "#[entry(urgent)] fn hear(&mut self) {}",
-        "#[entry] fn hear(&mut self);",
-        "#[message] fn hear(word: String) {}",
-        "#[message] fn hear(&mut self, word: String);",
-        "#[message] fn hear(word: &str);",
-        "#[message] async fn hear(word: String);",
-        "#[message = \"word\"] fn hear(word: String);",
+        "#[entry] fn receive(word: u32) {}",
+        "#[entry] fn receive(self, word: u32) {}",
+        "#[entry] fn receive<T: Send>(&mut self, word: T) {}",
+        "#[entry] fn receive(&mut self, word: &str) -> &str { word }",
+        "#[entry] fn receive(&mut self, word: impl Display) {}",
+        "#[entry] unsafe fn receive(&mut self) {}",
+        "#[entry] fn receive(&mut self, word: u32, cx: &mut Cx<Self>) {}",
+        "#[entry(urgent)] fn receive(&mut self) {}",
+        "#[entry] fn receive(&mut self);",
+        "#[message] fn receive(word: String) {}",
+        "#[message] fn receive(&mut self, word: String);",
+        "#[message] fn receive(word: &str);",
+        "#[message] async fn receive(word: String);",
+        "#[message = \"word\"] fn receive(word: String);",
     ] {
-        expect_method("hear", "", function);
+        expect_method("receive", "", function);
     }
 }
 
 #[test]
-fn options_that_are_wrong_leave_the_rest_as_it_is() {
-    expect_method("hear", "node", "#[entry] fn hear(&mut self) {}");
-    expect_method("hear", "state, nods", "#[entry] fn hear(&mut self) {}");
+fn a_wrong_option_does_not_affect_the_rest() {
+    expect_method("receive", "node", "#[entry] fn receive(&mut self) {}");
     expect_method(
-        "hear",
+        "receive",
+        "state, nods",
+        "#[entry] fn receive(&mut self) {}",
+    );
+    expect_method(
+        "receive",
         "nodes",
-        "#[cfg(test)] #[entry] fn hear(&mut self) {}",
+        "#[cfg(test)] #[entry] fn receive(&mut self) {}",
     );
     let (written, errors) = expand("indx = [usize; 2]", "impl Cell {}");
     assert_eq!(errors, 1);
@@ -85,7 +89,7 @@ fn options_that_are_wrong_leave_the_rest_as_it_is() {
 }
 
 #[test]
-fn each_error_is_told() {
+fn each_error_is_reported() {
     let block =
         "impl Cell { #[entry] fn one(); #[entry] fn two(word: u32) {} #[message] fn three() {} }";
     let (written, errors) = expand("node", block);
@@ -93,7 +97,7 @@ fn each_error_is_told() {
 }
 
 #[test]
-fn a_kind_of_message_that_is_wrong_can_be_waited_for() {
+fn entries_can_wait_for_a_kind_of_message_with_an_error() {
     let (written, _) = expand("", "impl Cell { #[message] fn word(text: String) {} }");
     assert!(written.contains("const word : word_message"), "{written}");
 }
@@ -119,25 +123,28 @@ fn a_block_that_borrows_has_proxies_without_lifetimes() {
 }
 
 #[test]
-fn what_is_no_block_of_a_type_stays() {
+fn an_item_that_is_not_a_block_of_a_type_is_unchanged() {
     let (written, errors) = expand("", "struct Cell;");
     assert_eq!(
         (written.ends_with("struct Cell ;"), errors),
         (true, 1),
         "{written}"
     );
-    let (written, errors) = expand("", "impl (u32, u32) { #[entry] fn hear(&self) {} }");
+    let (written, errors) = expand("", "impl (u32, u32) { #[entry] fn receive(&self) {} }");
     assert_eq!(errors, 1);
     assert!(
-        written.contains("fn hear") && !written.contains("entry"),
+        written.contains("fn receive") && !written.contains("entry"),
         "{written}"
     );
     let (written, errors) = expand("nodes", "impl Cell { fn }");
     assert_eq!(errors, 1, "{written}");
-    let (written, errors) = expand("", "impl Hear for Cell { #[entry] fn hear(&mut self) {} }");
+    let (written, errors) = expand(
+        "",
+        "impl Receive for Cell { #[entry] fn receive(&mut self) {} }",
+    );
     assert_eq!(errors, 1);
     assert!(
-        written.contains("impl Hear for Cell") && written.contains("CellProxy"),
+        written.contains("impl Receive for Cell") && written.contains("CellProxy"),
         "{written}"
     );
 }

@@ -36,7 +36,7 @@ use raddle_sync::prim::{
 
 use raddle_trace::Moves;
 
-use crate::error::{Broken, Panic, RunError, words_of};
+use crate::error::{Broken, Panic, RunError, message_of};
 use crate::moving::Mover;
 use crate::operation::Operation;
 use crate::placement::ProgramPlacement;
@@ -112,7 +112,7 @@ impl Crew {
         let Some(mover) = self.mover.get() else {
             return Moves::default();
         };
-        let (moves, places) = mover.told();
+        let (moves, places) = mover.report();
         for (place, (worker_index, cpu)) in placement.places.iter_mut().zip(places) {
             (place.worker_index, place.cpu) = (worker_index, cpu);
         }
@@ -198,7 +198,7 @@ impl Crew {
         self.halt_because(RunError::Panicked {
             operation: operation.name.to_string(),
             turn: operation.turn(),
-            message: words_of(&*panic),
+            message: message_of(&*panic),
             panic: Panic(panic),
         });
         true

@@ -1,11 +1,11 @@
-//! The operation whose turn runs on the current thread.
+//! The current operation of a thread: the one that runs a turn there.
 
 use std::cell::Cell;
 
 use raddle_sync::prim::thread_local;
 
 thread_local! {
-    /// The number of the operation whose turn runs on this thread, and the number of its program.
+    /// The number of the operation that runs a turn on this thread, and the number of its program.
     static CURRENT: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a program of locations.
+//! The errors of programs and locations.
 
 use std::any::Any;
 use std::fmt;
@@ -6,99 +6,107 @@ use std::io;
 
 use thiserror::Error;
 
-/// A location whose data nobody may use any more.
+/// The error of using a location after a task panicked while it wrote the data.
+///
+/// The data may not be used any more.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "location {location:?} is broken: a task panicked while it had it; expected data that its last writer has left whole"
+    "location {location:?} is broken: a task panicked while it wrote the data; \
+     expected data that its last writer has left whole"
 )]
 pub struct Broken {
-    /// Its name.
+    /// The name of the location.
     pub location: String,
 }
 
-/// Why a program did not run to its end.
+/// The reason why a program did not run to its end.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// A task panicked; the others were stopped.
+    /// A task panicked, and the others were stopped.
     #[error("task {operation} panicked in turn {turn}: {message}; all others were stopped")]
     Panicked {
-        /// The operation's full name.
+        /// The full name of the operation.
         operation: String,
         /// The turn, from 0.
         turn: u64,
-        /// What the panic says, where it says it in words.
+        /// The message of the panic, if it is text.
         message: String,
         /// The panic itself, for [`std::panic::resume_unwind`].
         panic: Panic,
     },
-    /// The system gave no thread.
+    /// The operating system could not start a thread.
     #[error(
-        "no thread for task {operation}, number {index} of those that block: {source}; expected one for each, or `async` tasks, \
-         which need none"
+        "no thread for task {operation} (operation {index} of the program): {source}; \
+         expected one for each task that blocks, or `async` tasks, which need none"
     )]
     Thread {
-        /// The operation's full name.
+        /// The full name of the operation.
         operation: String,
-        /// How many have one, this one included.
+        /// The number of the operation in the order of declaration, from 1.
         index: usize,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A worker cannot wait for futures that it is to run itself.
+    /// The program was started on a worker that would have to run its futures.
+    ///
+    /// A worker cannot wait for futures that it runs itself.
     #[error(
-        "program {program:?} has futures, and was started on a worker of the runtime that is to run them; expected another thread, \
-         another runtime, or tasks with threads"
+        "program {program:?} has futures, and was started on a worker of the runtime that would \
+         run them; expected another thread, another runtime, or tasks with threads"
     )]
     OnOwnWorker {
-        /// Its name.
+        /// The name of the program.
         program: String,
     },
-    /// There is nothing to run.
-    #[error("program {program:?} has no tasks; expected one at least")]
+    /// The program has no tasks.
+    #[error("program {program:?} has no tasks; expected at least one")]
     Empty {
-        /// Its name.
+        /// The name of the program.
         program: String,
     },
-    /// The placement that was applied is not one of this program on this runtime.
+    /// The applied placement does not fit this program on this runtime.
     #[error("the placement of program {program:?} does not fit: {reason}")]
     Placement {
-        /// Its name.
+        /// The name of the program.
         program: String,
-        /// What was found, and what was expected.
+        /// The mismatch: what was found, and what was expected.
         reason: String,
     },
-    /// More handles on a location than it has room for.
+    /// A location has more handles than its FIFO has capacity for.
     #[error(
-        "location {location:?} of program {program:?} has {found} handles, those on its whole among them; expected at most {most}: several locations, \
-         or a task that reads it for many"
+        "location {location:?} of program {program:?} has {found} handles, including those on its \
+         whole; expected at most {most}: use several locations, or one task that reads for many"
     )]
-    Crowded {
-        /// The program's name.
+    TooManyHandles {
+        /// The name of the program.
         program: String,
-        /// The location's.
+        /// The name of the location.
         location: String,
-        /// Handles.
+        /// The number of handles.
         found: usize,
-        /// Handles that there may be.
+        /// The greatest number of handles.
         most: usize,
     },
-    /// A location was broken before, or from outside.
+    /// A location was broken before the run, or from outside of the program.
     #[error(transparent)]
     Broken(#[from] Broken),
-    /// Who starts the program holds one of its locations from outside, for which tasks would wait for ever.
+    /// The thread that starts the program holds one of its locations from outside.
+    ///
+    /// Tasks would wait for that location forever.
     #[error(
-        "program {program:?} was started by a thread that holds its location {location:?} from outside; expected it to be given back before"
+        "program {program:?} was started by a thread that holds its location {location:?} from \
+         outside; expected it to be given back before"
     )]
     Held {
-        /// Its name.
+        /// The name of the program.
         program: String,
-        /// The location's.
+        /// The name of the location.
         location: String,
     },
 }
 
-/// What a task panicked with.
+/// The payload of a task's panic.
 pub struct Panic(pub Box<dyn Any + Send>);
 
 impl fmt::Debug for Panic {
@@ -107,11 +115,11 @@ impl fmt::Debug for Panic {
     }
 }
 
-/// The words of a panic.
-pub(crate) fn words_of(panic: &(dyn Any + Send)) -> String {
+/// Returns the message of a panic.
+pub(crate) fn message_of(panic: &(dyn Any + Send)) -> String {
     panic
         .downcast_ref::<String>()
         .cloned()
         .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
-        .unwrap_or_else(|| "a value that is no text".to_owned())
+        .unwrap_or_else(|| "a value that is not text".to_owned())
 }

@@ -94,9 +94,9 @@ impl Ground {
                 found: format!("worker {worker_index}"),
                 expected: format!("one below {}", self.bound.len()),
             })?;
-            let stands_in = of_worker.get(&worker_index).copied();
+            let placeholder = of_worker.get(&worker_index).copied();
             let real = cpu.or(bound).filter(|_| self.is_real);
-            real.or(stands_in).ok_or(PlaceError::EmptyTopology)
+            real.or(placeholder).ok_or(PlaceError::EmptyTopology)
         };
         places.map(cpu_of).collect()
     }

@@ -1,9 +1,11 @@
-//! Handles: a task's way to a location, turn after turn.
+//! Handles: the access of a task to a location, turn after turn.
 //!
-//! A handle asks for its location in every turn, before the turn begins: its next request goes in as the last one is given back. So the
-//! order in which tasks have a location is the same in every turn, and nobody is overtaken.
+//! A handle requests its location for every turn before the turn begins. It puts in its next
+//! request in the step that gives back the previous one. So the order in which tasks get a location
+//! is the same in every turn, and no task is overtaken.
 //!
-//! Where a location keeps old values it has a place for each; a handle goes from place to place, turn by turn.
+//! A location that keeps old values has a ring with one place for each value. A handle moves from
+//! place to place, turn by turn.
 
 use std::fmt;
 use std::pin::Pin;
@@ -22,23 +24,26 @@ use crate::operation::{Link, Operation};
 use crate::seat::Seat;
 use crate::section::Section;
 
-/// Looks at a request before its owner makes himself at home for a longer wait: about half a microsecond.
-const LOOKS_AT_ONCE: u32 = if LIGHT { 1 } else { 64 };
-/// Turns between two looks at how many bytes there are.
-const TURNS_PER_LOOK: u64 = 64;
-
-/// A task's way to a location, in every turn: to read it ([`ReadHandle`]) or to write it ([`WriteHandle`]).
+/// The number of times that a thread polls a request before it prepares for a longer wait.
 ///
-/// Each turn has one section, or a [`pass`](Self::pass). A handle that is dropped gives up its place with the end
-/// of the turn.
+/// It takes about half a microsecond.
+const POLLS_BEFORE_WAIT: u32 = if LIGHT { 1 } else { 64 };
+/// The number of turns between two measurements of the size of the data.
+const TURNS_PER_MEASUREMENT: u64 = 64;
+
+/// The access of a task to a location in every turn, for reading ([`ReadHandle`]) or writing
+/// ([`WriteHandle`]).
+///
+/// Each turn has one section, or a [`pass`](Self::pass). A handle that is dropped gives up its
+/// place at the end of the turn.
 pub struct Handle<D: ?Sized, R: Right> {
-    /// One for each place; empty before the first turn.
+    /// The request for each place; empty before the first turn.
     ring: Vec<ordered::Handle<D, R>>,
     /// The place of the next turn.
     at: usize,
     /// The next turn.
     turn: u64,
-    /// Used in the first turn alone.
+    /// True if the handle is used only in the first turn.
     is_once: bool,
     seat: Arc<Seat<D, R>>,
     link: Arc<Link>,
@@ -76,9 +81,10 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         &self.seat
     }
 
-    /// Says that a turn goes through no more than so many bytes of the location, such as an edge of a block; for placement.
+    /// Declares that a turn uses at most `bytes` bytes of the location, such as an edge of a block.
     ///
-    /// Otherwise it counts as if each turn went through all of them.
+    /// The number is used for placement. Without this call, each turn counts as if it used all
+    /// bytes.
     ///
     /// # Examples
     /// ```
@@ -92,7 +98,9 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     /// program.task("edge", |task| {
     ///     let mut block = task.reads_each_turn(&block).touching(8_000);
     ///     let mut edge = task.writes_each_turn(&edge);
-    ///     move || block.section(|block| edge.section(|edge| edge.copy_from_slice(&block[..1_000])))
+    ///     move || {
+    ///         block.section(|block| edge.section(|edge| edge.copy_from_slice(&block[..1_000])))
+    ///     }
     /// });
     /// assert_eq!(program.dependencies().get(0, 1), 8_000.0);
     /// ```
@@ -103,10 +111,10 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         self
     }
 
-    /// The section of this turn, as soon as it is granted: `.await` it, or [`wait`](Enter::wait) for it.
+    /// Enters the section of this turn: `.await` the result, or [`wait`](Enter::wait) for it.
     ///
     /// # Panics
-    /// When the turn has had its section, or another task runs on this thread.
+    /// Panics if the turn has already had its section, or if another task runs on this thread.
     #[inline]
     #[track_caller]
     pub fn enter(&mut self) -> Enter<'_, D, R> {
@@ -114,7 +122,9 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         Enter(Some(self))
     }
 
-    /// Lets this turn's section be, as soon as it is granted: waits for it, and gives it back. An `async` task writes `drop(handle.enter().await)`.
+    /// Skips the section of this turn: waits until it is granted, and gives it back at once.
+    ///
+    /// An `async` task uses `drop(handle.enter().await)` instead.
     ///
     /// # Panics
     /// As [`enter`](Self::enter) and [`Enter::wait`].
@@ -123,7 +133,9 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         drop(self.enter().wait());
     }
 
-    /// Sees that it is used where and when it may be.
+    /// Checks that the handle is used by its own operation, and once in this turn.
+    ///
+    /// In the first turn, it also takes the requests from the seat.
     #[inline]
     #[track_caller]
     fn check(&mut self) {
@@ -141,20 +153,23 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         let (name, location) = (&self.operation.name, &self.link.location.name);
         assert!(
             self.operation.is_current(),
-            "the handle of task {name} on location {location:?} was used outside of that task's turns; expected each task to use \
-             its own handles, on the thread that runs it"
+            "the handle of task {name} on location {location:?} was used outside of that task's \
+             turns; expected each task to use its own handles, on the thread that runs it"
         );
         let turn = self.operation.turn();
         assert!(
             self.turn == turn,
-            "task {name} used its handle on location {location:?} a second time in turn {turn}; expected one section in a turn"
+            "task {name} used its handle on location {location:?} a second time in turn {turn}; \
+             expected one section in a turn"
         );
         if self.ring.is_empty() {
             self.ring = std::mem::take(&mut *self.seat.ring());
         }
     }
 
-    /// Counts the section of this turn and goes on to the place of the next; returns the place of this one, and what follows on it.
+    /// Counts the section of this turn, and moves on to the place of the next turn.
+    ///
+    /// Returns the place of this turn, and what happens to the request when the section ends.
     #[inline]
     fn advance(&mut self) -> (usize, Then) {
         let (at, depth) = (self.at, self.ring.len());
@@ -162,7 +177,8 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         let next = self.turn + depth as u64;
         let has_more = !self.is_once && next < self.operation.crew.limit();
         self.turn += 1;
-        // Relaxed, here and below: read by this operation, and by those who count when all is over, or roughly.
+        // Relaxed, here and below: read by this operation, by the program after the run, and for
+        // estimates.
         let count = self.link.sections.load(Relaxed);
         self.link.sections.store(count + 1, Relaxed);
         (
@@ -175,12 +191,12 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         )
     }
 
-    /// Gives a granted section out.
+    /// Returns the granted section of a place.
     #[inline]
     fn section_at(&mut self, at: usize, then: Then) -> Section<'_, D, R> {
         let granted = self.ring[at].enter(then).expect("it was granted");
         let section = Section::new(granted, &self.link);
-        if self.turn % TURNS_PER_LOOK == 1 {
+        if self.turn % TURNS_PER_MEASUREMENT == 1 {
             let bytes = (self.bytes_of)(&section) as u64;
             // Relaxed: as above.
             self.link.extent.store(bytes, Relaxed);
@@ -196,9 +212,16 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         operation.expect_thread(&self.link);
         self.expect_in(at, self.turn - 1);
         let crew = &operation.crew;
-        // Who is next in a short section is granted before a clock could be read.
-        for _ in 0..if crew.may_spin() { LOOKS_AT_ONCE } else { 0 } {
-            // First a pause: each look takes the word, and what lies beside it, from whoever is about to release.
+        // If the handle is the next one behind a short section, it is granted before a clock could
+        // be read.
+        let polls = if crew.may_spin() {
+            POLLS_BEFORE_WAIT
+        } else {
+            0
+        };
+        for _ in 0..polls {
+            // Pause first: each poll takes the cache line of the word from the thread that is about
+            // to release.
             spin_loop();
             if handle.standing() != Standing::Waiting {
                 return;
@@ -214,26 +237,27 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
                 handle.leave(&waker);
             },
         );
-        // Relaxed: written here alone, and read roughly.
+        // Relaxed: written only here, and read for estimates.
         let waited_ns = operation.waited_ns.load(Relaxed) + start.elapsed().as_nanos() as u64;
         operation.waited_ns.store(waited_ns, Relaxed);
     }
 
-    /// Sees that there will be a section to wait for.
+    /// Checks that there is a request that will be granted.
     #[cold]
     #[track_caller]
     fn expect_in(&self, at: usize, turn: u64) {
         assert!(
             self.ring[at].is_in(),
-            "task {} has no section on location {:?} in turn {turn}; expected a handle for one turn to be used in the first, and nothing to be asked \
-             for when there are no more turns",
+            "task {} has no section on location {:?} in turn {turn}; expected a handle for one \
+             turn to be used in the first turn, and no request when there are no more turns",
             self.operation.name,
             self.link.location.name
         );
     }
 
+    /// Unwinds from a wait that never ends, since the program is halted or the location is broken.
     #[cold]
-    fn is_over(&self) -> ! {
+    fn unwind(&self) -> ! {
         if self.operation.crew.is_halted() {
             leave(Box::new(Halted));
         }
@@ -244,10 +268,12 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
 }
 
 impl<D: ?Sized> Handle<D, Read> {
-    /// Waits for this turn's section and calls `read` inside it. Cost: about 20 ns where nobody is in front.
+    /// Waits for the section of this turn, and calls `read` in it.
+    ///
+    /// Takes about 20 ns if no other task is ahead.
     ///
     /// # Panics
-    /// As [`enter`](Self::enter) and [`Enter::wait`], and with what `read` panics with.
+    /// As [`enter`](Self::enter) and [`Enter::wait`], and if `read` panics.
     #[inline]
     #[track_caller]
     pub fn section<T>(&mut self, read: impl FnOnce(&D) -> T) -> T {
@@ -256,10 +282,13 @@ impl<D: ?Sized> Handle<D, Read> {
 }
 
 impl<D: ?Sized> Handle<D, Write> {
-    /// Waits for this turn's section and calls `write` inside it. Cost: about 20 ns where nobody is in front.
+    /// Waits for the section of this turn, and calls `write` in it.
+    ///
+    /// Takes about 20 ns if no other task is ahead.
     ///
     /// # Panics
-    /// As [`enter`](Self::enter) and [`Enter::wait`], and with what `write` panics with; the location is broken then.
+    /// As [`enter`](Self::enter) and [`Enter::wait`], and if `write` panics. The location is broken
+    /// then.
     #[inline]
     #[track_caller]
     pub fn section<T>(&mut self, write: impl FnOnce(&mut D) -> T) -> T {
@@ -269,13 +298,14 @@ impl<D: ?Sized> Handle<D, Write> {
 
 impl<D: ?Sized, R: Right> Drop for Handle<D, R> {
     fn drop(&mut self) {
-        // Relaxed, here and below: read by this operation, or when all is over. Who has no handle needs no section.
+        // Relaxed, here and below: read by this operation, or after the run. Without a handle, the
+        // operation need not have a section in each turn.
         self.link.turns.store(u64::MAX, Relaxed);
         if !self.ring.is_empty() {
             *self.seat.ring() = std::mem::take(&mut self.ring);
         }
         if self.operation.crew.is_over() {
-            // Nobody else will look.
+            // No other thread clears the seat after the run.
             self.seat.ring().clear();
         }
         self.seat.mark_left();
@@ -295,31 +325,35 @@ impl<D: ?Sized, R: Right> fmt::Debug for Handle<D, R> {
     }
 }
 
-/// A section to come; see [`Handle::enter`].
-#[must_use = "a section is there when it is awaited, or waited for"]
+/// A future of a section; see [`Handle::enter`].
+#[must_use = "the section is entered only when this is awaited, or waited for"]
 pub struct Enter<'a, D: ?Sized, R: Right>(Option<&'a mut Handle<D, R>>);
 
 impl<'a, D: ?Sized, R: Right> Enter<'a, D, R> {
-    /// Waits on this thread until the section is granted; not in an `async` task, whose thread others of the program want.
+    /// Waits on this thread until the section is granted.
     ///
-    /// It unwinds, without a panic, when the program ends before that; whatever stands on the stack is dropped.
+    /// An `async` task must not call it, since other tasks of the program need its thread.
+    ///
+    /// If the program ends before the section is granted, the call unwinds, without a panic. The
+    /// values on the stack are dropped.
     ///
     /// # Panics
-    /// In an `async` task.
+    /// Panics in an `async` task.
     #[inline]
     #[track_caller]
     pub fn wait(mut self) -> Section<'a, D, R> {
-        let handle = self.0.take().expect("it is waited for once");
+        let handle = self.0.take().expect("`wait` consumes it");
         if handle.turn == 0 {
-            // Told in the first turn, whether or not it would have to wait.
+            // Report the misuse in the first turn, even if the handle would not have to wait.
             handle.operation.expect_thread(&handle.link);
         }
-        // Counted before it is granted: what is done between grant and release keeps others waiting.
+        // Count the section before it is granted: work between grant and release keeps other tasks
+        // waiting.
         let (at, then) = handle.advance();
         if handle.ring[at].standing() != Standing::Granted {
             handle.wait_slow(at);
             if handle.ring[at].standing() != Standing::Granted {
-                handle.is_over();
+                handle.unwind();
             }
         }
         handle.section_at(at, then)
@@ -330,7 +364,10 @@ impl<'a, D: ?Sized, R: Right> Future for Enter<'a, D, R> {
     type Output = Section<'a, D, R>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let handle = self.0.as_deref().expect("it is not polled when it is done");
+        let handle = self
+            .0
+            .as_deref()
+            .expect("it is not polled after it is done");
         match handle.ring[handle.at].poll(context) {
             Poll::Pending => {
                 handle.expect_in(handle.at, handle.turn);
@@ -341,7 +378,7 @@ impl<'a, D: ?Sized, R: Right> Future for Enter<'a, D, R> {
                 let (at, then) = handle.advance();
                 Poll::Ready(handle.section_at(at, then))
             }
-            Poll::Ready(_) => handle.is_over(),
+            Poll::Ready(_) => handle.unwind(),
         }
     }
 }
@@ -352,15 +389,15 @@ impl<D: ?Sized, R: Right> fmt::Debug for Enter<'_, D, R> {
     }
 }
 
-/// A task's way to a location once, in its first turn.
+/// The access of a task to a location once, in its first turn.
 #[derive(Debug)]
 pub struct Once<D: ?Sized, R: Right>(pub(crate) Handle<D, R>);
 
 impl<D: ?Sized> Once<D, Read> {
-    /// As [`Handle::section`].
+    /// Waits for the section, and calls `read` in it; see [`Handle::section`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Handle::section`].
     #[track_caller]
     pub fn section<T>(mut self, read: impl FnOnce(&D) -> T) -> T {
         self.0.section(read)
@@ -368,10 +405,10 @@ impl<D: ?Sized> Once<D, Read> {
 }
 
 impl<D: ?Sized> Once<D, Write> {
-    /// As [`Handle::section`].
+    /// Waits for the section, and calls `write` in it; see [`Handle::section`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Handle::section`].
     #[track_caller]
     pub fn section<T>(mut self, write: impl FnOnce(&mut D) -> T) -> T {
         self.0.section(write)
@@ -379,6 +416,9 @@ impl<D: ?Sized> Once<D, Write> {
 }
 
 impl<D: ?Sized, R: Right> Once<D, R> {
+    /// Enters the section; see [`Handle::enter`].
+    ///
+    /// # Panics
     /// As [`Handle::enter`].
     #[track_caller]
     pub fn enter(&mut self) -> Enter<'_, D, R> {

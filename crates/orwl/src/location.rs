@@ -1,4 +1,4 @@
-//! Locations: what tasks share, and how the world outside of a program reaches it.
+//! Locations: the data that tasks share, and access to it from outside of a program.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,52 +15,53 @@ use crate::error::Broken;
 use crate::holders::Holders;
 use crate::seat::PutIn;
 
-/// A resource that tasks share: data, and the FIFO of requests for it. A clone is the same location.
+/// A resource that tasks share: data, and the FIFO of requests for it.
 ///
-/// Made by [`Program::location`](crate::Program::location) and its kin. Tasks reach the data through handles; anybody
-/// else through [`read`](Self::read) and [`write`](Self::write), before, after and while the program runs.
+/// It is created by [`Program::location`](crate::Program::location) and similar methods. A clone is
+/// the same location. Tasks access the data through handles. Other code uses [`read`](Self::read)
+/// and [`write`](Self::write), before, after and while the program runs.
 pub struct Location<D: ?Sized> {
     pub(crate) of: Arc<Identity>,
-    /// One place; those of the turns that are kept, where old values are.
+    /// The places of the values: one for each value that the location keeps.
     pub(crate) ring: Arc<[Ordered<D>]>,
     pub(crate) bytes_of: fn(&D) -> usize,
 }
 
-/// The name of an operation, and the seat of a handle of it.
+/// The name of an operation, and the seat of one of its handles.
 type Kept = (String, Arc<dyn PutIn>);
 
-/// Which location it is.
+/// The state of a location that does not depend on the type of its data.
 pub(crate) struct Identity {
-    /// Its program's number, which no other program has.
+    /// The number of its program, which is unique in the process.
     pub(crate) program: u64,
-    /// Its place among the locations of the program.
+    /// The index among the locations of the program.
     pub(crate) index: usize,
     pub(crate) name: String,
-    /// A piece has the index of its whole; others their own.
+    /// The index of the whole if this location is a piece, or else its own index.
     pub(crate) whole: usize,
-    /// The values it keeps.
+    /// The number of values that it keeps.
     pub(crate) depth: usize,
     pub(crate) piece_count: usize,
-    /// Its program's run, meanwhile. Who asks from outside holds this.
+    /// The run of its program while there is one. A request from outside holds this lock.
     pub(crate) run: Mutex<Option<Run>>,
-    /// Who holds it from outside, its whole or any piece of that.
+    /// The threads that hold it, its whole or a piece of the same whole from outside.
     pub(crate) holders: Arc<Holders>,
     /// The place in the ring with the newest value.
     pub(crate) newest: AtomicUsize,
-    /// Handles that were still there when the run was over.
+    /// The handles that still existed when the run was over.
     pub(crate) kept: Mutex<Vec<Kept>>,
 }
 
-/// What those outside must know of a run.
+/// The properties of a run that requests from outside depend on.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
-    /// To the workers that run the `async` tasks, where there are some.
+    /// The access to the workers that run the `async` tasks; `None` if there are no such tasks.
     pub(crate) futures: Option<Post>,
 }
 
 impl Run {
-    /// True when this thread is one of the workers that others of the program want.
-    fn wants_this_thread(&self) -> bool {
+    /// Returns true if this thread is a worker that runs `async` tasks of the program.
+    fn needs_this_thread(&self) -> bool {
         self.futures
             .as_ref()
             .is_some_and(|post| post.own_index().is_some())
@@ -68,7 +69,7 @@ impl Run {
 }
 
 impl Identity {
-    /// True when this thread holds it from outside.
+    /// Returns true if this thread holds the location from outside.
     pub(crate) fn is_held_here(&self) -> bool {
         self.holders.is_held_here(self.index)
     }
@@ -81,22 +82,25 @@ impl Identity {
         self.run.lock().expect("nothing panics under this lock")
     }
 
-    /// Sees that who is no task does not wait for what never comes.
+    /// Checks that a request from outside would not wait forever.
     #[track_caller]
     fn check_outside(&self, access: Access) {
         assert!(
             !is_in_turn_of(self.program),
-            "location {:?} was asked for from outside in a turn of a task of its own program, which might wait for itself; expected a handle",
+            "location {:?} was requested from outside in a turn of a task of its own program, \
+             which might wait for itself; expected a handle",
             self.name
         );
         assert!(
             !self
                 .holders
                 .is_in_its_own_way(self.index, self.whole, access),
-            "location {:?} was asked for by a thread that holds it from outside, or a part of it, and would wait for itself; expected that to be \
-             given back before",
+            "location {:?} was requested by a thread that holds it, or a part of it, from outside \
+             and would wait for itself; expected that to be given back before",
             self.name
         );
+        // Forget the handles that were dropped since the run. The requests of the others stay in
+        // the FIFO.
         let mut kept = self.kept();
         kept.retain(|(_, seat)| {
             seat.clear_if_left();
@@ -106,7 +110,8 @@ impl Identity {
         drop(kept);
         assert!(
             task.is_none(),
-            "task {} has left a handle on location {:?} behind, which keeps its place; expected handles to go with their task",
+            "task {} has left behind a handle on location {:?}, which keeps its place; \
+             expected handles to be dropped with their task",
             task.unwrap_or_default(),
             self.name
         );
@@ -124,34 +129,44 @@ impl fmt::Debug for Identity {
 }
 
 impl<D: ?Sized> Location<D> {
-    /// Its name.
+    /// Returns the name of the location.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.of.name
     }
 
-    /// Waits until the data may be read, behind all that have asked before, and gives it out.
+    /// Waits until the data may be read, behind all earlier requests, and returns it.
     ///
-    /// Of a location that keeps old values, the newest that a run has left, or the initial one. Whoever asks for one while he holds another
-    /// may wait for himself: tasks of several locations stand between the two. Who holds one cannot start the program.
+    /// If the location keeps old values, this is the newest value that a run has left, or the
+    /// initial one.
+    ///
+    /// A thread that requests a location while it holds another one may wait for itself: tasks that
+    /// use both locations may be ahead of the second request and behind the first. A thread that
+    /// holds a location cannot start its program.
     ///
     /// # Errors
-    /// [`Broken`] when a task panicked while it wrote.
+    /// [`Broken`] if a task panicked while it wrote.
     ///
     /// # Panics
-    /// In a turn of a task of the same program, which has handles for that; when the thread holds it, or a part of it, already, and one of the two writes;
-    /// when a task's handle on it outlives the run; for a whole in pieces while the
-    /// program runs: tasks would stand between its requests for one piece and another; and on a worker that runs `async` tasks of the program, while it
-    /// runs: one of them may be in front, and wait for that worker.
+    /// Panics in the following cases, in which the call might wait forever:
+    /// - in a turn of a task of the same program; tasks use handles;
+    /// - if this thread already holds the location or a part of it, and one of the two requests
+    ///   writes;
+    /// - if a handle of a task on the location outlives the run;
+    /// - for a whole with several pieces while the program runs, since requests of tasks would
+    ///   come between its requests for two pieces;
+    /// - on a worker that runs `async` tasks of the program, while the program runs: one of these
+    ///   tasks may be ahead, and wait for the worker.
     #[track_caller]
     pub fn read(&self) -> Result<Outside<D, Read>, Broken> {
         self.enter()
     }
 
-    /// As [`read`](Self::read), to write.
+    /// Waits until the data may be written, behind all earlier requests, and returns it; see
+    /// [`read`](Self::read).
     ///
     /// # Errors
-    /// [`Broken`] when a task panicked while it wrote.
+    /// [`Broken`] if a task panicked while it wrote.
     ///
     /// # Panics
     /// As [`read`](Self::read).
@@ -166,23 +181,26 @@ impl<D: ?Sized> Location<D> {
         // Relaxed: written before and after a run.
         let newest = self.of.newest.load(Relaxed);
         let mut handle = ordered::Handle::new(&self.ring[newest]);
+        // The lock ensures that no run starts or ends before the request is in.
         let run = self.of.run();
         let is_in_pieces = run.is_some() && self.of.piece_count > 1;
-        let is_on_worker = run.as_ref().is_some_and(Run::wants_this_thread);
+        let is_on_worker = run.as_ref().is_some_and(Run::needs_this_thread);
         if !is_in_pieces && !is_on_worker {
             handle.put_in();
         }
         drop(run);
         assert!(
             !is_on_worker,
-            "location {:?} was asked for on a worker that runs the async tasks of its program, which might wait for this worker; expected a thread \
-             of its own, as `spawn_blocking` gives",
+            "location {:?} was requested on a worker that runs the async tasks of its program, \
+             which might wait for this worker; expected another thread, such as one from \
+             `spawn_blocking`",
             self.of.name
         );
         assert!(
             !is_in_pieces,
-            "the whole of location {:?} was asked for from outside while its program runs, whose tasks have it piece by piece; expected \
-             one piece after the other, or the whole before or after",
+            "the whole of location {:?} was requested from outside while its program runs and its \
+             tasks use the pieces; expected requests for one piece after the other, or for the \
+             whole before or after the run",
             self.of.name
         );
         let waiter = Waiter::current();
@@ -199,14 +217,14 @@ impl<D: ?Sized> Location<D> {
             waiter.wait_asking(
                 true,
                 || handle.standing() != Standing::Waiting,
-                |waiter| while_in(&handle, waiter),
+                |waiter| leave_waker(&handle, waiter),
             );
         }
     }
 }
 
-/// Leaves the waiter's waker, if the handle still waits.
-fn while_in<D: ?Sized, R: Right>(handle: &ordered::Handle<D, R>, waiter: &Waiter) {
+/// Leaves the waker of the waiter with the request, if that still waits.
+fn leave_waker<D: ?Sized, R: Right>(handle: &ordered::Handle<D, R>, waiter: &Waiter) {
     let _ = handle.leave(&waiter.waker());
 }
 
@@ -230,29 +248,31 @@ impl<D: ?Sized> fmt::Debug for Location<D> {
     }
 }
 
-/// Items in one piece of memory that can be used as a whole or in pieces; see [`Program::split`](crate::Program::split).
+/// Items in contiguous memory that can be used as a whole or in pieces.
+///
+/// It is created by [`Program::split`](crate::Program::split).
 #[derive(Debug)]
 pub struct Split<T> {
     /// All items.
     pub whole: Location<[T]>,
-    /// The pieces, in their order.
+    /// The pieces, in the order of their items.
     pub pieces: Vec<Location<[T]>>,
 }
 
-/// A location's data, reached from outside of its program; given back when it is dropped.
+/// Access to the data of a location from outside of its program.
 ///
-/// It stays on the thread that has asked for it.
-#[must_use = "the data is given back when this goes"]
+/// Dropping it gives the data back. It cannot be sent to another thread.
+#[must_use = "the data is given back when this is dropped"]
 pub struct Outside<D: ?Sized, R: Right> {
     loan: ordered::Loan<D, R>,
     _held: Held,
 }
 
-/// One of the times that a thread holds a location.
+/// The record that a thread holds a location, removed on drop.
 struct Held {
     of: Arc<Identity>,
     access: Access,
-    /// It is not sent.
+    /// Makes the type `!Send`.
     _here: PhantomData<*const ()>,
 }
 

@@ -1,15 +1,22 @@
-//! Operations that run are moved when what was seen of them says that it pays.
+//! Moving operations while they run, when measurements show that it pays.
 //!
-//! Before the run, work and traffic are guesses, both from the bytes of locations. While it runs, each operation knows how
-//! long it has worked, and each location how many bytes it has. Now and then the first operation to end its turn makes the placement anew
-//! with that, and weighs it as [`raddle_topology::relocate()`] does for workers: what would have been saved since the last look against what moving
-//! costs. Two things are saved: the way that bytes go, and waiting for the worker that has most to do.
+//! Before the run, work and traffic are estimated from the bytes of locations. During the run, each
+//! operation measures how long it has worked, and each location how many bytes it has. From time to
+//! time, the first operation that ends its turn *looks*: it computes a new placement from these
+//! measurements. As [`raddle_topology::relocate()`] does for workers, it compares the time that the
+//! new placement would have saved since the last look with the cost of moving. A placement saves
+//! time in two ways: bytes travel less far, and operations wait less for the worker with the most
+//! work.
 //!
-//! The first look comes after 10 ms, or 2 ms for each operation where these are more than five, since a look takes some 20 µs for each. One that moves
-//! nobody doubles the time to the next, and the next waits a hundred times as long as a look has taken. So looks take a hundredth of the
-//! time. Nobody looks where placement is not left to the runtime, where it was applied, or there is one place only.
+//! The first look is after 10 ms, or after 2 ms for each operation if there are more than five,
+//! since a look takes about 20 µs for each operation. A look that moves no operation doubles the
+//! time to the next look. The pause is also at least a hundred times as long as the look has taken,
+//! so that looks take at most a hundredth of the time. There are no looks if placement is not left
+//! to the runtime, if a placement was applied, or if there is only one place.
+//!
 //! # Source
-//! As [`raddle_topology::relocate()`]; the study (Gustedt, Jeannot, Mansouri, Inria RR-8993, 2016) places before the run alone.
+//! The source of [`raddle_topology::relocate()`]. The study (Gustedt, Jeannot, Mansouri, Inria
+//! RR-8993, 2016) computes the placement only before the run.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,40 +33,50 @@ use crate::ground::Ground;
 use crate::operation::{Operation, labels_of};
 use crate::placement::ProgramPlacement;
 
-const FIRST: Duration = Duration::from_millis(10);
-/// What a look takes for each operation, about; 14 µs were measured for 100,000 on 1,024 CPUs.
-const PER_OPERATION: Duration = Duration::from_micros(20);
-const LONGEST: Duration = Duration::from_secs(60);
-/// A look takes at most so small a part of the time.
-const PART_OF_TIME: u32 = 100;
-/// Turns between two looks at the clock.
+/// The shortest pause between two looks.
+const PAUSE_MIN: Duration = Duration::from_millis(10);
+/// The approximate time of a look for each operation. For 100,000 operations on 1,024 CPUs, 14 µs
+/// were measured.
+const LOOK_PER_OPERATION: Duration = Duration::from_micros(20);
+/// The longest pause that results from doubling.
+const PAUSE_MAX: Duration = Duration::from_secs(60);
+/// The ratio of a pause to the time of a look, at least.
+const PAUSE_PER_LOOK: u32 = 100;
+/// The number of turns between two reads of the clock.
 const TURNS_PER_CLOCK: u64 = 16;
 
-/// Looks whether operations should be elsewhere, and sends them there.
+/// Decides whether operations should run elsewhere, and moves them.
 #[derive(Debug)]
 pub(crate) struct Mover {
     ground: Ground,
     post: Post,
-    what: String,
+    /// The title of the moves in the report of the runtime.
+    title: String,
     start: Instant,
-    /// Nanoseconds from the start to the next look.
+    /// The time from the start to the next look, in nanoseconds; `u64::MAX` during a look.
     next_ns: AtomicU64,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
+    /// The present CPU of each operation.
     cpus: Vec<CpuId>,
-    /// What each operation had worked at the last look, and when that was.
+    /// The time that each operation had worked at the last look.
     busy: Vec<Duration>,
+    /// The time of the last look.
     seen: Instant,
+    /// The turn of the last look.
     turn: u64,
-    wait: Duration,
+    /// The pause until the next look, apart from the time that the look takes.
+    pause: Duration,
     moves: Moves,
 }
 
 impl Mover {
-    /// One for a program that was placed so; `None` where nobody is to be moved.
+    /// Creates the mover of a program with this placement.
+    ///
+    /// Returns `None` if operations are not to be moved.
     pub(crate) fn new(runtime: &Runtime, placement: &ProgramPlacement) -> Option<Self> {
         if !runtime.places_by_itself() || placement.places.len() < 2 {
             return None;
@@ -67,12 +84,12 @@ impl Mover {
         let ground = Ground::of(runtime).filter(|ground| !ground.is_one_place())?;
         let cpus = ground.cpus_of(placement.seats()).ok()?;
         let start = Instant::now();
-        let look = PER_OPERATION.mul_f64(cpus.len() as f64);
-        let first = FIRST.max(PART_OF_TIME * look);
+        let look = LOOK_PER_OPERATION.mul_f64(cpus.len() as f64);
+        let first = PAUSE_MIN.max(PAUSE_PER_LOOK * look);
         Some(Self {
             ground,
             post: runtime.post(),
-            what: format!("operations of {}", placement.program),
+            title: format!("operations of {}", placement.program),
             start,
             next_ns: AtomicU64::new(first.as_nanos() as u64),
             state: Mutex::new(State {
@@ -80,20 +97,20 @@ impl Mover {
                 cpus,
                 seen: start,
                 turn: 0,
-                wait: FIRST,
+                pause: PAUSE_MIN,
                 moves: Moves::default(),
             }),
         })
     }
 
-    /// What was moved, and where each operation is now.
-    pub(crate) fn told(&self) -> (Moves, Vec<(usize, Option<CpuId>)>) {
+    /// Returns the moves, and the present worker and CPU of each operation.
+    pub(crate) fn report(&self) -> (Moves, Vec<(usize, Option<CpuId>)>) {
         let state = self.state.lock().expect("nothing panics under this lock");
         let places = state.cpus.iter().map(|&cpu| self.ground.at(cpu));
         (state.moves.clone(), places.collect())
     }
 
-    /// Called by an operation that has ended a turn.
+    /// Looks if it is time to. An operation calls this when it has ended a turn.
     #[inline]
     pub(crate) fn turn_ended(&self, turn: u64, operations: impl FnOnce() -> Operations) {
         if turn.is_multiple_of(TURNS_PER_CLOCK) {
@@ -104,7 +121,8 @@ impl Mover {
     #[cold]
     fn look_if_due(&self, turn: u64, operations: impl FnOnce() -> Operations) {
         let now_ns = self.start.elapsed().as_nanos() as u64;
-        // Relaxed: whoever takes the moment looks, and nobody else until there is another one; the lock orders what is seen.
+        // Relaxed: the thread that wins the exchange looks, and no other thread does until it has
+        // set the time of the next look. The lock orders the state.
         let due_ns = self.next_ns.load(Relaxed);
         let is_taken = |due_ns| {
             let taken = self
@@ -118,19 +136,20 @@ impl Mover {
         let mut state = self.state.lock().expect("nothing panics under this lock");
         let begun = Instant::now();
         let has_moved = self.look(&mut state, turn, &operations());
-        state.wait = if has_moved {
-            FIRST
+        state.pause = if has_moved {
+            PAUSE_MIN
         } else {
-            (2 * state.wait).min(LONGEST)
+            (2 * state.pause).min(PAUSE_MAX)
         };
-        let pause = state.wait.max(PART_OF_TIME * begun.elapsed());
+        let pause = state.pause.max(PAUSE_PER_LOOK * begun.elapsed());
         let next = self.start.elapsed() + pause;
         // Relaxed: as above.
         self.next_ns.store(next.as_nanos() as u64, Relaxed);
     }
 
-    /// Looks, and moves operations if that pays; true when it did.
+    /// Computes a new placement, and moves operations if that pays. Returns true if it did.
     fn look(&self, state: &mut State, turn: u64, operations: &[Arc<Operation>]) -> bool {
+        // Take the measurements since the last look.
         let observed = state.seen.elapsed();
         let turns = turn.saturating_sub(state.turn) as f64;
         let busy: Vec<_> = operations
@@ -143,6 +162,7 @@ impl Mover {
             .collect();
         let matrix = dependencies_of(operations.iter().map(|operation| &**operation));
         (state.busy, state.seen, state.turn) = (busy, Instant::now(), turn);
+        // Compute a new placement from them.
         let together = labels_of(operations.iter().map(|operation| &**operation));
         let placed = self
             .ground
@@ -153,6 +173,7 @@ impl Mover {
         let Ok(before) = cost(&matrix, &self.ground.topology, &state.cpus) else {
             return false;
         };
+        // Compare the gain with the cost of moving.
         let changes: Vec<_> = (0..operations.len())
             .filter(|&at| placed.cpus[at] != state.cpus[at])
             .collect();
@@ -162,15 +183,15 @@ impl Mover {
             .collect();
         let gain = Gain {
             traffic_ns: (before - placed.cost) * turns * HOP_BYTE_NS,
-            waiting_ns: fullest(&state.cpus, &loads) - fullest(&placed.cpus, &loads),
+            waiting_ns: busiest(&state.cpus, &loads) - busiest(&placed.cpus, &loads),
         };
         let price = relocation_price(&self.ground.topology, &ways);
         let pays = gain.total() > price;
-        let said = gain.say(changes.len(), operations.len(), observed, price, pays);
+        let reason = gain.describe(changes.len(), operations.len(), observed, price, pays);
         let counted = pays.then(|| (changes.len() as u64, gain.total(), price));
-        state.moves.add(counted, said.clone());
+        state.moves.add(counted, reason.clone());
         self.post
-            .note_moves(&self.what, |moves| moves.add(counted, said));
+            .note_moves(&self.title, |moves| moves.add(counted, reason));
         if pays {
             for &at in &changes {
                 let (worker_index, cpu) = self.ground.at(placed.cpus[at]);
@@ -182,10 +203,10 @@ impl Mover {
     }
 }
 
-/// What a placement would have saved, in nanoseconds; less than nothing where it would have cost.
+/// The time that a placement would have saved, in nanoseconds; negative if it would be slower.
 struct Gain {
     traffic_ns: f64,
-    /// By the worker that has most to do.
+    /// The waiting for the worker with the most work.
     waiting_ns: f64,
 }
 
@@ -194,7 +215,8 @@ impl Gain {
         duration(self.traffic_ns + self.waiting_ns)
     }
 
-    fn say(
+    /// Returns the reason why operations are moved or not.
+    fn describe(
         &self,
         count: usize,
         of: usize,
@@ -202,18 +224,18 @@ impl Gain {
         price: Duration,
         pays: bool,
     ) -> String {
-        let who = if pays {
-            format!("{count} of {of} move")
+        let decision = if pays {
+            format!("{count} of {of} operations move")
         } else {
-            "nobody moves".to_owned()
+            "no operation moves".to_owned()
         };
         if count == 0 {
-            return format!("{who}: they are where they should be");
+            return format!("{decision}: the present placement is the best one found");
         }
         let (traffic, waiting) = (self.traffic_ns * 1e-6, self.waiting_ns * 1e-6);
         format!(
-            "{who}: in {observed:.1?} another placement of {count} saves {traffic:.2} ms of traffic and {waiting:.2} ms of waiting for \
-             the fullest worker, and costs {price:.1?}"
+            "{decision}: in {observed:.1?}, another placement of {count} saves {traffic:.2} ms of \
+             traffic and {waiting:.2} ms of waiting for the busiest worker, and costs {price:.1?}"
         )
     }
 }
@@ -222,8 +244,8 @@ fn duration(ns: f64) -> Duration {
     Duration::try_from_secs_f64(ns * 1e-9).unwrap_or_default()
 }
 
-/// The work of the CPU that has most.
-fn fullest(cpus: &[CpuId], loads: &[f64]) -> f64 {
+/// Returns the work of the CPU that has the most.
+fn busiest(cpus: &[CpuId], loads: &[f64]) -> f64 {
     let mut sums: HashMap<CpuId, f64> = HashMap::new();
     for (&cpu, load) in cpus.iter().zip(loads) {
         *sums.entry(cpu).or_default() += load;

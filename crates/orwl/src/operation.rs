@@ -1,7 +1,9 @@
-//! An operation under way: its turn, its links to locations, and how it is told that all is over.
+//! The state of an operation: its turn, its links to locations, and how it is woken at the end.
 //!
-//! An operation is what has a thread, or is a future, of its own; a task is one or several of them. Whoever runs it calls
-//! [`Operation::begin_turn`] and [`Operation::end_turn`] around each turn; its handles look at the turn and write down that they were used.
+//! An operation is a unit that has its own thread or is a future. A task consists of one or several
+//! operations. The code that runs an operation calls [`Operation::begin_turn`] and
+//! [`Operation::end_turn`] around each turn. The handles of the operation read the turn, and record
+//! that they were used.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,44 +21,48 @@ use crate::current;
 use crate::location::Identity;
 use crate::seat::PutIn;
 
-/// No CPU has this number.
+/// The value of `next_cpu` for no CPU.
 const NOWHERE: u64 = u64::MAX;
 
-/// What an operation, its handles and its program share.
+/// The state that an operation, its handles and its program share.
 pub(crate) struct Operation {
-    /// From 1, and of no other operation of the process.
+    /// The number of the operation, which is unique in the process and starts at 1.
     pub(crate) number: u64,
     /// The number of its program.
     program: u64,
     pub(crate) name: Name,
-    /// It stays with all operations of its task of which this is said, too.
+    /// True if it is placed together with all operations of its task for which this is true.
     is_together: bool,
     pub(crate) crew: Arc<Crew>,
     pub(crate) links: OnceLock<Vec<Arc<Link>>>,
     pub(crate) seats: OnceLock<Vec<Arc<dyn PutIn>>>,
-    /// A handle was dropped in this turn.
+    /// True if a handle was dropped since the last turn ended.
     has_left: AtomicBool,
-    /// Where it is at home, if it is a future, and what its thread is to be bound to next, if it has one.
-    pub(crate) home: OnceLock<AssignedWorker>,
+    /// The worker that polls the operation, if the operation is a future.
+    pub(crate) assigned: OnceLock<AssignedWorker>,
+    /// The CPU to which the operation's thread is bound next, or [`NOWHERE`].
     next_cpu: AtomicU64,
-    /// When its thread began, if it has one.
+    /// The time when the operation's thread began, if it has one.
     pub(crate) began: OnceLock<Instant>,
-    /// Nanoseconds that its thread has waited.
+    /// The time that the operation's thread has waited, in nanoseconds.
     pub(crate) waited_ns: AtomicU64,
-    /// Nanoseconds that it was polled, if it is a future.
+    /// The time spent in polls, in nanoseconds, if the operation is a future.
     pub(crate) polled_ns: AtomicU64,
-    /// Turns that have ended, which is the number of the one that runs. Written by whoever runs the operation.
+    /// The number of turns that have ended, which is the number of the current turn.
+    ///
+    /// Written only by the thread that runs the operation.
     turn: AtomicU64,
-    /// It has had the only turn that it has.
+    /// True if the operation has only one turn, which has ended.
     is_brief: AtomicBool,
-    /// What to wake when all is over.
+    /// The waker of the operation while it waits, for waking it when the program is halted.
     waker: Mutex<Option<Waker>>,
 }
 
-/// The names of an operation and its task, equal where the task has one operation.
+/// The names of an operation and of its task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
     pub(crate) task: String,
+    /// The name of the operation within its task; `None` if the task has only one operation.
     pub(crate) operation: Option<String>,
 }
 
@@ -69,7 +75,9 @@ impl fmt::Display for Name {
     }
 }
 
-/// A label for each operation, the same for those that stay together; `None` when nobody does.
+/// Returns a label for each operation; operations that stay together have the same label.
+///
+/// Returns `None` if no operations stay together.
 pub(crate) fn labels_of<'a>(
     operations: impl Iterator<Item = &'a Operation> + Clone,
 ) -> Option<Vec<usize>> {
@@ -82,25 +90,29 @@ pub(crate) fn labels_of<'a>(
     Some(operations.enumerate().map(label).collect())
 }
 
-/// What is known of a handle without having it.
+/// The part of a handle's state that its operation and program can read.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) location: Arc<Identity>,
     pub(crate) access: Access,
-    /// It is used in one turn alone.
+    /// True if the handle is used only in the first turn.
     pub(crate) is_once: bool,
-    /// Turns that it has been used in, or passed, and is no more; all there are, for one that is used once and was.
+    /// The number of turns in which the handle was used and is no longer in its section.
+    ///
+    /// It is `u64::MAX` once the handle is dropped or a one-shot handle has been used.
     pub(crate) turns: AtomicU64,
-    /// Sections that it is or was in.
+    /// The number of sections that were entered, including the current one and one that a thread
+    /// waits for.
     pub(crate) sections: AtomicU64,
-    /// The bytes of the location when last looked at.
+    /// The number of bytes of the location when it was last measured.
     pub(crate) extent: AtomicU64,
-    /// The most bytes of it that a turn goes through.
+    /// The greatest number of its bytes that a turn uses.
     pub(crate) touched: AtomicU64,
 }
 
 impl Link {
-    /// The bytes that a turn goes through, as far as is known; none of a handle that is not used any more.
+    /// Returns an estimate of the number of bytes that a turn uses; 0 if the handle is not used any
+    /// more.
     pub(crate) fn bytes(&self) -> f64 {
         // Relaxed, here and below: an estimate.
         if self.turns.load(Relaxed) == u64::MAX {
@@ -127,7 +139,7 @@ impl Operation {
             links: OnceLock::new(),
             seats: OnceLock::new(),
             has_left: AtomicBool::new(false),
-            home: OnceLock::new(),
+            assigned: OnceLock::new(),
             next_cpu: AtomicU64::new(NOWHERE),
             began: OnceLock::new(),
             waited_ns: AtomicU64::new(0),
@@ -138,26 +150,27 @@ impl Operation {
         })
     }
 
-    /// The turn that runs, from 0.
+    /// Returns the number of the current turn, from 0.
     #[inline]
     pub(crate) fn turn(&self) -> u64 {
-        // Relaxed: who runs it reads what he wrote himself; for others see `Crew::cut`.
+        // Relaxed: the thread that runs the operation reads its own write; for others see
+        // `Crew::cut`.
         self.turn.load(Relaxed)
     }
 
-    /// It is a future that does not ask for turns, and has ended.
+    /// Records that the operation is a future that does not request turns, and that it has ended.
     pub(crate) fn has_one_turn(&self) {
-        // Relaxed: read when all is over.
+        // Relaxed: read after the run.
         self.is_brief.store(true, Relaxed);
     }
 
-    /// True when it has no say in how many turns there were.
+    /// Returns true if the operation does not affect the number of turns.
     pub(crate) fn is_brief(&self) -> bool {
         // Relaxed: as above.
         self.is_brief.load(Relaxed)
     }
 
-    /// True when there is another turn.
+    /// Returns true if there is another turn.
     pub(crate) fn begin_turn(&self) -> bool {
         self.turn() < self.crew.limit() && !self.crew.is_halted()
     }
@@ -165,7 +178,7 @@ impl Operation {
     /// Ends a turn.
     ///
     /// # Panics
-    /// When a handle was not used in it, or is still in its section.
+    /// Panics if a handle was not used in the turn, or is still in its section.
     pub(crate) fn end_turn(&self) {
         let turn = self.turn() + 1;
         for link in self.links() {
@@ -174,42 +187,49 @@ impl Operation {
                 self.complain(link);
             }
         }
-        // Relaxed: who sees it looks again, with more care.
+        // Relaxed: `clear_left_seats` reads it again, with Acquire.
         if self.has_left.load(Relaxed) {
             self.clear_left_seats();
         }
         // Relaxed: ordered by the fences.
         self.turn.store(turn, Relaxed);
-        // ORDERING(C1): the turn has ended before the limit is looked at.
+        // ORDERING(C1): the turn has ended before the limit is read.
         light_fence();
         self.crew.turn_ended(turn);
     }
 
+    /// Panics because a handle was not used in the current turn, or is still in its section.
     #[cold]
     fn complain(&self, link: &Link) -> ! {
         let turn = self.turn();
         // Relaxed: as above.
         assert!(
             link.sections.load(Relaxed) <= turn,
-            "task {} was still in its section on location {:?} at the end of turn {turn}; expected it to be given back before, \
-             so that those who wait behind it have their turn",
+            "task {} was still in its section on location {:?} at the end of turn {turn}; expected \
+             it to be given back before, so that the tasks behind it have their turn",
             self.name,
             link.location.name,
         );
         panic!(
-            "task {} did not use its handle on location {:?} in turn {turn}; expected a section by this task, whose handle it is, or `pass` in turns \
-             that need none, so that those who wait behind it go on",
+            "task {} did not use its handle on location {:?} in turn {turn}; expected a section by \
+             this task, which owns the handle, or `pass` in turns that need none, so that the \
+             tasks behind it go on",
             self.name, link.location.name,
         );
     }
 
-    /// A handle was dropped: its place is given up when the turn has ended.
+    /// Records that a handle was dropped. Its place is given up when the turn has ended.
     pub(crate) fn has_left_seats(&self) {
-        // ORDERING: Release, so that who sees it sees which seat was left; its partner is in `clear_left_seats`.
+        // ORDERING: Release, so that a thread that sees the flag sees which seat was left. The
+        // acquire is in `clear_left_seats`.
         self.has_left.store(true, Release);
     }
 
-    /// Has had its only turn: those behind it go on without it. Whoever has its handles now keeps them waiting, and ends the program.
+    /// Gives up all places of an operation that has had its only turn, so that the tasks behind it
+    /// go on.
+    ///
+    /// If a handle has been moved out of the operation and still exists, it would keep those tasks
+    /// waiting. Then the program ends with this turn.
     pub(crate) fn give_up_places(&self) {
         self.clear_left_seats();
         let mut seats = self.seats.get().into_iter().flatten();
@@ -218,17 +238,20 @@ impl Operation {
         }
     }
 
-    /// Gives back what dropped handles have left.
+    /// Gives back the requests that dropped handles have left.
     #[cold]
     pub(crate) fn clear_left_seats(&self) {
-        // ORDERING: Acquire, which seats were left; its partner is in `has_left_seats`. What is left later sets it again.
+        // ORDERING: Acquire, to see which seats were left. The release is in `has_left_seats`. A
+        // handle that is dropped later sets the flag again.
         self.has_left.swap(false, Acquire);
         for seat in self.seats.get().into_iter().flatten() {
             seat.clear_if_left();
         }
     }
 
-    /// Says to locations which handles are still there when the run is over, with requests that nobody will use.
+    /// Records in the locations which handles still exist after the run.
+    ///
+    /// The requests of these handles will never be used.
     pub(crate) fn note_kept(&self) {
         let seats = self.seats.get().into_iter().flatten();
         for (link, seat) in self.links().iter().zip(seats) {
@@ -243,17 +266,19 @@ impl Operation {
         self.links.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Sends it to another worker, or its thread to another CPU; it goes there with its next turn or wake-up.
+    /// Moves the operation to another worker, or its thread to another CPU.
+    ///
+    /// The move takes effect with the next turn or wake-up.
     pub(crate) fn move_to(&self, worker_index: usize, cpu: Option<CpuId>) {
-        if let Some(home) = self.home.get() {
-            home.move_to(worker_index);
+        if let Some(assigned) = self.assigned.get() {
+            assigned.move_to(worker_index);
         } else if let Some(cpu) = cpu {
-            // Relaxed: read with its next turn, or the one after.
+            // Relaxed: the thread may read it in its next turn, or in the one after.
             self.next_cpu.store(u64::from(cpu.0), Relaxed);
         }
     }
 
-    /// The CPU that its thread is to go to, once.
+    /// Takes the CPU to which the operation's thread is to move, if there is one.
     #[inline]
     pub(crate) fn take_next_cpu(&self) -> Option<CpuId> {
         // Relaxed: as above.
@@ -264,12 +289,14 @@ impl Operation {
         u32::try_from(cpu).ok().map(CpuId)
     }
 
-    /// How much work it seems to be: the bytes that it goes through.
+    /// Estimates the work of the operation by the number of bytes that it uses.
     pub(crate) fn load(&self) -> f64 {
         1.0 + self.links().iter().map(|link| link.bytes()).sum::<f64>()
     }
 
-    /// How long it has worked so far; what its thread waits at the moment counts as work.
+    /// Returns the time that the operation has worked so far.
+    ///
+    /// A wait that is in progress counts as work.
     pub(crate) fn busy(&self) -> Duration {
         // Relaxed: an estimate.
         let (waited, polled) = (self.waited_ns.load(Relaxed), self.polled_ns.load(Relaxed));
@@ -282,27 +309,27 @@ impl Operation {
         current::run_as(self.number, self.program, run)
     }
 
-    /// True when this thread runs a turn of this operation.
+    /// Returns true if this thread runs a turn of this operation.
     #[inline]
     pub(crate) fn is_current(&self) -> bool {
         current::is_operation(self.number)
     }
 
-    /// Sees that it has a thread to wait on.
+    /// Checks that the operation has a thread that it may block.
     ///
     /// # Panics
-    /// When it is a future: on the thread of its worker stands what it waits for, as likely as not.
+    /// Panics if the operation is a future. The task that it waits for may need the same worker.
     #[track_caller]
     pub(crate) fn expect_thread(&self, link: &Link) {
         assert!(
-            self.home.get().is_none(),
+            self.assigned.get().is_none(),
             "the async task {} waits on its thread for location {:?}; expected `.enter().await`",
             self.name,
             link.location.name
         );
     }
 
-    /// Leaves what is to be woken when all is over; a waker of the same task is kept.
+    /// Leaves the waker for a wake-up when the program is halted. A waker of the same task is kept.
     pub(crate) fn leave(&self, waker: &Waker) {
         let mut left = self.waker.lock().expect("nothing panics under this lock");
         if !left.as_ref().is_some_and(|left| left.will_wake(waker)) {
@@ -310,14 +337,17 @@ impl Operation {
         }
     }
 
-    /// Wakes it, so that it sees that all is over.
+    /// Wakes the operation so that it sees that the program is halted.
     pub(crate) fn wake(&self) {
         if let Some(waker) = self.take_waker() {
             waker.wake();
         }
     }
 
-    /// Takes what is to be woken; whoever has ended wants no waker, which would keep what it wakes.
+    /// Takes the waker.
+    ///
+    /// An operation that has ended must not leave its waker here, since a waker keeps its task
+    /// alive.
     pub(crate) fn take_waker(&self) -> Option<Waker> {
         self.waker
             .lock()

@@ -1,4 +1,4 @@
-//! Programs: locations, the tasks that share them, and how they run.
+//! Programs: locations, the tasks that share them, and their run.
 
 mod locations;
 mod placing;
@@ -25,15 +25,19 @@ use crate::task::{Body, Declared, SeatOf};
 
 pub use self::tasks::Operations;
 
-/// Handles that a location may have: who puts his next request in has two for a moment.
+/// The greatest number of handles on a location.
+///
+/// It is one less than the number of requests, since a handle that puts in its next request has two
+/// for a moment.
 const HANDLE_COUNT_MAX: usize = REQUEST_COUNT_MAX - 1;
 
-/// Programs so far, so that each has a number of its own.
+/// The number of the next program.
 static PROGRAMS: AtomicU64 = AtomicU64::new(1);
 
 /// Tasks and the locations that they share, before they run.
 ///
-/// The order of declaration decides what tasks see: in each turn it is as if they ran one after the other in that order.
+/// The order of declaration decides what tasks see: in each turn, they see the data as if they ran
+/// one after the other in that order.
 ///
 /// # Examples
 /// ```
@@ -66,7 +70,7 @@ pub struct Program {
     placement: Option<ProgramPlacement>,
 }
 
-/// An operation, declared.
+/// An operation that has been declared.
 #[derive(Debug)]
 struct Planned {
     operation: Arc<Operation>,
@@ -74,38 +78,38 @@ struct Planned {
     load: Option<f64>,
 }
 
-/// How many turns a program runs.
+/// The number of turns of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turns(pub u64);
 
 impl Turns {
-    /// Until a task says that there are no more.
+    /// No limit: the program runs until a task ends it.
     pub const UNTIL_BREAK: Self = Self(u64::MAX);
 }
 
-/// How a program ran.
+/// The result of a run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The turns that all tasks have had.
+    /// The number of turns that all tasks have completed.
     pub turns: u64,
-    /// Sections that were entered, and those that somebody waited for when the program ended.
+    /// The number of sections that were entered, or waited for when the program ended.
     pub sections: u64,
-    /// From the start of the first task to the end of the last.
+    /// The time from the start of the first task to the end of the last.
     pub elapsed: Duration,
-    /// Where the tasks ran at the end.
+    /// The place of each operation at the end.
     pub placement: ProgramPlacement,
-    /// Which of them were moved while they ran, and why.
+    /// The operations that were moved during the run, and the reasons.
     pub moves: Moves,
 }
 
 impl Program {
-    /// A program without tasks. The name is for people.
+    /// Creates a program without tasks. The name appears in messages and reports.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            // Relaxed: numbers that differ are all that is wanted.
+            // Relaxed: the numbers only have to differ.
             number: PROGRAMS.fetch_add(1, Relaxed),
             crew: Crew::new(),
             locations: Vec::new(),
@@ -116,21 +120,27 @@ impl Program {
         }
     }
 
-    /// Its name.
+    /// Returns the name of the program.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// Where its tasks are to run, instead of where it would place them itself; looked at when it [runs](Self::run_on). Nobody is moved from there.
+
+    /// Sets the placement of the tasks, instead of the one that the program would compute.
+    ///
+    /// It is checked when the program [runs](Self::run_on). Operations are not moved from there
+    /// during the run.
     pub fn apply_placement(&mut self, placement: ProgramPlacement) {
         self.placement = Some(placement);
     }
 
-    /// Runs it on the default runtime, to the end.
+    /// Runs the program on the default runtime, to its end.
     ///
     /// # Errors
-    /// [`RunError`]: no tasks, no threads, or a task that panicked, which stops all. Futures are not waited for on a worker that is to run them,
-    /// nor is anything by a thread that holds a location from outside.
+    /// [`RunError`] if the program has no tasks, if a thread cannot be started, if a task panics
+    /// (which stops all tasks), or if the applied placement does not fit. The same holds if the
+    /// program has futures and this thread is a worker that would run them, if this thread holds a
+    /// location of the program from outside, or if a location is broken or has too many handles.
     ///
     /// # Panics
     /// As [`default_runtime`].
@@ -138,7 +148,7 @@ impl Program {
         self.run_on(default_runtime(), turns)
     }
 
-    /// Runs it on a runtime, to the end.
+    /// Runs the program on a runtime, to its end.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -156,9 +166,9 @@ impl Program {
                 program: self.name,
             });
         }
-        self.check_room(HANDLE_COUNT_MAX)?;
+        self.check_handle_counts(HANDLE_COUNT_MAX)?;
+        // Compute the placement, unless one was applied. Operations stay where they were put.
         let applied = self.placement.take();
-        // Who says where tasks run wants them there.
         let may_move = applied.is_none();
         let placement = applied.unwrap_or_else(|| self.compute_placement(runtime));
         self.check(&placement, runtime.worker_count())?;
@@ -171,12 +181,14 @@ impl Program {
         if may_move && let Some(mover) = Mover::new(runtime, &placement) {
             self.crew.hire(mover);
         }
-        self.say(Some(&Run {
+        // From here on, the program runs: first the locations know it, then requests go in, then
+        // operations start.
+        self.set_run(Some(&Run {
             futures: has_futures.then(|| runtime.post()),
         }));
         self.put_in();
         let start = Instant::now();
-        let queue = RunQueue::new(&runtime.post());
+        let ready = RunQueue::new(&runtime.post());
         let mut running = Vec::new();
         for (index, planned) in self.operations.drain(..).enumerate() {
             let place = &placement.places[index];
@@ -187,15 +199,17 @@ impl Program {
                 worker_index: place.worker_index,
                 cpu: place.cpu,
             };
-            running.push(starter.start(runtime, &queue));
+            running.push(starter.start(runtime, &ready));
         }
         let outcome = self.crew.wait();
         let elapsed = start.elapsed();
         for thread in running.into_iter().flatten() {
             thread.wait();
         }
+        // All operations have ended. Give back the requests of handles that were dropped, and
+        // record the handles that still exist.
         self.crew.set_over();
-        self.say(None);
+        self.set_run(None);
         let operations = self.crew.operations();
         for operation in operations.iter() {
             operation.clear_left_seats();
@@ -204,6 +218,7 @@ impl Program {
         let (turns, sections) = (turns_had(&operations), sections(&operations));
         let written = self.turns_written(&operations, turns);
         self.crew.disband();
+        // Record the newest value of each location for reads from outside.
         for location in &self.rings {
             let (written, depth) = (written[location.index], location.depth as u64);
             // Relaxed: all tasks have ended.
@@ -223,7 +238,7 @@ impl Program {
         })
     }
 
-    /// Sees that a placement has a worker for each operation, and names no CPU that is not there.
+    /// Checks that a placement has a worker for each operation, and names only CPUs that exist.
     fn check(&self, placement: &ProgramPlacement, worker_count: usize) -> Result<(), RunError> {
         let (found, expected) = (placement.places.len(), self.operations.len());
         let mut workers = placement.places.iter().map(|place| place.worker_index);
@@ -246,7 +261,9 @@ impl Program {
         })
     }
 
-    /// True when each operation has a thread, and each thread a CPU, so that nobody who spins keeps another from working.
+    /// Returns true if each operation has a thread, and each thread its own CPU.
+    ///
+    /// Then a thread that spins does not keep another one from working.
     fn may_spin(&self, placement: &ProgramPlacement, runtime: &Runtime) -> bool {
         let blocks = |planned: &Planned| planned.body.blocks();
         let cpus = || placement.places.iter().filter_map(|place| place.cpu);
@@ -255,7 +272,7 @@ impl Program {
             && cpus().collect::<HashSet<_>>().len() == cpus().count()
     }
 
-    /// By location: the turns that it has been written in, the last of them at the latest.
+    /// Returns for each location the number of turns in which it was written, at most `turns`.
     fn turns_written(&self, operations: &[Arc<Operation>], turns: u64) -> Vec<u64> {
         let mut written = vec![0; self.rings.len()];
         let links = operations.iter().flat_map(|operation| operation.links());
@@ -268,8 +285,10 @@ impl Program {
         written
     }
 
-    /// Sees that no location is asked for by more than its FIFO has room for; a piece is asked for by those who have the whole, too.
-    fn check_room(&self, most: usize) -> Result<(), RunError> {
+    /// Checks that no location has more handles than its FIFO has capacity for.
+    ///
+    /// A handle on a whole counts for each of its pieces.
+    fn check_handle_counts(&self, most: usize) -> Result<(), RunError> {
         let mut handles = vec![0_usize; self.rings.len()];
         let operations = self.operations.iter().map(|planned| &planned.operation);
         for link in operations.flat_map(|operation| operation.links()) {
@@ -281,7 +300,7 @@ impl Program {
         };
         match self.rings.iter().find(|location| asked(location) > most) {
             None => Ok(()),
-            Some(location) => Err(RunError::Crowded {
+            Some(location) => Err(RunError::TooManyHandles {
                 program: self.name.clone(),
                 location: location.name.clone(),
                 found: asked(location),
@@ -290,14 +309,17 @@ impl Program {
         }
     }
 
-    /// Says to locations that the program runs, or not any more.
-    fn say(&self, run: Option<&Run>) {
+    /// Records in all locations that the program runs, or that it does not run any more.
+    fn set_run(&self, run: Option<&Run>) {
         for location in &self.rings {
             *location.run() = run.cloned();
         }
     }
 
-    /// Puts in the first requests of all handles: those for the first turn in the order of declaration, then those for the second, and so on.
+    /// Puts in the first requests of all handles.
+    ///
+    /// The requests for the first turn go in first, in the order of declaration. Those for the
+    /// second turn follow, and so on.
     fn put_in(&self) {
         let turns = self.seats.iter().map(|seat| seat.turns).max().unwrap_or(0);
         for turn in 0..turns {
@@ -308,13 +330,15 @@ impl Program {
     }
 }
 
-/// The CPU that is named, where the machine has no such.
+/// Returns the CPU of a place if the machine does not have it.
 fn unknown_cpu(place: &OperationPlace) -> Option<CpuId> {
     let machine = Topology::this_machine().ok()?;
     place.cpu.filter(|&cpu| machine.cpu(cpu).is_none())
 }
 
-/// The turns that all operations have had.
+/// Returns the number of turns that all operations have completed.
+///
+/// Operations with only one turn count only if there are no others.
 fn turns_had(operations: &[Arc<Operation>]) -> u64 {
     let turns = |operation: &Arc<Operation>| operation.turn();
     let lasting = operations.iter().filter(|operation| !operation.is_brief());
@@ -322,7 +346,7 @@ fn turns_had(operations: &[Arc<Operation>]) -> u64 {
     lasting.map(turns).min().or_else(all).unwrap_or(0)
 }
 
-/// The sections that all operations have had.
+/// Returns the number of sections of all operations.
 fn sections(operations: &[Arc<Operation>]) -> u64 {
     let links = operations.iter().flat_map(|operation| operation.links());
     // Relaxed: all tasks have ended.

@@ -1,4 +1,4 @@
-//! Runs operations: those that block on threads, the others as futures on workers.
+//! Runs operations: blocking ones on their own threads, and futures on workers.
 
 use std::ops::ControlFlow;
 use std::pin::Pin;
@@ -23,7 +23,7 @@ pub(crate) struct Starter {
     pub(crate) cpu: Option<CpuId>,
 }
 
-/// Says that an operation has ended, whatever becomes of it.
+/// Reports on drop that an operation has ended, also if it panicked or never ran.
 struct End {
     index: usize,
     operation: Arc<Operation>,
@@ -37,8 +37,10 @@ impl Drop for End {
 }
 
 impl Starter {
-    /// Lets it run; a thread that the system does not give halts all. Returns the thread, if it has one.
-    pub(crate) fn start(self, runtime: &Runtime, queue: &RunQueue) -> Option<Handle<()>> {
+    /// Starts the operation. Returns its thread, if it has one.
+    ///
+    /// If the system cannot start a thread, the program is halted.
+    pub(crate) fn start(self, runtime: &Runtime, ready: &RunQueue) -> Option<Handle<()>> {
         let end = End {
             index: self.index,
             operation: Arc::clone(&self.operation),
@@ -56,18 +58,19 @@ impl Starter {
                 thread.ok()
             }
             Body::Future { future, has_turns } => {
-                let home = AssignedWorker::new(self.worker_index);
-                let is_new = self.operation.home.set(home.clone()).is_ok();
+                let assigned = AssignedWorker::new(self.worker_index);
+                let is_new = self.operation.assigned.set(assigned.clone()).is_ok();
                 assert!(is_new, "an operation starts once");
                 let running = Running {
                     future: Some(future),
                     has_turns,
                     end,
                 };
-                // As if one after the other: the order of the turns, and in a turn that of declaration.
+                // The operation with the earliest time is the most urgent: turns in their order,
+                // and within a turn the order of declaration.
                 let (operation, rank) = (Arc::clone(&self.operation), self.index as u64);
                 let urgency = move || (operation.turn(), rank);
-                runtime.post().run(queue, &home, urgency, running);
+                runtime.post().run(ready, &assigned, urgency, running);
                 None
             }
         }
@@ -82,7 +85,7 @@ fn run_blocking(
 ) {
     let operation = &end.operation;
     let machine = cpu.and_then(|_| Topology::this_machine().ok());
-    // Where the system refuses, it runs all the same.
+    // If the system refuses to bind the thread, the operation runs unbound.
     let bind = |cpu| machine.is_some_and(|machine| machine.bind_this_thread(cpu).is_ok());
     let mut is_bound = cpu.is_some_and(bind);
     let is_new = operation.began.set(Instant::now()).is_ok();
@@ -104,17 +107,18 @@ fn run_blocking(
     if let Err(panic) = outcome {
         operation.crew.fail(operation, panic);
     }
-    // Its handles go now, before it says that it has ended.
+    // Drop the handles before `end` reports that the operation has ended.
     if let Err(panic) = catch(|| drop(call)) {
         operation.crew.fail(operation, panic);
     }
     if let Some(machine) = machine.filter(|_| is_bound) {
-        // The thread may have other work later; where the system refuses, that work stays here.
+        // The thread may be reused for other work. If the system refuses to unbind it, that work
+        // runs on this CPU.
         let _ = machine.unbind_this_thread();
     }
 }
 
-/// An operation that is a future.
+/// An operation that is a future, while it runs.
 struct Running {
     future: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     has_turns: bool,
@@ -132,7 +136,7 @@ impl Future for Running {
         let start = Instant::now();
         let polled = catch(|| {
             operation.run_as(|| {
-                // Without turns of its own it has one, if there is one.
+                // A future that does not request turns has one turn, unless the program has none.
                 let may_run =
                     !operation.crew.is_halted() && (this.has_turns || operation.begin_turn());
                 let Some(running) = future.as_mut().filter(|_| may_run) else {
@@ -150,18 +154,20 @@ impl Future for Running {
                 Poll::Ready(())
             })
         });
-        // Relaxed: written here alone, and read roughly.
+        // Relaxed: written only here, and read for estimates.
         let polled_ns = operation.polled_ns.load(Relaxed) + start.elapsed().as_nanos() as u64;
         operation.polled_ns.store(polled_ns, Relaxed);
         match polled {
             Ok(Poll::Pending) => return Poll::Pending,
-            // Who returns early says that there are no more turns; who has only one does not.
+            // A future that requests turns and returns early ends the program. One with a single
+            // turn does not.
             Ok(Poll::Ready(())) if this.has_turns && operation.turn() < operation.crew.limit() => {
                 operation.crew.cut(operation.turn());
             }
             Ok(Poll::Ready(())) => {}
             Err(panic) => {
-                // What it had in other futures of its own is as half done as what was on the stack.
+                // Sections in nested futures may be half done, like those on the stack. So their
+                // locations are broken, too.
                 if operation.crew.fail(operation, panic) {
                     drop_in_panic(future.take());
                 }

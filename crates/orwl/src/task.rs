@@ -1,4 +1,4 @@
-//! Tasks as they are declared: their handles, their turns, and what runs them.
+//! The declaration of tasks: their handles, their turns, and the code that they run.
 
 use std::ops::ControlFlow;
 use std::pin::Pin;
@@ -13,17 +13,18 @@ use crate::location::Location;
 use crate::operation::{Link, Operation};
 use crate::seat::PutIn;
 
-/// What a program knows of a location.
+/// The properties of a location that declarations depend on.
 #[derive(Debug)]
 pub(crate) struct Declared {
-    /// Somebody has declared that he writes it.
+    /// True once a task has been declared that writes the location.
     pub(crate) has_writer: bool,
     pub(crate) bytes: usize,
 }
 
-/// A seat of a handle, and in how many turns it is taken up before the run begins.
+/// The seat of a handle.
 pub(crate) struct SeatOf {
     pub(crate) seat: Arc<dyn PutIn>,
+    /// The number of turns for which requests are put in before the run begins.
     pub(crate) turns: usize,
 }
 
@@ -36,7 +37,9 @@ impl std::fmt::Debug for SeatOf {
     }
 }
 
-/// A task, or one operation of it, while it is declared: makes the handles that it will use.
+/// A task, or one of its operations, while it is declared.
+///
+/// It creates the handles that the task will use.
 pub struct Task<'a> {
     operation: &'a Arc<Operation>,
     program: u64,
@@ -46,11 +49,13 @@ pub struct Task<'a> {
     pub(crate) has_turns: bool,
 }
 
-/// What a task has declared, for its program: nothing of one whose declaration panics.
+/// The result of a declaration, for the program.
+///
+/// If the declaration panics, the program gets nothing.
 #[derive(Default)]
 pub(crate) struct Settled {
     pub(crate) seats: Vec<SeatOf>,
-    /// Locations that it writes, as wholes.
+    /// The indices of the wholes of the locations that the task writes.
     pub(crate) written: Vec<usize>,
     pub(crate) load: Option<f64>,
 }
@@ -81,13 +86,14 @@ impl<'a> Task<'a> {
         self.declared
     }
 
-    /// A handle to read a location in every turn.
+    /// Creates a handle to read a location in every turn.
     ///
-    /// A task that was declared behind the writers of the location reads what they wrote in the same turn; one that was declared before
-    /// them, what they wrote in the turn before.
+    /// A task that is declared after the writers of the location reads what they wrote in the same
+    /// turn. A task that is declared before them reads what they wrote in the previous turn.
     ///
     /// # Panics
-    /// When the location is another program's, or the task has a handle on it already.
+    /// Panics if the location belongs to another program, or if the task already has a handle on it
+    /// (or on its whole, or on a piece of it).
     #[track_caller]
     pub fn reads_each_turn<D>(&mut self, location: &Location<D>) -> ReadHandle<D>
     where
@@ -96,9 +102,10 @@ impl<'a> Task<'a> {
         self.handle::<D, Read>(location, false)
     }
 
-    /// A handle to write a location in every turn.
+    /// Creates a handle to write a location in every turn.
     ///
-    /// The writer finds what the task before it has left; where a location keeps old values, one that is as many turns old as are kept.
+    /// The writer finds the value that the task before it has left. If the location keeps old
+    /// values, that value is as many turns old as there are values.
     ///
     /// # Panics
     /// As [`reads_each_turn`](Self::reads_each_turn).
@@ -110,7 +117,7 @@ impl<'a> Task<'a> {
         self.handle::<D, Write>(location, false)
     }
 
-    /// A handle to read a location once, in the first turn.
+    /// Creates a handle to read a location once, in the first turn.
     ///
     /// # Panics
     /// As [`reads_each_turn`](Self::reads_each_turn).
@@ -122,10 +129,11 @@ impl<'a> Task<'a> {
         Once(self.handle(location, true))
     }
 
-    /// A handle to write a location once, in the first turn.
+    /// Creates a handle to write a location once, in the first turn.
     ///
     /// # Panics
-    /// As [`reads_each_turn`](Self::reads_each_turn), and when the location keeps old values: those of later turns would be older than this one.
+    /// As [`reads_each_turn`](Self::reads_each_turn). Also panics if the location keeps old values,
+    /// since the values of later turns would be older than the one that is written.
     #[track_caller]
     pub fn writes<D>(&mut self, location: &Location<D>) -> Once<D, Write>
     where
@@ -133,7 +141,8 @@ impl<'a> Task<'a> {
     {
         assert!(
             location.ring.len() == 1,
-            "task {} writes location {:?} once, which keeps {} values; expected a handle for each turn, or a location of one value",
+            "task {} writes location {:?} once, which keeps {} values; expected a handle for each \
+             turn, or a location of one value",
             self.operation.name,
             location.name(),
             location.ring.len()
@@ -141,7 +150,9 @@ impl<'a> Task<'a> {
         Once(self.handle(location, true))
     }
 
-    /// The turns of an `async` task, which asks for each of them. One that does not ask has one turn, and others go on without it.
+    /// Returns the turns of an `async` task, which requests each of them.
+    ///
+    /// A task that does not call this has one turn. The other tasks go on without it.
     pub fn turns(&mut self) -> Turns {
         self.has_turns = true;
         Turns {
@@ -150,12 +161,14 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Says how much work a turn is, compared with other tasks; for placement, where tasks are more than CPUs.
+    /// Declares the work of a turn, relative to other tasks.
     ///
-    /// Otherwise it is taken from the bytes that a turn goes through. When it runs, what it is seen to work counts instead, should tasks be moved.
+    /// It is used for placement if there are more tasks than CPUs. Without this call, the work is
+    /// estimated from the bytes that a turn uses. If operations are moved during the run, their
+    /// measured work counts instead.
     ///
     /// # Panics
-    /// When that is no positive number.
+    /// Panics if `load` is not a positive finite number.
     #[track_caller]
     pub fn load(&mut self, load: f64) {
         assert!(
@@ -174,7 +187,8 @@ impl<'a> Task<'a> {
         let (name, of) = (&self.operation.name, &location.of);
         assert!(
             of.program == self.program,
-            "location {:?} belongs to another program than task {name}; expected one that this program has made",
+            "location {:?} belongs to another program than task {name}; expected one that this \
+             program has created",
             of.name
         );
         let is_same = |link: &Arc<Link>| {
@@ -184,12 +198,13 @@ impl<'a> Task<'a> {
         };
         assert!(
             !self.links.iter().any(is_same),
-            "task {name} has two handles on location {:?}, of which each would wait for the other; expected one",
+            "task {name} has two handles on location {:?}, which would wait for each other; \
+             expected one",
             of.name
         );
         let depth = location.ring.len();
         let is_reader = R::ACCESS == Access::Read;
-        // Who reads before the writers reads what they wrote a turn ago.
+        // A reader that is declared before the writers reads what they wrote in the previous turn.
         let first = if is_reader && !self.locations[of.whole].has_writer {
             depth - 1
         } else {
@@ -235,13 +250,15 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Ends the turn that runs, and begins the next one; false when there is none. A task that returns earlier ends the program with
-    /// the turn before.
+    /// Ends the current turn and begins the next one. Returns false if there is no other turn.
+    ///
+    /// A task that returns before that ends the program. The last turn of the program is the last
+    /// one that the task has ended.
     ///
     /// # Panics
-    /// When a handle was not used in the turn that ends, or is still in its section.
-    #[must_use = "there is no section to wait for behind the last turn"]
-    #[expect(clippy::should_implement_trait, reason = "a turn is no item")]
+    /// Panics if a handle was not used in the turn that ends, or is still in its section.
+    #[must_use = "there is no section to wait for after the last turn"]
+    #[expect(clippy::should_implement_trait, reason = "a turn is not an item")]
     pub fn next(&mut self) -> bool {
         if std::mem::replace(&mut self.has_begun, true) {
             self.operation.end_turn();
@@ -249,16 +266,16 @@ impl Turns {
         self.operation.begin_turn()
     }
 
-    /// The number of the turn that runs, from 0.
+    /// Returns the number of the current turn, from 0.
     #[must_use]
     pub fn turn(&self) -> u64 {
         self.operation.turn()
     }
 }
 
-/// What a turn returns: nothing, or whether there shall be more.
+/// The return type of a turn: `()`, or a [`ControlFlow`] that may end the program.
 pub trait TurnEnd {
-    /// [`ControlFlow::Break`] when this turn is not to count, and no more shall follow.
+    /// Returns [`ControlFlow::Break`] if this turn does not count and the program ends.
     fn flow(self) -> ControlFlow<()>;
 }
 
@@ -274,11 +291,11 @@ impl TurnEnd for ControlFlow<()> {
     }
 }
 
-/// What an operation does.
+/// The code of an operation.
 pub(crate) enum Body {
-    /// A turn, on a thread that it blocks.
+    /// A closure that runs one turn, on a thread that it may block.
     Blocking(Box<dyn FnMut() -> ControlFlow<()> + Send>),
-    /// All turns, on a worker.
+    /// A future that runs all turns, on a worker.
     Future {
         future: Pin<Box<dyn Future<Output = ()> + Send>>,
         has_turns: bool,
@@ -286,7 +303,7 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    /// True when it wants a thread of its own.
+    /// Returns true if the operation needs its own thread.
     pub(crate) fn blocks(&self) -> bool {
         matches!(self, Self::Blocking(_))
     }

@@ -1,25 +1,21 @@
-//! What programs do wrong, and what they are told; nothing hangs.
+//! Misuse of programs is reported, and no program hangs.
 
 #![cfg(not(any(loom, shuttle)))]
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod common;
+#[path = "common/failing.rs"]
+mod failing;
+
 use std::sync::{Arc, Mutex};
 
 use raddle_orwl::{Program, RunError, Turns, WriteHandle};
-use raddle_runtime::Runtime;
 
-fn words(call: impl FnOnce()) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("it panics");
-    panic.downcast_ref::<String>().expect("with words").clone()
-}
+use common::runtime;
+use failing::{panic_message, run};
 
+/// Runs a program that fails, and returns the error message.
 fn failure(program: Program, turns: u64) -> String {
-    let runtime = Runtime::builder()
-        .workers(2)
-        .build()
-        .expect("two workers come up");
-    program
-        .run_on(&runtime, Turns(turns))
+    run(program, Turns(turns))
         .expect_err("it fails")
         .to_string()
 }
@@ -29,16 +25,13 @@ fn a_program_without_tasks_is_refused() {
     let text = failure(Program::new("nothing"), 1);
     assert_eq!(
         text,
-        "program \"nothing\" has no tasks; expected one at least"
+        "program \"nothing\" has no tasks; expected at least one"
     );
 }
 
 #[test]
-fn a_worker_waits_for_threads_and_not_for_futures_that_it_is_to_run() {
-    let runtime = Runtime::builder()
-        .workers(1)
-        .build()
-        .expect("a worker comes up");
+fn a_worker_waits_for_threads_but_not_for_futures_that_it_would_run() {
+    let runtime = runtime(1);
     let program = |is_async| {
         let mut program = Program::new("inner");
         let number = program.location("number", 0);
@@ -58,7 +51,7 @@ fn a_worker_waits_for_threads_and_not_for_futures_that_it_is_to_run() {
     let refused = runtime.install(|| program(true).run_on(&runtime, Turns(1)));
     let text = refused.expect_err("it would wait for itself").to_string();
     assert!(
-        text.contains("started on a worker of the runtime that is to run them"),
+        text.contains("started on a worker of the runtime that would run them"),
         "{text}"
     );
     let outcome = runtime.install(|| program(false).run_on(&runtime, Turns(1)));
@@ -70,7 +63,7 @@ fn a_location_of_another_program_is_refused() {
     let mut other = Program::new("other");
     let foreign = other.location("foreign", 0);
     let mut program = Program::new("own");
-    let text = words(|| {
+    let text = panic_message(|| {
         program.task("task", |task| {
             let mut foreign = task.reads_each_turn(&foreign);
             move || foreign.section(|_| ())
@@ -86,7 +79,7 @@ fn a_location_of_another_program_is_refused() {
 fn two_handles_of_a_task_on_one_location_are_refused() {
     let mut program = Program::new("twice");
     let pixels = program.split("pixels", vec![0_u8; 10], 3);
-    let text = words(|| {
+    let text = panic_message(|| {
         program.task("task", |task| {
             let piece = task.reads_each_turn(&pixels.pieces[1]);
             let whole = task.writes_each_turn(&pixels.whole);
@@ -125,7 +118,8 @@ fn a_handle_of_another_task_is_refused() {
         }
     });
     let text = failure(program, 3);
-    // Either sees it first: the owner that its handle was not used, the thief that it is not his.
+    // Either task may fail first: the owner because its handle was not used, or the thief because
+    // the handle is not its own.
     let is_unused =
         text.contains("task owner did not use its handle on location \"number\" in turn 0");
     let is_stolen = text.contains(
@@ -135,7 +129,7 @@ fn a_handle_of_another_task_is_refused() {
 }
 
 #[test]
-fn a_handle_used_twice_in_a_turn_or_never_is_an_error() {
+fn a_handle_that_is_used_twice_or_never_in_a_turn_is_an_error() {
     for (times, expected) in [
         (
             2,
@@ -176,7 +170,7 @@ fn a_task_that_panics_in_a_section_breaks_the_location_and_stops_all() {
             move || {
                 number.section(|number| {
                     *number += 1;
-                    assert!(*number < 3, "it has come to {number}");
+                    assert!(*number < 3, "it has reached {number}");
                 });
             }
         });
@@ -198,10 +192,7 @@ fn a_task_that_panics_in_a_section_breaks_the_location_and_stops_all() {
                 move || number.section(|number| copy.section(|copy| *copy = *number))
             });
         }
-        let runtime = Runtime::builder()
-            .workers(2)
-            .build()
-            .expect("two workers come up");
+        let runtime = runtime(2);
         match program.run_on(&runtime, Turns(100)) {
             Err(RunError::Panicked {
                 operation,
@@ -211,24 +202,25 @@ fn a_task_that_panics_in_a_section_breaks_the_location_and_stops_all() {
             }) => {
                 assert_eq!(
                     (operation.as_str(), turn, message.as_str()),
-                    ("count", 2, "it has come to 3")
+                    ("count", 2, "it has reached 3")
                 );
             }
             other => panic!("expected a panic of count, found {other:?}"),
         }
-        let broken = number.read().expect_err("it was being written").to_string();
+        let broken = number
+            .read()
+            .expect_err("a task was writing it")
+            .to_string();
         assert!(broken.contains("location \"number\" is broken"), "{broken}");
-        assert!(*copy.read().expect("it was whole") <= 2);
-        // The runtime is as good as before, the location is not.
+        assert!(*copy.read().expect("it is whole") <= 2);
+        // The runtime is still usable. Only the location is broken.
         let mut again = Program::new("again");
         let fine = again.location("fine", 0);
         again.task("write", |task| {
             let mut fine = task.writes_each_turn(&fine);
             move || fine.section(|fine| *fine += 1)
         });
-        again
-            .run_on(&runtime, Turns(5))
-            .expect("nothing is wrong with it");
+        again.run_on(&runtime, Turns(5)).expect("it runs");
         assert_eq!(*fine.read().expect("whole"), 5);
     }
 }
@@ -253,5 +245,5 @@ fn a_panic_outside_of_sections_breaks_nothing() {
         text,
         "task reads panicked in turn 0: 7 is not 0; all others were stopped"
     );
-    assert_eq!(*number.read().expect("nobody was writing"), 7);
+    assert_eq!(*number.read().expect("no task was writing"), 7);
 }

@@ -1,4 +1,4 @@
-//! Operations whose work nobody has declared rightly end on different workers.
+//! Operations with more work than was declared are moved to different workers during the run.
 
 #![cfg(not(any(loom, shuttle)))]
 
@@ -8,12 +8,14 @@ use raddle_orwl::{Program, Turns};
 use raddle_runtime::Runtime;
 use raddle_topology::Affinity;
 
-/// Some tens of microseconds of work.
+/// Works for some tens of microseconds if `rounds` is 50,000.
 fn works(rounds: u64) -> u64 {
     (0..rounds).fold(1, |sum, round| black_box(sum ^ round))
 }
 
-/// Two tasks that work much and exchange much, so that they are placed together, and two that do neither.
+/// Returns a program with two pairs of tasks that exchange as much and so are placed together.
+///
+/// The tasks of one pair have much work, and those of the other have almost none.
 fn program() -> Program {
     let mut program = Program::new("lopsided");
     for (pair, rounds) in [("busy", 50_000), ("idle", 1)] {
@@ -37,12 +39,12 @@ fn program() -> Program {
 }
 
 #[test]
-fn tasks_that_turn_out_to_be_the_work_are_parted() {
+fn tasks_that_turn_out_to_have_most_of_the_work_are_separated() {
     let runtime = Runtime::builder()
         .workers(2)
         .affinity(Affinity::Auto)
         .build()
-        .expect("two workers come up");
+        .expect("the workers start");
     let before = program().compute_placement(&runtime);
     let home = |places: &raddle_orwl::ProgramPlacement, at: usize| places.places[at].worker_index;
     assert_eq!(home(&before, 0), home(&before, 1), "{before}");
@@ -51,7 +53,7 @@ fn tasks_that_turn_out_to_be_the_work_are_parted() {
     let after = &outcome.placement;
     assert_ne!(home(after, 0), home(after, 1), "{after}\n{}", outcome.moves);
     assert!(
-        outcome.moves.why.contains("waiting for the fullest worker"),
+        outcome.moves.why.contains("waiting for the busiest worker"),
         "{}",
         outcome.moves
     );
@@ -64,12 +66,12 @@ fn tasks_that_turn_out_to_be_the_work_are_parted() {
 }
 
 #[test]
-fn nobody_is_moved_where_placement_was_asked_for() {
+fn no_operation_is_moved_if_a_placement_rule_was_chosen() {
     let runtime = Runtime::builder()
         .workers(2)
         .affinity(Affinity::None)
         .build()
-        .expect("two workers come up");
+        .expect("the workers start");
     let outcome = program().run_on(&runtime, Turns(500)).expect("it runs");
     assert_eq!(outcome.moves.looks, 0);
 }

@@ -1,20 +1,17 @@
-//! Programs as a user writes them: order of turns, old values, pieces, operations, ends, placement.
+//! Programs as a user writes them: the order of turns, old values, pieces, operations, ends and
+//! placement.
 
 #![cfg(not(any(loom, shuttle)))]
+
+mod common;
 
 use std::ops::ControlFlow;
 
 use raddle_orwl::{Location, Program, Turns};
-use raddle_runtime::Runtime;
 
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .build()
-        .expect("workers come up")
-}
+use common::runtime;
 
-/// Declares a task that writes a location each turn.
+/// Declares a task that writes a location in each turn.
 fn writes(program: &mut Program, name: &str, location: &Location<u64>, next: fn(u64) -> u64) {
     program.task(name, |task| {
         let mut handle = task.writes_each_turn(location);
@@ -23,7 +20,7 @@ fn writes(program: &mut Program, name: &str, location: &Location<u64>, next: fn(
 }
 
 #[test]
-fn who_is_declared_before_the_writer_reads_the_turn_before() {
+fn a_task_declared_before_the_writer_reads_the_previous_turn() {
     for depth in 1..4 {
         let mut program = Program::new("order");
         let number = program.fifo("number", depth, |_| 0_u64);
@@ -123,7 +120,7 @@ fn values_move_through_locations_without_a_copy() {
 }
 
 #[test]
-fn a_task_ends_a_program_whose_turns_nobody_has_counted() {
+fn a_task_ends_a_program_without_a_limit_of_turns() {
     let mut program = Program::new("source");
     let number = program.fifo("number", 3, |_| 0_u64);
     let sum = program.location("sum", 0_u64);
@@ -157,7 +154,7 @@ fn a_task_ends_a_program_whose_turns_nobody_has_counted() {
 }
 
 #[test]
-fn handles_for_one_turn_come_first() {
+fn handles_for_one_turn_are_used_in_the_first_turn() {
     let mut program = Program::new("once");
     let table = program.location("table", Vec::new());
     let sum = program.location("sum", 0_u64);
@@ -178,7 +175,7 @@ fn handles_for_one_turn_come_first() {
 }
 
 #[test]
-fn a_handle_that_is_dropped_gives_its_place_up() {
+fn a_dropped_handle_gives_up_its_place() {
     let mut program = Program::new("quits");
     let number = program.location("number", 0_u64);
     let reads = program.location("reads", 0_u64);
@@ -200,7 +197,7 @@ fn a_handle_that_is_dropped_gives_its_place_up() {
 }
 
 #[test]
-fn outsiders_read_while_a_program_runs() {
+fn another_thread_reads_while_a_program_runs() {
     let mut program = Program::new("watched");
     let number = program.location("number", 0_u64);
     let watched = number.clone();
@@ -214,11 +211,11 @@ fn outsiders_read_while_a_program_runs() {
         }
     });
     program.run_on(&runtime(1), Turns(20_000)).expect("it runs");
-    watcher.join().expect("what it saw only grew");
+    watcher.join().expect("the numbers that it saw only grew");
 }
 
 #[test]
-fn operations_of_a_task_exchange_what_their_handles_say() {
+fn operations_of_a_task_exchange_the_bytes_of_their_handles() {
     let mut program = Program::new("block");
     let block = program.location("block", vec![0_u8; 4_096]);
     let border = program.location("border", vec![0_u8; 64]);

@@ -1,32 +1,27 @@
-//! Ends of programs that went wrong once: data that was broken without need, and waits without end.
+//! Regression tests of the end of programs.
+//!
+//! There were two kinds of bugs: data was reported as broken although it was whole, and tasks
+//! waited forever.
 
 #![cfg(not(any(loom, shuttle)))]
 
+mod common;
+#[path = "common/failing.rs"]
+mod failing;
+
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-use raddle_orwl::{Outcome, Program, RunError, Turns, WriteHandle};
-use raddle_runtime::Runtime;
+use raddle_orwl::{Program, Turns, WriteHandle};
 use raddle_topology::CpuId;
 
-fn run(program: Program, turns: Turns) -> Result<Outcome, RunError> {
-    let runtime = Runtime::builder()
-        .workers(2)
-        .build()
-        .expect("two workers come up");
-    program.run_on(&runtime, turns)
-}
+use common::runtime;
+use failing::{panic_message, run};
 
-fn words<T>(call: impl FnOnce() -> T) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(call)).err();
-    let panic = panic.expect("it panics").downcast::<String>();
-    *panic.expect("with words")
-}
-
-/// Whoever waits inside a section when all is over leaves by unwinding, which was taken for a panic: its data was broken.
+/// A task that waits inside a section when the program ends unwinds. That was taken for a panic,
+/// and the data of the outer section was reported as broken.
 #[test]
-fn an_end_breaks_nothing() {
+fn the_end_of_a_program_breaks_no_location() {
     for _ in 0..100 {
         let mut program = Program::new("converge");
         let (outer, inner) = (program.location("outer", 0), program.location("inner", 0));
@@ -49,14 +44,14 @@ fn an_end_breaks_nothing() {
         });
         let outcome = run(program, Turns::UNTIL_BREAK).expect("it converges");
         assert_eq!(outcome.turns, 4);
-        let outer = *outer.read().expect("nobody has panicked");
-        // It may be in the turn behind the one in which the other ended.
+        let outer = *outer.read().expect("no task has panicked");
+        // The first task may be in a later turn than the one that ended the program.
         assert!((5..=7).contains(&outer), "{outer}");
     }
 }
 
 #[test]
-fn a_reader_that_panics_breaks_nothing() {
+fn a_reader_that_panics_breaks_no_location() {
     let mut program = Program::new("reader");
     let number = program.location("number", 7);
     program.task("read", |task| {
@@ -64,12 +59,12 @@ fn a_reader_that_panics_breaks_nothing() {
         move || number.section(|&number| assert_eq!(number, 8, "it is"))
     });
     run(program, Turns(2)).expect_err("it panics");
-    assert_eq!(*number.read().expect("nobody wrote"), 7);
+    assert_eq!(*number.read().expect("no task wrote"), 7);
 }
 
-/// There was no turn, and a future without turns asked for its section all the same.
+/// In a run without turns, a future that does not request turns entered its section all the same.
 #[test]
-fn no_turns_are_no_turns_for_futures_either() {
+fn a_future_has_no_turn_in_a_run_without_turns() {
     let mut program = Program::new("none");
     let number = program.location("number", 0);
     program.async_task("task", |task| {
@@ -77,10 +72,10 @@ fn no_turns_are_no_turns_for_futures_either() {
         async move { *number.enter().await += 1 }
     });
     assert_eq!(run(program, Turns(0)).expect("nothing to do").turns, 0);
-    assert_eq!(*number.read().expect("nobody panics"), 0);
+    assert_eq!(*number.read().expect("no task panics"), 0);
 }
 
-/// A future without turns ended the whole program with its one turn.
+/// A future that does not request turns ended the whole program with its one turn.
 #[test]
 fn a_future_of_one_turn_lets_the_others_go_on() {
     let mut program = Program::new("first");
@@ -94,31 +89,33 @@ fn a_future_of_one_turn_lets_the_others_go_on() {
         move || number.section(|number| *number += 1)
     });
     assert_eq!(run(program, Turns(50)).expect("it runs").turns, 50);
-    assert_eq!(*number.read().expect("nobody panics"), 150);
+    assert_eq!(*number.read().expect("no task panics"), 150);
 }
 
-/// A task that asked as if from outside waited for itself, or, when another panicked, for ever.
+/// A task that accessed a location of its program as if from outside waited for itself. If another
+/// task panicked, it waited forever.
 #[test]
-fn a_task_has_handles_for_its_own_program() {
+fn a_task_may_not_access_a_location_of_its_program_from_outside() {
     let mut program = Program::new("inside");
     let number = program.location("number", 0);
     let same = number.clone();
     program.task("task", |task| {
         let mut number = task.writes_each_turn(&number);
         move || {
-            let old = *same.read().expect("nobody panics");
+            let old = *same.read().expect("no task panics");
             number.section(|number| *number = old + 1);
         }
     });
     let error = run(program, Turns(2)).expect_err("it would wait for itself");
-    let said =
-        "location \"number\" was asked for from outside in a turn of a task of its own program";
-    assert!(error.to_string().contains(said), "{error}");
+    let expected =
+        "location \"number\" was requested from outside in a turn of a task of its own program";
+    assert!(error.to_string().contains(expected), "{error}");
 }
 
-/// A handle that had left its task kept its place behind the end, and whoever asked from outside waited for it.
+/// A handle that was moved out of its task kept its place after the run, and a read from outside
+/// waited for it.
 #[test]
-fn a_handle_that_stays_is_named() {
+fn a_handle_that_outlives_the_run_is_reported() {
     let kept: Arc<Mutex<Option<WriteHandle<i32>>>> = Arc::default();
     let mut program = Program::new("kept");
     let number = program.location("number", 0);
@@ -137,18 +134,19 @@ fn a_handle_that_stays_is_named() {
         }
     });
     assert_eq!(run(program, Turns::UNTIL_BREAK).expect("it runs").turns, 2);
-    let text = words(|| number.read().map(|number| *number));
+    let text = panic_message(|| number.read().map(|number| *number));
     assert_eq!(
         text,
-        "task task has left a handle on location \"number\" behind, which keeps its place; expected handles to go with their task"
+        "task task has left behind a handle on location \"number\", which keeps its place; \
+         expected handles to be dropped with their task"
     );
     kept.lock().expect("one thread").take();
-    assert_eq!(*number.read().expect("nobody panics"), 2);
+    assert_eq!(*number.read().expect("no task panics"), 2);
 }
 
-/// Two tasks waited for each other, of which one was still in the section of its last turn.
+/// Two tasks waited for each other, since one of them was still in the section of an earlier turn.
 #[test]
-fn a_section_ends_with_its_turn() {
+fn a_section_that_outlives_its_turn_is_an_error() {
     let mut program = Program::new("across");
     let (left, right) = (program.location("left", 0), program.location("right", 0));
     program.async_task("holder", |task| {
@@ -177,17 +175,14 @@ fn a_section_ends_with_its_turn() {
         }
     });
     let error = run(program, Turns(4)).expect_err("it is still in its section");
-    let said = "task holder was still in its section on location \"left\" at the end of turn 0";
-    assert!(error.to_string().contains(said), "{error}");
+    let expected = "task holder was still in its section on location \"left\" at the end of turn 0";
+    assert!(error.to_string().contains(expected), "{error}");
 }
 
-/// Some threads had started when it was found that there was no place for the next.
+/// Some threads had already started when it was found that the next one had no place.
 #[test]
 fn a_placement_has_to_fit() {
-    let runtime = Runtime::builder()
-        .workers(2)
-        .build()
-        .expect("two workers come up");
+    let runtime = runtime(2);
     let program = |tasks: usize| {
         let mut program = Program::new("tasks");
         for index in 0..tasks {
@@ -207,19 +202,22 @@ fn a_placement_has_to_fit() {
     let small = program(1).compute_placement(&runtime);
     assert_eq!(
         failure(program(3), small),
-        "the placement of program \"tasks\" does not fit: it has 1 places; expected one for each of 3 operations"
+        "the placement of program \"tasks\" does not fit: it has 1 places; \
+         expected one for each of 3 operations"
     );
     let mut wrong = program(1).compute_placement(&runtime);
     wrong.places[0].worker_index = 99;
     assert_eq!(
         failure(program(1), wrong),
-        "the placement of program \"tasks\" does not fit: it names worker 99; expected one below 2"
+        "the placement of program \"tasks\" does not fit: it names worker 99; \
+         expected one below 2"
     );
-    // It ran elsewhere, and said that it had run there.
+    // Such a program ran on another CPU, but its outcome named this one.
     let mut wrong = program(1).compute_placement(&runtime);
     wrong.places[0].cpu = Some(CpuId(65_535));
     assert_eq!(
         failure(program(1), wrong),
-        "the placement of program \"tasks\" does not fit: it names CPU 65535; expected one of this machine"
+        "the placement of program \"tasks\" does not fit: it names CPU 65535; \
+         expected one of this machine"
     );
 }

@@ -1,25 +1,23 @@
-//! Uses of handles that went wrong once: waits without end, and half-written data that was given out as whole.
+//! Regression tests of the use of handles.
+//!
+//! There were two kinds of bugs: tasks waited forever, and half-written data was returned as whole.
 
 #![cfg(not(any(loom, shuttle)))]
+
+mod common;
+#[path = "common/failing.rs"]
+mod failing;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-use raddle_orwl::{Location, Outcome, Program, RunError, Turns};
-use raddle_runtime::Runtime;
+use raddle_orwl::{Location, Program, RunError, Turns};
 
-fn runtime() -> Runtime {
-    Runtime::builder()
-        .workers(2)
-        .build()
-        .expect("two workers come up")
-}
+use common::runtime;
+use failing::{panic_message, run};
 
-fn run(program: Program, turns: Turns) -> Result<Outcome, RunError> {
-    program.run_on(&runtime(), turns)
-}
-
+/// Declares a task that doubles the number in each turn.
 fn doubles(program: &mut Program, number: &Location<i32>) {
     program.task("double", |task| {
         let mut number = task.writes_each_turn(number);
@@ -27,9 +25,10 @@ fn doubles(program: &mut Program, number: &Location<i32>) {
     });
 }
 
-/// More such tasks than workers stood for ever: the next future was with the worker that waited, and no substitute looks there.
+/// With more such tasks than workers, the program hung: the next future was in the queue of the
+/// worker that waited, and compensating threads do not look there.
 #[test]
-fn a_future_that_waits_on_its_thread_is_told() {
+fn a_future_that_waits_on_its_thread_is_an_error() {
     let mut program = Program::new("blocking");
     let number = program.location("number", 0);
     for name in ["one", "two", "three"] {
@@ -50,9 +49,9 @@ fn a_future_that_waits_on_its_thread_is_told() {
     );
 }
 
-/// A handle that is used once and kept was missed in the second turn.
+/// A one-shot handle that was kept after its use was reported as not used in the second turn.
 #[test]
-fn what_is_used_once_may_be_kept() {
+fn a_one_shot_handle_may_be_kept_after_its_use() {
     let mut program = Program::new("once");
     let (first, sum) = (program.location("first", 5), program.location("sum", 0));
     program.async_task("add", |task| {
@@ -74,9 +73,10 @@ fn what_is_used_once_may_be_kept() {
     assert_eq!(*sum.read().expect("whole"), 20);
 }
 
-/// Whoever caught the unwinding of a program that had ended had his next panic taken for more of it.
+/// A task caught the unwinding at the end of the program and then panicked. The panic was taken for
+/// the same unwinding.
 #[test]
-fn a_panic_after_a_caught_end_breaks_what_it_writes() {
+fn a_panic_after_a_caught_unwinding_breaks_the_location() {
     let mut program = Program::new("caught");
     let (ball, pair) = (
         program.location("ball", 0),
@@ -111,9 +111,10 @@ fn a_panic_after_a_caught_end_breaks_what_it_writes() {
     assert!(pair.is_err() || pair.is_ok_and(|(one, two)| one == two));
 }
 
-/// A future of several, one of which panics, has sections in the others: they were given back as if nothing had happened.
+/// A future has several nested futures, one of which panics. The sections in the others were given
+/// back as if no panic had happened.
 #[test]
-fn what_stands_beside_a_panic_is_broken_too() {
+fn a_panic_breaks_the_sections_of_nested_futures() {
     let mut program = Program::new("joined");
     let (pair, gate) = (
         program.location("pair", (0, 0)),
@@ -143,9 +144,10 @@ fn what_stands_beside_a_panic_is_broken_too() {
     assert!(pair.read().is_err(), "half of it was written");
 }
 
-/// Whoever asked for a whole from outside got in between a task's requests for two pieces: in front of it in one, behind it in the other.
+/// A request for a whole from outside came between the requests of a task for two pieces: it was
+/// ahead of the task in one FIFO, and behind it in the other.
 #[test]
-fn a_whole_is_not_asked_for_from_outside_while_tasks_have_its_pieces() {
+fn a_whole_may_not_be_requested_from_outside_while_tasks_use_its_pieces() {
     let mut program = Program::new("whole");
     let split = program.split("numbers", vec![0_u64; 8], 2);
     program.task("both", |task| {
@@ -156,7 +158,7 @@ fn a_whole_is_not_asked_for_from_outside_while_tasks_have_its_pieces() {
     assert_eq!(split.whole.read().expect("whole").len(), 8);
     let (piece, whole) = (split.pieces[1].clone(), split.whole.clone());
     let outsider = std::thread::spawn(move || {
-        // Once the first turn is over the program runs, until it is told that this has been seen.
+        // Wait until the first turn is over. The program then runs until this thread writes below.
         while piece.read().expect("whole")[0] == 0 {}
         let refused = catch_unwind(AssertUnwindSafe(|| whole.read().map(|_| ())));
         piece.write().expect("whole")[3] = 1;
@@ -171,13 +173,13 @@ fn a_whole_is_not_asked_for_from_outside_while_tasks_have_its_pieces() {
         }
     });
     run(program, Turns::UNTIL_BREAK).expect("it ends");
-    assert!(outsider.join().expect("it ends, too"));
+    assert!(outsider.join().expect("the thread ends, too"));
     assert_eq!(split.whole.read().expect("whole")[7], 1);
 }
 
-/// Whoever edits a placement and applies it was moved away from it all the same, and told another one.
+/// Operations were moved away from an applied placement, and the outcome had another placement.
 #[test]
-fn nobody_is_moved_from_where_he_was_put() {
+fn no_operation_is_moved_away_from_an_applied_placement() {
     let mut program = Program::new("applied");
     let cells: Vec<_> = (0..4)
         .map(|cell| program.location(format!("{cell}"), vec![0_u64; 64]))
@@ -193,7 +195,7 @@ fn nobody_is_moved_from_where_he_was_put() {
             }
         });
     }
-    let runtime = runtime();
+    let runtime = runtime(2);
     let mut placement = program.compute_placement(&runtime);
     for (index, place) in placement.places.iter_mut().enumerate() {
         place.worker_index = index % 2;
@@ -206,16 +208,17 @@ fn nobody_is_moved_from_where_he_was_put() {
 
 #[test]
 #[should_panic(expected = "expected a positive number")]
-fn a_load_that_is_no_number_is_told() {
+fn a_load_that_is_not_a_number_is_an_error() {
     Program::new("load").task("idle", |task| {
         task.load(f64::NAN);
         || ()
     });
 }
 
-/// A guard on the thread that starts the program is given back when that is over, for which tasks would wait: it stood for ever.
+/// The program hung: tasks waited for a guard of the thread that had started the program, and that
+/// thread waited for the end of the program.
 #[test]
-fn who_starts_a_program_holds_nothing_of_it() {
+fn the_thread_that_starts_a_program_may_not_hold_its_locations() {
     let declare = || {
         let mut program = Program::new("held");
         let number = program.location("number", 1);
@@ -234,9 +237,10 @@ fn who_starts_a_program_holds_nothing_of_it() {
     assert_eq!(*number.read().expect("whole"), 8);
 }
 
-/// The first handle of a task whose declaration panicked kept its place, and all behind it waited for ever.
+/// The declaration of a task panicked. Its first handle kept its place, and all tasks behind it
+/// waited forever.
 #[test]
-fn a_task_that_was_not_declared_keeps_nobody_waiting() {
+fn a_failed_declaration_keeps_no_task_waiting() {
     let mut program = Program::new("undeclared");
     let number = program.location("number", 1);
     let twice = catch_unwind(AssertUnwindSafe(|| {
@@ -252,31 +256,30 @@ fn a_task_that_was_not_declared_keeps_nobody_waiting() {
     assert_eq!(*number.read().expect("whole"), 8);
 }
 
-/// Two guards of one thread that exclude each other stood for ever.
+/// A thread that requested a location while it held a conflicting guard waited forever.
 #[test]
-fn who_holds_a_location_is_told_not_to_ask_again() {
+fn a_thread_may_not_request_a_location_in_conflict_with_its_own_guard() {
     let mut program = Program::new("twice");
     let number = program.location("number", 1);
     let split = program.split("items", vec![1, 2], 2);
-    let told = |ask: &dyn Fn()| {
-        let panic = catch_unwind(AssertUnwindSafe(ask)).expect_err("it is refused");
-        let words = panic.downcast_ref::<String>().expect("words");
-        assert!(words.contains("would wait for itself"), "{words}");
+    let assert_refused = |request: &dyn Fn()| {
+        let message = panic_message(request);
+        assert!(message.contains("would wait for itself"), "{message}");
     };
     let writes = number.write().expect("whole");
-    told(&|| drop(number.write()));
-    told(&|| drop(number.read()));
+    assert_refused(&|| drop(number.write()));
+    assert_refused(&|| drop(number.read()));
     drop(writes);
     let reads = (number.read(), number.read());
-    told(&|| drop(number.write()));
+    assert_refused(&|| drop(number.write()));
     drop(reads);
     drop(number.write().expect("whole"));
     let piece = split.pieces[0].read().expect("whole");
     drop(split.pieces[1].write().expect("whole"));
     drop(split.whole.read().expect("whole"));
-    told(&|| drop(split.whole.write()));
+    assert_refused(&|| drop(split.whole.write()));
     drop(piece);
     let whole = split.whole.write().expect("whole");
-    told(&|| drop(split.pieces[1].read()));
+    assert_refused(&|| drop(split.pieces[1].read()));
     drop(whole);
 }

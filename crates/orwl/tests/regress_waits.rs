@@ -1,34 +1,24 @@
-//! Waits without end that nobody was told of, and old values that were taken for the newest.
+//! Regression tests of waits and old values.
+//!
+//! There were two kinds of bugs: waits that never ended were not reported, and an old value was
+//! returned as the newest.
 
 #![cfg(not(any(loom, shuttle)))]
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+mod common;
+#[path = "common/failing.rs"]
+mod failing;
+
 use std::sync::mpsc::channel;
 
-use raddle_orwl::{Outcome, Program, RunError, Turns};
-use raddle_runtime::Runtime;
+use raddle_orwl::{Program, Turns};
 
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .build()
-        .expect("workers come up")
-}
+use common::runtime;
+use failing::{panic_message, run};
 
-fn run(program: Program, turns: Turns) -> Result<Outcome, RunError> {
-    program.run_on(&runtime(2), turns)
-}
-
-/// Says what it panicked with.
-fn told<T>(call: impl FnOnce() -> T) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(call)).map(|_| ());
-    let panic = panic.expect_err("it is refused");
-    panic.downcast_ref::<String>().expect("words").clone()
-}
-
-/// The worker slept until the task in front had gone on, which was at home with that worker.
+/// The worker slept until the task ahead would go on. That task had this worker as its home.
 #[test]
-fn a_worker_is_not_kept_from_the_tasks_that_it_waits_for() {
+fn a_worker_may_not_wait_from_outside_for_tasks_that_it_runs() {
     let runtime = runtime(1);
     let mut program = Program::new("outside");
     let number = program.location("number", 0_u64);
@@ -41,7 +31,7 @@ fn a_worker_is_not_kept_from_the_tasks_that_it_waits_for() {
             while turns.next() {
                 *number.enter().await += 1;
                 if turns.turn() == 0 {
-                    begun.send(()).expect("somebody waits");
+                    begun.send(()).expect("a thread waits");
                 }
                 if has_seen.try_recv().is_ok() {
                     return;
@@ -63,30 +53,30 @@ fn a_worker_is_not_kept_from_the_tasks_that_it_waits_for() {
         let asks = scope.spawn(move || {
             has_begun.recv().expect("it begins");
             let of_worker = number.clone();
-            let words = workers.spawn(move || told(|| of_worker.read().map(|_| ())));
-            let words = words.wait();
-            // Whoever is no worker may ask.
+            let message = workers.spawn(move || panic_message(|| of_worker.read().map(|_| ())));
+            let message = message.wait();
+            // A thread that is not a worker may read.
             assert!(*number.read().expect("whole") > 0);
             seen.send(()).expect("it runs");
-            words
+            message
         });
         program
             .run_on(&runtime, Turns::UNTIL_BREAK)
             .expect("it runs");
-        let words = asks.join().expect("it is refused");
+        let message = asks.join().expect("the read is refused");
         assert!(
-            words.contains("was asked for on a worker that runs"),
-            "{words}"
+            message.contains("was requested on a worker that runs"),
+            "{message}"
         );
     });
     let after = number.clone();
     let read = runtime.spawn(move || *after.read().expect("whole"));
-    assert!(read.wait() > 0, "nobody is in the way any more");
+    assert!(read.wait() > 0, "the worker may read after the run");
 }
 
-/// Both waited for a section that was never asked for.
+/// In both cases, the task waited for a section that was never requested.
 #[test]
-fn a_handle_without_a_section_to_come_is_told() {
+fn a_handle_that_would_get_no_section_is_an_error() {
     let mut program = Program::new("late");
     let number = program.location("number", 1);
     program.async_task("late", |task| {
@@ -102,9 +92,9 @@ fn a_handle_without_a_section_to_come_is_told() {
             }
         }
     });
-    let failure = run(program, Turns(3)).expect_err("it is told");
-    let said = "task late has no section on location \"number\" in turn 1";
-    assert!(failure.to_string().contains(said), "{failure}");
+    let failure = run(program, Turns(3)).expect_err("it is refused");
+    let expected = "task late has no section on location \"number\" in turn 1";
+    assert!(failure.to_string().contains(expected), "{failure}");
 
     let mut program = Program::new("beyond");
     let number = program.location("number", 0);
@@ -118,13 +108,13 @@ fn a_handle_without_a_section_to_come_is_told() {
             }
         }
     });
-    let failure = run(program, Turns(3)).expect_err("it is told");
-    let said = "has no section on location \"number\" in turn 3";
-    assert!(failure.to_string().contains(said), "{failure}");
+    let failure = run(program, Turns(3)).expect_err("it is refused");
+    let expected = "has no section on location \"number\" in turn 3";
+    assert!(failure.to_string().contains(expected), "{failure}");
     assert_eq!(*number.read().expect("whole"), 3);
 }
 
-/// It was taken for granted that the last turn had written.
+/// The value of the last turn was taken for the newest, even if no task had written in that turn.
 #[test]
 fn the_newest_value_is_the_last_that_was_written() {
     let mut program = Program::new("old values");
@@ -143,11 +133,11 @@ fn the_newest_value_is_the_last_that_was_written() {
 
     let mut program = Program::new("once");
     let kept = program.fifo("kept", 2, |_| 0_u64);
-    let words = told(|| {
+    let message = panic_message(|| {
         program.task("write", |task| {
             let _once = task.writes(&kept);
             || ()
         });
     });
-    assert!(words.contains("which keeps 2 values"), "{words}");
+    assert!(message.contains("which keeps 2 values"), "{message}");
 }

@@ -1,23 +1,26 @@
-//! Random programs on real threads: up to 64 tasks on 64 locations, threads and futures mixed, against the same tasks one after the other.
+//! Random programs on real threads, compared with a sequential execution of the same tasks.
 //!
-//! | variable | what it says | without it |
-//! |---|---|---|
-//! | `RADDLE_STRESS_SECONDS` | how long to go on with further seeds | a few seeds, whatever time they take |
+//! They have up to 64 tasks on 64 locations, both threads and futures.
+//!
+//! | variable                | meaning                         | default                   |
+//! |-------------------------|---------------------------------|---------------------------|
+//! | `RADDLE_STRESS_SECONDS` | time to continue with new seeds | 40 seeds, without a limit |
 
 #![cfg(not(any(loom, shuttle)))]
 
 mod common;
+#[path = "common/random.rs"]
+mod random;
 
 use std::time::{Duration, Instant};
 
-use raddle_runtime::Runtime;
-
-use common::{Plan, Random, Size};
+use common::runtime;
+use random::{Plan, Random, Size};
 
 const SEEDS: u64 = 40;
 
 #[test]
-fn random_programs_compute_what_their_tasks_would_one_after_the_other() {
+fn random_programs_compute_the_same_as_a_sequential_execution() {
     let seconds = std::env::var("RADDLE_STRESS_SECONDS").ok().map(|text| {
         text.parse().unwrap_or_else(|_| {
             panic!("RADDLE_STRESS_SECONDS is {text:?}; expected a number of seconds")
@@ -39,10 +42,7 @@ fn random_programs_compute_what_their_tasks_would_one_after_the_other() {
             turns: 60,
             depth: 4,
         };
-        let runtime = Runtime::builder()
-            .workers(1 + random.below(4))
-            .build()
-            .expect("workers come up");
+        let runtime = runtime(1 + random.below(4));
         let plan = Plan::random(seed, size);
         plan.check(&runtime, &format!("seed {seed}"));
         seed += 1;

@@ -1,23 +1,24 @@
-//! Iterators over the elements of chunks, one after the other.
+//! Iterators over the elements of all chunks, in order.
 //!
-//! `next` tests for the end of the chunk, as a slice's tests for the end of the slice, and is in a new chunk but rarely. Whatever
-//! passes over all elements at once (`fold`, on which `for_each`, `sum`, `collect` and most others rest) does so chunk by chunk, each at a
-//! slice's speed.
+//! `next` tests for the end of the current chunk, as the iterator of a slice tests for the end of
+//! the slice. It rarely moves on to another chunk. `fold` goes over the elements chunk by chunk,
+//! each at the speed of a slice. `for_each`, `sum`, `collect` and most other methods that go over
+//! all elements use it.
 
 use std::iter::FusedIterator;
 use std::{slice, vec};
 
 use super::{Chunk, chunk_at};
 
-/// The elements of a [`ChunkedArray`](super::ChunkedArray), in order.
+/// An iterator over the elements of a [`ChunkedArray`](super::ChunkedArray), in order.
 #[derive(Debug)]
 pub struct Iter<'a, T>(Joined<slice::Iter<'a, Chunk<T>>, slice::Iter<'a, T>>);
 
-/// The elements of a [`ChunkedArray`](super::ChunkedArray), in order, to be changed.
+/// A mutable iterator over the elements of a [`ChunkedArray`](super::ChunkedArray), in order.
 #[derive(Debug)]
 pub struct IterMut<'a, T>(Joined<slice::IterMut<'a, Chunk<T>>, slice::IterMut<'a, T>>);
 
-/// The elements that were a [`ChunkedArray`](super::ChunkedArray)'s, in order.
+/// An owning iterator over the elements of a [`ChunkedArray`](super::ChunkedArray), in order.
 #[derive(Clone, Debug)]
 pub struct IntoIter<T>(Joined<vec::IntoIter<Chunk<T>>, vec::IntoIter<T>>);
 
@@ -48,12 +49,12 @@ impl<T> IntoIter<T> {
     }
 }
 
-/// An iterator that can be cut in two.
+/// An iterator that can be split in two.
 pub(super) trait Split: ExactSizeIterator + Sized {
-    /// The first `count` items, and the rest.
+    /// Splits the iterator into the first `count` items and the rest.
     fn split(self, count: usize) -> (Self, Self);
 
-    /// The items from `start` on, up to `end`.
+    /// Returns the items from `start` up to `end`, which is excluded.
     fn between(self, start: usize, end: usize) -> Self {
         self.split(end).0.split(start).1
     }
@@ -116,7 +117,7 @@ impl<T> IntoIterator for Chunk<T> {
     }
 }
 
-/// All of an iterator over elements, by what [`Joined`] does.
+/// Implements the iterator traits by the methods of [`Joined`].
 macro_rules! iterator {
     ($iterator:ident <$($lifetime:lifetime,)? T> of $item:ty) => {
         impl<$($lifetime,)? T> Iterator for $iterator<$($lifetime,)? T> {
@@ -215,13 +216,13 @@ impl<T> Split for slice::IterMut<'_, T> {
     }
 }
 
-/// An iterator over whole chunks that can tell which are left.
+/// An iterator over whole chunks that gives access to the chunks that are left.
 trait Chunks: DoubleEndedIterator {
     type Element;
 
     fn left(&self) -> &[Chunk<Self::Element>];
 
-    /// Elements in what is left.
+    /// Returns the number of elements in the chunks that are left.
     #[inline]
     fn element_count(&self) -> usize {
         match self.left() {
@@ -232,7 +233,7 @@ trait Chunks: DoubleEndedIterator {
     }
 }
 
-/// Elements of a part of a chunk, of whole chunks, and of a part of a chunk.
+/// The elements of a part of a chunk, then of whole chunks, and then of a part of another chunk.
 #[derive(Clone, Debug)]
 struct Joined<C, S> {
     front: S,
@@ -252,7 +253,7 @@ impl<C, S: Default> Joined<C, S> {
 }
 
 impl<C: Default, S: Default> Joined<C, S> {
-    /// A part of a chunk alone.
+    /// Creates an iterator over a part of a single chunk.
     #[inline]
     fn part(part: S) -> Self {
         Self {
@@ -351,7 +352,9 @@ where
         self.front.rfold(sum, body)
     }
 
-    /// The first `count` elements, and the rest. Cost: a binary search among the chunks.
+    /// Splits the iterator into the first `count` elements and the rest.
+    ///
+    /// Takes a binary search among the chunks.
     fn split(self, count: usize) -> (Self, Self)
     where
         C: Split + Default,
@@ -362,6 +365,7 @@ where
             middle,
             back,
         } = self;
+        // The split is in the front part.
         if count <= front.len() {
             let (left, front) = front.split(count);
             return (
@@ -375,6 +379,7 @@ where
         }
         let count = count - front.len();
         let chunks = middle.left();
+        // The split is in the back part.
         if count >= middle.element_count() {
             let (left, right) = back.split(count - middle.element_count());
             let left = Self {
@@ -384,11 +389,13 @@ where
             };
             return (left, Self::part(right));
         }
+        // The split is in a whole chunk, which becomes the back part of the left iterator and the
+        // front part of the right one.
         let index = chunks[0].start + count;
         let at = chunk_at(chunks, index).expect("the first chunk begins before");
         let local = index - chunks[at].start;
         let (left, mut right) = middle.split(at);
-        let cut = right.next().expect("this chunk holds the index");
+        let cut = right.next().expect("this chunk contains the index");
         let (end, start) = cut.into_iter().split(local);
         let left = Self {
             front,

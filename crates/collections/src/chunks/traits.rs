@@ -1,4 +1,4 @@
-//! What makes a chunked array an array to the rest of the language.
+//! The standard traits of a chunked array.
 
 use std::fmt;
 use std::ops::{Index, IndexMut};
@@ -8,6 +8,8 @@ use super::{ChunkedArray, IntoIter, Iter, IterMut};
 impl<T> Index<usize> for ChunkedArray<T> {
     type Output = T;
 
+    /// Returns the element at `index`.
+    ///
     /// # Panics
     /// When `index` is not below the length.
     #[inline]
@@ -20,6 +22,8 @@ impl<T> Index<usize> for ChunkedArray<T> {
 }
 
 impl<T> IndexMut<usize> for ChunkedArray<T> {
+    /// Returns the element at `index`.
+    ///
     /// # Panics
     /// When `index` is not below the length.
     #[inline]
@@ -69,28 +73,28 @@ impl<T> Default for ChunkedArray<T> {
 }
 
 impl<T> From<Vec<T>> for ChunkedArray<T> {
-    /// One chunk. No element is moved.
+    /// Creates an array with one chunk. The elements are not moved.
     fn from(items: Vec<T>) -> Self {
         Self::from_chunks([items])
     }
 }
 
 impl<T> From<ChunkedArray<T>> for Vec<T> {
-    /// As [`ChunkedArray::into_vec`].
+    /// Converts the array to a vector, as [`ChunkedArray::into_vec`] does.
     fn from(array: ChunkedArray<T>) -> Self {
         array.into_vec()
     }
 }
 
 impl<T> FromIterator<T> for ChunkedArray<T> {
-    /// One chunk.
+    /// Creates an array with one chunk.
     fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
         Self::from(Vec::from_iter(elements))
     }
 }
 
 impl<T> Extend<T> for ChunkedArray<T> {
-    /// One chunk more, if there is an element.
+    /// Adds a chunk with the elements, if there are any.
     fn extend<I: IntoIterator<Item = T>>(&mut self, elements: I) {
         let items = Vec::from_iter(elements);
         if !items.is_empty() {
@@ -100,14 +104,14 @@ impl<T> Extend<T> for ChunkedArray<T> {
 }
 
 impl<T: fmt::Debug> fmt::Debug for ChunkedArray<T> {
-    /// A list of the chunks.
+    /// Formats the array as a list of its chunks.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_list().entries(self.chunks()).finish()
     }
 }
 
 impl<T: PartialEq> PartialEq for ChunkedArray<T> {
-    /// Compares the elements, however they are cut into chunks.
+    /// Compares the elements. The division into chunks does not matter.
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other)
     }

@@ -1,11 +1,13 @@
-//! The file that keeps what tuners have learned: a line a shape, for people to read.
+//! The file that stores the results of tuners, with one line for each shape of work.
 //!
 //! ```text
 //! raddle-grains 1
 //! kd-tree workers=16 weight=2^20 tasks=362 ns_per_weight=12.5
 //! ```
-//! In this order: the tuner's name, the number of workers, the total weight rounded down to a power of two, the number of tasks that
-//! turned out best, and what a run with it took. Empty lines and lines that begin with `#` are passed over, and not kept.
+//! A line contains, in this order: the name of the tuner, the number of workers, the total weight
+//! rounded down to a power of two, the best number of tasks, and the time of a run with that
+//! number. Empty lines and lines that begin with `#` are ignored. They are lost when the file is
+//! written.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,47 +20,49 @@ use raddle_trace::whole_file;
 use thiserror::Error;
 
 const HEADER: &str = "raddle-grains 1";
-const HEADER_EXPECTED: &str = "\"raddle-grains 1\", with which a file of grains begins";
-/// Far more than any program learns. A file that is longer is another one, given by mistake.
+const HEADER_EXPECTED: &str = "\"raddle-grains 1\", the first line of a file of grains";
+/// The greatest size of a file: far more than any program learns.
+///
+/// A longer file is not a file of grains.
 const BYTES_MAX: u64 = 1 << 20;
-/// Characters of the input that a message repeats.
+/// The number of characters of the input that a message repeats.
 const QUOTED_CHARS_MAX: usize = 40;
 
-/// A file of grains could not be read or written.
+/// The error of reading or writing a file of grains.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GrainFileError {
-    /// It is there, and cannot be read.
+    /// The file exists but cannot be read.
     #[error("{}: {source}; expected a file of grains that can be read", .path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// The system's reason.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It cannot be written. What stood there before still does.
-    #[error("{}: {source}; expected a place where a file of grains can be written", .path.display())]
+    /// The file cannot be written. Its previous contents are unchanged.
+    #[error("{}: {source}; expected a path where a file of grains can be written", .path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// The system's reason.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It is no file of grains, or somebody has broken it. It is left as it is.
+    /// The file is not a valid file of grains. It is not changed.
     #[error("{}: line {line}: found {found}; expected {expected}", .path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What stands there.
+        /// The text that was found.
         found: String,
-        /// What should stand there.
+        /// The text that was expected.
         expected: &'static str,
     },
 }
 
-/// The shape of some work: what is learned of one says nothing about another.
+/// The shape of some work. The results for one shape do not apply to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Shape {
     pub(super) name: String,
@@ -67,7 +71,7 @@ pub(super) struct Shape {
     pub(super) weight_log2: u32,
 }
 
-/// What a tuner has learned of a shape.
+/// The result of a tuner for a shape.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Learned {
     pub(super) shape: Shape,
@@ -75,7 +79,7 @@ pub(super) struct Learned {
     pub(super) ns_per_weight: f64,
 }
 
-/// What is wrong with a text, and where.
+/// A syntax error of a text, and its line.
 #[derive(Debug, PartialEq, Eq)]
 struct Fault {
     line: usize,
@@ -83,7 +87,7 @@ struct Fault {
     expected: &'static str,
 }
 
-/// True when a shape may bear this name: it can stand in a line, and in the name of a file.
+/// Returns true if a shape may have this name, which must fit into a line and into a file name.
 pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name
@@ -91,7 +95,7 @@ pub(super) fn is_name(name: &str) -> bool {
             .all(|char| char.is_alphanumeric() || "-_.".contains(char))
 }
 
-/// Reads all that a file keeps; nothing if there is none.
+/// Reads the contents of a file. Returns an empty vector if there is no file.
 pub(super) fn read(path: &Path) -> Result<Vec<Learned>, GrainFileError> {
     let bytes = match read_bytes(path) {
         Ok(bytes) => bytes,
@@ -111,10 +115,11 @@ pub(super) fn read(path: &Path) -> Result<Vec<Learned>, GrainFileError> {
     })
 }
 
-/// Writes what one tuner has learned into the file, beside what it keeps for others: all of it or nothing.
+/// Writes the results of one tuner into the file, and keeps those of other tuners.
 ///
-/// Somebody who writes at the same moment may undo it; what is lost then is learned once more. A file that would be too long to be read
-/// again is not written.
+/// The file is replaced as a whole. If another process writes it at the same time, the results of
+/// one of the two may be lost. They are then learned again. A file that would be too long to be
+/// read is not written.
 pub(super) fn write(path: &Path, news: Vec<Learned>) -> Result<(), GrainFileError> {
     let mut all = read(path)?;
     all.retain(|old| news.iter().all(|new| new.shape != old.shape));
@@ -149,12 +154,14 @@ fn format(all: &[Learned]) -> String {
             weight_log2,
         } = &learned.shape;
         let (task_count, ns) = (learned.task_count, learned.ns_per_weight);
-        // As `Debug` has it, 1e300 is no 301 digits: a file does not grow by being written again.
+        // `Debug` writes 1e300 with an exponent and not with 301 digits, so that a file does not
+        // grow when it is written again.
         writeln!(
             text,
-            "{name} workers={worker_count} weight=2^{weight_log2} tasks={task_count} ns_per_weight={ns:?}"
+            "{name} workers={worker_count} weight=2^{weight_log2} tasks={task_count} \
+             ns_per_weight={ns:?}"
         )
-        .expect("a String takes all");
+        .expect("writing to a String does not fail");
     }
     text
 }
@@ -193,21 +200,22 @@ fn parse(bytes: &[u8]) -> Result<Vec<Learned>, Fault> {
         let learned =
             parse_line(line).map_err(|(found, expected)| fault(index + 1, found, expected))?;
         if !shapes.insert(learned.shape.clone()) {
-            return Err(fault(index + 1, quoted(line), "no shape twice"));
+            return Err(fault(index + 1, quoted(line), "each shape only once"));
         }
         all.push(learned);
     }
     Ok(all)
 }
 
-/// What was found in a line, and what was expected there.
+/// The text that was found in a line, and the text that was expected.
 type LineFault = (String, &'static str);
 
 fn parse_line(line: &str) -> Result<Learned, LineFault> {
     let mut words = line.split_ascii_whitespace();
     let name = words.next().unwrap_or_default();
     if !is_name(name) {
-        return Err((quoted(name), "a name of letters, digits, `-`, `_` and `.`"));
+        let expected = "a name of alphanumeric characters, `-`, `_` and `.`";
+        return Err((quoted(name), expected));
     }
     let worker_count = field(
         &mut words,
@@ -259,7 +267,7 @@ fn field<N: FromStr>(
         .ok_or_else(|| (quoted(word), expected))
 }
 
-/// A piece of the input as a message repeats it: escaped and shortened.
+/// Returns a part of the input for a message, escaped and shortened.
 fn quoted(text: &str) -> String {
     let mut chars = text.chars();
     let start: String = chars.by_ref().take(QUOTED_CHARS_MAX).collect();

@@ -1,52 +1,60 @@
-//! The search for the number of tasks with which work is done soonest, by nothing but the times of its runs.
+//! The search for the number of tasks with the shortest run time, using only the times of runs.
 //!
-//! Times over the logarithm of the number of tasks make a valley (figure 1 of the study in [`crate::grain`]), sometimes with a flat
-//! side, and each time is noisy. The search has three stages:
+//! The times as a function of the logarithm of the number of tasks form a valley (figure 1 of the
+//! study in [`crate::grain`]), sometimes with a flat side. Each time is noisy. The search has three
+//! stages:
 //!
-//! 1. It walks from a start in octaves, to either side, until a number is clearly worse than the best on the way. So what is
-//!    far off is never tried, and a hump of noise stops nobody.
-//! 2. The octaves race: whoever may still be the best, as far as the noise lets one say, runs again.
-//! 3. The half octaves beside the best join the race, and the octaves beside it have another chance: a walk may have ended at them
-//!    because a machine was busy.
+//! 1. It walks from a start in octaves, first down and then up, until a number is clearly worse
+//!    than the best on the way. So numbers that are far off are never tried, and a peak of noise
+//!    does not end a walk.
+//! 2. The octaves race: each number that may still be the best, considering the noise, runs again.
+//! 3. The half octaves beside the best number join the race. The octaves beside it are tried again,
+//!    since a walk may have ended at them because the machine was busy.
 //!
-//! Then it stays. Costs are compared by the median, so that a run that was disturbed counts for no more than one. When the median
-//! of many runs is off, something has changed, or the winner had nothing but luck: the search begins anew from where it stood.
+//! Then the search is over, and all runs use the number that was found. Costs are compared by their
+//! median, so that a disturbed run counts no more than any other. If the median of many later runs
+//! differs from the expected cost, the work has changed, or the winner was only lucky. Then the
+//! search begins again from the number that it had found.
 
 use super::quick::Quick;
 
-/// Runs of a number of tasks before it is judged,
+/// The number of runs of a candidate before it can be the best.
 const TRIALS_MIN: usize = 3;
-/// before it ends a walk,
+/// The number of runs of a candidate before it can end a walk.
 const TRIALS_CONFIRMED: usize = 5;
-/// before it wins without a rival,
+/// The number of runs of a candidate before it wins without a rival.
 const TRIALS_ALONE: usize = 9;
-/// and in the end.
+/// The greatest number of runs of a candidate in a race.
 const TRIALS_MAX: usize = 15;
-/// The race is on while costs that differ by so much may be equal but for the noise, at least and at most.
+/// A candidate needs no more runs once the uncertainty of its cost is at most this part of it.
 const SLACK_MIN: f64 = 0.02;
+/// The greatest uncertainty that is assumed, as a part of the cost.
 const SLACK_MAX: f64 = 0.5;
-/// What costs so much more is clearly worse, and ends a walk.
+/// A candidate that costs more by this factor is clearly worse, and ends a walk.
 const CLEARLY_WORSE: f64 = 1.25;
-/// A median of runs that is off by so much is no noise: the search is opened again.
+/// A median that differs from the expected cost by this factor is not noise. The search begins
+/// again.
 const DRIFT: f64 = 1.25;
-/// The same for the first median after a quick search, which hands on the least of a few costs and not their median.
+/// The factor for the first median after a quick search.
+///
+/// It is larger since a quick search returns the least of a few costs and not their median.
 const DRIFT_FROM_LEAST: f64 = 2.0;
-/// Runs to that median.
+/// The number of runs of such a median.
 const WINDOW: usize = 25;
-/// The most tasks a worker, as a power of two.
+/// The greatest number of tasks per worker, as a power of two.
 const TASKS_PER_WORKER_LOG2_MAX: u32 = 10;
-/// Where nothing is known the search begins with so many, as a power of two.
+/// The number of tasks per worker at which a search begins if nothing is known, as a power of two.
 const TASKS_PER_WORKER_LOG2_START: u32 = 3;
 
 /// A number of tasks that can be tried: two to the power of half this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Candidate(usize);
 
-/// What is to be run next, or was run.
+/// A run that is to be made, or was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trial {
     candidate: Candidate,
-    /// The search that it belongs to.
+    /// The number of the search to which it belongs.
     round: u32,
 }
 
@@ -55,29 +63,32 @@ pub(super) struct Trial {
 pub(super) struct Search {
     start: Candidate,
     last: Candidate,
-    /// Costs of the runs of this search, for each candidate from 0 to `last`.
+    /// The costs of the runs of this search, for each candidate from 0 to `last`.
     costs: Vec<Vec<f64>>,
-    /// Searches before this one.
+    /// The number of searches before this one.
     round: u32,
+    /// True if there is one worker and nothing is known of similar work.
     is_alone: bool,
-    /// The search instead of this one where runs are dear.
+    /// The search that is used instead of this one if runs are expensive.
     quick: Option<Quick>,
     found: Option<Found>,
 }
 
-/// What a search has found.
+/// The result of a search.
 #[derive(Clone, Debug)]
 struct Found {
     candidate: Candidate,
-    /// What a run should cost.
+    /// The expected cost of a run.
     cost: f64,
-    /// False while `cost` is that of the search, whose winner had some luck: the first window puts it right.
+    /// False while `cost` is the cost from the search, which is too low because the winner was also
+    /// lucky. The first window corrects it.
     is_firm: bool,
+    /// The costs of the runs since the last window.
     window: Vec<f64>,
 }
 
 impl Candidate {
-    /// Tasks that the work is cut into.
+    /// Returns the number of tasks.
     pub(super) fn task_count(self) -> usize {
         (self.0 as f64 / 2.0).exp2().round() as usize
     }
@@ -90,7 +101,9 @@ impl Candidate {
         Self(2 * log2 as usize)
     }
 
-    /// Those that lie so many half octaves beside it. A task and a half is none.
+    /// Returns the candidates at a distance of `distance` half octaves.
+    ///
+    /// Candidate 1 is left out, since there are no 1.4 tasks.
     pub(super) fn beside(self, distance: usize) -> impl Iterator<Item = Self> {
         [self.0.checked_sub(distance), Some(self.0 + distance)]
             .into_iter()
@@ -107,8 +120,10 @@ impl Trial {
 }
 
 impl Search {
-    /// A search among numbers of tasks that make sense for work of 2^`weight_log2` on so many workers. It begins at
-    /// `task_count`, if that is known for similar work.
+    /// Creates a search among the numbers of tasks that make sense for work of 2^`weight_log2` on
+    /// `worker_count` workers.
+    ///
+    /// The search begins at `task_count`, if that is known from similar work.
     pub(super) fn new(worker_count: usize, weight_log2: u32, task_count: Option<usize>) -> Self {
         let workers_log2 = worker_count.max(1).ilog2();
         let last = Candidate::octave(weight_log2.min(workers_log2 + TASKS_PER_WORKER_LOG2_MAX));
@@ -118,8 +133,8 @@ impl Search {
         };
         let mut search = Self {
             start,
-            // One worker has nobody to share with: where runs are dear and nothing is known, more tasks than one have to show that
-            // they are worth it.
+            // A single worker needs only one task. If runs are expensive and nothing is known, the
+            // search begins there, and more tasks have to show that they are better.
             is_alone: worker_count == 1 && task_count.is_none(),
             last,
             costs: Vec::new(),
@@ -131,7 +146,7 @@ impl Search {
         search
     }
 
-    /// Makes this the search that found `task_count` before, at this cost.
+    /// Turns this into a search that has already found `task_count`, at this cost.
     pub(super) fn found_before(mut self, task_count: usize, cost: f64) -> Self {
         self.found = Some(Found {
             candidate: Candidate::nearest(task_count).min(self.last),
@@ -142,18 +157,18 @@ impl Search {
         self
     }
 
-    /// The number of tasks and the cost that were found, once they are.
+    /// Returns the number of tasks and the cost that were found, if the search is over.
     pub(super) fn found(&self) -> Option<(usize, f64)> {
         let found = self.found.as_ref()?;
         Some((found.candidate.task_count(), found.cost))
     }
 
-    /// What the next run shall try.
+    /// Returns the next run to make.
     pub(super) fn next(&self) -> Trial {
         let candidate = match (&self.found, &self.quick) {
             (Some(found), _) => found.candidate,
             (None, Some(quick)) => quick.next(),
-            (None, None) => self.wanted().expect("an open search wants to know more"),
+            (None, None) => self.wanted().expect("an open search needs another run"),
         };
         Trial {
             candidate,
@@ -161,7 +176,9 @@ impl Search {
         }
     }
 
-    /// As [`learn`](Self::learn), of a run that was long: a search that begins with one has to do with few.
+    /// Learns the cost of a long run, as [`learn`](Self::learn) does.
+    ///
+    /// If the first run of a search is long, the search continues as a quick search with few runs.
     pub(super) fn learn_expensive(&mut self, trial: Trial, cost: f64) -> bool {
         let is_first = self.costs.iter().all(Vec::is_empty);
         let is_open = self.found.is_none() && self.quick.is_none();
@@ -177,7 +194,7 @@ impl Search {
         self.learn(trial, cost)
     }
 
-    /// Learns what a run has cost. True when that changes what was [`found`](Self::found).
+    /// Learns the cost of a run. Returns true if that changes the [found](Self::found) result.
     pub(super) fn learn(&mut self, trial: Trial, cost: f64) -> bool {
         if trial.round != self.round {
             return false;
@@ -187,7 +204,7 @@ impl Search {
                 found.window.push(cost);
                 found.window.len() == WINDOW && self.end_window()
             }
-            // Begun before the search ended, with a number that lost.
+            // The run began before the search ended, with a candidate that lost.
             Some(_) => false,
             None => {
                 if let Some(quick) = &mut self.quick {
@@ -200,7 +217,7 @@ impl Search {
         }
     }
 
-    /// Begins anew, at `start` or the octave below it.
+    /// Begins a search at `start`, or at the octave below it.
     fn open(&mut self, start: Candidate) {
         self.start = Candidate(start.min(self.last).0 & !1);
         self.costs = vec![Vec::new(); self.last.0 + 1];
@@ -208,7 +225,9 @@ impl Search {
         self.found = None;
     }
 
-    /// Compares what a window of runs has cost with what it should have. True when that changes what was found.
+    /// Compares the median cost of a window of runs with the expected cost.
+    ///
+    /// Returns true if that changes the result.
     fn end_window(&mut self) -> bool {
         let Some(found) = &mut self.found else {
             return false;
@@ -216,6 +235,7 @@ impl Search {
         let cost = median(std::mem::take(&mut found.window));
         let is_least = !found.is_firm && self.quick.is_some();
         let drift = if is_least { DRIFT_FROM_LEAST } else { DRIFT };
+        // If the cost has changed too much, search again from the present number.
         if cost > found.cost * drift || cost * DRIFT < found.cost {
             let candidate = found.candidate;
             self.round += 1;
@@ -248,13 +268,14 @@ impl Search {
         true
     }
 
-    /// The candidate about which more must be known; none when the search is over.
+    /// Returns the candidate to run next, or `None` if the search is over.
     fn wanted(&self) -> Option<Candidate> {
         self.wanted_on_walks()
             .or_else(|| self.wanted_in_race())
             .or_else(|| self.wanted_beside_best())
     }
 
+    /// Returns the candidate to run next on a walk from the start, first down and then up.
     fn wanted_on_walks(&self) -> Option<Candidate> {
         let down = (0..=self.start.0).rev().step_by(2).map(Candidate);
         let up = (self.start.0..=self.last.0).step_by(2).map(Candidate);
@@ -264,7 +285,8 @@ impl Search {
         if self.trials(self.start) < TRIALS_MIN {
             return Some(self.start);
         }
-        // Who has come a good way down need not look on the other side.
+        // If the walk down has found a number that is clearly better than the start, there is no
+        // need to walk up.
         let is_downhill = self
             .best()
             .is_some_and(|(_, best)| self.lower_quartile(self.start) > best * CLEARLY_WORSE);
@@ -275,6 +297,7 @@ impl Search {
         }
     }
 
+    /// Returns the candidate to run next on a walk in one direction, or `None` if the walk is over.
     fn wanted_on_walk(&self, walk: impl Iterator<Item = Candidate>) -> Option<Candidate> {
         let mut best: Option<(Candidate, f64)> = None;
         for candidate in walk {
@@ -284,7 +307,7 @@ impl Search {
             }
             let cost = self.cost(candidate);
             let (_, least) = best.unwrap_or((candidate, f64::INFINITY));
-            // Steeply downhill one look is enough to go on.
+            // If the costs fall steeply, one run is enough to continue.
             let is_steep = cost * CLEARLY_WORSE < least;
             if !is_steep && trials < TRIALS_MIN {
                 return Some(candidate);
@@ -293,7 +316,7 @@ impl Search {
                 if trials < TRIALS_CONFIRMED {
                     return Some(candidate);
                 }
-                // What a busy machine adds to several runs in a row is no wall.
+                // A machine that was busy during several runs must not end the walk.
                 if self.lower_quartile(candidate) > least * CLEARLY_WORSE {
                     break;
                 }
@@ -306,7 +329,7 @@ impl Search {
         (self.trials(best) < TRIALS_MIN).then_some(best)
     }
 
-    /// The candidate with the fewest trials among those that may still be the best.
+    /// Returns the candidate with the fewest runs among those that may still be the best.
     fn wanted_in_race(&self) -> Option<Candidate> {
         let (_, best) = self.best()?;
         let noise = self.noise();
@@ -327,6 +350,7 @@ impl Search {
             .min_by_key(|&candidate| self.trials(candidate))
     }
 
+    /// Returns a candidate beside the best one that has not run often enough.
     fn wanted_beside_best(&self) -> Option<Candidate> {
         let (best, _) = self.best()?;
         let is_quiet = slack(self.noise(), TRIALS_MIN) <= SLACK_MIN;
@@ -338,7 +362,7 @@ impl Search {
             .map(|(candidate, _)| candidate)
     }
 
-    /// Candidates with trials enough to be judged.
+    /// Returns the candidates with enough runs to be compared.
     fn tried(&self) -> impl Iterator<Item = Candidate> {
         (0..=self.last.0)
             .map(Candidate)
@@ -355,7 +379,7 @@ impl Search {
         self.costs[candidate.0].len()
     }
 
-    /// For a candidate with a trial.
+    /// Returns the median cost of a candidate, which must have run.
     fn cost(&self, candidate: Candidate) -> f64 {
         median(self.costs[candidate.0].clone())
     }
@@ -364,9 +388,11 @@ impl Search {
         quantile(self.costs[candidate.0].clone(), 4)
     }
 
-    /// By how much runs of the same candidate differ, as a part of their cost: about one standard deviation.
+    /// Estimates the noise: about one standard deviation of the runs of a candidate, as a part of
+    /// their cost.
     ///
-    /// It is the median over the candidates, from the range of the first three runs of each, which is 1.7 deviations wide.
+    /// It is the median over all candidates. The deviation of each is estimated from the range of
+    /// its first three runs, which is 1.7 deviations on average.
     fn noise(&self) -> f64 {
         let noise = |candidate: Candidate| {
             let costs = &self.costs[candidate.0][..TRIALS_MIN];
@@ -381,7 +407,9 @@ impl Search {
     }
 }
 
-/// By how much the cost of a candidate may be off after so many trials, as a part of it: three deviations.
+/// Returns the uncertainty of the cost of a candidate after `trials` runs, as a part of the cost.
+///
+/// It is three standard deviations.
 fn slack(noise: f64, trials: usize) -> f64 {
     (3.0 * noise / (trials as f64).sqrt()).min(SLACK_MAX)
 }
@@ -390,7 +418,7 @@ fn median(values: Vec<f64>) -> f64 {
     quantile(values, 2)
 }
 
-/// The value that one in `part` lies below.
+/// Returns the value below which one in `part` values lies.
 fn quantile(mut values: Vec<f64>, part: usize) -> f64 {
     values.sort_by(f64::total_cmp);
     values[(values.len() - 1) / part]

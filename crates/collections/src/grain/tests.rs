@@ -1,10 +1,10 @@
-//! Static grains: what they split, and into how many parts.
+//! Static grains: which weights they split, and into how many parts.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Parts that halving makes of a weight.
+/// Returns the parts into which a weight is divided by halving.
 fn parts(weight: usize, grain: Grain) -> Vec<usize> {
     if !grain.splits(weight) {
         return vec![weight];
@@ -52,6 +52,6 @@ proptest! {
 
 #[test]
 #[should_panic(expected = "task_count is 0")]
-fn no_tasks_at_all_are_refused() {
+fn a_number_of_0_tasks_is_refused() {
     let _ = Grain::tasks(1, 0);
 }

@@ -83,12 +83,12 @@ impl GrainTuner {
     /// Creates a tuner for work of this name that has learned nothing yet.
     ///
     /// # Panics
-    /// When `name` is empty or has other characters than letters, digits, `-`, `_` and `.`.
+    /// When `name` is empty, or has a character that is not alphanumeric, `-`, `_` or `.`.
     #[must_use]
     pub fn new(name: &str) -> Self {
         assert!(
             file::is_name(name),
-            "{name:?} names no work: a name has letters, digits, `-`, `_` and `.`"
+            "{name:?} is not a name of work; expected alphanumeric characters, `-`, `_` and `.`"
         );
         Self {
             name: name.to_owned(),

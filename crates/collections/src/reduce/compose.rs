@@ -1,9 +1,9 @@
-//! Reducers made of reducers: none, perhaps one, several at once.
+//! Reducers that consist of other reducers: none, an optional one, or several.
 
 use super::error::Mismatch;
 use super::{Monoid, Reducer};
 
-/// A barrier: its result says that every element has contributed.
+/// A barrier: there is a result once every element has contributed.
 impl Reducer for () {
     type Output = ();
 
@@ -21,7 +21,9 @@ impl Monoid for () {
     fn identity() {}
 }
 
-/// `None` contributes nothing. This also gives an identity to reducers that have none of their own.
+/// An optional contribution: `None` contributes nothing.
+///
+/// It also gives an identity to reducers that have none.
 ///
 /// # Examples
 /// ```
@@ -64,10 +66,10 @@ impl<R: Reducer + Clone> Monoid for Option<R> {
     }
 }
 
-/// Tuples of reducers, each by its parts: their types and their numbers.
+/// Implements reducers for tuples, given the type and the index of each part.
 macro_rules! tuples {
     ($(($($part:ident $number:tt),+))+) => {$(
-        /// Several reductions in one, for the price of one message.
+        /// Several reductions that share one message.
         impl<$($part: Reducer),+> Reducer for ($($part,)+) {
             type Output = ($($part::Output,)+);
 

@@ -1,14 +1,14 @@
-//! What can go wrong when contributions meet.
+//! The error of a merge.
 
 use std::fmt;
 
-/// Two contributions to a reduction do not fit together.
+/// The error of merging two contributions that do not fit together.
 ///
-/// Which of the two is `left` depends on the order in which they met.
+/// The order of the merges decides which of the two is `left`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mismatch {
-    /// One has more values than the other.
+    /// One contribution has more values than the other.
     #[error("contributions of {left} and of {right} values do not fit together")]
     Lengths {
         /// The number of values in one of them.
@@ -16,18 +16,18 @@ pub enum Mismatch {
         /// The number of values in the other.
         right: usize,
     },
-    /// They differ in what a reducer of one's own needs to be the same.
+    /// The contributions differ in a property that a custom reducer requires to be equal.
     #[error("contributions of {left} and of {right} do not fit together")]
     Kinds {
-        /// What one of them is.
+        /// The description of one of them.
         left: Box<str>,
-        /// What the other is.
+        /// The description of the other.
         right: Box<str>,
     },
 }
 
 impl Mismatch {
-    /// Makes the error of a reducer of one's own: what its two contributions are.
+    /// Creates the error of a custom reducer from descriptions of the two contributions.
     ///
     /// # Examples
     /// ```
@@ -47,7 +47,7 @@ impl Mismatch {
         }
     }
 
-    /// Refuses two lengths that differ.
+    /// Returns an error if two lengths differ.
     #[inline]
     pub(super) fn unless_equal(left: usize, right: usize) -> Result<(), Self> {
         if left == right {

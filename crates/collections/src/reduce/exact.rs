@@ -1,10 +1,12 @@
-//! Sums of floats that are rounded once, at the end, and so do not depend on the order of their terms.
+//! Sums of floats that are rounded only once, at the end.
 //!
-//! | module | what is in it |
-//! |---|---|
-//! | `float` | what a float is made of |
-//! | `limbs` | integers wide enough for every sum of floats |
-//! | `superaccumulator` | a sum of floats, of which one alone takes no more room than it needs |
+//! They do not depend on the order of their terms.
+//!
+//! | module             | contents                                                     |
+//! |--------------------|--------------------------------------------------------------|
+//! | `float`            | the parts of a float                                         |
+//! | `limbs`            | integers wide enough for every sum of floats                 |
+//! | `superaccumulator` | a sum of floats, which needs no limbs while it has one term  |
 
 mod float;
 mod limbs;
@@ -18,15 +20,15 @@ use super::error::Mismatch;
 use super::operand::{Neutral, Operand, op};
 use super::{Monoid, Reducer};
 
-/// Values that can be summed up exactly: `f32`, `f64`, and arrays and vectors of them.
+/// Values that can be summed exactly: `f32`, `f64`, and arrays and vectors of them.
 pub trait Exact: Send + 'static {
     /// A sum that has not been rounded.
     type Sum: Operand<op::Add>;
 
-    /// The sum that is this value.
+    /// Converts the value to a sum with one term.
     fn into_sum(self) -> Self::Sum;
 
-    /// The value next to `sum`.
+    /// Returns the value nearest to `sum`.
     fn round(sum: Self::Sum) -> Self;
 }
 
@@ -68,15 +70,18 @@ impl<T: Exact, const LEN: usize> Exact for [T; LEN] {
     }
 }
 
-/// Adds floats exactly, and rounds the result once; arrays and vectors of floats place by place.
+/// Adds floats exactly, and rounds the result once.
 ///
-/// The result is the float next to the true sum (of two equally near, the even one), bit for bit the same for every order and
-/// grouping of the contributions, hence for every number of workers and every placement: a reproducible sum. Nothing
-/// overflows before the end: the result is infinite only if the true sum is too large. As in a sum of two, infinities of both signs
-/// or a NaN give NaN ([`f64::NAN`], whichever it was), terms that cancel give 0, and -0 is the sum of nothing but -0.
+/// Arrays and vectors are added element by element.
 ///
-/// An element with many terms contributes the [`Superaccumulator`] in which it has added them up itself. Were it to contribute
-/// their rounded sum, the result would depend on how many elements share the terms:
+/// The result is the float nearest to the true sum (ties to even). It has the same bits for every
+/// order and grouping of the contributions, and so for every number of workers and every placement:
+/// the sum is reproducible. There is no overflow before the end: the result is infinite only if the
+/// true sum is too large. As in an addition of two floats, infinities of both signs or any NaN give
+/// NaN (always [`f64::NAN`]), terms that cancel give 0, and the sum is -0 only if all terms are -0.
+///
+/// An element with many terms should add them to a [`Superaccumulator`], and contribute that. If it
+/// contributed their rounded sum, the result would depend on how many elements share the terms:
 /// ```
 /// use raddle_collections::reduce::{Mismatch, Reducer, SumExact, Superaccumulator};
 ///
@@ -89,8 +94,9 @@ impl<T: Exact, const LEN: usize> Exact for [T; LEN] {
 /// ```
 ///
 /// # Cost
-/// A single float takes 16 bytes until it meets another; from then on there is a box of 552 bytes, for `f32` of 96, to which each
-/// later float is added in a few nanoseconds, without any allocation. Two such boxes merge by 67 (10) additions of integers.
+/// A single float takes 16 bytes. The first merge allocates a box of 552 bytes (96 for `f32`). Each
+/// later float is added to the box in a few nanoseconds, without allocation. A merge of two boxes
+/// takes 67 additions of integers (10 for `f32`).
 ///
 /// # Examples
 /// ```
@@ -111,7 +117,7 @@ impl<T: Exact, const LEN: usize> Exact for [T; LEN] {
 pub struct SumExact<T: Exact>(T::Sum);
 
 impl<T: Exact> SumExact<T> {
-    /// Contributes `value`.
+    /// Creates the contribution of `value`.
     #[must_use]
     #[inline]
     pub fn new(value: T) -> Self {

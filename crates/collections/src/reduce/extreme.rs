@@ -1,11 +1,12 @@
-//! The smallest or largest value, and where it is.
+//! The smallest or largest value, and its position.
 
 use std::cmp::Ordering;
 
 use super::Reducer;
 use super::error::Mismatch;
 
-/// A reducer that keeps the one contribution whose value compares as `$wins` with all others.
+/// Defines a reducer that keeps the contribution with a value that compares as `$wins` with all
+/// others.
 macro_rules! extreme {
     ($(#[$documentation:meta])* $name:ident keeps $wins:ident) => {
         $(#[$documentation])*
@@ -16,7 +17,7 @@ macro_rules! extreme {
         }
 
         impl<T: PartialOrd + Send + 'static> $name<T> {
-            /// Contributes `value`.
+            /// Creates the contribution of `value`.
             #[must_use]
             #[inline]
             pub fn new(value: T) -> Self {
@@ -54,12 +55,16 @@ macro_rules! extreme {
 }
 
 extreme! {
-    /// Finds the smallest value and the position of the element that contributed it; of equal ones the first.
+    /// Finds the smallest value and the position of the element that contributed it.
     ///
-    /// A value that does not compare with itself, a NaN, wins over all that do, so that the result tells where a computation has gone
-    /// wrong; among those, too, the first. All others must compare with one another, as floats do. 0 and -0 are equal here.
+    /// If several values are equal, the position is that of the first.
     ///
-    /// What else belongs to the value can be contributed along with it in a tuple, whose first part decides if no two are equal.
+    /// A value that does not compare with itself, such as NaN, wins over all values that do. So the
+    /// result shows where a computation went wrong. The first of several such values wins. All
+    /// other values must compare with each other, as floats do. 0 and -0 are equal here.
+    ///
+    /// Additional data can be contributed in a tuple with the value. The first part of the tuple
+    /// decides, unless two of them are equal.
     ///
     /// # Examples
     /// ```
@@ -75,18 +80,19 @@ extreme! {
 }
 
 extreme! {
-    /// Finds the largest value and the position of the element that contributed it; of equal ones the first.
+    /// Finds the largest value and the position of the element that contributed it.
     ///
-    /// Values that do not compare with themselves win, as with [`MinAt`].
+    /// If several values are equal, the position is that of the first. Values that do not compare
+    /// with themselves win, as in [`MinAt`].
     MaxAt keeps Greater
 }
 
-/// How two values compare, where one that does not compare with itself is further towards `end` than all that do.
+/// Compares two values. A value that does not compare with itself is beyond all others at `end`.
 #[inline]
 fn rank<T: PartialOrd>(left: &T, right: &T, end: Ordering) -> Ordering {
     left.partial_cmp(right).unwrap_or_else(|| {
-        let is_lost = |value: &T| value.partial_cmp(value).is_none();
-        match (is_lost(left), is_lost(right)) {
+        let is_unordered = |value: &T| value.partial_cmp(value).is_none();
+        match (is_unordered(left), is_unordered(right)) {
             (true, false) => end,
             (false, true) => end.reverse(),
             _ => Ordering::Equal,

@@ -1,10 +1,10 @@
-//! The reducers that are one operation on numbers.
+//! The reducers that apply one operation to numbers.
 
 use super::error::Mismatch;
 use super::operand::{Neutral, Operand, op};
 use super::{Monoid, Reducer};
 
-/// A reducer that combines its contributions by one operation.
+/// Defines a reducer that combines its contributions by one operation.
 macro_rules! fold {
     ($(#[$documentation:meta])* $name:ident by $op:ident) => {
         $(#[$documentation])*
@@ -35,13 +35,14 @@ macro_rules! fold {
 }
 
 fold! {
-    /// Adds numbers; arrays and vectors of numbers place by place.
+    /// Adds numbers. Arrays and vectors of numbers are added element by element.
     ///
-    /// Integers overflow as they do in `a + b`: a panic where overflow is checked, else modulo 2ⁿ, which
-    /// [`Wrapping`](std::num::Wrapping) always is. The sum of floats is rounded at every merge, so that its last bits depend on the
-    /// order of the merges: see [`SumExact`](super::SumExact) for one that does not.
+    /// Integers overflow as in `a + b`: with a panic if overflow is checked, and modulo 2ⁿ
+    /// otherwise. [`Wrapping`](std::num::Wrapping) integers always wrap. The sum of floats is
+    /// rounded at every merge, so its last bits depend on the order of the merges. The result of
+    /// [`SumExact`](super::SumExact) does not depend on it.
     ///
-    /// Merging two numbers is one addition, merging two vectors one each, without any allocation.
+    /// A merge takes one addition for each number, and no allocation.
     ///
     /// # Examples
     /// ```
@@ -58,16 +59,19 @@ fold! {
 }
 
 fold! {
-    /// Multiplies numbers; arrays and vectors of numbers place by place. What overflows and rounds does as in [`Sum`].
+    /// Multiplies numbers. Arrays and vectors of numbers are multiplied element by element.
+    ///
+    /// Products overflow and are rounded as in [`Sum`].
     Product by Mul
 }
 
 fold! {
-    /// Finds the smallest number; in arrays and vectors of numbers, that of each place.
+    /// Finds the smallest number. Arrays and vectors of numbers are compared element by element.
     ///
-    /// Of floats, one NaN makes the result NaN (whichever it was, merging makes it [`f64::NAN`]): a reduction that asks how large
-    /// something still is must not answer with a number because a computation has gone wrong. -0 is smaller than 0. So the result
-    /// has the same bits whatever the order. It is the `minimum` of IEEE 754-2019.
+    /// If one of the floats is NaN, the result is NaN (a merge makes it [`f64::NAN`]). For example,
+    /// a reduction of an error bound must not return a number if a computation went wrong. -0 is
+    /// smaller than 0. So the result has the same bits in any order. It is the `minimum` of IEEE
+    /// 754-2019.
     ///
     /// # Examples
     /// ```
@@ -85,19 +89,20 @@ fold! {
 }
 
 fold! {
-    /// Finds the largest number; in arrays and vectors of numbers, that of each place.
+    /// Finds the largest number. Arrays and vectors of numbers are compared element by element.
     ///
-    /// One NaN makes the result NaN, and 0 is larger than -0, as with [`Min`]. It is the `maximum` of IEEE 754-2019.
+    /// If one of the floats is NaN, the result is NaN, and 0 is larger than -0, as in [`Min`]. It
+    /// is the `maximum` of IEEE 754-2019.
     Max by Greatest
 }
 
 fold! {
-    /// Finds the bits that are set in all contributions. Of `bool`s it is a logical "and".
+    /// Finds the bits that are set in all contributions. For `bool`, this is a logical "and".
     BitAnd by And
 }
 
 fold! {
-    /// Finds the bits that are set in some contribution. Of `bool`s it is a logical "or".
+    /// Finds the bits that are set in any contribution. For `bool`, this is a logical "or".
     BitOr by Or
 }
 

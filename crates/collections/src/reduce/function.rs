@@ -1,4 +1,4 @@
-//! Reducers made of a function.
+//! Reducers that apply a function.
 
 use std::any;
 use std::fmt;
@@ -7,10 +7,11 @@ use super::Reducer;
 use super::error::Mismatch;
 use super::gather::Gather;
 
-/// Contributes `value` to a reduction by `combine`, an associative and commutative function, the same for all elements.
+/// Contributes `value` to a reduction by the function `combine`.
 ///
-/// Which of its two arguments comes from the element that stands first is not fixed: use [`in_order`] where that matters. A
-/// function that captures nothing takes no memory.
+/// The function must be associative and commutative, and the same for all elements. The order of
+/// its two arguments is not defined: use [`in_order`] if it matters. A function that captures
+/// nothing takes no memory.
 ///
 /// # Examples
 /// ```
@@ -37,10 +38,10 @@ where
     }
 }
 
-/// A reduction by a function; made by [`with`].
+/// A reduction by a function, created by [`with`].
 #[derive(Clone, Copy)]
 pub struct With<T, F = fn(T, T) -> T> {
-    /// None only after the function has panicked.
+    /// `None` only after the function has panicked.
     value: Option<T>,
     combine: F,
 }
@@ -61,12 +62,14 @@ where
         Ok(())
     }
 
+    /// Returns the result.
+    ///
     /// # Panics
-    /// When the function has panicked in a merge that went into this one.
+    /// Panics if the function has panicked in one of the merges.
     #[inline]
     fn finish(self) -> T {
         self.value
-            .expect("a reduction whose function has panicked has no result")
+            .expect("a reduction has no result if its function has panicked")
     }
 }
 
@@ -82,8 +85,9 @@ impl<T: fmt::Debug, F> fmt::Debug for With<T, F> {
 
 /// Contributes `value` to a fold from left to right in the order of the elements.
 ///
-/// The function, the same for all elements, need be neither commutative nor associative, for it is called at the end, by one
-/// worker, on the values that were gathered till then as by [`Gather`]: n values cost O(n) memory and n calls.
+/// The function must be the same for all elements. It need be neither commutative nor associative:
+/// the values are gathered as by [`Gather`], and one worker calls the function at the end. For n
+/// values this takes O(n) memory and n - 1 calls.
 ///
 /// # Examples
 /// ```
@@ -107,7 +111,7 @@ where
     }
 }
 
-/// A fold in the order of the elements; made by [`in_order`].
+/// A fold in the order of the elements, created by [`in_order`].
 #[derive(Clone)]
 pub struct InOrder<T, F = fn(T, T) -> T> {
     values: Gather<T>,
@@ -135,7 +139,7 @@ where
 
     fn finish(self) -> T {
         let folded = self.values.finish().into_iter().reduce(self.combine);
-        folded.expect("every fold has the value that it was made with")
+        folded.expect("every fold has the value that it was created with")
     }
 }
 

@@ -1,15 +1,16 @@
-//! Everything that elements contribute, in the order of the elements.
+//! Reducers that collect all contributions in the order of the elements.
 
 use std::mem;
 
 use super::error::Mismatch;
 use super::{Monoid, Reducer};
 
-/// Collects an item of each element into a vector, in the order of the elements.
+/// Collects one item of each element into a vector, in the order of the elements.
 ///
-/// Merging moves the smaller side's items, so n of them are moved O(n log n) times in all, in whatever order they meet. The first two
-/// that meet allocate; one that joins many others does not, but for the growth of their vector. At the end they are
-/// sorted by position: O(n log n), or O(n) when they met in order.
+/// A merge moves the items of the smaller side, so n items are moved O(n log n) times in total, in
+/// any order of merges. A merge of two single items allocates a vector. A merge of a single item
+/// with many others allocates only if their vector grows. At the end, the items are sorted by
+/// position, in O(n log n), or in O(n) if they were merged in order.
 ///
 /// # Examples
 /// ```
@@ -36,7 +37,7 @@ impl<T> Items<T> {
 }
 
 impl<T: Send + 'static> Gather<T> {
-    /// Contributes `item`.
+    /// Creates the contribution of `item`.
     #[must_use]
     #[inline]
     pub fn new(item: T) -> Self {
@@ -65,7 +66,7 @@ impl<T: Send + 'static> Reducer for Gather<T> {
                 items
             }
             (Items::Many(mut items), Items::Many(mut others)) => {
-                // The order does not matter before the end.
+                // The items are sorted at the end, so their order does not matter here.
                 if others.len() > items.len() {
                     mem::swap(&mut items, &mut others);
                 }
@@ -93,9 +94,10 @@ impl<T: Clone + Send + 'static> Monoid for Gather<T> {
     }
 }
 
-/// Joins the vectors of all elements, whatever their lengths, in the order of the elements.
+/// Concatenates the vectors of all elements, of any length, in the order of the elements.
 ///
-/// Merging costs as with [`Gather`]: it moves vectors, not what they hold. That is moved once, at the end.
+/// Merges cost as much as those of [`Gather`], since they move only the vectors. The items in the
+/// vectors are moved once, at the end.
 ///
 /// # Examples
 /// ```
@@ -111,7 +113,7 @@ impl<T: Clone + Send + 'static> Monoid for Gather<T> {
 pub struct Concat<T>(Gather<Vec<T>>);
 
 impl<T: Send + 'static> Concat<T> {
-    /// Contributes `items`.
+    /// Creates the contribution of `items`.
     #[must_use]
     #[inline]
     pub fn new(items: Vec<T>) -> Self {

@@ -1,11 +1,14 @@
-//! Reducers that ask a question of each element.
+//! Reducers of truth values, and a counter.
 
 use super::error::Mismatch;
 use super::{Monoid, Reducer};
 
-/// A reducer of truth values.
+/// Defines a reducer of truth values.
 macro_rules! logic {
-    ($(#[$documentation:meta])* $name:ident ($left:ident, $right:ident) is $result:expr, $neutral:expr) => {
+    (
+        $(#[$documentation:meta])*
+        $name:ident ($left:ident, $right:ident) is $result:expr, $neutral:expr
+    ) => {
         $(#[$documentation])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         pub struct $name(pub bool);
@@ -36,17 +39,17 @@ macro_rules! logic {
 }
 
 logic! {
-    /// Tells whether it is true of all elements. Of none at all it is.
+    /// Computes whether the value is true for all elements. Without elements, the result is true.
     All(a, b) is a & b, true
 }
 
 logic! {
-    /// Tells whether it is true of some element.
+    /// Computes whether the value is true for any element.
     Any(a, b) is a | b, false
 }
 
 logic! {
-    /// Tells whether it is true of an odd number of elements.
+    /// Computes whether the value is true for an odd number of elements.
     Xor(a, b) is a ^ b, false
 }
 
@@ -66,14 +69,14 @@ logic! {
 pub struct Count(u64);
 
 impl Count {
-    /// This element counts.
+    /// Creates the contribution of an element that counts.
     #[must_use]
     #[inline]
     pub fn one() -> Self {
         Self(1)
     }
 
-    /// This element counts if `condition` holds.
+    /// Creates the contribution of an element that counts if `condition` holds.
     #[must_use]
     #[inline]
     pub fn of(condition: bool) -> Self {

@@ -1,11 +1,11 @@
-//! Names of reducers, as a reader of messages and traces wants them.
+//! Short names of reducers for messages and traces.
 
 use std::any;
 use std::fmt;
 
-/// The name of a type without the modules that it and its parameters lie in.
+/// The name of a type without its module path and those of its parameters.
 ///
-/// Costs nothing until it is written somewhere.
+/// It is computed only when it is written.
 ///
 /// # Examples
 /// ```
@@ -17,7 +17,7 @@ use std::fmt;
 pub struct Name(&'static str);
 
 impl Name {
-    /// The name of `T`.
+    /// Returns the name of `T`.
     #[must_use]
     pub fn of<T: ?Sized>() -> Self {
         Self(any::type_name::<T>())
@@ -26,7 +26,7 @@ impl Name {
 
 impl fmt::Display for Name {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Paths are what stands between these; of each, what follows its last `::` is kept.
+        // These characters separate paths. Keep the part of each path after its last `::`.
         let is_between = |character: char| "<>()[];,&* ".contains(character);
         for word in self.0.split_inclusive(is_between) {
             formatter.write_str(word.rsplit("::").next().unwrap_or(word))?;

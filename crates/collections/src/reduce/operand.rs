@@ -1,4 +1,4 @@
-//! Values that can be combined: numbers, and arrays and vectors of them, number by number.
+//! Values that can be combined: numbers, and arrays and vectors of numbers.
 
 use std::array;
 use std::num::Wrapping;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::error::Mismatch;
 
-/// The operations, as types: an [`Operand`] says of which it can be part.
+/// The operations, as types. A type implements [`Operand`] for each operation that it supports.
 pub mod op {
     /// `a + b`, for [`Sum`](super::super::Sum).
     #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,8 @@ pub mod op {
 
 /// A value that the operation `O`, one of [`op`], combines with another one.
 ///
-/// The operation must be associative and commutative. For a type of one's own this is all that the reducer needs:
+/// The operation must be associative and commutative. A custom type needs only this implementation
+/// to be used in the reducer of the operation:
 /// ```
 /// use raddle_collections::reduce::{Mismatch, Operand, Reducer, Sum, op};
 ///
@@ -53,23 +54,27 @@ pub mod op {
 /// # Ok::<(), Mismatch>(())
 /// ```
 pub trait Operand<O>: Send + 'static {
-    /// Makes `self` the result of the operation on `self` and `other`.
+    /// Replaces `self` by the result of the operation on `self` and `other`.
     ///
     /// # Errors
-    /// [`Mismatch`] when they do not fit together.
+    /// [`Mismatch`] if they do not fit together.
     fn combine(&mut self, other: Self) -> Result<(), Mismatch>;
 }
 
-/// An operand of which there is a value that changes no other.
+/// An operand type with a neutral element of the operation.
 pub trait Neutral<O>: Operand<O> {
-    /// That value: 0 for a sum.
+    /// Returns the neutral element, such as 0 for a sum of integers.
     #[must_use]
     fn neutral() -> Self;
 }
 
-/// Types of numbers, and by operation what it makes of two of them and which one leaves all others as they are.
+/// Implements operations for number types. Each operation has an expression for the result, and a
+/// neutral element.
 macro_rules! numbers {
-    ($types:tt: $($op:ident($left:ident, $right:ident) is $result:expr, neutral $neutral:expr;)+) => {
+    (
+        $types:tt:
+        $($op:ident($left:ident, $right:ident) is $result:expr, neutral $neutral:expr;)+
+    ) => {
         $(numbers!(@ $types, $op, $left, $right, $result, $neutral);)+
     };
     (@ [$($type:ty),+], $op:ident, $left:ident, $right:ident, $result:expr, $neutral:expr) => {$(
@@ -111,7 +116,7 @@ numbers! {
     Mul(a, b) is a * b, neutral Wrapping(1);
 }
 
-// 0 is not neutral, as it makes 0 of -0.
+// The neutral element is -0, since -0 + 0 is 0.
 numbers! {
     [f32, f64]:
     Add(a, b) is a + b, neutral -0.0;
@@ -134,13 +139,14 @@ numbers! {
     Greatest(a, b) is a.max(b), neutral Self::ZERO;
 }
 
-/// Comparison of floats that no NaN escapes, and to which -0 is less than 0. Without a branch, so that loops over it can use
-/// vector instructions.
+/// The minimum and maximum of floats. They propagate NaN, and -0 is less than 0.
+///
+/// The implementations have no branches, so that loops over them can use vector instructions.
 trait Compare {
-    /// IEEE 754-2019's `minimum`, with one NaN for all.
+    /// Returns the `minimum` of IEEE 754-2019, with a canonical NaN.
     fn lesser(self, other: Self) -> Self;
 
-    /// IEEE 754-2019's `maximum`, with one NaN for all.
+    /// Returns the `maximum` of IEEE 754-2019, with a canonical NaN.
     fn greater(self, other: Self) -> Self;
 }
 
@@ -150,7 +156,7 @@ macro_rules! compare {
             #[inline]
             fn lesser(self, other: Self) -> Self {
                 let lesser = if self < other { self } else { other };
-                // Equal ones differ in the sign of a zero at most.
+                // Equal values differ at most in the sign of a zero.
                 let equal = Self::from_bits(self.to_bits() | other.to_bits());
                 let result = if self == other { equal } else { lesser };
                 if self.is_nan() | other.is_nan() { Self::NAN } else { result }

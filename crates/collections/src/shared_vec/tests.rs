@@ -1,4 +1,4 @@
-//! Claims of one thread and of several; what is not full, and what is claimed twice.
+//! Claims of one thread and of several; vectors that are not full, and ranges claimed twice.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn a_vector_with_a_gap_is_not_full() {
 }
 
 #[test]
-fn memory_is_used_again() {
+fn the_memory_of_a_vector_is_reused() {
     let memory: Vec<u8> = Vec::with_capacity(100);
     let (place, capacity) = (memory.as_ptr(), memory.capacity());
     let vector = SharedVec::within(memory, 2);
@@ -52,14 +52,14 @@ fn an_empty_vector_is_full() {
 }
 
 #[test]
-fn elements_without_a_size_are_counted() {
+fn zero_sized_elements_are_counted() {
     let vector = SharedVec::new(3);
     vector.claim(0..3).extend_from_slice(&[(); 3]);
     assert_eq!(vector.into_vec().unwrap().len(), 3);
 }
 
 #[test]
-fn nothing_is_claimed_twice() {
+fn claiming_an_index_twice_panics() {
     for (first, second) in [
         (0..4, 3..5),
         (3..5, 0..4),
@@ -73,13 +73,16 @@ fn nothing_is_claimed_twice() {
             drop(vector.claim(second.clone()));
         });
         let panic = attempt.expect_err("an overlap");
-        let said = panic.downcast_ref::<String>().expect("a message");
-        assert!(said.contains("overlaps"), "{first:?}, {second:?}: {said}");
+        let message = panic.downcast_ref::<String>().expect("a message");
+        assert!(
+            message.contains("overlaps"),
+            "{first:?}, {second:?}: {message}"
+        );
     }
 }
 
 #[test]
-fn a_claim_given_back_stays_claimed() {
+fn a_range_stays_claimed_after_its_claim_is_dropped() {
     let vector = SharedVec::new(2);
     vector.claim(0..1).extend_from_slice(&[7]);
     assert!(std::panic::catch_unwind(|| drop(vector.claim(0..1))).is_err());
@@ -88,12 +91,12 @@ fn a_claim_given_back_stays_claimed() {
 
 #[test]
 #[should_panic(expected = "2 elements do not fit where 1 are left of a claim")]
-fn more_than_was_claimed_does_not_fit() {
+fn writing_more_than_was_claimed_panics() {
     SharedVec::new(3).claim(0..1).extend_from_slice(&[1, 2]);
 }
 
 #[test]
 #[should_panic(expected = "the range 2..4 does not lie in a shared vector of 3 elements")]
-fn nothing_is_claimed_beyond_the_end() {
+fn claiming_beyond_the_end_panics() {
     drop(SharedVec::<u8>::new(3).claim(2..4));
 }

@@ -1,8 +1,8 @@
-//! Reductions without a runtime: every order and every grouping in which contributions may meet.
+//! Reductions without a runtime, in any order and grouping of the merges.
 
 use raddle_collections::reduce::{Mismatch, Reducer};
 
-/// Numbers that look random, the same for the same seed: SplitMix64.
+/// A seeded generator of random numbers (Steele, Lea, Flood: SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -15,7 +15,7 @@ impl Random {
     }
 }
 
-/// Each contribution with the position of its element, as the runtime hands them to `merge`.
+/// Sets the position of each contribution, as the runtime does before the first merge.
 pub(crate) fn placed<R: Reducer>(contributions: impl IntoIterator<Item = R>) -> Vec<R> {
     contributions
         .into_iter()
@@ -24,20 +24,20 @@ pub(crate) fn placed<R: Reducer>(contributions: impl IntoIterator<Item = R>) -> 
         .collect()
 }
 
-/// Merges contributions, of which there is one at least, in the order of the elements.
+/// Merges contributions in the order of the elements. There must be at least one.
 pub(crate) fn in_a_row<R: Reducer>(
     contributions: impl IntoIterator<Item = R>,
 ) -> Result<R, Mismatch> {
     let mut contributions = placed(contributions).into_iter();
-    let mut all = contributions.next().expect("some element contributes");
+    let mut all = contributions.next().expect("an element contributes");
     for contribution in contributions {
         all.merge(contribution)?;
     }
     Ok(all)
 }
 
-/// Merges contributions in an order and grouping that the seed decides.
-pub(crate) fn by_chance<R: Reducer>(
+/// Merges contributions in a random order and grouping, given by the seed.
+pub(crate) fn in_random_order<R: Reducer>(
     contributions: impl IntoIterator<Item = R>,
     seed: u64,
 ) -> Result<R, Mismatch> {
@@ -48,15 +48,17 @@ pub(crate) fn by_chance<R: Reducer>(
         let into = random.below(left.len());
         left[into].merge(other)?;
     }
-    Ok(left.pop().expect("some element contributes"))
+    Ok(left.pop().expect("an element contributes"))
 }
 
-/// What [`by_chance`] and [`in_a_row`] make of contributions that fit together.
+/// Returns the results of merges in the order of the elements and in two random orders.
+///
+/// The contributions must fit together.
 pub(crate) fn results<R: Reducer>(contributions: impl Fn() -> Vec<R>, seed: u64) -> [R::Output; 3] {
     [
         in_a_row(contributions()),
-        by_chance(contributions(), seed),
-        by_chance(contributions(), !seed),
+        in_random_order(contributions(), seed),
+        in_random_order(contributions(), !seed),
     ]
     .map(|merged| merged.expect("contributions fit together").finish())
 }

@@ -1,4 +1,4 @@
-//! What the attribute refuses, and what it says then; what it leaves as it is.
+//! The errors of blocks, and the parts of a block that are not changed.
 
 use proc_macro2::TokenStream;
 use syn::parse_quote;
@@ -10,7 +10,7 @@ fn tokens(text: &str) -> TokenStream {
     text.parse().expect("these are tokens")
 }
 
-/// What is said of a block that is refused.
+/// Returns the first error of a block, which must have one.
 #[track_caller]
 fn refusal(block: &str) -> String {
     match Block::parse(tokens(block)) {
@@ -23,12 +23,12 @@ fn refusal(block: &str) -> String {
     }
 }
 
-/// Expects all functions to be refused in a block, and the same to be said of each.
+/// Checks that each of the functions has this error.
 #[track_caller]
-fn expect_refusal(said: &str, functions: &[&str]) {
+fn expect_refusal(message: &str, functions: &[&str]) {
     for function in functions {
         let block = format!("impl Cell {{ {function} }}");
-        assert_eq!(refusal(&block), said, "{function}");
+        assert_eq!(refusal(&block), message, "{function}");
     }
 }
 
@@ -42,7 +42,7 @@ fn only_a_types_own_block_has_entries() {
     assert_eq!(refusal("struct Cell;"), "expected `impl`");
     assert_eq!(
         refusal("impl (u32, u32) {}"),
-        "expected the name of a type of one's own"
+        "expected the name of a type of this crate"
     );
 }
 
@@ -51,77 +51,79 @@ fn an_entry_is_a_method() {
     expect_refusal(
         "an entry begins with `&mut self` or `&self`",
         &[
-            "#[entry] fn hear() {}",
-            "#[entry] fn hear(value: u32) {}",
-            "#[entry] fn hear(self) {}",
-            "#[entry] fn hear(self: Box<Self>) {}",
+            "#[entry] fn receive() {}",
+            "#[entry] fn receive(value: u32) {}",
+            "#[entry] fn receive(self) {}",
+            "#[entry] fn receive(self: Box<Self>) {}",
         ],
     );
     expect_refusal(
-        "who sends a message promises nothing: it cannot be `unsafe`",
-        &["#[entry] unsafe fn hear(&mut self) {}"],
+        "an entry or a kind of message cannot be `unsafe`: the sender cannot make any promise",
+        &["#[entry] unsafe fn receive(&mut self) {}"],
     );
 }
 
 #[test]
-fn what_is_sent_and_what_is_replied_has_one_type() {
+fn the_contents_of_messages_and_replies_have_fixed_types() {
     expect_refusal(
-        "what a message carries has one type: no type parameters or lifetimes here",
+        "the contents of a message have fixed types: no type parameters or lifetimes here",
         &[
-            "#[entry] fn hear<T>(&mut self, value: T) {}",
-            "#[entry] fn hear<'a>(&mut self, value: &'a str) {}",
+            "#[entry] fn receive<T>(&mut self, value: T) {}",
+            "#[entry] fn receive<'a>(&mut self, value: &'a str) {}",
             "#[message] fn word<T>(value: T);",
         ],
     );
     expect_refusal(
-        "what a message carries has one type, with a name: no `impl` here",
-        &["#[entry] fn hear(&mut self, value: impl Display) {}"],
+        "the contents of a message have types with a name: no `impl` here",
+        &["#[entry] fn receive(&mut self, value: impl Display) {}"],
     );
     expect_refusal(
-        "what a reply carries has one type, with a name: no `impl` here",
+        "the contents of a reply have types with a name: no `impl` here",
         &["#[entry] fn say(&self) -> impl Display { 1 }"],
     );
 }
 
 #[test]
-fn nothing_that_is_sent_or_replied_is_borrowed() {
+fn messages_and_replies_cannot_borrow() {
     expect_refusal(
-        "a message outlives what it is sent from: send a value, an `Arc` of shared data, or a `&'static`",
+        "a message cannot borrow: send a value, an `Arc` of shared data, or a `&'static` reference",
         &[
-            "#[entry] fn hear(&mut self, value: &str) {}",
-            "#[entry] async fn hear(&mut self, cx: &mut Cx<Self>, value: &mut u32) {}",
+            "#[entry] fn receive(&mut self, value: &str) {}",
+            "#[entry] async fn receive(&mut self, cx: &mut Cx<Self>, value: &mut u32) {}",
             "#[message] fn word(text: &str);",
         ],
     );
     expect_refusal(
-        "a reply outlives what it is sent from: send a value, an `Arc` of shared data, or a `&'static`",
+        "a reply cannot borrow: send a value, an `Arc` of shared data, or a `&'static` reference",
         &["#[entry] fn say(&self) -> &str { &self.name }"],
     );
 }
 
 #[test]
-fn a_kind_of_message_is_what_it_carries_and_no_more() {
+fn a_kind_of_message_has_only_parameters() {
     expect_refusal(
-        "a kind of message has no body: it is waited for; end it with `;`, or make it an `#[entry]`",
+        "a kind of message has no body, since entries wait for it; \
+         end it with `;`, or make it an `#[entry]`",
         &["#[message] fn word(text: String) {}"],
     );
     expect_refusal(
-        "a kind of message has no `self`: its parameters are what it carries",
+        "a kind of message has no `self`: its parameters are its contents",
         &["#[message] fn word(&mut self, text: String);"],
     );
     expect_refusal(
-        "a kind of message has no `cx`: its parameters are what it carries",
+        "a kind of message has no `cx`: its parameters are its contents",
         &["#[message] fn word(cx: &mut Cx<Self>, text: String);"],
     );
     expect_refusal(
-        "a kind of message is neither `async` nor does it reply",
+        "a kind of message is not `async` and has no reply",
         &[
             "#[message] fn word() -> String;",
             "#[message] async fn word();",
         ],
     );
     expect_refusal(
-        "a function without a body; if it is a kind of message to be waited for, mark it `#[message]`",
+        "a function without a body; if it is a kind of message that entries wait for, \
+         mark it `#[message]`",
         &[
             "fn word(text: String);",
             "#[entry] fn word(&mut self, text: String);",
@@ -130,18 +132,19 @@ fn a_kind_of_message_is_what_it_carries_and_no_more() {
 }
 
 #[test]
-fn a_chare_borrows_nothing() {
+fn a_chare_cannot_borrow() {
     let borrows = refusal("impl<'text> Reader<'text> { #[entry] fn read(&self) {} }");
     assert_eq!(
         borrows,
-        "a chare outlives whatever it could borrow: no lifetimes here; share what is read with an `Arc`"
+        "a chare cannot borrow, so lifetimes are not allowed here; \
+         share data that is only read with an `Arc`"
     );
 }
 
 #[test]
-fn the_name_of_a_method_of_proxies_is_taken() {
+fn the_name_of_a_method_of_all_proxies_cannot_be_used() {
     expect_refusal(
-        "each proxy has a method `with_priority` of its own: use another name",
+        "each proxy already has a method `with_priority`: use another name",
         &[
             "#[entry] fn with_priority(&mut self) {}",
             "#[message] fn with_priority();",
@@ -152,16 +155,16 @@ fn the_name_of_a_method_of_proxies_is_taken() {
 #[test]
 fn the_context_comes_right_after_self() {
     expect_refusal(
-        "the parameter `cx: &mut Cx<Self>` comes right after `self`",
-        &["#[entry] fn hear(&mut self, value: u32, cx: &mut Cx<Self>) {}"],
+        "the parameter `cx: &mut Cx<Self>` must come right after `self`",
+        &["#[entry] fn receive(&mut self, value: u32, cx: &mut Cx<Self>) {}"],
     );
 }
 
 #[test]
-fn marks_and_options_say_what_they_know() {
+fn errors_of_marks_and_options_list_the_valid_ones() {
     expect_refusal(
         "`#[entry]` has no options",
-        &["#[entry(urgent)] fn hear(&mut self) {}"],
+        &["#[entry(urgent)] fn receive(&mut self) {}"],
     );
     expect_refusal(
         "`#[message]` has no options",
@@ -179,13 +182,14 @@ fn marks_and_options_say_what_they_know() {
 }
 
 #[test]
-fn a_block_keeps_all_but_the_marks() {
+fn a_block_is_unchanged_except_for_the_marks() {
     const REST: &str = "const SIDES: u32 = 4; #[inline] fn new() -> Self { Self }";
-    const HEAR: &str = "#[cfg(test)] fn hear(&mut self, _cx: &mut Cx<Self>, Point { x, y }: Point, other: Option<Self>) {}";
+    const RECEIVE: &str = "#[cfg(test)] fn receive(&mut self, _cx: &mut Cx<Self>, \
+                           Point { x, y }: Point, other: Option<Self>) {}";
     let marked =
-        format!("impl Cell {{ {REST} #[message] fn word(text: String); #[entry] {HEAR} }}");
-    let block = Block::parse(tokens(&marked)).expect("all of it is right");
-    let plain = format!("impl Cell {{ {REST} {HEAR} }}");
+        format!("impl Cell {{ {REST} #[message] fn word(text: String); #[entry] {RECEIVE} }}");
+    let block = Block::parse(tokens(&marked)).expect("it has no errors");
+    let plain = format!("impl Cell {{ {REST} {RECEIVE} }}");
     assert_eq!(Ok(block.plain), syn::parse_str(&plain).map_err(drop));
     let ([message], [entry]) = (block.messages.as_slice(), block.entries.as_slice()) else {
         panic!("one function of each is marked");
@@ -193,7 +197,7 @@ fn a_block_keeps_all_but_the_marks() {
     assert_eq!(message.function.name, "word");
     assert!(entry.takes_cx && !entry.is_async);
     assert_eq!(entry.function.conditions.len(), 1);
-    // `Self` means another type where these go.
+    // `Self` is replaced, since it has another meaning in the generated code.
     let types = entry.function.types().into_iter();
     let types: Vec<String> = types.map(ToString::to_string).collect();
     assert_eq!(types, ["Point", "Option < Cell >"]);

@@ -1,4 +1,4 @@
-//! How a program gets its locations: single, with old values, in pieces.
+//! The methods of a program that create locations: single ones, FIFOs with old values, and splits.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::location::{Identity, Location, Split};
 use crate::task::Declared;
 
 impl Program {
-    /// A location with a value. Cost: an allocation.
+    /// Creates a location with a value. Cost: an allocation.
     pub fn location<D>(&mut self, name: impl Into<String>, value: D) -> Location<D>
     where
         D: Extent + Send + Sync + 'static,
@@ -19,7 +19,9 @@ impl Program {
         self.fifo_of(name.into(), vec![value], D::bytes)
     }
 
-    /// As [`location`](Self::location), for values of any type: `bytes` says how many bytes tasks pass to each other with one.
+    /// Creates a location as [`location`](Self::location) does, with a value of any type.
+    ///
+    /// `bytes` returns the number of bytes that move when tasks exchange a value.
     pub fn location_of<D>(
         &mut self,
         name: impl Into<String>,
@@ -32,14 +34,15 @@ impl Program {
         self.fifo_of(name.into(), vec![value], bytes)
     }
 
-    /// A location that keeps old values: `depth` of them, of which `make` makes the first.
+    /// Creates a location that keeps `depth` values. `make` creates the initial ones.
     ///
-    /// Who writes turn `t` need not wait until turn `t - 1` has been read, only until turn `t - depth` has. What he finds is what was written in that
-    /// turn, to be written over. Nothing is copied. A turn in which nobody writes, since the writer has ended or dropped his handle, has what was written
-    /// `depth` turns before.
+    /// The writer of turn `t` need not wait until turn `t - 1` has been read, only until turn
+    /// `t - depth` has. It finds the value of that turn, and overwrites it. Nothing is copied. A
+    /// turn in which no task writes, since the writer has ended or dropped its handle, has the
+    /// value of the turn that was `depth` turns before.
     ///
     /// # Panics
-    /// When the depth is 0.
+    /// Panics if the depth is 0.
     pub fn fifo<D>(
         &mut self,
         name: impl Into<String>,
@@ -53,13 +56,15 @@ impl Program {
         self.fifo_of(name.into(), (0..depth).map(make).collect(), D::bytes)
     }
 
-    /// Items that can be used as a whole or in pieces, by turns: `piece_count` pieces whose lengths differ by one at most.
+    /// Creates a location for items that are used as a whole and in pieces, in turn.
     ///
-    /// Tasks that have different pieces run at the same time. A task that writes the whole before them hands out work; one that
-    /// reads it behind them collects what they made. Nothing is copied.
+    /// There are `piece_count` pieces. Their lengths differ by at most one. Tasks that use
+    /// different pieces run at the same time. A task that writes the whole and is declared before
+    /// them distributes the work. A task that reads the whole and is declared after them collects
+    /// the results. Nothing is copied.
     ///
     /// # Panics
-    /// When there are to be no pieces.
+    /// Panics if `piece_count` is 0.
     pub fn split<T>(
         &mut self,
         name: impl Into<String>,
@@ -99,6 +104,7 @@ impl Program {
             whole,
         }
     }
+
     fn fifo_of<D: Send + Sync + 'static>(
         &mut self,
         name: String,

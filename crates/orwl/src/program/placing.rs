@@ -50,15 +50,18 @@ impl Program {
                 let reason = format!("{}{}", ground.caveat(), placement.reason);
                 self.placement(places, placement.cost, reason)
             }
-            Some(Err(error)) => self.in_turns(runtime.worker_count(), &error.to_string()),
-            None => self.in_turns(runtime.worker_count(), "the machine cannot be asked"),
+            Some(Err(error)) => self.round_robin(runtime.worker_count(), &error.to_string()),
+            None => self.round_robin(
+                runtime.worker_count(),
+                "the topology of the machine is not available",
+            ),
         }
     }
 
-    /// Assigns operations to workers in turns, for workers whose CPUs are not known.
-    fn in_turns(&self, worker_count: usize, why: &str) -> ProgramPlacement {
+    /// Assigns operations to workers round-robin, since the CPUs of the workers are not known.
+    fn round_robin(&self, worker_count: usize, why: &str) -> ProgramPlacement {
         let places = (0..self.operations.len()).map(|index| (index % worker_count, None));
-        let reason = format!("in turns, since nothing better is known: {why}");
+        let reason = format!("round-robin, since no better placement is known: {why}");
         self.placement(places.collect(), 0.0, reason)
     }
 
@@ -82,7 +85,8 @@ impl Program {
         }
     }
 
-    /// The work of each operation: its declared load, or else the number of bytes that it uses.
+    /// Returns the work of each operation: its declared load, or else the number of bytes that it
+    /// uses.
     fn loads(&self) -> Vec<f64> {
         let load_of = |planned: &Planned| planned.load.unwrap_or_else(|| planned.operation.load());
         self.operations.iter().map(load_of).collect()

@@ -1,4 +1,4 @@
-//! How a program gets its tasks: of one operation or several, with threads or as futures.
+//! The methods of a program that declare tasks: with one operation or several, threads or futures.
 
 use std::ops::ControlFlow;
 
@@ -8,11 +8,13 @@ use super::{Planned, Program};
 use crate::operation::{Name, Operation};
 use crate::task::{Body, Task, TurnEnd};
 
-/// Operations so far, so that each has a number of its own.
+/// The number of the next operation.
 static OPERATIONS: AtomicU64 = AtomicU64::new(1);
 
 impl Program {
-    /// A task with one operation, on a thread of its own that it may block: `build` makes its handles and returns what it does in a turn.
+    /// Declares a task with one operation on its own thread, which it may block.
+    ///
+    /// `build` creates the handles, and returns the closure that runs in each turn.
     ///
     /// # Panics
     /// As the methods of [`Task`].
@@ -25,8 +27,10 @@ impl Program {
         self.operations(name).only(build);
     }
 
-    /// A task with one operation that is a future, on a worker: `build` makes its handles and its [turns](Task::turns). Ten thousands of
-    /// them need no more threads than one.
+    /// Declares a task with one operation that is a future, which runs on a worker.
+    ///
+    /// `build` creates the handles and the [turns](Task::turns), and returns the future. Tens of
+    /// thousands of such tasks need no more threads than one.
     ///
     /// # Panics
     /// As the methods of [`Task`].
@@ -35,7 +39,9 @@ impl Program {
     /// ```
     /// use raddle_orwl::{Program, Turns};
     /// let mut program = Program::new("ring");
-    /// let cells: Vec<_> = (0..100).map(|cell| program.location(format!("cell {cell}"), 0_u64)).collect();
+    /// let cells: Vec<_> = (0..100)
+    ///     .map(|cell| program.location(format!("cell {cell}"), 0_u64))
+    ///     .collect();
     /// for at in 0..cells.len() {
     ///     program.async_task(format!("task {at}"), |task| {
     ///         let mut left = task.reads_each_turn(&cells[(at + 99) % 100]);
@@ -61,7 +67,9 @@ impl Program {
         self.operations(name).only_async(build);
     }
 
-    /// A task of several operations, which are declared one by one and run at the same time.
+    /// Declares a task with several operations.
+    ///
+    /// The operations are declared one by one on the result, and run at the same time.
     pub fn operations(&mut self, name: impl Into<String>) -> Operations<'_> {
         Operations {
             program: self,
@@ -69,9 +77,10 @@ impl Program {
             is_together: false,
         }
     }
+
     #[track_caller]
     fn plan(&mut self, name: Name, is_together: bool, build: impl FnOnce(&mut Task<'_>) -> Body) {
-        // Relaxed: numbers that differ are all that is wanted.
+        // Relaxed: the numbers only have to differ.
         let operation = Operation::new(
             OPERATIONS.fetch_add(1, Relaxed),
             self.number,
@@ -94,7 +103,7 @@ impl Program {
     }
 }
 
-/// A task of several operations while it is declared; see [`Program::operations`].
+/// A task with several operations while it is declared; see [`Program::operations`].
 #[derive(Debug)]
 pub struct Operations<'a> {
     program: &'a mut Program,
@@ -103,8 +112,11 @@ pub struct Operations<'a> {
 }
 
 impl Operations<'_> {
-    /// The operations that follow run on one worker, or CPU, with all others of tasks of this name of which this is said: where one waits for
-    /// another in each turn, and the bytes that they exchange do not tell.
+    /// Places the operations declared after this call together, on one worker or CPU.
+    ///
+    /// They share it with all operations of tasks with this name for which this method was called.
+    /// It is useful if operations wait for each other in each turn, and exchange too few bytes for
+    /// the placement to show that.
     ///
     /// # Examples
     /// ```
@@ -131,7 +143,7 @@ impl Operations<'_> {
         self
     }
 
-    /// An operation on a thread of its own; as [`Program::task`].
+    /// Declares an operation on its own thread, as [`Program::task`] does.
     ///
     /// # Panics
     /// As the methods of [`Task`].
@@ -151,7 +163,7 @@ impl Operations<'_> {
         self
     }
 
-    /// An operation that is a future; as [`Program::async_task`].
+    /// Declares an operation that is a future, as [`Program::async_task`] does.
     ///
     /// # Panics
     /// As the methods of [`Task`].

@@ -1,4 +1,4 @@
-//! How programs end before their turns are over: a task fails, or says that there are no more; nobody waits for ever.
+//! Programs that end early, since a task fails or ends the program. No task waits forever.
 
 use std::ops::ControlFlow;
 
@@ -7,9 +7,10 @@ use raddle_runtime::model::explore::{explore_some, fail_with};
 
 use crate::alone;
 
-/// A source, a task between, which is a future or has a thread, and a sink that counts; the source ends in the third turn.
+/// There are a source, a task between, which is a future or has a thread, and a sink that sums. The
+/// source ends the program in the third turn.
 #[test]
-fn all_have_the_turns_before_the_one_that_broke() {
+fn all_tasks_complete_the_turns_before_the_end() {
     let _alone = alone();
     explore_some(192, |setting| {
         let runtime = setting.runtime();
@@ -55,15 +56,16 @@ fn all_have_the_turns_before_the_one_that_broke() {
         });
         let outcome = program
             .run_on(&runtime, Turns::UNTIL_BREAK)
-            .expect("nobody fails");
+            .expect("no task fails");
         assert_eq!(outcome.turns, 2);
-        assert_eq!(*sum.read().expect("nobody failed"), 30);
+        assert_eq!(*sum.read().expect("no task failed"), 30);
     });
 }
 
-/// One of three tasks in a ring fails in its second turn, inside a section or outside: the run says which, and ends.
+/// One of three tasks in a ring fails in its second turn, inside a section or outside. The run ends
+/// and reports that task.
 #[test]
-fn who_waits_for_a_task_that_failed_is_told() {
+fn tasks_that_wait_for_a_failed_task_are_stopped() {
     let _alone = alone();
     explore_some(192, |setting| {
         let runtime = setting.runtime();
@@ -119,7 +121,8 @@ fn who_waits_for_a_task_that_failed_is_told() {
             }
             other => panic!("expected the failure, found {other:?}"),
         }
-        // Schedules are one thread, so that data of others may seem to be dropped in the panic, too.
+        // All tasks of a schedule run on one thread, so data of other tasks may seem to be dropped
+        // in the panic, too.
         assert!(
             !in_section || cells[1].read().is_err(),
             "data that was being written is broken"

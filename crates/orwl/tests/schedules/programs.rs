@@ -1,9 +1,9 @@
-//! Small random programs: each computes what its tasks would one after the other, and nobody is overtaken.
+//! Small random programs compute the same as a sequential execution, and no task is overtaken.
 
 use raddle_runtime::model::explore::explore;
 
 use crate::alone;
-use crate::common::{Plan, Random, Size};
+use crate::random::{Plan, Random, Size};
 
 const SIZE: Size = Size {
     tasks: 4,
@@ -14,7 +14,7 @@ const SIZE: Size = Size {
 };
 
 #[test]
-fn random_programs_compute_what_their_tasks_would_one_after_the_other() {
+fn random_programs_compute_the_same_as_a_sequential_execution() {
     let _alone = alone();
     explore(|setting| {
         let seeds: [u64; 256] = std::array::from_fn(|seed| seed as u64);

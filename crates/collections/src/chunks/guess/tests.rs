@@ -1,4 +1,4 @@
-//! Guesses never lie behind the chunk, are exact where that was promised, and the table stays small.
+//! Guesses are never behind the chunk, and exact for chunks of equal length. The table is small.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn chunks_of(lens: &[usize]) -> Vec<Chunk<()>> {
     lens.iter().map(chunk).collect()
 }
 
-/// Short and long chunks, empty ones, and rows of equal ones.
+/// Generates short, long and empty chunks, and sequences of equal chunks.
 fn lens() -> impl Strategy<Value = Vec<usize>> {
     let len = prop_oneof![Just(0), Just(1), 0..9_usize, 0..3_000_usize];
     prop_oneof![
@@ -37,7 +37,7 @@ fn check(guess: &Guess, chunks: &[Chunk<()>]) {
             };
             assert!(
                 is_right,
-                "{guess:?} says {guessed} for {index}, which lies in {chunk}"
+                "{guess:?} returns {guessed} for {index}, which is in {chunk}"
             );
         }
     }
@@ -54,13 +54,13 @@ fn check(guess: &Guess, chunks: &[Chunk<()>]) {
 
 proptest! {
     #[test]
-    fn guesses_lie_at_the_chunk_or_before(lens in lens()) {
+    fn a_guess_is_the_chunk_or_an_earlier_one(lens in lens()) {
         let chunks = chunks_of(&lens);
         check(&Guess::of(&chunks), &chunks);
     }
 
     #[test]
-    fn guesses_follow_chunks_that_are_added(lens in lens(), from in 0..4_usize) {
+    fn guesses_stay_right_when_chunks_are_added(lens in lens(), from in 0..4_usize) {
         let chunks = chunks_of(&lens);
         let from = from.min(lens.len());
         let mut guess = Guess::of(&chunks[..from]);
@@ -103,7 +103,7 @@ fn equal_chunks_are_found_by_division() {
 }
 
 #[test]
-fn chunks_are_found_up_to_the_last_index_there_is() {
+fn chunks_are_found_up_to_the_greatest_index() {
     let half = usize::MAX / 2;
     let chunks = chunks_of(&[half, half, 1]);
     let guess = Guess::of(&chunks);
@@ -117,7 +117,7 @@ fn chunks_are_found_up_to_the_last_index_there_is() {
         let guessed = guess.chunk_of(index).expect("there is such an element");
         assert!(
             guessed <= chunk,
-            "{guessed} for {index}, which lies in {chunk}"
+            "{guessed} for {index}, which is in {chunk}"
         );
     }
 }

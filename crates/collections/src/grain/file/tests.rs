@@ -1,4 +1,5 @@
-//! What is written is read again, and whatever else is read ends in an error that says where it stands.
+//! Files of grains: reading returns what was written, and every other input is an error with the
+//! line of the mistake.
 
 use proptest::prelude::*;
 
@@ -54,7 +55,7 @@ fn a_file_made_by_hand_is_read() {
 }
 
 #[test]
-fn faults_are_named_with_their_line() {
+fn mistakes_are_reported_with_their_line() {
     let line = |line: &str| format!("raddle-grains 1\n\n{line}\n");
     let cases = [
         (String::new(), 1, "an empty file", HEADER_EXPECTED),
@@ -74,7 +75,7 @@ fn faults_are_named_with_their_line() {
             line("kd/tree workers=1"),
             3,
             "\"kd/tree\"",
-            "a name of letters, digits, `-`, `_` and `.`",
+            "a name of alphanumeric characters, `-`, `_` and `.`",
         ),
         (
             line("kd-tree"),
@@ -128,7 +129,7 @@ fn faults_are_named_with_their_line() {
             format!("{GOOD}kd-tree workers=16 weight=2^20 tasks=4 ns_per_weight=1"),
             6,
             "\"kd-tree workers=16 weight=2^20 tasks=4 n\"…",
-            "no shape twice",
+            "each shape only once",
         ),
     ];
     for (text, line, found, expected) in cases {
@@ -145,7 +146,7 @@ fn faults_are_named_with_their_line() {
 }
 
 #[test]
-fn what_is_no_text_is_named_with_its_line() {
+fn bytes_that_are_not_text_are_reported_with_their_line() {
     let fault = parse(b"raddle-grains 1\n\n\xff").expect_err("no UTF-8");
     assert_eq!((fault.line, fault.found.as_str()), (3, "the byte 0xff"));
     let fault = parse(&vec![b'#'; BYTES_MAX as usize + 1]).expect_err("too long");
@@ -155,9 +156,10 @@ fn what_is_no_text_is_named_with_its_line() {
     );
 }
 
-/// Times were written with all their digits: a file of the greatest became seven times as long, and was then refused for its length.
+/// Times were written with all their digits. A file with the greatest times became seven times as
+/// long, and was then refused because of its length.
 #[test]
-fn what_can_be_read_can_be_read_again() {
+fn a_file_that_was_read_and_written_can_be_read_again() {
     let all: Vec<_> = (1..=7_000)
         .map(|worker_count| Learned {
             ns_per_weight: if worker_count % 2 == 0 {
@@ -173,9 +175,9 @@ fn what_can_be_read_can_be_read_again() {
     assert_eq!(parse(text.as_bytes()), Ok(all));
 }
 
-/// It was written, and nobody could read it any more.
+/// The file was written, and could then not be read because of its length.
 #[test]
-fn a_file_that_is_full_is_left_as_it_is() {
+fn a_file_that_is_full_is_not_changed() {
     let line = |worker_count| learned("full", worker_count, 0);
     let header_bytes = format(&[]).len();
     let line_bytes = format(&[line(100_000)]).len() - header_bytes;
@@ -184,15 +186,15 @@ fn a_file_that_is_full_is_left_as_it_is() {
     let path = std::env::temp_dir().join(format!("raddle-grains-full-{}", std::process::id()));
     fs::write(&path, &text).expect("a temporary file can be written");
     let written = write(&path, vec![line(1), line(2)]);
-    let stands = fs::read_to_string(&path).expect("it is there");
-    fs::remove_file(&path).expect("it is there");
-    let error = written.expect_err("there is no room");
+    let found = fs::read_to_string(&path).expect("the file exists");
+    fs::remove_file(&path).expect("the file exists");
+    let error = written.expect_err("the file is full");
     assert!(error.to_string().contains("file too large"), "{error}");
-    assert!(stands == text);
+    assert!(found == text);
 }
 
 #[test]
-fn names_can_stand_in_a_line() {
+fn a_name_fits_into_a_line() {
     assert!(["kd-tree", "a", "2", "Zelle_7.ä"].into_iter().all(is_name));
     assert!(
         ["", "kd tree", "#1", "a/b", "a\n"]
@@ -203,14 +205,16 @@ fn names_can_stand_in_a_line() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again(mut all in proptest::collection::vec(any_learned(), 0..20)) {
+    fn reading_returns_the_results_that_were_written(
+        mut all in proptest::collection::vec(any_learned(), 0..20),
+    ) {
         all.sort_by(|a, b| a.shape.cmp(&b.shape));
         all.dedup_by(|a, b| a.shape == b.shape);
         prop_assert_eq!(parse(format(&all).as_bytes()), Ok(all));
     }
 
     #[test]
-    fn nothing_that_is_read_makes_a_reader_panic(
+    fn no_input_makes_the_parser_panic(
         bytes in proptest::collection::vec(any::<u8>(), 0..60),
         at in any::<prop::sample::Index>(),
         has_header in any::<bool>(),

@@ -1,42 +1,45 @@
-//! Searches on made-up valleys with seeded noise: where they end, what they cost, and that they stay until something changes.
+//! Searches on synthetic valleys with seeded noise: their results, their number of runs, and that a
+//! result stays until the times change.
 
 use super::*;
 
-/// The cost of work on so many workers, cut into so many tasks.
+/// The cost of work, given the number of workers and of tasks.
 type Valley = fn(worker_count: f64, task_count: f64) -> f64;
 
-/// Tasks that cost little, and are of unequal length: many pay.
+/// Tasks with little overhead and unequal lengths: many tasks are best.
 fn fine(worker_count: f64, task_count: f64) -> f64 {
     (1.0 + 2.0 * worker_count / task_count) / task_count.min(worker_count) + 2e-6 * task_count
 }
 
-/// Tasks that cost much: few are enough.
+/// Tasks with much overhead: few tasks are best.
 fn coarse(worker_count: f64, task_count: f64) -> f64 {
     (1.0 + 0.5 * worker_count / task_count) / task_count.min(worker_count)
         + 2e-3 * task_count / worker_count
 }
 
-/// Tasks that cost nothing: a valley without a far side.
+/// Tasks without overhead: a valley with only one side.
 fn flat(worker_count: f64, task_count: f64) -> f64 {
     (1.0 + 0.5 * worker_count / task_count) / task_count.min(worker_count)
 }
 
-/// Work for which no task pays.
+/// Work for which one task is best.
 fn sequential(_: f64, task_count: f64) -> f64 {
     1.0 + 0.5 * task_count
 }
 
-/// With the most by which what is found may be worse than the best. Where one task is the best, two are a third worse.
+/// The valleys, each with the greatest part by which a result may be worse than the best one.
+///
+/// If one task is best, two tasks are a third worse.
 const VALLEYS: [(Valley, f64); 4] = [(fine, 0.1), (coarse, 0.1), (flat, 0.1), (sequential, 0.34)];
 
-/// What a machine adds to the true cost.
+/// The noise that a machine adds to the true cost.
 #[derive(Clone, Copy, Debug)]
 struct Noise {
-    /// Standard deviation, as a part of the cost.
+    /// The standard deviation, as a part of the cost.
     deviation: f64,
-    /// The part of runs that take another time altogether,
+    /// The part of the runs that are outliers.
     strange: f64,
-    /// and by what factor.
+    /// The factor by which outliers are slower.
     factor: f64,
 }
 
@@ -57,7 +60,7 @@ const fn noise(deviation: f64, strange: f64, factor: f64) -> Noise {
     }
 }
 
-/// A machine that runs work, noisily.
+/// A machine that runs work with noise.
 struct Machine {
     worker_count: usize,
     valley: Valley,
@@ -79,7 +82,7 @@ impl Machine {
         (self.valley)(self.worker_count as f64, task_count as f64)
     }
 
-    /// How much worse than the best of all candidates.
+    /// Returns the part by which a number of tasks is worse than the best of all candidates.
     fn loss(&self, search: &Search, task_count: usize) -> f64 {
         let best = (0..=search.last.0)
             .map(|number| self.true_cost(Candidate(number).task_count()))
@@ -97,7 +100,7 @@ impl Machine {
         self.true_cost(trial.task_count()) * strange * (1.0 + self.noise.deviation * normal)
     }
 
-    /// Between 0 and 1 (xorshift64*).
+    /// Returns a random number between 0 and 1 (xorshift64*).
     fn uniform(&mut self) -> f64 {
         self.random ^= self.random >> 12;
         self.random ^= self.random << 25;
@@ -105,7 +108,7 @@ impl Machine {
         (self.random.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Runs until the search has found something; the numbers of tasks that were tried.
+    /// Runs until the search is over. Returns the numbers of tasks that were tried.
     fn settle(&mut self, search: &mut Search) -> Vec<usize> {
         let mut tried = Vec::new();
         while search.found().is_none() {
@@ -141,7 +144,7 @@ fn searches_end_within_a_few_percent_of_the_best() {
                     let mut search = Search::new(worker_count, 20, None);
                     let tried = machine.settle(&mut search);
                     assert!(tried.len() <= 250, "{} runs under {noise:?}", tried.len());
-                    // A winner by luck alone is found out.
+                    // The first window detects a winner that was only lucky.
                     machine.run(&mut search, WINDOW);
                     machine.settle(&mut search);
                     losses.push(machine.loss(&search, found(&search)));
@@ -172,20 +175,21 @@ fn without_noise_the_best_is_found_in_some_dozens_of_runs() {
 }
 
 #[test]
-fn nothing_is_tried_beyond_the_first_that_is_clearly_worse() {
+fn no_number_is_tried_beyond_the_first_that_is_clearly_worse() {
     for seed in 1..=50 {
         let mut machine = Machine::new(16, fine, NOISES[1], seed);
         let mut search = Search::new(16, 20, None);
         let tried = machine.settle(&mut search);
         let (least, most) = (tried.iter().min(), tried.iter().max());
-        // At 16 tasks the work takes more than twice as long as at best, and at 32 half as long again; at 16384 as well.
+        // With 16 tasks, the work takes more than twice as long as with the best number. With 32
+        // tasks, and with 16384, it takes one and a half times as long.
         assert!(least >= Some(&32), "{least:?}");
         assert!(most <= Some(&16_384), "{most:?}");
     }
 }
 
 #[test]
-fn what_was_found_stays_under_noise() {
+fn a_result_stays_under_noise() {
     for noise in NOISES {
         for seed in 1..=20 {
             let mut machine = Machine::new(16, coarse, noise, seed);
@@ -212,7 +216,7 @@ fn a_change_of_times_opens_the_search_again() {
             let mut search = Search::new(16, 20, None);
             machine.settle(&mut search);
             machine.run(&mut search, 2 * WINDOW);
-            // Tasks have become a thousand times dearer.
+            // The overhead of tasks has grown by a factor of a thousand.
             machine.valley = coarse;
             machine.run(&mut search, 2 * WINDOW);
             machine.settle(&mut search);
@@ -223,7 +227,7 @@ fn a_change_of_times_opens_the_search_again() {
 }
 
 #[test]
-fn work_that_becomes_quicker_opens_the_search_again() {
+fn work_that_becomes_faster_opens_the_search_again() {
     let mut machine = Machine::new(4, fine, SILENCE, 1);
     let mut search = Search::new(4, 20, None).found_before(64, 2.0 * fine(4.0, 64.0));
     machine.run(&mut search, WINDOW - 1);
@@ -235,7 +239,7 @@ fn work_that_becomes_quicker_opens_the_search_again() {
 }
 
 #[test]
-fn what_was_found_before_needs_no_search() {
+fn a_result_of_an_earlier_process_needs_no_search() {
     let mut machine = Machine::new(4, fine, NOISES[1], 1);
     let mut search = Search::new(4, 20, None).found_before(1024, fine(4.0, 1024.0));
     machine.run(&mut search, 500);
@@ -253,13 +257,13 @@ fn the_first_window_corrects_the_cost_and_not_the_number() {
         assert_eq!(is_news, run == WINDOW);
     }
     assert_eq!(search.found(), Some((task_count, 1.2 * lucky)));
-    // Too far from what the search believed, and near to what is believed now.
+    // This is too far from the cost of the search, but near to the corrected cost.
     assert!((0..WINDOW).all(|_| !search.learn(search.next(), 1.4 * lucky)));
     assert_eq!(search.found(), Some((task_count, 1.2 * lucky)));
 }
 
 #[test]
-fn a_winner_by_luck_alone_is_found_out() {
+fn a_winner_that_was_only_lucky_is_detected() {
     let mut machine = Machine::new(16, coarse, SILENCE, 1);
     let mut search = Search::new(16, 20, None);
     machine.settle(&mut search);
@@ -271,7 +275,7 @@ fn a_winner_by_luck_alone_is_found_out() {
 }
 
 #[test]
-fn runs_that_end_after_their_search_teach_nothing() {
+fn runs_that_end_after_their_search_are_ignored() {
     let mut machine = Machine::new(4, sequential, SILENCE, 1);
     let mut search = Search::new(4, 10, None);
     let late = search.next();
@@ -279,7 +283,7 @@ fn runs_that_end_after_their_search_teach_nothing() {
     assert_ne!(late.task_count(), found(&search));
     assert!((0..2 * WINDOW).all(|_| !search.learn(late, 1e9)));
     assert_eq!(found(&search), 1);
-    // A run of the last search, with the number that is tried first in the next.
+    // This run belongs to the last search, but has the number that the next search tries first.
     machine.run(&mut search, WINDOW);
     let winner = search.next();
     machine.valley = |_, task_count| 10.0 * task_count;
@@ -328,8 +332,8 @@ fn candidates_are_octaves_and_half_octaves() {
 }
 
 #[test]
-fn dear_runs_are_eight_and_end_near_the_best() {
-    // One task that pays less than one run in a hundred may be off by is found by luck alone.
+fn a_search_with_expensive_runs_ends_near_the_best_after_eight_runs() {
+    // A difference below one percent is within the noise, so 3 percent more than usual are allowed.
     for (valley, allowed) in VALLEYS {
         for worker_count in [1, 2, 4, 16, 64] {
             for seed in 0..20 {
@@ -338,7 +342,7 @@ fn dear_runs_are_eight_and_end_near_the_best() {
                 let mut runs = 0;
                 while search.found().is_none() {
                     let trial = search.next();
-                    // The first is cold.
+                    // The first run finds cold caches.
                     let cold = if runs == 0 { 1.5 } else { 1.0 };
                     search.learn_expensive(trial, cold * machine.cost(trial));
                     runs += 1;
@@ -356,7 +360,7 @@ fn dear_runs_are_eight_and_end_near_the_best() {
 }
 
 #[test]
-fn dear_runs_that_change_are_searched_anew() {
+fn expensive_runs_that_become_slower_open_the_search_again() {
     let mut search = Search::new(2, 20, None);
     while search.found().is_none() {
         search.learn_expensive(search.next(), 1.0);
@@ -372,14 +376,17 @@ fn dear_runs_that_change_are_searched_anew() {
     assert!(search.found().is_some());
 }
 
-/// The search hands on the least of few costs: on a machine where runs are often disturbed it began anew after every window, since the
-/// median lay above that.
+/// The quick search returns the least of a few costs. On a machine where runs are often disturbed,
+/// the median was above that, and the search began again after every window.
 #[test]
-fn dear_runs_that_are_often_disturbed_are_not_searched_anew() {
+fn expensive_runs_that_are_often_disturbed_do_not_open_the_search_again() {
     let mut search = Search::new(2, 20, None);
     for run in 0..20 * WINDOW {
         let cost = if run % 3 == 0 { 1.0 } else { 1.5 };
         search.learn_expensive(search.next(), cost);
-        assert!(run < 8 || search.found().is_some(), "anew in run {run}");
+        assert!(
+            run < 8 || search.found().is_some(),
+            "the search began again in run {run}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Tuners on made-up times: what counts, what is kept apart, and what a file keeps.
+//! Tuners with synthetic times: which runs count, which results are separate, and what a file
+//! contains.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,7 +7,9 @@ use std::path::Path;
 
 use super::*;
 
-/// Finishes runs with the time that a valley with its bottom at `best` gives them, until something is found.
+/// Finishes runs until a number of tasks is found, and returns that number.
+///
+/// Their times form a valley with its bottom at `best` tasks.
 fn teach(tuner: &GrainTuner, worker_count: usize, total_weight: usize, best: f64) -> usize {
     for _ in 0..500 {
         let run = tuner.begin_on(worker_count, total_weight);
@@ -20,7 +23,7 @@ fn teach(tuner: &GrainTuner, worker_count: usize, total_weight: usize, best: f64
     panic!("nothing is found: {tuner:?}");
 }
 
-/// A folder of this test alone, which goes when the test is over.
+/// A folder for one test, which is removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -49,7 +52,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What stays behind in the system's folder for temporary files harms nobody.
+        // A file that remains in the system's folder for temporary files does no harm.
         let _gone = fs::remove_dir_all(&self.0);
     }
 }
@@ -68,7 +71,7 @@ fn tuners_and_runs_may_be_shared() {
 }
 
 #[test]
-fn each_number_of_workers_and_each_weight_has_a_grain_of_its_own() {
+fn each_number_of_workers_and_each_weight_has_its_own_grain() {
     let tuner = GrainTuner::new("work");
     assert_eq!(teach(&tuner, 4, 1 << 20, 64.0), 64);
     assert_eq!(teach(&tuner, 16, 1 << 20, 512.0), 512);
@@ -80,7 +83,7 @@ fn each_number_of_workers_and_each_weight_has_a_grain_of_its_own() {
 }
 
 #[test]
-fn a_search_begins_at_what_is_known_of_the_most_similar_weight() {
+fn a_search_begins_at_the_result_for_the_most_similar_weight() {
     let tuner = GrainTuner::new("work");
     teach(&tuner, 4, 1 << 20, 256.0);
     teach(&tuner, 4, 1 << 10, 4.0);
@@ -90,7 +93,7 @@ fn a_search_begins_at_what_is_known_of_the_most_similar_weight() {
 }
 
 #[test]
-fn a_run_is_cut_into_the_tasks_that_it_tries() {
+fn a_run_is_divided_into_the_number_of_tasks_that_it_tries() {
     let tuner = GrainTuner::new("work");
     let run = tuner.begin_on(4, 1 << 20);
     assert_eq!(run.task_count(), 32);
@@ -103,7 +106,7 @@ fn only_runs_that_finish_count() {
     let tuner = GrainTuner::new("work");
     for _ in 0..10 {
         drop(tuner.begin(1));
-        let work = |_| std::panic::resume_unwind(Box::new("a panic of mine"));
+        let work = |_| std::panic::resume_unwind(Box::new("on purpose"));
         let panic = catch_unwind(AssertUnwindSafe(|| tuner.run(1, work)));
         assert!(panic.is_err());
         tuner.begin(1).finish_after(Duration::ZERO);
@@ -114,29 +117,29 @@ fn only_runs_that_finish_count() {
     let search = tuner.with_state(|state| state.search(key).clone());
     assert_eq!(format!("{search:?}"), format!("{untaught:?}"));
 
-    // Work of weight 1 is one task, whatever the times are.
+    // Work of weight 1 is always one task.
     for _ in 0..100 {
         let splits = tuner.run(1, |grain| std::hint::black_box(grain).splits(1));
         assert!(!splits);
         tuner.begin(1).finish();
     }
-    // A clock may stand still for so short a run, and the times of the others may be anything.
+    // The clock may show no time for such a short run, so these runs get a fixed time.
     (0..200).for_each(|_| tuner.begin(1).finish_after(Duration::from_nanos(5)));
     assert_eq!(tuner.found(1), Some(1));
     assert!(!tuner.begin(0).splits(0));
 }
 
 #[test]
-fn what_was_learned_is_there_in_the_next_process() {
+fn the_next_process_knows_the_results_of_the_last() {
     let folder = Folder::new("next");
     let first = tuner(&folder.file(), "kd-tree");
     assert_eq!(first.found_on(4, 1 << 20), None);
-    first.save().expect("nothing is to be written");
+    first.save().expect("there is nothing to write");
     assert!(folder.names().is_empty());
     let found = teach(&first, 4, 1 << 20, 64.0);
-    // Written without being asked, and nothing lies beside it.
+    // The file was written without a call of `save`, and no temporary file remains.
     assert_eq!(folder.names(), ["grains.txt"]);
-    first.save().expect("nothing is to be written");
+    first.save().expect("there is nothing to write");
 
     let second = tuner(&folder.file(), "kd-tree");
     assert_eq!(second.found_on(4, 1 << 20), Some(found));
@@ -145,7 +148,7 @@ fn what_was_learned_is_there_in_the_next_process() {
 }
 
 #[test]
-fn a_file_keeps_what_others_have_learned() {
+fn a_file_keeps_the_results_of_other_tuners() {
     let folder = Folder::new("others");
     let (tree, sort) = (
         tuner(&folder.file(), "kd-tree"),
@@ -171,19 +174,20 @@ fn a_file_keeps_what_others_have_learned() {
 }
 
 #[test]
-fn a_foreign_file_is_refused_and_left_alone() {
+fn a_file_of_another_kind_is_refused_and_not_changed() {
     let folder = Folder::new("foreign");
     fs::write(folder.file(), "{\"grain\": 4}\n").expect("a file");
     let error = GrainTuner::new("kd-tree")
         .keep_in(folder.file())
-        .expect_err("no file of grains");
+        .expect_err("it is not a file of grains");
     let expected = format!(
-        "{}: line 1: found \"{{\\\"grain\\\": 4}}\"; expected \"raddle-grains 1\", with which a file of grains begins",
+        "{}: line 1: found \"{{\\\"grain\\\": 4}}\"; expected \"raddle-grains 1\", \
+         the first line of a file of grains",
         folder.file().display()
     );
     assert_eq!(error.to_string(), expected);
 
-    // It may also come to be while the tuner is at work.
+    // The file may also be replaced while the tuner is in use.
     fs::remove_file(folder.file()).expect("the file");
     let tuner = tuner(&folder.file(), "kd-tree");
     fs::write(folder.file(), "my diary\n").expect("a file");
@@ -196,14 +200,14 @@ fn a_foreign_file_is_refused_and_left_alone() {
         fs::read_to_string(folder.file()).expect("the file"),
         "my diary\n"
     );
-    // Nothing is lost by it.
+    // The results are not lost.
     fs::remove_file(folder.file()).expect("the file");
     tuner.save().expect("a file that can be written");
     assert!(folder.file().exists());
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_told_when_asked() {
+fn saving_to_a_path_that_cannot_be_written_is_an_error() {
     let folder = Folder::new("nowhere");
     let path = folder.0.join("no such folder").join("grains.txt");
     let tuner = tuner(&path, "kd-tree");
@@ -218,12 +222,12 @@ fn a_place_that_cannot_be_written_is_told_when_asked() {
     assert!(tuner.save().is_err());
     let error = GrainTuner::new("kd-tree")
         .keep_in(&folder.0)
-        .expect_err("a folder is no file");
+        .expect_err("a folder is not a file");
     assert!(matches!(error, GrainFileError::Read { .. }));
 }
 
 #[test]
-#[should_panic(expected = "\"kd tree\" names no work")]
-fn a_name_that_cannot_stand_in_a_file_is_refused() {
+#[should_panic(expected = "\"kd tree\" is not a name of work")]
+fn a_name_that_does_not_fit_into_a_file_is_refused() {
     let _ = GrainTuner::new("kd tree");
 }

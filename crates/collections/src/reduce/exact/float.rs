@@ -1,8 +1,9 @@
-//! What a float is made of.
+//! The parts of a float.
 //!
-//! The smallest positive float of a type is its *unit*. Every finite float is an integer below 2^(fraction bits + 1), the mantissa,
-//! times a power of two, times the unit, with a sign. Its bits, from the highest, are the sign, the exponent field and the
-//! fraction; the mantissa has one more bit than the fraction, which is 1 unless the exponent field is 0.
+//! The smallest positive float of a type is its *unit*. Every finite float is the product of a
+//! sign, a mantissa, a power of two and the unit. The bits of a float, from the highest, are the
+//! sign, the exponent field and the fraction. The mantissa is an integer that has one bit more than
+//! the fraction. That bit is 1 unless the exponent field is 0.
 //!
 //! # Source
 //! IEEE 754-2019, sect. 3.4.
@@ -10,41 +11,41 @@
 use std::fmt;
 use std::ops;
 
-/// `f32` or `f64`.
+/// The float types `f32` and `f64`.
 pub trait Float: ops::Add<Output = Self> + fmt::Debug + Copy + Send + 'static {
-    /// Room for a sum: a limb for each 32 bits that the largest float has in units, and for 64 bits more.
+    /// The limbs of a sum: one for each 32 bits of the largest float in units, and of 64 more bits.
     type Limbs: AsRef<[i64]> + AsMut<[i64]> + Clone + Send;
 
-    /// A sum of nothing.
+    /// The limbs of an empty sum.
     const NO_LIMBS: Self::Limbs;
-    /// How many bits the float has.
+    /// The number of bits of the float.
     const BITS: u32;
-    /// How many of them are the fraction.
+    /// The number of bits of the fraction.
     const FRACTION_BITS: u32;
-    /// How many bits a mantissa has at most.
+    /// The greatest number of bits of a mantissa.
     const MANTISSA_BITS: u32 = Self::FRACTION_BITS + 1;
-    /// The bits of infinity; those of every NaN are larger, sign aside.
+    /// The bits of infinity. Those of every NaN are larger, apart from the sign.
     const INFINITE: u64 = (1 << (Self::BITS - 1)) - (1 << Self::FRACTION_BITS);
     /// Zero.
     const ZERO: Self;
-    /// What changes no float when it is added: -0.
+    /// The identity of addition: -0.
     const NOTHING: Self;
-    /// The NaN that stands for all.
+    /// The canonical NaN.
     const NAN: Self;
 
-    /// The float's bits, and zeroes above them.
+    /// Returns the bits of the float, zero-extended.
     fn into_bits(self) -> u64;
 
-    /// The float that has these bits, above which there are zeroes.
+    /// Returns the float that has these zero-extended bits.
     fn from_bits(bits: u64) -> Self;
 
-    /// The bits without the sign.
+    /// Returns the bits without the sign.
     #[inline]
     fn magnitude(self) -> u64 {
         self.into_bits() & ((1 << (Self::BITS - 1)) - 1)
     }
 
-    /// [`NAN`](Self::NAN) for every NaN; everything else stays.
+    /// Replaces any NaN by [`NAN`](Self::NAN).
     #[inline]
     fn with_one_nan(self) -> Self {
         if self.magnitude() > Self::INFINITE {
@@ -54,7 +55,7 @@ pub trait Float: ops::Add<Output = Self> + fmt::Debug + Copy + Send + 'static {
         }
     }
 
-    /// Takes a finite float apart; none if it is infinite or NaN.
+    /// Returns the parts of a finite float, or `None` if it is infinite or NaN.
     #[inline]
     fn decode(self) -> Option<Parts> {
         let magnitude = self.magnitude();
@@ -75,30 +76,37 @@ pub trait Float: ops::Add<Output = Self> + fmt::Debug + Copy + Send + 'static {
         })
     }
 
-    /// Puts a float together, infinity if it is too large. The mantissa may have one bit too many if all others are 0, which is
-    /// what rounding up can make of it. The shift is 0 if the mantissa has too few.
+    /// Returns the float with these parts, or infinity if it is too large.
+    ///
+    /// The mantissa may be 2^[`MANTISSA_BITS`](Self::MANTISSA_BITS), which can result from rounding
+    /// up. If the mantissa has fewer than `MANTISSA_BITS` bits, the shift must be 0.
     #[inline]
     fn encode(parts: Parts) -> Self {
-        // Bits of the mantissa that have no room in the fraction count up the exponent, as they should.
+        // The bits of the mantissa above the fraction are added to the exponent field, which gives
+        // the right exponent: the field is `shift + 1` if the highest bit of the mantissa is 1.
         let magnitude = (u64::from(parts.shift) << Self::FRACTION_BITS) + parts.mantissa;
         let sign = u64::from(parts.is_negative) << (Self::BITS - 1);
         Self::from_bits(sign | magnitude.min(Self::INFINITE))
     }
 }
 
-/// A finite float in parts: the mantissa times 2^`shift` times the unit.
+/// The parts of a finite float: the mantissa times 2^`shift` times the unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
-    /// Whether it is below 0, or -0.
+    /// True if the float is below 0, or -0.
     pub is_negative: bool,
-    /// See the module.
+    /// The mantissa; see the module.
     pub mantissa: u64,
-    /// Not negative, for nothing is smaller than the unit.
+    /// The exponent. It is not negative, since no positive float is smaller than the unit.
     pub shift: u32,
 }
 
 macro_rules! float {
-    ($float:ident as $bits:ident, $fraction_bits:literal bits of fraction, $limbs:literal limbs) => {
+    (
+        $float:ident as $bits:ident,
+        $fraction_bits:literal bits of fraction,
+        $limbs:literal limbs
+    ) => {
         impl Float for $float {
             type Limbs = [i64; $limbs];
 
@@ -122,6 +130,6 @@ macro_rules! float {
     };
 }
 
-// The largest float has 2098 bits in units, or 277.
+// In units, the largest `f64` has 2098 bits, and the largest `f32` has 277.
 float!(f64 as u64, 52 bits of fraction, 67 limbs);
 float!(f32 as u32, 23 bits of fraction, 10 limbs);

@@ -1,44 +1,50 @@
 //! Sums of floats as integers, in units: a small superaccumulator.
 //!
-//! The integer is the sum of its limbs, the limb at `i` times 2^32i. A limb has 64 bits, twice what it needs: so a float is added to
-//! two limbs without looking at any other, and what has piled up above their lower halves is carried upwards only once in a
+//! The integer is the sum of its limbs. The limb at index `i` counts 2^32i. A limb has 64 bits,
+//! twice as many as it needs. So a float is added to two limbs without access to any other limb.
+//! The bits that have accumulated above the lower halves are carried upwards only once in a
 //! thousand additions.
 //!
 //! # Invariants
-//! 1. No limb but the last is larger than `pending` × 2^52 in magnitude. An addition makes it larger by less than 2^52: of
-//!    at most 53 bits of a mantissa, those that go to the upper limb are at most 52.
-//! 2. `pending` is at most [`PENDING_MAX`], so no limb but the last is larger than 2^62, and a carry into it fits too.
-//! 3. After [`carry`](Limbs::carry) every limb but the last is in `0..2^32`, and the last has the sign of the integer.
-//! 4. Into the last limb go only carries, and last limbs. It begins at 2^2112 for `f64`, 2^288 for `f32`, which are 14 and 11 bits above the largest
-//!    float: 2^64 of these do not fill it.
+//! 1. The magnitude of each limb except the last is at most `pending` × 2^52. An addition increases
+//!    it by less than 2^52: at most 52 of the 53 bits of a mantissa go to the upper limb.
+//! 2. `pending` is at most [`PENDING_MAX`]. So the magnitude of each limb except the last is at
+//!    most 2^62, and a carry into it fits as well.
+//! 3. After [`carry`](Limbs::carry), every limb except the last is in `0..2^32`, and the last one
+//!    has the sign of the integer.
+//! 4. Only carries and other last limbs are added to the last limb. It counts 2^2112 for `f64`, and
+//!    2^288 for `f32`. These are 14 and 11 bits above the largest float, so 2^64 of the largest
+//!    floats do not fill it.
 //!
 //! # Source
-//! Neal: Fast Exact Summation Using Small and Large Superaccumulators. arXiv:1505.05571, 2015: the small one has such limbs.
-//! Kulisch, Miranker: Computer Arithmetic in Theory and Practice. 1981, for the long accumulator.
+//! - Neal: Fast Exact Summation Using Small and Large Superaccumulators. arXiv:1505.05571, 2015:
+//!   the small superaccumulator has such limbs.
+//! - Kulisch, Miranker: Computer Arithmetic in Theory and Practice. 1981, for the long accumulator.
 
 use super::float::{Float, Parts};
 
-/// By how many bits a limb lies above the one before it.
+/// The number of bits by which a limb is above the one before it.
 const LIMB_BITS: u32 = 32;
 const LIMB_MASK: i64 = (1 << LIMB_BITS) - 1;
-/// How many additions go into a limb between two carries.
+/// The greatest number of additions to a limb between two carries.
 const PENDING_MAX: u32 = 1 << 10;
 
-/// A sum of any number of floats up to 2^64.
+/// A sum of up to 2^64 floats.
 #[derive(Clone)]
 pub(super) struct Limbs<F: Float> {
-    /// The sum of the terms that are neither zero nor infinite nor NaN.
+    /// The sum of the terms that are not zero, infinite or NaN.
     limbs: F::Limbs,
-    /// How many additions may have gone into one limb since the last carry, which counts as one.
+    /// An upper bound of the number of additions to a limb since the last carry, which counts as
+    /// one addition.
     pending: u32,
-    /// Whether there are any, which may cancel.
+    /// True if the limbs have terms, even if these cancel.
     has_terms: bool,
     /// The sum of all other terms, which is exact.
     others: F,
 }
 
 impl<F: Float> Limbs<F> {
-    /// The sum of nothing.
+    /// Returns an empty sum.
     #[inline]
     pub(super) fn new() -> Self {
         Self {
@@ -49,13 +55,14 @@ impl<F: Float> Limbs<F> {
         }
     }
 
-    /// What it consists of, as plain numbers: limbs, how many additions they have had, whether there are terms, and the other terms.
+    /// Returns the sum as plain numbers: the limbs, the pending additions, whether the limbs have
+    /// terms, and the bits of the sum of the other terms.
     pub(super) fn parts(&self) -> (&[i64], u32, bool, u64) {
         let (limbs, others) = (self.limbs.as_ref(), self.others.into_bits());
         (limbs, self.pending, self.has_terms, others)
     }
 
-    /// The reverse of [`parts`](Self::parts); none where no sum has such parts.
+    /// Returns the sum with these [`parts`](Self::parts), or `None` if they are not valid.
     pub(super) fn of_parts(parts: (&[i64], u32, bool, u64)) -> Option<Self> {
         let (limbs, pending, has_terms, others) = parts;
         let mut sum = Self::new();
@@ -97,14 +104,15 @@ impl<F: Float> Limbs<F> {
         let shift = parts.shift % LIMB_BITS;
         let lower = (parts.mantissa << shift) as i64 & LIMB_MASK;
         let upper = (parts.mantissa >> (LIMB_BITS - shift)) as i64;
-        // All ones to negate, as -x is !x + 1, else all zeroes: signs of terms are not to be guessed.
+        // All ones to negate, since -x is !x + 1, or else all zeroes. A branch would be slow, since
+        // the signs of terms cannot be predicted.
         let sign = -i64::from(parts.is_negative);
         let limbs = self.limbs.as_mut();
         limbs[index] += (lower ^ sign) - sign;
         limbs[index + 1] += (upper ^ sign) - sign;
     }
 
-    /// Adds another sum: an addition for every limb.
+    /// Adds another sum, with one addition for each limb.
     pub(super) fn merge(&mut self, mut other: Self) {
         if self.pending + other.pending > PENDING_MAX {
             self.carry();
@@ -118,7 +126,7 @@ impl<F: Float> Limbs<F> {
         self.others = self.others + other.others;
     }
 
-    /// Moves what does not belong into a limb up to the next one.
+    /// Moves the bits above the lower half of each limb to the next limb.
     #[cold]
     fn carry(&mut self) {
         let mut carry = 0;
@@ -137,14 +145,16 @@ impl<F: Float> Limbs<F> {
         limbs.expect("there are limbs for the exponents of a float")
     }
 
-    /// The float next to the sum; of two that are equally near, the one whose mantissa is even.
+    /// Returns the float nearest to the sum, with ties to even.
     pub(super) fn round(mut self) -> F {
+        // An infinity or NaN among the terms decides. If all terms are zeroes, their sum is exact.
         if self.others.decode().is_none() {
             return self.others.with_one_nan();
         }
         if !self.has_terms {
             return self.others;
         }
+        // Make all limbs non-negative, and remember the sign.
         self.carry();
         let is_negative = *self.split_last_mut().0 < 0;
         if is_negative {
@@ -153,6 +163,7 @@ impl<F: Float> Limbs<F> {
             }
             self.carry();
         }
+        // Take the highest bits as the mantissa, and round by the bits below.
         let magnitude = Magnitude(self.limbs.as_ref());
         let bits = magnitude.bit_count();
         if bits == 0 {
@@ -169,11 +180,11 @@ impl<F: Float> Limbs<F> {
     }
 }
 
-/// Limbs that are in `0..2^32`, the last of them in `0..2^63`.
+/// Limbs in `0..2^32`, of which the last is in `0..2^63`.
 struct Magnitude<'limbs>(&'limbs [i64]);
 
 impl Magnitude<'_> {
-    /// The number of bits up to the highest that is 1.
+    /// Returns the number of bits up to the highest bit that is 1.
     fn bit_count(&self) -> u32 {
         let highest = self.0.iter().rposition(|&limb| limb != 0);
         highest.map_or(0, |index| {
@@ -181,17 +192,19 @@ impl Magnitude<'_> {
         })
     }
 
-    /// All bits from the one at `shift` upwards, of which there are at most as many as a mantissa has.
+    /// Returns all bits from the one at `shift` upwards, which must fit into a mantissa.
     fn mantissa_above(&self, shift: u32) -> u64 {
         let index = (shift / LIMB_BITS) as usize;
-        // With up to 31 bits below them, 53 bits reach into three limbs.
+        // With up to 31 bits below them, 53 bits extend over up to three limbs.
         let limbs = self.0[index..].iter().take(3).rev();
         let window = limbs.fold(0_u128, |window, &limb| (window << LIMB_BITS) + limb as u128);
         (window >> (shift % LIMB_BITS)) as u64
     }
 
-    /// Whether the number is nearer to `mantissa` + 1 than to `mantissa`, which is all of it from `shift` upwards, or halfway
-    /// between them and `mantissa` is odd.
+    /// Returns true if the number is to be rounded up to `mantissa` + 1.
+    ///
+    /// `mantissa` is the number without the bits below `shift`. The number is rounded up if it is
+    /// nearer to `mantissa` + 1, or if it is halfway between the two and `mantissa` is odd.
     fn rounds_up(&self, shift: u32, mantissa: u64) -> bool {
         let Some(half) = shift.checked_sub(1) else {
             return false;

@@ -12,8 +12,9 @@ use super::limbs::Limbs;
 
 /// An exact sum of `f32` or `f64`.
 ///
-/// Takes 16 bytes as long as there is one term, from then on also a box of 552 bytes, for `f32` of 96. It holds 2^64
-/// terms at least. What its value is stands at [`SumExact`](super::SumExact), which reduces such sums.
+/// It takes 16 bytes while it has one term, and then also a box of 552 bytes (96 for `f32`). It can
+/// hold at least 2^64 terms. [`SumExact`](super::SumExact), which reduces such sums, defines the
+/// value.
 ///
 /// # Examples
 /// ```
@@ -29,12 +30,12 @@ pub struct Superaccumulator<F: Float>(Terms<F>);
 
 #[derive(Clone)]
 enum Terms<F: Float> {
-    /// One term; [`Float::NOTHING`] stands for none.
+    /// One term, or [`Float::NOTHING`] if there are no terms.
     One(F),
     Many(Box<Limbs<F>>),
 }
 
-/// A sum as it is written: the bits of the only term, or the parts of [`Limbs`].
+/// The serialized form of a sum: the bits of the only term, or the parts of [`Limbs`].
 #[derive(Serialize, Deserialize)]
 enum Written {
     One(u64),
@@ -60,7 +61,8 @@ impl<'de, F: Float> Deserialize<'de> for Superaccumulator<F> {
             Written::One(bits) => Terms::One(F::from_bits(bits)),
             Written::Many(limbs, pending, has_terms, others) => {
                 let limbs = Limbs::of_parts((&limbs, pending, has_terms, others));
-                let limbs = limbs.ok_or_else(|| D::Error::custom("no sum has such parts"))?;
+                let limbs =
+                    limbs.ok_or_else(|| D::Error::custom("invalid parts of an exact sum"))?;
                 Terms::Many(Box::new(limbs))
             }
         }))
@@ -68,7 +70,7 @@ impl<'de, F: Float> Deserialize<'de> for Superaccumulator<F> {
 }
 
 impl<F: Float> Superaccumulator<F> {
-    /// The sum of nothing. Its value is -0, as that of an empty [`Iterator::sum`].
+    /// Creates an empty sum. Its value is -0, as that of an empty [`Iterator::sum`].
     #[must_use]
     #[inline]
     pub fn new() -> Self {
@@ -97,7 +99,7 @@ impl<F: Float> Superaccumulator<F> {
         }
     }
 
-    /// The float next to the sum; of two that are equally near, the even one. Takes about 0.1 µs.
+    /// Returns the float nearest to the sum, with ties to even. Takes about 0.1 µs.
     #[must_use]
     pub fn value(&self) -> F {
         match &self.0 {

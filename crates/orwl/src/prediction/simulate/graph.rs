@@ -1,16 +1,18 @@
-//! Which turns come after which: what the FIFOs of a program say before it runs.
+//! The order of turns, computed from the FIFOs of a program before it runs.
 
 use std::borrow::Cow;
 
 use raddle_sync::fifo::Access;
 
-use crate::sketch::Sketch;
+use super::super::sketch::Sketch;
 
-/// For each operation, whose turns stand next to its own, and how many turns later.
+/// The dependencies between the turns of operations.
 pub(super) struct Graph {
-    /// Whom its turn waits for: an operation, and how many turns back. Itself among them.
+    /// For each operation, the turns that its turn waits for: an operation, and how many turns
+    /// back. This includes the operation's own previous turn.
     pub(super) waits: Vec<Vec<(usize, u64)>>,
-    /// Who waits for its turn: an operation, and how many turns on.
+    /// For each operation, the turns that wait for its turn: an operation, and how many turns
+    /// later.
     behind: Vec<Vec<(usize, u64)>>,
 }
 
@@ -33,13 +35,16 @@ impl Graph {
     }
 }
 
-/// A FIFO: how many values there are, and who uses it how, in the order of declaration.
+/// A FIFO of requests.
 struct Fifo {
+    /// The number of values that the location keeps.
     depth: u64,
+    /// The operations that use it, with their access, in the order of declaration.
     uses: Vec<(usize, Access)>,
 }
 
 impl Fifo {
+    /// Adds the dependencies that this FIFO causes to those of each operation.
     fn add_waits(&self, waits: &mut [Vec<(usize, u64)>]) {
         let is_writer = |at: &usize| self.uses[*at].1 == Access::Write;
         let writers: Vec<usize> = (0..self.uses.len()).filter(is_writer).collect();
@@ -52,10 +57,13 @@ impl Fifo {
                 |other: usize, back: u64| waits[operation].push((self.uses[other].0, back));
             match (access, in_front) {
                 (Access::Read, Some(&writer)) => wait(writer, 0),
-                // Declared before the writers: it reads what the last of them wrote in the turn before.
+                // Declared before all writers, so it reads what the last of them wrote in the
+                // previous turn.
                 (Access::Read, None) => wait(last, 1),
                 (Access::Write, Some(&writer)) => (writer..at).for_each(|other| wait(other, 0)),
-                // What the first writer writes over: all that was done with it, `depth` turns ago.
+                // The first writer overwrites a value of an earlier turn. It waits for all uses of
+                // that value: by the last writer and the users behind it `depth` turns ago, and by
+                // the readers ahead of the writers one turn later.
                 (Access::Write, None) => {
                     (last..self.uses.len()).for_each(|other| wait(other, self.depth));
                     (0..first).for_each(|other| wait(other, self.depth - 1));
@@ -65,7 +73,7 @@ impl Fifo {
     }
 }
 
-/// The pieces of each location.
+/// Returns the pieces of each location.
 pub(super) fn pieces_of(sketch: &Sketch) -> Vec<Vec<usize>> {
     let mut pieces = vec![Vec::new(); sketch.locations.len()];
     for (location, of) in sketch.locations.iter().enumerate() {
@@ -76,7 +84,7 @@ pub(super) fn pieces_of(sketch: &Sketch) -> Vec<Vec<usize>> {
     pieces
 }
 
-/// The pieces of a location, or itself where it has none.
+/// Returns the pieces of a location, or the location itself if it has none.
 pub(super) fn in_pieces(location: usize, pieces: &[Vec<usize>]) -> Cow<'_, [usize]> {
     match &*pieces[location] {
         [] => Cow::Owned(vec![location]),
@@ -84,7 +92,9 @@ pub(super) fn in_pieces(location: usize, pieces: &[Vec<usize>]) -> Cow<'_, [usiz
     }
 }
 
-/// All FIFOs: one for each location, or for each of its pieces, in which the whole is used, too.
+/// Returns the FIFO of each location.
+///
+/// A use of a whole with pieces is a use of each of its pieces, so its own FIFO is empty.
 fn fifos(sketch: &Sketch) -> Vec<Fifo> {
     let pieces = pieces_of(sketch);
     let depths = sketch
@@ -106,13 +116,13 @@ fn fifos(sketch: &Sketch) -> Vec<Fifo> {
     fifos
 }
 
-/// Which turns have ended, and which may begin.
+/// The turns that have ended, and those that may begin.
 pub(super) struct Order<'a> {
     graph: &'a Graph,
     turns: u64,
-    /// For each operation its turns that have ended, and so the number of its next one,
+    /// For each operation, the number of turns that have ended, which is the index of its next one.
     ended: Vec<u64>,
-    /// and how many turns of others, and of its own, that one still waits for.
+    /// For each operation, the number of turns that its next turn still waits for.
     missing: Vec<usize>,
 }
 
@@ -130,25 +140,27 @@ impl<'a> Order<'a> {
         order
     }
 
-    /// The number of an operation's next turn, or of the one that it is in.
+    /// Returns the number of the turn that an operation is in, or else of its next turn.
     pub(super) fn turn_of(&self, operation: usize) -> u64 {
         self.ended[operation]
     }
 
-    /// Who has had the fewest turns, if that is not all.
+    /// Returns the operation that has ended the fewest turns, unless it has ended all of them.
     pub(super) fn waiting(&self) -> Option<usize> {
         let operations = 0..self.ended.len();
         let last = operations.min_by_key(|&operation| self.ended[operation]);
         last.filter(|&last| self.ended[last] < self.turns)
     }
 
-    /// Those that may begin with their first turn.
+    /// Returns the operations that may begin their first turn.
     pub(super) fn first(&self) -> Vec<usize> {
         let operations = 0..self.ended.len();
         operations.filter(|&own| self.may_begin(own)).collect()
     }
 
-    /// An operation's turn has ended; adds those that may begin now for that reason.
+    /// Records that an operation's turn has ended.
+    ///
+    /// Appends to `may_begin` the operations that may begin their next turn because of that.
     pub(super) fn end_turn(&mut self, operation: usize, may_begin: &mut Vec<usize>) {
         let turn = self.ended[operation];
         self.ended[operation] += 1;

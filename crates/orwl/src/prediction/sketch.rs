@@ -1,14 +1,17 @@
-//! A program without its data: who uses which locations, how large they are, how much work a turn is.
+//! The description of a program without its data: locations and their sizes, operations and their
+//! work, and which operation uses which location.
 //!
-//! Enough to know what its operations exchange, to place them, and to [simulate](Sketch::simulate) it on machines that are not there, or for
-//! sizes that do not fit into this one. A small [`Program`](crate::Program) has the same, and tests compare them.
+//! A sketch is sufficient to compute what operations exchange, to place them, and to
+//! [simulate](Sketch::simulate) the program on machines that do not exist, or for sizes that do not
+//! fit into this one. The applications have tests that compare a sketch with a small
+//! [`Program`](crate::Program).
 
 use raddle_sync::fifo::Access;
 use raddle_topology::Matrix;
 
 use crate::dependencies::{Use, matrix_of};
 
-/// A program without its data.
+/// The description of a program without its data.
 ///
 /// # Examples
 /// ```
@@ -22,46 +25,46 @@ use crate::dependencies::{Use, matrix_of};
 #[derive(Clone, Debug)]
 pub struct Sketch {
     name: String,
-    pub(crate) locations: Vec<SketchLocation>,
-    pub(crate) operations: Vec<SketchOperation>,
+    pub(super) locations: Vec<SketchLocation>,
+    pub(super) operations: Vec<SketchOperation>,
 }
 
-/// A location's number in its [`Sketch`].
+/// The number of a location in its [`Sketch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocationIndex(usize);
 
 #[derive(Clone, Debug)]
-pub(crate) struct SketchLocation {
-    pub(crate) bytes: f64,
-    pub(crate) depth: usize,
-    /// The whole that it is a piece of; itself, if it is none.
-    pub(crate) whole: usize,
+pub(super) struct SketchLocation {
+    pub(super) bytes: f64,
+    pub(super) depth: usize,
+    /// The whole of which this location is a piece, or the location itself.
+    pub(super) whole: usize,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct SketchOperation {
-    pub(crate) name: String,
-    /// Nanoseconds of a turn, with its data at hand.
-    pub(crate) work_ns: f64,
-    /// Bytes of its own memory that a turn goes through.
-    pub(crate) memory_bytes: f64,
-    pub(crate) uses: Vec<SketchUse>,
-    /// The locations that it writes exchange their values, and that is all.
-    pub(crate) exchanges: bool,
-    /// The operation that it stays together with; itself where that does not matter.
+pub(super) struct SketchOperation {
+    pub(super) name: String,
+    /// The duration of a turn in nanoseconds, when all data is available.
+    pub(super) work_ns: f64,
+    /// The number of bytes of the operation's own memory that a turn reads.
+    pub(super) memory_bytes: f64,
+    pub(super) uses: Vec<SketchUse>,
+    /// True if the operation only exchanges the values of the locations that it writes.
+    pub(super) exchanges: bool,
+    /// The parent in the union-find forest of operations that stay together; itself for a root.
     with: usize,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct SketchUse {
-    pub(crate) location: usize,
-    pub(crate) access: Access,
-    /// Bytes that a turn goes through.
-    pub(crate) touched: f64,
+pub(super) struct SketchUse {
+    pub(super) location: usize,
+    pub(super) access: Access,
+    /// The number of bytes that a turn uses.
+    pub(super) touched: f64,
 }
 
 impl Sketch {
-    /// A sketch without operations.
+    /// Creates a sketch without operations.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -71,24 +74,24 @@ impl Sketch {
         }
     }
 
-    /// Its name.
+    /// Returns the name of the sketch.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A location of so many bytes that keeps `depth` values, one or more.
+    /// Adds a location of `bytes` bytes that keeps `depth` values, at least one.
     pub fn location(&mut self, bytes: usize, depth: usize) -> LocationIndex {
         self.add_location(bytes as f64, depth.max(1), self.locations.len())
     }
 
-    /// A piece of a location.
+    /// Adds a location of `bytes` bytes that is a piece of the location `whole`.
     pub fn piece(&mut self, whole: LocationIndex, bytes: usize) -> LocationIndex {
         let depth = self.locations[whole.0].depth;
         self.add_location(bytes as f64, depth, whole.0)
     }
 
-    pub(crate) fn add_location(&mut self, bytes: f64, depth: usize, whole: usize) -> LocationIndex {
+    fn add_location(&mut self, bytes: f64, depth: usize, whole: usize) -> LocationIndex {
         self.locations.push(SketchLocation {
             bytes,
             depth,
@@ -97,11 +100,14 @@ impl Sketch {
         LocationIndex(self.locations.len() - 1)
     }
 
-    /// An operation behind all others: its nanoseconds of work in a turn, the bytes of its own memory that it goes through, and its handles.
-    /// Returns its number.
+    /// Adds an operation, declared after all others, and returns its number.
+    ///
+    /// A turn has `work_ns` nanoseconds of work and reads `memory_bytes` bytes of the operation's
+    /// own memory. `uses` lists its handles.
     ///
     /// # Panics
-    /// When two of its handles are on the same location, or one on a whole and one on a piece of it; as a [`Task`](crate::Task).
+    /// Panics if two handles are on the same location, or one is on a whole and another on a piece
+    /// of it. A [`Task`](crate::Task) panics in the same cases.
     #[track_caller]
     pub fn operation(
         &mut self,
@@ -115,7 +121,8 @@ impl Sketch {
             let mut before = uses[..at].iter();
             assert!(
                 !before.any(|&(other, _)| self.is_part_of_other(location.0, other.0)),
-                "operation {name} has two handles on location {}, of which each would wait for the other; expected one",
+                "operation {name} has two handles on location {}, which would wait for each other; \
+                 expected one",
                 location.0
             );
         }
@@ -137,17 +144,19 @@ impl Sketch {
         self.operations.len() - 1
     }
 
-    /// Whether two locations are the same, or one of them is the other's whole.
+    /// Returns true if two locations are the same, or if one is the whole of the other.
     fn is_part_of_other(&self, one: usize, other: usize) -> bool {
         let whole = |location: usize| self.locations[location].whole;
         one == other || whole(one) == other || whole(other) == one
     }
 
-    /// A turn of the operation goes through only so many bytes of a location that it uses, such as an edge of a block; as
-    /// [`Handle::touching`](crate::Handle::touching).
+    /// Declares that a turn of the operation uses only `bytes` bytes of a location, such as an edge
+    /// of a block.
+    ///
+    /// It corresponds to [`Handle::touching`](crate::Handle::touching).
     ///
     /// # Panics
-    /// When there is no such operation.
+    /// Panics if there is no such operation.
     pub fn touches(&mut self, operation: usize, location: LocationIndex, bytes: usize) {
         for used in &mut self.operations[operation].uses {
             if used.location == location.0 {
@@ -156,32 +165,41 @@ impl Sketch {
         }
     }
 
-    /// A turn of the operation exchanges the values of the locations that it writes, as pointers: the first gets the second's, and so on, and the last
-    /// the first's. They stay where they are; what it [touches](Self::touches) of them counts for dependencies alone.
+    /// Declares that a turn of the operation only exchanges the values of the locations that it
+    /// writes, by exchanging pointers.
+    ///
+    /// The first location gets the value of the second, and so on, and the last gets that of the
+    /// first. The values stay where they are in memory. The bytes that the operation
+    /// [touches](Self::touches) count only for dependencies.
     ///
     /// # Panics
-    /// When there is no such operation.
+    /// Panics if there is no such operation.
     pub fn exchanges(&mut self, operation: usize) {
         self.operations[operation].exchanges = true;
     }
 
-    /// An operation runs where another does; as [`Operations::together`](crate::Operations::together).
+    /// Places an operation where another one is placed.
+    ///
+    /// It corresponds to [`Operations::together`](crate::Operations::together).
     ///
     /// # Panics
-    /// When there is no such operation.
+    /// Panics if there is no such operation.
     pub fn keep_together(&mut self, operation: usize, other: usize) {
         let (own, other) = (self.team(operation), self.team(other));
         self.operations[own].with = other;
     }
 
-    /// A label for each operation, the same for those that stay together; for [`PlaceOptions::together`](raddle_topology::PlaceOptions::together).
+    /// Returns a label for each operation. Operations that stay together have the same label.
+    ///
+    /// The labels are the input of
+    /// [`PlaceOptions::together`](raddle_topology::PlaceOptions::together).
     #[must_use]
     pub fn together(&self) -> Vec<usize> {
         let operations = 0..self.operations.len();
         operations.map(|operation| self.team(operation)).collect()
     }
 
-    /// The one of those that stay together that stands for all.
+    /// Returns the representative of the operations that stay together with this one.
     fn team(&self, operation: usize) -> usize {
         let mut at = operation;
         while self.operations[at].with != at {
@@ -190,26 +208,30 @@ impl Sketch {
         at
     }
 
-    /// The name of each operation.
+    /// Returns the name of each operation.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.operations.iter().map(|operation| &*operation.name)
     }
 
-    /// How many operations it has.
+    /// Returns the number of operations.
     #[must_use]
     pub fn operation_count(&self) -> usize {
         self.operations.len()
     }
 
-    /// How much each operation is, for placement: its nanoseconds of work in a turn, as they are known of a [`Program`](crate::Program) that has run for a while.
+    /// Returns the load of each operation for placement: its nanoseconds of work in a turn.
+    ///
+    /// A [`Program`](crate::Program) that has run for a while knows these from measurements.
     #[must_use]
     pub fn loads(&self) -> Vec<f64> {
-        // Nobody is nothing.
+        // Every operation has a positive load.
         let load_of = |operation: &SketchOperation| operation.work_ns.max(1.0);
         self.operations.iter().map(load_of).collect()
     }
 
-    /// What operations exchange in a turn, in bytes; as [`Program::dependencies`](crate::Program::dependencies).
+    /// Returns the number of bytes that operations exchange in a turn.
+    ///
+    /// It corresponds to [`Program::dependencies`](crate::Program::dependencies).
     #[must_use]
     pub fn dependencies(&self) -> Matrix {
         let names = self

@@ -1,44 +1,46 @@
-//! Bytes under way: how fast each transfer is while others want the same memories and links.
+//! Concurrent transfers: the rate of each while others use the same memories and links.
 //!
-//! All transfers get the same rate, as far as nothing is in the way: what a core takes, what its share of a memory or a link gives. What one of
-//! them cannot use the others get (*max-min fairness*). Rates change whenever a transfer begins or ends.
+//! All transfers get the same rate, unless a resource limits them: the bandwidth of the core, or
+//! the share of a memory or a link. Bandwidth that one transfer cannot use is given to the others
+//! (*max-min fairness*). Rates change whenever a transfer begins or ends.
 //!
 //! # Source
 //! Bertsekas, Gallager: Data Networks, 2nd ed. 1992, section 6.5.2: progressive filling.
 
 use super::MachineSpeed;
 
-/// Transfers under way in a machine.
+/// The transfers in progress in a machine.
 pub(super) struct Flows {
     core: f64,
-    /// Bytes a nanosecond of each memory and, behind them, of each link.
+    /// The bandwidth in bytes per nanosecond of each memory, followed by that of each link.
     capacities: Vec<f64>,
     node_count: usize,
     flows: Vec<Flow>,
-    /// Until when `left` is right, in nanoseconds.
+    /// The time in nanoseconds for which the `left` field of each flow is valid.
     now: f64,
-    /// The rates are for other transfers than there are.
+    /// True if transfers have begun or ended since the rates were computed.
     is_stale: bool,
-    /// What is left of each capacity, and what wants it; for `share_out` alone.
+    /// The part of each capacity that is not assigned yet. Used only by `share_out`.
     left: Vec<f64>,
+    /// The demand for each capacity by flows without a rate. Used only by `share_out`.
     wanted: Vec<f64>,
 }
 
 struct Flow {
-    /// For whom.
+    /// The operation that waits for the bytes.
     operation: usize,
-    /// Bytes to go.
+    /// The number of bytes that are left.
     left: f64,
-    /// Bytes a nanosecond; none yet while it is NaN.
+    /// The rate in bytes per nanosecond; NaN while it is not known.
     rate: f64,
     from: usize,
     to: usize,
-    /// What a byte takes of the links.
+    /// The link capacity that one byte uses.
     far: f64,
 }
 
 impl Flow {
-    /// What it uses, and how much of that for each byte.
+    /// Returns the index of each capacity that the flow uses, and how much of it per byte.
     fn uses(&self, node_count: usize) -> impl Iterator<Item = (usize, f64)> + use<> {
         let links = match self.from == self.to {
             true => [None, None],
@@ -50,7 +52,7 @@ impl Flow {
 
 impl Flows {
     pub(super) fn new(speed: MachineSpeed, node_count: usize) -> Self {
-        // Whatever does not move would never end.
+        // A transfer with rate 0 would never end.
         let positive = |rate: f64| rate.max(f64::MIN_POSITIVE);
         let memories = vec![positive(speed.node); node_count];
         let links = vec![positive(speed.link); node_count];
@@ -67,7 +69,7 @@ impl Flows {
         }
     }
 
-    /// Begins to bring bytes for an operation from one node to another, or within one.
+    /// Begins a transfer for an operation from one node to another, or within a node.
     pub(super) fn begin(
         &mut self,
         now: f64,
@@ -88,12 +90,12 @@ impl Flows {
         self.is_stale = true;
     }
 
-    /// When the next transfer ends, if nothing begins before.
+    /// Returns the time when the next transfer ends if no other begins before.
     pub(super) fn next_end(&mut self) -> Option<f64> {
         self.first_to_end().map(|(end, _)| end)
     }
 
-    /// Ends the transfer whose end is next; returns for whom it was.
+    /// Ends the transfer that ends next, and returns its operation.
     pub(super) fn end_next(&mut self) -> Option<usize> {
         let (end, index) = self.first_to_end()?;
         self.go_on_to(end);
@@ -120,7 +122,10 @@ impl Flows {
         }
     }
 
-    /// Raises the rates of all transfers together, and leaves those behind that have come to the end of a memory or a link.
+    /// Computes the rate of each transfer by progressive filling.
+    ///
+    /// All rates rise together. When a memory or a link is exhausted, the rates of the transfers
+    /// that use it are final.
     fn share_out(&mut self) {
         self.is_stale = false;
         self.left.copy_from_slice(&self.capacities);
@@ -133,6 +138,7 @@ impl Flows {
         }
         let mut raised = self.flows.len();
         while raised > 0 {
+            // Find the resource that is exhausted first, unless the cores limit all transfers.
             let shares = self.left.iter().zip(&self.wanted).enumerate();
             let shares = shares.filter(|(_, (_, wanted))| **wanted > 0.0);
             let shares = shares.map(|(at, (left, wanted))| (left.max(0.0) / wanted, at));
@@ -141,6 +147,7 @@ impl Flows {
                 Some((rate, at)) if rate < self.core => (rate, Some(at)),
                 _ => (self.core, None),
             };
+            // Fix the rates of the transfers that use it, and subtract their share from the rest.
             for flow in self.flows.iter_mut().filter(|flow| flow.rate.is_nan()) {
                 if full.is_some_and(|full| flow.uses(self.node_count).all(|(at, _)| at != full)) {
                     continue;
@@ -153,7 +160,7 @@ impl Flows {
                 }
             }
             if let Some(full) = full {
-                // Whatever rounding has left over: all who wanted it have what they get.
+                // All transfers that use it have their rates. This removes rounding errors.
                 self.wanted[full] = 0.0;
             }
         }

@@ -1,4 +1,4 @@
-//! CPUs of a simulated machine: who runs on which, and who waits for one.
+//! The CPUs of a simulated machine: which operation runs on which CPU, and which ones wait for one.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -8,20 +8,20 @@ use raddle_topology::{CpuId, Topology};
 use super::Mapping;
 use super::moment::Moment;
 
-/// Who waits: since when, its turn, the operation.
+/// The turns that wait for a CPU: the time since when, the number of the turn, and the operation.
 type Waiting = BinaryHeap<Reverse<(Moment, u64, usize)>>;
 
-/// CPUs, called by their places in the machine.
+/// The CPUs, identified by their index in the machine.
 pub(super) struct Cpus {
     rule: Rule,
     is_busy: Vec<bool>,
-    /// Where each operation ran last.
+    /// The CPU on which each operation ran last.
     last: Vec<Option<usize>>,
     pub(super) migrations: u64,
 }
 
 enum Rule {
-    /// The place of each operation; who waits for each CPU.
+    /// The CPU of each operation, and the turns that wait for each CPU.
     Bound(Vec<usize>, Vec<Waiting>),
     Wander(Wander),
 }
@@ -72,7 +72,10 @@ impl Cpus {
         }
     }
 
-    /// A CPU for a turn that may begin; or it waits until [`free`](Self::free) brings it up.
+    /// Occupies a CPU for a turn that may begin, and returns the CPU.
+    ///
+    /// Returns `None` if no suitable CPU is idle. The turn then waits until [`free`](Self::free)
+    /// returns its operation.
     pub(super) fn take(&mut self, now: Moment, turn: u64, operation: usize) -> Option<usize> {
         let waiting = match &mut self.rule {
             Rule::Bound(places, waiting) => {
@@ -93,7 +96,9 @@ impl Cpus {
         None
     }
 
-    /// A turn has ended on a CPU; returns who goes on there: of those that wait, who does for longest.
+    /// Frees a CPU on which a turn has ended, and returns the operation that runs there next.
+    ///
+    /// That is the operation that has waited for longest. It occupies the CPU at once.
     pub(super) fn free(&mut self, cpu: usize) -> Option<usize> {
         self.is_busy[cpu] = false;
         let waiting = match &mut self.rule {
@@ -119,7 +124,8 @@ impl Cpus {
 }
 
 impl Wander {
-    /// Where it was, while it stays and nobody else is there; else any CPU that is idle.
+    /// Takes the operation's previous CPU if its stay is not over and that CPU is idle, or else a
+    /// pseudo-random idle CPU.
     fn choose(&mut self, turn: u64, operation: usize, last: Option<usize>) -> Option<usize> {
         let stays = !turn.is_multiple_of(self.turns_per_stay);
         let here = last.filter(|_| stays);

@@ -1,8 +1,8 @@
-//! Times that can be compared.
+//! Times with a total order.
 
 use std::cmp::Ordering;
 
-/// Nanoseconds since the start; a number.
+/// The number of nanoseconds since the start. It is never NaN.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment(pub(super) f64);
 

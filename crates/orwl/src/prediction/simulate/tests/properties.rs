@@ -1,4 +1,5 @@
-//! What holds for all programs: random ones, against the definition of their order and against runs on the real runtime.
+//! Properties of all programs: random programs are compared with the definition of their order and
+//! with runs on the real runtime.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +12,7 @@ use raddle_topology::{CpuId, Topology};
 
 use super::super::graph::Graph;
 use super::super::{MachineSpeed, Mapping};
-use crate::sketch::Sketch;
-use crate::{Program, Turns};
+use crate::{Program, Sketch, Turns};
 
 const TURNS: u64 = 6;
 const CPUS: u32 = 6;
@@ -27,10 +27,12 @@ const SLOW: MachineSpeed = MachineSpeed {
     link: 1.0,
 };
 
-/// Locations: values kept, pieces (0 for none). Operations: work, and what they do with which location or piece.
+/// A random program.
 #[derive(Clone, Debug)]
 struct Case {
+    /// The number of values that each location keeps.
     depths: Vec<usize>,
+    /// The work of each operation in nanoseconds, and its locations with their access.
     operations: Vec<(u32, Vec<(usize, Access)>)>,
 }
 
@@ -65,11 +67,13 @@ impl Case {
         sketch
     }
 
-    /// When all is done if nothing but the order counts: turn by turn, in the order of declaration, each after those
-    /// that had the same values before.
+    /// Computes the end of the program if only the order of turns matters.
+    ///
+    /// It goes through the turns in the order of declaration. Each follows the turns that used the
+    /// same values before.
     fn critical_path(&self) -> f64 {
         let mut own_end = vec![0.0_f64; self.operations.len()];
-        // Of each value that is kept: when it was written, and read last.
+        // For each value that is kept: the times when it was last written and last read.
         let mut values: Vec<_> = self
             .depths
             .iter()
@@ -119,14 +123,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn a_cpu_for_each_and_no_bytes_take_the_critical_path(case in cases()) {
+    fn with_a_cpu_for_each_and_infinite_bandwidth_the_time_is_the_critical_path(case in cases()) {
         let cpus: Vec<u32> = (0..CPUS).collect();
         let expected = Duration::from_nanos(case.critical_path() as u64);
         prop_assert_eq!(time(&case.sketch(), INFINITE, &cpus), expected);
     }
 
     #[test]
-    fn nothing_is_quicker_than_order_cpus_and_memory_allow(case in cases(), cpus in prop::collection::vec(0..CPUS, 6)) {
+    fn no_run_is_faster_than_order_cpus_and_memory_allow(
+        case in cases(),
+        cpus in prop::collection::vec(0..CPUS, 6),
+    ) {
         let found = time(&case.sketch(), SLOW, &cpus);
         prop_assert!(found >= Duration::from_nanos(case.critical_path() as u64));
         for cpu in 0..CPUS {
@@ -137,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn with_infinite_bandwidth_only_who_shares_a_cpu_counts(
+    fn with_infinite_bandwidth_only_the_sharing_of_cpus_matters(
         case in cases(),
         cpus in prop::collection::vec(0..CPUS, 6),
         others in Just((0..CPUS).collect::<Vec<_>>()).prop_shuffle(),
@@ -148,19 +155,22 @@ proptest! {
     }
 
     #[test]
-    fn who_wanders_does_all_turns_and_is_not_quicker_than_the_order(case in cases(), seed in any::<u64>()) {
+    fn operations_that_wander_have_all_turns_and_are_not_faster_than_the_order(
+        case in cases(),
+        seed in any::<u64>(),
+    ) {
         let topology = Topology::synthetic("numa:2 core:3 pu:1").expect("it is well formed");
         let cpus = (0..CPUS).map(CpuId).collect();
         let wanders = Mapping::Wanders { cpus, turns_per_stay: 2, seed };
         let sketch = case.sketch();
         let expected = Duration::from_nanos(case.critical_path() as u64);
-        // As many CPUs as operations: nobody waits for one.
+        // There are as many CPUs as operations, so no operation waits for one.
         prop_assert_eq!(sketch.simulate(&topology, INFINITE, &wanders, TURNS).time, expected);
         prop_assert!(sketch.simulate(&topology, SLOW, &wanders, TURNS).time >= expected);
     }
 }
 
-/// Begin and end of the turns of an operation, as numbers that a clock for all of them gives.
+/// The begin and end of each turn of an operation, as ticks of a clock that all operations share.
 type Stamps = Arc<Mutex<Vec<(u64, u64)>>>;
 
 fn run(case: &Case, runtime: &Runtime) -> Vec<Stamps> {
@@ -192,11 +202,11 @@ fn run(case: &Case, runtime: &Runtime) -> Vec<Stamps> {
                     for handle in &mut writes {
                         written.push(handle.enter().await);
                     }
-                    // Relaxed: numbers in one order are all that is wanted; the sections order the rest.
+                    // Relaxed: only the order of the ticks matters. The sections order the rest.
                     let begin = clock.fetch_add(1, Relaxed);
                     std::hint::black_box((&read, &written));
                     let end = clock.fetch_add(1, Relaxed);
-                    stamps.lock().expect("nobody panics").push((begin, end));
+                    stamps.lock().expect("no task panics").push((begin, end));
                 }
             }
         });
@@ -212,16 +222,26 @@ proptest! {
 
     #[test]
     fn the_real_runtime_keeps_the_order_that_is_simulated(case in cases()) {
-        let runtime = Runtime::builder().workers(2).build().expect("a runtime comes up");
+        let runtime = Runtime::builder().workers(2).build().expect("the runtime starts");
         let stamps = run(&case, &runtime);
-        let stamps: Vec<Vec<(u64, u64)>> = stamps.iter().map(|stamps| stamps.lock().expect("nobody panics").clone()).collect();
+        let stamps: Vec<Vec<(u64, u64)>> = stamps
+            .iter()
+            .map(|stamps| stamps.lock().expect("no task panics").clone())
+            .collect();
         for (operation, waits) in Graph::of(&case.sketch()).waits.iter().enumerate() {
             prop_assert_eq!(stamps[operation].len() as u64, TURNS);
             for turn in 0..TURNS {
                 for &(other, back) in waits.iter().filter(|&&(_, back)| back <= turn) {
                     let (begin, _) = stamps[operation][turn as usize];
                     let (_, end) = stamps[other][(turn - back) as usize];
-                    prop_assert!(end < begin, "turn {} of {}, {} of {}", turn, operation, turn - back, other);
+                    prop_assert!(
+                        end < begin,
+                        "turn {} of {}, {} of {}",
+                        turn,
+                        operation,
+                        turn - back,
+                        other
+                    );
                 }
             }
         }

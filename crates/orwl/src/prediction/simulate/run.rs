@@ -1,4 +1,4 @@
-//! A simulation under way.
+//! A simulation in progress.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,32 +7,32 @@ use std::time::Duration;
 use raddle_sync::fifo::Access;
 use raddle_topology::{LatencyMatrix, Topology};
 
+use super::super::sketch::Sketch;
 use super::cpus::Cpus;
 use super::flows::Flows;
 use super::graph::{Graph, Order, in_pieces, pieces_of};
 use super::moment::Moment;
 use super::{MachineSpeed, Mapping, Simulated};
-use crate::sketch::Sketch;
 
-/// A simulation under way. CPUs are called by their places in the machine.
+/// A simulation in progress. CPUs are identified by their index in the machine.
 pub(super) struct Run<'a> {
     sketch: &'a Sketch,
     order: Order<'a>,
     cpus: Cpus,
     flows: Flows,
-    /// When work is done, and whose.
+    /// The work in progress: when it ends, and the operation that does it.
     works: BinaryHeap<Reverse<(Moment, usize)>>,
-    /// What each operation brings, one after the other.
+    /// The locations that a turn of each operation fetches, in order.
     steps: Vec<Vec<Step>>,
     turns: Vec<Turn>,
-    /// The node where each operation's memory is.
+    /// The node of each operation's own memory; `None` before its first use.
     home: Vec<Option<usize>>,
-    /// The CPU that has the value of each location, once it is anywhere.
+    /// The CPU that has the value of each location; `None` before its first use.
     holder: Vec<Option<usize>>,
     /// The NUMA node of each CPU.
     nodes: Vec<usize>,
     node_count: usize,
-    /// How much longer bytes take from one node to another than between the nearest ones; row-major.
+    /// The latency between two nodes relative to that between nearest neighbours; row-major.
     farness: Vec<f64>,
     now: f64,
     remote_bytes: f64,
@@ -46,13 +46,13 @@ struct Step {
     writes: bool,
 }
 
-/// The turn that an operation is in.
+/// The progress of the turn that an operation is in.
 #[derive(Clone, Copy, Default)]
 struct Turn {
     cpu: usize,
-    /// Steps that it has begun.
+    /// The number of steps that have begun.
     steps: usize,
-    /// Of its work and its memory, what is not done; 0 before they begin.
+    /// The number of unfinished parts (work, own memory); 0 while the steps are in progress.
     open: usize,
 }
 
@@ -90,12 +90,17 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Processes all events, and returns the result.
+    ///
+    /// # Panics
+    /// Panics if operations wait for each other.
     pub(super) fn play(mut self) -> Simulated {
         for operation in self.order.first() {
             self.seat(operation);
         }
         let mut freed = Vec::new();
         loop {
+            // Process the earliest event: the end of a transfer or the end of work.
             let work = self.works.peek().map(|Reverse((end, _))| end.0);
             match (self.flows.next_end(), work) {
                 (Some(transfer), work) if work.is_none_or(|work| transfer <= work) => {
@@ -117,10 +122,11 @@ impl<'a> Run<'a> {
                 _ => break,
             }
         }
-        // A time without the turns of those that wait for each other would be far too short.
+        // If operations wait for each other, a time without their turns would be far too short.
         if let Some(operation) = self.order.waiting() {
             panic!(
-                "operation {} waits for ever in turn {}; expected an order in which all have their turns",
+                "operation {} waits forever in turn {}; expected an order in which each operation \
+                 has its turns",
                 self.sketch.operations[operation].name,
                 self.order.turn_of(operation)
             );
@@ -132,7 +138,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A turn may begin, as soon as there is a CPU for it.
+    /// Begins the next turn of an operation if a CPU is available, or else queues it.
     fn seat(&mut self, operation: usize) {
         let turn = self.order.turn_of(operation);
         if let Some(cpu) = self.cpus.take(Moment(self.now), turn, operation) {
@@ -149,7 +155,7 @@ impl<'a> Run<'a> {
         self.bring(operation);
     }
 
-    /// Begins the next transfer of an operation's turn, or its work when it has all it needs.
+    /// Begins the next transfer of an operation's turn, or its work once all data has arrived.
     fn bring(&mut self, operation: usize) {
         let cpu = self.turns[operation].cpu;
         while let Some(&step) = self.steps[operation].get(self.turns[operation].steps) {
@@ -183,7 +189,7 @@ impl<'a> Run<'a> {
             .begin(self.now, operation, bytes, (from, to), far);
     }
 
-    /// Work is done, or memory has come; when both are, the turn is over.
+    /// Ends one part of a turn, its work or its own memory. The turn ends with its last part.
     fn end_part(&mut self, operation: usize, freed: &mut Vec<usize>) {
         self.turns[operation].open -= 1;
         if self.turns[operation].open > 0 {
@@ -192,7 +198,7 @@ impl<'a> Run<'a> {
         let cpu = self.turns[operation].cpu;
         self.write(operation, cpu);
         self.order.end_turn(operation, freed);
-        // Who was ready before goes first.
+        // A turn that was ready before this one ended goes first.
         if let Some(next) = self.cpus.free(cpu) {
             self.begin(next, cpu);
         }
@@ -217,7 +223,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What each operation goes through, wholes in their pieces.
+/// Returns the steps of each operation. A whole is replaced by its pieces.
 fn steps_of(sketch: &Sketch) -> Vec<Vec<Step>> {
     let pieces = pieces_of(sketch);
     let mut steps = Vec::with_capacity(sketch.operation_count());
@@ -229,7 +235,7 @@ fn steps_of(sketch: &Sketch) -> Vec<Vec<Step>> {
                 .iter()
                 .map(|&place| sketch.locations[place].bytes)
                 .sum();
-            // What is exchanged stays where it is.
+            // An exchange moves only pointers.
             let moved = if of.exchanges { 0.0 } else { used.touched };
             own.extend(places.iter().map(|&location| Step {
                 location,
@@ -245,7 +251,7 @@ fn steps_of(sketch: &Sketch) -> Vec<Vec<Step>> {
     steps
 }
 
-/// The latency between two nodes over that to the nearest other one.
+/// Returns the latency between two nodes relative to that between `from` and its nearest neighbour.
 fn farness(latencies: &LatencyMatrix, from: usize, to: usize) -> f64 {
     let nodes = &latencies.nodes;
     let others = nodes.iter().filter(|&&node| node != from);

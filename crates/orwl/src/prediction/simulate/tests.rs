@@ -1,4 +1,4 @@
-//! Simulated runs whose times can be told by hand.
+//! Simulated runs with times that can be computed by hand.
 
 mod properties;
 
@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use raddle_topology::{CpuId, Topology};
 
+use super::super::sketch::{Sketch, SketchUse};
 use super::flows::Flows;
 use super::{MachineSpeed, Mapping, Simulated};
-use crate::sketch::{Sketch, SketchUse};
 use raddle_sync::fifo::Access::{Read, Write};
 
-/// Bytes take no time within a node, and a nanosecond each between nodes.
+/// A speed at which bytes take no time within a node, and a nanosecond each between nodes.
 const SPEED: MachineSpeed = MachineSpeed {
     core: f64::INFINITY,
     node: f64::INFINITY,
@@ -25,7 +25,9 @@ fn simulated(sketch: &Sketch, cpus: &[u32], turns: u64) -> Simulated {
     sketch.simulate(&topology, SPEED, &Mapping::Bound(cpus), turns)
 }
 
-/// Three stages of 100, 200 and 100 ns, with locations of 10 bytes between them that keep so many values.
+/// Returns a pipeline of three stages of 100, 200 and 100 ns.
+///
+/// The locations between them have 10 bytes and keep `depth` values.
 fn pipeline(depth: usize) -> Sketch {
     let mut sketch = Sketch::new("pipeline");
     let (first, second) = (sketch.location(10, depth), sketch.location(10, depth));
@@ -38,7 +40,8 @@ fn pipeline(depth: usize) -> Sketch {
 #[test]
 fn a_pipeline_is_as_fast_as_its_slowest_stage_where_values_are_kept() {
     let ns = |depth, cpus| simulated(&pipeline(depth), cpus, 10).time;
-    // With two values each stage works while its neighbours do; with one, only every other one.
+    // With two values, a stage works while its neighbours work. With one, stages that are
+    // neighbours alternate.
     assert_eq!(ns(2, &[0, 1, 1]), Duration::from_nanos(100 + 10 * 300));
     assert_eq!(
         ns(2, &[0, 1, 2]),
@@ -54,7 +57,8 @@ fn bytes_between_nodes_take_the_link() {
     let far = simulated(&pipeline(1), &[0, 3, 0], 10);
     assert_eq!(near.remote_bytes, 0);
     assert_eq!(far.remote_bytes, 200);
-    // The way to the stage and the way back to the source, whose next value waits until the last was read.
+    // One transfer to the stage and one back to the source, which writes its next value after the
+    // previous one was read.
     assert!(
         far.time >= near.time + Duration::from_nanos(10 * 10),
         "{far:?} {near:?}"
@@ -79,7 +83,7 @@ fn tasks_on_one_cpu_take_turns_and_others_do_not_wait() {
 }
 
 #[test]
-fn who_wanders_leaves_its_memory_behind() {
+fn an_operation_that_wanders_leaves_its_memory_behind() {
     let mut sketch = Sketch::new("memory");
     let own = sketch.location(0, 1);
     sketch.operation("sweep", 10.0, 1_000.0, &[(own, Write)]);
@@ -110,7 +114,8 @@ fn transfers_share_what_limits_them_and_small_ones_pass() {
         link: 4.0,
     };
     let mut flows = Flows::new(speed, 3);
-    // Both through the link of node 1, and so 2 bytes a nanosecond each; what they leave of memory 0 is for its own core, up to what that takes.
+    // Two transfers use the link of node 1, so each gets 2 bytes per nanosecond. The third one gets
+    // the rest of memory 0, up to the bandwidth of its core.
     flows.begin(0.0, 0, 20.0, (0, 1), 1.0);
     flows.begin(0.0, 1, 100.0, (2, 1), 1.0);
     flows.begin(0.0, 2, 100.0, (0, 0), 1.0);
@@ -118,7 +123,7 @@ fn transfers_share_what_limits_them_and_small_ones_pass() {
     while let Some(end) = flows.next_end() {
         ends.push((flows.end_next(), end));
     }
-    // From 10 on the second has the link for itself: 80 bytes at 4.
+    // From 10 ns on, the second transfer has the link for itself: 80 bytes at 4 bytes per ns.
     assert_eq!(ends, [(Some(0), 10.0), (Some(2), 10.0), (Some(1), 30.0)]);
 }
 
@@ -130,7 +135,7 @@ fn bytes_that_go_farther_take_more_of_the_links() {
 }
 
 #[test]
-fn a_piece_comes_from_whoever_wrote_the_whole() {
+fn a_piece_comes_from_the_writer_of_the_whole() {
     let mut sketch = Sketch::new("split");
     let whole = sketch.location(30, 1);
     let pieces = [sketch.piece(whole, 10), sketch.piece(whole, 20)];
@@ -138,14 +143,15 @@ fn a_piece_comes_from_whoever_wrote_the_whole() {
     sketch.operation("near", 1.0, 0.0, &[(pieces[0], Write)]);
     sketch.operation("far", 1.0, 0.0, &[(pieces[1], Write)]);
     sketch.operation("collects", 1.0, 0.0, &[(whole, Read)]);
-    // Out and back: 20 bytes to the far one, which the collector brings back, and the dealer nothing, who is where he is.
+    // 20 bytes are transferred to the far operation, and the collector fetches them back. The
+    // dealer is on the collector's CPU.
     let once = simulated(&sketch, &[0, 1, 3, 0], 1);
     assert_eq!(once.remote_bytes, 40);
     assert_eq!(once.time, Duration::from_nanos(1 + 20 + 1 + 20 + 1));
 }
 
 #[test]
-fn an_edge_is_all_that_comes_of_a_block() {
+fn only_the_touched_bytes_of_a_block_are_transferred() {
     let mut sketch = Sketch::new("edge");
     let block = sketch.location(1_000_000, 1);
     sketch.operation("sweep", 1.0, 0.0, &[(block, Write)]);
@@ -163,13 +169,14 @@ fn values_that_are_exchanged_stay_where_they_are() {
     sketch.operation("right", 1.0, 0.0, &[(right, Read)]);
     let pass = sketch.operation("pass", 1.0, 0.0, &[(left, Write), (right, Write)]);
     sketch.exchanges(pass);
-    // At home in the first turn, at the other's in the second, and at home again.
+    // Each value is on its reader's CPU in the first turn, on the other CPU in the second, and back
+    // in the third.
     let remote = |turns| simulated(&sketch, &[0, 3, 1], turns).remote_bytes;
     assert_eq!([1, 2, 3].map(remote), [0, 20, 20]);
 }
 
 #[test]
-fn those_that_run_beside_each_other_have_a_label_whatever_was_said_first() {
+fn operations_that_stay_together_have_one_label_in_any_order_of_declaration() {
     for pairs in [[(2, 1), (1, 0)], [(1, 0), (2, 1)], [(0, 2), (1, 2)]] {
         let mut sketch = Sketch::new("three of four");
         for name in ["a", "b", "c", "d"] {
@@ -185,35 +192,38 @@ fn those_that_run_beside_each_other_have_a_label_whatever_was_said_first() {
     }
 }
 
-/// What an operation that uses these of a whole and its two pieces is told.
+/// Declares an operation that uses these parts of a whole (0) and its two pieces (1, 2).
+///
+/// Returns the panic message, if it panics.
 fn refusal_of(uses: &[usize]) -> Option<String> {
     let mut sketch = Sketch::new("twice");
     let whole = sketch.location(10, 2);
     let places = [whole, sketch.piece(whole, 5), sketch.piece(whole, 5)];
     let uses: Vec<_> = uses.iter().map(|&at| (places[at], Write)).collect();
     let declare = || sketch.operation("reverse", 1.0, 0.0, &uses);
-    let told = catch_unwind(AssertUnwindSafe(declare)).err()?;
-    Some(*told.downcast::<String>().expect("it has values"))
+    let panic = catch_unwind(AssertUnwindSafe(declare)).err()?;
+    Some(*panic.downcast::<String>().expect("it has values"))
 }
 
-/// Such an operation waited for itself, and the simulation ended at once, with a time of 0.
+/// Regression test: such an operation waited for itself, and the simulation ended at once with a
+/// time of 0.
 #[test]
 fn an_operation_that_would_wait_for_itself_is_refused_as_a_task_is() {
     for uses in [[0, 0], [1, 1], [0, 1], [2, 0]] {
-        let told = refusal_of(&uses).expect("it is refused");
-        let expected = "of which each would wait for the other; expected one";
+        let message = refusal_of(&uses).expect("it is refused");
+        let expected = "which would wait for each other; expected one";
         assert!(
-            told.starts_with("operation reverse has two handles on location"),
-            "{uses:?}: {told}"
+            message.starts_with("operation reverse has two handles on location"),
+            "{uses:?}: {message}"
         );
-        assert!(told.ends_with(expected), "{uses:?}: {told}");
+        assert!(message.ends_with(expected), "{uses:?}: {message}");
     }
     assert_eq!(refusal_of(&[1, 2]), None);
 }
 
-/// Nobody can declare it; if an order has such a fault all the same, no time is told.
+/// Such an order cannot be declared. If there is one because of a bug, no time is returned.
 #[test]
-#[should_panic(expected = "operation sink waits for ever in turn 0")]
+#[should_panic(expected = "operation sink waits forever in turn 0")]
 fn a_run_that_does_not_end_has_no_time() {
     let mut sketch = pipeline(1);
     let twice = sketch.operations[2].uses[0].clone();
