@@ -201,7 +201,7 @@ fn entries(cpus: &[Option<CpuId>], reasons: Vec<String>) -> Vec<PlanEntry> {
         .collect()
 }
 
-/// Returns true if a quota shares the CPUs with processes whose claims are not visible.
+/// Returns true if a quota shares the CPUs with processes that have no visible claims.
 ///
 /// All of these processes would bind to the same CPUs.
 fn is_shared_unseen(topology: &Topology, others: &Others) -> bool {

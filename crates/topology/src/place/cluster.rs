@@ -2,9 +2,9 @@
 //!
 //! Firmware reports the latencies between NUMA nodes, but the tree of the machine often does not
 //! reflect them: a machine of 24 nodes in blades, racks and rings may look flat. The two clusters
-//! with the smallest distance between their farthest members are merged first (complete linkage). On
-//! ties the smaller clusters come first. Clusters that were merged at the same distance become one object with
-//! several children.
+//! with the smallest distance between their farthest members are merged first (complete linkage).
+//! On ties the smaller clusters come first. Clusters that were merged at the same distance become
+//! one object with several children.
 //!
 //! # Source
 //! Complete linkage: Sørensen, 1948, as in textbooks on clustering. Jeannot, Mercier, Tessier, TPDS

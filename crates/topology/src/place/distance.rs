@@ -13,8 +13,8 @@
 //!   cache of a single core does not branch and does not count.
 //! - Between domains, the distance is the latency between their NUMA nodes (the larger of both
 //!   directions), scaled so that the fastest access to local memory is 10, and never less than 10.
-//!   If latencies are unknown, it is 20 for CPUs with a smallest common object that is one branching
-//!   level above the domains, 30 for two levels, and so on.
+//!   If latencies are unknown, it is 20 for CPUs with a smallest common object one branching level
+//!   above the domains, 30 for two levels, and so on.
 //!
 //! The distance is symmetric. It does not depend on which CPUs the process may use.
 //!

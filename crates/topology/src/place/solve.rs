@@ -55,7 +55,7 @@ pub(super) fn solve(
         Strategy::Exact => {
             let start = by_traffic(traffic, target, loads);
             let places = exact::best(traffic, target, loads, start.places)?;
-            rated(places, "by exhaustive search")
+            rated(places, "by exact search")
         }
     })
 }

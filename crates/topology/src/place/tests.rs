@@ -232,7 +232,8 @@ fn latencies_decide_which_nodes_are_neighbours() {
          <!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\
          <object type=\"Machine\" os_index=\"0\" {machine} \
          allowed_cpuset=\"0xf\" allowed_nodeset=\"0xf\" gp_index=\"1\">{objects}</object>\
-         <distances2 type=\"NUMANode\" nbobjs=\"4\" kind=\"5\" name=\"NUMALatency\" indexing=\"os\">\
+         <distances2 type=\"NUMANode\" nbobjs=\"4\" kind=\"5\" name=\"NUMALatency\" \
+         indexing=\"os\">\
          <indexes length=\"8\">0 1 2 3 </indexes>{values}</distances2></topology>"
     );
     let topology = Topology::read_xml(xml.as_bytes(), "four nodes").unwrap();
