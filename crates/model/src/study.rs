@@ -1,16 +1,16 @@
-//! The questions of the study's chapter 8, for any parameters. Each is a sweep that results in
-//! tables, JSON or pictures.
+//! The questions of the study's chapter 8, which can be asked for any parameters.
 //!
-//! The answer to a [`Question`] is one [`Chart`] or two. Each has a line for every renderer count,
-//! node count, or variant. Its notes are the values that the study reads off the lines: where a
-//! frame takes twice as long, which brick is best, how well many nodes scale. Sweeps begin at a
-//! [`Scenario`], so all questions can also be asked of other bricks, other answers, or slower
-//! steps.
+//! Each question is a sweep over a parameter. Its answer is one or two [`Chart`]s, which can be
+//! output as tables, JSON or pictures. A chart has a line for each number of renderers, number of
+//! nodes, or variant. Its notes are values that the study reads off the lines: the delay at which a
+//! frame takes twice as long, the best brick, the efficiency on many nodes. Sweeps start at a
+//! [`Scenario`], so all questions can also be asked for other bricks, other ways to answer, or
+//! slower steps.
 //!
 //! # Source
 //! M. A. Parker: *Efficient user-level event notification*, University of Utah, 2013, chapter 8.
-//! The lines cover the ranges of its figures. Ranges that the axes of the figures do not show are
-//! chosen here.
+//! The lines cover the ranges of its figures. Where the axes of a figure do not show a range, it
+//! was chosen here.
 
 mod ask;
 mod bricks;
@@ -36,17 +36,17 @@ pub use self::picture::PictureError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Question {
-    /// The speed of threads by the number that share a core (figure 52).
+    /// The speed of threads, over the number of threads that share a core (figure 52).
     Speeds,
-    /// The effect of further renderers on a node (figure 53).
+    /// The effect of more renderers on a node (figure 53).
     Renderers,
-    /// The share of time for each number of running threads (figure 54).
+    /// The share of time for each number of running renderers (figure 54).
     States,
-    /// The effect of further renderers on a node, over nodes (figure 55).
+    /// The effect of more renderers on a node, over the number of nodes (figure 55).
     Threads,
-    /// Frames per second over nodes (figure 56).
+    /// Frames per second, over the number of nodes (figure 56).
     Nodes,
-    /// Speedup and efficiency over nodes (figure 57).
+    /// Speedup and efficiency, over the number of nodes (figure 57).
     Scaling,
     /// A longer wire (figure 58).
     Wire,
@@ -54,14 +54,14 @@ pub enum Question {
     Send,
     /// Slower receives (figure 60).
     Receive,
-    /// Slower notifications, over nodes (figure 61).
+    /// Slower notifications, over the number of nodes (figure 61).
     Notification,
-    /// An operating system between program and interface (figure 62).
+    /// An operating system between the program and the interface (figure 62).
     System,
     /// Slower waking and sleeping (figure 63).
     Wake,
-    /// A comparison of wire, send, receive, notification, wake and the operating system, and the
-    /// share of the gain due to each (figure 64).
+    /// A comparison of all delays: wire, send, receive, notification, wake and the operating
+    /// system; and the share of each in the gain (figure 64).
     Overheads,
     /// Bricks of other sizes, with the expected misses (figure 65).
     Bricks,
@@ -69,13 +69,14 @@ pub enum Question {
     BricksWorst,
     /// A comparison of the three brick laws (figure 67).
     BrickLaws,
-    /// Answers directly to the renderer, relative to the best brick without that (figure 68).
+    /// Answers sent directly to the renderer, relative to the best brick with answers to the
+    /// handler (figure 68).
     Direct,
-    /// Answers directly to the renderer, over bricks (figure 69).
+    /// Answers sent directly to the renderer, over bricks (figure 69).
     DirectBricks,
     /// All improvements together (figure 70).
     Combined,
-    /// Polling instead of being notified (section 8.5).
+    /// Polling instead of notification (section 8.5).
     Polling,
     /// Sending inline instead of by descriptors (section 8.6).
     Inline,
@@ -110,7 +111,7 @@ impl Question {
         Self::Combined,
     ];
 
-    /// Returns the name of this question, as options and files spell it.
+    /// Returns the name of this question, as in options and files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -167,7 +168,7 @@ impl Question {
         })
     }
 
-    /// Finds a question by its name or figure. Figure 50 is a part of 51.
+    /// Returns the question with this name or figure number. Figure 50 is a part of figure 51.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
@@ -182,10 +183,11 @@ impl Question {
         Self::ALL.into_iter().find(is_it)
     }
 
-    /// Answers the question for sweeps that begin at `base`. Takes some hundred predictions.
+    /// Answers the question with sweeps that start at `base`. This takes some hundred predictions.
     ///
     /// # Errors
-    /// [`ModelError`] if the model does not hold for the scenario or a part of the sweep.
+    /// Returns [`ModelError`] if the model does not hold for the scenario or for a part of the
+    /// sweep.
     ///
     /// # Examples
     /// ```

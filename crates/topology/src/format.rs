@@ -1,4 +1,4 @@
-//! A topology as a person wants to see it: as text, as a picture, as JSON.
+//! Output of topologies as text, SVG pictures and JSON.
 
 mod layout;
 mod placement;
@@ -13,7 +13,7 @@ pub use self::svg::svg;
 pub use self::text::text;
 use crate::topology::{Source, Topology};
 
-/// Writes a topology as JSON, indented, with a line break at the end.
+/// Returns a topology as indented JSON, with a line break at the end.
 ///
 /// ```text
 /// { "source": "this_machine" | "environment" | {"synthetic": TEXT} | {"xml": PATH},
@@ -25,8 +25,8 @@ use crate::topology::{Source, Topology};
 ///   "numa_latencies": {"name": TEXT, "nodes": [N], "values": [N, row-major]} | null,
 ///   "tree": Object }
 /// ```
-/// The capitalised names are this crate's types of that name, field by field; a LIST of CPUs is a text such as
-/// `0-3,8`; sizes are in bytes, times in microseconds, unknown values `null`.
+/// The capitalised names are types of this crate, field by field. A LIST of CPUs is a text such as
+/// `0-3,8`. Sizes are in bytes and times in microseconds, and unknown values are `null`.
 ///
 /// # Examples
 /// ```
@@ -37,13 +37,13 @@ use crate::topology::{Source, Topology};
 /// ```
 #[must_use]
 pub fn json(topology: &Topology) -> String {
-    // Every key is a text and no value can refuse, so there is no error to hand on.
+    // Every key is a text, and no value can fail to serialise, so there is no error to return.
     let mut json = serde_json::to_string_pretty(topology).unwrap_or_default();
     json.push('\n');
     json
 }
 
-/// The lines that say where a topology came from and what the process may use of it.
+/// Returns the lines about the source of a topology and the CPUs that the process may use.
 fn facts(topology: &Topology) -> Vec<(&'static str, String)> {
     let limits = topology.limits();
     let allowed = topology.allowed_set();

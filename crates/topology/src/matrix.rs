@@ -1,11 +1,12 @@
-//! A communication matrix: the bytes that go from every party to every other one.
+//! Communication matrices: the bytes that every party sends to every other party.
 //!
-//! A party is whatever is placed: a task, a thread, a process. Rows are sparse and sorted, so a matrix takes 12
-//! bytes for each pair that talks and about 50 for each party, however many parties there are. What no party says
-//! is not stored: a zero is the absence of an entry.
+//! A party is an entity to be placed: a task, a thread, a process. Rows are sparse and sorted, so a
+//! matrix takes 12 bytes for each pair that communicates and about 50 for each party, independent
+//! of the number of parties. An entry of zero is not stored.
 //!
 //! # Source
-//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. 2016, section 4.1.
+//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. 2016,
+//! section 4.1.
 
 mod csv;
 mod market;
@@ -19,10 +20,10 @@ use serde::ser::{SerializeStruct, Serializer};
 
 use crate::error::MatrixError;
 
-/// The largest number that may stand in a matrix, so that no sum over a matrix overflows.
+/// The largest valid entry of a matrix. It is so small that no sum over a matrix overflows.
 pub const MATRIX_BYTES_MAX: f64 = 1e30;
 
-/// Bytes exchanged between every two parties; the input of [`place`](crate::place()).
+/// The bytes that every party sends to every other party; the input of [`place`](crate::place()).
 ///
 /// # Examples
 /// ```
@@ -37,11 +38,11 @@ pub const MATRIX_BYTES_MAX: f64 = 1e30;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matrix {
     rows: Vec<Row>,
-    /// Empty, or one for each party.
+    /// The names of the parties; empty if they have none.
     names: Vec<String>,
 }
 
-/// What one party sends; `to` rises, and no entry is zero.
+/// The bytes that one party sends. `to` is in rising order, and no entry is zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Row {
     to: Vec<u32>,
@@ -49,10 +50,10 @@ struct Row {
 }
 
 impl Matrix {
-    /// Makes the matrix of `order` parties that say nothing.
+    /// Creates the matrix of `order` parties that send nothing.
     ///
     /// # Panics
-    /// With 2³² parties or more.
+    /// Panics if there are 2³² parties or more.
     #[must_use]
     pub fn new(order: usize) -> Self {
         assert!(
@@ -65,11 +66,13 @@ impl Matrix {
         }
     }
 
-    /// Makes a matrix from all of its entries in row-major order, `order` × `order` numbers of bytes.
+    /// Creates a matrix from all its entries in row-major order: `order` × `order` numbers of
+    /// bytes.
     ///
     /// # Errors
-    /// [`MatrixError::Shape`] when there are more or fewer numbers, [`MatrixError::Value`] for one that is negative,
-    /// not finite or larger than [`MATRIX_BYTES_MAX`].
+    /// Returns [`MatrixError::Shape`] if there are more or fewer numbers, and
+    /// [`MatrixError::Value`] if a number is negative, not finite or larger than
+    /// [`MATRIX_BYTES_MAX`].
     ///
     /// # Examples
     /// ```
@@ -77,7 +80,8 @@ impl Matrix {
     /// let matrix = Matrix::from_dense(2, &[0.0, 8.0, 16.0, 0.0])?;
     /// assert_eq!(matrix.get(1, 0), 16.0);
     /// let error = Matrix::from_dense(2, &[0.0, f64::NAN, 16.0, 0.0]).unwrap_err();
-    /// assert_eq!(error.to_string(), "from party 0 to party 1: found NaN, expected a number from 0 to 1e30");
+    /// let expected = "from party 0 to party 1: found NaN, expected a number from 0 to 1e30";
+    /// assert_eq!(error.to_string(), expected);
     /// # Ok::<(), raddle_topology::MatrixError>(())
     /// ```
     pub fn from_dense(order: usize, bytes: &[f64]) -> Result<Self, MatrixError> {
@@ -114,10 +118,10 @@ impl Matrix {
         Ok(matrix)
     }
 
-    /// Gives every party a name, for people.
+    /// Sets the names of the parties, for output.
     ///
     /// # Errors
-    /// [`MatrixError::Names`] when there are more or fewer names than parties.
+    /// Returns [`MatrixError::Names`] if there are more or fewer names than parties.
     pub fn with_names(mut self, names: Vec<String>) -> Result<Self, MatrixError> {
         if names.len() != self.order() {
             return Err(MatrixError::Names {
@@ -129,21 +133,23 @@ impl Matrix {
         Ok(self)
     }
 
-    /// Turns the order of the rows around, and leaves that of the columns as it is.
+    /// Reverses the order of the rows, but not of the columns.
     ///
-    /// Some tools write matrices so that they look like a plot, with the first party in the last line.
+    /// Some tools write matrices like a plot, with the first party in the last line.
     #[must_use]
     pub fn with_rows_reversed(mut self) -> Self {
         self.rows.reverse();
         self
     }
 
-    /// Adds `bytes` to what goes from party `from` to party `to`.
+    /// Adds `bytes` to the entry from party `from` to party `to`.
     ///
-    /// Cost: a step when a row is filled from left to right, else as many as the row has entries.
+    /// If a row is filled from left to right, this takes constant time. Otherwise it may take as
+    /// many steps as the row has entries.
     ///
     /// # Panics
-    /// When there is no such party, and when `bytes` is negative, not finite or larger than [`MATRIX_BYTES_MAX`].
+    /// Panics if a party does not exist, or if `bytes` is negative, not finite or larger than
+    /// [`MATRIX_BYTES_MAX`].
     pub fn add(&mut self, from: usize, to: usize, bytes: f64) {
         let order = self.order();
         assert!(
@@ -174,19 +180,19 @@ impl Matrix {
         }
     }
 
-    /// Returns how many parties there are.
+    /// Returns the number of parties.
     #[must_use]
     pub const fn order(&self) -> usize {
         self.rows.len()
     }
 
-    /// Returns how many entries are not zero.
+    /// Returns the number of entries that are not zero.
     #[must_use]
     pub fn entry_count(&self) -> usize {
         self.rows.iter().map(|row| row.to.len()).sum()
     }
 
-    /// Returns the bytes that go from one party to another; 0 when there is no such party.
+    /// Returns the bytes that one party sends to another, or 0 if a party does not exist.
     #[must_use]
     pub fn get(&self, from: usize, to: usize) -> f64 {
         let Some((row, to)) = self.rows.get(from).zip(u32::try_from(to).ok()) else {
@@ -197,7 +203,8 @@ impl Matrix {
             .map_or(0.0, |index| row.bytes[index])
     }
 
-    /// Iterates over what a party sends, `(to, bytes)`, in rising order; a party that does not exist sends nothing.
+    /// Returns an iterator over the entries `(to, bytes)` of a sender, in rising order. It is empty
+    /// if the party does not exist.
     pub fn row(&self, from: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let (to, bytes) = self.row_parts(from);
         to.iter()
@@ -205,18 +212,18 @@ impl Matrix {
             .map(|(&to, &bytes)| (to as usize, bytes))
     }
 
-    /// Iterates over all entries that are not zero, `(from, to, bytes)`, row by row.
+    /// Returns an iterator over all entries `(from, to, bytes)` that are not zero, row by row.
     pub fn entries(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         (0..self.order()).flat_map(|from| self.row(from).map(move |(to, bytes)| (from, to, bytes)))
     }
 
-    /// Adds up all entries.
+    /// Returns the sum of all entries.
     #[must_use]
     pub fn total_bytes(&self) -> f64 {
         self.entries().map(|(_, _, bytes)| bytes).sum()
     }
 
-    /// Returns the names of the parties; empty where they have none.
+    /// Returns the names of the parties, or an empty slice if they have none.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
@@ -228,10 +235,10 @@ impl Matrix {
         self.names.get(party).map(String::as_str)
     }
 
-    /// Makes a matrix of `(from, to, bytes)` in any order; what is said of a pair several times is
-    /// added.
+    /// Creates a matrix of `(from, to, bytes)` in any order. Several entries of the same pair are
+    /// added up.
     fn from_entries(order: usize, mut entries: Vec<(u32, u32, f64)>) -> Self {
-        // Rows are filled from left to right.
+        // In this order rows are filled from left to right.
         entries.sort_by_key(|&(from, to, _)| (from, to));
         let mut matrix = Self::new(order);
         for (from, to, bytes) in entries {
@@ -240,6 +247,7 @@ impl Matrix {
         matrix
     }
 
+    /// Returns the receivers and the bytes of a row.
     pub(crate) fn row_parts(&self, from: usize) -> (&[u32], &[f64]) {
         self.rows
             .get(from)
@@ -258,7 +266,7 @@ impl Serialize for Matrix {
     }
 }
 
-/// Tells whether a number may stand in a matrix.
+/// Returns true if a number is a valid entry.
 fn is_valid(bytes: f64) -> bool {
     (0.0..=MATRIX_BYTES_MAX).contains(&bytes)
 }

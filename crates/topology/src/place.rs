@@ -1,24 +1,32 @@
-//! Where parties should run, from what they exchange and how the machine is built.
+//! Decides where parties run, from the traffic between them and the structure of the machine.
 //!
-//! One function, [`place()`], for whoever has a [`Matrix`]: locations that declare it before the start, chares and
-//! nodes that observe it while they run. What it makes small is the sum, over all pairs of parties, of the bytes
-//! that they exchange times the distance of their CPUs ([`cost`], [`Distances`]).
+//! The one function, [`place()`], serves every caller that has a [`Matrix`]: locations that declare
+//! their traffic before they start, and chares and nodes with traffic that is observed as they run.
+//! It minimises the sum, over all pairs of parties, of the bytes that they exchange times the
+//! distance between their CPUs ([`cost`], [`Distances`]).
 //!
-//! # How
-//! 1. What may be used becomes a tree of places (`target`): a CPU of each core while there are enough cores, all
-//!    CPUs evenly when there are not, each of them several times when there are more parties than CPUs.
-//! 2. Candidates are made: bottom-up by groups of parties that talk (`group`, Algorithm 1 of the study), top-down by
-//!    halving the parties and the machine together (`halve`), and the baselines (`baseline`).
-//! 3. The best ones are refined by moves and exchanges that are rated by the true cost: with a table of what each
-//!    party would cost everywhere while it fits (`refine`), else among the places near to whom a party talks (`sweep`).
-//! 4. The best of all is taken, the baselines included, so nothing is ever worse than they are; with loads, of those that share them out as evenly.
+//! # Method
+//! 1. The usable part of the machine becomes a tree of places (`target`). It has one CPU of each
+//!    core if there are enough cores, and otherwise all CPUs evenly. If there are more parties than
+//!    CPUs, each place takes several parties.
+//! 2. Candidates are made bottom-up, from groups of parties that exchange much (`group`,
+//!    Algorithm 1 of the study); top-down, by halving the parties and the machine together
+//!    (`halve`); and from the baselines, which ignore the matrix (`baseline`).
+//! 3. The best candidates are refined by moves and swaps that are rated by the true cost. If a
+//!    table of the cost of each party on each place is small enough, it is used (`refine`).
+//!    Otherwise only the places near a party's main partners are tried (`sweep`).
+//! 4. The cheapest result is returned. The baselines take part in this choice, so the result is
+//!    never worse than any of them. If parties have loads, only baselines that balance the loads as
+//!    evenly take part.
 //!
-//! The result depends on the input alone: no clock, no thread and no hash decides.
+//! The result depends only on the input: not on a clock, a thread or a hash.
 //!
 //! # Source
-//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. 2016, section 4.1,
-//! Algorithm 1. Jeannot, Mercier, Tessier: Process Placement in Multicore Clusters. IEEE TPDS 25(4), 2014.
+//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. 2016,
+//! section 4.1, Algorithm 1. Jeannot, Mercier, Tessier: Process Placement in Multicore Clusters.
+//! IEEE TPDS 25(4), 2014.
 
+mod assignment;
 mod baseline;
 mod bisect;
 mod cluster;
@@ -30,10 +38,10 @@ mod exchange;
 mod group;
 mod halve;
 mod options;
+mod part;
 mod random;
 mod refine;
 mod run;
-mod seating;
 mod solve;
 mod sweep;
 mod target;
@@ -53,43 +61,47 @@ use crate::error::PlaceError;
 use crate::matrix::Matrix;
 use crate::topology::Topology;
 
-/// The most parties that [`Strategy::Exact`] takes.
+/// The maximum number of parties for [`Strategy::Exact`].
 pub const EXACT_PARTIES_MAX: usize = 10;
 
-/// Where every party runs.
+/// An assignment of a CPU to every party.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Placement {
     /// The CPU of each party.
     pub cpus: Vec<CpuId>,
-    /// The CPU of each party's control thread; `None` where it is left to the operating system.
+    /// The CPU of each party's control thread. `None` leaves the thread to the operating system.
     pub control: Vec<Option<CpuId>>,
-    /// What was asked for; `None` where it was decided elsewhere.
+    /// The requested strategy. `None` if the placement was decided elsewhere.
     pub strategy: Option<Strategy>,
-    /// Hop-bytes: see [`cost`].
+    /// The cost in hop-bytes; see [`cost`].
     pub cost: f64,
-    /// The most parties on one CPU.
+    /// The largest number of parties on one CPU.
     pub parties_per_cpu: usize,
-    /// How it was made and why it is as it is, for a person.
+    /// A sentence for the user that describes how the placement was made.
     pub reason: String,
 }
 
 /// Decides where each party of a matrix runs.
 ///
-/// Every party gets a CPU that the process may use. While there are cores without a party, no core gets a second one;
-/// while there are CPUs without a party, no CPU does; beyond that no CPU has two parties more than another. The
-/// cost is never above that of the baselines. Where parties have [loads](PlaceOptions::loads), work is shared out instead of parties, and
-/// that comes first: a baseline that does not share it out may cost less.
+/// Every party gets a CPU that the process may use. No core gets a second party while another core
+/// has none. No CPU gets a second party while another CPU has none. Beyond that, the numbers of
+/// parties on any two CPUs differ by at most one.
+///
+/// The cost is never above that of the baselines. If parties have [loads](PlaceOptions::loads), the
+/// work is balanced instead of the number of parties, and balance comes first: a baseline that does
+/// not balance the work may cost less.
 ///
 /// # Errors
-/// [`PlaceError`]: nobody to place, no CPU, too few CPUs where they may not be shared, loads that are no loads, more
-/// parties than the exact strategy can take.
+/// Returns [`PlaceError`] if there are no parties or no CPUs, if there are too few CPUs and they
+/// may not be shared, if the loads are invalid, or if there are more parties than the exact
+/// strategy can take.
 ///
 /// # Examples
 /// ```
 /// use raddle_topology::{Matrix, PlaceOptions, Topology, place};
 /// let topology = Topology::synthetic("package:2 core:2 pu:1")?;
-/// // 0 talks to 3 and 1 to 2, so each pair should have a package to itself.
+/// // Parties 0 and 3 exchange data, and so do 1 and 2: each pair should get a package.
 /// let mut matrix = Matrix::new(4);
 /// matrix.add(0, 3, 1e6);
 /// matrix.add(1, 2, 1e6);
@@ -100,7 +112,7 @@ pub struct Placement {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 /// # Source
-/// As the module; the distances stand in [`Distances`].
+/// See the module. [`Distances`] documents the distances.
 pub fn place(
     matrix: &Matrix,
     topology: &Topology,
@@ -112,12 +124,14 @@ pub fn place(
     }
 }
 
-/// Rates a placement in hop-bytes: for every entry of the matrix its bytes times the distance of the two CPUs.
+/// Returns the cost of a placement in hop-bytes.
 ///
-/// `cpus` has the CPU of each party, as in [`Placement::cpus`]. Cost: linear in the matrix and the topology.
+/// The cost is the sum, over all entries of the matrix, of the bytes times the distance between the
+/// two CPUs. `cpus` has the CPU of each party, as in [`Placement::cpus`]. The run time is linear in
+/// the matrix and the topology.
 ///
 /// # Errors
-/// [`PlaceError::Placement`] when there is not one CPU for each party, or one of them does not exist.
+/// Returns [`PlaceError::Placement`] unless there is exactly one existing CPU for each party.
 ///
 /// # Examples
 /// ```
@@ -135,10 +149,12 @@ pub fn cost(matrix: &Matrix, topology: &Topology, cpus: &[CpuId]) -> Result<f64,
 }
 
 impl Placement {
-    /// A placement that was decided elsewhere, rated: the CPU of each party, and why.
+    /// Creates a placement that was decided elsewhere, and computes its cost.
+    ///
+    /// `cpus` has the CPU of each party, and `reason` says why.
     ///
     /// # Errors
-    /// As [`cost`].
+    /// Same as [`cost`].
     ///
     /// # Examples
     /// ```
@@ -174,7 +190,7 @@ impl Placement {
 }
 
 impl fmt::Display for Placement {
-    /// Writes the sentence that says how it was made.
+    /// Writes the reason.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.reason)
     }

@@ -1,8 +1,9 @@
-//! A plan: which worker runs on which CPU, and why.
+//! Plans of the CPUs on which workers run.
 //!
-//! A plan is made before any thread exists, so it can be shown, compared and refused. It promises that
-//! every CPU in it may be used, and that none is used a second time before all were used once (an explicit list
-//! is taken as it stands); by [`Affinity::Auto`], that none is used twice at all, be it by another process.
+//! A plan is made before any thread exists, so it can be shown, compared and rejected. Every CPU in
+//! it may be used by this process. No CPU is used twice before all were used once, except in an
+//! explicit list, which is taken literally. With [`Affinity::Auto`] no CPU is used twice at all,
+//! not even by another process.
 
 mod near;
 mod order;
@@ -21,35 +22,36 @@ use crate::cpu_set::{CpuId, CpuSet};
 use crate::error::PlanError;
 use crate::topology::Topology;
 
-/// Which worker runs where.
+/// The CPU of each worker.
 ///
-/// Prints as that line, and a table with the columns worker, cpu and why.
+/// It is displayed as the summary and a table with the columns worker, cpu and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Plan {
-    /// What was done, in one line.
+    /// A one-line summary.
     pub summary: String,
     /// One entry per worker, in the order of `worker_index`.
     pub entries: Vec<PlanEntry>,
 }
 
-/// Where one worker runs.
+/// The CPU of one worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlanEntry {
     /// The worker, from 0.
     pub worker_index: usize,
-    /// The CPU that it is bound to; `None` where it is not bound.
+    /// The CPU to which it is bound. `None` if it is not bound.
     pub cpu: Option<CpuId>,
-    /// Why it is that one, for a person.
+    /// The reason, for the user.
     pub reason: String,
 }
 
 impl Plan {
-    /// Iterates over the CPUs that workers are bound to, in the order of the workers.
+    /// Returns an iterator over the CPUs to which workers are bound, in the order of the workers.
     pub fn cpus(&self) -> impl Iterator<Item = CpuId> + '_ {
         self.entries.iter().filter_map(|entry| entry.cpu)
     }
 
-    /// Puts into words where workers are; `rule` names what placed them, as in `placed by traffic: …`.
+    /// Describes workers that were placed elsewhere. `rule` names the rule that placed them, as in
+    /// `placed by traffic: …`.
     ///
     /// # Examples
     /// ```
@@ -68,7 +70,7 @@ impl Plan {
         }
     }
 
-    /// True when two workers are bound to one CPU.
+    /// Returns true if two workers are bound to the same CPU.
     #[must_use]
     pub fn shares_a_cpu(&self) -> bool {
         let distinct: CpuSet = self.cpus().collect();
@@ -76,15 +78,17 @@ impl Plan {
     }
 }
 
-/// Decides where each of `worker_count` workers runs, as if nobody else were on the machine.
+/// Plans where each of `worker_count` workers runs, as if no other process used the machine.
 ///
-/// With more workers than CPUs the order begins again, and the reason says which CPU is shared with whom; by
-/// [`Affinity::Auto`] those beyond are not bound. Cost: O(n log n) for n CPUs, and for the reasons O(w · d) set
-/// operations for w workers and a tree d deep.
+/// If there are more workers than CPUs, the order starts again, and the reasons name the workers
+/// that share a CPU. With [`Affinity::Auto`] the surplus workers are not bound. The run time is O(n
+/// log n) for n CPUs, and the reasons take O(w · d) set operations for w workers and a tree of
+/// depth d.
 ///
 /// # Errors
-/// [`PlanError::NoWorkers`], [`PlanError::NoCpus`], and for an explicit list [`PlanError::EmptyList`],
-/// [`PlanError::UnknownCpu`] and [`PlanError::NotAllowed`], which name the CPU and those that may be used.
+/// Returns [`PlanError::NoWorkers`] or [`PlanError::NoCpus`]. For an explicit list it may also
+/// return [`PlanError::EmptyList`], [`PlanError::UnknownCpu`] or [`PlanError::NotAllowed`]; the
+/// last two name the CPU and those that may be used.
 ///
 /// # Examples
 /// ```
@@ -104,10 +108,12 @@ pub fn plan(
     plan_beside(topology, affinity, worker_count, &Others::none())
 }
 
-/// As [`plan()`], beside others who have claimed CPUs: [`Affinity::Auto`] leaves theirs alone, and the summary names them.
+/// Same as [`plan()`], but beside other users that have claimed CPUs.
+///
+/// [`Affinity::Auto`] does not use their CPUs, and the summary names them.
 ///
 /// # Errors
-/// As [`plan()`].
+/// Same as [`plan()`].
 ///
 /// # Examples
 /// ```
@@ -118,7 +124,8 @@ pub fn plan(
 /// others.processes.insert(CpuId(3));
 /// assert_eq!(
 ///     plan_beside(&topology, &Affinity::Auto, 2, &others)?.summary,
-///     "placed by auto: 2 workers on CPUs 0,2 (one per core of package 0); CPUs 1,3 are used by another Raddle process"
+///     "placed by auto: 2 workers on CPUs 0,2 (one per core of package 0); \
+///      CPUs 1,3 are used by another Raddle process"
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -166,7 +173,7 @@ pub fn plan_beside(
     Ok(plan)
 }
 
-/// Puts into words where workers are that were placed by `affinity`.
+/// Describes workers that were placed by `affinity`.
 fn describe(
     topology: &Topology,
     affinity: &Affinity,
@@ -182,6 +189,7 @@ fn describe(
     }
 }
 
+/// Combines CPUs and reasons into entries.
 fn entries(cpus: &[Option<CpuId>], reasons: Vec<String>) -> Vec<PlanEntry> {
     let entries = cpus.iter().zip(reasons).enumerate();
     entries
@@ -193,11 +201,14 @@ fn entries(cpus: &[Option<CpuId>], reasons: Vec<String>) -> Vec<PlanEntry> {
         .collect()
 }
 
-/// True where a quota shares the CPUs with processes whose claims cannot be seen: all of them would bind the same CPUs.
+/// Returns true if a quota shares the CPUs with processes that have no visible claims.
+///
+/// All of these processes would bind to the same CPUs.
 fn is_shared_unseen(topology: &Topology, others: &Others) -> bool {
     !others.sees_all_processes && topology.worker_count_default() < topology.allowed_cpus().count()
 }
 
+/// Checks that this process may use all CPUs of an explicit list.
 fn check_list(topology: &Topology, list: &[CpuId]) -> Result<(), PlanError> {
     if list.is_empty() {
         return Err(PlanError::EmptyList);

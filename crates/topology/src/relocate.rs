@@ -1,24 +1,30 @@
-//! Whether parties that run already should run elsewhere, from what they were seen to exchange.
+//! Decides whether running parties should move to other CPUs, from their observed traffic.
 //!
-//! What would be gained is weighed against what moving costs, both as time:
+//! The gain of moving is weighed against its price, both as time:
 //!
-//! - **Gain**: the hop-bytes ([`cost`](crate::cost())) of what was observed, as it is placed and as it could be, at [`HOP_BYTE_NS`]
-//!   nanoseconds each. 0.1 ns makes a cache line of 64 bytes cost 64 ns at distance 10, which is from one core to another with which
-//!   it shares memory and no cache, and twice that to the other package: what such transfers take on two-socket machines,
-//!   within a factor of two.
-//! - **Price**: for each party that moves, its second-level cache to be filled again at 10 GB/s (1 MiB where its size is not
-//!   known), if it comes to another NUMA node also its share of the third level, and 50 µs for the move itself.
+//! - **Gain**: the difference between the hop-bytes ([`cost`](crate::cost())) of the observed
+//!   traffic under the present placement and under a better one, at [`HOP_BYTE_NS`] nanoseconds
+//!   each. With 0.1 ns, a cache line of 64 bytes costs 64 ns at distance 10, which is between two
+//!   cores that share memory but no cache, and twice that to the other package. Transfers on
+//!   two-socket machines take this long within a factor of two.
+//! - **Price**: for each party that moves, the time to refill its second-level cache at 10 GB/s (1
+//!   MiB if its size is unknown), plus the time to refill its share of the third-level cache if it
+//!   moves to another NUMA node, plus 50 µs for the move itself.
 //!
 //! # When it pays
-//! Nobody knows for how long the traffic goes on. As with skis that one may rent or buy: what is given away by staying grows with time, and
-//! the price of moving is paid once. Who moves at the moment when the gain over the time observed has reached the price has given away as
-//! much as it pays, and so has lost at most twice what somebody would have lost who knew the future. So the horizon is as long as
-//! what was observed, and the gain is that of the observed bytes, all of them.
+//! It is unknown how long the traffic will continue. This is the ski rental problem: the cost of
+//! staying grows with time, and the price of moving is paid once. If parties move at the moment
+//! when the gain over the observed time reaches the price, they have lost as much by staying as the
+//! move costs. So the total loss is at most twice that of an optimal decision with knowledge of the
+//! future. Therefore the horizon is the observed time, and the gain is that of all observed bytes.
 //!
-//! # What is tried
-//! Two starts are improved, by moves to free CPUs and swaps that lower the hop-bytes and the price of all moves together, as long as one
-//! does: the present placement, which finds the few moves that matter, and what [`place`] makes of the matrix from nothing, which finds
-//! what no single swap reaches, and most of whose moves are taken back where machines are symmetric. The better one counts.
+//! # Search
+//! Two start placements are improved by moves to free CPUs and swaps, as long as a step lowers the
+//! hop-bytes and the price of all moves together. The first start is the present placement, which
+//! finds the few moves that matter. The second is the result of [`place`] for the matrix, which
+//! finds placements that no single swap reaches; on symmetric machines, most of its moves are then
+//! undone. The better result is used.
+//!
 //! # Source
 //! Ski rental: Karlin, Manasse, Rudolph, Sleator: Competitive snoopy caching. Algorithmica 3, 1988.
 
@@ -36,51 +42,54 @@ use crate::matrix::Matrix;
 use crate::place::{Distances, PlaceOptions, place};
 use crate::topology::{Cache, Topology};
 
-/// Nanoseconds that a byte is thought to cost for each unit of distance.
+/// The assumed cost in nanoseconds of one byte per unit of distance.
 pub const HOP_BYTE_NS: f64 = 0.1;
 
-/// What a move costs without its caches.
+/// The cost of a move without refilling caches.
 const MOVE_FIXED_NS: f64 = 50_000.0;
-/// How fast caches are thought to fill: 10 GB/s.
+/// The assumed rate at which caches are refilled: 10 GB/s.
 const REFILL_BYTES_PER_NS: f64 = 10.0;
-/// The second-level cache of machines that do not tell.
+/// The assumed size of a second-level cache if the machine does not report it.
 const L2_GUESS_BYTES: u64 = 1 << 20;
-/// Of how many CPUs all pairs are compared.
+/// The largest number of CPUs for which all pairs are compared.
 const PAIRS_MAX: usize = 256;
 
-/// One party goes from one CPU to another.
+/// A move of one party from one CPU to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
     /// The party.
     pub party: usize,
-    /// The CPU that it leaves.
+    /// The CPU on which it runs now.
     pub from: CpuId,
-    /// The CPU that it goes to.
+    /// The CPU to which it moves.
     pub to: CpuId,
 }
 
-/// What was decided, and why.
+/// The decision whether to move, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Decision {
-    /// Who moves; empty where staying is better.
+    /// The moves. Empty if staying is better.
     pub moves: Vec<Relocation>,
-    /// What moving would save over a time as long as was observed.
+    /// The time that moving would save within the observed time.
     pub gain: Duration,
-    /// What moving would cost.
+    /// The price of moving.
     pub price: Duration,
-    /// The hop-bytes that moving would save in each second.
+    /// The hop-bytes that moving would save per second.
     pub saved_per_second: f64,
-    /// Why, for a person.
+    /// The reason, as a sentence for the user.
     pub reason: String,
 }
 
-/// Decides whether parties should move, given what they exchanged within `observed`.
+/// Decides whether parties should move, given what they exchanged within the time `observed`.
 ///
-/// `present` has the CPU of each party; those without one stay without, and what they exchange does not count, since nobody knows how
-/// far it goes. `options` says which CPUs there are to choose from: among others those where parties are now. No two parties that
-/// have a CPU each come to share one, or a core while they had one each. Cost: that of [`place`], and the square of the number of parties times what each
-/// exchanges with others, where that is no more than some millions.
+/// `present` has the CPU of each party. A party without a CPU stays without one, and its traffic
+/// does not count, since its distance is unknown. `options` gives the CPUs to choose from, in
+/// addition to the present ones. If parties have a CPU each, no two of them end up on the same CPU.
+/// If they have a core each, no two of them end up on the same core.
+///
+/// The run time is that of [`place`], plus the number of CPUs times the number of traffic entries
+/// in each pass of the improvement, which is skipped if that product exceeds some millions.
 ///
 /// # Examples
 /// ```
@@ -93,13 +102,13 @@ pub struct Decision {
 /// let present: Vec<_> = (0..4).map(|cpu| Some(CpuId(cpu))).collect();
 /// let second = Duration::from_secs(1);
 /// let decision = relocate(&matrix, second, &present, &topology, &PlaceOptions::new());
-/// // Two of them change places, and each pair has a package to itself.
+/// // Two parties swap, so that each pair has a package to itself.
 /// assert_eq!(decision.moves.len(), 2);
 /// assert!(decision.gain > decision.price);
 /// # Ok::<(), raddle_topology::TopologyError>(())
 /// ```
 /// # Source
-/// As the module.
+/// See the module.
 #[must_use]
 pub fn relocate(
     matrix: &Matrix,
@@ -126,7 +135,7 @@ pub fn relocate(
     }
     let matrix = part_of(matrix, &bound);
     if matrix.entry_count() == 0 {
-        return Decision::stay("they exchange nothing");
+        return Decision::stay("they exchange no data");
     }
     let distances = Distances::new(topology);
     let prices = Prices::new(topology);
@@ -162,17 +171,18 @@ pub fn relocate(
 }
 
 impl Decision {
+    /// Returns the decision not to move.
     fn stay(reason: &str) -> Self {
         Self {
             moves: Vec::new(),
             gain: Duration::ZERO,
             price: Duration::ZERO,
             saved_per_second: 0.0,
-            reason: format!("nobody moves: {reason}"),
+            reason: format!("no party moves: {reason}"),
         }
     }
 
-    /// Weighs what these moves save, in hop-bytes within `observed`, against what they cost, in nanoseconds.
+    /// Weighs the hop-bytes that moves save within `observed` against their price in nanoseconds.
     #[must_use]
     pub fn weigh(
         mut moves: Vec<Relocation>,
@@ -188,14 +198,15 @@ impl Decision {
         let seconds = observed.as_secs_f64().max(1e-9);
         let count = moves.len();
         let weighed = format!(
-            "it saves {gain:.1?} in {observed:.1?}, {:.3e} hop-bytes a second, and costs {price:.1?}",
+            "it saves {gain:.1?} in {observed:.1?}, {:.3e} hop-bytes a second, \
+             and costs {price:.1?}",
             saved / seconds
         );
         let reason = if gain > price {
             format!("{count} move: {weighed}")
         } else {
             moves.clear();
-            format!("nobody moves: for {count} of them {weighed}")
+            format!("no party moves: for {count} of them {weighed}")
         };
         Self {
             moves,
@@ -213,9 +224,9 @@ impl fmt::Display for Decision {
     }
 }
 
-/// True when no placement on these CPUs is better than another: all are equally far apart.
+/// Returns true if all pairs of CPUs have the same distance, so that all placements cost the same.
 ///
-/// Of more than 256 CPUs, those that follow each other in number are compared, and the first with each.
+/// With more than 256 CPUs, only consecutive CPUs are compared, and the first one with each other.
 ///
 /// # Examples
 /// ```
@@ -241,7 +252,7 @@ pub fn alike(topology: &Topology, cpus: &CpuSet) -> bool {
     (0..cpus.len()).all(|left| (0..left).all(|right| is_like(left, right)))
 }
 
-/// What some parties exchange among each other.
+/// Returns the matrix of some parties among each other.
 fn part_of(matrix: &Matrix, parties: &[usize]) -> Matrix {
     let mut place = vec![None; matrix.order()];
     for (at, &party) in parties.iter().enumerate() {
@@ -258,10 +269,10 @@ fn part_of(matrix: &Matrix, parties: &[usize]) -> Matrix {
     part
 }
 
-/// What it costs when somebody goes from the one CPU to the other, for each pair.
+/// Returns the price of moving a party from the first CPU to the second, summed over all pairs.
 ///
 /// # Source
-/// As [`relocate`]: caches to fill, and the move itself.
+/// Same as [`relocate`]: refilling the caches, and the move itself.
 #[must_use]
 pub fn relocation_price(topology: &Topology, moves: &[(CpuId, CpuId)]) -> Duration {
     let prices = Prices::new(topology);
@@ -269,10 +280,10 @@ pub fn relocation_price(topology: &Topology, moves: &[(CpuId, CpuId)]) -> Durati
     Duration::from_nanos(price_ns as u64)
 }
 
-/// What it costs to come to a CPU.
+/// The prices of moving to each CPU.
 struct Prices<'topology> {
     topology: &'topology Topology,
-    /// Nanoseconds to fill the caches of a CPU, and those that it shares with its NUMA node.
+    /// The nanoseconds to refill the own caches of each CPU, and its share of the third level.
     refill_ns: HashMap<CpuId, (f64, f64)>,
 }
 
@@ -306,7 +317,7 @@ impl<'topology> Prices<'topology> {
         }
     }
 
-    /// Nanoseconds; none for who stays.
+    /// Returns the price of a move in nanoseconds, which is 0 if the CPUs are the same.
     fn of(&self, from: CpuId, to: CpuId) -> f64 {
         if from == to {
             return 0.0;

@@ -1,4 +1,4 @@
-//! Matrices: what they hold, and what the readers make of texts.
+//! The contents of matrices, and the formats that can be read.
 
 mod matrix_support;
 
@@ -24,7 +24,7 @@ fn entries_are_added_in_any_order() {
 }
 
 #[test]
-fn csv_takes_every_separator_names_and_comments() {
+fn csv_may_have_any_separator_and_names_and_comments() {
     for text in [
         "0,1\n2,0\n",
         "0;1\n2;0",
@@ -51,10 +51,10 @@ fn csv_takes_every_separator_names_and_comments() {
 }
 
 #[test]
-fn bad_csv_is_told_with_its_place() {
+fn errors_in_csv_name_the_position() {
     refuses(
         "0,1\n2\n",
-        "m:2:1: found a row of 1 number, expected one of 2 as the rows before",
+        "m:2:1: found a row of 1 number, expected 2 numbers as in the rows before",
     );
     refuses(
         "0,1\n2,NaN\n",
@@ -78,11 +78,12 @@ fn bad_csv_is_told_with_its_place() {
     );
     refuses(
         "0,1\n",
-        "m:1:4: found the end of the file, expected 2 rows, as many as columns, and not 1",
+        "m:1:4: found the end of the file, expected 2 rows to match the columns, not 1",
     );
     refuses(
         "",
-        "m:1:1: found the end of the file, expected a matrix as CSV, Matrix Market file or Scotch graph",
+        "m:1:1: found the end of the file, \
+         expected a matrix as CSV, Matrix Market file or Scotch graph",
     );
     let error = Matrix::from_bytes(b"0,1\n2,\xff\n", "m").expect_err("an error");
     assert_eq!(
@@ -111,11 +112,12 @@ fn matrix_market_files_of_every_kind_are_read() {
 }
 
 #[test]
-fn bad_matrix_market_files_are_told_with_their_place() {
+fn errors_in_matrix_market_files_name_the_position() {
     let head = "%%MatrixMarket matrix";
     refuses(
         &format!("{head} coordinate complex general\n"),
-        "m:1:34: found \"complex\", expected real or integer or unsigned-integer or double or pattern",
+        "m:1:34: found \"complex\", \
+         expected real or integer or unsigned-integer or double or pattern",
     );
     refuses(
         &format!("{head} coordinate real general\n2 3 1\n"),
@@ -127,7 +129,7 @@ fn bad_matrix_market_files_are_told_with_their_place() {
     );
     refuses(
         &format!("{head} coordinate real general\n2 2 2\n1 1 1\n"),
-        "m:3:6: found the end of the file, expected 2 entries, and not 1",
+        "m:3:6: found the end of the file, expected 2 entries, not 1",
     );
     refuses(
         &format!("{head} coordinate real general\n4000000000 4000000000 0\n"),
@@ -135,7 +137,8 @@ fn bad_matrix_market_files_are_told_with_their_place() {
     );
     refuses(
         &format!("{head} array real general\n4000 4000\n1\n"),
-        "m:2:1: found \"4000\", expected as many rows as there are numbers, any number from 0 to 53",
+        "m:2:1: found \"4000\", \
+         expected a number of rows that this file can hold, from 0 to 53",
     );
 }
 
@@ -143,7 +146,7 @@ fn bad_matrix_market_files_are_told_with_their_place() {
 fn scotch_graphs_are_read() {
     let plain = read("0\n3 4\n0 000\n1 1\n2 0 2\n1 1\n");
     assert_eq!(dense(&plain), [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
-    // Base 1; loads of arcs; weights of vertices; labels.
+    // Numbers from 1, with loads of arcs, weights of vertices, and labels.
     let full = read("0\n2 2\n1 111\n7 5 1 30 9\n9 5 1 30 7\n");
     assert_eq!(dense(&full), [0.0, 30.0, 30.0, 0.0]);
     refuses(
@@ -152,12 +155,12 @@ fn scotch_graphs_are_read() {
     );
     refuses(
         "0\n2 4\n0 000\n1 1\n1 0\n",
-        "m:2:3: found \"4\", expected 2, as many as the vertices have",
+        "m:2:3: found \"4\", expected 2, the sum over all vertices",
     );
 }
 
 #[test]
-fn packed_files_are_unpacked() {
+fn compressed_files_are_decompressed() {
     let packed = packed("0,1\n2,0\n");
     assert_eq!(
         dense(&Matrix::from_bytes(&packed, "m").unwrap()),
@@ -168,7 +171,7 @@ fn packed_files_are_unpacked() {
 }
 
 #[test]
-fn a_missing_file_is_told_with_its_name() {
+fn the_error_of_a_missing_file_names_it() {
     let error = Matrix::read("no such matrix")
         .expect_err("an error")
         .to_string();
@@ -180,7 +183,7 @@ fn a_missing_file_is_told_with_its_name() {
 }
 
 #[test]
-fn rows_can_be_turned_around_and_named() {
+fn rows_can_be_reversed_and_parties_named() {
     let matrix = read("0,1\n2,0\n").with_rows_reversed();
     assert_eq!(dense(&matrix), [2.0, 0.0, 0.0, 1.0]);
     let error = matrix

@@ -1,4 +1,5 @@
-//! Measured matrices on real machines: every placement keeps its limits and costs no more than the baselines.
+//! Placement of measured matrices on real machines: every placement keeps its limits, and
+//! placements by traffic cost no more than the baselines.
 
 mod common;
 
@@ -18,7 +19,8 @@ const MATRICES: [&str; 5] = [
     "comm-matrices/eagermap_nas_sp_omp_64.csv",
 ];
 
-/// Machines with latencies, uneven trees, hardware threads, fewer CPUs than parties, several memories for a CPU.
+/// Machines with latencies, uneven trees, hardware threads, fewer CPUs than parties, and several
+/// memories per CPU.
 const MACHINES: [&str; 7] = [
     "192em64t-24n8c2t",
     "192em64t-12gr2n8c2t",
@@ -29,12 +31,14 @@ const MACHINES: [&str; 7] = [
     "linux-64intel64-fakeKNL-SNC4-hybrid",
 ];
 
+/// Returns the path of a real data file.
 fn data(name: &str) -> PathBuf {
     let folder = std::env::var_os("RADDLE_DATA")
         .expect("RADDLE_DATA must name the folder with the real test data; see CONTRIBUTING.md");
     PathBuf::from(folder).join("topology").join(name)
 }
 
+/// Checks that a placement uses only usable CPUs, and that it uses cores and CPUs evenly.
 #[track_caller]
 fn check(placement: &Placement, topology: &Topology, usable: &CpuSet, what: &str) {
     let (mut on_cpu, mut on_core) = (BTreeMap::new(), BTreeMap::new());
@@ -64,7 +68,7 @@ fn measured_matrices_are_placed_on_real_machines() {
     for machine in MACHINES {
         let topology = Topology::from_xml(xml_file(machine)).unwrap();
         let all = topology.allowed_set();
-        // Every CPU, and an uneven part of them.
+        // Use every CPU, and an uneven part of them.
         let part: CpuSet = all
             .iter()
             .filter(|cpu| cpu.0 % 7 != 3 && cpu.0 % 16 < 11)
@@ -93,7 +97,7 @@ fn measured_matrices_are_placed_on_real_machines() {
 }
 
 #[test]
-fn scotch_graphs_are_read_packed_as_they_are() {
+fn compressed_scotch_graphs_are_read() {
     let counts = [
         ("3elt", 4720, 27444),
         ("4elt", 15606, 91756),
@@ -128,7 +132,7 @@ fn a_mesh_is_placed_far_better_than_in_order() {
 }
 
 #[test]
-fn control_threads_of_the_study_s_machine_have_the_other_hardware_threads() {
+fn control_threads_on_the_machine_of_the_study_get_the_other_hardware_threads() {
     let topology = Topology::from_xml(xml_file("derived-uv-12node")).unwrap();
     let matrix = Matrix::read(data(MATRICES[2])).unwrap();
     let options = PlaceOptions::new().control(Control::Reserved);

@@ -1,10 +1,10 @@
-//! Matrices as other programs write them: pandas, R, spreadsheets, Fortran, scipy, `tar` and `gzip`
-//! on tapes.
+//! Matrices in the dialects of other programs: pandas, R, spreadsheets, Fortran, scipy, and `tar`
+//! and `gzip` on tapes.
 //!
-//! Each of these was refused, although it is valid or common, except for a list of three edges in
-//! three columns: that was read as a matrix, so that the numbers of parties became bytes. Now the
-//! shape of a table and its notation are found first, and the columns of a list of edges by their
-//! names.
+//! Each of these files was once rejected although it is valid or common. The exception is a list of
+//! three edges in three columns, which was read as a matrix, so that the numbers of parties became
+//! bytes. Now the shape and the notation of a table are detected first, and a list of edges is
+//! detected by the names of its columns.
 
 mod matrix_support;
 
@@ -15,7 +15,7 @@ use matrix_support::{dense, packed, read, refuses};
 const THREE: [f64; 9] = [0.0, 8.0, 1.0, 16.0, 0.0, 2.0, 3.0, 4.0, 0.0];
 
 #[test]
-fn a_list_of_as_many_edges_as_columns_is_no_matrix() {
+fn a_list_of_as_many_edges_as_columns_is_not_a_matrix() {
     let edges = read("from,to,bytes\n0,1,8\n1,2,16\n2,0,4\n");
     assert_eq!(
         dense(&edges),
@@ -25,16 +25,17 @@ fn a_list_of_as_many_edges_as_columns_is_no_matrix() {
 }
 
 #[test]
-fn lists_of_edges_are_found_by_the_names_of_their_columns() {
+fn lists_of_edges_are_detected_by_their_column_names() {
     let expected = [0.0, 8.0, 0.0, 0.0, 0.0, 16.0, 0.0, 0.0, 0.0];
     for text in [
         "Source;Target;Weight\n0;1;8\n1;2;16\n",
         "src_rank\tdst_rank\tsize\n0\t1\t5\n1\t2\t16\n0\t1\t3\n",
-        // Columns of other things, and the index that pandas writes.
+        // Other columns, and the index that pandas writes.
         ",sender,receiver,tag,bytes\n0,0,1,9,8\n1,1,2,9,16\n",
-        "\"Source\",\"Target\",\"Type\",\"Id\",\"Label\",\"Weight\"\n0,1,\"Directed\",0,,8\n1,2,\"Directed\",1,,16\n",
+        "\"Source\",\"Target\",\"Type\",\"Id\",\"Label\",\"Weight\"\n\
+         0,1,\"Directed\",0,,8\n1,2,\"Directed\",1,,16\n",
         "bytes,destination,source\n8,1,0\n16,2,1\n",
-        // Nothing else of three columns has four rows.
+        // A matrix of three columns does not have four rows.
         "from,to,x\n0,1,8\n1,2,16\n1,2,0\n1,2,0\n",
     ] {
         assert_eq!(dense(&read(text)), expected, "{text:?}");
@@ -47,21 +48,22 @@ fn lists_of_edges_are_found_by_the_names_of_their_columns() {
 }
 
 #[test]
-fn matrices_whose_parties_have_such_names_stay_matrices() {
+fn a_matrix_with_such_names_is_a_matrix() {
     let matrix = read("from,to,through\n0,8,1\n16,0,2\n3,4,0\n");
     assert_eq!(dense(&matrix), THREE);
     assert_eq!(matrix.names(), ["from", "to", "through"]);
 }
 
 #[test]
-fn bad_lists_of_edges_are_told_with_their_place() {
+fn errors_in_lists_of_edges_name_the_position() {
     refuses(
         "src,dst,bytes\n0,1,8\n1\n",
-        "m:3:1: found an edge of 1 field, expected one of 3 as the names of the columns",
+        "m:3:1: found a line of 1 field, expected 3 fields, one for each column name",
     );
     refuses(
         "src,dst,bytes\n0,1,8\n1,2,3,4\n",
-        "m:3:7: found \"4\", expected the end of the line after 3 fields, as many as names of columns",
+        "m:3:7: found \"4\", \
+         expected the end of the line after 3 fields, one for each column name",
     );
     refuses(
         "src,dst,bytes\n0,1,-8\n",
@@ -69,7 +71,8 @@ fn bad_lists_of_edges_are_told_with_their_place() {
     );
     refuses(
         "src,dst,bytes\n0,4000000000,8\n",
-        "m:2:3: found \"4000000000\", expected a party from 0 to 1048575, or a name; a name that is a number stands in quotes",
+        "m:2:3: found \"4000000000\", expected a party from 0 to 1048575, or a name; \
+         a name that looks like a number must be quoted",
     );
     refuses(
         "src,dst,bytes\na,b,8\n,a,1\n",
@@ -99,7 +102,7 @@ fn names_may_be_numbers() {
 }
 
 #[test]
-fn what_is_square_is_never_taken_for_names() {
+fn a_square_table_has_no_names() {
     let plain = read("0,1,2\n1,0,8\n2,4,0\n");
     assert_eq!(dense(&plain), [0.0, 1.0, 2.0, 1.0, 0.0, 8.0, 2.0, 4.0, 0.0]);
     refuses(
@@ -112,12 +115,12 @@ fn what_is_square_is_never_taken_for_names() {
     );
     refuses(
         ",0,1,2\n0,0,8,1\n1,16,0\n2,3,4,0\n",
-        "m:3:1: found a row of 2 numbers, expected one of 3 as the names",
+        "m:3:1: found a row of 2 numbers, expected 3 numbers, one for each name",
     );
 }
 
 #[test]
-fn tables_of_r_are_read() {
+fn tables_written_by_r_are_read() {
     for text in [
         "\"\",\"a\",\"b\"\n\"a\",0,8\n\"b\",16,0\n",
         "\"a\" \"b\"\n\"a\" 0 8\n\"b\" 16 0\n",
@@ -171,18 +174,18 @@ fn decimals_may_follow_a_comma() {
     ] {
         assert_eq!(dense(&read(text)), [0.0, 8.5, 16.25, 0.0], "{text:?}");
     }
-    // A point between semicolons is one as long as no number has a comma.
+    // Between semicolons, a point is a decimal point as long as no number has a comma.
     assert_eq!(dense(&read("0;8.5\n16.25;0\n")), [0.0, 8.5, 16.25, 0.0]);
 }
 
 #[test]
-fn cells_that_pad_the_table_are_passed_over() {
+fn cells_that_pad_the_table_are_ignored() {
     let text = "a,b,,\n0,8,,\n16,0,,\n,,,\n,,,\n";
     assert_eq!(dense(&read(text)), [0.0, 8.0, 16.0, 0.0]);
 }
 
 #[test]
-fn matrix_market_is_read_as_scipy_reads_it() {
+fn matrix_market_is_read_like_in_scipy() {
     let head = "%%MatrixMarket matrix coordinate";
     for text in [
         format!("{head} unsigned-integer general\n2 2 1\n1 2 8\n"),
@@ -215,7 +218,7 @@ fn matrix_market_is_read_as_scipy_reads_it() {
 }
 
 #[test]
-fn packed_files_may_end_in_zeros() {
+fn compressed_files_may_end_in_zeros() {
     let mut packed = packed("0,8\n16,0\n");
     packed.extend([0; 100]);
     let matrix = Matrix::from_bytes(&packed, "m").expect("zeros are no data");
@@ -223,7 +226,7 @@ fn packed_files_may_end_in_zeros() {
 }
 
 #[test]
-fn names_come_back_from_what_was_written() {
+fn names_survive_writing_and_reading() {
     for names in [
         ["", "b"],
         ["3", "4"],

@@ -1,8 +1,8 @@
-//! Small compressed files that took hundreds of megabytes before they were refused.
+//! Small compressed files that once took hundreds of megabytes before they were rejected.
 //!
-//! 200 kB of gzip with one endless number took 680 MB, and with one endless line of numbers more
-//! than 10 GB. Lines, fields and parties have limits now, which are checked before memory is
-//! taken for them.
+//! A gzip file of 200 kB took 680 MB if it contained one endless number, and more than 10 GB if it
+//! contained one endless line of numbers. Lines, fields and parties now have limits, which are
+//! checked before memory is allocated.
 
 mod matrix_support;
 
@@ -10,7 +10,7 @@ use std::io::Write;
 
 use raddle_topology::Matrix;
 
-/// Packs `head`, and then `body` again and again.
+/// Compresses `head` followed by `times` copies of `body`.
 fn bomb(head: &str, body: &str, times: usize) -> Vec<u8> {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packer.write_all(head.as_bytes()).expect("memory takes it");
@@ -21,6 +21,7 @@ fn bomb(head: &str, body: &str, times: usize) -> Vec<u8> {
     packer.finish().expect("memory takes it")
 }
 
+/// Checks that a file is rejected with this error, and without much memory.
 #[track_caller]
 fn refuses(file: &[u8], expected: &str) {
     let error = Matrix::from_bytes(file, "m.gz").expect_err("an error");
@@ -28,7 +29,7 @@ fn refuses(file: &[u8], expected: &str) {
     assert!(peak_bytes() < 256 << 20, "{} bytes", peak_bytes());
 }
 
-/// The most memory that this process has had so far; 0 where the system does not say.
+/// Returns the peak memory of this process, or 0 if the system does not report it.
 fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -45,11 +46,12 @@ fn an_endless_line_is_refused_with_its_number_and_the_limit() {
         "0\n",
     ] {
         let expected = format!(
-            "m.gz:2:1: found a longer line, which begins \"{shown}…\", expected lines of at most 33554432 bytes"
+            "m.gz:2:1: found a longer line that begins with \"{shown}…\", \
+             expected lines of at most 33554432 bytes"
         );
         refuses(&bomb(head, "1", 80 << 20), &expected);
     }
-    // A plain file is measured, too.
+    // Uncompressed files have the same limit.
     let mut plain = b"0,1\n".to_vec();
     plain.resize(34 << 20, b'1');
     let error = Matrix::from_bytes(&plain, "m").expect_err("an error");
@@ -62,7 +64,8 @@ fn an_endless_line_is_refused_with_its_number_and_the_limit() {
 
 #[test]
 fn a_line_of_endless_fields_is_refused() {
-    let expected = "found a row of more than 32768 fields, expected at most 32768, the columns of the largest matrix as CSV";
+    let expected = "found a row of more than 32768 fields, \
+                    expected at most 32768, the columns of the largest matrix as CSV";
     refuses(&bomb("", "0,", 4 << 20), &format!("m.gz:1:1: {expected}"));
     refuses(&bomb("", "0 ", 4 << 20), &format!("m.gz:1:1: {expected}"));
     refuses(
@@ -72,7 +75,7 @@ fn a_line_of_endless_fields_is_refused() {
 }
 
 #[test]
-fn parties_that_no_bytes_stand_for_are_refused() {
+fn more_parties_than_the_file_can_describe_are_refused() {
     let head = "%%MatrixMarket matrix coordinate real general\n";
     let file = bomb(&format!("{head}9000000 9000000 0\n"), "%\n", 10 << 20);
     refuses(
@@ -87,7 +90,7 @@ fn parties_that_no_bytes_stand_for_are_refused() {
 }
 
 #[test]
-fn a_dense_matrix_of_mostly_zeros_is_read_however_well_it_is_packed() {
+fn a_dense_matrix_of_zeros_is_read_although_it_compresses_well() {
     let order = 1 << 10;
     let row = format!("0{}\n", ",0".repeat(order - 1));
     let file = bomb("", &row, order);

@@ -1,17 +1,18 @@
-//! Parties of a list of edges that are numbers, but no indices.
+//! Parties of a list of edges that are numbers, but not indices.
 //!
-//! A party `-1` or `1.5` was taken for a name, and with it all other parties: `7` became the party
-//! that appears first. A wrong number is an error now that says where it stands and what to do.
+//! A party `-1` or `1.5` was once treated as a name. Then all other parties became names too, and
+//! `7` became the party that appears first. A wrong number is now an error that names its position
+//! and the remedy.
 
 mod matrix_support;
 
 use matrix_support::{read, refuses};
 
 const EXPECTED: &str =
-    "expected a party from 0 to 1048575, or a name; a name that is a number stands in quotes";
+    "expected a party from 0 to 1048575, or a name; a name that looks like a number must be quoted";
 
 #[test]
-fn a_number_that_is_no_index_is_an_error_with_its_place() {
+fn a_number_that_is_not_an_index_is_an_error_with_its_position() {
     for (party, shown) in [
         ("-1", "-1"),
         ("1.5", "1.5"),
@@ -46,7 +47,7 @@ fn a_wrong_number_beside_names_is_an_error_too() {
 }
 
 #[test]
-fn names_that_look_somewhat_like_numbers_stay_names() {
+fn names_that_resemble_numbers_are_names() {
     for names in [
         ["node-1", "node-2"],
         ["-x", "+y"],
@@ -63,7 +64,7 @@ fn names_that_look_somewhat_like_numbers_stay_names() {
         assert_eq!(matrix.names(), expected);
         assert_eq!((matrix.order(), matrix.get(0, 1)), (2, 8.0));
     }
-    // Some programs put all fields in quotes.
+    // Some programs quote all fields.
     let numbers = read("\"src\",\"dst\",\"bytes\"\n\"1\",\"0\",\"8\"\n");
     assert!(numbers.names().is_empty());
     assert_eq!(numbers.get(1, 0), 8.0);

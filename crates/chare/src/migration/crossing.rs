@@ -1,8 +1,9 @@
-//! Elements that go from node to node: each becomes bytes, with the messages that wait for it.
+//! Migration of elements between nodes. An element is serialised with the messages that wait for
+//! it.
 //!
-//! An element that is to leave sends itself the message [`Leave`], which runs when no entry of the
-//! element is under way. From then on the element is frozen, and its messages wait with it: so
-//! nothing begins that cannot be serialised. Then the element moves like any other.
+//! An element that will leave sends itself the message [`Leave`], which runs when no entry of the
+//! element is running. From then on the element is frozen, and its messages wait with it, so no
+//! entry starts that could not be serialised. Then the element moves like within a node.
 
 use crate::address::number::Number;
 use crate::codec::{Packed, reading};
@@ -24,9 +25,9 @@ use crate::scan::messages_of;
 use crate::state::rounds::NextRounds;
 use crate::unpack::unpack;
 
-/// Has an element leave for another node, once no entry of it is under way.
+/// A message that makes an element leave for another worker, once no entry of it is running.
 pub(crate) struct Leave {
-    /// The worker's number among those of all nodes.
+    /// The number of the destination among the workers of all nodes.
     pub(crate) worker: usize,
 }
 
@@ -46,7 +47,7 @@ impl<T: Chare> Parcel<T> for Leave {
         }
     }
 
-    /// The element has ended, and does not move.
+    /// Does nothing: the element has ended, so it does not move.
     fn fail(self, _system: &System, _failure: Failure) {}
 
     fn cross(self, _system: &System, _node: u16) -> Option<Packed> {
@@ -54,7 +55,7 @@ impl<T: Chare> Parcel<T> for Leave {
     }
 }
 
-/// Moves an element of an array over nodes to one of the workers of all nodes.
+/// Requests the move of an element, in an array over nodes, to one of the workers of all nodes.
 pub(crate) fn migrate_over_nodes<T: Chare>(system: &System, one: One<T>, worker: usize) {
     let away = remote::away(system).expect("it is over nodes");
     let own = system.worker_count();
@@ -71,19 +72,20 @@ pub(crate) fn migrate_over_nodes<T: Chare>(system: &System, one: One<T>, worker:
     one.dispatch(Leave { worker });
 }
 
-/// Has an element leave for one of the workers of all nodes, wherever it is.
+/// Makes an element leave for one of the workers of all nodes, from any worker.
 pub(crate) fn have_leave<T: Chare>(part: &Part<T>, number: Number, worker: usize) {
     part.one(number).dispatch(Leave { worker });
 }
 
-/// Tells the first node the destination of an element that runs no entry.
+/// Sends the destination of an element that runs no entry to the first node. If the destination is
+/// on another node, the element is frozen first.
 fn leave<T: Chare>(local: &Local, part: &Part<T>, number: Number, worker: usize) {
     let (Some(away), Some(collection)) = (remote::away(local.system()), part.collection().wide())
     else {
         return;
     };
     let own = local.system().worker_count();
-    // Both are smaller than the number of ports.
+    // Both are smaller than the number of ports, so they fit 16 bits.
     let (node, worker) = ((worker / own) as u16, (worker % own) as u16);
     let goes_away = node != away.me;
     if goes_away && let Err(why) = freeze(local, part, number) {
@@ -95,7 +97,7 @@ fn leave<T: Chare>(local: &Local, part: &Part<T>, number: Number, worker: usize)
     wide::wish(local, collection, vec![wish], goes_away, None);
 }
 
-/// Makes bytes of an element.
+/// Serialises an element, and replaces it by the bytes.
 fn freeze<T: Chare>(local: &Local, part: &Part<T>, number: Number) -> Result<(), String> {
     let mut slots = part.slots().borrow_mut();
     let slot = slots.get_mut(part.slot_of(number), number);
@@ -116,12 +118,12 @@ fn freeze<T: Chare>(local: &Local, part: &Part<T>, number: Number) -> Result<(),
     };
     let body = std::mem::replace(&mut slot.state, State::Frozen(frozen));
     drop(slots);
-    // Its destructor is the program's.
+    // The destructor is user code, which may panic.
     local.guard(|| drop(body));
     Ok(())
 }
 
-/// Takes an element that goes to node `to`, with the messages that wait for it.
+/// Removes an element that moves to node `to`, together with the messages that wait for it.
 pub(crate) fn freeze_whole<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -129,7 +131,7 @@ pub(crate) fn freeze_whole<T: Chare>(
     to: u16,
     urgent: Vec<Arrival>,
 ) -> Option<Crosser> {
-    // The element is frozen: these messages wait behind the earlier ones.
+    // The element is frozen, so these messages join the end of its queue.
     for arrival in urgent {
         local.guard(|| arrival(local));
     }
@@ -146,7 +148,7 @@ pub(crate) fn freeze_whole<T: Chare>(
     }
 }
 
-/// Receives an element from another node, or the notice that it had ended there.
+/// Handles the arrival of an element from another node, or of the notice that it ended there.
 pub(crate) fn arrive_from_node<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -157,7 +159,7 @@ pub(crate) fn arrive_from_node<T: Chare>(
         Some(Ok((slot, rounds, backlog))) => {
             reduction::comes(part, number, &rounds);
             let epoch = local.epoch();
-            // Waiting messages run now and may panic; the element counts as arrived all the same.
+            // Waiting messages run now and may panic. The element counts as arrived in any case.
             local.guard(|| part.settle(local, slot, epoch, backlog));
         }
         outcome => {
@@ -173,7 +175,7 @@ pub(crate) fn arrive_from_node<T: Chare>(
     arrivals::report_come(local, 1);
 }
 
-/// Makes an element of bytes.
+/// Deserialises an element and its waiting messages.
 fn thaw<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -201,7 +203,7 @@ fn thaw<T: Chare>(
     Ok((slot, rounds, backlog.collect()))
 }
 
-/// Runs a message that has come with its element.
+/// Delivers a message that arrived with its element.
 fn thaw_message<T: Chare>(local: &Local, part: &Part<T>, number: Number, waiting: Waiting) {
     let asker = waiting
         .reply

@@ -4,12 +4,12 @@
 //! program's main part, and the others serve.
 
 mod allocator;
-mod counter;
 #[cfg(not(shuttle))]
 mod environment;
 mod listener;
 mod open;
 mod progress;
+mod receiver;
 mod transport;
 
 use std::ffi::OsString;

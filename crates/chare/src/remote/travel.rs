@@ -1,4 +1,4 @@
-//! The messages between nodes about migration: see [`crate::migration`].
+//! Messages between nodes about migration; see [`crate::migration`].
 
 use serde::{Deserialize, Serialize};
 
@@ -7,79 +7,60 @@ use crate::codec::plain;
 use crate::engine::elements::part::Frozen;
 use crate::state::measured::Measured;
 
-/// An element's number, and the node and the worker to which it is to go.
+/// A requested move: an element's number, and the node and the worker to which it moves.
 pub(crate) type Wish = (u64, u16, u16);
 
 /// A message about migrating elements.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Travel {
-    /// Elements are to move. For the first node.
+    /// Requests that elements move. Sent to the first node.
     Want {
         collection: u32,
         wishes: Vec<Wish>,
-        /// They are ready to go to another node.
+        /// True if the elements are frozen, and so ready to move to another node.
         are_frozen: bool,
         /// The reply to send when they have arrived.
         reply: Option<u64>,
     },
-    /// Elements of an array that the sender has for itself are to move. For the first node.
+    /// Requests that elements move within the sender's node, in an array of this node alone. Sent
+    /// to the first node.
     WantWithin,
-    /// Begins a batch: its epoch, the nodes that take part, and the destinations of elements, by
-    /// collection.
+    /// Begins a batch. It has the epoch, the nodes that take part, and the moves by collection.
     Prepare {
         epoch: u32,
         sources: Vec<u16>,
         groups: Vec<(u32, Vec<Wish>)>,
     },
-    /// The sender knows the batch, in which `count` of its elements move. For the first node.
-    Known {
-        count: u64,
-    },
-    /// All know the batch, and go over to its epoch.
-    GoOver {
-        epoch: u32,
-    },
-    /// A sender has entered this epoch, and sends no more by the old routes.
-    Marker {
-        epoch: u32,
-    },
-    /// Asks whether all that the sending worker has sent has arrived; `Answer` confirms it.
-    Ask {
-        worker: u16,
-        group: u32,
-    },
-    Answer {
-        worker: u16,
-        group: u32,
-    },
+    /// Confirms that the sender knows the batch, in which `count` of its elements move. Sent to the
+    /// first node.
+    Known { count: u64 },
+    /// All nodes know the batch, so the receiver enters its epoch.
+    GoOver { epoch: u32 },
+    /// A sender has entered this epoch, and no longer sends by the old routes.
+    Marker { epoch: u32 },
+    /// Asks whether all messages of the sending worker have arrived. The reply is `Answer`.
+    Ask { worker: u16, group: u32 },
+    /// Confirms that they have arrived.
+    Answer { worker: u16, group: u32 },
     /// An element arrives.
     Arrive {
         collection: u32,
         number: u64,
         crosser: Option<Crosser>,
     },
-    /// Elements of the batch have arrived. For the first node.
-    HaveCome {
-        count: u64,
-    },
+    /// Elements of the batch have arrived. Sent to the first node.
+    HaveCome { count: u64 },
     /// All elements of the batch have arrived.
     End,
-    /// The receiver's workers are to say what they have measured of an array.
-    Measure {
-        collection: u32,
-    },
-    /// That, of one of them. For the array's root.
-    Measured {
-        collection: u32,
-        measured: Measured,
-    },
-    /// An array should be balanced now. For its root.
-    BalancingIsDue {
-        collection: u32,
-    },
+    /// Asks the receiver's workers for their measurements of an array.
+    Measure { collection: u32 },
+    /// The measurements of one worker. Sent to the array's root.
+    Measured { collection: u32, measured: Measured },
+    /// An array should be balanced now. Sent to its root.
+    BalancingIsDue { collection: u32 },
 }
 
-/// An element on its way between nodes, with what waits for it.
+/// An element that migrates between nodes, with the messages that wait for it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Crosser {
     pub(crate) element: Frozen,
@@ -90,7 +71,7 @@ pub(crate) struct Crosser {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     pub(crate) handler: u16,
-    /// Under which the node that the element leaves waits for a reply.
+    /// The node that the element leaves, and the number under which it waits for a reply.
     pub(crate) reply: Option<(u16, u64)>,
     pub(crate) is_to_all: bool,
     #[serde(with = "plain")]
@@ -98,7 +79,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// A message that was packed on node `me`.
+    /// Creates a waiting message from one that was packed on node `me`.
     pub(crate) fn new(packed: Packed, me: u16) -> Self {
         let Packed {
             handler,

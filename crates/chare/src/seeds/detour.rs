@@ -1,5 +1,6 @@
-//! The route of messages to seeds: via their home. The header of [`crate::seeds`] says why it keeps
-//! their order.
+//! Routing of messages to seeds, which go via the seed's home.
+//!
+//! The header of [`crate::seeds`] explains why this keeps their order.
 
 use crate::address::detours::{Detours, Key, Leftover};
 use crate::address::directory::{Route, Site, Whereabouts};
@@ -16,20 +17,21 @@ use crate::node;
 use crate::remote::out;
 use crate::send;
 
-/// The way of a message to its element.
+/// The path of a message to its element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
+    /// Directly to the worker of the element.
     Straight(usize),
-    /// Via the element's home.
+    /// To the element's home, which forwards it.
     Detour(usize),
     /// To another node.
     Away(u16),
-    /// Nowhere: the element has ended.
+    /// To no element, because it has ended.
     Gone,
 }
 
-/// Returns how a message of a sender in `epoch` goes to element `number`. A message via the home is
-/// counted in the sender's `detours`.
+/// Returns the path of a message to element `number` from a sender in `epoch`. If it goes via the
+/// home, it is counted in the sender's `detours`.
 pub(crate) fn way<T: Chare>(
     collection: &Collection<T>,
     number: Number,
@@ -59,15 +61,17 @@ pub(crate) fn way<T: Chare>(
 /// A message that goes via its element's home.
 struct Detoured<T: Chare> {
     parcel: BoxedParcel<T>,
-    /// Dropped when the message has met its element, or will not.
+    /// Notifies the sender when it is dropped: after the message has reached its element, or when
+    /// it is certain that it will not.
     confirms: Confirms,
 }
 
-/// Notifies the sender of a message via a home once the message has left the home, whatever became
-/// of it. Until then the sender checks its detours before each message.
+/// Notifies the sender of a message via a home, when dropped, that the message is no longer under
+/// way, whether or not it was delivered. Until then the sender checks its detours before each
+/// message to the element.
 struct Confirms {
     system: u32,
-    /// The worker that sent it; `None` for other threads.
+    /// The worker that sent the message; `None` for other threads.
     from: Option<usize>,
     key: Key,
 }
@@ -75,7 +79,7 @@ struct Confirms {
 impl Drop for Confirms {
     fn drop(&mut self) {
         local::with(self.system, |local| {
-            // Elsewhere messages are dropped only when the runtime has ended.
+            // Outside a worker, messages are dropped only after the runtime has ended.
             if let Some(local) = local {
                 confirm(local, self.key, self.from);
             }
@@ -108,7 +112,7 @@ impl<T: Chare> Parcel<T> for Detoured<T> {
     }
 }
 
-/// Sends a parcel with a priority, or one for an element that may be a seed.
+/// Sends a parcel that has a priority, or that is for an element that may be a seed.
 #[cold]
 pub(crate) fn dispatch_slow<T: Chare>(
     local: &Local,
@@ -162,7 +166,8 @@ pub(crate) fn dispatch_slow<T: Chare>(
     }
 }
 
-/// Takes in a message at its element's home, and keeps it while the element waits for a worker.
+/// Handles a message at its element's home: keeps it if the element is still a seed, and otherwise
+/// forwards it to the element's worker.
 pub(crate) fn relay<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -184,7 +189,8 @@ pub(crate) fn relay<T: Chare>(
         && route.generation() == number.generation();
     if !is_seed && !part.has_mail(number) {
         return match place.worker_of(number, local.epoch()) {
-            // Be it this one: what waited here may be on its way from itself to itself.
+            // Forward it even if the element is on this worker: earlier messages may be in this
+            // worker's own mailbox, and must not be overtaken.
             Some(worker) => send::carry(local, worker, part.one(number), parcel),
             None => {
                 let failure = part.collection().gone(number, parcel.entry());
@@ -195,12 +201,13 @@ pub(crate) fn relay<T: Chare>(
     part.keep_mail(number, parcel);
     let with_mail = Route::seed(number.generation(), true);
     if route == Route::seed(number.generation(), false) && !place.change_route(route, with_mail) {
-        // The seed has been instantiated just now, and its maker saw no waiting messages.
+        // The seed was instantiated just now. The route had no mark for waiting messages, so its
+        // new worker did not notify this one.
         send_after(local, part, number);
     }
 }
 
-/// Sends the messages that waited at the home to the element's present place.
+/// Forwards the messages that waited at the home to the element's present worker.
 pub(crate) fn send_after<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let waiting = part.take_mail(number);
     let Some(worker) = part
@@ -219,7 +226,7 @@ pub(crate) fn send_after<T: Chare>(local: &Local, part: &Part<T>, number: Number
     }
 }
 
-/// Notifies the sender of a message via a home that it has arrived.
+/// Notifies the sender of a message via a home that the message has arrived.
 fn confirm(local: &Local, key: Key, from: Option<usize>) {
     match from {
         Some(worker) if worker == local.worker() => end_own(local, key),
@@ -231,19 +238,20 @@ fn confirm(local: &Local, key: Key, from: Option<usize>) {
     }
 }
 
-/// A message of this worker by the home has arrived.
+/// Records the arrival of a message that this worker sent via a home.
 fn end_own(local: &Local, key: Key) {
     let notified = local.detours().borrow_mut().end_own(key);
     notify_successors(local, key, notified);
 }
 
-/// Notes that the messages have arrived that another worker had under way when its element came
-/// here.
+/// Records the arrival of the messages that an element's old worker had under way when the element
+/// moved here.
 fn end_leftover(local: &Local, key: Key, leftover: Leftover) {
     let notified = local.detours().borrow_mut().end_leftover(key, leftover);
     notify_successors(local, key, notified);
 }
 
+/// Notifies the workers to which an element has moved that leftovers have arrived.
 fn notify_successors(local: &Local, key: Key, notified: Vec<(usize, Leftover)>) {
     for (successor, leftover) in notified {
         local.post(successor, move |local| end_leftover(local, key, leftover));
@@ -284,13 +292,13 @@ mod tests {
 
     #[test]
     fn a_message_that_panics_has_arrived() {
-        let runtime = Runtime::builder().workers(1).build().expect("it comes up");
+        let runtime = Runtime::builder().workers(1).build().expect("a runtime");
         let system = system_of(&runtime);
         runtime.chare(|_| Seed).create();
         runtime
             .quiescence()
             .try_wait()
-            .expect_err("the bomb goes off");
+            .expect_err("the destructor panics");
         let what = What {
             chare: "Seed",
             entry: "detours",

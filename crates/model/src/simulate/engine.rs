@@ -1,35 +1,35 @@
-//! The simulation itself: it takes the next event and computes its consequences.
+//! The event loop of the simulation: it takes the next event and computes its consequences.
 //!
 //! # A thread
 //! ```text
 //!              step                 work done
-//!   (client) ───────► RUNS ──────────────────────► what comes `After`: the client again, or
-//!                      ▲                            AT THE INTERFACE   for a trip there and back
-//!                      │ a message, a wake-up       POLLS              until a poll finds a
-//! message
+//!   (client) ───────► RUNS ──────────────────────► the action `After`: the client again, or
+//!                      ▲                            AT THE INTERFACE   for a round trip
+//!                      │ a message, a wake-up       POLLS              until one finds a message
 //!                      └─────────────────────────── BLOCKED            in the sync table
 //! ```
-//! A thread that runs, accesses the interface or polls is active, and shares the core. Trips and
-//! polls take a fixed time. Work is slower the more threads are active.
+//! A thread is active if it runs, accesses the interface or polls. Active threads share the core,
+//! so work takes longer the more threads are active. Round trips and polls take a fixed time.
 //!
 //! # A message
-//! send call → command at the interface (checked, translated) → first byte ready → link out → wire
-//! → link in, packet by packet → (last packet) arrived: a note in the queue of its connection's
-//! thread → doorbell: unblocked → taken.
-//! A link into the network passes one message after the other, and a link out of it one packet
-//! after the other, in the order of arrival. So there is contention at both ends of the network and
-//! none within.
+//! A message passes these stages: send call → command at the interface (checked, translated) →
+//! first byte ready → link out → wire → link in, packet by packet → (last packet) arrived: a note
+//! in the queue of the thread of its connection → doorbell: the thread is unblocked → taken.
+//!
+//! The link into the network passes one message after the other. The link out of the network passes
+//! one packet after the other, in the order of arrival. So there is contention at both ends of the
+//! network, but none inside it.
 //!
 //! # Invariants
-//! 1. One event touches the threads of one node; only a meeting touches all.
-//! 2. `Core::due` is the moment of the core's event in the event list, which has the number `turn`.
-//!    Events with other numbers are void.
+//! 1. An event changes only the threads of one node, except for a meeting, which involves all.
+//! 2. `Core::due` is the time of the core's event in the event list. The event has the number
+//!    `turn`. Events with other numbers are outdated and ignored.
 //! 3. A thread is active exactly in the states `Runs`, `AtInterface`, `Polls`, `Finds` and `Spins`
 //!    (`Does::is_active`). It has an end in `ends` exactly in state `Runs`.
 //!
 //! # Source
 //! Parker 2013, chapter 3 and sections 4.2 and 4.3. The study simulates the processor instruction
-//! by instruction; here it is a speed for each number of threads.
+//! by instruction. Here the processor is a speed for each number of active threads.
 
 use std::collections::VecDeque;
 
@@ -93,9 +93,9 @@ pub struct Simulation<C, T> {
     now: Moment,
     nodes: Vec<Node>,
     threads: Vec<State>,
-    /// The reading of the core's work clock at which each thread is done, or [`NEVER`] if it does
-    /// not run. They are kept in an array of their own, because all ends of a node are compared
-    /// after each event.
+    /// The value of the core's work clock at which each thread is done, or [`NEVER`] if it does not
+    /// run. The ends have a separate array, because all ends of a node are compared after each
+    /// event.
     ends: Vec<Nanoseconds>,
     messages: Messages,
     /// The threads that wait at a meeting.
@@ -109,29 +109,20 @@ pub struct Simulation<C, T> {
 /// An event.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// A thread of a core ends its work, unless another event has intervened.
-    Turn {
-        node: u32,
-        turn: u32,
-    },
+    /// The next thread of a core completes its work, unless another event has changed that.
+    Turn { node: u32, turn: u32 },
     /// A command to send reaches the interface.
     Command(Thread),
     /// The interface has answered a thread.
     Reply(Thread),
-    /// A thread polls, and finds a message.
+    /// A poll of a thread finds a message.
     Found(Thread),
     /// The first byte of a message is ready to be sent.
-    Ready {
-        message: u32,
-    },
-    /// The first byte of a packet comes to its receiver.
-    Packet {
-        message: u32,
-    },
+    Ready { message: u32 },
+    /// The first byte of a packet reaches its receiver.
+    Packet { message: u32 },
     /// A message has arrived.
-    Arrived {
-        message: u32,
-    },
+    Arrived { message: u32 },
     /// An unblocked thread runs again.
     Runs(Thread),
     /// A message from outside the simulated nodes has arrived.
@@ -140,13 +131,10 @@ enum Event {
         connection: u32,
         tag: u64,
     },
-    /// A core switches to another program, or comes back.
-    Away {
-        node: u32,
-    },
-    Back {
-        node: u32,
-    },
+    /// A core switches to another program.
+    Away { node: u32 },
+    /// A core comes back from another program.
+    Back { node: u32 },
 }
 
 #[derive(Debug)]
@@ -163,16 +151,19 @@ struct Node {
 struct State {
     does: Does,
     after: After,
-    /// The entry for messages, and the entry for wake-ups by other threads.
+    /// The sync table entry for messages.
     doorbell: Entry,
+    /// The sync table entry for wake-ups by other threads.
     alarm: Entry,
     /// The message that the thread sends.
     message: Message,
+    /// The time at which the call that sends started.
     call_began: Moment,
     /// The messages that have arrived for the thread.
     notes: VecDeque<u32>,
-    /// The current activity for the timeline, and its start.
+    /// The current activity, for the timeline.
     activity: Activity,
+    /// The time at which the activity started.
     since: Moment,
 }
 
@@ -190,9 +181,10 @@ enum Does {
     Over,
 }
 
-/// The next action of a thread when its work, or its trip, is over.
+/// The next action of a thread after its work or its round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum After {
+    /// Ask the program for the next step.
     Client(Resumed),
     /// Give the command to send to the interface.
     Command,
@@ -200,7 +192,7 @@ enum After {
     Stored,
     /// Poll for a message once, and sleep if there is none.
     Check,
-    /// Handle the answer to that poll.
+    /// Handle the answer to the poll of `Check`.
     Checked,
     /// Poll until there is a message.
     Look,
@@ -217,16 +209,17 @@ struct UnderWay {
     from: Thread,
     sent: Moment,
     number: u64,
-    /// The number of bytes that the receiver has not got yet, and of the data bytes among them.
+    /// The number of bytes that the receiver has not received yet.
     left: u32,
+    /// The number of data bytes among them.
     data_left: u32,
     /// The number of data bytes that went to memory instead of the cache.
     in_memory: u32,
-    /// The delay by address translations.
+    /// The delay due to address translations.
     delay: Moment,
-    /// Refused by the receiver's interface.
+    /// True if the receiver's interface has refused it.
     is_refused: bool,
-    /// From outside the simulated nodes.
+    /// True if it comes from outside the simulated nodes.
     is_visit: bool,
     next_free: u32,
 }
@@ -241,9 +234,9 @@ struct Messages {
 
 /// The number of events between two progress reports.
 const PROGRESS_EVENTS: u64 = 1 << 18;
-/// The memory of a node without its threads, and of a thread with one or two notes and a message
-/// under way.
+/// The memory of a node without its threads.
 pub(super) const NODE_BYTES: u64 = size_of::<Node>() as u64;
+/// The memory of a thread with one or two notes and a message under way.
 pub(super) const THREAD_BYTES: u64 = (size_of::<State>() + 2 * size_of::<UnderWay>()) as u64;
 const NONE: u32 = u32::MAX;
 const NEVER: Nanoseconds = Nanoseconds(f64::INFINITY);
@@ -252,8 +245,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
     /// Creates a simulation of nodes that all have the same threads and connections.
     ///
     /// # Errors
-    /// [`ModelError`] if a core has fewer contexts than threads, or there is no speed for that many
-    /// threads.
+    /// Returns [`ModelError`] if a core has fewer contexts than threads, or if the parameters have
+    /// no speed for that many threads.
     pub fn new(
         parameters: &Parameters,
         layout: Layout,
@@ -297,11 +290,11 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         Ok(simulation)
     }
 
-    /// Simulates up to `events` events. Returns `false` if there will be no further event.
+    /// Simulates up to `events` events. Returns `false` if no further event will follow.
     ///
     /// # Panics
-    /// If a program wakes a thread that the node does not have, or expects a visit by such a
-    /// connection.
+    /// Panics if a program wakes a thread that the node does not have, or expects a visit by a
+    /// connection that does not exist.
     pub fn advance(&mut self, events: u64) -> bool {
         let goal = self.counts.events.saturating_add(events);
         while self.counts.events < goal {
@@ -320,10 +313,10 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         true
     }
 
-    /// Simulates all events. `progress` receives the program from time to time.
+    /// Simulates all events. From time to time it calls `progress` with the program.
     ///
     /// # Panics
-    /// As [`Self::advance`].
+    /// Same as [`Self::advance`].
     pub fn run(&mut self, mut progress: impl FnMut(&C)) {
         while self.advance(PROGRESS_EVENTS) {
             progress(&self.client);
@@ -333,10 +326,10 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
     /// Simulates a program until it is over.
     ///
     /// # Errors
-    /// [`ModelError::Unfinished`] if there is no further event before the program is over.
+    /// Returns [`ModelError::Unfinished`] if the events end before the program is over.
     ///
     /// # Panics
-    /// As [`Self::advance`].
+    /// Same as [`Self::advance`].
     pub fn finish(&mut self, progress: impl FnMut(&C)) -> Result<(), ModelError> {
         self.run(progress);
         match self.client.is_over() {
@@ -388,13 +381,14 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         (self.client, counts, self.timeline)
     }
 
+    /// Starts all threads, and schedules the first slices and visits.
     fn begin(&mut self) {
         for node in 0..self.layout.nodes {
             for number in 0..self.layout.threads {
                 self.proceed(Thread { node, number }, Resumed::Begun);
             }
             if let Some((slice, away)) = self.machine.slices {
-                // Staggered, so that the first slices of the nodes do not all end at once.
+                // The slices are staggered, so that those of all nodes do not end at once.
                 let share =
                     u64::from(node) * ((slice + away).picoseconds() / u64::from(self.layout.nodes));
                 self.events.put(
@@ -407,9 +401,10 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
+    /// Handles an event.
     fn happen(&mut self, event: Event) {
         if let Event::Turn { node, turn } = event {
-            // Another event has replaced this turn by one with another number.
+            // An event with another number has replaced this one.
             if self.nodes[node as usize].core.turn != turn {
                 return;
             }
@@ -461,7 +456,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         self.retime(node);
     }
 
-    /// Schedules the end of the next work on a core, if it has changed.
+    /// Reschedules the core's event if the end of its next work has changed.
     fn retime(&mut self, node: u32) {
         let ends = &self.ends[self.layout.threads_of(node)];
         let core = &mut self.nodes[node as usize].core;
@@ -496,6 +491,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
+    /// Continues a thread with its next action.
     fn go_on(&mut self, thread: Thread, after: After) {
         match after {
             After::Client(resumed) => self.proceed(thread, resumed),
@@ -517,7 +513,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// Asks the program for the next step of a thread, and begins it.
+    /// Asks the program for the next step of a thread, and starts it.
     fn proceed(&mut self, thread: Thread, resumed: Resumed) {
         let step = self.client.step(thread, resumed, self.now);
         let message = self.machine.message;
@@ -542,7 +538,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             Step::Spin => self.sleep(thread, Activity::Polls, Does::Spins),
             Step::Wake(other) => {
                 self.draw(thread, Activity::Wakes);
-                // The wake-up is under way from the start of the call.
+                // The wake-up starts with the call, not with its end.
                 self.wake_later(thread.node, other);
                 self.work(thread, message.wake, After::Client(Resumed::Waked));
             }
@@ -554,7 +550,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// Works, for a time that applies to a thread alone on a core, and then continues with `after`.
+    /// Starts work, after which the thread continues with `after`. `work` is the time that it takes
+    /// if the thread is alone on the core.
     fn work(&mut self, thread: Thread, work: Nanoseconds, after: After) {
         self.set(thread, Does::Runs);
         let end = self.nodes[thread.node as usize].core.end_of(work);
@@ -581,6 +578,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
+    /// Advances the core's work clock to the current time.
     fn settle(&mut self, node: u32) {
         let core = &mut self.nodes[node as usize].core;
         core.settle(self.now, &mut self.occupied);
@@ -594,7 +592,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         &mut self.threads[self.layout.place_of(thread)]
     }
 
-    /// Reports the end of a thread's activity to the timeline, and begins another one.
+    /// Reports the current activity of a thread to the timeline, and starts another one.
     fn draw(&mut self, thread: Thread, activity: Activity) {
         if !T::LISTENS {
             return;
@@ -609,6 +607,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
+    /// Switches a core to another program or back, and schedules the next switch.
     fn set_away(&mut self, node: u32, is_away: bool) {
         self.settle(node);
         let core = &mut self.nodes[node as usize].core;

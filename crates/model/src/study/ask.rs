@@ -1,5 +1,4 @@
-//! The common part of all sweeps: the scenario at which they begin, and the frames of similar
-//! scenarios.
+//! Common parts of all sweeps: the start scenario, and the times of frames in similar scenarios.
 
 use super::chart::Chart;
 use crate::error::ModelError;
@@ -11,7 +10,7 @@ const RENDERERS_MAX: u32 = 7;
 /// The numbers of nodes in the study's figures.
 pub(super) const NODES: [u32; 7] = [8, 16, 32, 64, 128, 256, 512];
 
-/// Parameters, and the scenario at which sweeps begin.
+/// The parameters, and the scenario at which sweeps start.
 pub(super) struct Asked<'parameters> {
     pub(super) parameters: &'parameters Parameters,
     pub(super) base: Scenario,
@@ -22,6 +21,7 @@ impl<'parameters> Asked<'parameters> {
         Self { parameters, base }
     }
 
+    /// Predicts a scenario with these parameters.
     pub(super) fn predict(&self, scenario: &Scenario) -> Result<Prediction, ModelError> {
         predict(self.parameters, scenario)
     }
@@ -36,12 +36,12 @@ impl<'parameters> Asked<'parameters> {
         Ok(self.predict(scenario)?.frame.milliseconds())
     }
 
-    /// Returns the time of a frame relative to that in another scenario.
+    /// Returns the time of a frame in one scenario relative to another scenario.
     pub(super) fn slowdown(&self, slow: &Scenario, fast: &Scenario) -> Result<f64, ModelError> {
         Ok(self.mean_frame(slow)? / self.mean_frame(fast)?)
     }
 
-    /// Returns the numbers of nodes and renderers of the base, for titles.
+    /// Formats the numbers of nodes and renderers of the base, for titles.
     pub(super) fn size(&self) -> String {
         let nodes = counted(self.base.nodes, "node");
         let renderers = counted(self.base.renderers, "renderer");
@@ -61,7 +61,7 @@ impl<'parameters> Asked<'parameters> {
         }
     }
 
-    /// Returns these increasing numbers of nodes, and that of the base among them.
+    /// Returns these numbers of nodes, which must be in rising order, and inserts that of the base.
     pub(super) fn nodes_among(&self, counts: &[u32]) -> Vec<u32> {
         let mut counts = counts.to_vec();
         if let Err(place) = counts.binary_search(&self.base.nodes) {
@@ -70,8 +70,8 @@ impl<'parameters> Asked<'parameters> {
         counts
     }
 
-    /// Returns the renderer counts of the study's figures and of the base for which a core has
-    /// contexts.
+    /// Returns the numbers of renderers in the study's figures and up to that of the base, as far
+    /// as a core has contexts and the parameters have speeds.
     pub(super) fn renderers(&self) -> impl Iterator<Item = u32> + use<> {
         let contexts = self.parameters.core.contexts;
         let speeds = self
@@ -83,7 +83,7 @@ impl<'parameters> Asked<'parameters> {
         1..=most
     }
 
-    /// Evaluates a fallible function at a number of places.
+    /// Evaluates a fallible function at several places.
     pub(super) fn points<Place: Copy + Into<f64>>(
         places: impl IntoIterator<Item = Place>,
         of: impl Fn(Place) -> Result<f64, ModelError>,
@@ -92,7 +92,7 @@ impl<'parameters> Asked<'parameters> {
         places.into_iter().map(point).collect()
     }
 
-    /// Creates a line over the node counts of the figures and of the base.
+    /// Adds a line over the numbers of nodes in the figures, and a note for that of the base.
     pub(super) fn line_over_nodes(
         &self,
         chart: &mut Chart,
@@ -109,7 +109,7 @@ impl<'parameters> Asked<'parameters> {
         Ok(())
     }
 
-    /// Creates a line over renderer counts.
+    /// Adds a line over the numbers of renderers, and a note for that of the base.
     pub(super) fn line_over_renderers(
         &self,
         chart: &mut Chart,

@@ -1,5 +1,5 @@
-//! Bricks of other sizes, answers directly to renderers, and all improvements together (sections
-//! 8.8 to 8.10).
+//! Sweeps over bricks of other sizes, direct answers to renderers, and all improvements together
+//! (sections 8.8 to 8.10).
 
 use super::ask::{Asked, counted};
 use super::chart::{Axis, Chart};
@@ -13,13 +13,15 @@ const SPEEDUP: Axis = Axis::linear("speedup", "");
 const NODES_AXIS: Axis = Axis::logarithmic("nodes", "");
 /// The edge of the smallest brick of a sweep.
 const EDGE_MIN: u32 = 1;
-/// The number of edges beyond that of the parameters in a sweep.
+/// The number of edges in a sweep above the edge in the parameters.
 const BEYOND: u32 = 3;
 
+/// Returns the edges of a sweep.
 fn edges(asked: &Asked<'_>) -> impl Iterator<Item = u32> + use<> {
     EDGE_MIN..=asked.parameters.tracer.brick_edge.max(EDGE_MIN) + BEYOND
 }
 
+/// Returns a scenario with other bricks and another way to answer.
 fn brick(base: Scenario, edge: u32, brick_law: BrickLaw, answers: Answers) -> Scenario {
     Scenario {
         brick_edge: Some(edge),
@@ -46,7 +48,7 @@ fn best(
     Ok(best)
 }
 
-/// Computes the speedups relative to the bricks of the parameters.
+/// Returns the speedups for all edges, relative to the bricks of the parameters.
 fn speedups(
     asked: &Asked<'_>,
     base: Scenario,
@@ -63,6 +65,7 @@ fn speedups(
     })
 }
 
+/// Returns the chart of the speedups by bricks, with a line for each number of nodes.
 fn by_nodes(asked: &Asked<'_>, law: BrickLaw) -> Result<Chart, ModelError> {
     let title = format!(
         "bricks of other sizes, {} misses, {}",
@@ -106,6 +109,7 @@ pub(super) fn laws(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     Ok(chart)
 }
 
+/// The ways to answer renderers directly, and their names.
 const WAYS: [(Answers, &str); 2] = [(Answers::Careful, "careful"), (Answers::Bold, "bold")];
 
 pub(super) fn direct(asked: &Asked<'_>) -> Result<Chart, ModelError> {

@@ -1,4 +1,4 @@
-//! The parts of an answer: lines over an axis, and the values read off them.
+//! Charts, the answers to questions: lines over an axis, and values read off them.
 
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub struct Axis {
     pub name: &'static str,
     /// The unit, or an empty text.
     pub unit: &'static str,
-    /// If true, the axis is logarithmic.
+    /// True if the axis is logarithmic.
     pub is_logarithmic: bool,
 }
 
@@ -66,6 +66,7 @@ impl Chart {
         }
     }
 
+    /// Adds a line.
     pub(super) fn line(&mut self, name: impl Into<String>, points: Vec<(f64, f64)>) -> &mut Self {
         self.lines.push(Line {
             name: name.into(),
@@ -74,6 +75,7 @@ impl Chart {
         self
     }
 
+    /// Adds a note.
     pub(super) fn read_off(&mut self, name: impl Into<String>, value: f64, unit: &'static str) {
         self.notes.push(Note {
             name: name.into(),
@@ -82,13 +84,13 @@ impl Chart {
         });
     }
 
-    /// Returns the note of that name.
+    /// Returns the note with this name.
     #[must_use]
     pub fn note(&self, name: &str) -> Option<&Note> {
         self.notes.iter().find(|note| note.name == name)
     }
 
-    /// Returns every place on the axis at which a line has a point, from left to right.
+    /// Returns all places on the axis at which a line has a point, from left to right.
     #[must_use]
     pub fn places(&self) -> Vec<f64> {
         let points = self.lines.iter().flat_map(|line| &line.points);

@@ -1,16 +1,18 @@
-//! The search for the place at which a rising curve reaches a value. It is a bisection, since some
+//! A search for the place at which a rising curve reaches a value. It uses bisection, since some
 //! curves have a kink.
 
 use crate::error::ModelError;
 
 /// The end of the search: 2²⁰.
 const FAR: f64 = 1_048_576.0;
+/// The number of bisection steps.
 const HALVINGS: u32 = 80;
 
-/// Returns the place at which `of` reaches `value`, to the last digits, if that is before 2²⁰.
+/// Returns the place at which `of` reaches `value`, to full precision. Returns `None` if that is
+/// not before 2²⁰.
 ///
 /// # Errors
-/// The errors of `of`.
+/// Returns the errors of `of`.
 pub(super) fn reaches(
     value: f64,
     of: impl Fn(f64) -> Result<f64, ModelError>,

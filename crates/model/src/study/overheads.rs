@@ -1,4 +1,4 @@
-//! Slower steps, and other ways to send and wait (sections 8.3 to 8.7).
+//! Sweeps over slower steps, and other ways to send and to wait (sections 8.3 to 8.7).
 
 use super::ask::{Asked, counted};
 use super::chart::{Axis, Chart};
@@ -11,13 +11,15 @@ use crate::units::Nanoseconds;
 const SLOWDOWN: Axis = Axis::linear("slowdown", "");
 const SPEEDUP: Axis = Axis::linear("speedup", "");
 const NODES_AXIS: Axis = Axis::logarithmic("nodes", "");
-/// The largest delay of a sweep, in microseconds, and the number of its steps.
+/// The largest delay of a sweep, in microseconds.
 const FAR_US: f64 = 20.0;
+/// The number of steps of a sweep.
 const STEPS: u32 = 40;
 
-/// The delay of each step without such an interface, in receives. The study estimates it in section
-/// 8.7 for a notification, and for the wire as "less than half" of the others; its shares follow
-/// from that.
+/// The delay of each step without the interface, as a multiple of the delay of a receive.
+///
+/// The study estimates the delay of a notification in section 8.7, and that of the wire as "less
+/// than half" of the others. Its shares follow from these estimates.
 const WITHOUT_INTERFACE: [(Delay, f64); 4] = [
     (Delay::Wire, 0.5),
     (Delay::Receive, 1.0),
@@ -25,11 +27,12 @@ const WITHOUT_INTERFACE: [(Delay, f64); 4] = [
     (Delay::Notification, 2.0),
 ];
 
+/// Returns the delays of a sweep up to `far`.
 fn to(far: f64) -> impl Iterator<Item = f64> {
     (0..=STEPS).map(move |step| far * f64::from(step) / f64::from(STEPS))
 }
 
-/// Returns a scenario with a delay, in microseconds, of one step or several.
+/// Returns a scenario with a delay, in microseconds, of one or several steps.
 fn slower(base: Scenario, microseconds: f64, delay: Delay) -> Scenario {
     let time = Nanoseconds::from_microseconds(microseconds);
     Scenario {
@@ -38,8 +41,8 @@ fn slower(base: Scenario, microseconds: f64, delay: Delay) -> Scenario {
     }
 }
 
-/// Computes the slowdown by a step that takes longer: a line for each renderer count, and the delay
-/// at which the slowdown is 2.
+/// Returns the chart of the slowdown by a step that takes longer, with a line for each number of
+/// renderers. Its notes are the delays at which the slowdown is 2.
 fn slowdowns(asked: &Asked<'_>, what: &'static str, delay: Delay) -> Result<Chart, ModelError> {
     let title = format!("{what}, {}", counted(asked.base.nodes, "node"));
     let mut chart = Chart::new(title, Axis::linear(what, "µs"), SLOWDOWN);
@@ -116,7 +119,8 @@ pub(super) fn wake(asked: &Asked<'_>) -> Result<Vec<Chart>, ModelError> {
         };
         asked.slowdown(&scenario, &asked.base)
     };
-    // Falling asleep overlaps the miss, and the model does not hold for longer sleeps.
+    // Falling asleep overlaps with the miss. The model does not hold for sleeps that take longer
+    // than the miss.
     let base = Scenario {
         queues: QueueModel::Study,
         ..asked.base
@@ -203,7 +207,7 @@ pub(super) fn all(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     let title = format!("slower steps, {}", asked.size());
     let x = Axis::linear("added time", "µs");
     let mut chart = Chart::new(title, x, SLOWDOWN);
-    // Sleeping overlaps the miss, and has a chart of its own beside waking.
+    // Sleeping overlaps with the miss, and has a separate chart together with waking.
     for delay in Delay::ALL
         .into_iter()
         .filter(|&delay| delay != Delay::Sleep)
@@ -223,7 +227,8 @@ pub(super) fn all(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     Ok(chart)
 }
 
-/// Computes the share of the interface's gain due to each step, from the slopes of the slowdowns.
+/// Returns the chart of the share of each step in the gain by the interface, computed from the
+/// slopes of the slowdowns.
 pub(super) fn shares(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     let title = format!(
         "shares of the gain, by what each step takes without the interface, {}",

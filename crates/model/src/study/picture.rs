@@ -1,4 +1,4 @@
-//! A chart as a picture (SVG).
+//! Output of charts as SVG pictures.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::chart::{Axis, Chart};
 
+/// The size of a picture in pixels.
 const SIZE: (u32, u32) = (760, 440);
 /// The width of the names beside the plot.
 const NAMES_WIDTH: u32 = 230;
@@ -13,7 +14,7 @@ const NAMES_WIDTH: u32 = 230;
 type Area<'svg> = DrawingArea<SVGBackend<'svg>, Shift>;
 type Failure<'svg> = DrawingAreaErrorKind<<SVGBackend<'svg> as DrawingBackend>::ErrorType>;
 
-/// A picture that could not be drawn.
+/// The error of a picture that could not be drawn.
 #[derive(Debug, Error)]
 #[error("the picture of {question:?} could not be drawn: {report}")]
 pub struct PictureError {
@@ -22,10 +23,10 @@ pub struct PictureError {
 }
 
 impl Chart {
-    /// The chart as an SVG document.
+    /// Returns the chart as an SVG document.
     ///
     /// # Errors
-    /// [`PictureError`] if the drawing library fails.
+    /// Returns [`PictureError`] if the drawing library fails.
     pub fn svg(&self) -> Result<String, PictureError> {
         let mut svg = String::new();
         let drawn = self.draw(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area());
@@ -36,6 +37,7 @@ impl Chart {
         Ok(svg)
     }
 
+    /// Draws the chart: the plot on the left, the names of the lines on the right.
     fn draw<'svg>(&self, root: &Area<'svg>) -> Result<(), Failure<'svg>> {
         root.fill(&WHITE)?;
         let (plot, names) = root.split_horizontally(SIZE.0 - NAMES_WIDTH);
@@ -90,7 +92,7 @@ impl Chart {
 }
 
 impl Axis {
-    /// Returns the place of a number on the axis.
+    /// Returns the position of a number on the axis.
     fn place(&self, number: f64) -> f64 {
         if self.is_logarithmic {
             number.log2()
@@ -99,7 +101,7 @@ impl Axis {
         }
     }
 
-    /// Returns the label of a place on the axis.
+    /// Returns the label of a position on the axis.
     fn tick_label(&self, place: f64) -> String {
         let number = if self.is_logarithmic {
             place.exp2()
@@ -113,14 +115,14 @@ impl Axis {
         }
     }
 
-    /// Returns the range of numbers, extended by a margin as a share of it.
+    /// Returns the range of positions of some numbers, extended by a margin relative to the range.
     fn extent(&self, numbers: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
         let (low, high) = numbers
             .map(|number| self.place(number))
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), place| {
                 (low.min(place), high.max(place))
             });
-        // A level line gets space around it, and so does a single point.
+        // A level line or a single point gets a fixed margin.
         let margin = match high - low {
             width if width > 1e-9 => margin * width,
             _ => 0.5,

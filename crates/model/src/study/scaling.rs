@@ -1,4 +1,4 @@
-//! More renderers, and more nodes (sections 7.5, 8.1 and 8.2).
+//! Sweeps over the numbers of renderers and nodes (sections 7.5, 8.1 and 8.2).
 
 use super::ask::{Asked, NODES, counted};
 use super::chart::{Axis, Chart};
@@ -76,7 +76,7 @@ pub(super) fn states(asked: &Asked<'_>) -> Result<Chart, ModelError> {
     Ok(chart)
 }
 
-/// Creates a line for each renderer count over the nodes of the figures.
+/// Adds a line over the numbers of nodes in the figures for each number of renderers.
 fn over_nodes(
     asked: &Asked<'_>,
     chart: &mut Chart,
@@ -89,6 +89,7 @@ fn over_nodes(
     Ok(())
 }
 
+/// Returns the time of a frame on a number of nodes with a number of renderers.
 fn frame(asked: &Asked<'_>, nodes: u32, renderers: u32) -> Result<f64, ModelError> {
     asked.frame(&Scenario {
         nodes,

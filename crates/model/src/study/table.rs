@@ -1,12 +1,12 @@
-//! A chart as a table: a row for each place on the axis, a column for each line, and the notes
-//! below.
+//! Output of charts as tables: a row for each place on the axis, a column for each line, and the
+//! notes below.
 
 use std::fmt::Write as _;
 
 use super::chart::Chart;
 
 impl Chart {
-    /// Returns the table, with a descriptive heading.
+    /// Returns the chart as a table with a heading.
     #[must_use]
     pub fn table(&self) -> String {
         let figure = self

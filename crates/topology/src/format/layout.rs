@@ -1,12 +1,13 @@
-//! Places a machine's objects as boxes inside each other, for a picture.
+//! Layout of the objects of a machine as nested boxes, for a picture.
 //!
-//! An object that holds others is a box around them; a cache or a memory is a bar across what shares it.
-//! Children stand in a grid whose number of columns makes the whole look most like a page. Sizes are
-//! found from the inside out, places from the outside in: a box fills the cell that it gets. On a machine of more
-//! than [`DRAWN_CPUS_MAX`] CPUs, children that are alike are drawn three times at most and counted.
+//! An object with children is a box around them. A cache or a memory is a bar across the objects
+//! that share it. Children are in a grid; its number of columns is chosen so that the result looks
+//! most like a page. Sizes are computed from the inside out, and positions from the outside in: a
+//! box fills its cell. On a machine with more than [`DRAWN_CPUS_MAX`] CPUs, at most three children
+//! that look alike are drawn, and the others are counted.
 //!
 //! # Source
-//! The look is that of hwloc's `lstopo`; the grid search is our own.
+//! The look is that of hwloc's `lstopo`. The grid search is our own.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,22 +17,25 @@ use crate::cpu_set::CpuId;
 use crate::object::{Attributes, CacheKind, Object, ObjectKind};
 use crate::topology::Topology;
 
-/// The most CPUs of which each one is drawn.
+/// The maximum number of CPUs for which every CPU is drawn.
 pub(super) const DRAWN_CPUS_MAX: usize = 1024;
 
-/// Of a longer run of children that are alike, so many are drawn, then a count, then the last.
+/// The number of objects that are drawn at the start of a long run of objects that look alike. A
+/// count and the last object follow.
 const ALIKE_DRAWN: usize = 2;
 
-/// Width over height that a group of boxes should have.
+/// The desired ratio of width to height of a group of boxes.
 const RATIO: f64 = 1.5;
-/// How much worse a grid is for each cell that stays empty, relative to the cells that do not.
+/// The penalty of empty cells, relative to the number of used cells.
 const HOLE_WEIGHT: f64 = 2.0;
+/// The gap between boxes.
 const GAP: f64 = 5.0;
+/// The space between the edge of a box and its contents.
 const PADDING: f64 = 6.0;
-/// The height of a line of text with what stands around it.
+/// The height of a line of text with the space around it.
 pub(super) const LINE: f64 = 19.0;
 
-/// What a box shows, which decides how it looks.
+/// The kind of a box, which determines its look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Look {
     Machine,
@@ -50,17 +54,17 @@ pub(super) enum Look {
     More,
 }
 
-/// What a picture says of a CPU instead of its number alone.
+/// A note on a CPU, which is shown instead of just its number.
 #[derive(Clone, Debug)]
 pub(super) struct Note {
     pub(super) look: Look,
-    /// What is on it, in short; its number where that is empty.
+    /// A short text. If it is empty, the number of the CPU is shown.
     pub(super) label: String,
-    /// All that is on it, for its hint.
+    /// The complete text, for the hint.
     pub(super) hint: String,
 }
 
-/// Those of CPUs that have one.
+/// The notes on CPUs.
 pub(super) type Notes = HashMap<CpuId, Note>;
 
 /// A box with a line of text at its top.
@@ -72,11 +76,11 @@ pub(super) struct Tile {
     pub(super) height: f64,
     pub(super) look: Look,
     pub(super) label: String,
-    /// What more there is to say; shown when the pointer rests on the box.
+    /// The details, which are shown when the pointer rests on the box.
     pub(super) hint: String,
 }
 
-/// A picture of a machine: holders before what they hold.
+/// The layout of a machine. Tiles come before the tiles inside them.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) width: f64,
@@ -84,12 +88,12 @@ pub(super) struct Layout {
     pub(super) tiles: Vec<Tile>,
 }
 
-/// Places the whole machine.
+/// Returns the layout of a machine.
 pub(super) fn layout(topology: &Topology) -> Layout {
     layout_with(topology, &Notes::new())
 }
 
-/// Places the whole machine, with notes on CPUs.
+/// Returns the layout of a machine with notes on CPUs.
 pub(super) fn layout_with(topology: &Topology, notes: &Notes) -> Layout {
     let mut measurer = Measurer {
         topology,
@@ -113,7 +117,7 @@ pub(super) fn layout_with(topology: &Topology, notes: &Notes) -> Layout {
     }
 }
 
-/// Estimates how wide a text is in the picture's font.
+/// Estimates the width of a text in the font of the picture.
 pub(super) fn text_width(text: &str) -> f64 {
     text.chars()
         .map(|character| match character {
@@ -124,7 +128,7 @@ pub(super) fn text_width(text: &str) -> f64 {
         .sum()
 }
 
-/// An object with the least room that it takes.
+/// An object with its minimum size.
 #[derive(Clone, Debug)]
 struct Block {
     width: f64,
@@ -135,19 +139,22 @@ struct Block {
     memories: Vec<Block>,
     children: Vec<Block>,
     columns: usize,
-    /// Equal for blocks that look alike but for their numbers.
+    /// A hash that is equal for blocks that look alike except for their numbers.
     shape: u64,
 }
 
+/// Computes the sizes of objects.
 struct Measurer<'topology> {
     topology: &'topology Topology,
     notes: &'topology Notes,
+    /// True if objects that look alike are counted instead of drawn.
     collapse: bool,
-    /// The widest label of each kind, so that objects that are alike get boxes that are alike.
+    /// The widest label of each kind, so that similar objects get boxes of the same size.
     label_widths: HashMap<String, f64>,
 }
 
 impl Measurer<'_> {
+    /// Creates the block of an object and its descendants.
     fn block(&self, object: &Object) -> Block {
         let look = self.look(object);
         let children = self.collapsed(
@@ -227,7 +234,7 @@ impl Measurer<'_> {
         }
     }
 
-    /// Draws only the beginning and the end of a run of blocks that look alike, where there are too many.
+    /// Replaces the middle of each long run of blocks that look alike by a count, if required.
     fn collapsed(&self, blocks: Vec<Block>) -> Vec<Block> {
         if !self.collapse {
             return blocks;
@@ -248,6 +255,7 @@ impl Measurer<'_> {
 }
 
 impl Block {
+    /// Returns true if the block is a bar across its children rather than a box around them.
     fn is_bar(&self) -> bool {
         matches!(
             self.look,
@@ -255,12 +263,12 @@ impl Block {
         )
     }
 
-    /// The room between the edge of the box and what is inside.
+    /// Returns the space between the edge of the block and its contents.
     fn margin(&self) -> f64 {
         if self.is_bar() { 0.0 } else { PADDING }
     }
 
-    /// Finds the least size from the sizes of what is inside.
+    /// Computes the minimum size from the sizes of the contents.
     fn measure(&mut self) {
         let (widths, heights) = tracks(&self.children, self.columns);
         let widest_memory = self.memories.iter().map(|memory| memory.width);
@@ -276,7 +284,7 @@ impl Block {
         }
     }
 
-    /// Puts the block and all inside it into a cell that is at least as large as itself.
+    /// Places the block and its contents into a cell, which is at least as large as the block.
     fn place(self, x: f64, y: f64, width: f64, height: f64, tiles: &mut Vec<Tile>) {
         let (is_bar, margin) = (self.is_bar(), self.margin());
         tiles.push(Tile {
@@ -311,7 +319,7 @@ impl Block {
 }
 
 impl Object {
-    /// Writes `(1024KB)`, or `(31GB)`, where a size is known.
+    /// Returns the size as `(1024KB)` or `(31GB)`, if it is known.
     fn attributes_label(&self) -> Option<String> {
         let bytes = match self.attributes {
             Attributes::Cache { size_bytes, .. } => size_bytes,
@@ -322,7 +330,7 @@ impl Object {
     }
 }
 
-/// Writes `Package L#0`, `L2 (1024KB)`, `NUMANode P#0 (31GB)`, `PU P#3`.
+/// Returns a label such as `Package L#0`, `L2 (1024KB)`, `NUMANode P#0 (31GB)` or `PU P#3`.
 fn label(object: &Object) -> String {
     let number = match object.kind {
         ObjectKind::Machine | ObjectKind::Cache | ObjectKind::MemoryCache => None,
@@ -346,7 +354,7 @@ fn label(object: &Object) -> String {
     .join(" ")
 }
 
-/// Everything about an object that has no place in a short label.
+/// Returns the details of an object that do not fit into a short label.
 fn hint(object: &Object) -> String {
     let mut hint = object.to_string();
     if let Some(name) = &object.name {
@@ -365,7 +373,7 @@ fn hint(object: &Object) -> String {
     hint
 }
 
-/// A box that stands for `count` others.
+/// Returns a box that represents `count` others.
 fn more(count: usize) -> Block {
     let label = format!("… {count} more …");
     Block {
@@ -381,7 +389,7 @@ fn more(count: usize) -> Block {
     }
 }
 
-/// Finds the number of columns of the grid that looks most like a page.
+/// Returns the number of columns with which a grid looks most like a page.
 fn columns(blocks: &[Block]) -> usize {
     let badness = |columns: &usize| {
         let (widths, heights) = tracks(blocks, *columns);
@@ -395,7 +403,7 @@ fn columns(blocks: &[Block]) -> usize {
         .unwrap_or(1)
 }
 
-/// Returns the least widths of the columns and heights of the rows of a grid.
+/// Returns the minimum widths of the columns and heights of the rows of a grid.
 fn tracks(blocks: &[Block], columns: usize) -> (Vec<f64>, Vec<f64>) {
     let mut widths = vec![0.0; columns.min(blocks.len())];
     let mut heights = Vec::new();
@@ -408,15 +416,15 @@ fn tracks(blocks: &[Block], columns: usize) -> (Vec<f64>, Vec<f64>) {
     (widths, heights)
 }
 
-/// Makes lengths with gaps between them fill `room`.
-fn widen(lengths: &mut [f64], room: f64) {
-    let more = (room - span(lengths)).max(0.0) / lengths.len().max(1) as f64;
+/// Enlarges lengths so that they fill `space`, with gaps between them.
+fn widen(lengths: &mut [f64], space: f64) {
+    let more = (space - span(lengths)).max(0.0) / lengths.len().max(1) as f64;
     for length in lengths {
         *length += more;
     }
 }
 
-/// Adds up lengths with gaps between them.
+/// Returns the sum of lengths with gaps between them.
 fn span(lengths: &[f64]) -> f64 {
     let gaps = lengths.len().saturating_sub(1) as f64 * GAP;
     lengths.iter().sum::<f64>() + gaps

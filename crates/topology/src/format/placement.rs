@@ -1,9 +1,11 @@
-//! A placement as a picture: who talks to whom, and who is where.
+//! Pictures of placements, with the matrix and the parties on the machine.
 //!
-//! On top the matrix in grey, a row for each sender; below the machine with the parties in their places.
+//! The matrix is at the top in grey, with a row for each sender. The machine with the parties in
+//! their places is below it.
 //!
 //! # Source
-//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. 2016, figures 1 and 2.
+//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. 2016,
+//! figures 1 and 2.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,21 +17,22 @@ use crate::matrix::Matrix;
 use crate::place::Placement;
 use crate::topology::Topology;
 
-/// The matrix is drawn so wide at most, in pixels; several parties share a cell when there are more of them.
+/// The maximum width of the matrix in pixels. If there are more parties, several share a cell.
 const MATRIX_SIDE_MAX: usize = 512;
 
-/// A cell of a small matrix is so wide.
+/// The maximum width of a cell in pixels.
 const CELL_MAX: usize = 16;
 
-/// Shades of grey; a logarithm has no use for more.
+/// The number of shades of grey. More would not show on a logarithmic scale.
 const SHADES: usize = 32;
 
-/// The most characters of a party's number and name that are drawn.
+/// The maximum number of characters of a party's number and name.
 const NAME_MAX: usize = 16;
 
-/// The most parties of which each is written on their CPU.
+/// The maximum number of parties that are written on a CPU.
 const WRITTEN_MAX: usize = 4;
 
+/// The entries of the legend.
 const LEGEND: [(Look, &str); 5] = [
     (Look::CpuParty, "parties"),
     (Look::CpuControl, "control thread"),
@@ -38,10 +41,11 @@ const LEGEND: [(Look, &str); 5] = [
     (Look::Memory, "memory"),
 ];
 
-/// Draws the matrix in logarithmic grey, and the machine with every party in its place, as SVG.
+/// Returns an SVG picture of the matrix on a logarithmic grey scale, and of the machine with every
+/// party in its place.
 ///
-/// Rows send and columns receive; white is nothing, black the most. Of a machine with more than 1024 CPUs only a part
-/// is drawn, and the rest counted.
+/// Rows send and columns receive. White means no bytes, and black the most bytes. If the machine
+/// has more than 1024 CPUs, only a part is drawn, and the rest is counted.
 ///
 /// # Examples
 /// ```
@@ -63,10 +67,15 @@ pub fn placement_svg(topology: &Topology, matrix: &Matrix, placement: &Placement
         format!("placement: {}", placement.reason),
         format!("cost: {:.4e} hop-bytes", placement.cost),
         format!(
-            "matrix: {} parties, rows send, columns receive; from white for nothing to black for {:.4e} bytes, logarithmic{}",
+            "matrix: {} parties, rows send, columns receive; \
+             from white for nothing to black for {:.4e} bytes, logarithmic{}",
             matrix.order(),
             sums.iter().copied().fold(0.0, f64::max),
-            if matrix.order() > cells { ", several parties in a row" } else { "" },
+            if matrix.order() > cells {
+                ", several parties in a row"
+            } else {
+                ""
+            },
         ),
     ]
     .map(|fact| shortened(&fact));
@@ -95,7 +104,7 @@ pub fn placement_svg(topology: &Topology, matrix: &Matrix, placement: &Placement
     writer.svg
 }
 
-/// What stands on each CPU that may be used: some names in the box, all of them in its hint.
+/// Returns the notes on the usable CPUs: some names in the box, and all of them in its hint.
 fn notes(topology: &Topology, matrix: &Matrix, placement: &Placement) -> Notes {
     let on_each = |cpus: &mut dyn Iterator<Item = (usize, CpuId)>| {
         let mut on = BTreeMap::<CpuId, Vec<usize>>::new();
@@ -114,7 +123,7 @@ fn notes(topology: &Topology, matrix: &Matrix, placement: &Placement) -> Notes {
         (cpu.id, note)
     });
     let controls = controls.into_iter().map(|(cpu, parties)| {
-        // The first party that it serves; the rest are many and not worth the room.
+        // Only the first party is shown, because there is no space for all of them.
         let more = if parties.len() > 1 { "…" } else { "" };
         let note = Note {
             look: Look::CpuControl,
@@ -138,11 +147,11 @@ fn notes(topology: &Topology, matrix: &Matrix, placement: &Placement) -> Notes {
         };
         (cpu, note)
     });
-    // The later ones hide the earlier.
+    // Later notes replace earlier ones.
     idle.chain(controls).chain(parties).collect()
 }
 
-/// The number of a party, and its name if it has one.
+/// Returns the number of a party, and its name if it has one.
 fn named(matrix: &Matrix, party: usize) -> String {
     match matrix.name(party) {
         Some(name) => format!("{party} {name}"),
@@ -150,12 +159,13 @@ fn named(matrix: &Matrix, party: usize) -> String {
     }
 }
 
+/// Returns the texts of parties, separated by commas.
 fn joined(parties: &[usize], text: impl Fn(&usize) -> String) -> String {
     let texts: Vec<_> = parties.iter().map(text).collect();
     texts.join(", ")
 }
 
-/// How wide the matrix is drawn: whole pixels for a cell.
+/// Returns the width of the matrix in pixels. Cells have whole pixels.
 fn matrix_side(order: usize) -> usize {
     match order {
         0 => 0,
@@ -164,7 +174,7 @@ fn matrix_side(order: usize) -> usize {
     }
 }
 
-/// The bytes of each cell of the picture, row by row.
+/// Returns the bytes of each cell of the picture, row by row.
 fn cell_sums(matrix: &Matrix, cells: usize) -> Vec<f64> {
     let order = matrix.order();
     let mut sums = vec![0.0; cells * cells];
@@ -174,17 +184,18 @@ fn cell_sums(matrix: &Matrix, cells: usize) -> Vec<f64> {
     sums
 }
 
+/// Draws the matrix.
 fn draw_matrix(writer: &mut Writer, sums: &[f64], cells: usize, side: usize) {
     if cells == 0 {
         return;
     }
     let pixel = side / cells;
-    let said = sums.iter().copied().filter(|sum| *sum > 0.0);
-    let (least, most) = said.fold((f64::INFINITY, 0.0_f64), |(least, most), sum| {
+    let sent = sums.iter().copied().filter(|sum| *sum > 0.0);
+    let (least, most) = sent.fold((f64::INFINITY, 0.0_f64), |(least, most), sum| {
         (least.min(sum), most.max(sum))
     });
     let span = (most / least).ln();
-    // Nothing is white; the least that is said is light grey, the most black.
+    // Zero is white, the smallest sum light grey, and the largest black.
     let shade = |sum: f64| {
         if sum <= 0.0 {
             return 0;
@@ -196,7 +207,8 @@ fn draw_matrix(writer: &mut Writer, sums: &[f64], cells: usize, side: usize) {
         };
         1 + (part * (SHADES - 1) as f64).round() as usize
     };
-    // A line for each run of one shade, in units of cells, all of a shade in one path: a picture of 500 parties has 250,000 cells.
+    // Each run of cells with the same shade is a line, in units of cells, and all lines of a shade
+    // are one path: a picture of 500 parties has 250,000 cells.
     let mut lines = vec![String::new(); SHADES + 1];
     for (row, sums) in sums.chunks_exact(cells).enumerate() {
         let mut column = 0;
@@ -207,7 +219,8 @@ fn draw_matrix(writer: &mut Writer, sums: &[f64], cells: usize, side: usize) {
         }
     }
     writer.push(&format!(
-        "<rect x=\"{MARGIN}\" y=\"{MARGIN}\" width=\"{side}\" height=\"{side}\" style=\"fill:#fff\"/>\n\
+        "<rect x=\"{MARGIN}\" y=\"{MARGIN}\" width=\"{side}\" height=\"{side}\" \
+         style=\"fill:#fff\"/>\n\
          <g shape-rendering=\"crispEdges\" transform=\"translate({MARGIN} {}) scale({pixel})\">\n",
         MARGIN + pixel as f64 / 2.0
     ));
@@ -215,12 +228,14 @@ fn draw_matrix(writer: &mut Writer, sums: &[f64], cells: usize, side: usize) {
     for (shade, line) in shaded.filter(|(_, line)| !line.is_empty()) {
         let grey = 225 - 225 * (shade - 1) / (SHADES - 1);
         writer.push(&format!(
-            "<path d=\"{line}\" style=\"fill:none;stroke:#{grey:02x}{grey:02x}{grey:02x};stroke-width:1\"/>\n"
+            "<path d=\"{line}\" style=\"fill:none;stroke:#{grey:02x}{grey:02x}{grey:02x};\
+             stroke-width:1\"/>\n"
         ));
     }
     writer.push("</g>\n");
 }
 
+/// Draws the machine below the matrix.
 fn draw_machine(writer: &mut Writer, machine: &Layout, top: f64) {
     for tile in &machine.tiles {
         writer.tile(tile, MARGIN, top);

@@ -1,6 +1,7 @@
-//! A topology as a picture: SVG with boxes inside each other, and a legend.
+//! Output of topologies as SVG pictures, with nested boxes and a legend.
 //!
-//! The picture stands alone: its style is inside, its fonts are the viewer's, and it loads nothing.
+//! A picture is self-contained: it includes its style, uses the fonts of the viewer, and loads no
+//! other file.
 
 use std::fmt::Write;
 
@@ -8,23 +9,27 @@ use super::facts;
 use super::layout::{LINE, Look, Tile, layout, text_width};
 use crate::topology::Topology;
 
+/// The margin around the picture in pixels.
 pub(super) const MARGIN: f64 = 10.0;
 
-/// How wide a box of the legend is with what stands around it.
+/// The width of a box in the legend with the space around it.
 const LEGEND_BOX: f64 = 40.0;
 
-/// The most characters of a fact that are drawn, so that a long path does not make the picture wide.
+/// The maximum number of characters of a fact, so that a long path does not widen the picture.
 const FACT_CHARACTERS_MAX: usize = 140;
 
-/// One class per look; text is dark on light everywhere.
+/// The style sheet. Each look has a class. Text is always dark on a light background.
 pub(super) const STYLE: &str = "\
 text{font:12px \"DejaVu Sans\",Verdana,sans-serif;fill:#1d2126}\
 rect{stroke:#59616b;stroke-width:1}\
-.machine{fill:#fff}.group{fill:#f2f4f7;stroke-dasharray:6 3}.package{fill:#e3e8ee}.die{fill:#eceff3}\
+.machine{fill:#fff}.group{fill:#f2f4f7;stroke-dasharray:6 3}.package{fill:#e3e8ee}\
+.die{fill:#eceff3}\
 .core{fill:#c5ccd6}.data{fill:#fffdf2}.instruction{fill:#f4efdc}.memory{fill:#f3dfd9}\
-.allowed{fill:#bfe5a8}.party{fill:#9bd67c}.control{fill:#a9c9ef}.idle{fill:#fff}.forbidden{fill:#f0a89c;stroke:#9c2717;stroke-dasharray:3 2}\
+.allowed{fill:#bfe5a8}.party{fill:#9bd67c}.control{fill:#a9c9ef}.idle{fill:#fff}\
+.forbidden{fill:#f0a89c;stroke:#9c2717;stroke-dasharray:3 2}\
 .more{fill:#fff;stroke-dasharray:2 3}";
 
+/// The entries of the legend.
 const LEGEND: [(Look, &str); 5] = [
     (Look::CpuAllowed, "CPU that may be used"),
     (Look::CpuForbidden, "CPU that may not"),
@@ -33,10 +38,11 @@ const LEGEND: [(Look, &str); 5] = [
     (Look::Memory, "memory"),
 ];
 
-/// Draws a topology as SVG, one unit per pixel.
+/// Returns a topology as SVG, with one unit per pixel.
 ///
-/// A box per object, CPUs coloured by whether the process may use them, below it what the text format
-/// says below its tree. Of a machine with more than 1024 CPUs only a part is drawn, and the rest counted.
+/// Each object is a box. The colour of a CPU shows whether the process may use it. Below the
+/// machine are the facts that the text format has below its tree. If the machine has more than 1024
+/// CPUs, only a part is drawn, and the rest is counted.
 ///
 /// # Examples
 /// ```
@@ -80,11 +86,13 @@ pub fn svg(topology: &Topology) -> String {
     writer.svg
 }
 
+/// The picture so far.
 pub(super) struct Writer {
     pub(super) svg: String,
 }
 
 impl Writer {
+    /// Draws a tile, shifted by `dx` and `dy`.
     pub(super) fn tile(&mut self, tile: &Tile, dx: f64, dy: f64) {
         self.push("<g>");
         if !tile.hint.is_empty() {
@@ -92,7 +100,8 @@ impl Writer {
         }
         let (x, y) = (tile.x + dx, tile.y + dy);
         self.push(&format!(
-            "<rect class=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"2\"/>",
+            "<rect class=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
+             rx=\"2\"/>",
             class(tile.look),
             tile.width,
             tile.height,
@@ -118,6 +127,7 @@ impl Writer {
         ));
     }
 
+    /// Draws a legend in one line.
     pub(super) fn legend(&mut self, y: f64, legend: &[(Look, &str)]) {
         let mut x = MARGIN;
         for &(look, label) in legend {
@@ -136,6 +146,7 @@ impl Writer {
         }
     }
 
+    /// Draws a line of text.
     pub(super) fn line(&mut self, x: f64, y: f64, text: &str) {
         self.push(&format!(
             "<text x=\"{x:.1}\" y=\"{:.1}\">{}</text>\n",
@@ -144,12 +155,14 @@ impl Writer {
         ));
     }
 
+    /// Appends text to the picture.
     pub(super) fn push(&mut self, text: &str) {
         // Writing to a string cannot fail.
         let _ = self.svg.write_str(text);
     }
 }
 
+/// Returns the class of a look in the style sheet.
 const fn class(look: Look) -> &'static str {
     match look {
         Look::Machine => "machine",
@@ -169,6 +182,7 @@ const fn class(look: Look) -> &'static str {
     }
 }
 
+/// Returns the width of the legend.
 fn legend_width() -> f64 {
     LEGEND
         .iter()
@@ -176,6 +190,7 @@ fn legend_width() -> f64 {
         .sum()
 }
 
+/// Returns a text cut to the maximum number of characters.
 pub(super) fn shortened(text: &str) -> String {
     if text.chars().count() <= FACT_CHARACTERS_MAX {
         return text.to_owned();
@@ -184,7 +199,7 @@ pub(super) fn shortened(text: &str) -> String {
     start + "…"
 }
 
-/// Writes text so that XML takes it as such; characters that XML cannot hold at all are replaced.
+/// Escapes a text for XML. Characters that XML cannot contain are replaced.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

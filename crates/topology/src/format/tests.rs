@@ -1,4 +1,4 @@
-//! Text word for word, pictures by what must be in them.
+//! Text output, compared literally, and pictures, checked for their contents.
 
 use roxmltree::Document;
 
@@ -32,7 +32,7 @@ fn sizes_keep_two_digits() {
 }
 
 #[test]
-fn text_reads_as_hwlocs_own_does() {
+fn text_is_like_the_output_of_hwloc() {
     let topology = machine("package:2 [numa(memory=1073741824)] l2:2(size=1048576) core:1 pu:2");
     let text = text(&topology);
     let tree = text.split("\n\n").next().expect("a tree");
@@ -75,7 +75,7 @@ fn this_machine_is_described_with_its_quota() {
     assert!(text.contains("\nquota:    "), "{text}");
 }
 
-/// Counts the boxes of each class, the legend's included.
+/// Returns the number of boxes of a class, including those of the legend.
 fn count(picture: &Document<'_>, class: &str) -> usize {
     picture
         .descendants()
@@ -84,7 +84,7 @@ fn count(picture: &Document<'_>, class: &str) -> usize {
 }
 
 #[test]
-fn a_picture_has_a_box_for_everything() {
+fn a_picture_has_a_box_for_every_object() {
     let topology = machine("package:2 l2:2 core:2 pu:2");
     let picture = svg(&topology);
     let picture = Document::parse(&picture).expect("it is well formed");
@@ -137,7 +137,7 @@ fn a_huge_machine_is_drawn_in_part_and_counted() {
         .descendants()
         .filter_map(|node| node.text())
         .collect();
-    // Two nodes at the beginning and one at the end are drawn, and so is the last CPU.
+    // Two nodes at the start and one at the end are drawn, and so is the last CPU.
     assert!(
         labels.contains(&"… 13 more …") && labels.contains(&"… 29 more …"),
         "{labels:?}"

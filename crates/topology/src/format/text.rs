@@ -1,8 +1,8 @@
-//! A topology as indented lines, as `lstopo --of console` prints it.
+//! Output of topologies as indented lines, like `lstopo --of console`.
 //!
-//! An object that is the only child of its parent stands behind it on the same line: `L2 L#0 (1024KB) + L1d L#0
-//! (48KB) + Core L#0 + PU L#0 (P#0)`. Below the tree stand the latencies between NUMA nodes and what
-//! the process may use.
+//! An object that is the only child of its parent follows it on the same line:
+//! `L2 L#0 (1024KB) + L1d L#0 (48KB) + Core L#0 + PU L#0 (P#0)`. Below the tree are the latencies
+//! between NUMA nodes and the facts about the usable CPUs.
 
 use std::fmt::Write;
 
@@ -12,10 +12,10 @@ use crate::cpu_set::CpuId;
 use crate::object::{Attributes, Object, ObjectKind};
 use crate::topology::{LatencyMatrix, Topology};
 
-/// The most NUMA nodes whose latencies are printed as a matrix.
+/// The maximum number of NUMA nodes for which latencies are printed as a matrix.
 const MATRIX_NODES_MAX: usize = 16;
 
-/// Writes a topology as text with a line break at the end; sizes in units of 1024.
+/// Returns a topology as text with a line break at the end. Sizes are in units of 1024.
 ///
 /// # Examples
 /// ```
@@ -42,13 +42,14 @@ pub fn text(topology: &Topology) -> String {
     writer.text
 }
 
+/// The text so far.
 struct Writer<'topology> {
     topology: &'topology Topology,
     text: String,
 }
 
 impl Writer<'_> {
-    /// Writes an object and all below it; only children that have siblings are set in.
+    /// Writes an object and its descendants. Only children with siblings are indented.
     fn write_object(&mut self, object: &Object, indent: usize) {
         let mut line = " ".repeat(2 * indent) + &self.label(object);
         let mut last = object;
@@ -63,7 +64,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes `Package L#0`, `L2 L#1 (1024KB)`, `NUMANode L#0 (P#0 31GB)`, `PU L#3 (P#3)`.
+    /// Returns a label such as `Package L#0`, `L2 L#1 (1024KB)`, `NUMANode L#0 (P#0 31GB)` or
+    /// `PU L#3 (P#3)`.
     fn label(&self, object: &Object) -> String {
         let kind = object.kind_name();
         let kind = match &object.subtype {
@@ -86,6 +88,7 @@ impl Writer<'_> {
         label
     }
 
+    /// Returns the facts in parentheses.
     fn label_facts(&self, object: &Object) -> Vec<String> {
         let mut facts = Vec::new();
         if let (ObjectKind::Pu | ObjectKind::NumaNode, Some(os_index)) =
@@ -110,6 +113,7 @@ impl Writer<'_> {
         facts
     }
 
+    /// Writes the latencies between NUMA nodes, or their range if there are many nodes.
     fn write_latencies(&mut self, matrix: &LatencyMatrix) {
         let count = matrix.nodes.len();
         if count > MATRIX_NODES_MAX {
@@ -151,8 +155,9 @@ impl Writer<'_> {
         }
     }
 
+    /// Writes the kinds of CPUs.
     fn write_kinds(&mut self) {
-        // One kind is no news.
+        // A single kind is of no interest.
         if self.topology.cpu_kinds().len() < 2 {
             return;
         }

@@ -1,19 +1,21 @@
-//! Matrices as text: a line for each row, or a line for each pair of parties.
+//! Reading of matrices as CSV: a line for each row, or a line for each pair of parties.
 //!
-//! The readers accept what pandas, R and spreadsheets write: lines and columns of names, which may
-//! be numbers, quoted values, thousands separators, decimal commas, and cells that pad the table.
-//! What a file means follows from its shape. A first line or column is taken for names only where
-//! the numbers would not be square otherwise.
+//! The readers accept the output of pandas, R and spreadsheets: lines and columns of names, which
+//! may be numbers, quoted values, thousands separators, decimal commas, and cells that pad the
+//! table. The meaning of a file follows from its shape. A first line or column is treated as names
+//! only if the numbers would not be square otherwise.
 //!
-//! | file | what it reads |
+//! | file | contents |
 //! |---|---|
 //! | this one | the layout of the table, and the numbers of a square matrix |
-//! | `fields` | lines into fields: separators and quotes |
+//! | `fields` | the fields of a line: separators and quotes |
+//! | `marks` | the characters inside numbers |
 //! | `number` | numbers in the notations of several countries |
 //! | `edges` | lists of pairs: `src,dst,bytes` |
 
 mod edges;
 mod fields;
+mod marks;
 mod number;
 
 use self::fields::{FIELDS_MAX, Field, Table};
@@ -21,7 +23,7 @@ use self::number::Notation;
 use super::Matrix;
 use super::text::Problem;
 
-/// Reads a matrix, or a list of edges between `order_max` parties at most.
+/// Parses a matrix, or a list of edges between at most `order_max` parties.
 pub(super) fn parse(text: &str, order_max: usize) -> Result<Matrix, Problem> {
     let Some(table) = Table::new(text) else {
         return Err(Problem::at_end(
@@ -40,7 +42,7 @@ pub(super) fn parse(text: &str, order_max: usize) -> Result<Matrix, Problem> {
     }
 }
 
-/// Says that a line has more fields than any matrix has columns.
+/// Returns the error of a line that has more fields than any matrix has columns.
 #[cold]
 fn too_many_fields(line: usize) -> Problem {
     Problem {
@@ -51,18 +53,19 @@ fn too_many_fields(line: usize) -> Problem {
     }
 }
 
-/// Which parts of a table are names.
+/// The parts of a table that are names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
-    /// The first line has the names of the parties.
+    /// True if the first line has the names of the parties.
     has_header: bool,
-    /// The first column has the names of the parties.
+    /// True if the first column has the names of the parties.
     has_index: bool,
     /// The number of parties.
     order: usize,
 }
 
 impl Layout {
+    /// Detects the layout of a table from its shape and its first line and column.
     fn of(table: &Table<'_>) -> Self {
         let head = table.head();
         let (width, row_count) = (head.len(), table.row_count());
@@ -77,7 +80,7 @@ impl Layout {
             has_index,
             order,
         };
-        // R writes no name above the names of the rows.
+        // R writes no name above the column of names.
         let has_no_corner = body_width == width + 1;
         if is_text && has_no_corner {
             return layout(true, true, width);
@@ -108,28 +111,29 @@ impl Layout {
     }
 }
 
-/// Tells whether the labels of the rows repeat the names of the columns.
+/// Returns true if the labels of the rows repeat the names of the columns.
 fn repeats<'text>(labels: impl Iterator<Item = &'text str>, names: &[Field<'_>]) -> bool {
     labels.eq(names.iter().map(|name| name.word.text))
 }
 
-/// Tells whether a first line of numbers can only be names: it counts the columns, or it alone is
-/// quoted.
+/// Returns true if a first line of numbers can only be names: it counts the columns, or only this
+/// line is quoted.
 fn is_header_of_numbers(table: &Table<'_>, head: &[Field<'_>]) -> bool {
     let second_is_plain = table
         .rows()
         .nth(1)
         .is_some_and(|row| row.iter().any(|field| !field.is_quoted));
-    // Two columns may hold 0 and 1 by chance.
+    // Two columns may contain 0 and 1 by chance.
     head.len() > 2 && is_count(head.iter().map(|field| field.word.text))
         || second_is_plain && head.iter().all(|field| field.is_quoted)
 }
 
+/// Returns the text of the first field of a row.
 fn first_text<'text>(row: Vec<Field<'text>>) -> &'text str {
     row.first().map_or("", |field| field.word.text)
 }
 
-/// Tells whether the labels are whole numbers that rise by one from 0 or from 1.
+/// Returns true if the labels are integers that count up from 0 or 1.
 fn is_count<'text>(labels: impl Iterator<Item = &'text str>) -> bool {
     let mut next = None;
     for label in labels {
@@ -144,7 +148,7 @@ fn is_count<'text>(labels: impl Iterator<Item = &'text str>) -> bool {
     next.is_some()
 }
 
-/// Reads a square matrix.
+/// Parses a square matrix.
 fn dense(table: &Table<'_>, layout: Layout) -> Result<Matrix, Problem> {
     let Layout {
         has_header,
@@ -158,7 +162,7 @@ fn dense(table: &Table<'_>, layout: Layout) -> Result<Matrix, Problem> {
         // A header without a corner has as many fields as there are parties.
         names.extend(head.iter().skip(head.len() - order).map(Field::name));
     }
-    // What is allocated before the rows are seen is about what the file itself takes.
+    // The memory that is allocated before the rows are seen is about the size of the file.
     let mut matrix = Matrix::new(order);
     let mut row_count = 0;
     for (line, row) in table.numbered_rows().skip(usize::from(has_header)) {
@@ -176,9 +180,9 @@ fn dense(table: &Table<'_>, layout: Layout) -> Result<Matrix, Problem> {
                     if fields.len() == 1 { "" } else { "s" }
                 ),
                 expected: if has_header {
-                    format!("one of {order} as the names")
+                    format!("{order} numbers, one for each name")
                 } else {
-                    format!("one of {order} as the rows before")
+                    format!("{order} numbers as in the rows before")
                 },
             });
         }
@@ -193,7 +197,7 @@ fn dense(table: &Table<'_>, layout: Layout) -> Result<Matrix, Problem> {
         row_count += 1;
     }
     if row_count < order {
-        let missing = format!("{order} rows, as many as columns, and not {row_count}");
+        let missing = format!("{order} rows to match the columns, not {row_count}");
         return Err(Problem::at_end(table.text(), missing));
     }
     matrix.names = names;

@@ -1,24 +1,26 @@
-//! The Matrix Market format, with the liberties that scipy takes.
+//! Reading of the Matrix Market format, with the extensions that scipy accepts.
 //!
-//! Fields may be `unsigned-integer` and symmetries `hermitian`, which is symmetric where numbers
-//! are real. Exponents may be written as Fortran does (`8.0D+00`), and the banner may begin with
-//! one percent sign.
+//! Fields may be `unsigned-integer`, and symmetries may be `hermitian`, which is the same as
+//! symmetric for real numbers. Exponents may be written as in Fortran (`8.0D+00`), and the banner
+//! may start with a single percent sign.
 //!
 //! # Source
-//! Boisvert, Pozo, Remington: The Matrix Market Exchange Formats: Initial Design. NISTIR 5935, 1996.
+//! Boisvert, Pozo, Remington: The Matrix Market Exchange Formats: Initial Design. NISTIR 5935,
+//! 1996.
 
 use super::Matrix;
 use super::text::{Problem, Word, lines, words};
 
 const BANNER: &[u8] = b"%MatrixMarket";
 
-/// Tells whether a file begins as this format does, in any encoding that has ASCII's characters.
+/// Returns true if a file starts like this format, in any encoding that extends ASCII.
 pub(super) fn is_market(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"%%").map_or(text, |_| &text[1..]);
     text.get(..BANNER.len())
         .is_some_and(|start| start.eq_ignore_ascii_case(BANNER))
 }
 
+/// The contents of the banner.
 #[derive(Clone, Copy)]
 struct Header {
     is_coordinate: bool,
@@ -26,7 +28,7 @@ struct Header {
     is_symmetric: bool,
 }
 
-/// Reads a matrix of `order_max` parties at most.
+/// Parses a matrix of at most `order_max` parties.
 pub(super) fn parse(text: &str, order_max: usize) -> Result<Matrix, Problem> {
     let header = header(text)?;
     let mut body = lines(text, '%');
@@ -50,16 +52,13 @@ pub(super) fn parse(text: &str, order_max: usize) -> Result<Matrix, Problem> {
         let entries = sizes[2].index(0, text.len(), "a number of entries")?;
         coordinates(text, values, header, order, entries)
     } else {
-        // Each number takes two characters at least.
-        sizes[0].index(
-            0,
-            text.len(),
-            "as many rows as there are numbers, any number",
-        )?;
+        // Each number takes at least two characters.
+        sizes[0].index(0, text.len(), "a number of rows that this file can hold,")?;
         array(text, values, header, order)
     }
 }
 
+/// Parses the banner.
 fn header(text: &str) -> Result<Header, Problem> {
     let line = text.lines().next().unwrap_or("");
     let fields: Vec<Word<'_>> = words(1, line).skip(1).collect();
@@ -95,7 +94,7 @@ fn header(text: &str) -> Result<Header, Problem> {
     let header = Header {
         is_coordinate: is(1, &["coordinate"]),
         is_pattern: is(2, &["pattern"]),
-        // Without imaginary parts the one is the other.
+        // Without imaginary parts both are the same.
         is_symmetric: is(3, &["symmetric", "hermitian"]),
     };
     if header.is_pattern && !header.is_coordinate {
@@ -104,6 +103,7 @@ fn header(text: &str) -> Result<Header, Problem> {
     Ok(header)
 }
 
+/// Parses the body of a file of coordinates.
 fn coordinates<'text>(
     text: &str,
     mut words: impl Iterator<Item = Word<'text>>,
@@ -114,7 +114,7 @@ fn coordinates<'text>(
     let mut found = Vec::new();
     for index in 0..entries {
         let mut next = || {
-            let expected = format!("{entries} entries, and not {index}");
+            let expected = format!("{entries} entries, not {index}");
             words.next().ok_or_else(|| Problem::at_end(text, expected))
         };
         let from = next()?.index(1, order, "a row")?;
@@ -135,7 +135,7 @@ fn coordinates<'text>(
     Ok(Matrix::from_entries(order, found))
 }
 
-/// Reads a number, whose exponent may have the letter of Fortran's double precision.
+/// Parses a number. Its exponent may start with the `D` of Fortran's double precision.
 fn number(word: &Word<'_>) -> Result<f64, Problem> {
     let is_fortran = |mark: char| matches!(mark, 'd' | 'D');
     let begins_as_number =
@@ -155,13 +155,14 @@ fn number(word: &Word<'_>) -> Result<f64, Problem> {
     word.bytes()
 }
 
+/// Parses the body of an array.
 fn array<'text>(
     text: &str,
     mut words: impl Iterator<Item = Word<'text>>,
     header: Header,
     order: usize,
 ) -> Result<Matrix, Problem> {
-    // Column by column; of a symmetric matrix the lower half.
+    // Arrays are written by columns. A symmetric matrix has only its lower half.
     let mut matrix = Matrix::new(order);
     for to in 0..order {
         let first = if header.is_symmetric { to } else { 0 };

@@ -1,6 +1,6 @@
-//! Reads matrices; the content tells the format, whatever the file is called.
+//! Reading of matrices. The format is detected from the content, not from the file name.
 //!
-//! | it begins with | format |
+//! | start of the content | format |
 //! |---|---|
 //! | the bytes 1f 8b | any of the others, compressed by gzip |
 //! | `%%MatrixMarket`, or with one `%` | Matrix Market |
@@ -8,15 +8,15 @@
 //! | anything else | CSV |
 //!
 //! # Limits
-//! A small compressed file can hold a very long text. These limits keep the memory near what a
-//! matrix needs; each is an error that names the file, the place and the limit.
+//! A small compressed file can contain a very long text. These limits keep the memory near the size
+//! of the matrix. Each violation is an error that names the file, the position and the limit.
 //!
-//! | what | limit | checked |
+//! | quantity | limit | time of the check |
 //! |---|---|---|
 //! | a line | [`LINE_BYTES_MAX`] | while the text is read or unpacked |
 //! | the text | [`TEXT_BYTES_MAX`] | while the text is read or unpacked |
 //! | numbers in a row of CSV | `FIELDS_MAX` | before the row is stored |
-//! | parties | [`order_max`] | before rows are made for them |
+//! | parties | [`order_max`] | before rows are allocated |
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -27,32 +27,37 @@ use super::{Matrix, csv, market, scotch};
 use crate::error::MatrixError;
 use crate::gzip;
 
-/// The largest text that is read, unpacked: a dense matrix of 8000 parties.
+/// The largest size of the uncompressed text: a dense matrix of 8000 parties.
 const TEXT_BYTES_MAX: u64 = 1 << 30;
 
-/// The longest line that is read: that of a Scotch vertex with three million arcs fits.
+/// The longest line: a Scotch vertex with three million arcs fits.
 const LINE_BYTES_MAX: usize = 32 << 20;
 
-/// How many bytes of a plain file are read before they are checked.
+/// The number of bytes of an uncompressed file that are read before they are checked.
 const PIECE_BYTES: u64 = 256 << 10;
 
 impl Matrix {
-    /// Reads a matrix from a file: CSV, Matrix Market or a Scotch graph, each also compressed by gzip.
+    /// Reads a matrix from a file: CSV, Matrix Market or a Scotch graph, each optionally compressed
+    /// by gzip.
     ///
-    /// - CSV: a row for each party, numbers between commas, semicolons, tabs or blanks. A first line of names gives
-    ///   the parties their names; a first column of names is passed over. Numbers may be quoted, have thousands
-    ///   separators (`"1,024"`), and between semicolons a decimal comma. Lines that begin with `#` are comments.
-    /// - CSV below a line of names such as `src,dst,bytes`: a row for each pair of parties, which are numbers from 0 or
-    ///   names. The columns are found by the names source, from and sender, destination, target, to and receiver.
-    /// - Matrix Market: `coordinate` and `array`, `real`, `integer`, `unsigned-integer` and `pattern`, `general`,
-    ///   `symmetric` and `hermitian`; the entry of row i and column j goes from party i to party j.
-    /// - Scotch graph: an edge's load goes in both directions, 1 where there are no loads. What vertices weigh is left out.
+    /// - CSV: a row for each party, with numbers between commas, semicolons, tabs or blanks. A
+    ///   first line of names names the parties, and a first column of names is ignored. Numbers may
+    ///   be quoted and may have thousands separators (`"1,024"`); between semicolons they may have
+    ///   a decimal comma. Lines that start with `#` are comments.
+    /// - CSV below a line of names such as `src,dst,bytes`: a row for each pair of parties, which
+    ///   are numbers from 0 or names. The columns are found by the names source, from and sender,
+    ///   and destination, target, to and receiver.
+    /// - Matrix Market: `coordinate` and `array`; `real`, `integer`, `unsigned-integer` and
+    ///   `pattern`; `general`, `symmetric` and `hermitian`. The entry of row i and column j is sent
+    ///   by party i to party j.
+    /// - Scotch graph: the load of an edge counts in both directions, and is 1 if there are no
+    ///   loads. The weights of vertices are ignored.
     ///
-    /// A line may have 32 MiB, the text 1 GiB, also after it is unpacked.
+    /// A line may have 32 MiB and the text 1 GiB, after decompression.
     ///
     /// # Errors
-    /// [`MatrixError::Read`] when the file cannot be read, [`MatrixError::Text`] with line and column when it is no
-    /// matrix.
+    /// Returns [`MatrixError::Read`] if the file cannot be read, and [`MatrixError::Text`] with
+    /// line and column if its content is not a matrix.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, MatrixError> {
         let path = path.as_ref();
         File::open(path)
@@ -62,10 +67,10 @@ impl Matrix {
             .map_err(|trouble| trouble.in_file(path))
     }
 
-    /// Makes a matrix from the content of such a file, which `name` stands for in errors.
+    /// Creates a matrix from the content of such a file. Errors show `name` as the path.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// Same as [`read`](Self::read).
     ///
     /// # Examples
     /// ```
@@ -73,7 +78,8 @@ impl Matrix {
     /// let matrix = Matrix::from_bytes(b"0,8\n16,0\n", "two parties")?;
     /// assert_eq!(matrix.get(1, 0), 16.0);
     /// let error = Matrix::from_bytes(b"0,8\n16\n", "ragged").unwrap_err();
-    /// assert_eq!(error.to_string(), "ragged:2:1: found a row of 1 number, expected one of 2 as the rows before");
+    /// let expected = "found a row of 1 number, expected 2 numbers as in the rows before";
+    /// assert_eq!(error.to_string(), format!("ragged:2:1: {expected}"));
     /// # Ok::<(), raddle_topology::MatrixError>(())
     /// ```
     pub fn from_bytes(bytes: &[u8], name: impl AsRef<Path>) -> Result<Self, MatrixError> {
@@ -81,7 +87,7 @@ impl Matrix {
     }
 }
 
-/// Makes a matrix from the bytes of a file, which may be packed.
+/// Creates a matrix from the bytes of a file, which may be compressed.
 fn from_file(bytes: &[u8]) -> Result<Matrix, Trouble> {
     let mut lengths = LineLengths::default();
     if gzip::is_packed(bytes) {
@@ -94,10 +100,11 @@ fn from_file(bytes: &[u8]) -> Result<Matrix, Trouble> {
     }
 }
 
+/// Parses a text, after detecting its format.
 fn parse(bytes: &[u8], order_max: usize) -> Result<Matrix, Problem> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if market::is_market(bytes) {
-        // Old files have names in Latin-1, in comments; all else of the format is ASCII.
+        // Old files contain names in Latin-1 in comments. The rest of the format is ASCII.
         return market::parse(&String::from_utf8_lossy(bytes), order_max);
     }
     match text_of(bytes)? {
@@ -106,11 +113,12 @@ fn parse(bytes: &[u8], order_max: usize) -> Result<Matrix, Problem> {
     }
 }
 
-/// Returns the most parties that a file may have: a party takes memory even if nothing else is
-/// said of it.
+/// Returns the largest number of parties that a file may have. Each party takes memory, even if the
+/// file says nothing about it.
 ///
-/// A million is fine for any file. Above that a party has seven digits, and a line that names two
-/// parties takes about 16 bytes of text. A compressor needs some bits for each party.
+/// Up to a million parties are allowed for any file. Above that a party has seven digits, and a
+/// line that names two parties takes about 16 bytes of text. A compressor needs some bits for each
+/// party.
 fn order_max(text_bytes: usize, file_bytes: usize) -> usize {
     const ORDER_FREE: usize = 1 << 20;
     const TEXT_BYTES_PER_PARTY: usize = 8;
@@ -120,7 +128,7 @@ fn order_max(text_bytes: usize, file_bytes: usize) -> usize {
         .clamp(ORDER_FREE, u32::MAX as usize)
 }
 
-/// Reads a file whole, and gives up as soon as a line of it is too long.
+/// Reads a whole file, but stops as soon as a line is too long.
 fn read_limited(mut reader: impl Read) -> Result<Vec<u8>, Trouble> {
     let mut bytes = Vec::new();
     let mut lengths = LineLengths::default();
@@ -132,31 +140,31 @@ fn read_limited(mut reader: impl Read) -> Result<Vec<u8>, Trouble> {
         if bytes.len() as u64 > TEXT_BYTES_MAX {
             return Err(io::Error::other("more than 1 GiB of text").into());
         }
-        // Packed bytes have no lines; those of the text are checked while it is unpacked.
+        // Compressed bytes have no lines; the lines of the text are checked during decompression.
         if !gzip::is_packed(&bytes) {
             lengths.check(&bytes[before..])?;
         }
     }
 }
 
-/// Measures the lines of a text that comes in pieces.
+/// Measures the lines of a text that arrives in pieces.
 #[derive(Debug, Default)]
 struct LineLengths {
     /// The number of lines that have ended.
     lines_done: usize,
     /// The length of the last line so far.
     line_bytes: usize,
-    /// How the last line begins.
+    /// The start of the last line.
     start: Vec<u8>,
 }
 
 impl LineLengths {
-    /// Takes the next piece of the text.
+    /// Measures the next piece of the text.
     ///
     /// # Errors
-    /// The first line that is longer than [`LINE_BYTES_MAX`].
+    /// Returns an error for the first line that is longer than [`LINE_BYTES_MAX`].
     fn check(&mut self, piece: &[u8]) -> Result<(), Problem> {
-        /// As many bytes are enough for the beginning of a line that an error repeats.
+        /// The number of bytes from the start of a line that are enough for an error message.
         const START_BYTES: usize = 256;
         for (index, part) in piece.split(|&byte| byte == b'\n').enumerate() {
             // Each part but the first follows a line feed.
@@ -176,6 +184,7 @@ impl LineLengths {
         Ok(())
     }
 
+    /// Returns the error of a line that is too long.
     #[cold]
     fn too_long(&self) -> Problem {
         let start = Word {
@@ -185,13 +194,13 @@ impl LineLengths {
         };
         let problem = start.wrong(format!("lines of at most {LINE_BYTES_MAX} bytes"));
         Problem {
-            found: format!("a longer line, which begins {}", problem.found),
+            found: format!("a longer line that begins with {}", problem.found),
             ..problem
         }
     }
 }
 
-/// What is wrong with a file: the system does not give its bytes, or they are no matrix.
+/// The error of a file that cannot be read or is not a matrix.
 #[derive(Debug)]
 enum Trouble {
     File(io::Error),
@@ -222,6 +231,7 @@ impl From<Problem> for Trouble {
     }
 }
 
+/// Returns the bytes as a text if they are UTF-8.
 fn text_of(bytes: &[u8]) -> Result<&str, Problem> {
     std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
@@ -238,6 +248,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, Problem> {
     })
 }
 
+/// Returns true if the first two lines are those of a Scotch graph.
 fn is_scotch(text: &str) -> bool {
     let mut counts = lines(text, '#').map(|(_, line)| {
         let words: Vec<_> = line.split_ascii_whitespace().take(3).collect();

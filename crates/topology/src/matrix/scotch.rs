@@ -1,4 +1,4 @@
-//! Graphs as Scotch writes them.
+//! Reading of Scotch graphs.
 //!
 //! # Source
 //! Pellegrini: Scotch and libScotch 7.0 User's Guide, section "Graph files".
@@ -6,7 +6,7 @@
 use super::Matrix;
 use super::text::{Problem, Word, lines, words};
 
-/// Reads a graph of `order_max` vertices at most.
+/// Parses a graph of at most `order_max` vertices.
 pub(super) fn parse(text: &str, order_max: usize) -> Result<Matrix, Problem> {
     let mut words = lines(text, '#').flat_map(|(number, line)| words(number, line));
     let mut next = |what: &str| words.next().ok_or_else(|| Problem::at_end(text, what));
@@ -22,7 +22,7 @@ pub(super) fn parse(text: &str, order_max: usize) -> Result<Matrix, Problem> {
     let [has_labels, has_loads, has_weights] = read_flags(&flags)?;
     let mut matrix = Matrix::new(order);
     let mut found = 0;
-    // Labels name vertices in any order, and arcs name labels.
+    // Vertices may have labels in any order, and arcs name labels. So arcs are resolved at the end.
     let mut vertices = std::collections::HashMap::new();
     let mut rows: Vec<(usize, Vec<(Word<'_>, f64)>)> = Vec::new();
     for vertex in 0..order {
@@ -34,9 +34,9 @@ pub(super) fn parse(text: &str, order_max: usize) -> Result<Matrix, Problem> {
             }
         }
         if has_weights {
-            next("what a vertex weighs")?.bytes()?;
+            next("the weight of a vertex")?.bytes()?;
         }
-        let degree_word = next("how many arcs a vertex has")?;
+        let degree_word = next("the number of arcs of a vertex")?;
         let degree = degree_word.index(0, arcs - found.min(arcs), "a number of arcs")?;
         found += degree;
         let mut row = Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn parse(text: &str, order_max: usize) -> Result<Matrix, Problem> {
         rows.push((vertex, row));
     }
     if found != arcs {
-        return Err(arc_word.wrong(format!("{found}, as many as the vertices have")));
+        return Err(arc_word.wrong(format!("{found}, the sum over all vertices")));
     }
     for (vertex, row) in rows {
         for (end, load) in row {
@@ -72,7 +72,8 @@ pub(super) fn parse(text: &str, order_max: usize) -> Result<Matrix, Problem> {
     }
 }
 
-/// Labels, loads of arcs, weights of vertices: a digit each, leading zeros left out.
+/// Parses the flags for labels, loads of arcs and weights of vertices. Each is a digit, and leading
+/// zeros may be omitted.
 fn read_flags(word: &Word<'_>) -> Result<[bool; 3], Problem> {
     let wrong = || word.wrong("three flags, each 0 or 1");
     if word.text.len() > 3 || word.text.is_empty() {

@@ -1,4 +1,4 @@
-//! A text as words with their places, and what is wrong with one of them.
+//! Words of a text with their positions, and errors at a word.
 
 use std::path::Path;
 
@@ -8,17 +8,19 @@ use crate::error::MatrixError;
 /// A word of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word<'text> {
+    /// The characters of the word.
     pub(super) text: &'text str,
-    /// Both from 1; the column counts bytes.
+    /// The line, from 1.
     pub(super) line: usize,
+    /// The column in bytes, from 1.
     pub(super) column: usize,
 }
 
-/// The longest piece of a file that an error repeats.
+/// The largest number of characters of a file that an error shows.
 const SHOWN_MAX: usize = 40;
 
 impl Word<'_> {
-    /// Says that something else was expected here.
+    /// Returns the error that something else was expected here.
     pub(super) fn wrong(&self, expected: impl Into<String>) -> Problem {
         let mut found: String = self.text.chars().take(SHOWN_MAX).collect();
         if found.len() < self.text.len() {
@@ -36,7 +38,7 @@ impl Word<'_> {
         }
     }
 
-    /// Reads what two parties exchange.
+    /// Parses the bytes that one party sends to another.
     pub(super) fn bytes(&self) -> Result<f64, Problem> {
         let value = self
             .text
@@ -46,7 +48,7 @@ impl Word<'_> {
         value.ok_or_else(|| self.wrong("a number from 0 to 1e30"))
     }
 
-    /// Reads a whole number from `first` to `last`.
+    /// Parses an integer from `first` to `last`. `what` describes it in an error.
     pub(super) fn index(&self, first: usize, last: usize, what: &str) -> Result<usize, Problem> {
         let index = self.text.parse::<usize>().ok();
         index
@@ -58,7 +60,7 @@ impl Word<'_> {
     }
 }
 
-/// What is wrong with a text, and where.
+/// An error in a text, and its position.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) line: usize,
@@ -68,7 +70,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// Something is missing where the text ends.
+    /// Returns the error that something is missing at the end of the text.
     pub(super) fn at_end(text: &str, expected: impl Into<String>) -> Self {
         let line = text.lines().count().max(1);
         Self {
@@ -79,6 +81,7 @@ impl Problem {
         }
     }
 
+    /// Returns the error with the path of the file.
     pub(super) fn in_file(self, path: &Path) -> MatrixError {
         MatrixError::Text {
             path: path.to_path_buf(),
@@ -90,7 +93,8 @@ impl Problem {
     }
 }
 
-/// Iterates over the lines of a text with their numbers; those that `is_comment` begins are left out, and empty ones.
+/// Returns an iterator over the lines of a text and their numbers, without empty lines and lines
+/// that start with `comment`.
 pub(super) fn lines(text: &str, comment: char) -> impl Iterator<Item = (usize, &str)> + Clone {
     text.lines()
         .enumerate()
@@ -101,12 +105,12 @@ pub(super) fn lines(text: &str, comment: char) -> impl Iterator<Item = (usize, &
         })
 }
 
-/// Iterates over the words of a line, between blanks.
+/// Returns an iterator over the words of a line, which blanks separate.
 pub(super) fn words(number: usize, line: &str) -> impl Iterator<Item = Word<'_>> {
     line.split_ascii_whitespace().map(move |text| Word {
         text,
         line: number,
-        // A piece of a line stands where it stands.
+        // `text` is a slice of `line`, so the difference of the addresses is its position.
         column: text.as_ptr() as usize - line.as_ptr() as usize + 1,
     })
 }

@@ -1,18 +1,20 @@
-//! Matrices as text, in formats that are read again.
+//! Writing of matrices as text, in formats that can be read back.
 
 use std::fmt::Write as _;
 
 use super::Matrix;
 
 impl Matrix {
-    /// Writes it as CSV: a line of names in quotes where parties have them, then a line of numbers for each sender.
+    /// Returns the matrix as CSV: a line of quoted names if the parties have names, then a line of
+    /// numbers for each sender.
     ///
-    /// Cost: quadratic in the parties, however few entries there are.
+    /// The run time is quadratic in the number of parties, even if there are few entries.
     ///
     /// # Examples
     /// ```
     /// use raddle_topology::Matrix;
-    /// let mut matrix = Matrix::new(2).with_names(vec!["left".to_owned(), "right, lower".to_owned()])?;
+    /// let names = vec!["left".to_owned(), "right, lower".to_owned()];
+    /// let mut matrix = Matrix::new(2).with_names(names)?;
     /// matrix.add(0, 1, 40.0);
     /// assert_eq!(matrix.to_csv(), "\"left\",\"right, lower\"\n0,40\n0,0\n");
     /// assert_eq!(Matrix::from_bytes(matrix.to_csv().as_bytes(), "csv")?, matrix);
@@ -22,7 +24,7 @@ impl Matrix {
     pub fn to_csv(&self) -> String {
         let order = self.order();
         let mut text = String::new();
-        // A lone name would be taken for several where it has blanks.
+        // A single name is not written, since with blanks it would be read as several.
         if order > 1 && !self.names().is_empty() {
             let quoted = |name: &String| format!("\"{}\"", on_one_line(name).replace('"', "\"\""));
             let names: Vec<_> = self.names().iter().map(quoted).collect();
@@ -38,10 +40,12 @@ impl Matrix {
         text
     }
 
-    /// Writes it as a Matrix Market file of coordinates. The format has no names; those of parties stand in comments, a line each.
+    /// Returns the matrix as a Matrix Market file of coordinates.
+    ///
+    /// The format has no names. The names of parties are comments, one per line.
     ///
     /// # Source
-    /// As [`from_bytes`](Self::from_bytes) says for the format.
+    /// The same as for [`from_bytes`](Self::from_bytes).
     #[must_use]
     pub fn to_matrix_market(&self) -> String {
         let order = self.order();
@@ -58,6 +62,7 @@ impl Matrix {
     }
 }
 
+/// Replaces control characters by blanks.
 fn on_one_line(name: &str) -> String {
     name.replace(char::is_control, " ")
 }

@@ -1,15 +1,17 @@
-//! Placements that look at no matrix: what everything else is compared with.
+//! Placements that ignore the matrix, as a baseline for the strategies that use it.
 //!
-//! All of them give every core and every CPU as many parties as the clever ones do, so that only who is where differs.
+//! Each of them puts as many parties on every core and CPU as the other strategies do, so only the
+//! arrangement of the parties differs.
 
 use super::random::Random;
 use super::target::{Node, Target};
 
-/// Lists the place of each party: neighbours in number are neighbours in the machine.
+/// Returns the place of each party: consecutive parties are neighbours in the machine.
 pub(super) fn compact(target: &Target<'_>, party_count: usize) -> Vec<u32> {
     let mut order: Vec<usize> = (0..target.place_count()).collect();
     order.sort_by_key(|&place| (target.tree_order(place), place));
-    // Each place gets as many as it may, as long as those after it can have the fewest that they must.
+    // Each place gets as many parties as possible while the later places can still reach their
+    // minimum.
     let least = |places: &[usize]| -> usize {
         places
             .iter()
@@ -37,7 +39,7 @@ pub(super) fn compact(target: &Target<'_>, party_count: usize) -> Vec<u32> {
     places
 }
 
-/// Lists the place of each party: neighbours in number are as far apart as can be.
+/// Returns the place of each party: consecutive parties are as far apart as possible.
 pub(super) fn scatter(target: &Target<'_>, party_count: usize) -> Vec<u32> {
     let mut order = Vec::with_capacity(target.place_count());
     let ranks = target.ranks.iter().max().map_or(0, |rank| rank + 1);
@@ -47,14 +49,14 @@ pub(super) fn scatter(target: &Target<'_>, party_count: usize) -> Vec<u32> {
     order.into_iter().cycle().take(party_count).collect()
 }
 
-/// Lists the place of each party: CPUs in turn, in the order of the operating system's numbers.
+/// Returns the place of each party: CPUs in turn, in the order of the operating system's numbers.
 pub(super) fn round_robin(target: &Target<'_>, party_count: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..target.place_count() as u32).collect();
     order.sort_by_key(|&place| (target.ranks[place as usize], target.cpus[place as usize]));
     order.into_iter().cycle().take(party_count).collect()
 }
 
-/// Lists the place of each party: drawn by lot.
+/// Returns the place of each party: drawn at random.
 pub(super) fn random(target: &Target<'_>, party_count: usize, seed: u64) -> Vec<u32> {
     let mut random = Random::new(seed);
     let mut order: Vec<u32> = (0..target.place_count() as u32).collect();
@@ -65,7 +67,7 @@ pub(super) fn random(target: &Target<'_>, party_count: usize, seed: u64) -> Vec<
     places
 }
 
-/// Deals out the places of one rank in their cores, in turn to the children of each object.
+/// Lists the places of one rank within their cores, taking the children of each object in turn.
 fn deal(target: &Target<'_>, node: &Node, rank: u32) -> Vec<u32> {
     if node.children.is_empty() {
         let is_ranked = target.ranks[node.first] == rank;

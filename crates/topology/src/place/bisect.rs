@@ -1,13 +1,14 @@
-//! Cuts a graph in two parts of given sizes, so that little is exchanged between them.
+//! Cuts a graph into two parts of given sizes, so that little is exchanged between them.
 //!
-//! The graph is made smaller until a few dozen vertices are left (`coarsen`), which are cut several times from
-//! different beginnings; the best cut is carried back through the larger graphs and improved on each by moving single
-//! vertices. A pass moves vertices one after the other, the best first and each once, also when that makes things
-//! worse for a while, and ends with the best cut that it saw.
+//! The graph is made smaller until a few dozen vertices are left (`coarsen`). The smallest graph is
+//! cut several times from different start vertices. The best cut is carried back through the larger
+//! graphs, and improved on each of them by moving single vertices. A pass moves vertices one after
+//! the other, the best one first and each one once, even if that makes the cut worse for a while,
+//! and ends with the best cut that it saw.
 //!
 //! # Source
-//! Fiduccia, Mattheyses: A linear-time heuristic for improving network partitions. DAC 1982. Several levels:
-//! Karypis, Kumar, SIAM J. Sci. Comput. 20(1), 1998.
+//! Fiduccia, Mattheyses: A linear-time heuristic for improving network partitions. DAC 1982.
+//! Several levels: Karypis, Kumar, SIAM J. Sci. Comput. 20(1), 1998.
 
 use std::collections::BinaryHeap;
 
@@ -15,23 +16,23 @@ use super::coarsen::{Coarse, coarsen};
 use super::random::Random;
 use super::traffic::Traffic;
 
-/// A graph of so many vertices is cut directly.
+/// A graph with at most this many vertices is cut directly.
 const COARSEST: usize = 64;
 
-/// From how many beginnings the smallest graph is cut.
-const BEGINNINGS: usize = 8;
+/// The number of start vertices from which the smallest graph is cut.
+const STARTS: usize = 8;
 
-/// How often a cut is improved on each level at most.
+/// The maximum number of passes on each level.
 const PASSES_MAX: usize = 6;
 
-/// A graph of which a vertex has more neighbours than so much of all vertices is dense: looking at
-/// all vertices then costs no more than a move.
+/// A graph is dense if its vertices have on average more neighbours than the number of all vertices
+/// divided by this. Scanning all vertices then costs no more than a move.
 const DENSE_PART: usize = 16;
 
-/// How many parties the first part gets: at least, and at most.
+/// The minimum and the maximum number of parties in the first part.
 pub(super) type Range = (usize, usize);
 
-/// Cuts a graph; returns for each vertex whether it is in the first part.
+/// Cuts a graph. Returns, for each vertex, true if it is in the first part.
 pub(super) fn bisect(graph: &Traffic, range: Range) -> Vec<bool> {
     let count = graph.order();
     if range.1 >= count {
@@ -44,7 +45,7 @@ pub(super) fn bisect(graph: &Traffic, range: Range) -> Vec<bool> {
     let ones = vec![1; count];
     let smaller = range.1.min(count - range.0).max(1);
     let weight_max = (smaller / 8).max(2) as u32;
-    // Of a large dense graph each smaller one costs more than it helps.
+    // For a large dense graph, coarsening costs more than it gains.
     let levels = if count < COARSEST * 8 || !is_dense(graph) {
         smaller_graphs(graph, &ones, weight_max, &mut random)
     } else {
@@ -54,6 +55,7 @@ pub(super) fn bisect(graph: &Traffic, range: Range) -> Vec<bool> {
         .last()
         .map_or((graph, &ones), |level| (&level.graph, &level.weights));
     let mut sides = first_cut(coarsest, weights, range, &mut random);
+    // Carry the cut back to each finer graph and improve it there.
     for index in (0..levels.len()).rev() {
         sides = levels[index]
             .parents
@@ -68,6 +70,7 @@ pub(super) fn bisect(graph: &Traffic, range: Range) -> Vec<bool> {
         cut.improve();
         sides = cut.sides;
     }
+    // Vertices of coarse graphs are heavy, so the sizes may still be wrong.
     let first = sides.iter().filter(|side| **side).count();
     if (range.0..=range.1).contains(&first) {
         return sides;
@@ -77,7 +80,7 @@ pub(super) fn bisect(graph: &Traffic, range: Range) -> Vec<bool> {
     cut.sides
 }
 
-/// Makes a graph smaller again and again, until few vertices are left or it gets hardly smaller.
+/// Coarsens a graph repeatedly, until few vertices are left or it hardly gets smaller.
 fn smaller_graphs(
     graph: &Traffic,
     ones: &Vec<u32>,
@@ -100,21 +103,22 @@ fn smaller_graphs(
     }
 }
 
+/// Returns true if the graph is dense; see [`DENSE_PART`].
 fn is_dense(graph: &Traffic) -> bool {
     graph.entry_count() > graph.order() * graph.order() / DENSE_PART
 }
 
-/// Cuts a small graph, or one that gets no smaller.
+/// Cuts a graph that is small or cannot be coarsened further.
 fn first_cut(graph: &Traffic, weights: &[u32], range: Range, random: &mut Random) -> Vec<bool> {
-    let beginnings = if graph.order() <= COARSEST * 4 {
-        BEGINNINGS
+    let starts = if graph.order() <= COARSEST * 4 {
+        STARTS
     } else {
         1
     };
     let mut best: Option<((usize, f64), Vec<bool>)> = None;
-    for beginning in 0..beginnings {
-        // Ends and middle of what is allowed.
-        let goal = match beginning % 3 {
+    for start in 0..starts {
+        // Aim for the middle of the allowed range, then for its ends.
+        let goal = match start % 3 {
             0 => usize::midpoint(range.0, range.1),
             1 => range.0,
             _ => range.1,
@@ -122,7 +126,7 @@ fn first_cut(graph: &Traffic, weights: &[u32], range: Range, random: &mut Random
         let mut cut = Cut::new(graph, weights, range, vec![false; graph.order()]);
         cut.grow(random.below(graph.order()), goal);
         cut.improve();
-        let rank = match beginnings {
+        let rank = match starts {
             1 => (0, 0.0),
             _ => (cut.excess(), cut.external()),
         };
@@ -138,18 +142,19 @@ struct Cut<'graph> {
     graph: &'graph Traffic,
     weights: &'graph [u32],
     range: Range,
-    /// Whether a vertex is in the first part.
+    /// True for each vertex in the first part.
     sides: Vec<bool>,
-    /// What the cut gets cheaper by when a vertex changes sides.
+    /// The reduction of the cost of the cut if the vertex changes sides.
     gains: Vec<f32>,
     /// The weight of the first part.
     first: usize,
-    /// How far a cut may be off while it is improved.
+    /// The allowed excess of a cut while it is being improved.
     slack: usize,
+    /// True if the best vertex is found by a scan of all vertices rather than with a heap.
     is_scanned: bool,
 }
 
-/// The gain of a vertex at some time, in a heap.
+/// An entry of a heap: the gain of a vertex at some time. It is outdated if the gain has changed.
 #[derive(Clone, Copy, Debug)]
 struct Offer {
     gain: f32,
@@ -179,6 +184,7 @@ impl Ord for Offer {
 }
 
 impl<'graph> Cut<'graph> {
+    /// Creates the cut, and computes the gain of each vertex.
     fn new(graph: &'graph Traffic, weights: &'graph [u32], range: Range, sides: Vec<bool>) -> Self {
         let mut cut = Self {
             graph,
@@ -212,11 +218,12 @@ impl<'graph> Cut<'graph> {
         cut
     }
 
-    /// How far the first part is out of its range.
+    /// Returns by how much the first part is outside its range.
     fn excess(&self) -> usize {
         self.excess_of(self.first)
     }
 
+    /// Returns by how much a first part of the given weight would be outside its range.
     const fn excess_of(&self, first: usize) -> usize {
         if first < self.range.0 {
             self.range.0 - first
@@ -225,7 +232,7 @@ impl<'graph> Cut<'graph> {
         }
     }
 
-    /// The weight of the first part after a vertex has changed sides.
+    /// Returns the weight of the first part after a vertex has changed sides.
     fn first_after(&self, vertex: usize) -> usize {
         let weight = self.weights[vertex] as usize;
         if self.sides[vertex] {
@@ -235,7 +242,7 @@ impl<'graph> Cut<'graph> {
         }
     }
 
-    /// What the parts exchange.
+    /// Returns the traffic between the two parts.
     fn external(&self) -> f64 {
         let mut twice = 0.0;
         for vertex in 0..self.sides.len() {
@@ -248,7 +255,7 @@ impl<'graph> Cut<'graph> {
         twice / 2.0
     }
 
-    /// Makes the first part grow around a vertex.
+    /// Grows the first part around a vertex until it has the weight `goal`.
     fn grow(&mut self, seed: usize, goal: usize) {
         let mut taken = vec![false; self.sides.len()];
         let mut offers = BinaryHeap::new();
@@ -269,6 +276,7 @@ impl<'graph> Cut<'graph> {
         }
     }
 
+    /// Returns the vertex outside the first part with the largest gain.
     fn best_to_grow(&self, taken: &[bool], offers: &mut BinaryHeap<Offer>) -> Option<usize> {
         if !self.is_scanned {
             while let Some(offer) = offers.pop() {
@@ -288,13 +296,13 @@ impl<'graph> Cut<'graph> {
                 }
             })
         } else {
-            // Nobody else is connected: any vertex begins anew.
+            // No other vertex is connected to the first part, so take any.
             let mut open = open;
             open.next()
         }
     }
 
-    /// Lets a vertex change sides, and tells its neighbours.
+    /// Moves a vertex to the other side, and updates the gains of its neighbours.
     fn flip(&mut self, vertex: usize, offers: &mut BinaryHeap<Offer>) {
         self.first = self.first_after(vertex);
         self.sides[vertex] = !self.sides[vertex];
@@ -312,7 +320,7 @@ impl<'graph> Cut<'graph> {
         }
     }
 
-    /// Improves the cut until a pass finds nothing, and brings the first part into its range.
+    /// Runs passes until one finds no improvement. Also brings the first part into its range.
     fn improve(&mut self) {
         for _ in 0..PASSES_MAX {
             if !self.pass() {
@@ -321,7 +329,7 @@ impl<'graph> Cut<'graph> {
         }
     }
 
-    /// Brings the first part into its range, whatever that costs; all vertices must weigh 1.
+    /// Brings the first part into its range at any cost. All vertices must have weight 1.
     fn force(&mut self) {
         let off = self.excess();
         if off == 0 {
@@ -332,13 +340,15 @@ impl<'graph> Cut<'graph> {
             .filter(|&vertex| self.sides[vertex] == from_first)
             .collect();
         movable.sort_by(|&left, &right| self.gains[right].total_cmp(&self.gains[left]));
-        let mut nobody = BinaryHeap::new();
+        let mut unused = BinaryHeap::new();
         for vertex in movable.into_iter().take(off) {
-            self.flip(vertex, &mut nobody);
+            self.flip(vertex, &mut unused);
         }
     }
 
-    /// Moves vertices, each once, and goes back to the best cut on the way; returns whether it is better.
+    /// Moves vertices, each once, and returns to the best cut on the way.
+    ///
+    /// Returns true if that cut is better than the one before.
     fn pass(&mut self) -> bool {
         let count = self.sides.len();
         let idle_max = if self.is_scanned {
@@ -351,7 +361,8 @@ impl<'graph> Cut<'graph> {
         if !self.is_scanned {
             let is_off = self.excess() > 0;
             for vertex in 0..count {
-                // Vertices inside a part are offered when a neighbour moves, or at once when the sizes are wrong.
+                // A vertex without neighbours in the other part is offered once a neighbour moves,
+                // unless the sizes are wrong.
                 let inside = self.graph.volume(vertex);
                 if is_off || self.gains[vertex] > -inside {
                     offers.push(Offer {
@@ -379,19 +390,22 @@ impl<'graph> Cut<'graph> {
                 kept = moved.len();
             }
         }
+        // Undo the moves after the best cut.
         for &vertex in moved[kept..].iter().rev() {
             self.flip(vertex, &mut offers);
         }
         kept > 0
     }
 
+    /// Returns true if a move keeps the excess within the slack, or lowers it.
     fn may_move(&self, vertex: usize) -> bool {
         let after = self.excess_of(self.first_after(vertex));
         after <= self.slack.min(self.excess().max(self.slack)) || after < self.excess()
     }
 
+    /// Returns the movable vertex with the largest gain.
     fn best_to_move(&self, locked: &[bool], offers: &mut BinaryHeap<Offer>) -> Option<usize> {
-        // A cut that is off gets right first: from the part that is too large.
+        // If a part is too large, only its vertices may move.
         let wanted = match self.first {
             first if first > self.range.1 => Some(true),
             first if first < self.range.0 => Some(false),
@@ -425,7 +439,7 @@ impl<'graph> Cut<'graph> {
                 break;
             }
             later.push(offer);
-            // The rest waits for another time rather than being looked through for each move.
+            // Leave the other entries for later, to bound the search for one move.
             if later.len() > 64 {
                 break;
             }

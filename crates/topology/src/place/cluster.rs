@@ -1,28 +1,30 @@
-//! Puts the domains of a machine together by the latencies between them.
+//! Builds a tree over the domains of a machine from the latencies between them.
 //!
-//! Firmware tells how far NUMA nodes are apart, and the tree often does not: a machine of 24 nodes in blades, racks
-//! and rings may look flat. The two clusters whose farthest members are nearest are joined first (complete
-//! linkage), of equals the smaller ones; clusters that were joined at one and the same distance become one
-//! object with several children.
+//! Firmware reports the latencies between NUMA nodes, but the tree of the machine often does not
+//! reflect them: a machine of 24 nodes in blades, racks and rings may look flat. The two clusters
+//! with the smallest distance between their farthest members are merged first (complete linkage).
+//! On ties the smaller clusters come first. Clusters that were merged at the same distance become
+//! one object with several children.
 //!
 //! # Source
-//! Complete linkage: Sørensen, 1948, as in any book on clustering. That latencies give a hierarchy for mapping:
-//! Jeannot, Mercier, Tessier, TPDS 25(4), 2014, section 3 asks for a tree and leaves this to hwloc's groups.
+//! Complete linkage: Sørensen, 1948, as in textbooks on clustering. Jeannot, Mercier, Tessier, TPDS
+//! 25(4), 2014, section 3 maps onto a tree and leaves a tree from latencies to hwloc's groups.
 
 use super::distance::Distances;
-use super::target::Part;
+use super::part::Part;
 
-/// More domains than so many stay in the order of the tree: time grows with the cube of their number.
+/// With more domains than this, the order of the tree is kept: the run time is cubic.
 const CLUSTERED_MAX: usize = 256;
 
+/// Some parts that have been merged.
 struct Cluster {
     parts: Vec<Part>,
-    /// The distance at which its parts were joined; 0 for a single part.
+    /// The distance at which its parts were merged; 0 for a single part.
     joined_at: f64,
     size: usize,
 }
 
-/// Makes one part of several, those that are near to each other below a common object.
+/// Merges parts into one, with parts that are near each other below a common object.
 pub(super) fn cluster(pieces: Vec<Part>, distances: &Distances) -> Part {
     if pieces.len() > CLUSTERED_MAX {
         return Part::Inner(pieces);
@@ -45,6 +47,8 @@ pub(super) fn cluster(pieces: Vec<Part>, distances: &Distances) -> Part {
             })
         })
         .collect();
+    // Merge the nearest two clusters until one is left. The merged cluster replaces `left`, and its
+    // distance to another cluster is the larger one of both.
     while let Some((left, right)) = nearest(&clusters, &apart) {
         let at = apart[left * count + right];
         let (Some(one), Some(other)) = (clusters[left].take(), clusters[right].take()) else {
@@ -75,7 +79,10 @@ pub(super) fn cluster(pieces: Vec<Part>, distances: &Distances) -> Part {
     }
 }
 
-/// The parts of a cluster that is joined to another one at this distance: all of them when it was joined at the same.
+/// Returns the parts that a cluster contributes when it is merged at distance `at`.
+///
+/// These are its parts if it was itself merged at that distance, and otherwise one object with
+/// its parts below it.
 fn opened(cluster: Cluster, at: f64) -> Vec<Part> {
     if cluster.size == 1 || cluster.joined_at >= at {
         return cluster.parts;
@@ -83,7 +90,7 @@ fn opened(cluster: Cluster, at: f64) -> Vec<Part> {
     vec![Part::Inner(cluster.parts)]
 }
 
-/// The two clusters that are joined next.
+/// Returns the two clusters to merge next.
 fn nearest(clusters: &[Option<Cluster>], apart: &[f64]) -> Option<(usize, usize)> {
     let count = clusters.len();
     let mut best = None;

@@ -1,23 +1,23 @@
-//! Makes a graph smaller: vertices that exchange much become one.
+//! Makes a graph smaller by merging vertices that exchange much.
 //!
 //! # Source
-//! Heavy-edge matching: Karypis, Kumar: A fast and high quality multilevel scheme for partitioning irregular
-//! graphs. SIAM J. Sci. Comput. 20(1), 1998, section 3.1.
+//! Heavy-edge matching: Karypis, Kumar: A fast and high quality multilevel scheme for partitioning
+//! irregular graphs. SIAM J. Sci. Comput. 20(1), 1998, section 3.1.
 
 use super::random::Random;
 use super::traffic::Traffic;
 
-/// A graph whose vertices stand for several parties.
+/// A coarse graph, each vertex of which represents several parties.
 #[derive(Clone, Debug)]
 pub(super) struct Coarse {
     pub(super) graph: Traffic,
-    /// How many parties each vertex stands for.
+    /// The number of parties that each vertex represents.
     pub(super) weights: Vec<u32>,
-    /// The vertex of each vertex of the finer graph.
+    /// The coarse vertex of each vertex of the finer graph.
     pub(super) parents: Vec<u32>,
 }
 
-/// Joins each vertex with the one to which it has the heaviest edge, no heavier together than `weight_max`.
+/// Merges each vertex with the neighbour of its heaviest edge, up to `weight_max` together.
 pub(super) fn coarsen(
     graph: &Traffic,
     weights: &[u32],
@@ -34,6 +34,8 @@ pub(super) fn coarsen(
         let slot = usize::from(members[parent][0] != u32::MAX);
         members[parent][slot] = vertex as u32;
     }
+    // Add up the edges of the one or two vertices behind each coarse vertex. `sums` is valid for
+    // the neighbours that `seen` marks with the current vertex.
     let mut offsets = Vec::with_capacity(count + 1);
     let (mut to, mut edge_weights) = (Vec::new(), Vec::new());
     let mut sums = vec![0.0_f32; count];
@@ -65,12 +67,12 @@ pub(super) fn coarsen(
     }
 }
 
-/// Numbers the vertices of the coarser graph.
+/// Pairs the vertices, and returns the coarse vertex of each.
 fn matching(graph: &Traffic, weights: &[u32], weight_max: u32, random: &mut Random) -> Vec<u32> {
     let count = graph.order();
     let mut order: Vec<u32> = (0..count as u32).collect();
     random.shuffle(&mut order);
-    // Vertices with few neighbours first: they have the least choice.
+    // Vertices with few neighbours come first, since they have the least choice.
     if graph.entry_count() < count * 64 {
         order.sort_by_key(|&vertex| graph.row(vertex as usize).0.len());
     }

@@ -1,14 +1,16 @@
-//! Control threads: the first step of Algorithm 1, `extend_to_manage_control_threads`.
+//! Placement of control threads, the step `extend_to_manage_control_threads` of Algorithm 1.
 //!
-//! | what there is | what happens |
-//! |---|---|
-//! | a core with several hardware threads | a party gets the first, its control thread the second |
-//! | cores that no party needs, where no core has several | the matrix is extended by control threads, which talk a little to the parties they serve |
-//! | such cores, where only some cores have several | parties on the others have their control threads on the nearest of them |
-//! | neither | control threads are left to the operating system |
+//! - If a core has several hardware threads, its party gets the first and the control thread of the
+//!   party gets the second.
+//! - If no core has several and some cores need no party, the matrix is extended by control
+//!   threads, which exchange a little with the parties that they serve and get those cores.
+//! - If only some cores have several and some cores need no party, parties on cores with one
+//!   hardware thread have their control threads on the nearest core without a party.
+//! - Otherwise control threads are left to the operating system.
 //!
 //! # Source
-//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. 2016, section 4.1.
+//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. 2016,
+//! section 4.1.
 
 use std::collections::HashMap;
 
@@ -18,21 +20,22 @@ use super::target::Core;
 use crate::cpu_set::{CpuId, CpuSet};
 use crate::matrix::Matrix;
 
-/// What a control thread exchanges with a party, as a part of what the party exchanges with all others.
+/// The traffic of a control thread with a party, relative to the party's traffic with all others.
 const CONTROL_SHARE: f64 = 1.0 / 64.0;
 
-/// How control threads are placed.
+/// The way in which control threads are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Not at all.
+    /// They are left to the operating system.
     System,
-    /// Beside the party, on its core; on cores of their own for parties whose cores have one hardware thread.
+    /// On the core of the party, or on separate cores for parties on cores with one hardware
+    /// thread.
     Sibling,
-    /// So many on cores of their own.
+    /// This number of control threads, on separate cores.
     Spare(usize),
 }
 
-/// Finds out which of the three ways the usable cores allow.
+/// Returns the way that the usable cores allow.
 pub(super) fn mode(control: Control, cores: &[Core], party_count: usize) -> Mode {
     let spare = cores.len().saturating_sub(party_count);
     match control {
@@ -43,12 +46,12 @@ pub(super) fn mode(control: Control, cores: &[Core], party_count: usize) -> Mode
     }
 }
 
-/// The control thread that serves a party.
+/// Returns the index of the control thread that serves a party.
 const fn server(party: usize, party_count: usize, control_count: usize) -> usize {
     party * control_count / party_count
 }
 
-/// Adds control threads behind the parties of a matrix.
+/// Returns the matrix with control threads added behind its parties.
 pub(super) fn extended(matrix: &Matrix, control_count: usize) -> Matrix {
     let party_count = matrix.order();
     let mut volumes = vec![0.0; party_count];
@@ -58,22 +61,23 @@ pub(super) fn extended(matrix: &Matrix, control_count: usize) -> Matrix {
         volumes[from] += bytes;
         volumes[to] += bytes;
     }
-    // A party that is silent still wants its control thread near.
+    // A party without traffic still needs its control thread near, so it is treated like the party
+    // with the least traffic.
     let quietest = volumes
         .iter()
         .copied()
         .filter(|volume| *volume > 0.0)
         .fold(f64::INFINITY, f64::min);
-    let silent = if quietest.is_finite() { quietest } else { 1.0 };
+    let default_volume = if quietest.is_finite() { quietest } else { 1.0 };
     for (party, &volume) in volumes.iter().enumerate() {
         let control = party_count + server(party, party_count, control_count);
-        let volume = if volume > 0.0 { volume } else { silent };
+        let volume = if volume > 0.0 { volume } else { default_volume };
         extended.add(party, control, volume * CONTROL_SHARE);
     }
     extended
 }
 
-/// The control CPU of each party, from the CPUs of the control threads.
+/// Returns the control CPU of each party, given the CPUs of the control threads.
 pub(super) fn spread(controls: &[CpuId], party_count: usize) -> Vec<Option<CpuId>> {
     (0..party_count)
         .map(|party| {
@@ -84,7 +88,8 @@ pub(super) fn spread(controls: &[CpuId], party_count: usize) -> Vec<Option<CpuId
         .collect()
 }
 
-/// The second usable hardware thread of each party's core; where that has one only, the nearest core without a party.
+/// Returns, for each party, the second usable hardware thread of its core, or else the nearest core
+/// without a party.
 pub(super) fn siblings(
     distances: &Distances,
     cores: &[Core],
@@ -108,8 +113,11 @@ pub(super) fn siblings(
     control
 }
 
-/// CPUs for control threads that serve parties on the CPUs `served`, each the nearest to the first one that it serves of those whose cores have no party.
-/// So many control threads as are wanted, if there are such cores.
+/// Returns CPUs for control threads that serve parties on the CPUs `served`.
+///
+/// Each of them is on a core without a party. It is the one nearest to the first party that the
+/// control thread serves. There are `control_max` of them, or fewer if there are not enough such
+/// cores.
 pub(super) fn nearest_free(
     distances: &Distances,
     cores: &[Core],
@@ -141,8 +149,8 @@ pub(super) fn nearest_free(
     controls
 }
 
-/// Says where control threads are, behind the sentence about the parties.
-pub(super) fn told(cores: &[Core], cpus: &[CpuId], control: &[Option<CpuId>]) -> String {
+/// Describes where control threads are, to follow the sentence about the parties.
+pub(super) fn description(cores: &[Core], cpus: &[CpuId], control: &[Option<CpuId>]) -> String {
     let core_of: HashMap<CpuId, usize> = cores
         .iter()
         .zip(0..)
@@ -168,7 +176,10 @@ pub(super) fn told(cores: &[Core], cpus: &[CpuId], control: &[Option<CpuId>]) ->
             ];
             let kinds = kinds.iter().filter(|(count, _)| *count > 0);
             let kinds: Vec<_> = kinds
-                .map(|(count, place)| format!("of {count} {place}"))
+                .map(|&(count, place)| {
+                    let parties = if count == 1 { "party" } else { "parties" };
+                    format!("of {count} {parties} {place}")
+                })
                 .collect();
             format!("; control threads {}", kinds.join(", "))
         }

@@ -1,21 +1,27 @@
-//! How far any two CPUs are apart, as one number.
+//! The distance between any two CPUs, as one number.
 //!
-//! The unit is that of firmware tables: 10 is the distance of two CPUs that share a memory and nothing nearer.
+//! The unit is that of firmware tables: 10 is the distance of two CPUs that share a memory and
+//! nothing nearer.
 //!
-//! - A CPU is at distance 0 from itself: parties that share it exchange nothing between caches.
-//! - A *domain* is the CPUs of a NUMA node; a package where there is one node at most, or none is known.
-//! - Within a domain the levels that branch are counted: cores with several hardware threads, caches that several
-//!   cores share, dies, groups. Of k such levels up to the domain, two CPUs whose smallest common object is at
-//!   the j-th have distance 10·j/k. A cache of one core alone does not branch, and counts for nothing.
-//! - Between domains it is the latency between their NUMA nodes, the larger direction, scaled so that the fastest
-//!   access to local memory is 10. Where no latencies are known, it is 20 for CPUs whose smallest common object is one branching level above the
-//!   domains, 30 for two levels, and so on; never less than 10.
+//! - A CPU is at distance 0 from itself, because parties that share a CPU transfer nothing between
+//!   caches.
+//! - A *domain* is the set of CPUs of a NUMA node, or of a package if the machine has at most one
+//!   NUMA node or the nodes are unknown.
+//! - Within a domain, the distance depends on the levels that branch: cores with several hardware
+//!   threads, caches that several cores share, dies, groups. If there are k such levels up to the
+//!   domain, two CPUs with their smallest common object at the j-th level have distance 10·j/k. A
+//!   cache of a single core does not branch and does not count.
+//! - Between domains, the distance is the latency between their NUMA nodes (the larger of both
+//!   directions), scaled so that the fastest access to local memory is 10, and never less than 10.
+//!   If latencies are unknown, it is 20 for CPUs with a smallest common object one branching level
+//!   above the domains, 30 for two levels, and so on.
 //!
-//! It is symmetric. Which CPUs may be used changes no distance.
+//! The distance is symmetric. It does not depend on which CPUs the process may use.
 //!
 //! # Source
-//! Hop-bytes: Agarwal, Sharma, Kalé: Topology-aware task mapping for reducing communication contention on large
-//! parallel machines. IPDPS 2006. The unit: ACPI specification, System Locality Information Table.
+//! Hop-bytes: Agarwal, Sharma, Kalé: Topology-aware task mapping for reducing communication
+//! contention on large parallel machines. IPDPS 2006. The unit: ACPI specification, System Locality
+//! Information Table.
 
 use crate::cpu_set::CpuId;
 use crate::error::PlaceError;
@@ -23,13 +29,13 @@ use crate::matrix::Matrix;
 use crate::object::Object;
 use crate::topology::Topology;
 
-/// The distance of two CPUs that share a memory, and no cache or core.
+/// The distance of two CPUs that share a memory, but no cache or core.
 const LOCAL: f64 = 10.0;
 
-/// An unused place in a table of indexes.
-const NOBODY: u32 = u32::MAX;
+/// An unused entry in a table of indexes.
+const NONE: u32 = u32::MAX;
 
-/// How far the CPUs of a topology are apart; see [`cost`](super::cost).
+/// The distances between the CPUs of a topology; see [`cost`](super::cost).
 ///
 /// # Examples
 /// ```
@@ -37,39 +43,44 @@ const NOBODY: u32 = u32::MAX;
 /// let topology = Topology::synthetic("package:2 l3:2 core:4 pu:2")?;
 /// let distances = Distances::new(&topology);
 /// let from_cpu_0 = |cpu| distances.between(CpuId(0), CpuId(cpu)).unwrap_or(f64::NAN);
-/// // Itself, the other hardware thread, a core of the same cache, one of the same package, the other package.
+/// // Itself, the sibling thread, a core of the same cache, of the same package, of the other one.
 /// let found = [0, 1, 2, 8, 16].map(|cpu| from_cpu_0(cpu).round());
 /// assert_eq!(found, [0.0, 3.0, 7.0, 10.0, 20.0]);
 /// # Ok::<(), raddle_topology::TopologyError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Distances {
-    /// The leaf of each CPU number.
+    /// The leaf of each CPU, by its number.
     leaves: Vec<u32>,
-    /// The CPU of each leaf; leaves are numbered in the order of the tree.
+    /// The CPU of each leaf. Leaves are numbered in the order of the tree.
     cpus: Vec<CpuId>,
     /// The innermost branching object of each leaf.
     parents: Vec<u32>,
-    /// Objects that branch, each before those inside it.
+    /// The branching objects. Parents come before their children.
     branches: Vec<Branch>,
+    /// The domain of each leaf.
     domains: Vec<u32>,
     domain_count: usize,
-    /// Distances between domains, where latencies are known; row-major.
+    /// The distances between domains as a row-major matrix, if latencies are known.
     latencies: Option<Vec<f64>>,
 }
 
-/// An object with at least two objects with CPUs in it.
+/// An object with at least two children that have CPUs.
 #[derive(Clone, Debug)]
 struct Branch {
     parent: u32,
-    /// Its leaves, `first..end`.
+    /// Its leaves are `first..end`.
     first: u32,
     end: u32,
+    /// The distance of two CPUs if this is their smallest common object.
     distance: f64,
 }
 
 impl Distances {
-    /// Measures a topology. Cost: linear in its objects, and the square of its NUMA nodes where latencies are known.
+    /// Computes the distances of a topology.
+    ///
+    /// The run time is linear in the objects of the topology, plus the square of the number of NUMA
+    /// nodes if latencies are known.
     #[must_use]
     pub fn new(topology: &Topology) -> Self {
         let mut distances = Self {
@@ -84,30 +95,30 @@ impl Distances {
         for cpu in topology.cpus() {
             let index = cpu.id.index();
             if index >= distances.leaves.len() {
-                distances.leaves.resize(index + 1, NOBODY);
+                distances.leaves.resize(index + 1, NONE);
             }
             distances.leaves[index] = distances.cpus.len() as u32;
             distances.cpus.push(cpu.id);
         }
-        distances.parents = vec![NOBODY; distances.cpus.len()];
+        distances.parents = vec![NONE; distances.cpus.len()];
         distances.find_domains(topology);
-        distances.descend(topology.root(), NOBODY);
+        distances.descend(topology.root(), NONE);
         distances.rate_branches();
         distances
     }
 
-    /// Returns the distance of two CPUs, or `None` when one of them does not exist.
+    /// Returns the distance of two CPUs, or `None` if one of them does not exist.
     ///
-    /// Cost: a look into the latencies, or a step for each level that branches.
+    /// This takes a look-up of the latency, or a step per branching level.
     #[must_use]
     pub fn between(&self, left: CpuId, right: CpuId) -> Option<f64> {
         Some(self.between_leaves(self.leaf(left)?, self.leaf(right)?))
     }
 
-    /// As [`cost`](super::cost), for several placements on one topology.
+    /// Same as [`cost`](super::cost), but reusable for several placements on one topology.
     ///
     /// # Errors
-    /// [`PlaceError::Placement`] when there is not one CPU for each party, or one of them does not exist.
+    /// Returns [`PlaceError::Placement`] unless there is exactly one existing CPU for each party.
     pub fn cost(&self, matrix: &Matrix, cpus: &[CpuId]) -> Result<f64, PlaceError> {
         if cpus.len() != matrix.order() {
             return Err(PlaceError::Placement {
@@ -128,6 +139,7 @@ impl Distances {
             let (to, bytes) = matrix.row_parts(from);
             if to.len() >= self.cpus.len() / 2 {
                 self.fill_row(here, &mut row);
+                // Two partial sums, so that an addition need not wait for the one before.
                 let (mut even, mut odd) = (0.0, 0.0);
                 let (to_pairs, to_rest) = to.as_chunks::<2>();
                 let (bytes_pairs, bytes_rest) = bytes.as_chunks::<2>();
@@ -148,20 +160,23 @@ impl Distances {
         Ok(cost)
     }
 
+    /// Returns the leaf of a CPU.
     pub(super) fn leaf(&self, cpu: CpuId) -> Option<usize> {
         let leaf = *self.leaves.get(cpu.index())?;
-        (leaf != NOBODY).then_some(leaf as usize)
+        (leaf != NONE).then_some(leaf as usize)
     }
 
+    /// Returns the domain of a leaf.
     pub(super) fn domain(&self, leaf: usize) -> usize {
         self.domains[leaf] as usize
     }
 
-    /// Whether distances between domains come from a table, and not from the tree.
+    /// Returns true if the distances between domains are latencies.
     pub(super) const fn has_latencies(&self) -> bool {
         self.latencies.is_some()
     }
 
+    /// Returns the distance of two leaves.
     #[inline]
     pub(super) fn between_leaves(&self, left: usize, right: usize) -> f64 {
         if left == right {
@@ -174,18 +189,18 @@ impl Distances {
             }
         }
         let mut branch = self.parents[left];
-        while branch != NOBODY {
+        while branch != NONE {
             let object = &self.branches[branch as usize];
             if (object.first as usize..object.end as usize).contains(&right) {
                 return object.distance;
             }
             branch = object.parent;
         }
-        // Both hang below the root, so this is reached in a machine of one leaf only.
+        // Both leaves are below the root, so this is reached only in a machine with a single leaf.
         0.0
     }
 
-    /// Writes the distances of a leaf to all leaves. Cost: linear in the leaves and the levels.
+    /// Writes the distances of a leaf to all leaves. The run time is linear in leaves and levels.
     pub(super) fn fill_row(&self, leaf: usize, row: &mut Vec<f64>) {
         row.clear();
         match &self.latencies {
@@ -199,9 +214,11 @@ impl Distances {
         row[leaf] = 0.0;
     }
 
-    /// Writes the distances to what an object and those that hold it have in common with a leaf, the outermost first.
+    /// Writes the distances from a leaf to all leaves of a branching object that contains it.
+    ///
+    /// Outer objects are written first, and inner ones overwrite their part.
     fn fill_branch(&self, leaf: usize, branch: u32, row: &mut [f64]) {
-        if branch == NOBODY {
+        if branch == NONE {
             return;
         }
         let object = &self.branches[branch as usize];
@@ -211,7 +228,7 @@ impl Distances {
             row[range].fill(object.distance);
             return;
         }
-        // Latencies win between domains.
+        // Between domains the latencies stay.
         for (distance, domain) in row[range.clone()].iter_mut().zip(&self.domains[range]) {
             if *domain == self.domains[leaf] {
                 *distance = object.distance;
@@ -219,7 +236,7 @@ impl Distances {
         }
     }
 
-    /// Numbers the domains in the order of the tree and looks up what lies between them.
+    /// Numbers the domains in the order of the tree, and reads the latencies between them.
     fn find_domains(&mut self, topology: &Topology) {
         let nodes = |index: usize| topology.cpus()[index].numa_node;
         let several = (1..self.cpus.len()).any(|leaf| nodes(leaf) != nodes(0));
@@ -243,7 +260,7 @@ impl Distances {
         let Some(matrix) = topology.numa_latencies().filter(|_| several) else {
             return;
         };
-        // The row of each domain's node in the firmware's table; all must be there.
+        // The row of each domain's node in the firmware's table. All nodes must have one.
         let rows: Option<Vec<usize>> = keys
             .iter()
             .map(|key| matrix.nodes.iter().position(|&node| Some(node) == *key))
@@ -265,7 +282,7 @@ impl Distances {
         self.latencies = Some(latencies);
     }
 
-    /// Notes the objects below `object` that branch; returns its leaves.
+    /// Records the branching objects from `object` down, and returns the range of its leaves.
     fn descend(&mut self, object: &Object, parent: u32) -> (usize, usize) {
         if object.children.is_empty() {
             let leaf = object
@@ -302,7 +319,7 @@ impl Distances {
         leaves
     }
 
-    /// Gives every branching object the distance of the CPUs that have only it in common.
+    /// Computes the distance of every branching object.
     fn rate_branches(&mut self) {
         let count = self.branches.len();
         let inside: Vec<bool> = self
@@ -313,7 +330,8 @@ impl Distances {
                 domains.iter().all(|domain| *domain == domains[0])
             })
             .collect();
-        // Levels within the domain up to and with this one; above the domains, levels down to them.
+        // Within a domain, the number of branching levels up to and including this one. Above the
+        // domains, the number of levels down to them.
         let mut heights = vec![0_u32; count];
         for own in (0..count).rev() {
             heights[own] += 1;

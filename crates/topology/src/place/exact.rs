@@ -1,42 +1,47 @@
-//! The placement of least cost, by trying: branch and bound.
+//! Finds the placement of least cost by branch and bound.
 //!
-//! Parties are placed one after the other, those with the most traffic first. A branch is left when what is placed
-//! already, and what each party that is not could cost at least beside it, reach the best that is known. Of free
-//! places that differ in nothing one is tried.
+//! Parties are placed one after the other, those with the most traffic first. A branch is abandoned
+//! when its lower bound reaches the cost of the best known placement. The bound is the cost of the
+//! parties placed so far, plus the least cost of each remaining party beside them. Only one of
+//! several interchangeable free places is tried.
 //!
 //! # Source
-//! Branch and bound for the quadratic assignment problem: Gilmore, 1962; Lawler, 1963. The bound here is the simpler
-//! one of both: each party alone on its best place.
+//! Branch and bound for the quadratic assignment problem: Gilmore, 1962; Lawler, 1963. This is the
+//! simpler one of the two bounds: each party alone on its best place.
 
-use super::seating::{Loads, Seating};
+use super::assignment::{Assignment, Loads};
 use super::target::Target;
 use super::traffic::Traffic;
 use crate::error::PlaceError;
 
-/// After so many steps it is given up: some seconds.
+/// The search is given up after this many steps, which take some seconds.
 const STEPS_MAX: u64 = 50_000_000;
 
+/// The state of a search.
 struct Search<'run> {
     traffic: &'run Traffic,
     target: &'run Target<'run>,
     loads: Option<&'run Loads>,
     /// The parties in the order in which they are placed.
     order: Vec<usize>,
-    /// Places, `None` where a party has none yet.
+    /// The place of each party; `None` if it has none yet.
     places: Vec<Option<usize>>,
+    /// The number of parties on each place.
     counts: Vec<u32>,
+    /// The number of parties on each core.
     core_counts: Vec<u32>,
+    /// The work on each place, if there are loads.
     work: Vec<f64>,
-    /// What each party would cost on each place beside those that are placed, party by party.
+    /// The cost of each party on each place due to the placed parties, in rows of parties.
     costs_at: Vec<f64>,
-    /// What the parties from each position on cost at least among themselves.
+    /// A lower bound on the traffic cost among the parties from each position on.
     rest_costs: Vec<f64>,
     best_cost: f64,
     best: Vec<u32>,
     steps: u64,
 }
 
-/// Finds the placement of least cost; `start` is one to begin with.
+/// Finds the placement of least cost. `start` is any valid placement.
 pub(super) fn best(
     traffic: &Traffic,
     target: &Target<'_>,
@@ -57,8 +62,8 @@ pub(super) fn best(
         costs_at: vec![0.0; parties * places],
         rest_costs: rest_costs(traffic, target, loads, &order),
         order,
-        // A placement that is as good is no reason to search on.
-        best_cost: Seating::new(target, loads, start.clone()).cost(traffic),
+        // A placement with an equal cost is not of interest.
+        best_cost: Assignment::new(target, loads, start.clone()).cost(traffic),
         best: start,
         steps: 0,
     };
@@ -69,7 +74,7 @@ pub(super) fn best(
     Ok(search.best)
 }
 
-/// Parties so that each talks as much as possible to those before it.
+/// Orders the parties so that each has much traffic with those before it.
 fn by_attachment(traffic: &Traffic) -> Vec<usize> {
     let parties = traffic.order();
     let volume = |party: usize| -> f32 { traffic.row(party).1.iter().sum() };
@@ -94,7 +99,8 @@ fn by_attachment(traffic: &Traffic) -> Vec<usize> {
     order
 }
 
-/// What the parties from each position on cost at least among themselves: the least distance for each pair.
+/// Returns a lower bound on the cost among the parties from each position on: each pair at the
+/// least distance of two places.
 fn rest_costs(
     traffic: &Traffic,
     target: &Target<'_>,
@@ -126,6 +132,7 @@ fn rest_costs(
 }
 
 impl Search<'_> {
+    /// Places the party at `position` in all ways that may lead to a better placement.
     fn descend(&mut self, position: usize, cost: f64) {
         self.steps += 1;
         if self.steps >= STEPS_MAX {
@@ -144,7 +151,7 @@ impl Search<'_> {
         }
         let party = self.order[position];
         let mut choices: Vec<(f64, usize)> = (0..self.target.place_count())
-            .filter(|&place| self.has_room(party, place) && !self.is_like_an_earlier_one(place))
+            .filter(|&place| self.has_space(party, place) && !self.is_like_an_earlier_one(place))
             .map(|place| {
                 (
                     self.costs_at[party * self.target.place_count() + place],
@@ -163,14 +170,14 @@ impl Search<'_> {
         }
     }
 
-    /// A bound from below on what the parties from `position` on add.
+    /// Returns a lower bound on the cost that the parties from `position` on add.
     fn least_of_the_rest(&self, position: usize) -> f64 {
         let places = self.target.place_count();
         let beside: f64 = self.order[position..]
             .iter()
             .map(|&party| {
                 (0..places)
-                    .filter(|&place| self.has_room(party, place))
+                    .filter(|&place| self.has_space(party, place))
                     .map(|place| self.costs_at[party * places + place])
                     .fold(f64::INFINITY, f64::min)
             })
@@ -178,7 +185,8 @@ impl Search<'_> {
         beside + self.rest_costs[position]
     }
 
-    fn has_room(&self, party: usize, place: usize) -> bool {
+    /// Returns true if a party may be put on a place within the upper limits.
+    fn has_space(&self, party: usize, place: usize) -> bool {
         if let Some(loads) = self.loads {
             return self.work[place] + loads.work[party] <= loads.place_work_max;
         }
@@ -187,7 +195,8 @@ impl Search<'_> {
             && self.core_counts[core] < self.target.core_limits[core].1
     }
 
-    /// Whether an empty place of the same bundle and the same limits stands before it, on a core that is as empty.
+    /// Returns true if an earlier empty place is interchangeable with this empty place: it has the
+    /// same bundle and limits, and its core has no other places.
     fn is_like_an_earlier_one(&self, place: usize) -> bool {
         let key = |place: usize| {
             let core = self.target.cores[place] as usize;
@@ -195,7 +204,7 @@ impl Search<'_> {
             (
                 self.target.bundle(place),
                 self.target.place_limits[place],
-                // Cores of several places are told apart.
+                // Cores with several places are not interchangeable.
                 if alone { usize::MAX } else { core },
             )
         };
@@ -203,6 +212,7 @@ impl Search<'_> {
             && (0..place).any(|earlier| self.counts[earlier] == 0 && key(earlier) == key(place))
     }
 
+    /// Returns true if all places and cores have their minimum number of parties.
     fn keeps_least(&self) -> bool {
         self.loads.is_some()
             || (self.counts.iter().zip(&self.target.place_limits))
@@ -211,7 +221,7 @@ impl Search<'_> {
                     .all(|(count, limits)| *count >= limits.0)
     }
 
-    /// Puts a party on a place, or takes it away with a `sign` of -1.
+    /// Puts a party on a place, or removes it if `sign` is -1.
     fn put(&mut self, party: usize, place: usize, sign: f64) {
         let places = self.target.place_count();
         let core = self.target.cores[place] as usize;

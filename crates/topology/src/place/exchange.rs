@@ -1,27 +1,29 @@
-//! Exchanges members between groups while that puts more traffic inside groups.
+//! Swaps members between groups while that increases the traffic inside the groups.
 //!
-//! A table holds what each member exchanges with each group, so that a pair is looked at in constant time, and an exchange costs what the two have
-//! neighbours: in all n² for n members and a round, and n times the number of groups in memory.
+//! A table holds the traffic of each member with each group. So a pair of members is rated in
+//! constant time, and a swap costs as many steps as the two have neighbours. For n members, a round
+//! takes n² steps, and the table has n times the number of groups entries.
 
 use super::traffic::Traffic;
 
-/// Members are exchanged in so many rounds at most.
+/// The maximum number of rounds over all pairs.
 const ROUNDS_MAX: usize = 4;
 
-/// Every pair of members is looked at, for at most so many members.
+/// With more members than this, nothing is swapped, as every pair would be rated.
 const MEMBERS_MAX: usize = 1024;
 
-/// Groups of members, what they exchange, and what may stand in whose place.
+/// The traffic between members, and which members may be swapped.
 pub(super) struct Exchange<'a> {
+    /// The traffic between vertices.
     pub(super) graph: &'a Traffic,
-    /// The vertex of each member; none for one who talks to no one.
+    /// The vertex of each member. `None` for a member without traffic.
     pub(super) vertices: &'a [Option<u32>],
-    /// Members of the same shape may be exchanged.
+    /// The shape of each member. Members of the same shape may be swapped.
     pub(super) shapes: &'a [usize],
 }
 
 impl Exchange<'_> {
-    /// Exchanges members of `groups`, each of which lists numbers of members.
+    /// Swaps members of `groups`, each of which lists members by index.
     pub(super) fn run(&self, groups: &mut [Vec<usize>]) {
         let seats: Vec<(usize, usize)> = groups
             .iter()
@@ -43,7 +45,8 @@ impl Exchange<'_> {
                     let before = table.of(self, one, group) + table.of(self, other, other_group);
                     let least = before * 1.000_001;
                     let after = table.of(self, one, other_group) + table.of(self, other, group);
-                    // What they exchange with each other goes between groups as before.
+                    // The traffic between the two members still crosses groups after the swap, but
+                    // `after` counts it twice as inside.
                     if after > least && after - 2.0 * self.between(one, other) > least {
                         groups[group][slot] = other;
                         groups[other_group][other_slot] = one;
@@ -59,6 +62,7 @@ impl Exchange<'_> {
         }
     }
 
+    /// Returns the traffic between two members.
     fn between(&self, left: usize, right: usize) -> f64 {
         let (Some(left), Some(right)) = (self.vertices[left], self.vertices[right]) else {
             return 0.0;
@@ -68,6 +72,7 @@ impl Exchange<'_> {
             .map_or(0.0, |at| f64::from(weights[at]))
     }
 
+    /// Creates the table for the given groups.
     fn table(&self, groups: &[Vec<usize>]) -> Table {
         let mut row_of = vec![None; self.graph.order()];
         let members = groups.iter().flatten().copied();
@@ -92,27 +97,28 @@ impl Exchange<'_> {
     }
 }
 
-/// What each member of a group exchanges with each group.
+/// The traffic of each member with each group.
 struct Table {
-    /// Of each vertex that is in a group.
+    /// The row of each vertex. `None` for a vertex in no group.
     row_of: Vec<Option<usize>>,
     width: usize,
     exchanged: Vec<f64>,
 }
 
 impl Table {
+    /// Returns the traffic of a member with a group.
     fn of(&self, exchange: &Exchange<'_>, member: usize, group: usize) -> f64 {
         let row = exchange.vertices[member].and_then(|vertex| self.row_of[vertex as usize]);
         row.map_or(0.0, |row| self.exchanged[row * self.width + group])
     }
 
-    /// A member has left a group for another.
+    /// Updates the table after a member has moved to another group.
     fn moved(&mut self, exchange: &Exchange<'_>, member: usize, from: usize, to: usize) {
         self.add(exchange, member, from, -1.0);
         self.add(exchange, member, to, 1.0);
     }
 
-    /// Adds what a member exchanges with its neighbours to what they exchange with a group.
+    /// Adds a member's traffic with its neighbours, times `sign`, to their traffic with a group.
     fn add(&mut self, exchange: &Exchange<'_>, member: usize, group: usize, sign: f64) {
         let Some(vertex) = exchange.vertices[member] else {
             return;

@@ -1,20 +1,26 @@
-//! Bottom-up: groups of parties that talk, groups of groups, up to the whole machine: Algorithm 1 of the study.
+//! Bottom-up placement by Algorithm 1 of the study: groups of parties that exchange much, groups of
+//! groups, and so on up to the whole machine.
 //!
-//! Each level of the tree of places is treated from the leaves up (`GroupProcesses`): as many groups are made as the
-//! level has objects, each of as many members as the object has children; what groups exchange is added up
-//! (`AggregateComMatrix`), and they are the members of the next level. At the end the tree is read from the root down
-//! (`MapGroups`). More parties than places are a level more: a place is then an object with several seats.
+//! The levels of the tree of places are treated from the leaves up (`GroupProcesses`). A level gets
+//! as many groups as it has objects, and each group gets as many members as its object has
+//! children. The traffic between groups is added up (`AggregateComMatrix`), and the groups are the
+//! members of the next level. At the end the tree is read from the root down (`MapGroups`). If
+//! there are more parties than places, a place is itself an object with several seats, which adds a
+//! level.
 //!
-//! Trees are uneven where CPUs may not be used. So objects have shapes, which say what they are made of,
-//! members have the shape of the object that they fill, and a group for an object takes for each of its children a
-//! member of that shape. Seats that nobody needs are filled by nobody: such members talk to no one.
+//! Trees are uneven if some CPUs may not be used. Therefore objects have shapes, which record their
+//! composition. A member has the shape of the object that it fills, and the group for an object
+//! takes a member of the right shape for each child of the object. Surplus seats are filled with
+//! empty members, which have no traffic.
 //!
-//! Groups are found by trying all while there are few ways, then one after the other: each begins with who
-//! talks most and takes who talks most to it; at last members are exchanged between groups while that helps.
+//! If there are few ways to form groups, all of them are tried. Otherwise groups are filled one
+//! after the other: each starts with the member that has the most traffic, and takes the member
+//! that has the most traffic with the group until it is full. Finally members are swapped between
+//! groups while that helps.
 //!
 //! # Source
-//! Jeannot, Mercier, Tessier: Process Placement in Multicore Clusters: Algorithmic Issues and Practical Techniques.
-//! IEEE TPDS 25(4), 2014, section 4.
+//! Jeannot, Mercier, Tessier: Process Placement in Multicore Clusters: Algorithmic Issues and
+//! Practical Techniques. IEEE TPDS 25(4), 2014, section 4.
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
@@ -22,10 +28,10 @@ use super::exchange::Exchange;
 use super::target::Target;
 use super::traffic::Traffic;
 
-/// All ways to make groups are tried while they are at most so many.
+/// The largest number of ways to form groups for which all of them are tried.
 const WAYS_MAX: u64 = 3000;
 
-/// Lists the place of each party.
+/// Returns the place of each party.
 pub(super) fn group(traffic: &Traffic, target: &Target<'_>) -> Vec<u32> {
     let mut grouper = Grouper::new(traffic, target);
     for height in 1..=grouper.heights[0] {
@@ -34,14 +40,14 @@ pub(super) fn group(traffic: &Traffic, target: &Target<'_>) -> Vec<u32> {
     grouper.map_groups(target)
 }
 
-/// Which objects are alike: those of the same height, made of the same shapes.
+/// A class of interchangeable objects: those of the same height, composed of the same shapes.
 type Shape = usize;
 
-/// A party, a group, or nobody.
+/// A party, a group, or an empty seat.
 #[derive(Clone, Debug)]
 struct Member {
     shape: Shape,
-    /// Its vertex in the graph of the level; `None` for a member without any party in it.
+    /// Its vertex in the graph of the level. `None` for a member that contains no party.
     vertex: Option<u32>,
     contents: Contents,
 }
@@ -49,24 +55,28 @@ struct Member {
 #[derive(Clone, Debug)]
 enum Contents {
     Party(u32),
-    Nobody,
+    Empty,
     Group(Vec<Member>),
 }
 
-/// An object whose seats are to be filled.
+/// An object that needs a group.
 struct Wanted {
     shape: Shape,
-    /// How many members of each shape.
+    /// The number of members of each shape that it takes.
     parts: BTreeMap<Shape, usize>,
 }
 
 struct Grouper {
-    /// Above the leaves, 1 and more; a leaf with several seats has 1, its seats have 0.
+    /// The height of each node: 0 for a leaf with one seat, 1 for a leaf with several seats, and
+    /// one more than its children for an inner node.
     heights: Vec<usize>,
+    /// The shape of each node.
     shapes: Vec<Shape>,
-    /// What objects of each shape are made of.
+    /// The composition of each shape: the number of parts of each other shape.
     parts: Vec<BTreeMap<Shape, usize>>,
+    /// The members from which the groups of the next level are formed.
     members: Vec<Member>,
+    /// The traffic between the members.
     graph: Traffic,
 }
 
@@ -82,6 +92,7 @@ impl Grouper {
         let mut seat_count = 0;
         for own in (0..count).rev() {
             let node = &target.nodes[own];
+            // Children have larger indexes than their parents, so their shapes are known already.
             let mut parts = BTreeMap::new();
             let mut height = 0;
             if node.children.is_empty() {
@@ -111,7 +122,7 @@ impl Grouper {
                 contents: if seat < party_count {
                     Contents::Party(seat as u32)
                 } else {
-                    Contents::Nobody
+                    Contents::Empty
                 },
             })
             .collect();
@@ -124,7 +135,7 @@ impl Grouper {
         }
     }
 
-    /// Makes the groups for all objects of a height out of the members of lower ones.
+    /// Forms the groups for all objects of a height out of the members of lower heights.
     fn make_groups(&mut self, height: usize) {
         let mut wanted: Vec<Wanted> = Vec::new();
         for (node, _) in self
@@ -139,7 +150,7 @@ impl Grouper {
                 parts: self.parts[shape].clone(),
             });
         }
-        // Of all that wait, those that fit least elsewhere, the largest, choose first.
+        // Larger objects choose their members first, since they are the hardest to fill.
         wanted.sort_by_key(|wanted| std::cmp::Reverse(wanted.parts.values().sum::<usize>()));
         let groups = match self.best_of_all_ways(&wanted) {
             Some(groups) => groups,
@@ -152,7 +163,9 @@ impl Grouper {
         self.aggregate(&wanted, groups);
     }
 
-    /// Tries all ways to fill groups of one and the same kind; `None` when there are too many ways, or several kinds.
+    /// Tries all ways to form the groups, if they all have the same shape and one shape of members.
+    ///
+    /// Returns `None` if that is not so, or if there are too many ways.
     fn best_of_all_ways(&self, wanted: &[Wanted]) -> Option<Vec<Vec<usize>>> {
         let first = wanted.first()?;
         let (&part, &size) = first.parts.iter().next()?;
@@ -177,6 +190,7 @@ impl Grouper {
         Some(trial.best.1)
     }
 
+    /// Returns the traffic between two members.
     fn between(&self, left: usize, right: usize) -> f32 {
         let (Some(left), Some(right)) = (self.members[left].vertex, self.members[right].vertex)
         else {
@@ -189,10 +203,11 @@ impl Grouper {
         }
     }
 
-    /// Fills groups one after the other, each around a member that talks much.
+    /// Fills groups one after the other, each starting with a member that has much traffic.
     fn one_after_the_other(&self, wanted: &[Wanted]) -> Vec<Vec<usize>> {
+        // List the members of each shape without traffic, and all others by falling traffic.
         let mut member_of = vec![usize::MAX; self.graph.order()];
-        let mut silent: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
+        let mut empty: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
         let mut volumes: Vec<(f32, usize)> = Vec::new();
         for (index, member) in self.members.iter().enumerate() {
             match member.vertex {
@@ -200,13 +215,15 @@ impl Grouper {
                     member_of[vertex as usize] = index;
                     volumes.push((self.graph.row(vertex as usize).1.iter().sum(), index));
                 }
-                None => silent.entry(member.shape).or_default().push(index),
+                None => empty.entry(member.shape).or_default().push(index),
             }
         }
         volumes.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+        // `attached` is the traffic of each member with the current group. `offers` has an entry
+        // for each value that it had, so outdated entries are skipped.
         let mut is_taken = vec![false; self.members.len()];
         let mut attached = vec![0.0_f32; self.members.len()];
-        let mut seeds: BTreeMap<Shape, usize> = BTreeMap::new();
+        let mut starts: BTreeMap<Shape, usize> = BTreeMap::new();
         let mut groups = Vec::with_capacity(wanted.len());
         for one in wanted {
             let mut left = one.parts.clone();
@@ -222,19 +239,20 @@ impl Grouper {
                         break;
                     }
                 }
-                // Nobody who is wanted talks to the group: who talks most begins anew, and at last nobody.
+                // If no suitable member has traffic with the group, take the one with the most
+                // traffic overall, and finally an empty one.
                 let index = next
                     .or_else(|| {
-                        let seed = seeds.entry(shape).or_default();
-                        while let Some(&(_, index)) = volumes.get(*seed) {
+                        let start = starts.entry(shape).or_default();
+                        while let Some(&(_, index)) = volumes.get(*start) {
                             if !is_taken[index] && self.members[index].shape == shape {
                                 return Some(index);
                             }
-                            *seed += 1;
+                            *start += 1;
                         }
                         None
                     })
-                    .or_else(|| silent.get_mut(&shape).and_then(Vec::pop));
+                    .or_else(|| empty.get_mut(&shape).and_then(Vec::pop));
                 let Some(index) = index else { break };
                 is_taken[index] = true;
                 group.push(index);
@@ -252,7 +270,8 @@ impl Grouper {
                         }
                         attached[other] += weight;
                         touched.push(other);
-                        // Attachment is positive, so its bits are ordered as it is.
+                        // The traffic is positive, so its bit patterns have the same order as its
+                        // values.
                         offers.push((attached[other].to_bits(), std::cmp::Reverse(other)));
                     }
                 }
@@ -265,7 +284,8 @@ impl Grouper {
         groups
     }
 
-    /// Exchanges members of the same shape between groups while that puts more traffic inside groups.
+    /// Swaps members of the same shape between groups while that increases the traffic inside
+    /// groups.
     fn exchange(&self, groups: &mut [Vec<usize>]) {
         let vertices: Vec<_> = self.members.iter().map(|member| member.vertex).collect();
         let shapes: Vec<_> = self.members.iter().map(|member| member.shape).collect();
@@ -277,7 +297,7 @@ impl Grouper {
         exchange.run(groups);
     }
 
-    /// Makes members of groups, and the graph of what they exchange.
+    /// Turns the groups into members, and adds up the traffic between them.
     fn aggregate(&mut self, wanted: &[Wanted], groups: Vec<Vec<usize>>) {
         let mut members: Vec<Option<Member>> = self.members.drain(..).map(Some).collect();
         let mut parents = vec![u32::MAX; self.graph.order()];
@@ -299,7 +319,7 @@ impl Grouper {
             });
             next += u32::from(!vertices.is_empty());
         }
-        // Members that are for higher objects stay as they are.
+        // Members that belong into higher objects stay as they are.
         for mut member in members.into_iter().flatten() {
             if let Some(vertex) = member.vertex {
                 parents[vertex as usize] = next;
@@ -312,7 +332,7 @@ impl Grouper {
         self.members = made;
     }
 
-    /// Reads the groups from the root down.
+    /// Assigns places by reading the groups from the root down.
     fn map_groups(mut self, target: &Target<'_>) -> Vec<u32> {
         let mut places = vec![0; 0];
         let Some(root) = self.members.pop() else {
@@ -322,7 +342,7 @@ impl Grouper {
         while let Some((node, member)) = waiting.pop() {
             let object = &target.nodes[node];
             match member.contents {
-                Contents::Nobody => {}
+                Contents::Empty => {}
                 Contents::Party(party) => {
                     let party = party as usize;
                     places.resize(places.len().max(party + 1), 0);
@@ -345,17 +365,17 @@ impl Grouper {
     }
 }
 
-/// All groups of one size, one after the other.
+/// A search through all ways to form groups of one size.
 struct Trial<'run> {
     grouper: &'run Grouper,
     size: usize,
     groups: Vec<Vec<usize>>,
-    /// The traffic inside the groups, and the groups.
+    /// The best groups so far, and the traffic inside them.
     best: (f64, Vec<Vec<usize>>),
 }
 
 impl Trial<'_> {
-    /// Makes groups of all that are left; the first of them is always in the next group.
+    /// Forms groups of all remaining members. The first of them is always in the next group.
     fn fill(&mut self, left: &[usize], inside: f64) {
         let Some((&first, others)) = left.split_first() else {
             if inside > self.best.0 {
@@ -366,11 +386,12 @@ impl Trial<'_> {
         self.choose(&mut vec![first], others, inside);
     }
 
-    /// Adds members to a group, in rising order, and goes on when it is full.
+    /// Completes a group in every possible way, and continues with the remaining members each time.
     fn choose(&mut self, group: &mut Vec<usize>, others: &[usize], inside: f64) {
         self.choose_from(group, others, 0, inside);
     }
 
+    /// Adds members from index `from` on, in rising order, until the group is full.
     fn choose_from(&mut self, group: &mut Vec<usize>, others: &[usize], from: usize, inside: f64) {
         if group.len() == self.size {
             let left: Vec<usize> = others
@@ -395,12 +416,13 @@ impl Trial<'_> {
     }
 }
 
-/// In how many ways `count` members make groups of `size`, or something larger than [`WAYS_MAX`].
+/// Returns the number of ways in which `count` members form groups of `size`, or some number above
+/// [`WAYS_MAX`].
 fn ways(count: usize, size: usize) -> u64 {
     let mut ways = 1_u64;
     let mut left = count;
     while left > 0 {
-        // The first one that is left is in the next group, with size - 1 of the others.
+        // The first remaining member is in the next group, with size - 1 of the others.
         let mut choices = 1_u64;
         for index in 0..size - 1 {
             choices = choices * (left - 1 - index) as u64 / (index + 1) as u64;
@@ -417,7 +439,7 @@ fn ways(count: usize, size: usize) -> u64 {
     ways
 }
 
-/// Adds up what the vertices with the same parent exchange; rows are sorted.
+/// Returns the graph in which all vertices with the same parent are one. Its rows are sorted.
 fn aggregated(graph: &Traffic, parents: &[u32], count: usize) -> Traffic {
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); count];
     for (vertex, &parent) in parents.iter().enumerate() {

@@ -1,36 +1,39 @@
-//! Top-down: the parties and the machine are cut in two together, again and again, down to single places.
+//! Top-down placement: halves the parties and the machine together, recursively, down to single
+//! places.
 //!
-//! The machine is cut between the children of an object, into halves of about the same room; the parties so that the
-//! halves exchange little, within what each has room for. Parties that fit into one half stay together.
+//! The machine is cut between the children of an object, into halves of about the same capacity.
+//! The parties are cut so that the halves exchange little and fit the capacity of their half of the
+//! machine. If all parties fit into one half, they stay together.
 //!
 //! # Source
-//! Dual recursive bipartitioning: Pellegrini, Roman: SCOTCH: a software package for static mapping. HPCN 1996.
+//! Dual recursive bipartitioning: Pellegrini, Roman: SCOTCH: a software package for static mapping.
+//! HPCN 1996.
 
 use super::bisect::bisect;
 use super::target::Target;
 use super::traffic::Traffic;
 
-/// Lists the place of each party.
+/// Returns the place of each party.
 pub(super) fn halve(traffic: &Traffic, target: &Target<'_>) -> Vec<u32> {
     let mut halver = Halver {
         target,
         places: vec![0; traffic.order()],
         local: vec![0; traffic.order()],
     };
-    let everybody: Vec<u32> = (0..traffic.order() as u32).collect();
-    halver.descend(&[0], traffic, &everybody);
+    let all: Vec<u32> = (0..traffic.order() as u32).collect();
+    halver.descend(&[0], traffic, &all);
     halver.places
 }
 
 struct Halver<'run> {
     target: &'run Target<'run>,
     places: Vec<u32>,
-    /// The number of each vertex in the half that is being made.
+    /// The index of each vertex within the half that is being made.
     local: Vec<u32>,
 }
 
 impl Halver<'_> {
-    /// Spreads parties, whose traffic among each other is `graph`, over neighbouring objects.
+    /// Distributes parties over neighbouring objects. `graph` is the traffic among the parties.
     fn descend(&mut self, nodes: &[usize], graph: &Traffic, parties: &[u32]) {
         if parties.is_empty() {
             return;
@@ -46,6 +49,7 @@ impl Halver<'_> {
             }
             return;
         }
+        // Cut the row of objects in two, and then the parties within the limits of the two halves.
         let (left, right) = nodes.split_at(self.middle(nodes));
         let (least_left, most_left) = self.limits(left);
         let (least_right, most_right) = self.limits(right);
@@ -67,10 +71,10 @@ impl Halver<'_> {
         }
     }
 
-    /// Where to cut a row of objects so that both halves have about the same room.
+    /// Returns the index at which a row of objects is cut into halves of similar capacity.
     fn middle(&self, nodes: &[usize]) -> usize {
-        let room = |nodes: &[usize]| self.limits(nodes).1;
-        let whole = room(nodes);
+        let capacity = |nodes: &[usize]| self.limits(nodes).1;
+        let whole = capacity(nodes);
         let mut before = 0;
         let mut best = (usize::MAX, 1);
         for (index, node) in nodes.iter().enumerate().take(nodes.len() - 1) {
@@ -83,6 +87,7 @@ impl Halver<'_> {
         best.1
     }
 
+    /// Returns the fewest and the most parties on some objects.
     fn limits(&self, nodes: &[usize]) -> (usize, usize) {
         nodes.iter().fold((0, 0), |sum, &node| {
             let limits = self.target.nodes[node].limits;
@@ -90,17 +95,18 @@ impl Halver<'_> {
         })
     }
 
-    /// The traffic among some of the vertices of a graph.
+    /// Returns the traffic among the chosen vertices of a graph, which are all on the same side.
     fn part(&mut self, graph: &Traffic, chosen: &[usize], sides: &[bool]) -> Traffic {
         for (local, &vertex) in chosen.iter().enumerate() {
             self.local[vertex] = local as u32;
         }
         let mut offsets = Vec::with_capacity(chosen.len() + 1);
-        // About as large a part of the edges as of the vertices, or more; memory that is not written costs nothing.
+        // The expected number of edges. Reserving too much is free, as the memory is not touched.
         let likely = graph.entry_count() / graph.order().max(1) * chosen.len();
         let (mut to, mut weights) = (Vec::with_capacity(likely), Vec::with_capacity(likely));
         offsets.push(0);
-        // Who stays is a matter of chance, so each is written down and every second one overwritten, without a branch.
+        // Whether an edge is kept is unpredictable. So every edge is written without a branch, and
+        // the next one overwrites it unless it is kept.
         let longest = chosen.iter().map(|&vertex| graph.row(vertex).0.len());
         let mut kept = vec![(0, 0.0); longest.max().unwrap_or(0) + 1];
         for &vertex in chosen {

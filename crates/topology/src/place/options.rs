@@ -1,4 +1,4 @@
-//! What a caller can say about a placement, and whether it makes sense.
+//! Options of a placement, and their validation.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,30 +11,30 @@ use crate::error::PlaceError;
 use crate::matrix::Matrix;
 use crate::topology::Topology;
 
-/// How places are found.
+/// A strategy for placing parties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// By who talks to whom: groups, halves, and refinement.
+    /// By the traffic between parties: groups, halves, and refinement.
     #[default]
     TreeMatch,
-    /// Neighbours in number are neighbours in the machine.
+    /// Consecutive parties are neighbours in the machine.
     Compact,
-    /// Neighbours in number are as far apart as can be.
+    /// Consecutive parties are as far apart as possible.
     Scatter,
-    /// CPUs in turn, in the order of the operating system's numbers.
+    /// Parties get CPUs in turn, in the order of the operating system's numbers.
     RoundRobin,
-    /// Drawn by lot.
+    /// Parties get CPUs at random.
     Random {
-        /// The same seed, the same placement.
+        /// The seed. The same seed gives the same placement.
         seed: u64,
     },
-    /// The least cost there is, by trying; for a few parties only.
+    /// The placement of least cost, found by branch and bound. For a few parties only.
     Exact,
 }
 
 impl Strategy {
-    /// The baselines, which look at no matrix.
+    /// The baselines, which ignore the matrix.
     pub const BASELINES: [Self; 4] = [
         Self::Compact,
         Self::Scatter,
@@ -42,7 +42,7 @@ impl Strategy {
         Self::Random { seed: 1 },
     ];
 
-    /// Returns its name, as people write it.
+    /// Returns the name of the strategy, as in options and tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -71,11 +71,12 @@ impl Serialize for Strategy {
 impl FromStr for Strategy {
     type Err = String;
 
-    /// Reads a name; `random` may have a seed, `random:7`.
+    /// Parses a name. `random` may have a seed: `random:7`.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "found {text:?}, expected treematch, compact, scatter, round-robin, random, random:SEED or exact"
+                "found {text:?}, expected treematch, compact, scatter, round-robin, random, \
+                 random:SEED or exact"
             )
         };
         let (name, seed) = match text.split_once(':') {
@@ -96,20 +97,23 @@ impl FromStr for Strategy {
     }
 }
 
-/// What happens to the threads that serve a party's requests while it computes.
+/// The placement of control threads, which serve a party's requests while the party computes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Control {
-    /// There are none, or the operating system places them.
+    /// There are no control threads, or the operating system places them.
     #[default]
     System,
-    /// One for each party. Where its core has several hardware threads, the first computes and the others are kept for
-    /// control. Else control threads get the cores that no party needs, near to the parties they serve, several
-    /// parties to a thread when those cores are few. Else the operating system places them.
+    /// There is one for each party.
+    ///
+    /// If the core of a party has several hardware threads, the first computes, and the others are
+    /// reserved for control. Otherwise control threads get the cores that no party needs, near the
+    /// parties that they serve. If there are few such cores, a control thread serves several
+    /// parties. If there are none, the operating system places the control threads.
     Reserved,
 }
 
-/// What a caller can say about a placement; by default nothing.
+/// The options of a placement.
 ///
 /// # Examples
 /// ```
@@ -123,17 +127,20 @@ pub enum Control {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PlaceOptions {
-    /// How places are found.
+    /// The strategy.
     pub strategy: Strategy,
-    /// The CPUs to choose from; `None` for all that the process may use. Those that it may not use are left out.
+    /// The CPUs to choose from. `None` means all that the process may use. CPUs that the process
+    /// may not use are ignored.
     pub cpus: Option<CpuSet>,
-    /// What happens to control threads.
+    /// The placement of control threads.
     pub control: Control,
-    /// The relative work of each party; `None` when all have the same. It counts where parties share CPUs.
+    /// The relative work of each party. `None` means that all parties have the same work. Loads
+    /// matter only where parties share CPUs.
     pub loads: Option<Vec<f64>>,
-    /// A label for each party: those with the same one get the same CPU. `None` when each may go where it wants.
+    /// A label for each party. Parties with the same label get the same CPU. `None` means that no
+    /// parties have to stay together.
     pub together: Option<Vec<usize>>,
-    /// Whether parties may share a CPU when there are more of them than CPUs.
+    /// True if parties may share CPUs when there are more parties than CPUs.
     pub share: bool,
 }
 
@@ -151,13 +158,13 @@ impl Default for PlaceOptions {
 }
 
 impl PlaceOptions {
-    /// Says nothing in particular.
+    /// Returns the default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets how places are found.
+    /// Sets the strategy.
     #[must_use]
     pub const fn strategy(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
@@ -171,7 +178,7 @@ impl PlaceOptions {
         self
     }
 
-    /// Sets what happens to control threads.
+    /// Sets the placement of control threads.
     #[must_use]
     pub const fn control(mut self, control: Control) -> Self {
         self.control = control;
@@ -185,7 +192,7 @@ impl PlaceOptions {
         self
     }
 
-    /// Keeps parties together, those with the same label.
+    /// Keeps parties with the same label together on one CPU.
     ///
     /// # Examples
     /// ```
@@ -203,7 +210,7 @@ impl PlaceOptions {
         self
     }
 
-    /// Sets whether parties may share a CPU when there are more of them than CPUs.
+    /// Sets whether parties may share CPUs when there are more parties than CPUs.
     #[must_use]
     pub const fn share(mut self, share: bool) -> Self {
         self.share = share;
@@ -211,7 +218,7 @@ impl PlaceOptions {
     }
 }
 
-/// Refuses what cannot be placed before any work is done.
+/// Checks the arguments of a placement before any work is done.
 pub(super) fn check(
     matrix: &Matrix,
     topology: &Topology,

@@ -1,28 +1,30 @@
-//! Improves a placement by single moves and exchanges, for as many parties and places as fit a table.
+//! Improves a placement by moves and swaps, for numbers of parties and places that fit a table.
 //!
-//! The table says what each party would cost on each place; an exchange is then rated in a few steps, and one
-//! that is made costs a row of the table for each neighbour. First every party takes the best step that it has
-//! until nobody has one; then the best step that was not undone lately is taken even if it makes things worse, and the
-//! best placement on the way is kept. Work is counted and bounded, so the result depends on no clock.
+//! The table holds the cost of each party on each place. With it a swap is rated in a few steps,
+//! and a step that is made updates one row of the table for each neighbour. First every party makes
+//! its best step until no step improves the placement. Then the search continues: it makes the best
+//! step that was not undone lately even if the cost rises, and keeps the best placement on the way.
+//! The amount of work is counted and bounded, so the result does not depend on a clock.
 //!
 //! # Source
 //! Taillard: Robust taboo search for the quadratic assignment problem. Parallel Computing 17, 1991.
 
+use super::assignment::Assignment;
 use super::random::Random;
-use super::seating::Seating;
 use super::traffic::Traffic;
 
-/// A step is an improvement if it gains more than rounding can: so much of what the placement costs at first.
+/// The gain from which a step is an improvement, relative to the cost of the initial placement. It
+/// excludes effects of rounding.
 const GAIN_MIN: f64 = 1e-9;
 
-/// Up to so many entries the table is made: 8 MiB.
+/// The largest number of entries of the table: 8 MiB.
 pub(super) const TABLE_ENTRIES_MAX: usize = 1 << 20;
 
-/// The search ends after so many turns, and so many for each party, without anything better.
+/// The search ends after this many turns, plus this many per party, without an improvement.
 const TURNS_IDLE: u32 = 100;
 const TURNS_IDLE_PER_PARTY: u32 = 12;
 
-/// What a party can do.
+/// A change of the placement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
     Move { party: usize, to: usize },
@@ -33,56 +35,64 @@ enum Step {
 #[derive(Debug)]
 pub(super) struct Refiner<'run> {
     traffic: &'run Traffic,
-    seating: Seating<'run>,
-    /// What each party would cost on each place, party by party. Sums of products that are exact, so that a way there and back gains nothing.
+    assignment: Assignment<'run>,
+    /// The cost of each party on each place, in rows of parties. The products in the sums are
+    /// exact, so that a step and its reverse gain nothing.
     costs_at: Vec<f64>,
-    /// The weights between all parties.
+    /// The traffic between all parties, as a dense matrix.
     weights: Vec<f32>,
-    /// Places of the same class are the same to everybody: steps between them are none.
+    /// The class of each place. Places of the same class are interchangeable, so steps between them
+    /// are not considered.
     classes: Vec<u32>,
     class_count: usize,
-    /// A place with room in each class that has one.
+    /// One place with space in each class that has one.
     free: Vec<usize>,
-    /// How much may still be done, in visits of a table's entry.
+    /// The remaining work, in visited entries of the table.
     budget: i64,
-    /// What an improvement gains at least.
+    /// The least gain of an improvement.
     gain_min: f64,
 }
 
 /// Improves a placement with a bounded number of steps.
-pub(super) fn refine(traffic: &Traffic, seating: Seating<'_>, budget: i64, seed: u64) -> Vec<u32> {
-    let mut refiner = Refiner::new(traffic, seating, budget);
+pub(super) fn refine(
+    traffic: &Traffic,
+    assignment: Assignment<'_>,
+    budget: i64,
+    seed: u64,
+) -> Vec<u32> {
+    let mut refiner = Refiner::new(traffic, assignment, budget);
     refiner.descend();
     refiner.search(seed);
-    refiner.seating.places
+    refiner.assignment.places
 }
 
-/// Tells whether `refine` can take so many.
+/// Returns true if the table of `refine` is small enough for these numbers.
 pub(super) fn fits(party_count: usize, place_count: usize) -> bool {
     party_count.saturating_mul(place_count.max(party_count)) <= TABLE_ENTRIES_MAX
 }
 
 impl<'run> Refiner<'run> {
-    fn new(traffic: &'run Traffic, seating: Seating<'run>, budget: i64) -> Self {
-        let (parties, places) = (traffic.order(), seating.target.place_count());
+    fn new(traffic: &'run Traffic, assignment: Assignment<'run>, budget: i64) -> Self {
+        let (parties, places) = (traffic.order(), assignment.target.place_count());
         let mut weights = vec![0.0; parties * parties];
         let mut costs_at = vec![0.0; parties * places];
         for party in 0..parties {
             let row = &mut costs_at[party * places..(party + 1) * places];
             for (other, weight) in traffic.neighbours(party) {
                 weights[party * parties + other] = weight;
-                let there = seating.place(other);
+                let there = assignment.place(other);
                 for (place, cost) in row.iter_mut().enumerate() {
-                    *cost += f64::from(weight) * f64::from(seating.target.distance(place, there));
+                    *cost +=
+                        f64::from(weight) * f64::from(assignment.target.distance(place, there));
                 }
             }
         }
         let made = traffic.entry_count() * places;
-        let (classes, class_count) = seating.classes();
-        let gain_min = GAIN_MIN * seating.cost(traffic);
+        let (classes, class_count) = assignment.classes();
+        let gain_min = GAIN_MIN * assignment.cost(traffic);
         let mut refiner = Self {
             traffic,
-            seating,
+            assignment,
             costs_at,
             weights,
             classes,
@@ -95,13 +105,13 @@ impl<'run> Refiner<'run> {
         refiner
     }
 
-    /// Finds a place with room in each class.
+    /// Finds a place with space in each class.
     fn find_free(&mut self) {
         let mut is_found = vec![false; self.class_count];
         self.free.clear();
         for place in 0..self.classes.len() {
             let class = self.classes[place] as usize;
-            if !is_found[class] && self.seating.may_enter(place) {
+            if !is_found[class] && self.assignment.may_enter(place) {
                 is_found[class] = true;
                 self.free.push(place);
             }
@@ -109,26 +119,31 @@ impl<'run> Refiner<'run> {
     }
 
     #[inline]
+    /// Returns the cost of a party on a place.
     fn cost_at(&self, party: usize, place: usize) -> f64 {
-        self.costs_at[party * self.seating.target.place_count() + place]
+        self.costs_at[party * self.assignment.target.place_count() + place]
     }
 
     #[inline]
+    /// Returns the change of the cost by a move.
     fn move_delta(&self, party: usize, to: usize) -> f64 {
-        self.cost_at(party, to) - self.cost_at(party, self.seating.place(party))
+        self.cost_at(party, to) - self.cost_at(party, self.assignment.place(party))
     }
 
     #[inline]
+    /// Returns the change of the cost by a swap. The distance between the two does not change, so
+    /// the traffic between them is added back.
     fn swap_delta(&self, one: usize, other: usize) -> f64 {
-        let (here, there) = (self.seating.place(one), self.seating.place(other));
+        let (here, there) = (self.assignment.place(one), self.assignment.place(other));
         let weight = self.weights[one * self.traffic.order() + other];
-        let distance = self.seating.target.distance(here, there);
+        let distance = self.assignment.target.distance(here, there);
         let between = 2.0 * f64::from(weight) * f64::from(distance);
         self.cost_at(one, there) - self.cost_at(one, here) + self.cost_at(other, here)
             - self.cost_at(other, there)
             + between
     }
 
+    /// Returns the change of the cost by a step.
     fn delta(&self, step: Step) -> f64 {
         match step {
             Step::Move { party, to } => self.move_delta(party, to),
@@ -136,26 +151,27 @@ impl<'run> Refiner<'run> {
         }
     }
 
-    /// Puts a party elsewhere and brings the rows of its neighbours up to date.
+    /// Moves a party and updates the rows of its neighbours.
     fn put(&mut self, party: usize, to: usize) {
-        let from = self.seating.place(party);
-        let places = self.seating.target.place_count();
-        self.seating.set_place(party, to);
+        let from = self.assignment.place(party);
+        let places = self.assignment.target.place_count();
+        self.assignment.set_place(party, to);
         for (other, weight) in self.traffic.neighbours(party) {
             let row = &mut self.costs_at[other * places..(other + 1) * places];
             for (place, cost) in row.iter_mut().enumerate() {
-                let distance = |to| f64::from(self.seating.target.distance(place, to));
+                let distance = |to| f64::from(self.assignment.target.distance(place, to));
                 *cost += f64::from(weight) * (distance(to) - distance(from));
             }
         }
         self.budget -= ((self.traffic.row(party).0.len() + 1) * places) as i64;
     }
 
+    /// Makes a step.
     fn take(&mut self, step: Step) {
         match step {
             Step::Move { party, to } => self.put(party, to),
             Step::Swap { one, other } => {
-                let (here, there) = (self.seating.place(one), self.seating.place(other));
+                let (here, there) = (self.assignment.place(one), self.assignment.place(other));
                 self.put(one, there);
                 self.put(other, here);
             }
@@ -163,29 +179,30 @@ impl<'run> Refiner<'run> {
         self.find_free();
     }
 
-    /// Calls `visit` with every step of a party that is allowed; exchanges with those from `first_other` on.
+    /// Calls `visit` with every allowed step of a party and its delta. Swaps are tried with the
+    /// parties from `first_other` on.
     #[inline]
     fn for_each_step(&self, party: usize, first_other: usize, mut visit: impl FnMut(Step, f64)) {
-        let seating = &self.seating;
-        let here = seating.place(party);
+        let assignment = &self.assignment;
+        let here = assignment.place(party);
         let class = self.classes[here];
-        if seating.may_leave(here) {
+        if assignment.may_leave(here) {
             for &to in &self.free {
-                if self.classes[to] != class && seating.may_move(party, to) {
+                if self.classes[to] != class && assignment.may_move(party, to) {
                     visit(Step::Move { party, to }, self.move_delta(party, to));
                 }
             }
         }
-        for other in first_other..seating.places.len() {
-            let there = self.classes[seating.place(other)];
-            if there != class && seating.may_swap(party, other) {
+        for other in first_other..assignment.places.len() {
+            let there = self.classes[assignment.place(other)];
+            if there != class && assignment.may_swap(party, other) {
                 let step = Step::Swap { one: party, other };
                 visit(step, self.swap_delta(party, other));
             }
         }
     }
 
-    /// Lets every party take its best step for as long as that helps anybody.
+    /// Lets every party make its best step until no step improves the placement.
     fn descend(&mut self) {
         let parties = self.traffic.order();
         let mut since = 0;
@@ -207,17 +224,17 @@ impl<'run> Refiner<'run> {
         }
     }
 
-    /// Searches on from a placement that no step improves, and ends with the best that it has seen.
+    /// Continues from a placement that no step improves, and ends with the best placement seen.
     fn search(&mut self, seed: u64) {
-        let (parties, places) = (self.traffic.order(), self.seating.target.place_count());
+        let (parties, places) = (self.traffic.order(), self.assignment.target.place_count());
         if parties < 2 || places < 2 {
             return;
         }
         let mut random = Random::new(seed);
-        // Until which turn a party must not come back to a class.
+        // The turn until which a party must not return to a class.
         let classes = self.class_count;
         let mut forbidden = vec![0_u32; parties * classes];
-        let mut best_places = self.seating.places.clone();
+        let mut best_places = self.assignment.places.clone();
         let (mut excess, mut turn) = (0.0_f64, 0_u32);
         let idle_max = TURNS_IDLE + TURNS_IDLE_PER_PARTY * parties as u32;
         let mut improved_at = 0;
@@ -235,8 +252,9 @@ impl<'run> Refiner<'run> {
                     let is_banned = match step {
                         Step::Move { party, to } => banned(party, to),
                         Step::Swap { one, other } => {
-                            let seating = &self.seating;
-                            banned(one, seating.place(other)) && banned(other, seating.place(one))
+                            let assignment = &self.assignment;
+                            banned(one, assignment.place(other))
+                                && banned(other, assignment.place(one))
                         }
                     };
                     if !is_banned || excess + delta < -self.gain_min {
@@ -244,6 +262,7 @@ impl<'run> Refiner<'run> {
                     }
                 });
             }
+            // Make the best allowed step, even if the cost rises, and ban the way back for a while.
             self.budget -= (parties * (parties / 2 + self.free.len())) as i64;
             let Some((step, _)) = best else { continue };
             let tenure =
@@ -253,18 +272,19 @@ impl<'run> Refiner<'run> {
                 Step::Swap { one, other } => [Some(one), Some(other)],
             };
             for party in leaving.into_iter().flatten() {
-                let class = self.classes[self.seating.place(party)] as usize;
+                let class = self.classes[self.assignment.place(party)] as usize;
                 forbidden[party * classes + class] = tenure(&mut random);
             }
             excess += self.delta(step);
             self.take(step);
+            // `excess` is the cost relative to the best placement. A negative one is a new best.
             if excess < -self.gain_min {
                 excess = 0.0;
                 improved_at = turn;
-                best_places.clone_from(&self.seating.places);
+                best_places.clone_from(&self.assignment.places);
             }
         }
-        self.seating.places = best_places;
+        self.assignment.places = best_places;
     }
 }
 
@@ -275,7 +295,8 @@ mod tests {
     use super::*;
     use crate::{Matrix, Topology};
 
-    /// By rounding, ways there and back seemed to gain something: the search went on until it had nothing left to do it with, tens of milliseconds for two parties.
+    /// Checks that rounding does not make a step and its reverse look like a gain. It once did, and
+    /// the search used up its budget: tens of milliseconds for two parties.
     #[test]
     fn a_search_that_finds_nothing_better_ends() {
         const BUDGET: i64 = 4_000_000;
@@ -292,8 +313,8 @@ mod tests {
             let target = Target::new(&topology, &distances, &cores, order);
             for seed in 0..3 {
                 let places = (0..order as u32).rev().collect();
-                let seating = Seating::new(&target, None, places);
-                let mut refiner = Refiner::new(&traffic, seating, BUDGET);
+                let assignment = Assignment::new(&target, None, places);
+                let mut refiner = Refiner::new(&traffic, assignment, BUDGET);
                 refiner.descend();
                 refiner.search(seed);
                 assert!(

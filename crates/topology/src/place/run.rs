@@ -1,11 +1,11 @@
-//! A call of [`place`](super::place()) from its arguments to its answer.
+//! A call of [`place`](super::place()) from its arguments to its result.
 
 use std::collections::HashMap;
 
+use super::assignment::Loads;
 use super::control::{self, Mode};
 use super::distance::Distances;
 use super::options::{PlaceOptions, Strategy};
-use super::seating::Loads;
 use super::solve::solve;
 use super::target::{Core, Target, usable_cores};
 use super::traffic::Traffic;
@@ -15,7 +15,7 @@ use crate::error::PlaceError;
 use crate::matrix::Matrix;
 use crate::topology::Topology;
 
-/// One call, with what all of its steps need.
+/// One call, with the data that all of its steps need.
 struct Run<'call> {
     matrix: &'call Matrix,
     topology: &'call Topology,
@@ -23,19 +23,21 @@ struct Run<'call> {
     distances: Distances,
     /// The usable CPUs of each usable core.
     cores: Vec<Core>,
-    /// Those of them that parties may have.
+    /// The CPUs of `cores` that parties may have.
     party_cores: Vec<Core>,
     mode: Mode,
 }
 
-/// The CPU of each party, and how it was found.
+/// The CPUs of the parties and control threads.
 struct Found {
     cpus: Vec<CpuId>,
     controls: Vec<CpuId>,
     cost: f64,
+    /// A phrase that says how they were found.
     origin: &'static str,
 }
 
+/// Places the parties of a matrix, ignoring labels of parties that stay together.
 pub(super) fn run(
     matrix: &Matrix,
     topology: &Topology,
@@ -79,7 +81,7 @@ pub(super) fn run(
 }
 
 impl Run<'_> {
-    /// Places the parties of a matrix, and the control threads that may stand behind them.
+    /// Places the parties of a matrix, and the control threads that may follow the parties in it.
     fn solve(&self, matrix: &Matrix) -> Result<Found, PlaceError> {
         let target = Target::new(
             self.topology,
@@ -110,7 +112,10 @@ impl Run<'_> {
         })
     }
 
-    /// Places parties and control threads together; parties alone where that costs them nothing, or too much.
+    /// Places parties and control threads together, unless that would raise the cost of the
+    /// parties.
+    ///
+    /// In that case, and for the other strategies, control threads are placed after the parties.
     fn with_spare_cores(&self, count: usize) -> Result<Found, PlaceError> {
         let strategy = self.options.strategy;
         let alone = self.solve(self.matrix)?;
@@ -125,6 +130,7 @@ impl Run<'_> {
         Ok(Found { controls, ..alone })
     }
 
+    /// Turns the CPUs found into the result.
     fn placement(&self, found: Found) -> Placement {
         let parties = found.cpus.len();
         let control = match self.mode {
@@ -135,7 +141,7 @@ impl Run<'_> {
         let (used, most) = fullness(&found.cpus);
         Placement {
             reason: self.reason(&found, used, most)
-                + &control::told(&self.cores, &found.cpus, &control),
+                + &control::description(&self.cores, &found.cpus, &control),
             cpus: found.cpus,
             control,
             strategy: Some(self.options.strategy),
@@ -144,7 +150,7 @@ impl Run<'_> {
         }
     }
 
-    /// Says in a sentence what was done.
+    /// Returns the sentence that says how the placement was made.
     fn reason(&self, found: &Found, used: usize, most: usize) -> String {
         let usable: usize = self.party_cores.iter().map(Vec::len).sum();
         let parties = found.cpus.len();
@@ -165,7 +171,7 @@ impl Run<'_> {
     }
 }
 
-/// How many CPUs have parties, and how many the fullest has.
+/// Returns the number of CPUs that have parties, and the number of parties on the fullest one.
 pub(super) fn fullness(cpus: &[CpuId]) -> (usize, usize) {
     let mut counts = HashMap::<CpuId, usize>::new();
     for &cpu in cpus {

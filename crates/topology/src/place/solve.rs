@@ -1,31 +1,33 @@
-//! From a matrix and places to who sits where: candidates, refinement, and the best of all.
+//! Assigns places to parties: makes candidates, refines them, and selects the best of all.
 
+use super::assignment::{Assignment, Loads};
 use super::options::Strategy;
-use super::seating::{Loads, Seating};
 use super::target::Target;
 use super::traffic::Traffic;
 use super::{baseline, exact, group, halve, refine, sweep};
 use crate::error::PlaceError;
 
-/// How much work refinement may do for each candidate, in visits of a table's entry: some milliseconds.
+/// The budget of refinement per candidate, in visited table entries: some milliseconds.
 const REFINE_BUDGET: i64 = 4_000_000;
 
-/// The same for placements that are too large for a table, in visits of an entry of the matrix.
+/// The budget of a sweep, for placements too large for a table, in visited matrix entries.
 const SWEEP_BUDGET: i64 = 30_000_000;
 
-/// Groups from the leaves up are tried for so many parties, and so many pairs that talk, at most.
+/// The largest number of parties for which groups are formed bottom-up.
 const GROUPED_PARTIES_MAX: usize = 20_000;
+/// The largest number of traffic entries for which groups are formed bottom-up.
 const GROUPED_ENTRIES_MAX: usize = 2_000_000;
 
-/// How many candidates are refined.
+/// The number of candidates that are refined, if a table fits.
 const REFINED_CANDIDATES: usize = 3;
 
-/// A placement and where it came from.
+/// A placement and its origin.
 #[derive(Clone, Debug)]
 pub(super) struct Solution {
     pub(super) places: Vec<u32>,
-    /// Twice rounded, so only for comparisons among solutions.
+    /// The cost in single-precision traffic, good only for comparing solutions.
     pub(super) cost: f64,
+    /// A phrase that says how it was made.
     pub(super) origin: &'static str,
 }
 
@@ -38,7 +40,7 @@ pub(super) fn solve(
 ) -> Result<Solution, PlaceError> {
     let party_count = traffic.order();
     let rated = |places: Vec<u32>, origin: &'static str| Solution {
-        cost: Seating::new(target, loads, places.clone()).cost(traffic),
+        cost: Assignment::new(target, loads, places.clone()).cost(traffic),
         places,
         origin,
     };
@@ -46,12 +48,14 @@ pub(super) fn solve(
         Strategy::Compact => rated(baseline::compact(target, party_count), "in order"),
         Strategy::Scatter => rated(baseline::scatter(target, party_count), "spread out"),
         Strategy::RoundRobin => rated(baseline::round_robin(target, party_count), "in turn"),
-        Strategy::Random { seed } => rated(baseline::random(target, party_count, seed), "by lot"),
+        Strategy::Random { seed } => {
+            rated(baseline::random(target, party_count, seed), "at random")
+        }
         Strategy::TreeMatch => by_traffic(traffic, target, loads),
         Strategy::Exact => {
             let start = by_traffic(traffic, target, loads);
             let places = exact::best(traffic, target, loads, start.places)?;
-            rated(places, "by trying")
+            rated(places, "by exact search")
         }
     })
 }
@@ -64,11 +68,11 @@ fn by_traffic(traffic: &Traffic, target: &Target<'_>, loads: Option<&Loads>) -> 
         if candidates.iter().any(|known| known.places == places) {
             return;
         }
-        let mut seating = Seating::new(target, loads, places);
-        if seating.repair(traffic) {
+        let mut assignment = Assignment::new(target, loads, places);
+        if assignment.repair(traffic) {
             candidates.push(Solution {
-                cost: seating.cost(traffic),
-                places: seating.places,
+                cost: assignment.cost(traffic),
+                places: assignment.places,
                 origin,
             });
         }
@@ -83,23 +87,23 @@ fn by_traffic(traffic: &Traffic, target: &Target<'_>, loads: Option<&Loads>) -> 
     if party_count <= GROUPED_PARTIES_MAX && traffic.entry_count() <= GROUPED_ENTRIES_MAX {
         add(group::group(traffic, target), "grouped from the leaves up");
     }
-    // Stable, so that of equals the one that is spread most wins.
+    // The sort is stable: on ties the more spread-out candidate wins.
     candidates.sort_by(|left, right| left.cost.total_cmp(&right.cost));
     let small = refine::fits(party_count, target.place_count());
     let mut refined: Vec<Solution> = Vec::new();
     let chosen = if small { REFINED_CANDIDATES } else { 1 };
     for (seed, candidate) in candidates.iter().take(chosen).enumerate() {
-        let seating = Seating::new(target, loads, candidate.places.clone());
+        let assignment = Assignment::new(target, loads, candidate.places.clone());
         let places = if small {
-            refine::refine(traffic, seating, REFINE_BUDGET, seed as u64)
+            refine::refine(traffic, assignment, REFINE_BUDGET, seed as u64)
         } else {
-            sweep::sweep(traffic, seating, SWEEP_BUDGET)
+            sweep::sweep(traffic, assignment, SWEEP_BUDGET)
         };
         if places == candidate.places {
             continue;
         }
         refined.push(Solution {
-            cost: Seating::new(target, loads, places.clone()).cost(traffic),
+            cost: Assignment::new(target, loads, places.clone()).cost(traffic),
             places,
             origin: candidate.origin,
         });
@@ -108,7 +112,8 @@ fn by_traffic(traffic: &Traffic, target: &Target<'_>, loads: Option<&Loads>) -> 
     let best = refined
         .into_iter()
         .reduce(|best, other| if other.cost < best.cost { other } else { best });
-    // There is always a candidate: the baselines keep every limit, and the balanced one all loads.
+    // This never happens: without loads the baselines keep every limit, and with loads the balanced
+    // placement does.
     best.unwrap_or_else(|| Solution {
         places: baseline::compact(target, party_count),
         cost: f64::INFINITY,

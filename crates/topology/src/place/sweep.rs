@@ -1,49 +1,53 @@
-//! Improves a placement of many parties, each by the places near to those that it talks to most.
+//! Improves a placement of many parties by trying places near each party's main partners.
 //!
-//! No table of all costs is kept: a step is rated by the traffic of the parties that it moves. Parties are visited in
-//! turn; one is visited again when a party that it talks to has moved. Work is counted and bounded.
+//! There is no table of all costs: a step is rated from the traffic of the parties that it moves.
+//! Parties are visited in turn, and a party is visited again when one of its partners has moved.
+//! The amount of work is counted and bounded.
 //!
 //! # Source
-//! Local search over a neighbourhood that the traffic prunes: Brandfass, Alrutz, Gerhold: Rank reordering for MPI
-//! communication optimization. Computers & Fluids 80, 2013.
+//! Local search in a neighbourhood that is pruned by the traffic: Brandfass, Alrutz, Gerhold: Rank
+//! reordering for MPI communication optimization. Computers & Fluids 80, 2013.
 
 use std::collections::VecDeque;
 
-use super::seating::Seating;
+use super::assignment::Assignment;
 use super::traffic::Traffic;
 
-/// How many of those that a party talks to most are looked at.
+/// The number of main partners of a party around which places are tried.
 const PARTNERS: usize = 4;
 
-/// How many places around each of them.
+/// The number of places tried around each partner.
 const PLACES_AROUND: usize = 6;
 
-/// How many of the parties on a place are asked to change with.
+/// The number of parties on a place that are tried for a swap.
 const OCCUPANTS: usize = 4;
 
+/// A step must lower the cost by at least this much, to exclude effects of rounding.
 const GAIN_MIN: f64 = 1e-7;
 
 struct Sweeper<'run> {
     traffic: &'run Traffic,
-    seating: Seating<'run>,
-    /// Who is on each place.
+    assignment: Assignment<'run>,
+    /// The parties on each place.
     occupants: Vec<Vec<u32>>,
-    /// The smallest range of several places that holds each place.
+    /// The smallest object with several places around each place, as a range of places.
     around: Vec<(u32, u32)>,
     queue: VecDeque<u32>,
+    /// True for each party in the queue.
     is_queued: Vec<bool>,
+    /// The remaining work, in visited matrix entries.
     budget: i64,
 }
 
 /// Improves a placement with a bounded number of steps.
-pub(super) fn sweep(traffic: &Traffic, seating: Seating<'_>, budget: i64) -> Vec<u32> {
-    let mut occupants = vec![Vec::new(); seating.target.place_count()];
-    for (party, &place) in seating.places.iter().enumerate() {
+pub(super) fn sweep(traffic: &Traffic, assignment: Assignment<'_>, budget: i64) -> Vec<u32> {
+    let mut occupants = vec![Vec::new(); assignment.target.place_count()];
+    for (party, &place) in assignment.places.iter().enumerate() {
         occupants[place as usize].push(party as u32);
     }
-    let mut around = vec![(0, 0); seating.target.place_count()];
-    // Parents stand before their children, so the smallest range is written last.
-    for node in &seating.target.nodes {
+    let mut around = vec![(0, 0); assignment.target.place_count()];
+    // Parents come before their children, so the smallest range is written last.
+    for node in &assignment.target.nodes {
         if !node.children.is_empty() {
             around[node.first..node.end].fill((node.first as u32, node.end as u32));
         }
@@ -52,7 +56,7 @@ pub(super) fn sweep(traffic: &Traffic, seating: Seating<'_>, budget: i64) -> Vec
         traffic,
         queue: (0..traffic.order() as u32).collect(),
         is_queued: vec![true; traffic.order()],
-        seating,
+        assignment,
         occupants,
         around,
         budget,
@@ -64,34 +68,37 @@ pub(super) fn sweep(traffic: &Traffic, seating: Seating<'_>, budget: i64) -> Vec
         sweeper.is_queued[party as usize] = false;
         sweeper.visit(party as usize);
     }
-    sweeper.seating.places
+    sweeper.assignment.places
 }
 
 impl Sweeper<'_> {
+    /// Returns the cost of a party on a place, and charges the work to the budget.
     fn rate(&mut self, party: usize, place: usize) -> f64 {
         self.budget -= 1 + self.traffic.row(party).0.len() as i64;
-        self.seating.cost_at(self.traffic, party, place)
+        self.assignment.cost_at(self.traffic, party, place)
     }
 
-    /// Takes the best step of a party that makes things better, if there is one.
+    /// Makes the best step of a party if it is an improvement.
     fn visit(&mut self, party: usize) {
-        let here = self.seating.place(party);
+        let here = self.assignment.place(party);
         let now = self.rate(party, here);
         let mut best: Option<(f64, usize, Option<usize>)> = None;
         for to in self.candidates(party, here) {
             let there = self.rate(party, to);
-            // What is saved at most: nobody else can gain from an exchange more than this party loses.
-            if self.seating.may_move(party, to) {
+            // Try a move, if the place has space.
+            if self.assignment.may_move(party, to) {
                 keep(&mut best, there - now, to, None);
             }
-            let asked: Vec<u32> = self.occupants[to].iter().take(OCCUPANTS).copied().collect();
-            for other in asked {
+            // Try a swap with some parties there. Each rate assumes that the other party stays. The
+            // distance between the two does not change, so the traffic between them is added back.
+            let occupants: Vec<u32> = self.occupants[to].iter().take(OCCUPANTS).copied().collect();
+            for other in occupants {
                 let other = other as usize;
-                if !self.seating.may_swap(party, other) {
+                if !self.assignment.may_swap(party, other) {
                     continue;
                 }
                 let between =
-                    2.0 * self.weight(party, other) * self.seating.target.distance(here, to);
+                    2.0 * self.weight(party, other) * self.assignment.target.distance(here, to);
                 let delta = there - now + self.rate(other, here) - self.rate(other, to)
                     + f64::from(between);
                 keep(&mut best, delta, to, Some(other));
@@ -105,6 +112,7 @@ impl Sweeper<'_> {
         }
     }
 
+    /// Returns the traffic between two parties.
     fn weight(&self, party: usize, other: usize) -> f32 {
         self.traffic
             .neighbours(party)
@@ -112,7 +120,7 @@ impl Sweeper<'_> {
             .map_or(0.0, |(_, weight)| weight)
     }
 
-    /// Places near to those that a party talks to most.
+    /// Returns places near the main partners of a party.
     fn candidates(&self, party: usize, here: usize) -> Vec<usize> {
         let mut partners: Vec<(f32, usize)> = Vec::with_capacity(PARTNERS + 1);
         for (other, weight) in self.traffic.neighbours(party) {
@@ -123,9 +131,10 @@ impl Sweeper<'_> {
             partners.insert(at, (weight, other));
             partners.truncate(PARTNERS);
         }
+        // Around each partner, take the next places of the smallest object with several places.
         let mut places = Vec::with_capacity(PARTNERS * PLACES_AROUND);
         for (_, other) in partners {
-            let there = self.seating.place(other);
+            let there = self.assignment.place(other);
             let (first, end) = self.around[there];
             let count = (end - first) as usize;
             for step in 0..count.min(PLACES_AROUND) {
@@ -141,8 +150,9 @@ impl Sweeper<'_> {
         places
     }
 
+    /// Moves a party, and queues its partners for another visit.
     fn put(&mut self, party: usize, to: usize) {
-        let from = self.seating.place(party);
+        let from = self.assignment.place(party);
         if let Some(at) = self.occupants[from]
             .iter()
             .position(|&other| other as usize == party)
@@ -150,7 +160,7 @@ impl Sweeper<'_> {
             self.occupants[from].swap_remove(at);
         }
         self.occupants[to].push(party as u32);
-        self.seating.set_place(party, to);
+        self.assignment.set_place(party, to);
         for &other in self.traffic.row(party).0 {
             if !self.is_queued[other as usize] {
                 self.is_queued[other as usize] = true;
@@ -160,6 +170,7 @@ impl Sweeper<'_> {
     }
 }
 
+/// Replaces the best step by another one if that gains more, and enough.
 fn keep(
     best: &mut Option<(f64, usize, Option<usize>)>,
     delta: f64,

@@ -1,24 +1,27 @@
-//! The places that parties can take: the usable CPUs as a tree, with how many parties each may get.
+//! The places that parties can take: a tree of usable CPUs with limits on the number of parties.
 //!
-//! What may not be used is left out, and so is every object that does not branch among the rest. Where latencies
-//! between NUMA nodes are known, they and not the tree say which nodes belong together (`cluster`). Places are numbered in the order of
-//! this tree, so that the places below an object are a range.
+//! The tree omits CPUs that may not be used, and objects that do not branch among the remaining
+//! CPUs. If latencies between NUMA nodes are known, they determine which nodes belong together,
+//! instead of the tree (`cluster`). Places are numbered in the order of the tree, so the places
+//! below an object are a range.
 //!
 //! # Invariants
-//! 1. No core gets a second party while another one has none, no CPU a party more than another one plus one: each
-//!    core and each place has a least and a largest number of parties, which differ by one at most among equals.
+//! 1. No core gets a second party while another core has none, and the numbers of parties on any
+//!    two CPUs differ by at most one. Therefore each core and each place has a minimum and a
+//!    maximum number of parties, which differ by at most one per place.
 //! 2. The places of a core are neighbours.
 
 use super::cluster::cluster;
 use super::distance::Distances;
+use super::part::Part;
 use crate::cpu_set::{CpuId, CpuSet};
 use crate::object::Object;
 use crate::topology::Topology;
 
-/// Up to so many bundles have their distances in a table: 16 MiB.
+/// The largest number of bundles for which distances are kept in a table: 16 MiB.
 const TABLE_BUNDLES_MAX: usize = 2048;
 
-/// Where parties can be placed.
+/// The places for parties.
 #[derive(Debug)]
 pub(super) struct Target<'topology> {
     distances: &'topology Distances,
@@ -26,64 +29,40 @@ pub(super) struct Target<'topology> {
     pub(super) cpus: Vec<CpuId>,
     /// The leaf of each place in the whole topology.
     leaves: Vec<u32>,
-    /// The core of each place, from 0 in the order of the places.
+    /// The core of each place. Cores are numbered from 0 in the order of the places.
     pub(super) cores: Vec<u32>,
-    /// The rank of each place in its core.
+    /// The rank of each place within its core.
     pub(super) ranks: Vec<u32>,
-    /// The fewest and the most parties of a place, and of a core.
+    /// The fewest and the most parties of each place.
     pub(super) place_limits: Vec<(u32, u32)>,
+    /// The fewest and the most parties of each core.
     pub(super) core_limits: Vec<(u32, u32)>,
-    /// The root is the first; parents stand before their children.
+    /// The nodes of the tree. The root is the first, and parents come before their children.
     pub(super) nodes: Vec<Node>,
-    /// Places with the same number are equally far from each other, and from every other place.
+    /// The bundle of each place. Places of a bundle are equally far from each other and from every
+    /// other place.
     bundles: Vec<u32>,
     bundle_count: usize,
+    /// The distances between bundles as a row-major matrix; empty if there are too many bundles.
     table: Vec<f32>,
 }
 
-/// Some places that belong together.
+/// A node of the tree, with its places.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
-    /// Its places, `first..end`.
+    /// Its places are `first..end`.
     pub(super) first: usize,
     pub(super) end: usize,
     /// Empty for a single place.
     pub(super) children: Vec<usize>,
-    /// The fewest and the most parties on all of its places.
+    /// The fewest and the most parties on all its places together.
     pub(super) limits: (usize, usize),
-}
-
-/// A part of the machine, as it is put together.
-#[derive(Debug)]
-pub(super) enum Part {
-    /// A usable CPU.
-    Leaf(usize),
-    /// Several parts.
-    Inner(Vec<Part>),
-}
-
-impl Part {
-    pub(super) fn first_leaf(&self) -> usize {
-        match self {
-            Self::Leaf(leaf) => *leaf,
-            Self::Inner(parts) => parts.first().map_or(0, Self::first_leaf),
-        }
-    }
-
-    fn is_inside_one_domain(&self, distances: &Distances, domain: usize) -> bool {
-        match self {
-            Self::Leaf(leaf) => distances.domain(*leaf) == domain,
-            Self::Inner(parts) => parts
-                .iter()
-                .all(|part| part.is_inside_one_domain(distances, domain)),
-        }
-    }
 }
 
 /// The usable CPUs of one core, in the order of the tree.
 pub(super) type Core = Vec<CpuId>;
 
-/// Groups usable CPUs by core.
+/// Returns the usable CPUs by core. They are also limited to `chosen`, if given.
 pub(super) fn usable_cores(topology: &Topology, chosen: Option<&CpuSet>) -> Vec<Core> {
     let mut cores: Vec<Core> = Vec::new();
     let mut core_before = None;
@@ -101,13 +80,14 @@ pub(super) fn usable_cores(topology: &Topology, chosen: Option<&CpuSet>) -> Vec<
 }
 
 impl<'topology> Target<'topology> {
-    /// Makes places for `party_count` parties on `cores`; there must be at least one core.
+    /// Creates places for `party_count` parties on `cores`, which must not be empty.
     pub(super) fn new(
         topology: &Topology,
         distances: &'topology Distances,
         cores: &[Core],
         party_count: usize,
     ) -> Self {
+        // Take the first CPUs of each core, as many as are needed.
         let height = fill_level(cores, party_count);
         let cpu_count: usize = cores.iter().map(Vec::len).sum();
         let mut chosen = CpuSet::new();
@@ -134,6 +114,7 @@ impl<'topology> Target<'topology> {
         if let Some(part) = target.arrange(topology, &chosen) {
             target.add_node(topology, &part);
         }
+        // Number the cores in the order of their places, and compute the limits of both.
         let mut core_numbers = vec![u32::MAX; cores.len()];
         for &cpu in &target.cpus {
             let (core, rank) = placed_core[&cpu];
@@ -168,12 +149,12 @@ impl<'topology> Target<'topology> {
         self.cpus.len()
     }
 
-    /// Where a place stands in the order of the whole tree.
+    /// Returns the position of a place in the order of the whole tree.
     pub(super) fn tree_order(&self, place: usize) -> u32 {
         self.leaves[place]
     }
 
-    /// The distance of two places.
+    /// Returns the distance of two places.
     #[inline]
     pub(super) fn distance(&self, left: usize, right: usize) -> f32 {
         if left == right {
@@ -199,12 +180,12 @@ impl<'topology> Target<'topology> {
         );
     }
 
-    /// The places of the same bundle: equally far from everything.
+    /// Returns the bundle of a place.
     pub(super) fn bundle(&self, place: usize) -> u32 {
         self.bundles[place]
     }
 
-    /// Keeps what is usable of the tree, and lets latencies arrange the domains where they are known.
+    /// Returns the usable part of the tree, with the domains rearranged by latencies if known.
     fn arrange(&self, topology: &Topology, chosen: &CpuSet) -> Option<Part> {
         let whole = restricted(topology.root(), chosen, self.distances)?;
         if !self.distances.has_latencies() {
@@ -215,7 +196,7 @@ impl<'topology> Target<'topology> {
         Some(cluster(domains, self.distances))
     }
 
-    /// Adds a part and all inside it; returns its node.
+    /// Adds a node for a part and nodes for all parts inside. Returns the node of the part.
     fn add_node(&mut self, topology: &Topology, part: &Part) -> usize {
         let node = self.nodes.len();
         let first = self.cpus.len();
@@ -247,7 +228,7 @@ impl<'topology> Target<'topology> {
         node
     }
 
-    /// Puts the last leaf into the bundle of those before it below the same object.
+    /// Moves the last leaf into the bundle that the leaves below the same object share.
     fn share_bundle(&mut self, bundle: &mut Option<u32>) {
         let Some(last) = self.bundles.last_mut() else {
             return;
@@ -255,13 +236,14 @@ impl<'topology> Target<'topology> {
         match *bundle {
             None => *bundle = Some(*last),
             Some(shared) => {
-                // The number that it got is given back: it was the last.
+                // The number that the leaf got was the last one, so it can be reused.
                 *last = shared;
                 self.bundle_count -= 1;
             }
         }
     }
 
+    /// Computes the limits of all nodes from those of their places and of the cores inside them.
     fn limit_nodes(&mut self) {
         for node in &mut self.nodes {
             let (mut least, mut most) = (0, 0);
@@ -275,6 +257,7 @@ impl<'topology> Target<'topology> {
                     sums.1 += self.place_limits[next].1 as usize;
                     next += 1;
                 }
+                // The limits of a core apply only if all of its places are inside the node.
                 let is_whole = (place == 0 || self.cores[place - 1] != core)
                     && (next == self.cores.len() || self.cores[next] != core);
                 if is_whole {
@@ -290,12 +273,14 @@ impl<'topology> Target<'topology> {
         }
     }
 
+    /// Fills the table of distances between bundles, unless there are too many.
     fn fill_table(&mut self) {
         let count = self.bundle_count;
         if count > TABLE_BUNDLES_MAX {
             return;
         }
-        // Two places of each bundle, where it has two: they are what it is to itself.
+        // One or two places of each bundle. The distance of the two is that of the bundle to
+        // itself.
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
         for (place, &bundle) in self.bundles.iter().enumerate() {
             let members = &mut members[bundle as usize];
@@ -318,7 +303,7 @@ impl<'topology> Target<'topology> {
     }
 }
 
-/// How many CPUs of each core are needed when cores are filled evenly, as many as they have.
+/// Returns the number of CPUs per core that are needed if cores are filled evenly.
 fn fill_level(cores: &[Core], party_count: usize) -> usize {
     let largest = cores.iter().map(Vec::len).max().unwrap_or(1);
     (1..largest)
@@ -332,6 +317,7 @@ fn fill_level(cores: &[Core], party_count: usize) -> usize {
         .unwrap_or(largest)
 }
 
+/// Returns the part of an object's tree that has chosen CPUs, without objects that do not branch.
 fn restricted(object: &Object, chosen: &CpuSet, distances: &Distances) -> Option<Part> {
     if object.children.is_empty() {
         let cpu = object.os_index.map(CpuId)?;
@@ -349,7 +335,7 @@ fn restricted(object: &Object, chosen: &CpuSet, distances: &Distances) -> Option
     }
 }
 
-/// Takes a part to pieces, each inside one domain.
+/// Splits a part into pieces, each of which is inside one domain.
 fn collect_domains(part: Part, distances: &Distances, pieces: &mut Vec<Part>) {
     let domain = distances.domain(part.first_leaf());
     match part {

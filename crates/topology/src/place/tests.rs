@@ -1,12 +1,14 @@
-//! What every placement keeps, and that it is good.
+//! The guarantees of every placement, and the quality of placements.
 
 mod controls;
 
 use super::random::Random;
 use super::*;
 use crate::cpu_set::CpuSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Machines small enough for the exact optimum, some of them uneven through CPUs that may not be used.
+/// Machines that are small enough for the exact optimum. Some become uneven when CPUs may not be
+/// used.
 const MACHINES: [&str; 8] = [
     "package:2 core:4 pu:1",
     "package:2 l3:2 core:2 pu:1",
@@ -23,8 +25,8 @@ fn random_matrix(random: &mut Random, order: usize) -> Matrix {
     let sparse = random.below(2) == 0;
     for from in 0..order {
         for to in 0..order {
-            let talks = !sparse || random.below(order) < 2;
-            if from != to && talks {
+            let is_pair = !sparse || random.below(order) < 2;
+            if from != to && is_pair {
                 matrix.add(from, to, (random.below(1000) + 1) as f64);
             }
         }
@@ -81,7 +83,7 @@ fn synthetic(description: &str) -> Topology {
     Topology::synthetic(description).unwrap()
 }
 
-/// A line of parties, each of which talks to the next.
+/// Returns the matrix of a line of parties, each of which sends to the next.
 fn pipeline(order: usize) -> Matrix {
     let mut matrix = Matrix::new(order);
     for party in 1..order {
@@ -97,7 +99,7 @@ fn fails(matrix: &Matrix, topology: &Topology, options: &PlaceOptions, expected:
 }
 
 #[test]
-fn what_cannot_be_placed_is_told() {
+fn impossible_placements_are_refused_with_a_reason() {
     let topology = synthetic("core:4 pu:1");
     let options = PlaceOptions::new();
     fails(
@@ -110,13 +112,15 @@ fn what_cannot_be_placed_is_told() {
         &pipeline(2),
         &topology,
         &options.clone().cpus([CpuId(9)].into_iter().collect()),
-        "there is no CPU to place parties on: the machine has CPUs 0-3, of which 0-3 may be used, and 9 chosen",
+        "there is no CPU to place parties on: \
+         the machine has CPUs 0-3, of which 0-3 may be used, and 9 chosen",
     );
     fails(
         &pipeline(5),
         &topology,
         &options.clone().share(false),
-        "5 parties need a CPU each, and 4 may be used; expected fewer parties, more CPUs, or CPUs that are shared",
+        "5 parties need a CPU each, and 4 may be used; \
+         expected fewer parties, more CPUs, or CPUs that are shared",
     );
     fails(
         &pipeline(11),
@@ -144,7 +148,7 @@ fn what_cannot_be_placed_is_told() {
 }
 
 #[test]
-fn one_cpu_takes_everybody() {
+fn a_single_cpu_gets_all_parties() {
     let topology = synthetic("package:2 core:4 pu:2");
     let options = PlaceOptions::new().cpus([CpuId(5)].into_iter().collect());
     for strategy in [
@@ -161,7 +165,7 @@ fn one_cpu_takes_everybody() {
 }
 
 #[test]
-fn silent_parties_are_spread() {
+fn parties_without_traffic_are_spread() {
     let topology = synthetic("numa:2 l3:2 core:4 pu:2");
     let placement = place(&Matrix::new(4), &topology, &PlaceOptions::new()).unwrap();
     let caches: std::collections::BTreeSet<u32> =
@@ -196,24 +200,41 @@ fn loads_are_balanced_where_cpus_are_shared() {
 
 #[test]
 fn latencies_decide_which_nodes_are_neighbours() {
-    // Two pairs of nodes that are near to each other, 0 with 3 and 1 with 2, in a tree that says nothing of it.
+    // Two pairs of nodes are near each other, 0 with 3 and 1 with 2, but the tree does not show it.
     let latency = "10 40 40 20 40 10 20 40 40 20 10 40 20 40 40 10";
+    let sets = |set: &str| {
+        format!(
+            "cpuset=\"{set}\" complete_cpuset=\"{set}\" \
+             nodeset=\"{set}\" complete_nodeset=\"{set}\""
+        )
+    };
     let objects: String = (0..4)
         .map(|node| {
-            let set = format!("0x{:x}", 1 << node);
-            format!(
-                "<object type=\"Package\" os_index=\"{node}\" cpuset=\"{set}\" complete_cpuset=\"{set}\" nodeset=\"{set}\" complete_nodeset=\"{set}\" gp_index=\"{}\">\
-                 <object type=\"NUMANode\" os_index=\"{node}\" cpuset=\"{set}\" complete_cpuset=\"{set}\" nodeset=\"{set}\" complete_nodeset=\"{set}\" gp_index=\"{}\" local_memory=\"4096\"/>\
-                 <object type=\"PU\" os_index=\"{node}\" cpuset=\"{set}\" complete_cpuset=\"{set}\" nodeset=\"{set}\" complete_nodeset=\"{set}\" gp_index=\"{}\"/></object>",
-                10 + 3 * node, 11 + 3 * node, 12 + 3 * node
-            )
+            let sets = sets(&format!("0x{:x}", 1 << node));
+            let object = |kind: &str, number: u32| {
+                let gp_index = 10 + 3 * node + number;
+                format!(
+                    "<object type=\"{kind}\" os_index=\"{node}\" {sets} gp_index=\"{gp_index}\""
+                )
+            };
+            let (package, memory, pu) =
+                (object("Package", 0), object("NUMANode", 1), object("PU", 2));
+            format!("{package}>{memory} local_memory=\"4096\"/>{pu}/></object>")
         })
         .collect();
-    let xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\
-         <object type=\"Machine\" os_index=\"0\" cpuset=\"0xf\" complete_cpuset=\"0xf\" allowed_cpuset=\"0xf\" nodeset=\"0xf\" complete_nodeset=\"0xf\" allowed_nodeset=\"0xf\" gp_index=\"1\">{objects}</object>\
-         <distances2 type=\"NUMANode\" nbobjs=\"4\" kind=\"5\" name=\"NUMALatency\" indexing=\"os\"><indexes length=\"8\">0 1 2 3 </indexes><u64values length=\"{}\">{latency}</u64values></distances2></topology>",
+    let machine = sets("0xf");
+    let values = format!(
+        "<u64values length=\"{}\">{latency}</u64values>",
         latency.len()
+    );
+    let xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\
+         <object type=\"Machine\" os_index=\"0\" {machine} \
+         allowed_cpuset=\"0xf\" allowed_nodeset=\"0xf\" gp_index=\"1\">{objects}</object>\
+         <distances2 type=\"NUMANode\" nbobjs=\"4\" kind=\"5\" name=\"NUMALatency\" \
+         indexing=\"os\">\
+         <indexes length=\"8\">0 1 2 3 </indexes>{values}</distances2></topology>"
     );
     let topology = Topology::read_xml(xml.as_bytes(), "four nodes").unwrap();
     let distances = Distances::new(&topology);
@@ -230,7 +251,7 @@ fn latencies_decide_which_nodes_are_neighbours() {
 }
 
 #[test]
-fn large_ones_are_placed_too() {
+fn large_matrices_are_placed_better_than_in_order() {
     let topology = synthetic("numa:4 l3:4 core:16 pu:1");
     let (width, height) = (60, 50);
     let mut grid = Matrix::new(width * height);
@@ -268,7 +289,8 @@ mod properties {
         "l3:3 core:2 pu:2",
     ];
 
-    /// A shape, parties, entries, a seed, and whether CPUs are kept for control threads.
+    /// A shape, a number of parties, entries, a seed, and whether CPUs are reserved for control
+    /// threads.
     type Case = (usize, usize, Vec<(usize, usize, u32)>, u64, u8);
 
     fn cases() -> impl proptest::strategy::Strategy<Value = Case> {
@@ -293,7 +315,7 @@ mod properties {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
         #[test]
-        fn every_party_has_a_cpu_of_its_own_as_long_as_there_are_some(case in cases()) {
+        fn parties_are_spread_evenly_over_cores_and_cpus(case in cases()) {
             let (shape, order, entries, seed, control) = case;
             let topology = synthetic(SHAPES[shape]);
             let cpus = random_cpus(&mut Random::new(seed), &topology);
@@ -306,12 +328,13 @@ mod properties {
             let placement = place(&matrix, &topology, &options).unwrap();
             prop_assert_eq!(placement.cpus.len(), order);
             prop_assert!(placement.cpus.iter().all(|cpu| cpus.contains(*cpu)));
-            let (mut on_cpu, mut on_core) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
+            let mut on_cpu = BTreeMap::new();
+            let mut on_core = BTreeMap::new();
             for &cpu in &placement.cpus {
                 *on_cpu.entry(cpu).or_insert(0_usize) += 1;
                 *on_core.entry(topology.cpu(cpu).unwrap().core).or_insert(0_usize) += 1;
             }
-            let cores: std::collections::BTreeSet<_> =
+            let cores: BTreeSet<_> =
                 cpus.iter().map(|cpu| topology.cpu(cpu).unwrap().core).collect();
             if order <= cores.len() {
                 prop_assert!(on_core.values().all(|count| *count == 1));
@@ -326,7 +349,8 @@ mod properties {
             prop_assert!((rated - placement.cost).abs() <= 1e-9 * rated);
             for baseline in Strategy::BASELINES {
                 let other = place(&matrix, &topology, &options.clone().strategy(baseline)).unwrap();
-                prop_assert!(placement.cost <= other.cost * (1.0 + 1e-6), "{} {}", baseline, other.cost);
+                let most = other.cost * (1.0 + 1e-6);
+                prop_assert!(placement.cost <= most, "{} {}", baseline, other.cost);
             }
             let used: CpuSet = placement.cpus.iter().copied().collect();
             for control in placement.control.iter().copied().flatten() {
@@ -355,7 +379,8 @@ mod properties {
             Random::new(seed).shuffle(&mut names);
             let shuffled = matrix_of(order, &entries, &names);
             let other = place(&shuffled, &topology, &options).unwrap();
-            prop_assert!((one.cost - other.cost).abs() <= 1e-6 * one.cost, "{} {}", one.cost, other.cost);
+            let difference = (one.cost - other.cost).abs();
+            prop_assert!(difference <= 1e-6 * one.cost, "{} {}", one.cost, other.cost);
             let found = place(&shuffled, &topology, &PlaceOptions::new()).unwrap();
             prop_assert!(found.cost <= 1.25 * one.cost + 1e-9, "{} {}", found.cost, one.cost);
             let again = place(&shuffled, &topology, &PlaceOptions::new()).unwrap();
@@ -363,7 +388,7 @@ mod properties {
         }
 
         #[test]
-        fn every_reader_ends_in_a_matrix_or_a_line(text in "[0-9 ,.%\na-z-]{0,80}") {
+        fn every_text_gives_a_matrix_or_a_one_line_error(text in "[0-9 ,.%\na-z-]{0,80}") {
             match Matrix::from_bytes(text.as_bytes(), "m") {
                 Ok(matrix) => prop_assert!(matrix.entries().all(|(_, _, bytes)| bytes > 0.0)),
                 Err(error) => prop_assert_eq!(error.to_string().lines().count(), 1),
@@ -372,9 +397,10 @@ mod properties {
     }
 }
 
-/// Each look at a pair of members went through both groups: 1,000 parties on two CPUs took more than 15 s.
+/// Rating a pair of members once went through both groups: 1,000 parties on two CPUs took more than
+/// 15 s.
 #[test]
-fn many_parties_on_few_cpus_are_grouped_by_a_table() {
+fn many_parties_on_few_cpus_are_grouped_quickly() {
     let parties = 600;
     let mut matrix = Matrix::new(parties);
     for one in 0..parties {
@@ -392,9 +418,10 @@ fn many_parties_on_few_cpus_are_grouped_by_a_table() {
     }
 }
 
-/// With unequal loads what was one CPU too full took a move of each of half of the parties, through all of them: 40,000 took 6.5 s.
+/// With unequal loads, a CPU that was too full once lost half of its parties in single moves, each
+/// of which scanned all parties: 40,000 parties took 6.5 s.
 #[test]
-fn many_parties_of_unequal_work_are_shared_out() {
+fn many_parties_of_unequal_work_are_balanced_quickly() {
     let parties = 20_000;
     let mut matrix = Matrix::new(parties);
     for party in 1..parties {
@@ -423,7 +450,7 @@ fn many_parties_of_unequal_work_are_shared_out() {
 #[test]
 fn parties_that_stay_together_are_placed_as_one() {
     let topology = Topology::synthetic("package:2 core:2 pu:1").expect("a machine");
-    // A ring, which would be cut elsewhere.
+    // A ring, which would be cut at other parties without the labels.
     let labels = vec![0, 5, 5, 9, 9, 0];
     let ring = (0..6).map(|party| (party, (party + 1) % 6, 1.0 + (party % 2) as f64));
     let mut matrix = Matrix::new(6);
@@ -449,9 +476,9 @@ fn parties_that_stay_together_are_placed_as_one() {
     );
 }
 
-/// Who talks to everybody is read without looking at whom; a matrix that lacks one entry is not.
+/// A full matrix is read without its indexes. A matrix that lacks a single entry is not.
 #[test]
-fn full_matrices_are_read_as_all_others() {
+fn full_and_almost_full_matrices_give_the_same_traffic_as_others() {
     let order = 7;
     for missing in [None, Some((2, 0)), Some((2, 2)), Some((0, 6)), Some((6, 5))] {
         for has_own in [true, false] {

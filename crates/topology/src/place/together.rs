@@ -1,4 +1,4 @@
-//! Parties that stay together are placed as one, with all that they exchange with others and all their work.
+//! Placement of parties that stay together: as one party, with their common traffic and work.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,14 @@ use crate::matrix::Matrix;
 use crate::place::PlaceOptions;
 use crate::topology::Topology;
 
-/// Places parties of which those with the same label share a CPU.
+/// Places parties so that those with the same label share a CPU.
 pub(super) fn place(
     matrix: &Matrix,
     topology: &Topology,
     wanted: &PlaceOptions,
     labels: &[usize],
 ) -> Result<Placement, PlaceError> {
-    // How many there may be is asked of teams.
+    // The maximum of the exact strategy applies to the teams, not to the parties.
     let parties = wanted.clone().strategy(Strategy::default());
     options::check(matrix, topology, &parties)?;
     if labels.len() != matrix.order() {
@@ -24,6 +24,7 @@ pub(super) fn place(
             parties: matrix.order(),
         });
     }
+    // Number the labels. Each label is a team, which is placed like one party.
     let mut numbers = HashMap::new();
     let teams: Vec<usize> = labels
         .iter()
@@ -56,7 +57,7 @@ pub(super) fn place(
         reason: match joined.order() {
             teams if teams == cpus.len() => placed.reason,
             teams => format!(
-                "{} parties as {teams}, since some stay together: {}",
+                "{} parties as {teams}, because some stay together: {}",
                 cpus.len(),
                 placed.reason
             ),

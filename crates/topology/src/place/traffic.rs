@@ -1,16 +1,17 @@
-//! What parties exchange in both directions: the matrix as optimisation wants it.
+//! The traffic between parties in both directions: the matrix in the form that optimisation needs.
 //!
-//! A symmetric sparse graph without loops, its weights scaled so that the heaviest is 1. Single precision is enough
-//! to decide what goes where; what a placement costs is computed from the matrix.
+//! It is a symmetric sparse graph without loops. Weights are scaled to at most 1. Single precision
+//! is enough to choose between places. The cost of the chosen placement is computed from the
+//! matrix.
 
 use std::ops::Range;
 
 use crate::matrix::Matrix;
 
-/// A tile of the matrix has about so many entries: 8 MiB.
+/// The approximate number of matrix entries in a tile: 8 MiB.
 const TILE_ENTRIES: usize = 1 << 20;
 
-/// A weighted graph in rows.
+/// A weighted graph in compressed sparse rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Traffic {
     offsets: Vec<usize>,
@@ -19,7 +20,7 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
-    /// Adds up both directions of a matrix. Cost: linear in its entries.
+    /// Adds up both directions of a matrix. The run time is linear in its entries.
     pub(super) fn new(matrix: &Matrix) -> Self {
         let order = matrix.order();
         let heaviest = (0..order).map(|from| most(matrix.row_parts(from).1));
@@ -34,7 +35,8 @@ impl Traffic {
             to: Vec::with_capacity(offsets[order]),
             weights: Vec::with_capacity(offsets[order]),
         };
-        // Columns are turned into rows a tile at a time, so that what is written lies close together.
+        // Columns are transposed into rows one tile at a time, so that the writes stay close
+        // together.
         let tile_count = (offsets[order] / TILE_ENTRIES).clamp(1, order.max(1));
         let mut tile = Tile {
             cursors: vec![0; order],
@@ -63,7 +65,8 @@ impl Traffic {
         traffic
     }
 
-    /// The graph of a matrix in which everybody sends to everybody else: who that is need not be looked at.
+    /// Creates the graph of a matrix in which every party sends to every other, without reading the
+    /// indexes.
     fn of_full(matrix: &Matrix, scale: f64) -> Self {
         let order = matrix.order();
         let mut traffic = Self {
@@ -98,14 +101,14 @@ impl Traffic {
                 traffic
                     .weights
                     .extend(behind.iter().zip(&came[party + 1..]).map(add));
-                traffic.drop_nothing(row);
+                traffic.drop_zeros(row);
                 traffic.offsets.push(traffic.to.len());
             }
         }
         traffic
     }
 
-    /// Makes a graph from its rows, each sorted or not, symmetric and without loops.
+    /// Creates a graph from its rows. It must be symmetric and without loops; rows need no order.
     pub(super) fn from_parts(offsets: Vec<usize>, to: Vec<u32>, weights: Vec<f32>) -> Self {
         Self {
             offsets,
@@ -128,7 +131,7 @@ impl Traffic {
         (&self.to[range.clone()], &self.weights[range])
     }
 
-    /// What a vertex exchanges with all others.
+    /// Returns the traffic of a vertex with all others.
     pub(super) fn volume(&self, vertex: usize) -> f32 {
         let (eights, rest) = self.row(vertex).1.as_chunks::<8>();
         let mut sums = [0.0_f32; 8];
@@ -148,7 +151,7 @@ impl Traffic {
             .map(|(&to, &weight)| (to as usize, weight))
     }
 
-    /// Appends a row where those who are sent to and those who send are the same.
+    /// Appends the row of a party that sends to exactly the parties from which it receives.
     fn merge_alike(&mut self, party: u32, to: &[u32], sent: &[f64], scale: f64, came: &[f32]) {
         let start = self.to.len();
         self.to.extend_from_slice(to);
@@ -161,11 +164,11 @@ impl Traffic {
             self.to.remove(start + own);
             self.weights.remove(start + own);
         }
-        self.drop_nothing(start);
+        self.drop_zeros(start);
     }
 
-    /// What is too little to be told from nothing is nothing, in the row that begins at `start`.
-    fn drop_nothing(&mut self, start: usize) {
+    /// Removes edges with a weight that was rounded to zero from the row that begins at `start`.
+    fn drop_zeros(&mut self, start: usize) {
         if self.weights[start..].contains(&0.0) {
             let mut kept = start;
             for index in start..self.to.len() {
@@ -180,7 +183,8 @@ impl Traffic {
         }
     }
 
-    /// Appends a row: two sorted lists become one, and what a party tells itself is left out.
+    /// Appends a row: merges the sorted lists of both directions, and drops traffic of a party with
+    /// itself.
     fn merge(
         &mut self,
         party: u32,
@@ -213,7 +217,9 @@ impl Traffic {
     }
 }
 
-/// The largest of some numbers; eight at a time, since one alone would wait for each comparison.
+/// Returns the largest of some numbers.
+///
+/// It keeps eight partial results, so that a comparison need not wait for the one before.
 fn most(numbers: &[f64]) -> f64 {
     let (eights, rest) = numbers.as_chunks::<8>();
     let mut lanes = [0.0_f64; 8];
@@ -225,7 +231,7 @@ fn most(numbers: &[f64]) -> f64 {
     lanes.iter().chain(rest).copied().fold(0.0, f64::max)
 }
 
-/// True when everybody sends to everybody else.
+/// Returns true if every party sends to every other party.
 fn is_full(matrix: &Matrix) -> bool {
     let order = matrix.order();
     (0..order).all(|from| {
@@ -234,14 +240,14 @@ fn is_full(matrix: &Matrix) -> bool {
     })
 }
 
-/// What a party of a full matrix sends to those before and to those behind it.
+/// Returns the bytes that a party of a full matrix sends to the parties before and behind it.
 fn others(matrix: &Matrix, party: usize) -> (&[f64], &[f64]) {
     let bytes = matrix.row_parts(party).1;
     let own = bytes.len() + 1 - matrix.order();
     (&bytes[..party], &bytes[party + own..])
 }
 
-/// Where each column would begin if the matrix lay column by column.
+/// Returns the offset at which each column would begin if the matrix were stored by columns.
 fn column_offsets(matrix: &Matrix) -> Vec<usize> {
     let order = matrix.order();
     let mut offsets = vec![0; order + 1];
@@ -256,17 +262,18 @@ fn column_offsets(matrix: &Matrix) -> Vec<usize> {
     offsets
 }
 
-/// Some columns of a matrix as rows: who sends to them, and how much.
+/// Some columns of a matrix, transposed into rows of senders and received bytes.
 struct Tile {
-    /// Up to where each row of the matrix has been read.
+    /// The position up to which each row of the matrix has been read.
     cursors: Vec<usize>,
+    /// The end of each column in `senders` and `received`.
     ends: Vec<usize>,
     senders: Vec<u32>,
     received: Vec<f32>,
 }
 
 impl Tile {
-    /// Reads the next columns; `offsets` says where each column begins among all entries.
+    /// Reads the next columns. `offsets` has the offset of each column among all entries.
     fn fill(&mut self, matrix: &Matrix, scale: f64, offsets: &[usize], columns: Range<usize>) {
         let first = offsets[columns.start];
         self.ends.clear();

@@ -1,9 +1,10 @@
-//! The CPUs that `auto` takes: one of each core first, near each other, none that somebody else has.
+//! The CPUs that `auto` selects: free ones, near each other, one per core first.
 //!
-//! A free CPU has a rank: how many CPUs of its core somebody else has claimed or come before it there. Those of rank 0
-//! have a core to themselves. If they are enough, the workers go into the smallest part of the machine
-//! that has enough of them; of parts equally small, into the one with the fewest to spare, so that larger ones stay
-//! whole for others. If not, all of rank 0 are taken, and the rest is looked for among those of the next rank, likewise.
+//! A free CPU has a rank: the number of CPUs of its core that are claimed by another user or come
+//! before it. CPUs of rank 0 have a core to themselves. If there are enough of them, the workers go
+//! into the smallest part of the machine that has enough. Among parts of the same size, the one
+//! with the fewest free CPUs is chosen, so that larger parts stay whole for others. Otherwise all
+//! CPUs of rank 0 are taken, and the remaining workers get CPUs of the next rank in the same way.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::cpu_set::{CpuId, CpuSet};
 use crate::object::Object;
 use crate::topology::Topology;
 
-/// At most `worker_count` free CPUs: those of lower rank first, those of one rank in the order of the tree.
+/// Returns at most `worker_count` free CPUs, by rank and then in the order of the tree.
 pub(super) fn near(topology: &Topology, others: &Others, worker_count: usize) -> Vec<CpuId> {
     let mut chosen = Vec::new();
     for free in ranks(topology, others) {
@@ -30,7 +31,7 @@ pub(super) fn near(topology: &Topology, others: &Others, worker_count: usize) ->
     chosen
 }
 
-/// The free CPUs of each rank, lowest first.
+/// Returns the free CPUs of each rank, lowest rank first.
 fn ranks(topology: &Topology, others: &Others) -> Vec<CpuSet> {
     let mut on_core: BTreeMap<usize, usize> = BTreeMap::new();
     for cpu in topology.cpus().iter().filter(|cpu| others.have(cpu.id)) {
@@ -53,7 +54,8 @@ fn ranks(topology: &Topology, others: &Others) -> Vec<CpuSet> {
     ranks
 }
 
-/// The deepest object with at least `wanted` of the `free` CPUs, and of those equally deep the one with the fewest.
+/// Returns the deepest object with at least `wanted` of the `free` CPUs. Among objects of the same
+/// depth, it is the one with the fewest free CPUs.
 fn smallest_with<'tree>(
     object: &'tree Object,
     free: &CpuSet,

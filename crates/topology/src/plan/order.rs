@@ -1,24 +1,24 @@
 //! The order in which workers take the CPUs of a machine.
 //!
-//! *Compact* is the order of the tree, as hwloc and `KMP_AFFINITY=compact` have it. *Scatter* deals workers out
-//! at every object: in turn to its children, each of which does the same among its own. CPUs that
-//! are the second hardware thread of a core come after all that are the first, because two workers on a
-//! core are nearer than any two on different ones, even where the tree is lopsided.
+//! *Compact* is the order of the tree, as in hwloc and `KMP_AFFINITY=compact`. *Scatter*
+//! distributes the workers at every object to its children in turn, recursively. CPUs that are the
+//! second hardware thread of a core come after all first ones, because two workers on a core are
+//! nearer than any two on different cores, even if the tree is uneven.
 //!
 //! # Source
-//! OpenMP 5.2, section "Controlling OpenMP thread affinity" (`close` and `spread`); the hwloc manual,
-//! `hwloc_distrib`.
+//! OpenMP 5.2, section "Controlling OpenMP thread affinity" (`close` and `spread`); the hwloc
+//! manual, `hwloc_distrib`.
 
 use crate::cpu_set::{CpuId, CpuSet};
 use crate::object::{Object, ObjectKind};
 use crate::topology::Topology;
 
-/// Lists the allowed CPUs so that neighbours in the list share as much as possible.
+/// Returns the allowed CPUs so that neighbours in the list share as much as possible.
 pub(super) fn compact(topology: &Topology) -> Vec<CpuId> {
     topology.allowed_cpus().map(|cpu| cpu.id).collect()
 }
 
-/// Lists the allowed CPUs so that every beginning of the list is spread as far as possible.
+/// Returns the allowed CPUs so that every prefix of the list is spread as far as possible.
 pub(super) fn scatter(topology: &Topology) -> Vec<CpuId> {
     let ranked = rank_in_core(topology);
     let rank_count = ranked.iter().map(|&(_, rank)| rank + 1).max().unwrap_or(0);
@@ -34,7 +34,7 @@ pub(super) fn scatter(topology: &Topology) -> Vec<CpuId> {
     order
 }
 
-/// Gives each allowed CPU its rank among the allowed CPUs of its core.
+/// Returns each allowed CPU with its rank among the allowed CPUs of its core.
 fn rank_in_core(topology: &Topology) -> Vec<(CpuId, usize)> {
     let mut ranked: Vec<(CpuId, usize)> = Vec::new();
     let mut core_before = None;
@@ -49,7 +49,7 @@ fn rank_in_core(topology: &Topology) -> Vec<(CpuId, usize)> {
     ranked
 }
 
-/// Deals out the CPUs of `object` that are in `chosen`, in turn to its children.
+/// Lists the CPUs of `object` that are in `chosen`, taking the children of the object in turn.
 fn deal(object: &Object, chosen: &CpuSet) -> Vec<CpuId> {
     if object.kind == ObjectKind::Pu {
         return object.cpus.intersection(chosen).iter().collect();

@@ -1,4 +1,4 @@
-//! Tells a person why a worker runs where it does: where that is, and whom it shares what with.
+//! Explains to the user where a worker runs, and with which workers it shares which part.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::cpu_set::{CpuId, CpuSet, number_list};
 use crate::object::{Attributes, CacheKind, Object, ObjectKind};
 use crate::topology::{Cpu, Topology};
 
-/// Writes one reason per worker; `cpus` has the CPU of each that is bound.
+/// Returns one reason per worker. `cpus` has the CPU of each worker that is bound.
 pub(super) fn reasons(
     topology: &Topology,
     affinity: &Affinity,
@@ -20,11 +20,11 @@ pub(super) fn reasons(
             workers_on.entry(cpu).or_default().push(worker);
         }
     }
-    let crowd = Crowd {
+    let assignment = Assignment {
         topology,
         used: cpus.iter().flatten().copied().collect(),
         workers_on,
-        // Numbers of packages and nodes tell nothing where there is only one of them.
+        // The number of a package or node is of no interest if there is only one.
         many_packages: topology.package_count() > 1,
         many_nodes: topology.numa_nodes().len() > 1,
     };
@@ -36,7 +36,7 @@ pub(super) fn reasons(
         let Some(cpu) = cpu else {
             return unbound(affinity).to_owned();
         };
-        let mut reason = crowd.place(cpu);
+        let mut reason = assignment.place(cpu);
         match listed {
             Some(length) if before + worker >= length => {
                 let turn = (before + worker) % length + 1;
@@ -45,12 +45,12 @@ pub(super) fn reasons(
             Some(_) => reason = format!("entry {} of the list: {reason}", before + worker + 1),
             None => {}
         }
-        reason + "; " + &crowd.company(worker, cpu)
+        reason + "; " + &assignment.sharing(worker, cpu)
     };
     cpus.iter().enumerate().map(reason).collect()
 }
 
-/// Says why a worker is not bound.
+/// Returns the reason of a worker that is not bound.
 fn unbound(affinity: &Affinity) -> &'static str {
     match affinity {
         Affinity::Auto => {
@@ -60,7 +60,8 @@ fn unbound(affinity: &Affinity) -> &'static str {
     }
 }
 
-struct Crowd<'topology> {
+/// The workers on a machine.
+struct Assignment<'topology> {
     topology: &'topology Topology,
     /// The CPUs that have a worker.
     used: CpuSet,
@@ -69,8 +70,8 @@ struct Crowd<'topology> {
     many_nodes: bool,
 }
 
-impl Crowd<'_> {
-    /// Says where a CPU is: `core 3 of package 0, first hardware thread`.
+impl Assignment<'_> {
+    /// Describes the position of a CPU: `core 3 of package 0, first hardware thread`.
     fn place(&self, id: CpuId) -> String {
         let Some(cpu) = self.topology.cpu(id) else {
             return format!("CPU {id}");
@@ -91,19 +92,19 @@ impl Crowd<'_> {
         place
     }
 
-    /// Says whom the worker shares its CPU with, or else the smallest thing that it shares with anybody.
-    fn company(&self, worker: usize, id: CpuId) -> String {
+    /// Describes the workers with which a worker shares its CPU, or else the smallest shared part.
+    fn sharing(&self, worker: usize, id: CpuId) -> String {
         if let Some(workers) = self.workers_on.get(&id).filter(|workers| workers.len() > 1) {
             let others = workers.iter().copied().filter(|&other| other != worker);
             return format!("the CPU is shared with {}", name_workers(others));
         }
         let above = self.above(id);
         for (shared, what) in above {
-            let company = shared.intersection(&self.used);
-            if company.len() < 2 {
+            let sharing = shared.intersection(&self.used);
+            if sharing.len() < 2 {
                 continue;
             }
-            let mut others: Vec<_> = company
+            let mut others: Vec<_> = sharing
                 .iter()
                 .filter(|&other| other != id)
                 .filter_map(|other| self.workers_on.get(&other))
@@ -116,12 +117,12 @@ impl Crowd<'_> {
         "shares no cache, memory or package with another worker".to_owned()
     }
 
-    /// Lists what holds the CPU and is worth naming, from the CPU upwards.
+    /// Returns the named objects that contain the CPU, from the CPU upwards.
     fn above(&self, id: CpuId) -> Vec<(&CpuSet, String)> {
         let mut chain = Vec::new();
         let mut object = Some(self.topology.root());
         while let Some(current) = object {
-            // Memory is local to all of an object, so it comes before (outside of) its children.
+            // Memory is local to the whole object, so it comes before (outside of) the children.
             if current.kind != ObjectKind::Machine
                 && !current.memory_children.is_empty()
                 && self.many_nodes
@@ -141,13 +142,14 @@ impl Crowd<'_> {
     }
 }
 
-/// Names what workers can share, in a sentence; nothing for what they share without noticing.
+/// Returns the name of an object that workers can share, for a sentence. `None` if sharing it has
+/// no noticeable effect.
 fn shared_name(object: &Object) -> Option<String> {
     match (object.kind, object.attributes) {
         (ObjectKind::Core, _) => Some("the core".to_owned()),
         (ObjectKind::Die, _) => Some("the die".to_owned()),
         (ObjectKind::Package, _) => Some("the package".to_owned()),
-        // A group that has memory of its own is named as that node.
+        // A group with its own memory is named as that NUMA node.
         (ObjectKind::Group, _) if object.memory_children.is_empty() => Some("the group".to_owned()),
         (
             ObjectKind::Cache,
@@ -160,6 +162,7 @@ fn shared_name(object: &Object) -> Option<String> {
     }
 }
 
+/// Returns the rank of a hardware thread as an ordinal number.
 fn ordinal(cpu: &Cpu) -> String {
     const NAMES: [&str; 4] = ["first", "second", "third", "fourth"];
     let number = cpu.smt_rank + 1;
@@ -175,7 +178,7 @@ fn ordinal(cpu: &Cpu) -> String {
     }
 }
 
-/// Writes `worker 2` or `workers 0, 2-7`.
+/// Returns `worker 2` or `workers 0, 2-7`.
 fn name_workers(workers: impl IntoIterator<Item = usize>) -> String {
     let numbers: Vec<_> = workers
         .into_iter()

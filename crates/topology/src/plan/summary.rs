@@ -1,4 +1,4 @@
-//! What a plan does, in one line.
+//! The one-line summary of a plan.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::claims::Others;
 use crate::cpu_set::{CpuId, CpuSet, number_list};
 use crate::topology::{Cpu, Topology};
 
-/// Says what was done: by which rule, how many workers are where, who else is there, and who is not bound.
+/// Returns the summary: the rule, the workers on CPUs, the unbound workers, and the other users.
 pub(super) fn summary(
     topology: &Topology,
     affinity: &Affinity,
@@ -21,7 +21,7 @@ pub(super) fn summary(
     placed_by(topology, &rule, cpus, others)
 }
 
-/// As [`summary`], with the name of whatever placed the workers.
+/// Same as [`summary`], with the name of the rule that placed the workers.
 pub(super) fn placed_by(
     topology: &Topology,
     rule: &str,
@@ -43,12 +43,13 @@ pub(super) fn placed_by(
     if unbound_count > 0 {
         parts.push(unbound(rule, unbound_count, bound.is_empty()));
     }
-    parts.extend(company(&others.processes, "another Raddle process"));
-    parts.extend(company(&others.runtimes, "another runtime of this process"));
+    parts.extend(used_by(&others.processes, "another Raddle process"));
+    parts.extend(used_by(&others.runtimes, "another runtime of this process"));
     parts.extend(others.note.clone());
     format!("placed by {rule}: {}", parts.join("; "))
 }
 
+/// Describes the workers that are not bound.
 fn unbound(rule: &str, count: usize, is_all: bool) -> String {
     let are = if count == 1 { "is" } else { "are" };
     let bound = format!("{} {are} not bound", workers(count));
@@ -59,19 +60,20 @@ fn unbound(rule: &str, count: usize, is_all: bool) -> String {
     }
 }
 
-/// Says that nobody is bound, since others share the CPUs unseen.
+/// Returns the summary for workers that are not bound because other users of the CPUs are not
+/// visible.
 pub(super) fn unseen(topology: &Topology, worker_count: usize) -> String {
     let quota = topology.limits().quota.as_ref();
     let quota = quota.map_or_else(String::new, |quota| format!(" ({quota})"));
     format!(
-        "placed by auto: {} are not bound, since the container's CPU quota{quota} shares {} CPUs with \
-         processes that cannot be seen from here",
+        "placed by auto: {} are not bound, since the container's CPU quota{quota} shares {} CPUs \
+         with processes that cannot be seen from here",
         workers(worker_count),
         topology.allowed_cpus().count(),
     )
 }
 
-/// Says how the CPUs lie: `one per core of package 0`.
+/// Describes the position of the CPUs: `one per core of package 0`.
 fn place(topology: &Topology, set: &CpuSet, worker_count: usize) -> String {
     let known: Vec<&Cpu> = set.iter().filter_map(|cpu| topology.cpu(cpu)).collect();
     let cores: BTreeSet<_> = known.iter().filter_map(|cpu| cpu.core).collect();
@@ -104,9 +106,10 @@ fn place(topology: &Topology, set: &CpuSet, worker_count: usize) -> String {
     format!(" ({each}{of})")
 }
 
-fn company(cpus: &CpuSet, who: &str) -> Option<String> {
+/// Describes the CPUs of another user.
+fn used_by(cpus: &CpuSet, user: &str) -> Option<String> {
     let are = if cpus.len() == 1 { "is" } else { "are" };
-    (!cpus.is_empty()).then(|| format!("{} {are} used by {who}", name_cpus(cpus)))
+    (!cpus.is_empty()).then(|| format!("{} {are} used by {user}", name_cpus(cpus)))
 }
 
 fn name_cpus(cpus: &CpuSet) -> String {

@@ -1,4 +1,4 @@
-//! Orders and reasons on small machines, word for word.
+//! Orders, reasons and summaries on small machines, compared literally.
 
 use super::*;
 
@@ -47,7 +47,7 @@ fn no_worker_is_bound_without_affinity() {
 }
 
 #[test]
-fn an_explicit_list_is_taken_as_it_stands() {
+fn an_explicit_list_is_taken_literally() {
     let topology = machine("core:4 pu:1");
     let list: Affinity = "3,1,1".parse().expect("a list");
     assert_eq!(cpus(&topology, &list, 4), [3, 1, 1, 3]);
@@ -62,7 +62,7 @@ fn an_explicit_list_is_taken_as_it_stands() {
 }
 
 #[test]
-fn reasons_name_the_place_and_the_smallest_thing_shared() {
+fn reasons_name_the_position_and_the_smallest_shared_part() {
     let topology = machine("package:2 l3:2 l2:2 core:1 pu:2");
     let compact = |count, worker| reason(&topology, &Affinity::Compact, count, worker);
     assert_eq!(
@@ -76,7 +76,8 @@ fn reasons_name_the_place_and_the_smallest_thing_shared() {
     let scatter = |count, worker| reason(&topology, &Affinity::Scatter, count, worker);
     assert_eq!(
         scatter(2, 1),
-        "core 4 of package 1, first hardware thread; shares no cache, memory or package with another worker"
+        "core 4 of package 1, first hardware thread; \
+         shares no cache, memory or package with another worker"
     );
     assert_eq!(
         scatter(3, 0),
@@ -89,7 +90,7 @@ fn reasons_name_the_place_and_the_smallest_thing_shared() {
 }
 
 #[test]
-fn nodes_are_named_where_packages_are_not_known() {
+fn numa_nodes_are_named_if_packages_are_unknown() {
     let topology = machine("numa:2 core:2 pu:1");
     assert_eq!(
         reason(&topology, &Affinity::Compact, 2, 1),
@@ -102,7 +103,7 @@ fn nodes_are_named_where_packages_are_not_known() {
 }
 
 #[test]
-fn what_cannot_be_planned_is_an_error_that_names_the_cpus() {
+fn impossible_plans_are_errors_that_name_the_cpus() {
     let topology = machine("core:2 pu:2");
     let error = |affinity: &Affinity, count| {
         plan(&topology, affinity, count)
@@ -132,8 +133,10 @@ fn the_table_lines_up() {
         table,
         "placed by list: 2 workers on CPUs 2,11 (one per core)\n\nworker | cpu | why\n\
          -------+-----+----\n     \
-         0 |   2 | entry 1 of the list: core 2; shares no cache, memory or package with another worker\n     \
-         1 |  11 | entry 2 of the list: core 11; shares no cache, memory or package with another worker\n"
+         0 |   2 | entry 1 of the list: core 2; \
+         shares no cache, memory or package with another worker\n     \
+         1 |  11 | entry 2 of the list: core 11; \
+         shares no cache, memory or package with another worker\n"
     );
     let unbound = plan(&topology, &Affinity::None, 1)
         .expect("a plan")
@@ -150,14 +153,14 @@ fn a_plan_serialises_with_its_reasons() {
     assert!(json["entries"][0]["reason"].is_string());
 }
 
-/// Others who have these CPUs.
+/// Returns other processes that have claimed these CPUs.
 fn others(cpus: &[u32]) -> Others {
     let mut others = Others::none();
     others.processes = cpus.iter().copied().map(CpuId).collect();
     others
 }
 
-/// Where `auto` puts workers beside others on `taken`, and what it says.
+/// Returns the CPUs that `auto` selects beside other processes on `taken`, and the summary.
 fn auto(topology: &Topology, worker_count: usize, taken: &[u32]) -> (Vec<u32>, String) {
     let plan = plan_beside(topology, &Affinity::Auto, worker_count, &others(taken));
     let plan = plan.expect("a plan");
@@ -184,18 +187,18 @@ fn auto_takes_one_thread_of_each_core_before_any_second_one() {
 fn auto_keeps_workers_together_and_large_parts_whole() {
     let topology = machine("package:2 l3:2 core:4 pu:1");
     assert_eq!(auto(&topology, 2, &[]).0, [0, 1]);
-    // Two cores are left below the first cache, and two are wanted.
+    // The first cache has two free cores, which is enough.
     assert_eq!(auto(&topology, 2, &[0, 1, 8]).0, [2, 3]);
-    // Three are not: a whole cache with four is nearer than a package with two and four.
+    // Two are too few now. A whole cache with four cores is nearer than cores of two caches.
     assert_eq!(auto(&topology, 3, &[0, 1]).0, [4, 5, 6]);
-    // The cache with the fewest to spare.
+    // The cache with the fewest spare cores is taken.
     assert_eq!(auto(&topology, 3, &[13]).0, [12, 14, 15]);
-    // The package that has enough of them.
+    // Only one package has enough cores.
     assert_eq!(auto(&topology, 7, &[0, 1]).0, [8, 9, 10, 11, 12, 13, 14]);
 }
 
 #[test]
-fn auto_takes_the_other_thread_of_somebodys_core_last() {
+fn auto_takes_the_other_thread_of_a_claimed_core_last() {
     let topology = machine("package:1 core:3 pu:2");
     assert_eq!(auto(&topology, 2, &[0]).0, [2, 4]);
     assert_eq!(auto(&topology, 3, &[0]).0, [2, 4, 1]);
@@ -203,7 +206,7 @@ fn auto_takes_the_other_thread_of_somebodys_core_last() {
 }
 
 #[test]
-fn auto_binds_no_two_workers_to_a_cpu_and_says_so() {
+fn auto_leaves_surplus_workers_unbound_and_says_so() {
     let topology = machine("package:1 core:2 pu:1");
     let (cpus, summary) = auto(&topology, 5, &[]);
     assert_eq!(cpus, [0, 1]);
@@ -226,13 +229,14 @@ fn auto_binds_no_two_workers_to_a_cpu_and_says_so() {
     assert_eq!(plan.cpus().collect::<Vec<_>>(), [0, 1].map(CpuId));
     assert_eq!(
         plan.summary,
-        "placed by compact: 2 workers on CPUs 0-1 (one per core of package 0); CPU 0 is used by another Raddle process; \
+        "placed by compact: 2 workers on CPUs 0-1 (one per core of package 0); \
+         CPU 0 is used by another Raddle process; \
          CPU 1 is used by another runtime of this process; a note"
     );
 }
 
 #[test]
-fn one_line_stands_before_the_table() {
+fn the_summary_is_the_first_line() {
     let topology = machine("package:1 core:2 pu:1");
     let plan = plan(&topology, &Affinity::None, 1).expect("a plan");
     assert_eq!(
@@ -256,21 +260,25 @@ proptest::proptest! {
     ) {
         let topology = machine(&format!("package:{packages} core:{cores} pu:{threads}"));
         let (cpus, _) = auto(&topology, worker_count, &taken);
-        let free = topology.cpu_count() - topology.cpus().iter().filter(|cpu| taken.contains(&cpu.id.0)).count();
+        let is_taken = |cpu: u32| taken.contains(&cpu);
+        let free = topology.cpus().iter().filter(|cpu| !is_taken(cpu.id.0)).count();
         assert_eq!(cpus.len(), worker_count.min(free));
-        assert!(cpus.iter().all(|cpu| !taken.contains(cpu)));
-        // No core has two workers while another that nobody uses has none.
+        assert!(cpus.iter().all(|&cpu| !is_taken(cpu)));
+        // No core with one of these workers is shared while another core is unused.
         let on = |core: usize, of: &dyn Fn(u32) -> bool| {
             (core * threads..(core + 1) * threads).filter(|&cpu| of(cpu as u32)).count()
         };
-        let used = |cpu: u32| cpus.contains(&cpu) || taken.contains(&cpu);
-        let doubled = (0..packages * cores).any(|core| on(core, &used) > 1 && on(core, &|cpu| cpus.contains(&cpu)) > 0);
-        let idle = (0..packages * cores).any(|core| on(core, &used) == 0);
-        assert!(!(doubled && idle));
+        let is_ours = |cpu: u32| cpus.contains(&cpu);
+        let is_used = |cpu: u32| is_ours(cpu) || is_taken(cpu);
+        let mut cores = 0..packages * cores;
+        let is_shared = |core| on(core, &is_used) > 1 && on(core, &is_ours) > 0;
+        let has_shared = cores.clone().any(is_shared);
+        let has_unused = cores.any(|core| on(core, &is_used) == 0);
+        assert!(!(has_shared && has_unused));
     }
 }
 
-/// Nodes on one machine that were given one list all began at its first CPU.
+/// Several nodes on one machine with the same list once all started at its first CPU.
 #[test]
 fn processes_of_one_program_share_a_list_and_an_order() {
     let topology = Topology::synthetic("package:1 core:4 pu:1").expect("it is one");

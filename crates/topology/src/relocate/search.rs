@@ -1,4 +1,4 @@
-//! Lowers hop-bytes and the price of moves together, by single moves and swaps.
+//! Lowers the hop-bytes and the price of moves together, by single moves and swaps.
 
 use std::collections::HashMap;
 
@@ -7,19 +7,21 @@ use crate::cpu_set::{CpuId, CpuSet};
 use crate::matrix::Matrix;
 use crate::place::Distances;
 
-/// Steps of a pass beyond which a placement is taken as it is.
+/// If a pass would take more steps than this, a placement is not improved.
 const STEPS_MAX: usize = 8 << 20;
-/// Passes over all parties.
+/// The maximum number of passes over all parties.
 const PASSES_MAX: usize = 16;
 
-/// A placement to be improved, and what rates it.
+/// The input of a search: the traffic, the present placement, and the costs.
 pub(super) struct Search<'a> {
     matrix: &'a Matrix,
     distances: &'a Distances,
     prices: &'a Prices<'a>,
+    /// The present CPU of each party.
     before: &'a [CpuId],
+    /// The CPUs to choose from.
     cpus: Vec<CpuId>,
-    /// With whom each party exchanges bytes, in both directions.
+    /// The partners of each party, with the bytes exchanged in either direction.
     partners: Vec<Vec<(usize, f64)>>,
 }
 
@@ -46,24 +48,28 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Returns the cost of a placement in hop-bytes.
     pub(super) fn hop_bytes(&self, cpus: &[CpuId]) -> f64 {
         self.distances
             .cost(self.matrix, cpus)
             .unwrap_or(f64::INFINITY)
     }
 
-    /// Nanoseconds for all moves from where parties were before.
+    /// Returns the price in nanoseconds of all moves from the present placement.
     pub(super) fn price(&self, cpus: &[CpuId]) -> f64 {
         let moves = self.before.iter().zip(cpus);
         moves.map(|(&from, &to)| self.prices.of(from, to)).sum()
     }
 
-    /// Nanoseconds for traffic and moves together.
+    /// Returns the nanoseconds of traffic and moves together.
     pub(super) fn rate(&self, cpus: &[CpuId]) -> f64 {
         self.hop_bytes(cpus) * HOP_BYTE_NS + self.price(cpus)
     }
 
-    /// Moves and swaps as long as that lowers the rate, each party in turn to where it lowers it most.
+    /// Makes moves and swaps as long as they lower the rate.
+    ///
+    /// Each party in turn goes to the CPU that lowers the rate most. If that CPU has a party, the
+    /// two swap.
     pub(super) fn improve(&self, mut cpus: Vec<CpuId>) -> Vec<CpuId> {
         let entries: usize = self.partners.iter().map(Vec::len).sum();
         if self.cpus.len().saturating_mul(entries + cpus.len()) > STEPS_MAX {
@@ -84,7 +90,7 @@ impl<'a> Search<'a> {
                 };
                 let may = |&&to: &&CpuId| {
                     parties_on.contains_key(&to)
-                        || self.crowds_no_core(&parties_on, cpus[party], to)
+                        || self.keeps_core_free(&parties_on, cpus[party], to)
                 };
                 let best = self.cpus.iter().filter(may).map(gain);
                 let best = best.max_by(|left, right| left.0.total_cmp(&right.0));
@@ -107,17 +113,19 @@ impl<'a> Search<'a> {
         cpus
     }
 
-    /// True when the party from `from` has no more company on the core of the free CPU `to` than where it is.
-    fn crowds_no_core(&self, parties_on: &HashMap<CpuId, usize>, from: CpuId, to: CpuId) -> bool {
-        let company = |cpu: CpuId| {
+    /// Returns true if a party from `from` would have no more neighbours on the core of the free
+    /// CPU `to` than it has now.
+    fn keeps_core_free(&self, parties_on: &HashMap<CpuId, usize>, from: CpuId, to: CpuId) -> bool {
+        let neighbours = |cpu: CpuId| {
             let siblings = self.prices.topology.smt_siblings(cpu);
             let others = siblings.filter(|&other| other != from && parties_on.contains_key(&other));
             others.count()
         };
-        company(to) <= company(from)
+        neighbours(to) <= neighbours(from)
     }
 
-    /// Nanoseconds that are saved when `party` goes to `to`, and whoever is there takes its place.
+    /// Returns the nanoseconds saved if `party` moves to `to`, and `other`, the party there, takes
+    /// its CPU.
     fn gain(&self, cpus: &[CpuId], party: usize, to: CpuId, other: Option<usize>) -> f64 {
         let from = cpus[party];
         if from == to {
@@ -130,7 +138,8 @@ impl<'a> Search<'a> {
         gain
     }
 
-    /// What one of them saves; between the two of a swap nothing changes.
+    /// Returns the nanoseconds saved by the move of one party. Traffic with the other party of a
+    /// swap is left out, as its distance does not change.
     fn gain_of_one(&self, cpus: &[CpuId], party: usize, to: CpuId, with: Option<usize>) -> f64 {
         let from = cpus[party];
         let distance = |left, right| self.distances.between(left, right).unwrap_or(0.0);

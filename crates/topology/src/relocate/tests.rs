@@ -1,4 +1,4 @@
-//! Moves that pay, moves that do not, and machines on which none can.
+//! Moves that pay, moves that do not, and machines on which no move can pay.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn on(cpus: &[u32]) -> Vec<Option<CpuId>> {
     cpus.iter().map(|&cpu| Some(CpuId(cpu))).collect()
 }
 
-/// `pairs` exchange `bytes` each.
+/// Returns a matrix in which each pair exchanges `bytes`.
 fn pairs(order: usize, pairs: &[(usize, usize)], bytes: f64) -> Matrix {
     let mut matrix = Matrix::new(order);
     for &(left, right) in pairs {
@@ -37,10 +37,10 @@ fn after(decision: &Decision, present: &[Option<CpuId>]) -> Vec<Option<CpuId>> {
 }
 
 #[test]
-fn chatty_pairs_come_together_by_the_fewest_moves() {
+fn pairs_with_traffic_come_together_by_the_fewest_moves() {
     let topology = machine("package:2 core:4 pu:1");
     let present = on(&[0, 1, 2, 3, 4, 5, 6, 7]);
-    // All pairs lie well but for two, which change partners.
+    // All pairs are well placed but for two, which have exchanged partners.
     let matrix = pairs(8, &[(0, 1), (2, 4), (3, 5), (6, 7)], 1e8);
     let decision = decide(&topology, &matrix, &present);
     assert_eq!(decision.moves.len(), 2, "{decision}");
@@ -49,7 +49,8 @@ fn chatty_pairs_come_together_by_the_fewest_moves() {
     for (left, right) in [(0, 1), (2, 4), (3, 5), (6, 7)] {
         assert_eq!(package(cpus[left]), package(cpus[right]));
     }
-    // 1e8 bytes by 10 less distance at 0.1 ns, twice; and two second-level caches of 1 MiB at 10 GB/s with 50 µs each.
+    // Each of two pairs saves a distance of 10 for 1e8 bytes at 0.1 ns. The price is that of two
+    // second-level caches of 1 MiB at 10 GB/s with 50 µs each.
     assert_eq!(decision.gain.as_millis(), 200);
     assert!(
         decision.price > Duration::from_micros(300) && decision.price < Duration::from_millis(2)
@@ -63,24 +64,24 @@ fn chatty_pairs_come_together_by_the_fewest_moves() {
 }
 
 #[test]
-fn gain_below_the_price_moves_nobody() {
+fn no_party_moves_if_the_gain_is_below_the_price() {
     let topology = machine("package:2 core:2 pu:1");
     let present = on(&[0, 1, 2, 3]);
     let small = decide(&topology, &pairs(4, &[(0, 3), (1, 2)], 1e4), &present);
     assert!(small.moves.is_empty());
-    assert!(small.reason.starts_with("nobody moves: "), "{small}");
+    assert!(small.reason.starts_with("no party moves: "), "{small}");
     let nothing = decide(&topology, &Matrix::new(4), &present);
-    assert_eq!(nothing.reason, "nobody moves: they exchange nothing");
+    assert_eq!(nothing.reason, "no party moves: they exchange no data");
 }
 
 #[test]
-fn symmetric_machines_and_good_placements_move_nobody() {
+fn no_party_moves_on_a_symmetric_machine_or_from_a_good_placement() {
     let flat = machine("package:1 core:8 pu:1");
     let matrix = pairs(4, &[(0, 3), (1, 2)], 1e12);
     let decision = decide(&flat, &matrix, &on(&[0, 1, 2, 3]));
     assert_eq!(
         decision.reason,
-        "nobody moves: all placements cost the same on this machine"
+        "no party moves: all placements cost the same on this machine"
     );
     let deep = machine("package:2 l3:2 core:2 pu:2");
     let placement = place(&matrix, &deep, &PlaceOptions::new()).expect("a placement");
@@ -89,7 +90,7 @@ fn symmetric_machines_and_good_placements_move_nobody() {
 }
 
 #[test]
-fn free_cpus_are_used_if_they_are_ours() {
+fn free_cpus_are_used_only_if_they_may_be_used() {
     let topology = machine("package:2 core:2 pu:1");
     let present = on(&[0, 2]);
     let matrix = pairs(2, &[(0, 1)], 1e9);
@@ -100,7 +101,7 @@ fn free_cpus_are_used_if_they_are_ours() {
 }
 
 #[test]
-fn who_is_not_bound_stays_so() {
+fn unbound_parties_stay_unbound() {
     let topology = machine("package:2 core:4 pu:1");
     let present = [Some(CpuId(0)), None, Some(CpuId(4)), None];
     let matrix = pairs(4, &[(0, 2), (1, 3), (0, 1)], 1e9);
@@ -111,12 +112,12 @@ fn who_is_not_bound_stays_so() {
     let alone = decide(&topology, &matrix, &[Some(CpuId(0)), None, None, None]);
     assert_eq!(
         alone.reason,
-        "nobody moves: fewer than two of them are bound"
+        "no party moves: fewer than two of them are bound"
     );
 }
 
 #[test]
-fn longer_observation_of_the_same_rate_decides_sooner_or_later() {
+fn parties_move_once_the_loss_reaches_the_price() {
     let topology = machine("package:2 core:2 pu:1");
     let present = on(&[0, 1, 2, 3]);
     let moved_after = (0..60).find(|&step| {
@@ -124,7 +125,7 @@ fn longer_observation_of_the_same_rate_decides_sooner_or_later() {
         // 10 MB a second each.
         let matrix = pairs(4, &[(0, 3), (1, 2)], 1e7 * observed.as_secs_f64());
         let decision = relocate(&matrix, observed, &present, &topology, &PlaceOptions::new());
-        // Never before the price was given away, and at the latest when it was twice.
+        // The moves happen when the loss is at least the price, and at most twice the price.
         let lost = 2.0 * 1e7 * observed.as_secs_f64() * 10.0 * HOP_BYTE_NS;
         if decision.moves.is_empty() {
             return false;
@@ -138,7 +139,7 @@ fn longer_observation_of_the_same_rate_decides_sooner_or_later() {
 
 proptest! {
     #[test]
-    fn moves_are_a_placement_that_is_better_by_more_than_its_price(
+    fn moves_give_a_placement_that_saves_more_than_its_price(
         packages in 1_usize..4, cores in 1_usize..4, threads in 1_usize..3,
         entries in proptest::collection::vec((0_usize..8, 0_usize..8, 0.0_f64..1e8), 0..30),
         order in 2_usize..8,
@@ -151,8 +152,9 @@ proptest! {
                 matrix.add(from, to, bytes);
             }
         }
-        // Backwards, so that there is something to gain.
-        let mut present: Vec<_> = topology.cpus().iter().rev().map(|cpu| Some(cpu.id)).take(count).collect();
+        // The order is reversed, so that there is something to gain.
+        let reversed = topology.cpus().iter().rev().map(|cpu| Some(cpu.id));
+        let mut present: Vec<_> = reversed.take(count).collect();
         present.resize(order, None);
         let decision = decide(&topology, &matrix, &present);
         let cpus = after(&decision, &present);
@@ -163,7 +165,8 @@ proptest! {
             let bound: Vec<usize> = (0..count).collect();
             let hop_bytes = |cpus: &[Option<CpuId>]| {
                 let cpus: Vec<CpuId> = cpus.iter().flatten().copied().collect();
-                crate::cost(&part_of(&matrix, &bound), &topology, &cpus).expect("CPUs of the machine")
+                let part = part_of(&matrix, &bound);
+                crate::cost(&part, &topology, &cpus).expect("CPUs of the machine")
             };
             let saved = (hop_bytes(&present) - hop_bytes(&cpus)) * HOP_BYTE_NS;
             prop_assert!((saved - decision.gain.as_nanos() as f64).abs() <= 1.0 + 1e-6 * saved);

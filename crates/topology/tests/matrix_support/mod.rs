@@ -1,23 +1,23 @@
-//! Texts that become matrices, and the errors of those that do not.
+//! Helpers for tests that parse matrices or expect errors.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::io::Write;
 
 use raddle_topology::Matrix;
 
-/// Reads a matrix, whose file is called "m".
+/// Parses a matrix from a file with the name "m".
 pub(crate) fn read(text: &str) -> Matrix {
     Matrix::from_bytes(text.as_bytes(), "m").unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
-/// Expects that a text is no matrix, and that the error says so in these words.
+/// Checks that a text is rejected with this error.
 #[track_caller]
 pub(crate) fn refuses(text: &str, expected: &str) {
     let error = Matrix::from_bytes(text.as_bytes(), "m").expect_err("an error");
     assert_eq!(error.to_string(), expected);
 }
 
-/// Returns all entries, row by row.
+/// Returns all entries of a matrix, row by row.
 pub(crate) fn dense(matrix: &Matrix) -> Vec<f64> {
     let order = matrix.order();
     (0..order * order)
@@ -25,7 +25,7 @@ pub(crate) fn dense(matrix: &Matrix) -> Vec<f64> {
         .collect()
 }
 
-/// Returns a text as `gzip` packs it.
+/// Returns a text compressed by `gzip`.
 pub(crate) fn packed(text: &str) -> Vec<u8> {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packer.write_all(text.as_bytes()).expect("memory takes it");

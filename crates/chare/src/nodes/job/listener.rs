@@ -31,7 +31,7 @@ use raddle_sync::prim::{
 
 use super::super::arrive::Then;
 use super::super::net::{NetError, Node, NodeId, Pump};
-use super::counter::Counter;
+use super::receiver::Receiver;
 use crate::engine::local;
 use crate::engine::system::System;
 use crate::failure::{Failure, contain, said};
@@ -51,7 +51,7 @@ const ENDED: u32 = 2;
 
 /// Receives wire messages.
 pub(super) struct Listener {
-    counter: Mutex<Counter>,
+    receiver: Mutex<Receiver>,
     state: AtomicU32,
     system: OnceLock<Weak<System>>,
     idle: IdleSet,
@@ -82,7 +82,7 @@ impl fmt::Debug for Listener {
 impl Listener {
     pub(super) fn new(node: &Node) -> Self {
         Self {
-            counter: Mutex::new(Counter::new(node.port(0))),
+            receiver: Mutex::new(Receiver::new(node.port(0))),
             state: AtomicU32::new(CLOSED),
             system: OnceLock::new(),
             idle: node.idle().clone(),
@@ -153,7 +153,7 @@ impl Listener {
     /// Requests one more check whether this node is quiet, after this receiving thread has sent its
     /// messages.
     pub(super) fn look_again(&self) {
-        // Relaxed: the lock of the counter orders it.
+        // Relaxed: the lock of the receiver orders it.
         self.looks_again.store(true, Relaxed);
     }
 
@@ -164,27 +164,27 @@ impl Listener {
 
     /// Waits for a read-only value of the first node, during the set-up; all else is kept.
     pub(super) fn wait_for_readonly(&self) -> Result<Vec<u8>, NetError> {
-        let mut counter = locked(&self.counter);
+        let mut receiver = locked(&self.receiver);
         loop {
-            if let Some(value) = counter.take_readonly() {
+            if let Some(value) = receiver.take_readonly() {
                 return Ok(value);
             }
-            let has_come = counter.keep();
-            if let Some(error) = counter.next_end() {
+            let has_come = receiver.keep();
+            if let Some(error) = receiver.next_end() {
                 return Err(error);
             }
             if !has_come {
-                counter.wait();
+                receiver.wait();
             }
         }
     }
 
     /// Waits until there is something to receive. For the one thread that receives.
     pub(super) fn wait(&self) {
-        let mut counter = locked(&self.counter);
+        let mut receiver = locked(&self.receiver);
         // Relaxed: the lock orders it.
-        if !counter.has_news() && !self.looks_again.load(Relaxed) {
-            counter.wait();
+        if !receiver.has_news() && !self.looks_again.load(Relaxed) {
+            receiver.wait();
         }
     }
 
@@ -200,16 +200,16 @@ impl Listener {
             return false;
         }
         let _leave = Leave;
-        let Ok(mut counter) = self.counter.try_lock() else {
+        let Ok(mut receiver) = self.receiver.try_lock() else {
             return false;
         };
-        local::apart(|| self.receive(&mut counter))
+        local::apart(|| self.receive(&mut receiver))
     }
 
-    fn receive(&self, counter: &mut Counter) -> bool {
+    fn receive(&self, receiver: &mut Receiver) -> bool {
         // ORDERING(D1): Acquire, as there.
         if self.state.load(Acquire) != OPEN {
-            return counter.keep();
+            return receiver.keep();
         }
         let system = self.system.get().and_then(Weak::upgrade);
         let Some(system) = system else {
@@ -218,20 +218,20 @@ impl Listener {
             return false;
         };
         let mut has_done = false;
-        while let Some((from, wire_message)) = counter.next_kept() {
+        while let Some((from, wire_message)) = receiver.next_kept() {
             self.hand_out(&system, from, &wire_message);
             has_done = true;
         }
         has_done |=
-            counter.collect(|from, wire_message| self.hand_out(&system, from, wire_message));
-        while let Some(error) = counter.next_end() {
+            receiver.collect(|from, wire_message| self.hand_out(&system, from, wire_message));
+        while let Some(error) = receiver.next_end() {
             self.report_end(&system, error);
         }
         // Relaxed: if another thread receives next, it checks again.
         self.looks_again.store(false, Relaxed);
         quiet::look(&system);
-        counter.send(std::mem::take(&mut *locked(&self.waiting)));
-        if !has_done && counter.has_outgoing() {
+        receiver.send(std::mem::take(&mut *locked(&self.waiting)));
+        if !has_done && receiver.has_outgoing() {
             // Nothing notifies this thread when there is space.
             yield_now();
         }
@@ -304,9 +304,9 @@ impl Network for Listener {
     fn has_news(&self) -> bool {
         // Relaxed: `open` wakes the sleeping workers.
         self.state.load(Relaxed) == OPEN
-            && self.counter.try_lock().map_or(true, |counter| {
+            && self.receiver.try_lock().map_or(true, |receiver| {
                 // Relaxed: the lock orders it.
-                counter.has_news() || self.looks_again.load(Relaxed)
+                receiver.has_news() || self.looks_again.load(Relaxed)
             })
     }
 

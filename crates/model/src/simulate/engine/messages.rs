@@ -8,8 +8,8 @@ use crate::simulate::timeline::{Activity, Link, Timeline};
 use crate::units::Bytes;
 
 impl<C: Client, T: Timeline> Simulation<C, T> {
-    /// Begins a call that sends: work, then the command; or the bytes themselves, and then the
-    /// command.
+    /// Starts a call that sends. A message with a descriptor is a command after some work. For an
+    /// inline message, the core stores the bytes first.
     pub(super) fn send(&mut self, thread: Thread, what: Message) {
         self.draw(thread, Activity::Sends);
         let now = self.now;
@@ -27,15 +27,15 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         self.work(thread, self.machine.inline_issue + copying, After::Stored);
     }
 
-    /// Handles an inline message after its bytes are stored: the interface begins, while the call
-    /// continues.
+    /// Handles an inline message after its bytes are stored. The interface starts to send it, while
+    /// the call continues.
     pub(super) fn stored(&mut self, thread: Thread) {
         let resumed = self.accept(thread, self.machine.to_interface + self.machine.take_inline);
         self.work(thread, self.machine.inline, After::Client(resumed));
     }
 
-    /// Handles a command at the interface: the interface checks it, and fetches the first bytes
-    /// while the answer is on its way to the core.
+    /// Handles a command at the interface, which checks it and fetches the first bytes while the
+    /// answer is on its way to the core.
     pub(super) fn command(&mut self, thread: Thread) {
         let resumed = self.accept(thread, self.machine.fetch);
         self.state_mut(thread).after = After::Client(resumed);
@@ -43,8 +43,10 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             .put(self.now + self.machine.to_interface, Event::Reply(thread));
     }
 
-    /// Accepts a thread's message if its node and connection exist and it is not too long to be
-    /// inline. Its first byte is ready after the time `ready`.
+    /// Checks a thread's message and starts it. Its first byte is ready after the time `ready`.
+    ///
+    /// The message is refused if its node or connection does not exist, or if it is too long to be
+    /// inline.
     fn accept(&mut self, thread: Thread, ready: Moment) -> Resumed {
         let what = &self.state(thread).message;
         let is_possible = what.node < self.layout.nodes
@@ -90,12 +92,13 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             .put(self.now + ready + delay, Event::Ready { message });
     }
 
+    /// Returns the delay of a number of page walks.
     fn walks(&self, count: u32) -> Moment {
         Moment::from_picoseconds(self.machine.walk.picoseconds() * u64::from(count))
     }
 
-    /// Puts a message on the link. Its packets pass one behind the other, and the first one leaves
-    /// the wire.
+    /// Puts a message on the link out of its node. Its packets follow each other, and the first one
+    /// reaches the receiver after the latency of the wire.
     pub(super) fn inject(&mut self, message: u32) {
         let under_way = self.messages.all[message as usize];
         let passing = self.machine.passing(under_way.left);
@@ -105,8 +108,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
             .put(first + self.machine.wire, Event::Packet { message });
     }
 
-    /// Receives a packet from the network, after those before it. The next packet of its message
-    /// follows directly.
+    /// Receives a packet from the network, after those that arrived before it. The next packet of
+    /// the message follows directly.
     pub(super) fn eject(&mut self, message: u32) {
         let mut under_way = self.messages.all[message as usize];
         let what = under_way.what;
@@ -118,7 +121,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         let (first, last) = node.into.pass(self.now, passing);
         if T::LISTENS {
             let (from, number) = (under_way.from.node, under_way.number);
-            // The packet left the sender one wire latency earlier.
+            // The packet left the sender one wire latency ago.
             let left = self.now.since(self.machine.wire);
             self.timeline
                 .packet(from, Link::Out, number, left, left + passing);
@@ -229,7 +232,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         self.expect_visit(node);
     }
 
-    /// Handles the arrival of a message: adds a note for its receiver, and rings. Returns the node.
+    /// Handles the arrival of a message: queues a note for its thread, and rings the doorbell.
+    /// Returns the node.
     pub(super) fn arrived(&mut self, message: u32) -> u32 {
         let under_way = self.messages.all[message as usize];
         let node = under_way.what.node;
@@ -252,7 +256,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         node
     }
 
-    /// Takes the first note, and gives it to the program.
+    /// Takes the first note, and passes it to the program.
     pub(super) fn take(&mut self, thread: Thread) {
         let message = self.state_mut(thread).notes.pop_front();
         let message = message.expect("a thread takes a note that it has seen");
@@ -262,7 +266,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
         let fetch = self.machine.fetch_per_byte * f64::from(under_way.in_memory);
         if under_way.in_memory > 0 {
-            // A receiver that reads a part of the data brings all of it into the cache, over time.
+            // A receiver that reads only a part of the data still brings all of it into the cache
+            // over time.
             let what = under_way.what;
             let node = &mut self.nodes[thread.node as usize];
             node.cache.bring(what.destination, what.data_bytes.into());

@@ -8,13 +8,12 @@ use crate::simulate::timeline::{Activity, Timeline};
 use crate::units::Nanoseconds;
 
 impl<C: Client, T: Timeline> Simulation<C, T> {
-    /// Handles an answer of the interface: to a command, or to the question whether a message has
-    /// arrived.
+    /// Handles an answer of the interface, either to a command or to a poll for a message.
     pub(super) fn reply(&mut self, thread: Thread) {
         let message = self.machine.message;
         match self.state(thread).after {
-            // An earlier ring was for a message that has been taken or is in the queue, so it is
-            // cleared.
+            // There is no message. An earlier ring was for a message that has been taken, so the
+            // doorbell is cleared before the thread blocks.
             After::Checked if self.state(thread).notes.is_empty() => {
                 self.draw(thread, Activity::AwaitsMessage);
                 let state = self.state_mut(thread);
@@ -71,8 +70,10 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// Schedules the poll that finds a message. The first poll of a thread reaches the interface at
-    /// `first`, and then one in each period.
+    /// Schedules the poll that finds a message.
+    ///
+    /// The first poll of the thread reaches the interface at `first`, and further ones in each
+    /// period.
     pub(super) fn found(&mut self, thread: Thread, first: Moment) {
         let look = first.next_at(self.now, self.machine.poll_period);
         self.set(thread, Does::Finds);
@@ -90,7 +91,8 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// Wakes another thread of the node. It runs after the latency of waking, if it sleeps by then.
+    /// Wakes another thread of the node. If that thread sleeps by then, it runs after the latency
+    /// of waking.
     pub(super) fn wake_later(&mut self, node: u32, other: u32) {
         let threads = self.layout.threads;
         assert!(other < threads, "thread {other} of {threads} is woken");
@@ -116,7 +118,7 @@ impl<C: Client, T: Timeline> Simulation<C, T> {
         }
     }
 
-    /// Waits at a meeting. The last thread to arrive lets all of them continue.
+    /// Waits at a meeting. When the last thread arrives, all of them continue.
     pub(super) fn meet(&mut self, thread: Thread) {
         self.draw(thread, Activity::Meets);
         self.state_mut(thread).after = After::Client(Resumed::Met);

@@ -1,14 +1,14 @@
 //! Lists of edges: a line for each pair of parties, below a line of names such as `src,dst,bytes`.
 //!
-//! The columns are found by their names, so a list is never taken for a matrix, however many edges
-//! it has. Parties are numbers from 0, or names, which are numbered in the order in which they
-//! appear. What is said of a pair twice is added.
+//! The columns are found by their names, so a list is never mistaken for a matrix, regardless of
+//! the number of edges. Parties are numbers from 0, or names, which are numbered in the order of
+//! their first appearance. Several entries of the same pair are added up.
 //!
-//! | parties | what they are |
+//! | parties | interpretation |
 //! |---|---|
-//! | only numbers | indices; a number that is no index (`-1`, `1.5`, `1e3`) is an error |
-//! | some names | names, also `3` and `3e10`; a number with a sign or a fraction is an error |
-//! | a number in quotes that is no index | a name |
+//! | only numbers | indices; a number that is not an index (`-1`, `1.5`, `1e3`) is an error |
+//! | some names | names, including `3` and `3e10`; a number with a sign or a fraction is an error |
+//! | a quoted number that is not an index | a name |
 
 use std::collections::HashMap;
 
@@ -17,8 +17,9 @@ use super::number::Notation;
 use crate::matrix::Matrix;
 use crate::matrix::text::Problem;
 
-/// The first words of names of columns, in lower case.
+/// The first words, in lower case, of the names of the column of senders.
 const FROM: [&str; 5] = ["src", "source", "from", "sender", "row"];
+/// The first words of the names of the column of receivers.
 const TO: [&str; 8] = [
     "dst",
     "dest",
@@ -29,21 +30,22 @@ const TO: [&str; 8] = [
     "col",
     "column",
 ];
+/// The first words of the names of the column of bytes.
 const BYTES: [&str; 13] = [
     "bytes", "byte", "size", "weight", "volume", "count", "value", "amount", "data", "load",
     "messages", "traffic", "w",
 ];
 
-/// The columns of a list.
+/// The positions of the columns of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     from: usize,
     to: usize,
-    /// None where each edge counts as 1.
+    /// The column of bytes. `None` if each edge counts as 1.
     bytes: Option<usize>,
 }
 
-/// Returns the columns of a list of edges; `None` where the table is a matrix.
+/// Returns the columns of a list of edges, or `None` if the table is a matrix.
 pub(super) fn columns(table: &Table<'_>) -> Option<Columns> {
     let head = table.head();
     let find = |names: &[&str]| {
@@ -53,8 +55,8 @@ pub(super) fn columns(table: &Table<'_>) -> Option<Columns> {
     let (from, to) = (find(&FROM)?, find(&TO)?);
     let bytes = find(&BYTES);
     let columns = |bytes| Columns { from, to, bytes };
-    // Parties of a matrix may have such names too, but its rows are as many as its names.
-    // Their names may stand in the first column as well.
+    // The parties of a matrix may have such names too. But a matrix has as many rows as names, with
+    // or without names in the first column.
     let row_count = table.row_count();
     let is_square = row_count == head.len() + 1 || row_count == head.len();
     match (bytes, head.len()) {
@@ -65,13 +67,14 @@ pub(super) fn columns(table: &Table<'_>) -> Option<Columns> {
     }
 }
 
+/// Returns the first word of a field in lower case.
 fn first_word(field: &Field<'_>) -> String {
     let text = field.word.text.to_ascii_lowercase();
     let mut words = text.split(|mark: char| !mark.is_ascii_alphanumeric());
     words.find(|word| !word.is_empty()).unwrap_or("").to_owned()
 }
 
-/// Reads a list of edges between `order_max` parties at most.
+/// Parses a list of edges between at most `order_max` parties.
 pub(super) fn parse(
     table: &Table<'_>,
     columns: Columns,
@@ -89,16 +92,16 @@ pub(super) fn parse(
                 line,
                 column: 1,
                 found: format!(
-                    "an edge of {} field{}",
+                    "a line of {} field{}",
                     row.len(),
                     if row.len() == 1 { "" } else { "s" }
                 ),
-                expected: format!("one of {width} as the names of the columns"),
+                expected: format!("{width} fields, one for each column name"),
             });
         }
         if row.len() > width {
             return Err(row[width].word.wrong(format!(
-                "the end of the line after {width} fields, as many as names of columns"
+                "the end of the line after {width} fields, one for each column name"
             )));
         }
         let value = bytes.map_or(Ok(1.0), |at| notation.bytes(&row[at]))?;
@@ -113,16 +116,18 @@ pub(super) fn parse(
     Ok(matrix)
 }
 
-/// The parties that were met.
+/// The parties found so far.
 struct Parties {
-    /// None where parties are numbers.
+    /// The numbers of named parties. `None` if parties are numbers.
     names: Option<HashMap<String, u32>>,
+    /// The number of parties.
     count: u32,
     /// The largest number that a party may have.
     number_max: usize,
 }
 
 impl Parties {
+    /// Determines whether parties are names or numbers.
     fn of(table: &Table<'_>, columns: Columns, number_max: usize) -> Self {
         let ends = |row: &Vec<Field<'_>>| {
             [columns.from, columns.to].iter().all(|&at| {
@@ -138,13 +143,14 @@ impl Parties {
         }
     }
 
+    /// Returns the number of the party in a field.
     fn number(&mut self, field: &Field<'_>) -> Result<u32, Problem> {
         let number_max = self.number_max;
         let no_party = || {
-            let what_to_do = "or a name; a name that is a number stands in quotes";
+            let hint = "or a name; a name that looks like a number must be quoted";
             Err(field
                 .word
-                .wrong(format!("a party from 0 to {number_max}, {what_to_do}")))
+                .wrong(format!("a party from 0 to {number_max}, {hint}")))
         };
         let next = self.count;
         let number = match &mut self.names {
@@ -159,6 +165,7 @@ impl Parties {
         Ok(number)
     }
 
+    /// Returns the names of the parties in the order of their numbers.
     fn into_names(self) -> Vec<String> {
         let mut names: Vec<_> = self.names.unwrap_or_default().into_iter().collect();
         names.sort_by_key(|&(_, number)| number);
@@ -166,23 +173,25 @@ impl Parties {
     }
 }
 
-/// Tells whether a field is the number of a party.
+/// Returns true if a field is the number of a party.
 fn is_index(field: &Field<'_>, number_max: usize) -> bool {
     let number = field.word.text.parse::<usize>();
     number.is_ok_and(|number| number <= number_max)
 }
 
-/// Tells whether a field is a number without quotes, be it an index or not.
+/// Returns true if a field is an unquoted number, whether or not it is an index.
 ///
-/// Addresses such as `10.0.0.1` are none, nor are the words that `f64` knows, such as `nan`.
+/// Addresses such as `10.0.0.1` are not numbers, nor are the words that `f64` accepts, such as
+/// `nan`.
 fn is_plain_number(field: &Field<'_>) -> bool {
     let text = field.word.text;
     let is_word =
         text.contains(|mark: char| mark.is_ascii_alphabetic() && !matches!(mark, 'e' | 'E'));
-    // A decimal comma stands between other separators only, and is a point for `f64`.
+    // A decimal comma occurs only if another character separates fields. `f64` needs a point.
     !field.is_quoted && !is_word && text.replacen(',', ".", 1).parse::<f64>().is_ok()
 }
 
+/// Returns true if a number starts with a sign or has a fraction.
 fn has_sign_or_fraction(field: &Field<'_>) -> bool {
     let text = field.word.text;
     text.starts_with(['-', '+']) || text.contains(['.', ','])

@@ -1,27 +1,28 @@
-//! Lines of a table as fields, between separators and within quotes.
+//! Splitting of the lines of a table into fields, with separators and quotes.
 
 use super::super::text::{Word, lines, words};
+use super::marks::is_mark;
 
 /// A field of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field<'text> {
-    /// The text between the quotes, or without blanks around it.
+    /// The text between the quotes, or without surrounding blanks.
     pub(super) word: Word<'text>,
     pub(super) is_quoted: bool,
 }
 
 impl Field<'_> {
-    /// Tells whether the field is a name, and no number, not even a wrong one.
+    /// Returns true if the field is a name, rather than a number or an invalid number.
     pub(super) fn is_name(&self) -> bool {
         let text = self.word.text.trim();
         let begins_as_number = text.starts_with(|mark: char| mark.is_ascii_digit() || mark == '.');
-        // Digits between commas are a number in some notation; other texts that begin with a digit
-        // are names.
+        // Digits with commas are a number in some notation. Other texts that start with a digit are
+        // names.
         let is_number = text.parse::<f64>().is_ok()
             || begins_as_number
                 && text
                     .chars()
-                    .all(|mark| mark.is_ascii_digit() || super::number::is_mark(mark));
+                    .all(|mark| mark.is_ascii_digit() || is_mark(mark));
         !text.is_empty() && !text.starts_with('-') && !is_number
     }
 
@@ -35,27 +36,28 @@ impl Field<'_> {
     }
 }
 
-/// The most fields of a line. As many rows of as many numbers take twice the largest text that is
-/// read, so no matrix has more columns.
+/// The maximum number of fields in a line. No matrix has more columns, since a text of that many
+/// rows and columns has twice the maximum size.
 pub(super) const FIELDS_MAX: usize = 1 << 15;
 
+/// The separators that are detected.
 const SEPARATORS: [char; 3] = [';', '\t', ','];
 
-/// How many lines are looked at for a separator.
+/// The number of lines that are examined to find the separator.
 const LOOKED_AT: usize = 8;
 
-/// A text whose lines are rows.
+/// A text with a row in each line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table<'text> {
     text: &'text str,
-    /// None where blanks separate fields.
+    /// The separator of fields. `None` means blanks.
     separator: Option<char>,
-    /// The number of a line that only names the separator, as spreadsheets understand; 0 for none.
+    /// The number of a line such as `sep=;`, which tells spreadsheets the separator. 0 for none.
     marker_line: usize,
 }
 
 impl<'text> Table<'text> {
-    /// Looks for the separator; `None` for a text without rows.
+    /// Detects the separator. Returns `None` for a text without rows.
     pub(super) fn new(text: &'text str) -> Option<Self> {
         let mut rows = lines(text, '#');
         let (number, first) = rows.clone().next()?;
@@ -82,8 +84,8 @@ impl<'text> Table<'text> {
         self.separator
     }
 
-    /// Iterates over the rows with the numbers of their lines, without those that consist of
-    /// separators.
+    /// Returns an iterator over the rows and the numbers of their lines, without rows that consist
+    /// of separators.
     pub(super) fn numbered_rows(
         &self,
     ) -> impl Iterator<Item = (usize, Vec<Field<'text>>)> + use<'text> {
@@ -94,6 +96,7 @@ impl<'text> Table<'text> {
             .filter(|(_, row)| !row.is_empty())
     }
 
+    /// Returns an iterator over the rows.
     pub(super) fn rows(&self) -> impl Iterator<Item = Vec<Field<'text>>> + use<'text> {
         self.numbered_rows().map(|(_, row)| row)
     }
@@ -108,8 +111,8 @@ impl<'text> Table<'text> {
     }
 }
 
-/// Returns the separator of a table: one that all of the first rows have, or else one that the
-/// first row has.
+/// Returns the separator of a table: one that is in all of the first rows, or else one that is in
+/// the first row.
 fn separator_of<'text>(rows: impl Iterator<Item = (usize, &'text str)> + Clone) -> Option<char> {
     let in_first = |mark: &char| {
         let first = rows.clone().next();
@@ -123,14 +126,15 @@ fn separator_of<'text>(rows: impl Iterator<Item = (usize, &'text str)> + Clone) 
     found.clone().find(in_all).or_else(|| found.next_back())
 }
 
+/// Returns true if a line contains the separator outside quotes.
 fn has_outside_quotes(line: &str, separator: char) -> bool {
     let mut is_outside = outside_quotes(|mark| mark == separator);
     line.chars()
         .any(|mark| is_outside(mark) && mark == separator)
 }
 
-/// Tells of one character of a line after the other whether it stands outside of quotes, which
-/// begin where a field does.
+/// Returns a function that takes the characters of a line one by one, and returns true for those
+/// outside quotes. Quotes start only at the start of a field.
 fn outside_quotes(separates: impl Fn(char) -> bool) -> impl FnMut(char) -> bool {
     let (mut is_first, mut is_quoted, mut is_open) = (true, false, false);
     move |mark| {
@@ -146,10 +150,10 @@ fn outside_quotes(separates: impl Fn(char) -> bool) -> impl FnMut(char) -> bool 
     }
 }
 
-/// Returns the fields of a line, without empty ones at its end: spreadsheets pad rows with them.
+/// Returns the fields of a line, without empty ones at its end, with which spreadsheets pad rows.
 ///
-/// Of a line with too many fields it returns the first `FIELDS_MAX + 1`, whatever is in them: a
-/// field takes 40 bytes, and a line of commas has one for each byte.
+/// If a line has too many fields, it returns the first `FIELDS_MAX + 1`, empty or not: a field
+/// takes 40 bytes, and a line of commas has one field per byte.
 fn fields(number: usize, line: &str, separator: Option<char>) -> Vec<Field<'_>> {
     let Some(separator) = separator else {
         let words = words(number, line).take(FIELDS_MAX + 1);
@@ -183,6 +187,7 @@ fn fields(number: usize, line: &str, separator: Option<char>) -> Vec<Field<'_>> 
     fields
 }
 
+/// Creates a field from a word, which may be quoted.
 fn without_quotes(word: Word<'_>) -> Field<'_> {
     let inner = word
         .text

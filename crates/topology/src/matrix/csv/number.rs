@@ -1,32 +1,25 @@
-//! Numbers in the notations in which spreadsheets write them.
+//! Numbers in the notations of spreadsheets.
 //!
 //! | notation | examples |
 //! |---|---|
 //! | decimal point | `1024`, `8.5`, `1,024.5`, `1 024`, `1'024` |
 //! | decimal comma | `1024`, `8,5`, `1.024,5`, `1 024,5` |
 //!
-//! A table has one notation. It is that with a decimal comma where a comma cannot separate
-//! thousands, and between semicolons: spreadsheets separate by semicolons where the comma is taken.
+//! A table has one notation. It is the one with a decimal comma if some comma cannot separate
+//! thousands, and also if semicolons separate fields: spreadsheets use them if the comma is taken.
 
 use super::super::is_valid;
 use super::super::text::Problem;
 use super::fields::{Field, Table};
+use super::marks::{GROUPING, is_mark};
 
-/// Separators of thousands, in addition to the comma or point that the notation leaves free.
-const GROUPING: [char; 5] = [' ', '\u{a0}', '\u{202f}', '\'', '\u{2019}'];
-
-/// How a table writes numbers.
+/// The notation of the numbers in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Notation {
     has_decimal_comma: bool,
 }
 
-/// Tells whether a character other than a digit may stand inside of a number.
-pub(super) fn is_mark(mark: char) -> bool {
-    matches!(mark, ',' | '.') || GROUPING.contains(&mark)
-}
-
-/// Tells whether a text consists of what numbers consist of, in any notation.
+/// Returns true if a text consists of characters of numbers, in any notation.
 fn is_like_number(text: &str) -> bool {
     let is_part = |mark: char| {
         mark.is_ascii_digit() || is_mark(mark) || matches!(mark, 'e' | 'E' | '+' | '-')
@@ -35,7 +28,7 @@ fn is_like_number(text: &str) -> bool {
 }
 
 impl Notation {
-    /// Looks how the fields of a table write numbers.
+    /// Detects the notation of a table.
     pub(super) fn of(table: &Table<'_>) -> Self {
         let separator = table.separator();
         if separator == Some(',') && !table.text().contains('"') {
@@ -67,12 +60,12 @@ impl Notation {
         }
     }
 
-    /// Reads the number of a field.
+    /// Parses the number in a field.
     pub(super) fn bytes(self, field: &Field<'_>) -> Result<f64, Problem> {
         let text = field.word.text.trim();
         let value = if self.has_decimal_comma {
             let whole = text.split(',').next().unwrap_or(text);
-            // A point separates thousands here, so it may not stand for a fraction.
+            // A point separates thousands here, so it must not start a fraction.
             if whole.contains('.') && without_groups(whole, '.').is_none() {
                 None
             } else {
@@ -87,7 +80,7 @@ impl Notation {
     }
 }
 
-/// Reads a number whose fraction follows a comma.
+/// Parses a number with a decimal comma.
 fn with_comma(text: &str) -> Option<f64> {
     let (whole, fraction) = match text.split_once(',') {
         Some((whole, fraction)) => (whole, fraction),
@@ -101,8 +94,8 @@ fn with_comma(text: &str) -> Option<f64> {
     }
 }
 
-/// Reads a number whose fraction follows a point, and whose thousands `grouping` or another mark
-/// separates.
+/// Parses a number with a decimal point, and with thousands separated by `grouping` or another
+/// mark.
 fn with_point(text: &str, grouping: char) -> Option<f64> {
     let (whole, fraction) = match text.split_once('.') {
         Some((whole, fraction)) => (whole, fraction),
@@ -112,7 +105,8 @@ fn with_point(text: &str, grouping: char) -> Option<f64> {
     format!("{digits}.{fraction}").parse().ok()
 }
 
-/// Joins groups of three digits; the first may be shorter. `None` where there are no such groups.
+/// Joins groups of three digits, the first of which may be shorter. Returns `None` if there are no
+/// such groups.
 fn without_groups(text: &str, grouping: char) -> Option<String> {
     let separator = text
         .chars()

@@ -1,8 +1,9 @@
-//! Where control threads go, and what is told about them.
+//! The placement of control threads, and its description.
 
 use super::*;
 
-/// Two packages of three cores, of which only the first core has two usable hardware threads, 0 and 1.
+/// Places a pipeline on two packages of three cores. Only the first core has two usable hardware
+/// threads, 0 and 1.
 fn on_mixed_cores(parties: usize) -> Placement {
     let topology = synthetic("package:2 core:3 pu:2");
     let cpus = [0, 1, 2, 4, 6, 8, 10].map(CpuId).into_iter().collect();
@@ -19,14 +20,14 @@ fn control_threads_get_the_other_hardware_thread() {
         assert_eq!(cpu.0 % 2, 0);
         assert_eq!(*control, Some(CpuId(cpu.0 + 1)));
     }
-    // More parties than cores share the first hardware threads rather than take the second ones.
+    // If there are more parties than cores, they share the first hardware threads.
     let placement = place(&pipeline(6), &topology, &options).unwrap();
     assert!(placement.cpus.iter().all(|cpu| cpu.0 % 2 == 0));
     assert_eq!(placement.parties_per_cpu, 2);
 }
 
 #[test]
-fn control_threads_get_spare_cores_and_none_where_there_are_none() {
+fn control_threads_get_spare_cores_if_there_are_any() {
     let topology = synthetic("package:2 core:4 pu:1");
     let options = PlaceOptions::new().control(Control::Reserved);
     let placement = place(&pipeline(6), &topology, &options).unwrap();
@@ -38,9 +39,10 @@ fn control_threads_get_spare_cores_and_none_where_there_are_none() {
     assert!(placement.control.iter().all(Option::is_none));
 }
 
-/// One core with two hardware threads left the parties on all others without control threads.
+/// A single core with two hardware threads once left the parties on all other cores without control
+/// threads.
 #[test]
-fn whose_core_has_one_hardware_thread_has_a_spare_core_near_it() {
+fn parties_on_cores_with_one_hardware_thread_get_a_near_spare_core() {
     for parties in 1..6 {
         let placement = on_mixed_cores(parties);
         let used: CpuSet = placement.cpus.iter().copied().collect();
@@ -55,22 +57,25 @@ fn whose_core_has_one_hardware_thread_has_a_spare_core_near_it() {
     let options = strategy.control(Control::Reserved).cpus(cpus);
     let topology = synthetic("package:2 core:3 pu:2");
     let placement = place(&pipeline(2), &topology, &options).unwrap();
-    // One in each package: one has its sibling, the other the nearest core, which is not that of the lowest number.
+    // There is one party in each package. One has its sibling, the other the nearest core, which is
+    // not the one with the lowest number.
     assert_eq!(placement.cpus, [CpuId(0), CpuId(6)]);
     assert_eq!(placement.control, [Some(CpuId(1)), Some(CpuId(8))]);
 }
 
 #[test]
-fn what_is_told_about_control_threads_is_so() {
-    let told = |parties| on_mixed_cores(parties).reason;
-    let counts = "of 1 on the other hardware thread of the core, of 4 on cores that no party needs";
+fn reason_describes_where_control_threads_are() {
+    let reason = |parties| on_mixed_cores(parties).reason;
+    let counts = "of 1 party on the other hardware thread of the core, \
+                  of 4 parties on cores that no party needs";
     assert!(
-        told(5).ends_with(&format!("; control threads {counts}")),
+        reason(5).ends_with(&format!("; control threads {counts}")),
         "{}",
-        told(5)
+        reason(5)
     );
-    let counts = "of 1 on the other hardware thread of the core, of 5 left to the operating system";
-    assert!(told(6).ends_with(counts), "{}", told(6));
+    let counts = "of 1 party on the other hardware thread of the core, \
+                  of 5 parties left to the operating system";
+    assert!(reason(6).ends_with(counts), "{}", reason(6));
     let all = |shape: &str, parties| {
         let options = PlaceOptions::new().control(Control::Reserved);
         let placement = place(&pipeline(parties), &synthetic(shape), &options);

@@ -1,20 +1,20 @@
-//! Elements that are not settled: those that are to come to this worker, or to leave it, and the
-//! messages that wait for them here.
+//! Elements that are in transit: those that will come to this worker or leave it, and the messages
+//! that wait for them here.
 //!
-//! One [`Transit`] has all that this worker knows of such an element. An element that is here, and
-//! stays, has none.
+//! A [`Transit`] records everything that this worker knows about such an element. An element that
+//! is here and stays has no transit.
 //!
 //! | field | set by | cleared when |
 //! |---|---|---|
-//! | `is_unmade` | the mark of an insertion | the element has been made here, or will not be |
-//! | `arrives_in` | going over to the epoch of a move to this worker | it has come, or will not |
-//! | `leaves_in` | going over to the epoch of a move from this worker | it has left |
-//! | `goes_on_to` | a move from here, before the element was made | it has been made, and sent on |
+//! | `is_unmade` | the announcement of an insertion | the element was made here, or will not be |
+//! | `arrives_in` | entering the epoch of a move to this worker | it has come, or will not |
+//! | `leaves_in` | entering the epoch of a move from this worker | it has left |
+//! | `goes_on_to` | a move from here, before the element was made | it was made and sent on |
 //! | `early` | a message that came before the element | the element has come |
-//! | `mail` | a message that came to the home of a seed | the seed has been made somewhere |
+//! | `mail` | a message that came to the home of a seed | the seed was made on some worker |
 //!
 //! # Invariants
-//! 1. No transit is empty: one from which the last field was cleared is dropped.
+//! 1. No transit is empty: a transit is removed when its last field is cleared.
 //! 2. `leaving_count` and `early_count` count the transits with `leaves_in` and with `early`.
 
 use std::cell::{Cell, RefCell};
@@ -25,20 +25,21 @@ use crate::address::number::Number;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::parcel::BoxedParcel;
 
-/// A worker's knowledge of an element that is not settled.
+/// The state of an element in transit, as known to this worker.
 struct Transit<T: Chare> {
-    /// The element is to be made here, and counts as being here for messages to all.
+    /// True if the element will be made here. It already counts as being here for messages to all
+    /// elements.
     is_unmade: bool,
-    /// The element comes from another worker, and counts as being here from this epoch on.
+    /// The epoch from which the element counts as being here, if it comes from another worker.
     arrives_in: Option<u32>,
-    /// The element leaves, and counts as being elsewhere from this epoch on.
+    /// The epoch from which the element counts as being elsewhere, if it leaves.
     leaves_in: Option<u32>,
-    /// The element is still to be made here, then moves to this worker, where its messages go
+    /// The worker to which the element moves after it has been made here. Its messages go there
     /// already.
     goes_on_to: Option<usize>,
-    /// Messages that came before it, the oldest first.
+    /// Messages that came before the element, the oldest first.
     early: Parcels<T>,
-    /// Messages that came for a seed to this worker, its home ([`crate::seeds`]).
+    /// Messages that came to this worker as the home of a seed ([`crate::seeds`]).
     mail: Parcels<T>,
 }
 
@@ -65,7 +66,7 @@ impl<T: Chare> Transit<T> {
             && self.mail.is_empty()
     }
 
-    /// The epoch from which on the element counts as being here, though it has not come yet.
+    /// Returns the epoch from which the element counts as being here, if it has not come yet.
     fn counts_from(&self) -> Option<u32> {
         if self.is_unmade {
             return Some(0);
@@ -74,12 +75,12 @@ impl<T: Chare> Transit<T> {
     }
 }
 
-/// The elements of a part that are not settled.
+/// The elements of a part that are in transit.
 pub(super) struct Presence<T: Chare> {
     transits: RefCell<HashMap<Number, Transit<T>>>,
     leaving_count: Cell<usize>,
     early_count: Cell<usize>,
-    /// The last epoch in which an element came from another worker.
+    /// The latest epoch in which an element came from another worker.
     latest: Cell<u32>,
 }
 
@@ -95,7 +96,7 @@ impl<T: Chare> Default for Presence<T> {
 }
 
 impl<T: Chare> Presence<T> {
-    /// Changes what is known of an element.
+    /// Changes the transit of an element, and creates or removes the transit as needed.
     fn change<R>(&self, number: Number, change: impl FnOnce(&mut Transit<T>) -> R) -> R {
         let mut transits = self.transits.borrow_mut();
         let transit = transits.entry(number).or_default();
@@ -113,7 +114,7 @@ impl<T: Chare> Presence<T> {
         result
     }
 
-    /// Like `transit`, but only if anything is known of the element.
+    /// Same as `change`, but does nothing if the element has no transit.
     #[inline]
     fn change_known<R>(
         &self,
@@ -127,28 +128,29 @@ impl<T: Chare> Presence<T> {
         is_known.then(|| self.change(number, change))
     }
 
-    /// Reads what is known of an element.
+    /// Reads the transit of an element, if it has one.
     fn get<R>(&self, number: Number, get: impl FnOnce(&Transit<T>) -> Option<R>) -> Option<R> {
         get(self.transits.borrow().get(&number)?)
     }
 
-    /// The element is to be made here.
+    /// Records that the element will be made here.
     pub(super) fn set_unmade(&self, number: Number) {
         self.change(number, |transit| transit.is_unmade = true);
     }
 
-    /// The element is to come from another worker, and counts as being here from `epoch` on.
+    /// Records that the element will come from another worker, and counts as being here from
+    /// `epoch` on.
     pub(super) fn set_arriving(&self, number: Number, epoch: u32) {
         self.change(number, |transit| transit.arrives_in = Some(epoch));
     }
 
-    /// The element has come in `epoch` (0 for one that was made here).
+    /// Records that the element has come in `epoch` (0 for an element that was made here).
     pub(super) fn has_come(&self, number: Number, epoch: u32) {
         self.latest.set(self.latest.get().max(epoch));
         self.will_not_come(number);
     }
 
-    /// The element is not to come any longer: it is here, or never will be.
+    /// Records that the element is no longer awaited: it is here, or will never be.
     pub(super) fn will_not_come(&self, number: Number) {
         self.change_known(number, |transit| {
             transit.is_unmade = false;
@@ -156,27 +158,27 @@ impl<T: Chare> Presence<T> {
         });
     }
 
-    /// The element is to go, and counts as being elsewhere from `epoch` on.
+    /// Records that the element will leave, and counts as being elsewhere from `epoch` on.
     pub(super) fn set_leaving(&self, number: Number, epoch: u32) {
         self.change(number, |transit| transit.leaves_in = Some(epoch));
     }
 
-    /// The element goes now.
+    /// Records that the element has left.
     pub(super) fn has_left(&self, number: Number) {
         self.change_known(number, |transit| transit.leaves_in = None);
     }
 
-    /// The element, which is to be made here, is to go on to worker `to` then.
+    /// Records that the element moves on to worker `to` after it has been made here.
     pub(super) fn set_going_on(&self, number: Number, to: usize) {
         self.change(number, |transit| transit.goes_on_to = Some(to));
     }
 
-    /// Takes the worker to which an element goes on that has been made here.
+    /// Takes the worker to which an element that has been made here moves on.
     pub(super) fn take_going_on(&self, number: Number) -> Option<usize> {
         self.change_known(number, |transit| transit.goes_on_to.take())?
     }
 
-    /// Keeps a message for an element that is to come.
+    /// Keeps a message for an element that has not come yet.
     pub(super) fn keep_early(&self, number: Number, parcel: BoxedParcel<T>) {
         self.change(number, |transit| transit.early.push_back(parcel));
     }
@@ -190,12 +192,13 @@ impl<T: Chare> Presence<T> {
         early.unwrap_or_default()
     }
 
-    /// True if any message waits for an element that is to come.
+    /// Returns true if any message waits for an element that has not come yet.
     pub(super) fn has_early(&self) -> bool {
         self.early_count.get() > 0
     }
 
-    /// The number of messages that wait for each element that is to come, if any.
+    /// Returns the number of messages that wait for each element that has not come yet, without
+    /// zeros.
     pub(super) fn early_lens(&self) -> Vec<usize> {
         let transits = self.transits.borrow();
         let lens = transits.values().map(|transit| transit.early.len());
@@ -207,7 +210,7 @@ impl<T: Chare> Presence<T> {
         self.change(number, |transit| transit.mail.push_back(parcel));
     }
 
-    /// True if messages for the seed wait here.
+    /// Returns true if messages for the seed wait here.
     pub(super) fn has_mail(&self, number: Number) -> bool {
         self.get(number, |transit| (!transit.mail.is_empty()).then_some(()))
             .is_some()
@@ -227,14 +230,14 @@ impl<T: Chare> Presence<T> {
         transits.flat_map(|transit| transit.early.into_iter().chain(transit.mail))
     }
 
-    /// True when all elements that are here are here for senders in `epoch`.
+    /// Returns true if, for senders in `epoch`, all elements that are here count as being here.
     #[inline]
     pub(super) fn all_are_here_in(&self, epoch: u32) -> bool {
         self.latest.get() <= epoch && self.leaving_count.get() == 0
     }
 
-    /// True for an element that is here, or is to come here, for senders in `epoch`. `came` is the
-    /// epoch in which it came, if it is here.
+    /// Returns true if an element counts as being here for senders in `epoch`. `came` is the epoch
+    /// in which it came, if it is here.
     pub(super) fn is_here_in(&self, number: Number, came: Option<u32>, epoch: u32) -> bool {
         let transits = self.transits.borrow();
         let transit = transits.get(&number);
@@ -243,7 +246,7 @@ impl<T: Chare> Presence<T> {
         came.is_some_and(|came| came <= epoch) && goes.is_none_or(|goes| epoch < goes)
     }
 
-    /// Elements that are to come here, those that are to be made here included.
+    /// Returns the elements that will come here, including those that will be made here.
     pub(super) fn to_come(&self) -> Vec<Number> {
         let transits = self.transits.borrow();
         let coming = transits
@@ -252,7 +255,7 @@ impl<T: Chare> Presence<T> {
         coming.map(|(&number, _)| number).collect()
     }
 
-    /// Elements that are to come here from other workers.
+    /// Returns the elements that will come here from other workers.
     pub(super) fn arriving(&self) -> Vec<Number> {
         let transits = self.transits.borrow();
         let arriving = transits
@@ -261,7 +264,7 @@ impl<T: Chare> Presence<T> {
         arriving.map(|(&number, _)| number).collect()
     }
 
-    /// True if messages wait for an element that is to come.
+    /// Returns true if messages wait for this element, which has not come yet.
     pub(super) fn has_early_for(&self, number: Number) -> bool {
         self.get(number, |transit| (!transit.early.is_empty()).then_some(()))
             .is_some()
@@ -312,7 +315,7 @@ mod tests {
         assert_eq!(presence.take_early(one()).len(), 1);
         check(&presence);
         assert!(presence.transits.borrow().is_empty());
-        // It came in epoch 3: senders that are behind it may not find all elements here.
+        // It came in epoch 3, so senders in earlier epochs may not find all elements here.
         assert!(presence.all_are_here_in(3) && !presence.all_are_here_in(2));
     }
 

@@ -1,8 +1,9 @@
-//! Who sits where while a placement is made, and who may go where from there.
+//! The assignment of parties to places while a placement is made, and the allowed changes.
 //!
 //! # Invariants
-//! 1. A move or an exchange that is allowed keeps every core and every place within its limits, if they were.
-//! 2. With loads, no place gets more work than the limit by it, but for what it had before.
+//! 1. An allowed move or swap keeps every core and every place within its limits, if they were
+//!    within them before.
+//! 2. With loads, an allowed change never raises the work of a place above the limit.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,13 +11,13 @@ use std::collections::BinaryHeap;
 use super::target::Target;
 use super::traffic::Traffic;
 
-/// How much more work than the mean a place may get in any case.
+/// The work that a place may always have, relative to the mean.
 const LOAD_SLACK: f64 = 1.05;
 
-/// A placement is repaired when that takes about so many visits of an entry.
+/// The largest estimated work of a repair, in visited matrix entries.
 const REPAIR_WORK_MAX: usize = 20_000_000;
 
-/// How much work each party has, and how much a place may get.
+/// The work of each party, and the most work that a place may have.
 #[derive(Clone, Debug)]
 pub(super) struct Loads {
     pub(super) work: Vec<f64>,
@@ -24,7 +25,8 @@ pub(super) struct Loads {
 }
 
 impl Loads {
-    /// The limit is what longest-first gives the fullest place, or a twentieth above the mean, if that is more.
+    /// Computes the limit: the work of the fullest place under longest-first scheduling, but at
+    /// least the mean times [`LOAD_SLACK`].
     pub(super) fn new(work: &[f64], place_count: usize) -> Self {
         let mut loads = Self {
             work: work.to_vec(),
@@ -40,7 +42,7 @@ impl Loads {
         loads
     }
 
-    /// A placement that keeps the limit, whoever talks to whom.
+    /// Returns a placement that keeps the limit and ignores the traffic.
     pub(super) fn balanced(&self, target: &Target<'_>) -> Vec<u32> {
         self.longest_first(target.place_count())
             .into_iter()
@@ -48,11 +50,11 @@ impl Loads {
             .collect()
     }
 
-    /// Gives the party with the most work to the place with the least, and so on.
+    /// Assigns parties in order of falling work, each to the place with the least work so far.
     fn longest_first(&self, place_count: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.work.len()).collect();
         order.sort_by(|&left, &right| self.work[right].total_cmp(&self.work[left]));
-        // Work is not negative, so its bits are ordered as it is.
+        // Work is not negative, so its bit patterns have the same order as its values.
         let mut emptiest: BinaryHeap<Reverse<(u64, usize, usize)>> = (0..place_count)
             .map(|place| Reverse((0, 0, place)))
             .collect();
@@ -69,9 +71,9 @@ impl Loads {
     }
 }
 
-/// An assignment of parties to places, with what is needed to change it.
+/// An assignment of parties to places, with the counters that are needed to change it.
 #[derive(Clone, Debug)]
-pub(super) struct Seating<'run> {
+pub(super) struct Assignment<'run> {
     pub(super) target: &'run Target<'run>,
     loads: Option<&'run Loads>,
     pub(super) places: Vec<u32>,
@@ -80,13 +82,13 @@ pub(super) struct Seating<'run> {
     place_work: Vec<f64>,
 }
 
-impl<'run> Seating<'run> {
+impl<'run> Assignment<'run> {
     pub(super) fn new(
         target: &'run Target<'run>,
         loads: Option<&'run Loads>,
         places: Vec<u32>,
     ) -> Self {
-        let mut seating = Self {
+        let mut assignment = Self {
             target,
             loads,
             place_counts: vec![0; target.place_count()],
@@ -94,15 +96,15 @@ impl<'run> Seating<'run> {
             place_work: vec![0.0; loads.map_or(0, |_| target.place_count())],
             places,
         };
-        for (party, &place) in seating.places.iter().enumerate() {
+        for (party, &place) in assignment.places.iter().enumerate() {
             let place = place as usize;
-            seating.place_counts[place] += 1;
-            seating.core_counts[target.cores[place] as usize] += 1;
+            assignment.place_counts[place] += 1;
+            assignment.core_counts[target.cores[place] as usize] += 1;
             if let Some(loads) = loads {
-                seating.place_work[place] += loads.work[party];
+                assignment.place_work[place] += loads.work[party];
             }
         }
-        seating
+        assignment
     }
 
     #[inline]
@@ -110,11 +112,11 @@ impl<'run> Seating<'run> {
         self.places[party] as usize
     }
 
-    /// Tells whether a party may go to a place, and nobody comes back.
+    /// Returns true if a party may move to a place without another party coming back.
     #[inline]
     pub(super) fn may_move(&self, party: usize, to: usize) -> bool {
         let from = self.place(party);
-        if from == to || !self.may_leave(from) || !self.has_room(party, to) {
+        if from == to || !self.may_leave(from) || !self.has_space(party, to) {
             return false;
         }
         let (core, core_to) = (self.core_of(from), self.core_of(to));
@@ -123,7 +125,7 @@ impl<'run> Seating<'run> {
             || self.core_counts[core] > self.target.core_limits[core].0
     }
 
-    /// Tells whether a place has room for somebody without work.
+    /// Returns true if a place has space for a party without work.
     pub(super) fn may_enter(&self, place: usize) -> bool {
         self.loads.is_some()
             || (self.place_counts[place] < self.target.place_limits[place].1
@@ -131,12 +133,14 @@ impl<'run> Seating<'run> {
                     < self.target.core_limits[self.core_of(place)].1)
     }
 
-    /// Numbers the places so that those with one number are the same to everybody; returns how many numbers there are.
+    /// Assigns each place to a class, so that the places of a class are interchangeable for every
+    /// party. Returns the class of each place and the number of classes.
     pub(super) fn classes(&self) -> (Vec<u32>, usize) {
         let target = self.target;
         let is_shared = target.place_limits.iter().any(|limits| limits.1 > 1);
         if self.loads.is_some() || is_shared {
-            // Parties on one place are nearer to each other than those on two places, however alike these are.
+            // Two parties on the same place are nearer to each other than on two places, however
+            // similar the places are. So every place is a class of its own.
             let count = target.place_count();
             return ((0..count as u32).collect(), count);
         }
@@ -147,13 +151,13 @@ impl<'run> Seating<'run> {
         (classes, count)
     }
 
-    /// Tells whether a place can do with a party less.
+    /// Returns true if a place may lose a party.
     #[inline]
     pub(super) fn may_leave(&self, place: usize) -> bool {
         self.loads.is_some() || self.place_counts[place] > self.target.place_limits[place].0
     }
 
-    /// Tells whether two parties on different places may change places.
+    /// Returns true if two parties on different places may swap.
     #[inline]
     pub(super) fn may_swap(&self, one: usize, other: usize) -> bool {
         let Some(loads) = self.loads else { return true };
@@ -166,6 +170,7 @@ impl<'run> Seating<'run> {
         }
     }
 
+    /// Moves a party and updates the counters, without a check.
     pub(super) fn set_place(&mut self, party: usize, to: usize) {
         let from = self.place(party);
         let cores = &self.target.cores;
@@ -180,9 +185,9 @@ impl<'run> Seating<'run> {
         self.places[party] = to as u32;
     }
 
-    /// Moves parties until every limit is kept, those that lose least; returns whether that was possible.
+    /// Moves parties until every limit is kept, at the least cost per move.
     ///
-    /// A placement that would take long is given up.
+    /// Returns false if that is impossible, or if it is estimated to take too long.
     pub(super) fn repair(&mut self, traffic: &Traffic) -> bool {
         let visits = traffic.entry_count() + traffic.order();
         if self.moves_wanted().saturating_mul(visits) > REPAIR_WORK_MAX {
@@ -193,18 +198,20 @@ impl<'run> Seating<'run> {
             let fullest = places.clone().find(|&place| self.is_overfull(place));
             let emptiest = places.clone().find(|&place| self.is_needy(place));
             let mut best: Option<(f64, usize, usize)> = None;
-            let mut consider = |seating: &Self, party: usize, to: usize| {
-                let loss = seating.cost_at(traffic, party, to)
-                    - seating.cost_at(traffic, party, seating.place(party));
+            let mut consider = |assignment: &Self, party: usize, to: usize| {
+                let loss = assignment.cost_at(traffic, party, to)
+                    - assignment.cost_at(traffic, party, assignment.place(party));
                 if best.is_none_or(|(least, ..)| loss < least) {
                     best = Some((loss, party, to));
                 }
             };
+            // An overfull place loses a party to any place with space. If no place is overfull, a
+            // place below its minimum gets a party from any place that may lose one.
             match (fullest, emptiest) {
                 (None, None) => return true,
                 (Some(from), _) => {
                     for party in (0..self.places.len()).filter(|&party| self.place(party) == from) {
-                        for to in places.clone().filter(|&to| self.has_room(party, to)) {
+                        for to in places.clone().filter(|&to| self.has_space(party, to)) {
                             consider(self, party, to);
                         }
                     }
@@ -223,7 +230,7 @@ impl<'run> Seating<'run> {
         false
     }
 
-    /// How many moves it takes, about, until every limit is kept.
+    /// Estimates the number of moves until every limit is kept.
     fn moves_wanted(&self) -> usize {
         let mean = self.loads.map_or(0.0, |loads| {
             loads.work.iter().sum::<f64>() / loads.work.len().max(1) as f64
@@ -238,7 +245,7 @@ impl<'run> Seating<'run> {
         };
         let places = 0..self.place_counts.len();
         let wrong = places.filter(|&place| self.is_overfull(place) || self.is_needy(place));
-        // A core may be wrong where its places are not.
+        // A core may be outside its limits although its places are within theirs.
         wrong.map(|place| of(place).max(1)).sum()
     }
 
@@ -246,6 +253,7 @@ impl<'run> Seating<'run> {
         self.target.cores[place] as usize
     }
 
+    /// Returns true if a place has too many parties or too much work, or is on such a core.
     fn is_overfull(&self, place: usize) -> bool {
         if let Some(loads) = self.loads {
             return self.place_work[place] > loads.place_work_max * (1.0 + 1e-9);
@@ -256,6 +264,7 @@ impl<'run> Seating<'run> {
                 && self.place_counts[place] > 0)
     }
 
+    /// Returns true if a place has too few parties, or could take one on a core that has too few.
     fn is_needy(&self, place: usize) -> bool {
         let core = self.core_of(place);
         self.loads.is_none()
@@ -264,8 +273,8 @@ impl<'run> Seating<'run> {
                     && self.place_counts[place] < self.target.place_limits[place].1)
     }
 
-    /// Tells whether a place has room for a party, whatever that leaves behind.
-    fn has_room(&self, party: usize, to: usize) -> bool {
+    /// Returns true if a place has space for a party, regardless of what its move leaves behind.
+    fn has_space(&self, party: usize, to: usize) -> bool {
         if let Some(loads) = self.loads {
             return self.place(party) != to
                 && self.place_work[to] + loads.work[party] <= loads.place_work_max;
@@ -276,7 +285,7 @@ impl<'run> Seating<'run> {
                 || self.core_of(self.place(party)) == core)
     }
 
-    /// The cost for one party if it were on `place`, and all others where they are.
+    /// Returns the cost of one party if it were on `place` and all others stayed.
     pub(super) fn cost_at(&self, traffic: &Traffic, party: usize, place: usize) -> f64 {
         let (to, weights) = traffic.row(party);
         summed(to, weights, |other| {
@@ -284,13 +293,13 @@ impl<'run> Seating<'run> {
         })
     }
 
-    /// The whole cost: each pair once.
+    /// Returns the cost of the assignment, with each pair counted once.
     pub(super) fn cost(&self, traffic: &Traffic) -> f64 {
         let (mut row, mut leaf_row) = (Vec::new(), Vec::new());
         let mut cost = 0.0;
         for party in 0..self.places.len() {
             let (to, weights) = traffic.row(party);
-            // Rows are sorted: those behind the diagonal are each pair once.
+            // Rows are sorted, so the entries behind the diagonal count each pair once.
             let behind = to.partition_point(|&other| other as usize <= party);
             let (to, weights) = (&to[behind..], &weights[behind..]);
             let here = self.place(party);
@@ -307,7 +316,9 @@ impl<'run> Seating<'run> {
     }
 }
 
-/// Adds up weights times distances, four sums at a time: one alone would wait for each addition.
+/// Returns the sum of weights times distances.
+///
+/// It keeps four partial sums, so that an addition need not wait for the one before.
 #[inline]
 fn summed(to: &[u32], weights: &[f32], distance: impl Fn(usize) -> f32) -> f64 {
     let mut sums = [0.0_f64; 4];

@@ -1,5 +1,5 @@
-//! The receiving side of a node: its first port, partial wire messages, and wire messages to send
-//! while receiving.
+//! The receiving side of a node: its first port, wire messages that have arrived in part or whole,
+//! and wire messages to send while receiving.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,21 +7,21 @@ use super::super::net::{Data, NetError, Port, PortId, SendError};
 use super::transport::{MORE, send};
 use crate::remote::WireMessage;
 
-/// The port for incoming wire messages. One thread at a time uses it.
-pub(super) struct Counter {
+/// The port for incoming wire messages, and their buffers. One thread at a time uses it.
+pub(super) struct Receiver {
     port: Port,
-    /// WireMessages that have come in part.
+    /// The received pieces of incomplete wire messages, by sender.
     parts: HashMap<PortId, Vec<u8>>,
-    /// WireMessages that have come and were not handed out.
+    /// Complete wire messages that have not been passed on.
     kept: VecDeque<(u16, Vec<u8>)>,
-    /// Nodes that are no more, and lanes that make no sense.
+    /// Errors to report: nodes that have ended, and lanes with invalid contents.
     ends: VecDeque<NetError>,
     /// Wire messages to send, and the number of bytes of the first one that have been sent.
     outgoing: VecDeque<(u16, Vec<u8>)>,
     sent: usize,
 }
 
-impl Counter {
+impl Receiver {
     pub(super) fn new(port: Port) -> Self {
         Self {
             port,
@@ -33,7 +33,7 @@ impl Counter {
         }
     }
 
-    /// True if there is work to do here.
+    /// Returns true if there may be arrivals, or anything to report or send.
     pub(super) fn has_news(&self) -> bool {
         self.port.has_news()
             || !self.kept.is_empty()
@@ -41,12 +41,12 @@ impl Counter {
             || !self.outgoing.is_empty()
     }
 
-    /// True if a wire message could not be sent for lack of space.
+    /// Returns true if a wire message is still unsent for lack of space.
     pub(super) fn has_outgoing(&self) -> bool {
         !self.outgoing.is_empty()
     }
 
-    /// Waits until something comes.
+    /// Waits until the port has an arrival.
     pub(super) fn wait(&mut self) {
         self.port.wait();
     }
@@ -93,17 +93,17 @@ impl Counter {
         has_come
     }
 
-    /// The next node end to report.
+    /// Takes the next error to report.
     pub(super) fn next_end(&mut self) -> Option<NetError> {
         self.ends.pop_front()
     }
 
-    /// The next wire message that was kept.
+    /// Takes the next wire message that was kept.
     pub(super) fn next_kept(&mut self) -> Option<(u16, Vec<u8>)> {
         self.kept.pop_front()
     }
 
-    /// The first read-only value of the first node, of which others are kept.
+    /// Takes the first kept wire message with a read-only value of the first node.
     pub(super) fn take_readonly(&mut self) -> Option<Vec<u8>> {
         let value_of = |(from, bytes): &(u16, Vec<u8>)| match WireMessage::read(bytes) {
             Ok((WireMessage::Readonly, value)) if *from == 0 => Some(value.to_vec()),
@@ -115,14 +115,13 @@ impl Counter {
         Some(value)
     }
 
-    /// Sends as much as there is space for, the earlier wire messages first.
+    /// Queues wire messages and sends as many as there is space for, in order.
     pub(super) fn send(&mut self, more: Vec<(u16, Vec<u8>)>) {
         self.outgoing.extend(more);
         while let Some((node, wire_message)) = self.outgoing.front() {
             match send(&mut self.port, *node, wire_message, &mut self.sent) {
                 Err(SendError::Full) => break,
-                // A node that has ended needs no wire messages; its end is reported to all
-                // separately.
+                // A node that has ended needs no wire messages. Its end is reported separately.
                 Ok(()) | Err(_) => {
                     self.outgoing.pop_front();
                     self.sent = 0;
