@@ -1,19 +1,18 @@
-//! Calls on blocking threads that use the runtime again, each inside of the one before. Each level
-//! takes a blocking thread that waits for the next level, and a worker that waits for the thread.
-//! After 64 levels no worker was left, and after 512 no thread: the program stood still without a
-//! word.
-
-mod nesting;
+//! Nested calls on blocking threads that use the runtime again. Each level takes a blocking thread
+//! that waits for the next level, and a worker that waits for the thread. After 64 levels no worker
+//! was left, and after 512 levels no thread: the program hung silently.
 
 use std::sync::Arc;
 
-use nesting::{nest, runtime};
 use raddle_runtime::{Runtime, default_runtime};
 
-/// More than the old limit for threads, and that for workers.
+use crate::common::runtime;
+use crate::nesting::nest;
+
+/// More levels than the old limits for threads and workers.
 const BEYOND_THREADS: usize = 520;
-/// More than the old limit for workers, for each of two runtimes, too. A level costs the more the
-/// deeper it is, so what needs no more than this goes no deeper.
+/// More levels than the old limit for workers, also if two runtimes share them. A deeper level
+/// costs more than the one before, so tests that need no more levels than this go no deeper.
 const BEYOND_WORKERS: usize = 140;
 
 #[test]
@@ -22,11 +21,11 @@ fn nested_calls_end_however_deep_they_are() {
         (1, BEYOND_THREADS, BEYOND_WORKERS),
         (2, BEYOND_WORKERS, BEYOND_THREADS),
     ] {
-        // From a thread that is no worker, and from a worker: of a runtime of its own, since what
-        // the first has started stays.
-        let first = runtime(workers);
+        // First from a thread that is no worker, then from a worker. The second case has its own
+        // runtime, because the threads that the first one started remain.
+        let first = Arc::new(runtime(workers));
         assert_eq!(nest(&first, outside), outside);
-        let second = runtime(workers);
+        let second = Arc::new(runtime(workers));
         let below = Arc::clone(&second);
         assert_eq!(second.install(move || nest(&below, inside)), inside);
     }
@@ -53,7 +52,7 @@ fn runtimes_that_wait_for_each_other_end() {
         let (next, after) = (Arc::clone(there), Arc::clone(here));
         1 + there.install(move || bounce(&next, &after, depth - 1))
     }
-    let (here, there) = (runtime(1), runtime(1));
+    let (here, there) = (Arc::new(runtime(1)), Arc::new(runtime(1)));
     let (first, second) = (Arc::clone(&here), Arc::clone(&there));
     let depth = here.install(move || bounce(&first, &second, BEYOND_WORKERS));
     assert_eq!(depth, BEYOND_WORKERS);
@@ -61,7 +60,7 @@ fn runtimes_that_wait_for_each_other_end() {
 
 #[test]
 fn many_tasks_that_wait_for_calls_leave_a_worker_for_others() {
-    let runtime = runtime(1);
+    let runtime = Arc::new(runtime(1));
     let (finish, finished) = std::sync::mpsc::channel::<()>();
     let finished = Arc::new(std::sync::Mutex::new(finished));
     let tasks: Vec<_> = (0..100)
@@ -73,10 +72,10 @@ fn many_tasks_that_wait_for_calls_leave_a_worker_for_others() {
             })
         })
         .collect();
-    // Runs although all hundred wait.
+    // Runs although all hundred tasks wait.
     assert_eq!(runtime.install(|| 7), 7);
     for _ in &tasks {
-        finish.send(()).expect("they wait");
+        finish.send(()).expect("the calls wait");
     }
     assert!(tasks.into_iter().all(|task| task.wait()));
 }

@@ -1,5 +1,7 @@
-//! The battery that every pool passes under a runtime, with one to eight workers: each task runs once, and none is lost when tasks
-//! panic, workers stop, or the pool moves. (`src/pool/tests.rs` has the one for pools alone.)
+//! Tests that every pool passes under a runtime, with one to eight workers: each task runs once,
+//! and no task is lost when tasks panic, when workers stop, or when `auto` moves to another pool.
+//!
+//! The tests of pools without a runtime are in `src/pool/tests.rs`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
@@ -8,16 +10,14 @@ use std::time::Duration;
 
 use raddle_runtime::{BlockShape, PoolKind, Runtime, Scope, scope};
 
+use crate::common::runtime_with;
+
 /// Calls `check` for every pool and number of workers.
 fn on_all(check: impl Fn(Runtime, &str)) {
     for pool in PoolKind::ALL {
         for worker_count in 1..=8 {
-            let runtime = Runtime::builder()
-                .workers(worker_count)
-                .pool(pool)
-                .blocks(BlockShape::new(1 + worker_count % 4, 2))
-                .build()
-                .expect("a runtime of at most eight workers comes up");
+            let blocks = BlockShape::new(1 + worker_count % 4, 2);
+            let runtime = runtime_with(worker_count, |builder| builder.pool(pool).blocks(blocks));
             check(runtime, &format!("{pool}, {worker_count} workers"));
         }
     }
@@ -29,18 +29,19 @@ struct Ran(Mutex<Vec<usize>>);
 
 impl Ran {
     fn note(&self, number: usize) {
-        self.0.lock().expect("nobody panics here").push(number);
+        self.0.lock().expect("no panic under the lock").push(number);
     }
 
-    /// Checks that tasks 0 to `count` have run, each once.
+    /// Checks that the tasks below `count` have run, each once.
     fn check(&self, count: usize, what: &str) {
-        let mut numbers = self.0.lock().expect("nobody panics here").clone();
+        let mut numbers = self.0.lock().expect("no panic under the lock").clone();
         numbers.sort_unstable();
         assert!(numbers.iter().copied().eq(0..count), "{what}: {numbers:?}");
     }
 }
 
-/// A tree: task `n` puts tasks `2n + 1` and `2n + 2`, and task 3 a burst of leaves besides.
+/// Runs a tree of tasks: task `n` spawns tasks `2n + 1` and `2n + 2`, and task 3 also spawns a
+/// burst of leaves.
 fn grow<'scope>(
     number: usize,
     count: usize,
@@ -75,7 +76,7 @@ fn each_task_runs_once() {
 }
 
 #[test]
-fn tasks_that_panic_take_no_others_with_them() {
+fn tasks_that_panic_do_not_affect_other_tasks() {
     let end = |number: usize| {
         if number.is_multiple_of(7) {
             resume_unwind(Box::new(number));
@@ -91,9 +92,10 @@ fn tasks_that_panic_take_no_others_with_them() {
     });
 }
 
-/// While others look for work in vain, one task after the other comes up: nobody may take the pool for empty and done.
+/// While the other workers search without success, one task spawns the next. No worker may conclude
+/// that the pool is empty and the scope done.
 #[test]
-fn scope_ends_when_no_task_is_left_that_could_put_one() {
+fn scope_does_not_end_while_a_task_is_left_that_may_spawn_another() {
     fn chain<'scope>(left: usize, ran: &'scope Ran, scope: &'scope Scope<'scope, '_>) {
         thread::sleep(Duration::from_micros(100));
         ran.note(left);
@@ -109,7 +111,7 @@ fn scope_ends_when_no_task_is_left_that_could_put_one() {
 }
 
 #[test]
-fn runtime_that_stops_runs_what_is_left_first() {
+fn runtime_that_stops_first_runs_the_tasks_that_are_left() {
     on_all(|runtime, what| {
         let ran = Arc::new(Ran::default());
         for number in 0..4 {
@@ -128,20 +130,17 @@ fn runtime_that_stops_runs_what_is_left_first() {
     });
 }
 
-/// Small scopes, one after the other: two workers lose much of their time with little to do, so that `auto` tries what there is.
+/// Small scopes, one after the other: two workers spend much of their time with little to do, so
+/// that `auto` tries the other pools.
 #[test]
-fn pool_that_moves_under_load_loses_no_task() {
-    const LONG: u32 = 1_000_000;
-    let runtime = Runtime::builder()
-        .workers(2)
-        .pool(PoolKind::Auto)
-        .build()
-        .expect("two workers come up");
+fn auto_that_moves_under_load_loses_no_task() {
+    const ROUNDS_MAX: u32 = 1_000_000;
+    let runtime = runtime_with(2, |builder| builder.pool(PoolKind::Auto));
     let has_tried_others = || {
-        let choice = runtime.report().choice.expect("`auto` says what it did");
+        let choice = runtime.report().choice.expect("`auto` reports its choice");
         choice.tried.len() >= 3
     };
-    let rounds = (1..LONG).find(|_| {
+    let rounds = (1..ROUNDS_MAX).find(|_| {
         let ran = Ran::default();
         runtime.scope(|scope| scope.spawn(|| grow(0, 20, &ran, scope, |_| ())));
         ran.check(70, "auto");

@@ -1,6 +1,6 @@
 //! A call on a blocking thread that never returned could not be left behind: the only way to end a
 //! runtime was to drop it, which waits for all its work. `shutdown_timeout` and
-//! `shutdown_background` end it in a limited time, and say what was not done.
+//! `shutdown_background` end it in a limited time, and report the unfinished work.
 
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
@@ -8,15 +8,17 @@ use std::time::Duration;
 
 use raddle_runtime::{Runtime, Shutdown};
 
+use crate::common::{self, runtime_with};
+
 const SHORT: Duration = Duration::from_millis(20);
-/// No test takes so long.
+/// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(3_600);
 
 fn runtime() -> Runtime {
-    Runtime::builder().workers(2).build().expect("a runtime")
+    common::runtime(2)
 }
 
-/// The unfinished tasks and blocking calls.
+/// Returns the numbers of unfinished tasks and blocking calls.
 fn unfinished(outcome: Shutdown) -> (usize, usize) {
     match outcome {
         Shutdown::Unfinished {
@@ -29,7 +31,7 @@ fn unfinished(outcome: Shutdown) -> (usize, usize) {
 }
 
 #[test]
-fn runtime_without_work_is_complete_before_the_time_is_over() {
+fn runtime_without_work_is_complete_before_the_time_limit() {
     assert_eq!(runtime().shutdown_timeout(LONG), Shutdown::Complete);
     assert_eq!(
         runtime().shutdown_timeout(Duration::MAX),
@@ -42,7 +44,7 @@ fn runtime_without_work_is_complete_before_the_time_is_over() {
 }
 
 #[test]
-fn work_that_ends_in_time_is_waited_for() {
+fn shutdown_waits_for_work_that_ends_in_time() {
     let runtime = runtime();
     let done = Arc::new(Mutex::new(0));
     for _ in 0..100 {
@@ -57,11 +59,9 @@ fn work_that_ends_in_time_is_waited_for() {
 #[test]
 fn stuck_calls_are_left_behind_and_the_workers_end() {
     let (ended, all_ended) = mpsc::channel();
-    let runtime = Runtime::builder()
-        .workers(2)
-        .on_exit(move |worker| ended.send(worker).expect("the test listens"))
-        .build()
-        .expect("a runtime");
+    let runtime = runtime_with(2, |builder| {
+        builder.on_exit(move |worker| ended.send(worker).expect("the test listens"))
+    });
     let (finish, finished) = mpsc::channel::<()>();
     let finished = Arc::new(Mutex::new(finished));
     let stuck = {
@@ -70,16 +70,16 @@ fn stuck_calls_are_left_behind_and_the_workers_end() {
     };
     let other = runtime
         .spawn_thread(move || finished.lock().expect("no panic").recv().is_ok())
-        .expect("a thread");
+        .expect("a thread starts");
     assert_eq!(unfinished(runtime.shutdown_timeout(SHORT)), (0, 2));
-    // The workers do not wait for the calls: both end.
+    // Both workers end, because they do not wait for the calls.
     let mut workers: Vec<usize> = all_ended.iter().take(2).collect();
     workers.sort_unstable();
     assert_eq!(workers, [0, 1]);
-    // The calls go on, and their handles work as ever.
+    // The calls continue, and their handles still work.
     assert!(!stuck.is_done());
-    finish.send(()).expect("they wait");
-    finish.send(()).expect("they wait");
+    finish.send(()).expect("the calls wait");
+    finish.send(()).expect("the calls wait");
     assert!(stuck.wait() && other.wait());
 }
 
@@ -87,21 +87,21 @@ fn stuck_calls_are_left_behind_and_the_workers_end() {
 fn task_that_waits_for_a_stuck_call_keeps_its_worker_until_the_call_ends() {
     let runtime = Arc::new(runtime());
     let (finish, finished) = mpsc::channel::<()>();
-    let (tell, told) = mpsc::channel();
+    let (report, reports) = mpsc::channel();
     let call = runtime.spawn_blocking(move || finished.recv().is_ok());
     let task = runtime.spawn(move || {
-        tell.send(()).expect("the test listens");
+        report.send(()).expect("the test listens");
         call.wait()
     });
-    told.recv().expect("it begins");
-    let runtime = Arc::into_inner(runtime).expect("nothing else has it");
+    reports.recv().expect("the task starts");
+    let runtime = Arc::into_inner(runtime).expect("the only reference");
     assert_eq!(unfinished(runtime.shutdown_timeout(SHORT)), (1, 1));
-    finish.send(()).expect("it waits");
+    finish.send(()).expect("the call waits");
     assert!(task.wait());
 }
 
 #[test]
-fn background_ends_without_waiting_and_runs_what_was_spawned() {
+fn background_shutdown_does_not_wait_and_runs_what_was_spawned() {
     let runtime = runtime();
     let (finish, finished) = mpsc::channel::<()>();
     let call = runtime.spawn_blocking(move || finished.recv().is_ok());
@@ -111,33 +111,33 @@ fn background_ends_without_waiting_and_runs_what_was_spawned() {
     runtime.shutdown_background();
     let sum: i32 = tasks.into_iter().map(|task| task.wait()).sum();
     assert_eq!(sum, 4_950);
-    finish.send(()).expect("it waits");
+    finish.send(()).expect("the call waits");
     assert!(call.wait());
 }
 
 #[test]
-fn own_threads_do_not_wait_for_themselves() {
+fn threads_of_the_runtime_do_not_wait_for_themselves() {
     let on_worker = runtime();
     let inside = runtime();
-    // A task that owns the runtime that it runs on.
+    // A task, and then a blocking call, that owns the runtime on which it runs.
     let (give, given) = mpsc::channel::<Runtime>();
     let task = on_worker.spawn(move || {
         let own = given.recv().expect("the test sends it");
         unfinished(own.shutdown_timeout(LONG))
     });
-    give.send(on_worker).expect("it waits");
+    give.send(on_worker).expect("the task waits");
     assert_eq!(task.wait(), (1, 0));
     let (give, given) = mpsc::channel::<Runtime>();
     let call = inside.spawn_blocking(move || {
         let own = given.recv().expect("the test sends it");
         unfinished(own.shutdown_timeout(LONG))
     });
-    give.send(inside).expect("it waits");
+    give.send(inside).expect("the call waits");
     assert_eq!(call.wait(), (0, 1));
 }
 
 #[test]
-fn worker_of_another_runtime_waits_for_a_limited_time_too() {
+fn worker_of_another_runtime_also_waits_for_a_limited_time() {
     let outer = runtime();
     let (finish, finished) = mpsc::channel::<()>();
     let (outcome, complete) = outer.install(|| {
@@ -148,5 +148,5 @@ fn worker_of_another_runtime_waits_for_a_limited_time_too() {
     });
     assert_eq!(unfinished(outcome), (0, 1));
     assert_eq!(complete, Shutdown::Complete);
-    finish.send(()).expect("it waits");
+    finish.send(()).expect("the call waits");
 }

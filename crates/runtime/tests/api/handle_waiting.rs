@@ -1,21 +1,15 @@
-//! What a worker does that waits for a handle.
+//! Handles: a worker that waits for one helps to finish its task.
 
 use std::sync::{Arc, Mutex};
 
 use raddle_runtime::{Handle, PoolKind, Runtime};
 
-fn runtime(workers: usize, pool: PoolKind) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .pool(pool)
-        .build()
-        .expect("a small runtime comes up")
-}
+use crate::common::runtime_with;
 
 #[test]
-fn waiting_worker_begins_what_it_waits_for_however_much_is_queued_before_it() {
+fn waiting_worker_runs_the_awaited_task_first_however_many_are_queued_before_it() {
     for pool in PoolKind::ALL {
-        let runtime = runtime(1, pool);
+        let runtime = runtime_with(1, |builder| builder.pool(pool));
         let order = Arc::new(Mutex::new(Vec::new()));
         runtime.install(|| {
             let handles: Vec<Handle<()>> = (0..1_000)
@@ -44,7 +38,9 @@ fn handles_that_wait_for_handles_run_depth_first() {
         count(runtime, depth - 1) + handle.wait()
     }
     for workers in [1, 2, 3] {
-        let runtime = Arc::new(runtime(workers, PoolKind::Deque));
+        let runtime = Arc::new(runtime_with(workers, |builder| {
+            builder.pool(PoolKind::Deque)
+        }));
         let inside = Arc::clone(&runtime);
         assert_eq!(runtime.spawn(move || count(&inside, 12)).wait(), 1 << 12);
     }
@@ -52,7 +48,7 @@ fn handles_that_wait_for_handles_run_depth_first() {
 
 #[test]
 fn blocking_call_never_runs_on_the_worker_that_waits_for_it() {
-    let runtime = runtime(1, PoolKind::Deque);
+    let runtime = runtime_with(1, |builder| builder.pool(PoolKind::Deque));
     let (worker, blocking) = runtime.install(|| {
         let handle = runtime.spawn_blocking(|| std::thread::current().id());
         (std::thread::current().id(), handle.wait())
@@ -61,8 +57,9 @@ fn blocking_call_never_runs_on_the_worker_that_waits_for_it() {
 }
 
 #[test]
-fn worker_of_another_runtime_leaves_the_call_to_its_own() {
-    let (here, there) = (runtime(1, PoolKind::Deque), runtime(1, PoolKind::Deque));
+fn worker_of_another_runtime_leaves_the_task_to_its_own_runtime() {
+    let deque = || runtime_with(1, |builder| builder.pool(PoolKind::Deque));
+    let (here, there) = (deque(), deque());
     let (waiting, running) = here.install(|| {
         let handle = there.spawn(|| std::thread::current().id());
         (std::thread::current().id(), handle.wait())

@@ -1,21 +1,17 @@
-//! Worker-private variables: every worker has its own value, and what they hold together is what was put there.
+//! Worker-private variables: every worker has its own value, and the values together hold
+//! everything that was put there.
 
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 
 use raddle_runtime::{Private, PrivateArray, Runtime, for_each, worker_index};
 
+use crate::checks::panic_text;
+use crate::common::runtime;
+
 const COUNT: u64 = 10_000;
 
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .build()
-        .expect("a small runtime comes up")
-}
-
-/// Calls `call` on every worker of `runtime`, on all at once, and returns when all have.
+/// Runs `call` on all workers of `runtime` at the same time, and returns when all calls have ended.
 fn on_every_worker(runtime: &Runtime, call: impl Fn() + Send + Sync + 'static) {
     let workers = runtime.worker_count();
     let (call, together) = (Arc::new(call), Arc::new(Barrier::new(workers)));
@@ -25,7 +21,7 @@ fn on_every_worker(runtime: &Runtime, call: impl Fn() + Send + Sync + 'static) {
         runtime.post().send(to, move || {
             together.wait();
             call();
-            // What the call holds is let go before it counts as done.
+            // The call drops what it holds before it counts as done.
             drop(call);
             done.send(()).expect("the test listens");
         });
@@ -34,20 +30,12 @@ fn on_every_worker(runtime: &Runtime, call: impl Fn() + Send + Sync + 'static) {
     assert_eq!(ended.iter().count(), workers);
 }
 
-fn panic_text(call: impl FnOnce()) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("a panic");
-    match panic.downcast::<String>() {
-        Ok(text) => *text,
-        Err(panic) => (*panic.downcast::<&str>().expect("a text")).to_owned(),
-    }
-}
-
 #[test]
-fn every_worker_has_its_own_value_and_all_come_back() {
+fn every_worker_has_its_own_value_and_all_values_are_returned() {
     for workers in 1..=8 {
         let runtime = runtime(workers);
-        let made = Arc::new(Private::new(|| (worker_index(), 0)));
-        let counts = Arc::clone(&made);
+        let variable = Arc::new(Private::new(|| (worker_index(), 0)));
+        let counts = Arc::clone(&variable);
         on_every_worker(&runtime, move || {
             for number in 1..=COUNT {
                 counts.with(|(owner, count)| {
@@ -57,7 +45,7 @@ fn every_worker_has_its_own_value_and_all_come_back() {
                 });
             }
         });
-        let mut counts = Arc::into_inner(made).expect("all are done");
+        let mut counts = Arc::into_inner(variable).expect("all calls have ended");
         assert!(counts.values_mut().all(|(_, count)| *count == COUNT));
         let owners: BTreeSet<_> = counts.into_values().map(|(owner, _)| owner).collect();
         assert!(
@@ -68,7 +56,7 @@ fn every_worker_has_its_own_value_and_all_come_back() {
 }
 
 #[test]
-fn values_of_all_who_took_part_add_up() {
+fn values_of_all_threads_add_up() {
     for workers in [1, 2, 5] {
         let runtime = runtime(workers);
         let mut sum = Private::<u64>::default();
@@ -82,33 +70,33 @@ fn values_of_all_who_took_part_add_up() {
 }
 
 #[test]
-fn substitutes_and_outside_threads_have_values_of_their_own() {
+fn compensating_threads_and_outside_threads_have_their_own_values() {
     let runtime = Arc::new(runtime(1));
-    let who = Arc::new(Private::new(|| (std::thread::current().id(), 0)));
-    let inside = (Arc::clone(&runtime), Arc::clone(&who));
-    let note = |who: &Private<(std::thread::ThreadId, u32)>| {
-        who.with(|(thread, uses)| {
+    let user = Arc::new(Private::new(|| (std::thread::current().id(), 0)));
+    let inside = (Arc::clone(&runtime), Arc::clone(&user));
+    let note = |user: &Private<(std::thread::ThreadId, u32)>| {
+        user.with(|(thread, uses)| {
             assert_eq!(*thread, std::thread::current().id());
             *uses += 1;
             worker_index()
         })
     };
-    note(&who);
+    note(&user);
     runtime.install(move || {
-        let (runtime, who) = inside;
-        assert_eq!(note(&who), Some(0));
-        let (below, its_own) = (Arc::clone(&runtime), Arc::clone(&who));
-        // The only worker waits for what only somebody in its place can run.
+        let (runtime, user) = inside;
+        assert_eq!(note(&user), Some(0));
+        let (below, in_call) = (Arc::clone(&runtime), Arc::clone(&user));
+        // The only worker waits for a task that only a compensating thread can run.
         let handle = runtime.spawn_blocking(move || {
-            assert_eq!(note(&its_own), None);
-            below.install(|| note(&its_own))
+            assert_eq!(note(&in_call), None);
+            below.install(|| note(&in_call))
         });
         assert_eq!(handle.wait(), Some(1));
-        assert_eq!(note(&who), Some(0));
+        assert_eq!(note(&user), Some(0));
     });
     drop(Arc::into_inner(runtime).expect("the calls have ended"));
-    let who = Arc::into_inner(who).expect("all threads have let go");
-    let uses: Vec<u32> = who.into_values().map(|(_, uses)| uses).collect();
+    let user = Arc::into_inner(user).expect("all threads have dropped it");
+    let uses: Vec<u32> = user.into_values().map(|(_, uses)| uses).collect();
     assert_eq!(uses, [1, 2, 1, 1]);
 }
 
@@ -135,7 +123,7 @@ fn values_are_dropped_with_the_variable_and_not_before() {
 }
 
 #[test]
-fn a_worker_of_two_runtimes_after_each_other_has_two_values() {
+fn workers_of_two_consecutive_runtimes_have_two_values() {
     let uses = Private::<u32>::default();
     for _ in 0..2 {
         runtime(1).install(|| uses.with(|uses| *uses += 1));
@@ -144,17 +132,17 @@ fn a_worker_of_two_runtimes_after_each_other_has_two_values() {
 }
 
 #[test]
-fn use_inside_a_use_is_a_clear_mistake() {
+fn nested_use_panics_with_a_clear_text() {
     const NESTED: &str = "this thread's value is in use already: its uses must not be nested";
     let runtime = runtime(1);
     let (outer, inner) = (Private::new(|| 0), Private::new(|| 0));
     let nested = || outer.with(|_| inner.with(|_| outer.with(|_| ())));
     assert_eq!(panic_text(|| runtime.install(nested)), NESTED);
-    // The same for a value that is made of itself.
+    // An initialiser that uses its own variable panics too.
     static OF_ITSELF: std::sync::LazyLock<Private<u32>> =
         std::sync::LazyLock::new(|| Private::new(|| OF_ITSELF.with(|value| *value)));
     assert_eq!(panic_text(|| OF_ITSELF.with(|_| ())), NESTED);
-    // Both are as before.
+    // Both variables still work.
     runtime.install(|| outer.with(|outer| inner.with(|inner| (*outer, *inner) = (1, 2))));
     assert_eq!(
         outer.into_values().chain(inner.into_values()).sum::<i32>(),
@@ -163,7 +151,7 @@ fn use_inside_a_use_is_a_clear_mistake() {
 }
 
 #[test]
-fn value_that_could_not_be_made_is_made_next_time() {
+fn value_is_made_at_the_next_use_if_its_initialiser_panicked() {
     let refusals = Mutex::new(2);
     let variable = Private::new(move || {
         let mut refusals = refusals
@@ -181,7 +169,7 @@ fn value_that_could_not_be_made_is_made_next_time() {
 }
 
 #[test]
-fn slots_of_an_array_count_for_their_workers() {
+fn each_worker_counts_in_its_own_slot_of_an_array() {
     for workers in 1..=8 {
         let runtime = runtime(workers);
         for array in [PrivateArray::new(&runtime), PrivateArray::padded(&runtime)] {
@@ -196,15 +184,15 @@ fn slots_of_an_array_count_for_their_workers() {
                 assert_eq!(inside.get(), own + COUNT);
             });
             let values: Vec<u64> = array.values().collect();
-            let (own, of_substitutes) = values.split_at(workers);
+            let (own, of_compensating) = values.split_at(workers);
             assert!(own.iter().copied().eq((COUNT..).take(workers)), "{own:?}");
-            assert!(of_substitutes.iter().all(|&value| value == 0));
+            assert!(of_compensating.iter().all(|&value| value == 0));
         }
     }
 }
 
 #[test]
-fn array_is_for_the_workers_of_its_runtime() {
+fn only_workers_of_its_runtime_may_use_an_array() {
     const OTHERS: &str = "only a worker of the array's own runtime has a number in it";
     let (here, there) = (runtime(1), runtime(1));
     let array = PrivateArray::new(&here);

@@ -1,51 +1,50 @@
-//! A loop once gave parts away only when its worker looked up, between two items: with items of two milliseconds, as the
-//! tiles of a picture are, whoever asked waited for one millisecond on average, time and again.
+//! A loop gave parts away only when its worker checked for requests, between two items. With items
+//! of two milliseconds, such as the tiles of a picture, a worker that asked for work waited for one
+//! millisecond on average, again and again.
 
 use std::sync::{Barrier, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use raddle_runtime::{Runtime, for_each, join, map, scope, worker_index};
+use raddle_runtime::{for_each, join, map, scope, worker_index};
 
-const LONG: Duration = Duration::from_secs(30);
+use crate::checks::PATIENCE;
+use crate::common::runtime;
 
-fn two_workers() -> Runtime {
-    Runtime::builder()
-        .workers(2)
-        .build()
-        .expect("two workers come up")
-}
-
-/// What the items of a loop that need another worker use to tell each other that one came.
+/// A channel between the items of a loop: an item that needs another worker waits until an item has
+/// run on one.
 struct Help {
-    come: Mutex<mpsc::Sender<()>>,
-    awaited: Mutex<mpsc::Receiver<()>>,
+    arrive: Mutex<mpsc::Sender<()>>,
+    arrivals: Mutex<mpsc::Receiver<()>>,
 }
 
 impl Help {
     fn new() -> Self {
-        let (come, awaited) = mpsc::channel();
+        let (arrive, arrivals) = mpsc::channel();
         Self {
-            come: Mutex::new(come),
-            awaited: Mutex::new(awaited),
+            arrive: Mutex::new(arrive),
+            arrivals: Mutex::new(arrivals),
         }
     }
 
-    fn come(&self) {
-        let come = self.come.lock().expect("no item panics here");
-        come.send(()).expect("the other end lies beside it");
+    /// Reports that an item runs on another worker.
+    fn arrive(&self) {
+        let arrive = self.arrive.lock().expect("no item panics here");
+        arrive.send(()).expect("both ends live equally long");
     }
 
+    /// Waits until an item has run on another worker.
     fn wait(&self) {
-        let awaited = self.awaited.lock().expect("no item panics here");
-        awaited.recv_timeout(LONG).expect("help comes");
+        let arrivals = self.arrivals.lock().expect("no item panics here");
+        arrivals.recv_timeout(PATIENCE).expect("help arrives");
     }
 }
 
-/// The first item took long, and the whole loop was thought to be of such items: it was published item by item.
+/// The first item took long, the loop concluded that all items do, and it was published item by
+/// item.
 #[test]
 fn one_long_item_does_not_make_all_others_long() {
-    let runtime = two_workers();
+    let runtime = runtime(2);
     let published = || runtime.report().total.forks_published;
     let before = published();
     runtime.install(|| {
@@ -66,16 +65,17 @@ fn one_long_item_does_not_make_all_others_long() {
     assert!(published < 2_000, "{published}");
 }
 
-/// Long items among the first of a loop once ran one after the other, before anybody looked up.
+/// Long items among the first of a loop ran one after the other before the worker checked for
+/// requests.
 #[test]
-fn second_item_need_not_wait_for_help_when_the_first_was_long() {
-    let runtime = two_workers();
+fn second_item_gets_help_when_the_first_was_long() {
+    let runtime = runtime(2);
     let help = Help::new();
     runtime.install(|| {
         let owner = worker_index();
         for_each(0..1_000, |index| {
             if worker_index() != owner {
-                help.come();
+                help.arrive();
             } else if index == 0 {
                 thread::sleep(Duration::from_millis(1));
             } else if index == 1 {
@@ -86,8 +86,8 @@ fn second_item_need_not_wait_for_help_when_the_first_was_long() {
 }
 
 #[test]
-fn who_asks_during_a_long_item_need_not_wait_for_its_end() {
-    let runtime = two_workers();
+fn worker_that_asks_during_a_long_item_need_not_wait_for_its_end() {
+    let runtime = runtime(2);
     let (held, free) = (Barrier::new(2), Barrier::new(2));
     let help = Help::new();
     runtime.install(|| {
@@ -98,11 +98,11 @@ fn who_asks_during_a_long_item_need_not_wait_for_its_end() {
                 free.wait();
             });
             held.wait();
-            // Answers what was asked before: from here on nobody asks.
+            // Answers earlier requests. From here on no worker asks.
             join(|| (), || ());
             for_each(0..100, |index| {
                 if worker_index() != owner {
-                    help.come();
+                    help.arrive();
                 } else if index == 0 {
                     thread::sleep(Duration::from_millis(1));
                 } else if index == 1 {
@@ -114,18 +114,18 @@ fn who_asks_during_a_long_item_need_not_wait_for_its_end() {
     });
 }
 
-/// A short loop whose first items were quick once ran all others in one go: who was without work
-/// could have none of them, however long they took after all.
+/// A short loop with quick first items ran all other items in one go. An idle worker could get
+/// none of them, however long they turned out to be.
 #[test]
 fn long_item_in_the_middle_of_a_short_loop_does_not_hide_the_rest() {
-    let runtime = two_workers();
+    let runtime = runtime(2);
     for (len, long) in [(1_000, 20), (100, 10), (30, 5), (3, 1)] {
         let help = Help::new();
         runtime.install(|| {
             let owner = worker_index();
             let item = |index| {
                 if worker_index() != owner {
-                    help.come();
+                    help.arrive();
                 } else if index == long {
                     help.wait();
                 }
@@ -137,7 +137,7 @@ fn long_item_in_the_middle_of_a_short_loop_does_not_hide_the_rest() {
             let owner = worker_index();
             let indices = map(0..len, |index| {
                 if worker_index() != owner {
-                    help.come();
+                    help.arrive();
                 } else if index == long {
                     help.wait();
                 }

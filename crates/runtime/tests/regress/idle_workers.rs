@@ -1,18 +1,18 @@
-//! A worker stood idle while there was work that it could have done, in six ways.
+//! A worker was idle although there was work for it, in six ways.
 //!
-//! - A fork stayed private while its owner ran a long leaf: the owner noticed that another worker
-//!   asked only at its next fork or join.
-//! - A loop did not split while its first item ran, so that all others waited for it.
-//! - The first join of a new runtime ran serially when its second worker came up after the fork.
-//!   Two halves that waited for each other stood still for ever.
+//! - A fork stayed private while its owner ran a long leaf: the owner noticed requests of other
+//!   workers only at its next fork or join.
+//! - A loop did not split while its first item ran, so that all other items waited for it.
+//! - The first join of a new runtime ran serially if the second worker started after the fork. Two
+//!   halves that waited for each other hung.
 //! - A worker that waited for a stolen half ignored all other work.
-//! - A fork was published while the last worker that searched was going to sleep, and no fence
-//!   stood between the two: no worker took it.
-//! - A worker that had found work while others slept kept all forks but one to itself. The sleepers
-//!   came up one after the other.
+//! - A fork was published while the last searching worker was going to sleep. A fence was missing
+//!   between the two, and no worker took the fork.
+//! - A worker that found work while others slept kept all forks but one private. The sleeping
+//!   workers woke up one after the other.
 //!
-//! Each program here ends only if the idle worker does its part: one side waits for what the other
-//! does. A deadline turns standing still into a failure.
+//! Each program here ends only if the idle worker does its part: one side waits for an effect of
+//! the other. A time limit turns a hang into a failure.
 
 use std::sync::Arc;
 use std::thread;
@@ -23,35 +23,33 @@ use raddle_runtime::{
 };
 use raddle_sync::prim::{AtomicUsize, SeqCst};
 
-/// Far beyond what any machine needs, however busy.
-const DEADLINE: Duration = Duration::from_secs(60);
+use crate::checks::PATIENCE;
+use crate::common::runtime_with;
 
-/// Waits, without going back to the runtime, until `is_done`.
+/// Waits until `is_done` returns true. The worker does nothing else meanwhile.
 fn stand_still_until(what: &str, is_done: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_done() {
-        if start.elapsed() > DEADLINE {
+        if start.elapsed() > PATIENCE {
             panic!("{what} did not happen");
         }
         thread::yield_now();
     }
 }
 
+/// Builds a runtime with workers that are not bound to CPUs.
 fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .affinity("none".parse().expect("an affinity"))
-        .build()
-        .expect("a runtime starts")
+    let unbound = "none".parse().expect("an affinity");
+    runtime_with(workers, |builder| builder.affinity(unbound))
 }
 
-/// Something that happens once.
+/// An event that happens once.
 #[derive(Default)]
 struct Flag(AtomicUsize);
 
 impl Flag {
     fn raise(&self) {
-        // SeqCst, here and in all of these programs: what is tested is that they end.
+        // SeqCst, here and in all of these programs: they test progress, not orderings.
         self.0.store(1, SeqCst);
     }
 
@@ -60,15 +58,15 @@ impl Flag {
     }
 }
 
-/// The second half, a fork, raises the flag that the first, a long leaf, waits for.
+/// Joins two halves. The second, a fork, raises the flag for which the first, a long leaf, waits.
 fn halves_wait_for_each_other() {
-    let (begun, taken) = (Flag::default(), Flag::default());
+    let (started, taken) = (Flag::default(), Flag::default());
     let first = || {
-        begun.raise();
+        started.raise();
         stand_still_until("the other half", || taken.is_up());
     };
     let second = || {
-        stand_still_until("this half", || begun.is_up());
+        stand_still_until("this half", || started.is_up());
         taken.raise();
     };
     join(first, second);
@@ -85,8 +83,7 @@ fn first_join_of_a_new_runtime_runs_on_two_workers() {
 fn fork_is_taken_while_its_owner_runs_a_long_leaf() {
     for idle in [IdlePolicy::Adaptive, IdlePolicy::Park, IdlePolicy::Spin] {
         for pool in PoolKind::ALL {
-            let builder = Runtime::builder().workers(2).idle(idle).pool(pool);
-            let runtime = builder.build().expect("a runtime starts");
+            let runtime = runtime_with(2, |builder| builder.idle(idle).pool(pool));
             runtime.install(|| {
                 for _ in 0..3 {
                     halves_wait_for_each_other();
@@ -96,17 +93,17 @@ fn fork_is_taken_while_its_owner_runs_a_long_leaf() {
     }
 }
 
-/// The other worker is busy until the fork lies on its owner's stack, so that the owner is not
-/// asked while it forks.
+/// The other worker is busy until the fork lies on its owner's stack, so that the owner receives no
+/// request while it forks.
 #[test]
-fn fork_that_nobody_asked_for_is_taken_later() {
+fn fork_without_a_request_is_taken_later() {
     let runtime = runtime(2);
     for _ in 0..20 {
         let (forked, taken) = (Flag::default(), Flag::default());
         runtime.install(|| {
             scope(|scope| {
                 scope.spawn(|| stand_still_until("the fork", || forked.is_up()));
-                // Gives the other worker time to begin that task, mostly.
+                // In most rounds, this gives the other worker time to start the task.
                 thread::sleep(Duration::from_micros(200));
                 let leaf = || {
                     forked.raise();
@@ -118,7 +115,7 @@ fn fork_that_nobody_asked_for_is_taken_later() {
     }
 }
 
-/// All forks of a worker that is deep in a long leaf are taken, the oldest first.
+/// Other workers take all forks of a worker that is deep in a long leaf, the oldest first.
 #[test]
 fn all_forks_below_a_long_leaf_are_taken() {
     fn nest(depth: usize, taken: &AtomicUsize, all: usize) {
@@ -166,8 +163,8 @@ fn all_items_of_a_loop_run_while_the_first_does() {
     }
 }
 
-/// A leaf of the tree is some items of a large range, and no less than three quarters of a small
-/// one run beside its first.
+/// A leaf of the reduction tree consists of several items if the range is large. So at least three
+/// quarters of a large range, and all other items of a small one, run beside the first item.
 #[test]
 fn most_items_of_a_reduction_run_while_the_first_does() {
     let runtime = runtime(2);
@@ -187,7 +184,7 @@ fn most_items_of_a_reduction_run_while_the_first_does() {
     }
 }
 
-/// The loop begins while no worker is without work, and an item far into it turns out long.
+/// The loop starts while no worker is idle, and an item far into it turns out to be long.
 #[test]
 fn rest_of_a_loop_is_taken_while_a_late_item_runs() {
     let runtime = runtime(2);
@@ -198,7 +195,7 @@ fn rest_of_a_loop_is_taken_while_a_late_item_runs() {
         runtime.install(|| {
             for_each_mut(&mut items, |index, item| {
                 if index == late {
-                    // Items of the same step run after it, and perhaps on this worker.
+                    // Items of the same step run after this one, perhaps on this worker.
                     stand_still_until("later items", || after.load(SeqCst) >= len / 4);
                 } else if index > late {
                     after.fetch_add(1, SeqCst);
@@ -253,7 +250,7 @@ fn other_work_runs_while_a_scope_waits() {
                     stolen.raise();
                     stand_still_until("the other task", || done.is_up());
                 });
-                // Before the scope's own worker waits, the other one has the task.
+                // The other worker has the task before the scope's own worker waits.
                 stand_still_until("the theft", || stolen.is_up());
             });
         }
@@ -263,7 +260,7 @@ fn other_work_runs_while_a_scope_waits() {
     scoping.wait();
 }
 
-/// Fewer than three means that the forks waited for a worker that asks.
+/// Fewer than three published forks mean that the forks waited for a worker to ask.
 #[test]
 fn first_forks_are_published_while_others_sleep() {
     const ATTEMPTS: usize = 21;
@@ -273,7 +270,7 @@ fn first_forks_are_published_while_others_sleep() {
         total.forks_published - total.forks_raided
     };
     let attempt = || {
-        // Until the workers sleep. If one does not, this attempt is one of those that may fail.
+        // Time for the workers to fall asleep. If one stays awake, this attempt may fail.
         thread::sleep(Duration::from_millis(20));
         runtime.install(|| {
             let before = published();
@@ -283,5 +280,5 @@ fn first_forks_are_published_while_others_sleep() {
         })
     };
     let good = (0..ATTEMPTS).filter(|_| attempt()).count();
-    assert!(good > ATTEMPTS / 2, "{good} of {ATTEMPTS}");
+    assert!(good > ATTEMPTS / 2, "only {good} of {ATTEMPTS} attempts");
 }

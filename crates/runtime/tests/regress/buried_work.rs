@@ -1,10 +1,13 @@
-//! A worker that waited for a handle ran any other task on top of its stack. If that task waited for work that lay buried
-//! under it, neither went on: three tasks that wait for each other in a row, without any cycle, hung on two
-//! workers. Thousands of short waits piled up on one stack until it overflowed. And a worker that spawned a task and waited for it,
-//! again and again, left an empty task in the queue each time.
+//! A worker that waited for a handle ran any other task on top of its stack.
 //!
-//! Now the worker lends its place to a substitute and waits; runs a call for which it waits itself only to a
-//! certain depth; and clears the empty tasks away.
+//! - If that task waited for work buried under it on the same stack, neither could continue: three
+//!   tasks that waited for each other in a row, without a cycle, hung on two workers.
+//! - Thousands of short waits piled up on one stack until it overflowed.
+//! - A worker that repeatedly spawned a task and waited for it left an empty task in the queue each
+//!   time.
+//!
+//! Now the worker lends its place to a compensating thread and waits. It runs the call for which it
+//! waits itself only up to a certain depth. And it removes the empty tasks.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -12,33 +15,34 @@ use std::time::Duration;
 
 use raddle_runtime::{Handle, IdlePolicy, PoolKind, Runtime};
 
+use crate::common::runtime_with;
+
 const IDLE: [IdlePolicy; 3] = IdlePolicy::ALL;
 
 fn runtime(workers: usize, idle: IdlePolicy) -> Arc<Runtime> {
-    let runtime = Runtime::builder().workers(workers).idle(idle).build();
-    Arc::new(runtime.expect("a small runtime comes up"))
+    Arc::new(runtime_with(workers, |builder| builder.idle(idle)))
 }
 
 #[test]
-fn task_is_not_run_on_top_of_the_one_that_it_waits_for() {
+fn task_does_not_run_on_top_of_the_task_that_it_waits_for() {
     for (idle, workers) in IDLE.into_iter().zip([2, 1, 2]) {
         let runtime = runtime(workers, idle);
         let (go, gate) = mpsc::channel::<()>();
         let first = runtime.spawn_blocking(move || {
-            gate.recv().expect("the sender is there");
+            gate.recv().expect("the test sends");
             1
         });
         let second = runtime.spawn(move || first.wait() + 1);
         std::thread::sleep(Duration::from_millis(5));
         let third = runtime.spawn(move || second.wait() + 1);
         std::thread::sleep(Duration::from_millis(5));
-        go.send(()).expect("the receiver is there");
+        go.send(()).expect("the call waits");
         assert_eq!(third.wait(), 3);
     }
 }
 
 #[test]
-fn layers_of_tasks_that_wait_for_the_layer_before_end() {
+fn layers_of_tasks_that_each_wait_for_the_layer_before_end() {
     for (workers, idle) in [(1, IDLE[0]), (2, IDLE[0]), (3, IDLE[2]), (8, IDLE[0])] {
         let runtime = runtime(workers, idle);
         for round in 0..20_u64 {
@@ -95,10 +99,9 @@ fn long_chain_of_handles_ends() {
 #[test]
 fn empty_tasks_do_not_pile_up() {
     for pool in PoolKind::ALL {
-        let runtime = Runtime::builder().workers(1).pool(pool).build();
-        let runtime = runtime.expect("a small runtime comes up");
+        let runtime = runtime_with(1, |builder| builder.pool(pool));
         let kept = Arc::new(());
-        let held = runtime.install(|| {
+        let removed = runtime.install(|| {
             for _ in 0..10_000 {
                 let witness = Arc::clone(&kept);
                 let handle = runtime.spawn(move || Arc::strong_count(&witness));
@@ -107,28 +110,28 @@ fn empty_tasks_do_not_pile_up() {
             runtime.report().total.tasks
         });
         assert!(
-            held > 9_000,
-            "{pool}: {held} of 10000 tasks were cleared away"
+            removed > 9_000,
+            "{pool}: only {removed} of 10000 tasks were removed"
         );
     }
 }
 
 #[test]
-fn start_handler_is_on_its_worker() {
-    let (say, said) = mpsc::channel();
-    let say = std::sync::Mutex::new(say);
-    let runtime = Runtime::builder()
-        .workers(2)
-        .on_start(move |index| {
+fn start_handler_runs_on_its_worker() {
+    let (report, reports) = mpsc::channel();
+    let report = std::sync::Mutex::new(report);
+    let runtime = runtime_with(2, |builder| {
+        builder.on_start(move |index| {
             let (a, b) = raddle_runtime::join(|| 20, || 22);
             let here = raddle_runtime::worker_index();
-            let say = say.lock().expect("no panic");
-            say.send((Some(index) == here, a + b)).expect("it is heard");
+            let report = report.lock().expect("no panic");
+            report
+                .send((Some(index) == here, a + b))
+                .expect("the test listens");
         })
-        .build()
-        .expect("a small runtime comes up");
+    });
     for _ in 0..2 {
-        assert_eq!(said.recv(), Ok((true, 42)));
+        assert_eq!(reports.recv(), Ok((true, 42)));
     }
     drop(runtime);
 }

@@ -1,24 +1,29 @@
-//! A worker that had gone to sleep before another one began was never woken for that one's forks.
+//! A worker that fell asleep before another worker started was never woken for the forks of that
+//! other worker.
 //!
-//! Who lies down closes the gates of all others, so that their next fork wakes it. But a worker opened its own gates when its
-//! thread began, and the ask of one who slept by then was lost: one runtime in twenty-five ran all on one worker until work came
-//! from elsewhere. Now a worker that begins looks for sleepers after it has opened its gates.
+//! A worker that goes to sleep closes the gates of all other workers, so that their next fork wakes
+//! it. But a worker opened its own gates when its thread started. If another worker already slept
+//! by then, its request was lost: one runtime in twenty-five ran everything on one worker until
+//! work came from outside. Now a starting worker looks for sleepers after it has opened its gates.
 
 use std::hint::spin_loop;
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use raddle_runtime::{Runtime, for_each, worker_index};
+use raddle_runtime::{for_each, worker_index};
 
-/// Items of the loop, each of which takes so long until both workers have been seen: two seconds if one never comes.
+use crate::common::runtime;
+
+/// The number of items of the loop. Each takes [`ITEM`] until both workers have been seen, so that
+/// a loop takes two seconds if one worker never comes.
 const ITEMS: usize = 100_000;
 const ITEM: Duration = Duration::from_micros(20);
 
 #[test]
-fn loop_wakes_a_worker_that_slept_before_the_other_began() {
+fn loop_wakes_a_worker_that_slept_before_the_other_started() {
     for round in 0..150 {
-        let runtime = Runtime::builder().workers(2).build().expect("a runtime");
+        let runtime = runtime(2);
         thread::sleep(Duration::from_micros(500));
         let seen = Mutex::new([false; 2]);
         runtime.install(|| {

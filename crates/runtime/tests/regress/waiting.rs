@@ -1,38 +1,25 @@
-//! Waits that stood still, and destructors that killed workers.
+//! Waits that hung, and destructors that killed workers.
 //!
-//! A worker that waited for a handle, or for another runtime, ran only what its own lineage reached. But a handle can be
-//! that of a blocking call which enters the runtime again, and two runtimes can enter each other at the same time: the work
-//! that was waited for lay in a queue, and every worker that could run it waited. Dropping a runtime on a worker of another
-//! one waited without helping at all. And a result or a panic whose destructor panics unwound through the worker's loop: the
-//! worker died, and the count of live tasks never came down.
+//! - A worker that waited for a handle, or for another runtime, ran only tasks that descended from
+//!   its own. But a handle can be that of a blocking call which enters the runtime again, and two
+//!   runtimes can enter each other at the same time. The work that was waited for lay in a queue,
+//!   and every worker that could have run it waited.
+//! - A worker of another runtime that dropped a runtime waited without helping at all.
+//! - If the destructor of a result or of a panic panicked, it unwound through the worker's loop.
+//!   The worker died, and the count of live tasks never reached zero.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::{Arc, Barrier, mpsc};
 
-use raddle_runtime::{Runtime, join, map_reduce};
+use raddle_runtime::{join, map_reduce};
 
-fn runtime(worker_count: usize) -> Arc<Runtime> {
-    Arc::new(
-        Runtime::builder()
-            .workers(worker_count)
-            .build()
-            .expect("a runtime"),
-    )
-}
-
-/// Something whose destructor panics.
-struct Bomb;
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        panic!("the bomb goes off");
-    }
-}
+use crate::Bomb;
+use crate::common::{runtime, runtime_with};
 
 #[test]
-fn worker_that_waits_for_a_blocking_call_serves_what_the_call_enters() {
+fn worker_that_waits_for_a_blocking_call_serves_the_work_of_that_call() {
     for worker_count in [1, 2] {
-        let runtime = runtime(worker_count);
+        let runtime = Arc::new(runtime(worker_count));
         let inner = Arc::clone(&runtime);
         let sum = runtime.install(move || {
             let again = Arc::clone(&inner);
@@ -65,10 +52,10 @@ fn two_runtimes_enter_each_other_at_the_same_time() {
 
 #[test]
 fn runtime_dropped_on_a_worker_of_another_lets_that_worker_help() {
-    let one = runtime(1);
+    let one = Arc::new(runtime(1));
     let inner = Arc::clone(&one);
     one.install(move || {
-        let other = Runtime::builder().workers(1).build().expect("a runtime");
+        let other = runtime(1);
         let back = Arc::clone(&inner);
         drop(other.spawn(move || back.install(|| 1)));
         drop(other);
@@ -78,30 +65,30 @@ fn runtime_dropped_on_a_worker_of_another_lets_that_worker_help() {
 
 #[test]
 fn runtime_dropped_by_its_own_worker_ends_when_its_work_is_done() {
-    let runtime = runtime(1);
+    let runtime = Arc::new(runtime(1));
     let own = Arc::clone(&runtime);
     let (go, wait) = mpsc::channel::<()>();
-    let (tell, told) = mpsc::channel();
+    let (report, reports) = mpsc::channel();
     drop(runtime.spawn(move || {
-        wait.recv().expect("the test says go");
+        wait.recv().expect("the test sends");
         drop(own);
-        tell.send(()).expect("the test listens");
+        report.send(()).expect("the test listens");
     }));
     let queued = runtime.spawn(|| 5);
     let blocking = runtime.spawn_blocking(move || queued.wait());
     drop(runtime);
     go.send(()).expect("the task waits");
-    told.recv().expect("the task goes on after the drop");
+    reports.recv().expect("the task continues after the drop");
     assert_eq!(blocking.wait(), 5);
 }
 
 #[test]
-fn destructor_that_panics_kills_no_worker() {
+fn panic_of_a_destructor_kills_no_worker() {
     let runtime = runtime(1);
     let (go, wait) = mpsc::channel::<()>();
-    // The handle goes before the result is there, so that the worker drops it.
+    // The handle is dropped before the task ends, so that the worker drops the result.
     drop(runtime.spawn(move || {
-        wait.recv().expect("the test says go");
+        wait.recv().expect("the test sends");
         Bomb
     }));
     go.send(()).expect("the task waits");
@@ -111,24 +98,22 @@ fn destructor_that_panics_kills_no_worker() {
     let panic = catch_unwind(AssertUnwindSafe(|| {
         runtime.scope(|scope| (0..4).for_each(|_| scope.spawn(|| panic_any(Bomb))));
     }));
-    // The first of the four panics comes out; it is not set off here.
+    // The scope passes the first of the four panics on. Dropping it would panic here.
     std::mem::forget(panic.expect_err("a task panicked"));
     assert_eq!(runtime.install(|| 2), 2);
     drop(runtime);
 }
 
 #[test]
-fn panic_of_a_task_whose_handle_is_dropped_later_goes_to_the_handler() {
-    let (tell, told) = mpsc::channel();
-    let runtime = Runtime::builder()
-        .workers(1)
-        .on_panic(move |_| tell.send(()).expect("the test listens"))
-        .build()
-        .expect("a runtime");
-    let handle = runtime.spawn(|| panic!("nobody waits for it"));
+fn panic_of_a_task_reaches_the_handler_when_the_handle_is_dropped_later() {
+    let (report, reports) = mpsc::channel();
+    let runtime = runtime_with(1, |builder| {
+        builder.on_panic(move |_| report.send(()).expect("the test listens"))
+    });
+    let handle = runtime.spawn(|| panic!("no thread waits for it"));
     while !handle.is_done() {
         std::thread::yield_now();
     }
     drop(handle);
-    told.recv().expect("the handler was called");
+    reports.recv().expect("the handler was called");
 }

@@ -1,23 +1,26 @@
-//! A worker whose sleep ended by a timeout did not say that it is awake again.
+//! A worker did not report to the network that it was awake again after a sleep that ended by a
+//! timeout.
 //!
-//! A worker tells its network before it sleeps and after. The network has another thread receive in
-//! between. Since sleeping workers look for stalled ones, a sleep can also end by a timeout, and
-//! then the second call was missing. So the other thread went on to receive for the rest of the
-//! program, in competition with the workers: kNeighbor between two processes by sockets took twice
-//! its time. After four million such sleeps the program ended by a panic.
+//! A worker calls its network before and after each sleep. In between, the network has another
+//! thread receive. Since sleeping workers look for stalled ones, a sleep can also end by a timeout,
+//! and then the second call was missing. So the other thread continued to receive for the rest of
+//! the program and competed with the workers: kNeighbor between two processes connected by sockets
+//! took twice as long. After four million such sleeps the program panicked.
 
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use raddle_runtime::{Network, Runtime};
+use raddle_runtime::Network;
 use raddle_sync::idle::IdleSet;
 use raddle_sync::prim::{AtomicUsize, SeqCst};
 
-/// Workers, and others that stand in for those that wait.
+use crate::common::runtime_with;
+
+/// The workers and the compensating threads.
 const SEATS: usize = 2 + 1_024;
 
-/// A network on which nothing comes. It counts the workers that sleep.
+/// A network on which nothing arrives. It counts the sleeping workers.
 #[derive(Debug)]
 struct Silence {
     idle: IdleSet,
@@ -49,31 +52,29 @@ impl Network for Silence {
 }
 
 #[test]
-fn the_network_is_told_of_the_end_of_each_sleep() {
+fn network_is_notified_of_the_end_of_each_sleep() {
     let network = Arc::new(Silence {
         idle: IdleSet::new(SEATS),
         asleep: AtomicUsize::new(0),
         asleep_max: AtomicUsize::new(0),
         sleeps: AtomicUsize::new(0),
     });
-    let runtime = Runtime::builder()
-        .workers(2)
-        .network(Arc::<Silence>::clone(&network))
-        .build()
-        .expect("a runtime");
+    let runtime = runtime_with(2, |builder| {
+        builder.network(Arc::<Silence>::clone(&network))
+    });
     for _ in 0..20 {
         runtime.install(|| ());
-        // Long enough for a worker to lie down, to look for stalled ones after a millisecond, and
-        // to lie down again.
+        // Long enough for a worker to fall asleep, to look for stalled workers after a
+        // millisecond, and to fall asleep again.
         thread::sleep(Duration::from_millis(4));
     }
     drop(runtime);
     let [asleep, asleep_max, sleeps] =
         [&network.asleep, &network.asleep_max, &network.sleeps].map(|count| count.load(SeqCst));
-    assert!(sleeps > 20, "{sleeps} sleeps: the test tells nothing");
-    assert_eq!(asleep, 0, "of {sleeps} sleeps have no end");
+    assert!(sleeps > 20, "{sleeps} sleeps are too few for this test");
+    assert_eq!(asleep, 0, "{asleep} of {sleeps} sleeps have no end");
     assert!(
         asleep_max <= 2,
-        "{asleep_max} workers of two asleep at once"
+        "{asleep_max} of two workers asleep at once"
     );
 }

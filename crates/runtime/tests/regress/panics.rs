@@ -1,26 +1,16 @@
-//! Panics that did not end what they should, or ended too much.
+//! Panics that ended too little or too much.
 //!
 //! - A panic in one part of a loop did not stop the other parts: a loop over `0..usize::MAX` never
 //!   ended.
-//! - A value whose destructor panics ended the process when the other half of its join panicked,
-//!   too.
+//! - A destructor of a result ended the process if it panicked when the other half of the join had
+//!   panicked too.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use raddle_runtime::{Runtime, for_each, for_each_piece, join, map, map_reduce};
+use raddle_runtime::{for_each, for_each_piece, join, map, map_reduce};
 use raddle_sync::prim::{AtomicUsize, SeqCst};
 
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .build()
-        .expect("a runtime starts")
-}
-
-fn panic_of(call: impl FnOnce() + Send) -> &'static str {
-    let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("it panics");
-    panic.downcast_ref::<&str>().copied().unwrap_or("another")
-}
+use crate::Bomb;
+use crate::checks::panic_text;
+use crate::common::runtime;
 
 #[test]
 fn panic_ends_all_parts_of_an_endless_loop() {
@@ -29,10 +19,10 @@ fn panic_ends_all_parts_of_an_endless_loop() {
         for at in [0, 1, 1_000, 100_000] {
             let calls = AtomicUsize::new(0);
             let body = |_| {
-                // SeqCst, here and below: a count that is not measured.
+                // SeqCst, here and below: the simplest ordering, as no time is measured.
                 assert!(calls.fetch_add(1, SeqCst) != at, "enough");
             };
-            let message = panic_of(|| runtime.install(|| for_each(0..usize::MAX, body)));
+            let message = panic_text(|| runtime.install(|| for_each(0..usize::MAX, body)));
             assert_eq!(message, "enough");
         }
     }
@@ -48,42 +38,33 @@ fn panic_ends_all_parts_of_every_kind_of_loop() {
     };
     for _ in 0..10 {
         let pieces = |part: std::ops::Range<usize>| part.for_each(fails);
-        let message = panic_of(|| runtime.install(|| for_each_piece(0..usize::MAX, pieces)));
+        let message = panic_text(|| runtime.install(|| for_each_piece(0..usize::MAX, pieces)));
         assert_eq!(message, "seven");
-        let message = panic_of(|| {
+        let message = panic_text(|| {
             runtime.install(|| map_reduce(0..usize::MAX, || 0, counts, usize::wrapping_add));
         });
         assert_eq!(message, "seven");
-        // What it returns has to fit into memory.
-        let message = panic_of(|| drop(runtime.install(|| map(0..1 << 20, counts))));
+        // A shorter range, because the results have to fit into memory.
+        let message = panic_text(|| drop(runtime.install(|| map(0..1 << 20, counts))));
         assert_eq!(message, "seven");
-    }
-}
-
-/// Panics when it is dropped.
-struct Bomb;
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        panic!("bomb");
     }
 }
 
 #[test]
-fn destructor_that_panics_gives_way_to_the_panic_of_the_other_half() {
+fn panic_of_a_destructor_gives_way_to_the_panic_of_the_other_half() {
     let runtime = runtime(2);
     for _ in 0..100 {
         let fails = || -> () { panic!("half") };
-        let message = panic_of(|| {
+        let message = panic_text(|| {
             runtime.install(|| drop(join(|| Bomb, fails)));
         });
         assert_eq!(message, "half");
-        let message = panic_of(|| {
+        let message = panic_text(|| {
             runtime.install(|| drop(join(fails, || Bomb)));
         });
         assert_eq!(message, "half");
         let bomb = Bomb;
-        let message = panic_of(|| {
+        let message = panic_text(|| {
             runtime.install(|| {
                 join(fails, move || {
                     let _bomb = &bomb;

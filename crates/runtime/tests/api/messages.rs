@@ -1,26 +1,20 @@
-//! Messages to given workers: each runs once, there, in the order of its sender, whatever the mailboxes are made of.
+//! Messages to given workers: each runs once, on its worker, in the order in which its sender sent
+//! it, with every kind of mailbox.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use raddle_runtime::{IdlePolicy, MailboxKind, Post, Runtime, join, scope, worker_index};
 
-const LONG: Duration = Duration::from_secs(60);
+use crate::checks::{PATIENCE, panic_text};
+use crate::common::runtime_with;
 
-fn runtime(workers: usize, mailbox: MailboxKind) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .mailbox(mailbox)
-        .build()
-        .expect("a small runtime comes up")
-}
-
-/// Calls `check` with runtimes of one to five workers and every kind of mailbox.
+/// Calls `check` with runtimes of one, two and five workers and every kind of mailbox.
 fn on_all(check: impl Fn(Runtime, &str)) {
     for mailbox in MailboxKind::ALL {
         for workers in [1, 2, 5] {
             check(
-                runtime(workers, mailbox),
+                runtime_with(workers, |builder| builder.mailbox(mailbox)),
                 &format!("{mailbox}, {workers} workers"),
             );
         }
@@ -29,7 +23,8 @@ fn on_all(check: impl Fn(Runtime, &str)) {
 
 const COUNT: usize = 2_000;
 
-/// What a message says when it runs: who sent it, where to, where it runs, and which it is.
+/// The report of a message that runs: its sender, its addressee, the worker that runs it, and its
+/// number.
 type Arrival = (usize, usize, usize, usize);
 
 fn send_all(post: &Post, sender: usize, arrived: &mpsc::Sender<Arrival>) {
@@ -51,7 +46,7 @@ fn each_message_runs_once_on_its_worker_in_the_order_of_its_sender() {
         let post = runtime.post();
         let workers = post.worker_count();
         let (arrived, arrivals) = mpsc::channel();
-        // Every worker, and this thread, send to every worker.
+        // Every worker and this thread send to every worker.
         for sender in 0..workers {
             let (own, arrived) = (post.clone(), arrived.clone());
             post.send(sender, move || send_all(&own, sender, &arrived));
@@ -63,7 +58,7 @@ fn each_message_runs_once_on_its_worker_in_the_order_of_its_sender() {
             next.iter_mut().for_each(|next| next[to] = to);
         }
         for _ in 0..COUNT * (workers + 1) {
-            let (sender, to, here, number) = arrivals.recv_timeout(LONG).expect("all arrive");
+            let (sender, to, here, number) = arrivals.recv_timeout(PATIENCE).expect("all arrive");
             assert_eq!(to, here, "{what}");
             assert_eq!(number, next[sender][to], "{what}: from {sender}");
             next[sender][to] += workers;
@@ -74,16 +69,12 @@ fn each_message_runs_once_on_its_worker_in_the_order_of_its_sender() {
 }
 
 #[test]
-fn sleeping_worker_is_woken_by_what_is_sent_to_it() {
+fn message_wakes_its_sleeping_worker() {
     for idle in [IdlePolicy::Adaptive, IdlePolicy::Park] {
-        let runtime = Runtime::builder()
-            .workers(3)
-            .idle(idle)
-            .build()
-            .expect("three workers come up");
+        let runtime = runtime_with(3, |builder| builder.idle(idle));
         let post = runtime.post();
         let (passed, ended) = mpsc::channel();
-        // Round and round, with pauses in which all fall asleep.
+        // A message goes round and round, with pauses in which all workers fall asleep.
         fn pass(post: &Post, left: usize, passed: mpsc::Sender<usize>) {
             let next = post.clone();
             post.send(left % 3, move || {
@@ -97,7 +88,7 @@ fn sleeping_worker_is_woken_by_what_is_sent_to_it() {
             });
         }
         pass(&post, 3_000, passed);
-        assert_eq!(ended.recv_timeout(LONG), Ok(0));
+        assert_eq!(ended.recv_timeout(PATIENCE), Ok(0));
     }
 }
 
@@ -107,7 +98,7 @@ fn message_may_fork_and_spawn_and_panic() {
         let post = runtime.post();
         let (sum, sums) = mpsc::channel();
         post.send(0, || {
-            std::panic::resume_unwind(Box::new("nobody hears of it"))
+            std::panic::resume_unwind(Box::new("no thread waits for it"))
         });
         for to in 0..post.worker_count() {
             let sum = sum.clone();
@@ -126,7 +117,7 @@ fn message_may_fork_and_spawn_and_panic() {
 }
 
 #[test]
-fn tasks_pass_between_messages_without_end() {
+fn tasks_run_between_endless_messages() {
     fn again(post: &Post) {
         let next = post.clone();
         post.send(0, move || again(&next));
@@ -138,12 +129,12 @@ fn tasks_pass_between_messages_without_end() {
             assert_eq!(runtime.spawn(move || number).wait(), number, "{what}");
         }
         assert_eq!(runtime.install(|| join(|| 1, || 2)), (1, 2), "{what}");
-        // The runtime ends nevertheless.
+        // The runtime ends although messages are left.
     });
 }
 
 #[test]
-fn what_is_left_when_a_runtime_ends_is_dropped() {
+fn messages_left_when_a_runtime_ends_are_dropped() {
     on_all(|runtime, what| {
         let kept = Arc::new(());
         let post = runtime.post();
@@ -154,7 +145,7 @@ fn what_is_left_when_a_runtime_ends_is_dropped() {
                 for _ in 0..100 {
                     let inside = Arc::clone(&inside);
                     let again = own.clone();
-                    // Keeps the runtime's parts alive from inside one of them.
+                    // A message in a mailbox that itself keeps the mailboxes alive.
                     own.send(to, move || again.send(to, move || drop(inside)));
                 }
             });
@@ -168,41 +159,40 @@ fn what_is_left_when_a_runtime_ends_is_dropped() {
 }
 
 #[test]
-fn message_to_nobody_is_a_clear_mistake() {
-    let runtime = runtime(2, MailboxKind::LockFree);
+fn message_to_a_missing_worker_panics_with_a_clear_text() {
+    let runtime = runtime_with(2, |builder| builder.mailbox(MailboxKind::LockFree));
     let post = runtime.post();
-    let send = std::panic::AssertUnwindSafe(|| post.send(2, || ()));
-    let panic = std::panic::catch_unwind(send).expect_err("there is no third worker");
-    let text = panic.downcast::<String>().expect("a text");
-    assert_eq!(*text, "there is no worker 2: there are 2");
+    let text = panic_text(|| post.send(2, || ()));
+    assert_eq!(text, "there is no worker 2: there are 2");
 }
 
-/// Mailboxes from which one message was taken at a time kept urgent ones behind what was there before.
+/// A regression test: mailboxes from which one message is taken at a time kept urgent messages
+/// behind older ones.
 #[test]
-fn urgent_messages_go_before_all_that_wait() {
+fn urgent_messages_overtake_all_waiting_messages() {
     on_all(|runtime, which| {
         let post = runtime.post();
         let to = post.worker_count() - 1;
         let (arrived, arrivals) = mpsc::channel();
         let (open, gate) = mpsc::channel::<()>();
-        let (begun, begins) = mpsc::channel();
+        let (start, started) = mpsc::channel();
         post.send(to, move || {
-            begun.send(()).expect("somebody listens");
+            start.send(()).expect("the test listens");
             gate.recv().expect("the gate is opened");
         });
-        begins.recv_timeout(LONG).expect("the message runs");
-        let say = |what: u32| {
+        started.recv_timeout(PATIENCE).expect("the message runs");
+        let report = |number: u32| {
             let arrived = arrived.clone();
-            move || arrived.send(what).expect("somebody listens")
+            move || arrived.send(number).expect("the test listens")
         };
         for number in 1..=5 {
-            post.send(to, say(number));
+            post.send(to, report(number));
         }
-        post.send_urgent(to, say(100));
-        post.send_urgent(to, say(101));
-        open.send(()).expect("the message waits for it");
+        post.send_urgent(to, report(100));
+        post.send_urgent(to, report(101));
+        open.send(()).expect("the message waits");
         let order: Vec<u32> = (0..7)
-            .map(|_| arrivals.recv_timeout(LONG).expect("all arrive"))
+            .map(|_| arrivals.recv_timeout(PATIENCE).expect("all arrive"))
             .collect();
         assert_eq!(order, [100, 101, 1, 2, 3, 4, 5], "{which}");
     });

@@ -1,4 +1,5 @@
-//! The loops: every item once, in place, whatever the number of workers; sums that do not depend on it.
+//! Loops: every item runs once, every result is in its place, and sums do not depend on the number
+//! of workers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -8,6 +9,8 @@ use raddle_runtime::{
     PoolKind, Runtime, for_each, for_each_chunk_mut, for_each_mut, for_each_piece, map, map_reduce,
 };
 
+use crate::common::runtime_with;
+
 fn runtimes() -> Vec<Runtime> {
     [
         (1, PoolKind::SqTl),
@@ -16,13 +19,7 @@ fn runtimes() -> Vec<Runtime> {
         (8, PoolKind::Deque),
     ]
     .into_iter()
-    .map(|(workers, pool)| {
-        Runtime::builder()
-            .workers(workers)
-            .pool(pool)
-            .build()
-            .expect("a runtime")
-    })
+    .map(|(workers, pool)| runtime_with(workers, |builder| builder.pool(pool)))
     .collect()
 }
 
@@ -32,26 +29,26 @@ fn busy(index: usize) -> u64 {
 }
 
 #[test]
-fn every_index_is_called_once() {
+fn body_runs_once_for_every_index() {
     for runtime in runtimes() {
         for len in [0, 1, 2, 63, 64, 1_000, 20_000] {
             let seen: Vec<Mutex<u32>> = (0..len).map(|_| Mutex::new(0)).collect();
             runtime.install(|| {
                 for_each(0..len, |index| {
                     std::hint::black_box(busy(index));
-                    *seen[index].lock().expect("nobody panics") += 1;
+                    *seen[index].lock().expect("no panic") += 1;
                 });
             });
             assert!(
                 seen.into_iter()
-                    .all(|count| count.into_inner().expect("nobody panics") == 1)
+                    .all(|count| count.into_inner().expect("no panic") == 1)
             );
         }
     }
 }
 
 #[test]
-fn parts_of_a_piece_are_all_of_it_and_none_is_empty() {
+fn pieces_cover_the_range_and_none_is_empty() {
     for runtime in runtimes() {
         for len in [0, 1, 2, 63, 64, 1_000, 20_000] {
             let parts = Mutex::new(Vec::new());
@@ -60,10 +57,10 @@ fn parts_of_a_piece_are_all_of_it_and_none_is_empty() {
                     part.clone().for_each(|index| {
                         std::hint::black_box(busy(index));
                     });
-                    parts.lock().expect("nobody panics").push(part);
+                    parts.lock().expect("no panic").push(part);
                 });
             });
-            let mut parts = parts.into_inner().expect("nobody panics");
+            let mut parts = parts.into_inner().expect("no panic");
             parts.sort_by_key(|part| part.start);
             assert!(parts.iter().all(|part| !part.is_empty()), "{parts:?}");
             let end = parts.iter().fold(0, |end, part| {
@@ -76,7 +73,7 @@ fn parts_of_a_piece_are_all_of_it_and_none_is_empty() {
 }
 
 #[test]
-fn elements_chunks_and_results_are_in_their_places() {
+fn elements_chunks_and_results_match_their_indices() {
     for runtime in runtimes() {
         runtime.install(|| {
             let mut elements = vec![0; 5_000];
@@ -120,9 +117,10 @@ fn float_sum_has_the_same_bits_on_any_number_of_workers() {
     }
 }
 
-/// The end of the last block was once computed beyond the largest index, and the block left out.
+/// A regression test: the computed end of the last block was beyond the largest index, and the
+/// block was left out.
 #[test]
-fn last_indices_there_are_count_too() {
+fn largest_indices_are_visited() {
     let range = usize::MAX - 3_074..usize::MAX;
     for runtime in runtimes() {
         let range = range.clone();
@@ -139,7 +137,7 @@ fn panic_of_a_body_reaches_the_caller_and_results_are_dropped() {
                 runtime.install(|| {
                     map(0..1_000, |index| {
                         std::hint::black_box(busy(index));
-                        assert!(index != at, "there");
+                        assert!(index != at, "reached");
                         vec![index]
                     })
                 })
@@ -152,14 +150,14 @@ fn panic_of_a_body_reaches_the_caller_and_results_are_dropped() {
 
 #[test]
 #[should_panic(expected = "chunk_len is 0")]
-fn chunks_of_nothing_are_refused() {
+fn chunks_of_length_zero_are_refused() {
     for_each_chunk_mut(&mut [1], 0, |_, _| {});
 }
 
 proptest! {
     #[test]
     fn reduction_in_order_equals_the_fold(words in prop::collection::vec("[a-z]{0,3}", 0..3_000)) {
-        // Concatenation is associative and not commutative: any mistake in the order shows.
+        // Concatenation is associative but not commutative, so any mistake in the order shows.
         let joined = map_reduce(0..words.len(), String::new, |i| words[i].clone(), |a, b| a + &b);
         prop_assert_eq!(joined, words.concat());
     }
