@@ -51,7 +51,7 @@ fn cpus_of_workers(runtime: &Runtime) -> Vec<Option<CpuId>> {
             let is_bound = set.len() < topology().allowed_set().len() || set.len() == 1;
             reply
                 .send((worker, set.first().filter(|_| is_bound)))
-                .expect("the test listens");
+                .expect("the test receives");
         });
     }
     drop(reply);

@@ -137,7 +137,7 @@ fn panic_of_a_task_without_a_handle_reaches_the_handler() {
         .workers(1)
         .on_panic(move |panic| {
             let text = panic.downcast_ref::<&str>().copied().unwrap_or_default();
-            sender.send(text).expect("the test listens");
+            sender.send(text).expect("the test receives");
         })
         .build()
         .expect("the runtime starts");
@@ -223,7 +223,7 @@ fn system_names(runtime: &Runtime) -> Vec<String> {
                 std::fs::read_to_string("/proc/thread-self/comm").expect("a thread has a name");
             report
                 .send(name.trim_end().to_owned())
-                .expect("the test listens");
+                .expect("the test receives");
         });
     }
     drop(report);

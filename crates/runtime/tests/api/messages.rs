@@ -35,7 +35,7 @@ fn send_all(post: &Post, sender: usize, arrived: &mpsc::Sender<Arrival>) {
             let here = worker_index().expect("messages run on workers");
             arrived
                 .send((sender, to, here, number))
-                .expect("the test listens");
+                .expect("the test receives");
         });
     }
 }
@@ -82,7 +82,7 @@ fn message_wakes_its_sleeping_worker() {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 match left {
-                    0 => passed.send(0).expect("the test listens"),
+                    0 => passed.send(0).expect("the test receives"),
                     _ => pass(&next, left - 1, passed),
                 }
             });
@@ -107,7 +107,7 @@ fn message_may_fork_and_spawn_and_panic() {
                 let c = Mutex::new(0);
                 scope(|scope| scope.spawn(|| *c.lock().expect("no panic") = 3));
                 let c = c.into_inner().expect("no panic");
-                sum.send(a + b + c).expect("the test listens");
+                sum.send(a + b + c).expect("the test receives");
             });
         }
         drop(sum);
@@ -177,13 +177,13 @@ fn urgent_messages_overtake_all_waiting_messages() {
         let (open, gate) = mpsc::channel::<()>();
         let (start, started) = mpsc::channel();
         post.send(to, move || {
-            start.send(()).expect("the test listens");
+            start.send(()).expect("the test receives");
             gate.recv().expect("the gate is opened");
         });
         started.recv_timeout(PATIENCE).expect("the message runs");
         let report = |number: u32| {
             let arrived = arrived.clone();
-            move || arrived.send(number).expect("the test listens")
+            move || arrived.send(number).expect("the test receives")
         };
         for number in 1..=5 {
             post.send(to, report(number));

@@ -23,7 +23,7 @@ fn on_every_worker(runtime: &Runtime, call: impl Fn() + Send + Sync + 'static) {
             call();
             // The call drops what it holds before it counts as done.
             drop(call);
-            done.send(()).expect("the test listens");
+            done.send(()).expect("the test receives");
         });
     }
     drop(done);

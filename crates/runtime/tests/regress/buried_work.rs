@@ -127,7 +127,7 @@ fn start_handler_runs_on_its_worker() {
             let report = report.lock().expect("no panic");
             report
                 .send((Some(index) == here, a + b))
-                .expect("the test listens");
+                .expect("the test receives");
         })
     });
     for _ in 0..2 {

@@ -27,7 +27,7 @@ use crate::checks::PATIENCE;
 use crate::common::runtime_with;
 
 /// Waits until `is_done` returns true. The worker does nothing else meanwhile.
-fn stand_still_until(what: &str, is_done: impl Fn() -> bool) {
+fn block_until(what: &str, is_done: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_done() {
         if start.elapsed() > PATIENCE {
@@ -63,10 +63,10 @@ fn halves_wait_for_each_other() {
     let (started, taken) = (Flag::default(), Flag::default());
     let first = || {
         started.raise();
-        stand_still_until("the other half", || taken.is_up());
+        block_until("the other half", || taken.is_up());
     };
     let second = || {
-        stand_still_until("this half", || started.is_up());
+        block_until("this half", || started.is_up());
         taken.raise();
     };
     join(first, second);
@@ -102,12 +102,12 @@ fn fork_without_a_request_is_taken_later() {
         let (forked, taken) = (Flag::default(), Flag::default());
         runtime.install(|| {
             scope(|scope| {
-                scope.spawn(|| stand_still_until("the fork", || forked.is_up()));
+                scope.spawn(|| block_until("the fork", || forked.is_up()));
                 // In most rounds, this gives the other worker time to start the task.
                 thread::sleep(Duration::from_micros(200));
                 let leaf = || {
                     forked.raise();
-                    stand_still_until("the theft", || taken.is_up());
+                    block_until("the theft", || taken.is_up());
                 };
                 join(leaf, || taken.raise());
             });
@@ -120,7 +120,7 @@ fn fork_without_a_request_is_taken_later() {
 fn all_forks_below_a_long_leaf_are_taken() {
     fn nest(depth: usize, taken: &AtomicUsize, all: usize) {
         if depth == 0 {
-            return stand_still_until("every theft", || taken.load(SeqCst) == all);
+            return block_until("every theft", || taken.load(SeqCst) == all);
         }
         let steal = || {
             taken.fetch_add(1, SeqCst);
@@ -143,7 +143,7 @@ fn all_items_of_a_loop_run_while_the_first_does() {
         let others = AtomicUsize::new(0);
         let body = |index| {
             if index == 0 {
-                stand_still_until("the other items", || others.load(SeqCst) == len - 1);
+                block_until("the other items", || others.load(SeqCst) == len - 1);
             } else {
                 others.fetch_add(1, SeqCst);
             }
@@ -152,7 +152,7 @@ fn all_items_of_a_loop_run_while_the_first_does() {
         let others = AtomicUsize::new(0);
         let body = |index| {
             if index == 0 {
-                stand_still_until("the other items", || others.load(SeqCst) == len - 1);
+                block_until("the other items", || others.load(SeqCst) == len - 1);
             } else {
                 others.fetch_add(1, SeqCst);
             }
@@ -173,7 +173,7 @@ fn most_items_of_a_reduction_run_while_the_first_does() {
         let enough = if len <= 64 { len - 1 } else { len * 3 / 4 };
         let item = |index| {
             if index == 0 {
-                stand_still_until("the other items", || others.load(SeqCst) >= enough);
+                block_until("the other items", || others.load(SeqCst) >= enough);
             } else {
                 others.fetch_add(1, SeqCst);
             }
@@ -196,7 +196,7 @@ fn rest_of_a_loop_is_taken_while_a_late_item_runs() {
             for_each_mut(&mut items, |index, item| {
                 if index == late {
                     // Items of the same step run after this one, perhaps on this worker.
-                    stand_still_until("later items", || after.load(SeqCst) >= len / 4);
+                    block_until("later items", || after.load(SeqCst) >= len / 4);
                 } else if index > late {
                     after.fetch_add(1, SeqCst);
                 }
@@ -216,16 +216,16 @@ fn other_work_runs_while_a_worker_waits_for_a_stolen_half() {
             (Arc::clone(&runtime), Arc::clone(&stolen), Arc::clone(&done));
         move || {
             runtime.install(|| {
-                let first = || stand_still_until("the theft", || stolen.is_up());
+                let first = || block_until("the theft", || stolen.is_up());
                 let second = || {
                     stolen.raise();
-                    stand_still_until("the other tasks", || done.load(SeqCst) == 10);
+                    block_until("the other tasks", || done.load(SeqCst) == 10);
                 };
                 join(first, second);
             });
         }
     });
-    stand_still_until("the theft", || stolen.is_up());
+    block_until("the theft", || stolen.is_up());
     let tasks: Vec<_> = (0..10)
         .map(|_| {
             let done = Arc::clone(&done);
@@ -248,14 +248,14 @@ fn other_work_runs_while_a_scope_waits() {
             scope(|scope| {
                 scope.spawn(|| {
                     stolen.raise();
-                    stand_still_until("the other task", || done.is_up());
+                    block_until("the other task", || done.is_up());
                 });
                 // The other worker has the task before the scope's own worker waits.
-                stand_still_until("the theft", || stolen.is_up());
+                block_until("the theft", || stolen.is_up());
             });
         }
     });
-    stand_still_until("the theft", || stolen.is_up());
+    block_until("the theft", || stolen.is_up());
     runtime.spawn(move || done.raise()).wait();
     scoping.wait();
 }

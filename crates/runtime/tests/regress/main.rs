@@ -19,8 +19,8 @@ mod nested_blocking;
 mod network_sleep;
 mod panicking_drop;
 mod panics;
+mod private_task;
 mod shutdown;
-mod standing_still;
 mod waiter_elsewhere;
 mod waiting;
 

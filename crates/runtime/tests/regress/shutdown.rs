@@ -60,7 +60,7 @@ fn shutdown_waits_for_work_that_ends_in_time() {
 fn stuck_calls_are_left_behind_and_the_workers_end() {
     let (ended, all_ended) = mpsc::channel();
     let runtime = runtime_with(2, |builder| {
-        builder.on_exit(move |worker| ended.send(worker).expect("the test listens"))
+        builder.on_exit(move |worker| ended.send(worker).expect("the test receives"))
     });
     let (finish, finished) = mpsc::channel::<()>();
     let finished = Arc::new(Mutex::new(finished));
@@ -90,7 +90,7 @@ fn task_that_waits_for_a_stuck_call_keeps_its_worker_until_the_call_ends() {
     let (report, reports) = mpsc::channel();
     let call = runtime.spawn_blocking(move || finished.recv().is_ok());
     let task = runtime.spawn(move || {
-        report.send(()).expect("the test listens");
+        report.send(()).expect("the test receives");
         call.wait()
     });
     reports.recv().expect("the task starts");

@@ -72,7 +72,7 @@ fn runtime_dropped_by_its_own_worker_ends_when_its_work_is_done() {
     drop(runtime.spawn(move || {
         wait.recv().expect("the test sends");
         drop(own);
-        report.send(()).expect("the test listens");
+        report.send(()).expect("the test receives");
     }));
     let queued = runtime.spawn(|| 5);
     let blocking = runtime.spawn_blocking(move || queued.wait());
@@ -108,7 +108,7 @@ fn panic_of_a_destructor_kills_no_worker() {
 fn panic_of_a_task_reaches_the_handler_when_the_handle_is_dropped_later() {
     let (report, reports) = mpsc::channel();
     let runtime = runtime_with(1, |builder| {
-        builder.on_panic(move |_| report.send(()).expect("the test listens"))
+        builder.on_panic(move |_| report.send(()).expect("the test receives"))
     });
     let handle = runtime.spawn(|| panic!("no thread waits for it"));
     while !handle.is_done() {

@@ -88,18 +88,18 @@ fn task_is_found_while_its_spawner_blocks() {
 fn waiting_scope_is_notified_of_tasks_below_it() {
     explore(|setting| {
         let runtime = setting.runtime_of(2);
-        let (begun, flag) = (&Flag::default(), &Flag::default());
+        let (started, flag) = (&Flag::default(), &Flag::default());
         runtime.scope(|outer| {
             // The task blocks one worker. The other worker is that of the scope, or it runs the
             // task that this task spawns.
             outer.spawn(move || {
-                begun.raise();
+                started.raise();
                 outer.spawn(|| flag.raise());
                 flag.await_up();
             });
             join(|| leaves(1), || ());
         });
-        assert!(begun.is_up());
+        assert!(started.is_up());
     });
 }
 
@@ -162,14 +162,14 @@ fn waiting_scope_is_notified_of_a_briefly_invisible_task() {
 fn waiting_worker_gives_away_its_older_fork() {
     explore(|setting| {
         let runtime = setting.runtime_of(3);
-        let (begun, flag) = (&Flag::default(), &Flag::default());
+        let (started, flag) = (&Flag::default(), &Flag::default());
         let wait = || {
             scope(|scope| {
                 scope.spawn(|| {
-                    begun.raise();
+                    started.raise();
                     flag.await_up();
                 });
-                begun.await_up();
+                started.await_up();
             });
         };
         runtime.install(|| join(wait, || flag.raise()));

@@ -32,7 +32,7 @@ fn task_may_wait_by_its_own_means_for_a_task_that_it_spawned() {
                 if round & 3 == 0 {
                     thread::sleep(Duration::from_micros(200));
                 }
-                scope.spawn(move || done.send(round).expect("the test listens"));
+                scope.spawn(move || done.send(round).expect("the test receives"));
                 assert_eq!(results.recv_timeout(PATIENCE), Ok(round), "{what}");
             });
         }
@@ -49,7 +49,7 @@ fn worker_that_waits_in_a_scope_finds_such_a_task() {
             runtime.scope(|outer| {
                 outer.spawn(move || {
                     scope(move |inner| {
-                        inner.spawn(move || done.send(round).expect("the test listens"));
+                        inner.spawn(move || done.send(round).expect("the test receives"));
                         assert_eq!(results.recv_timeout(PATIENCE), Ok(round), "{what}");
                     });
                 });

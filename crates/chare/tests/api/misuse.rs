@@ -1,35 +1,11 @@
 //! Programming errors: each is reported where the program can react to it, with the names involved.
 
-#![cfg(not(any(loom, shuttle)))]
-
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use raddle_chare::reduce::{Max, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Group, Reply, Section, chare};
 use raddle_runtime::Runtime;
 
-fn runtime() -> Runtime {
-    Runtime::builder()
-        .workers(2)
-        .build()
-        .expect("the runtime starts")
-}
-
-/// Returns the panic message of a call.
-#[track_caller]
-fn panic_of<R>(call: impl FnOnce() -> R) -> String {
-    let Err(panic) = catch_unwind(AssertUnwindSafe(call)) else {
-        panic!("it does not panic");
-    };
-    text_of(&*panic)
-}
-
-fn text_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().cloned();
-    text.or_else(|| panic.downcast_ref().map(|&text: &&str| text.to_owned()))
-        .expect("panics are texts")
-}
+use crate::checks::panic_text;
+use crate::common::runtime;
 
 /// Makes mistakes on request.
 struct Clumsy;
@@ -152,7 +128,7 @@ impl Bomb {
 
 #[test]
 fn asking_for_an_element_that_panicked_says_what_it_panicked_with() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let grid = runtime.array(2, |_| Bomb);
     let sparse = runtime.sparse_array::<Bomb>();
     sparse.insert(7, |_| Bomb);
@@ -170,40 +146,40 @@ fn asking_for_an_element_that_panicked_says_what_it_panicked_with() {
             "there is no {name}: it has ended; {name} panicked in `explode`: the fuse was short"
         );
         assert_eq!(
-            panic_of(|| loop {
+            panic_text(|| loop {
                 ask()
             }),
             gone
         );
     }
-    assert!(panic_of(|| drop(runtime)).contains("the fuse was short"));
+    assert!(panic_text(|| drop(runtime)).contains("the fuse was short"));
 }
 
 #[test]
 fn a_question_to_a_removed_element_fails_its_reply() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let array = clumsy(&runtime);
     let removed = array.at(1);
     array.remove(1);
     let gone = "`is_there` was sent to Clumsy[1], which has ended";
     assert_eq!(failure_of(removed.is_there()), gone);
-    assert_eq!(panic_of(|| removed.is_there().wait()), gone);
+    assert_eq!(panic_text(|| removed.is_there().wait()), gone);
     // Other elements are not affected.
     assert!(array.at(2).is_there().wait());
     assert!(array.get(1).is_none());
     assert_eq!(
-        panic_of(|| array.at(1)),
+        panic_text(|| array.at(1)),
         "there is no Clumsy[1]: it was never made, or has ended"
     );
     assert_eq!(
-        panic_of(|| array.remove(1)),
+        panic_text(|| array.remove(1)),
         "there is no Clumsy[1]: it was never made, or has ended"
     );
 }
 
 #[test]
 fn a_message_to_a_removed_element_fails_pending_reductions() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let array = clumsy(&runtime);
     let removed = array.at(1);
     array.remove(1);
@@ -217,7 +193,7 @@ fn a_message_to_a_removed_element_fails_pending_reductions() {
 
 #[test]
 fn a_panic_is_reported_with_the_name_of_the_chare() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let array = clumsy(&runtime);
     assert_eq!(
         failure_of(array.at(0).stumble_when_asked()),
@@ -234,12 +210,12 @@ fn a_panic_is_reported_with_the_name_of_the_chare() {
     array.at(2).stumble();
     let stumbled = "Clumsy[2] panicked in `stumble`: over its own feet";
     assert_eq!(failure_of(array.reduction::<u32>()), stumbled);
-    assert_eq!(panic_of(|| runtime.until_exit()), stumbled);
+    assert_eq!(panic_text(|| runtime.until_exit()), stumbled);
 }
 
 #[test]
 fn a_panic_in_a_constructor_is_reported() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let array = runtime.array(3, |index| {
         assert_ne!(index, 1, "no good number");
         Clumsy
@@ -254,7 +230,7 @@ fn a_panic_in_a_constructor_is_reported() {
 
 #[test]
 fn a_reduction_of_another_type_is_refused() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let array = clumsy(&runtime);
     for index in 0..3 {
         array.at(index).contribute().wait();
@@ -267,7 +243,7 @@ fn a_reduction_of_another_type_is_refused() {
 
 #[test]
 fn a_worker_must_not_block_on_a_reply() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let array = clumsy(&runtime);
     let why = "a worker waits for a reply that could be bound for itself: \
         make the entry `async` and `.await` the reply";
@@ -280,14 +256,14 @@ fn a_worker_must_not_block_on_a_reply() {
         format!("Clumsy[1] panicked in `wait_for_another`: {why}")
     );
     assert_eq!(
-        panic_of(|| runtime.install(|| array.at(2).is_there().wait())),
+        panic_text(|| runtime.install(|| array.at(2).is_there().wait())),
         why
     );
 }
 
 #[test]
 fn an_entry_must_not_await_its_own_reply() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let array = clumsy(&runtime);
     assert_eq!(
         failure_of(array.at(0).await_itself()),
@@ -298,7 +274,7 @@ fn an_entry_must_not_await_its_own_reply() {
 
 #[test]
 fn proxies_outlive_their_runtime() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let array = clumsy(&runtime);
     let (one, section) = (array.at(0), array.section([0, 1]));
     assert!(one.is_there().wait());
@@ -315,10 +291,10 @@ fn proxies_outlive_their_runtime() {
         "the reply to `Clumsy::reduction` is lost: the message was dropped"
     );
     for panic in [
-        panic_of(|| array.insert(3, |_| Clumsy)),
-        panic_of(|| array.remove(0)),
-        panic_of(|| array.section([0])),
-        panic_of(|| section.count()),
+        panic_text(|| array.insert(3, |_| Clumsy)),
+        panic_text(|| array.remove(0)),
+        panic_text(|| array.section([0])),
+        panic_text(|| section.count()),
     ] {
         let names =
             ["Array<Clumsy>#", "Section<Clumsy>#"].map(|what| format!("the runtime of {what}"));
@@ -329,23 +305,23 @@ fn proxies_outlive_their_runtime() {
 
 #[test]
 fn indices_outside_the_array_and_duplicate_indices_are_refused() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let array = clumsy(&runtime);
     assert!(array.get(3).is_none());
     let none = "there is no Clumsy[3]: it was never made, or has ended";
-    assert_eq!(panic_of(|| array.at(3)), none);
-    assert_eq!(panic_of(|| array.remove(3)), none);
-    assert_eq!(panic_of(|| array.section([0, 3])), none);
+    assert_eq!(panic_text(|| array.at(3)), none);
+    assert_eq!(panic_text(|| array.remove(3)), none);
+    assert_eq!(panic_text(|| array.section([0, 3])), none);
     for (index, refused) in [
         (1, "Clumsy[1] is there already"),
         (3, "Clumsy[3] lies outside the array"),
     ] {
-        assert_eq!(panic_of(|| array.insert(index, |_| Clumsy)), refused);
+        assert_eq!(panic_text(|| array.insert(index, |_| Clumsy)), refused);
     }
     let keys: Array<Clumsy> = runtime.sparse_array();
     keys.insert(1 << 40, |_| Clumsy);
     assert_eq!(
-        panic_of(|| keys.insert(1 << 40, |_| Clumsy)),
+        panic_text(|| keys.insert(1 << 40, |_| Clumsy)),
         "Clumsy[1099511627776] is there already"
     );
     assert!(keys.at(1 << 40).is_there().wait());
@@ -353,10 +329,10 @@ fn indices_outside_the_array_and_duplicate_indices_are_refused() {
 
 #[test]
 fn a_section_refuses_duplicates_and_contributions_of_strangers() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let array = clumsy(&runtime);
     assert_eq!(
-        panic_of(|| array.section([0, 1, 0])),
+        panic_text(|| array.section([0, 1, 0])),
         "a section of Clumsy names 0 twice"
     );
     let section = array.section([0, 1]);
@@ -371,10 +347,10 @@ fn a_section_refuses_duplicates_and_contributions_of_strangers() {
 
 #[test]
 fn a_section_of_single_chares_refuses_other_members() {
-    let (runtime, other) = (runtime(), runtime());
+    let (runtime, other) = (runtime(2), runtime(2));
     let array = clumsy(&runtime);
     let (one, two) = (runtime.chare(|_| Clumsy), runtime.chare_on(1, |_| Clumsy));
-    let section = |members: Vec<ClumsyProxy>| panic_of(|| runtime.section(members));
+    let section = |members: Vec<ClumsyProxy>| panic_text(|| runtime.section(members));
     let in_array = section(vec![one, array.at(0)]);
     assert!(
         in_array.ends_with(" is in an array or a group: sections of those are made by them"),
@@ -398,7 +374,7 @@ fn a_section_of_single_chares_refuses_other_members() {
     );
     let section = runtime.section([one]);
     assert_eq!(
-        panic_of(|| section.array()),
+        panic_text(|| section.array()),
         format!("the members of {section:?} are in no array")
     );
     assert_eq!(array.section([0]).array().at(0), array.at(0));
@@ -418,7 +394,7 @@ fn a_section_of_single_chares_refuses_other_members() {
 
 #[test]
 fn a_chare_in_no_array_has_no_index_and_cannot_contribute() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     assert_eq!(
         failure_of(runtime.chare(|_| Clumsy).ask_its_index()),
         "a Clumsy panicked in `ask_its_index`: this Clumsy is in no array"
@@ -432,41 +408,41 @@ fn a_chare_in_no_array_has_no_index_and_cannot_contribute() {
 
 #[test]
 fn worker_numbers_out_of_range_are_refused() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let array = clumsy(&runtime);
     let none = "there is no worker 2: there are 2";
     assert_eq!(
         failure_of(array.at(0).migrate(2)),
         format!("Clumsy[0] panicked in `migrate`: {none}")
     );
-    assert_eq!(panic_of(|| array.insert_on(2, 7, |_| Clumsy)), none);
-    assert_eq!(panic_of(|| runtime.chare_on(2, |_| Clumsy)), none);
+    assert_eq!(panic_text(|| array.insert_on(2, 7, |_| Clumsy)), none);
+    assert_eq!(panic_text(|| runtime.chare_on(2, |_| Clumsy)), none);
     let options = ArrayOptions::new(3).placed(|index| index);
     assert_eq!(
-        panic_of(|| runtime.array_with(options, |_| Clumsy)),
+        panic_text(|| runtime.array_with(options, |_| Clumsy)),
         "Clumsy[2] is placed on worker 2; there are 2"
     );
     assert_eq!(
-        panic_of(|| runtime.array(1 << 31, |_| Clumsy)),
+        panic_text(|| runtime.array(1 << 31, |_| Clumsy)),
         "an array of shape 2147483648 has too many places; expected fewer than 2^31"
     );
 }
 
 #[test]
 fn elements_of_a_group_cannot_migrate_and_are_called_on_their_worker() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let group = runtime.group(|_| Clumsy);
     assert_eq!(
         failure_of(group.at(0).migrate(1)),
         "Clumsy[0] panicked in `migrate`: elements of a group stay where they are"
     );
     assert_eq!(
-        panic_of(|| group.here()),
+        panic_text(|| group.here()),
         "this thread is no worker, and has no element of Group<Clumsy>"
     );
     let unreachable = "no element of Group<Clumsy> can be reached here: this thread is no worker, \
         or the element is at work already, or not made yet";
-    assert_eq!(panic_of(|| group.with_here(|_| 1)), unreachable);
+    assert_eq!(panic_text(|| group.with_here(|_| 1)), unreachable);
     assert_eq!(
         failure_of(group.at(1).call_itself(group)),
         format!("Clumsy[1] panicked in `call_itself`: {unreachable}")
@@ -476,7 +452,7 @@ fn elements_of_a_group_cannot_migrate_and_are_called_on_their_worker() {
 #[test]
 fn contributions_of_different_types_or_lengths_fail_the_reduction() {
     let text_of = |contribute: fn(Array<Clumsy>)| {
-        let runtime = runtime();
+        let runtime = runtime(2);
         let array = clumsy(&runtime);
         contribute(array);
         failure_of(array.reduction::<u32>())

@@ -1,5 +1,4 @@
 //! Checkpoints of arrays: written with one number of workers and nodes, read with another.
-#![cfg(not(any(loom, shuttle)))]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +8,8 @@ use raddle_chare::{Array, Chares, CheckpointError, Cx, chare};
 use raddle_net::TransportKind;
 use raddle_runtime::Runtime;
 use serde::{Deserialize, Serialize};
+
+use crate::common::runtime;
 
 /// A counter with a name.
 #[derive(Serialize, Deserialize)]
@@ -108,17 +109,7 @@ impl Drop for Folder {
 }
 
 fn job(nodes: u16) -> Job {
-    let builder = Runtime::builder().workers(2);
-    Job::new(nodes)
-        .transport(TransportKind::Memory)
-        .runtime(builder)
-}
-
-fn runtime() -> Runtime {
-    Runtime::builder()
-        .workers(2)
-        .build()
-        .expect("the runtime starts")
+    crate::job(nodes, TransportKind::Memory)
 }
 
 /// Returns the replies of all elements by place, and `None` for the removed element.
@@ -190,7 +181,7 @@ fn an_array_is_restored_on_any_number_of_nodes() {
 fn an_array_of_one_runtime_is_restored_in_another() {
     let folder = Folder::new("runtime");
     let before = write(2, &folder.0);
-    let runtime = runtime();
+    let runtime = runtime(2);
     let counters = runtime
         .restore::<Counter>(&folder.0)
         .expect("it can be read");
@@ -206,7 +197,7 @@ fn a_refused_checkpoint_names_the_reason_and_keeps_the_previous_one() {
     let folder = Folder::new("refused");
     let before = write(1, &folder.0);
     let files = folder.files().len();
-    let runtime = runtime();
+    let runtime = runtime(2);
     let counters = runtime.array(SHAPE, counter);
     counters.at([2, 2]).listen();
     let refused = counters.checkpoint(&folder.0).expect_err("it listens");
@@ -290,7 +281,7 @@ fn a_manifest_without_space_keeps_only_the_previous_checkpoint() {
         "{refused}"
     );
     assert_eq!(folder.files(), files);
-    let counters = runtime().restore::<Counter>(&folder.0);
+    let counters = runtime(2).restore::<Counter>(&folder.0);
     assert!(counters.is_ok(), "{counters:?}");
     assert_eq!(write(1, &folder.0), before);
 }
@@ -310,7 +301,7 @@ fn elements_without_space_keep_only_the_previous_checkpoint() {
     // The limit is 16 MB per file, which is enough for the memory that nodes share. The script
     // ignores the signal, so that the system returns an error for a longer file.
     let script = "trap '' XFSZ; ulimit -f 32768; exec \"$0\" --exact \
-                  elements_without_space_keep_only_the_previous_checkpoint >&2";
+                  checkpoints::elements_without_space_keep_only_the_previous_checkpoint >&2";
     let output = std::process::Command::new("sh")
         .args(["-c", script])
         .arg(test)
@@ -320,7 +311,7 @@ fn elements_without_space_keep_only_the_previous_checkpoint() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert_eq!(folder.files(), files);
-    let counters = runtime().restore::<Counter>(&folder.0);
+    let counters = runtime(2).restore::<Counter>(&folder.0);
     assert!(counters.is_ok(), "{counters:?}");
 }
 
@@ -349,7 +340,7 @@ fn write_without_space(folder: &Path) {
 fn invalid_checkpoints_are_refused() {
     let folder = Folder::new("broken");
     write(1, &folder.0);
-    let runtime = runtime();
+    let runtime = runtime(2);
     let refused = |why: &str| {
         let refused = runtime
             .restore::<Counter>(&folder.0)

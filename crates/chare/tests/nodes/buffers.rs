@@ -1,6 +1,5 @@
 //! Buffers of numbers cross nodes in every possible way: as arguments, replies, messages,
 //! contributions and broadcasts, and inside elements that migrate.
-#![cfg(not(any(loom, shuttle)))]
 
 use std::sync::Arc;
 

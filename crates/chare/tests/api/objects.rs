@@ -1,17 +1,9 @@
 //! Typical uses of chares, arrays, replies, reductions and asynchronous entries.
 
-#![cfg(not(any(loom, shuttle)))]
-
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Chares, Cx, chare};
-use raddle_runtime::Runtime;
 
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .build()
-        .expect("the runtime starts")
-}
+use crate::common::runtime;
 
 /// Adds up the numbers that it receives.
 #[derive(Debug)]

@@ -1,19 +1,14 @@
 //! Chares on several nodes within one process. The nodes exchange the same wire messages as
 //! separate processes.
-#![cfg(not(any(loom, shuttle)))]
 
 use raddle_chare::nodes::{Job, Progress};
 use raddle_chare::reduce::{Gather, Max, Sum};
 use raddle_chare::{Chares, Cx, chare};
 use raddle_net::TransportKind;
-use raddle_runtime::Runtime;
+
+use crate::job;
 
 const NODES: [u16; 4] = [1, 2, 3, 4];
-
-fn job(nodes: u16, kind: TransportKind) -> Job {
-    let builder = Runtime::builder().workers(2);
-    Job::new(nodes).transport(kind).runtime(builder)
-}
 
 /// Runs `check` with all numbers of nodes, all transports and all progress modes.
 fn everywhere(check: impl Fn(&dyn Fn() -> Job)) {

@@ -1,15 +1,15 @@
 //! Load balancing of arrays over several nodes, which uses all workers of all nodes.
-#![cfg(not(any(loom, shuttle)))]
 
 use std::time::Duration;
 
 use raddle_chare::balance::{Balancing, Greedy, LoadView, Strategy};
-use raddle_chare::nodes::{Job, Setup};
+use raddle_chare::nodes::Setup;
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, chare};
 use raddle_net::TransportKind;
-use raddle_runtime::Runtime;
 use serde::{Deserialize, Serialize};
+
+use crate::job;
 
 const COUNT: usize = 12;
 
@@ -76,11 +76,6 @@ impl Strategy for Deal {
     fn gain(&self, _view: &LoadView, _placed: &[usize]) -> Duration {
         Duration::from_secs(1_000_000)
     }
-}
-
-fn job(nodes: u16, kind: TransportKind) -> Job {
-    let builder = Runtime::builder().workers(2);
-    Job::new(nodes).transport(kind).runtime(builder)
 }
 
 fn dealt(setup: &Setup<'_>) -> Array<Load> {

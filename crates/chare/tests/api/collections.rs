@@ -1,18 +1,11 @@
 //! Sections, scans, groups, node groups, sparse arrays, insertion and removal of elements,
 //! priorities.
 
-#![cfg(not(any(loom, shuttle)))]
-
 use raddle_chare::reduce::{Concat, Gather, Max, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, ScanForm, Section, SectionForm, chare};
 use raddle_runtime::{Runtime, SeedPolicy};
 
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .build()
-        .expect("the runtime starts")
-}
+use crate::common::{runtime, runtime_with};
 
 /// An element with a number.
 struct Member {
@@ -352,8 +345,7 @@ impl Sum2 {
 fn seeds_are_placed_under_every_policy() {
     for workers in 1..=4 {
         for policy in SeedPolicy::ALL {
-            let builder = Runtime::builder().workers(workers).seeds(policy);
-            let runtime = builder.build().expect("the runtime starts");
+            let runtime = runtime_with(workers, |builder| builder.seeds(policy));
             let root = runtime.chare(|cx| Sum2::grow(cx, 8, None));
             runtime.quiescence().wait();
             assert_eq!(root.value().wait(), 256, "{policy}, {workers}");

@@ -1,11 +1,11 @@
 //! Elements migrate while messages, broadcasts and reductions are under way: no message is lost or
 //! duplicated, and the messages of each sender keep their order.
 
-#![cfg(not(any(loom, shuttle)))]
-
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Chares, Cx, chare};
-use raddle_runtime::{MailboxKind, Runtime};
+use raddle_runtime::MailboxKind;
+
+use crate::common::runtime_with;
 
 /// Sends numbered messages to all other elements, and checks that theirs arrive in order.
 struct Walker {
@@ -88,11 +88,7 @@ impl Walker {
 const STEPS: u32 = 40;
 
 fn walk(workers: usize, mailbox: MailboxKind, count: usize) {
-    let runtime = Runtime::builder()
-        .workers(workers)
-        .mailbox(mailbox)
-        .build()
-        .expect("the runtime starts");
+    let runtime = runtime_with(workers, |builder| builder.mailbox(mailbox));
     let walkers = runtime.array(count, move |index| Walker::new(index, count));
     walkers.all().step(STEPS - 1);
     for number in 1..=STEPS {

@@ -1,19 +1,9 @@
-//! Helpers that most of the tests use.
+//! A time limit for calls that may hang.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
-use std::time::Duration;
 
-use raddle_runtime::Runtime;
-
-/// A time limit: a test that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Builds a runtime with `workers` workers.
-pub(crate) fn runtime(workers: usize) -> Runtime {
-    let builder = Runtime::builder().workers(workers);
-    builder.build().expect("the runtime starts")
-}
+use crate::checks::PATIENCE;
 
 /// Runs a closure on a thread of its own, and fails after the time limit instead of hanging.
 #[track_caller]

@@ -1,13 +1,13 @@
 //! Scans over several nodes while the elements migrate: each element gets the contributions of all
 //! elements before it, in order.
-#![cfg(not(any(loom, shuttle)))]
 
-use raddle_chare::nodes::{Job, Setup};
+use raddle_chare::nodes::Setup;
 use raddle_chare::reduce::{Concat, Sum};
 use raddle_chare::{Array, Chares, Cx, chare};
 use raddle_net::TransportKind;
-use raddle_runtime::Runtime;
 use serde::{Deserialize, Serialize};
+
+use crate::job;
 
 const COUNT: usize = 11;
 
@@ -63,11 +63,6 @@ fn lines(seed: u64) -> impl Fn(&Setup<'_>) -> Array<Line> {
             before: Vec::new(),
         })
     }
-}
-
-fn job(nodes: u16, kind: TransportKind) -> Job {
-    let builder = Runtime::builder().workers(2);
-    Job::new(nodes).transport(kind).runtime(builder)
 }
 
 #[test]

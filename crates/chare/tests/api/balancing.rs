@@ -1,13 +1,13 @@
 //! Load balancing: elements of arrays migrate to workers with less load.
 
-#![cfg(not(any(loom, shuttle)))]
-
 use std::time::Duration;
 
 use raddle_chare::balance::{Balancing, ByTraffic, Greedy, LoadView, Refine, Strategy};
 use raddle_chare::reduce::{Max, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Reply, SparseOptions, chare};
 use raddle_runtime::Runtime;
+
+use crate::common::runtime;
 
 /// An element with much work if it is heavy, and with little work otherwise.
 struct Weight {
@@ -67,13 +67,6 @@ fn weights(runtime: &Runtime, balancing: Balancing) -> Array<Weight> {
         heavy: index < 8,
         worker: 0,
     })
-}
-
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .build()
-        .expect("the runtime starts")
 }
 
 #[test]

@@ -1,16 +1,8 @@
 //! All accepted forms of entries and message declarations.
 
-#![cfg(not(any(loom, shuttle)))]
-
 use raddle_chare::{Chares, Cx, chare};
-use raddle_runtime::Runtime;
 
-fn runtime() -> Runtime {
-    Runtime::builder()
-        .workers(2)
-        .build()
-        .expect("the runtime starts")
-}
+use crate::common::runtime;
 
 struct Point {
     x: u32,
@@ -87,7 +79,7 @@ impl Odd {
 
 #[test]
 fn entries_accept_all_names_patterns_and_types() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let odd = runtime.chare(|_| Odd);
     assert_eq!(odd.same_names(1, 2, 3, 4).wait(), 10);
     assert_eq!(odd.same_names_waiting(1, 2).wait(), 3);
@@ -132,7 +124,7 @@ where
 
 #[test]
 fn generic_chares_have_entries_and_messages() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let words = runtime.array(2, |_| Store {
         items: ["a", "b"].map(str::to_owned),
     });
@@ -179,7 +171,7 @@ async fn factor_of(cx: &mut Cx<elsewhere::Guarded>) -> u32 {
 
 #[test]
 fn chares_in_other_modules_and_in_functions_are_usable() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let guarded = runtime.chare(|_| elsewhere::Guarded(1));
     guarded.add(2);
     guarded.multiply();

@@ -1,7 +1,6 @@
 //! Elements migrate between nodes while messages, broadcasts and reductions are under way: no
 //! message is lost or duplicated, and the messages of each sender keep their order. The result is
 //! the same as that of the same program on one node.
-#![cfg(not(any(loom, shuttle)))]
 
 use raddle_chare::nodes::{Job, Setup};
 use raddle_chare::reduce::Sum;
@@ -224,7 +223,7 @@ impl Local {
 
 fn job(nodes: u16, kind: TransportKind, mailbox: MailboxKind) -> Job {
     let builder = Runtime::builder().workers(2).mailbox(mailbox);
-    Job::new(nodes).transport(kind).runtime(builder)
+    crate::job(nodes, kind).runtime(builder)
 }
 
 /// The messages that elements have received and sent, and the results of reductions.
@@ -407,12 +406,12 @@ mod processes {
 
     #[test]
     fn by_memory() {
-        as_on_one_node("processes::by_memory", TransportKind::Memory);
+        as_on_one_node("moving::processes::by_memory", TransportKind::Memory);
     }
 
     #[test]
     fn by_sockets() {
-        as_on_one_node("processes::by_sockets", TransportKind::Sockets);
+        as_on_one_node("moving::processes::by_sockets", TransportKind::Sockets);
     }
 
     fn as_on_one_node(test: &str, kind: TransportKind) {

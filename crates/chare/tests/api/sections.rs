@@ -1,24 +1,14 @@
 //! Sections: the workers where their reductions end, sections of single chares, and scans in
 //! sections.
 
-#![cfg(not(any(loom, shuttle)))]
-
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 use raddle_chare::reduce::{Concat, Gather, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, ScanForm, Section, SectionForm, chare};
 use raddle_runtime::{Runtime, SeedPolicy};
 
-/// A time limit: a wait that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .build()
-        .expect("the runtime starts")
-}
+use crate::checks::PATIENCE;
+use crate::common::{runtime, runtime_with};
 
 /// A chare that blocks its worker for a while.
 struct Busybody;
@@ -230,8 +220,7 @@ fn sections_of_single_chares_are_ordered_by_chare_number() {
 fn sections_of_single_chares_broadcast_and_reduce_in_every_form() {
     for policy in SeedPolicy::ALL {
         for workers in 1..=4 {
-            let runtime = Runtime::builder().workers(workers).seeds(policy).build();
-            let runtime = runtime.expect("the runtime starts");
+            let runtime = runtime_with(workers, |builder| builder.seeds(policy));
             for form in SectionForm::ALL {
                 for count in [0, 1, 2, 3, 5, 8, 13, 20] {
                     let section = runtime.section_with(form, chares(&runtime, count));
