@@ -310,6 +310,8 @@ fn elements_without_space_keep_only_the_previous_checkpoint() {
         .expect("there is a shell");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
+    // A wrong name in the script would select no test.
+    assert!(said.contains("1 passed"), "{said}");
     assert_eq!(folder.files(), files);
     let counters = runtime(2).restore::<Counter>(&folder.0);
     assert!(counters.is_ok(), "{counters:?}");
