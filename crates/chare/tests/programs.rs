@@ -10,6 +10,8 @@
 
 #![cfg(not(any(loom, shuttle)))]
 
+mod common;
+
 use std::env;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -21,6 +23,8 @@ use raddle_chare::nodes::Job;
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, Chares, Cx, chare};
 use raddle_runtime::{Runtime, Shutdown, default_runtime};
+
+use common::runtime;
 
 struct Cell;
 
@@ -51,11 +55,6 @@ impl Cell {
     fn vote_then_fall(&mut self, cx: &mut Cx<Self>) {
         cx.contribute_then(Sum(1_u32), |_| panic!("falls"));
     }
-}
-
-fn runtime(workers: usize) -> Runtime {
-    let builder = Runtime::builder().workers(workers);
-    builder.build().expect("the runtime starts")
 }
 
 /// Waits for quiescence and ignores failures.

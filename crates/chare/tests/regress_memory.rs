@@ -7,11 +7,15 @@
 
 #![cfg(not(any(loom, shuttle)))]
 
+mod common;
+
 use std::alloc::System;
 
 use raddle_chare::{Array, Chares, Cx, chare};
 use raddle_runtime::Runtime;
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+use common::runtime;
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -86,8 +90,7 @@ fn assert_flat(runtime: &Runtime, what: &str, mut round: impl FnMut(u64)) {
 #[test]
 fn ended_chares_and_arrays_leave_no_memory_behind() {
     for workers in [1, 2] {
-        let runtime = Runtime::builder().workers(workers).build();
-        let runtime = runtime.expect("the runtime starts");
+        let runtime = runtime(workers);
         let driver = runtime.chare(|_| Driver);
         let keyed = runtime.sparse_array::<Keyed>();
         assert_flat(&runtime, "chares made by a thread", |_| {

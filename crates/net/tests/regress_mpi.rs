@@ -1,7 +1,7 @@
-//! The MPI counterparts of `regress_close` and `regress_stopped`: a put after the connection was
-//! closed is refused, and a node that was stopped is given up, while the program runs and at its
-//! end. Each test has `mpirun` run its own program again, as processes that run the same test as
-//! nodes.
+//! The MPI counterparts of `in_process/regress_close` and `regress_stopped`: a put after the
+//! connection was closed is refused, and a node that was stopped is given up, while the program
+//! runs and at its end. Each test has `mpirun` run its own program again, as processes that run the
+//! same test as nodes.
 #![cfg(feature = "mpi")]
 
 mod exchange;

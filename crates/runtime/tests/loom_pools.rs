@@ -1,5 +1,5 @@
-//! Models of the pools without a runtime around them: what moves between pools, and in blocks, comes out once, with what was
-//! written before it was put.
+//! Models of the pools without a runtime: every task that moves between pools or in blocks is taken
+//! once, together with everything that was written before it was put.
 //!
 //! Leaving out any fence of A1 makes a model fail.
 
@@ -21,24 +21,27 @@ fn model(preemptions: usize, check: impl Fn() + Sync + Send + 'static) {
     builder.check(check);
 }
 
-/// A1: the pool moves, and the one that is left counts no more, while one worker puts and another one is about to sleep, which looks a last time.
+/// A1: `auto` moves to another pool and marks the old one as unused, while a second worker puts a
+/// task and a third one is about to sleep and looks a last time.
 ///
-/// That one is told, or finds the task.
+/// The third worker is notified, or finds the task.
 #[test]
-fn task_put_after_a_move_is_seen_by_who_is_about_to_sleep() {
+fn task_put_after_a_move_is_seen_by_a_worker_about_to_sleep() {
     model(3, || {
         let pool = Arc::new(Probe::new(PoolKind::Auto, 3, BlockShape::new(1, 1)));
         let [mover, putter, sleeper] = [0, 1, 2].map(|worker| pool.seat(worker));
-        // Every task that a worker gets ends a turn, and the second one moves to the second candidate.
-        let _seen_by_nobody = mover.put(pool.task());
-        get(&*mover).expect("its own task");
-        let _seen_by_nobody = mover.put(pool.task());
+        // Every task that a worker gets ends a turn. The second turn moves to the second candidate.
+        let _unseen = mover.put(pool.task());
+        get(&*mover).expect("the worker finds its own task");
+        let _unseen = mover.put(pool.task());
         let asleep = Arc::new(AtomicBool::new(false));
         let moving = {
             let asleep = Arc::clone(&asleep);
             thread::spawn(move || {
                 let mut look = Look::default();
-                mover.get(Wanted::Any, &mut look).expect("its own task");
+                mover
+                    .get(Wanted::Any, &mut look)
+                    .expect("the worker finds its own task");
                 light_fence();
                 // Relaxed: ordered by the fences.
                 look.hid && asleep.load(Relaxed)
@@ -47,7 +50,7 @@ fn task_put_after_a_move_is_seen_by_who_is_about_to_sleep() {
         let putting = {
             let (pool, asleep) = (Arc::clone(&pool), Arc::clone(&asleep));
             thread::spawn(move || {
-                let _told_below = putter.put(pool.task());
+                let _notified_below = putter.put(pool.task());
                 light_fence();
                 // Relaxed: ordered by the fences.
                 (asleep.load(Relaxed), putter)
@@ -57,17 +60,18 @@ fn task_put_after_a_move_is_seen_by_who_is_about_to_sleep() {
         asleep.store(true, Relaxed);
         heavy_fence();
         let has_seen = pool.has_work();
-        let (is_told, putter) = putting.join().expect("no panic");
-        let is_told = moving.join().expect("no panic") || is_told;
+        let (is_notified, putter) = putting.join().expect("no panic");
+        let is_notified = moving.join().expect("no panic") || is_notified;
         let found = get(&*sleeper).or_else(|| get(&*putter));
         assert!(found.is_some(), "no task is lost");
-        assert!(has_seen || is_told, "who sleeps misses the task");
+        assert!(has_seen || is_notified, "the sleeper misses the task");
     });
 }
 
-/// What a worker keeps for itself, and stands still for, is seen by who is about to sleep, and taken; or that one is told.
+/// A worker keeps a task private and waits for it by its own means. A worker that is about to sleep
+/// sees and takes the task, or is notified.
 #[test]
-fn private_task_is_seen_by_who_is_about_to_sleep() {
+fn private_task_is_seen_by_a_worker_about_to_sleep() {
     for kind in [PoolKind::DqTlPrivC, PoolKind::DqBlTlC] {
         model(3, move || {
             let pool = Arc::new(Probe::new(kind, 2, BlockShape::new(2, 1)));
@@ -94,18 +98,19 @@ fn private_task_is_seen_by_who_is_about_to_sleep() {
             if found {
                 assert_eq!(shared.1.get(), 1);
             }
-            let is_told = putting.join().expect("no panic");
-            assert!(found || is_told, "who sleeps misses the task");
+            let is_notified = putting.join().expect("no panic");
+            assert!(found || is_notified, "the sleeper misses the task");
         });
     }
 }
 
-/// A substitute takes its seat, makes its part of the pool, and puts its first task, while another
-/// worker is about to sleep. That one sees the task, or is told.
+/// A compensating thread takes its seat, creates its part of the pool, and puts its first task,
+/// while another worker is about to sleep. That worker sees the task, or is notified.
 ///
-/// A putter without its fence, or a part that counts only after its first task, makes it fail.
+/// The model fails if the putter leaves out its fence, or if the part becomes visible only after
+/// its first task.
 #[test]
-fn first_task_of_a_substitute_is_seen_by_who_is_about_to_sleep() {
+fn first_task_of_a_compensating_thread_is_seen_by_a_worker_about_to_sleep() {
     for kind in [PoolKind::Deque, PoolKind::DqTlPrivC, PoolKind::DqBlTlC] {
         model(3, move || {
             let pool = Probe::with_compensating(kind, 1, 1, BlockShape::new(1, 1));
@@ -115,12 +120,12 @@ fn first_task_of_a_substitute_is_seen_by_who_is_about_to_sleep() {
             let putting = {
                 let (pool, shared) = (Arc::clone(&pool), Arc::clone(&shared));
                 thread::spawn(move || {
-                    let substitute = pool.seat(1);
+                    let compensating = pool.seat(1);
                     shared.1.set(1);
-                    substitute.share(pool.task());
+                    compensating.share(pool.task());
                     light_fence();
                     // Relaxed: ordered by the fences.
-                    (shared.0.load(Relaxed), substitute)
+                    (shared.0.load(Relaxed), compensating)
                 })
             };
             // Relaxed: as above.
@@ -131,17 +136,17 @@ fn first_task_of_a_substitute_is_seen_by_who_is_about_to_sleep() {
             if found.is_some() {
                 assert_eq!(shared.1.get(), 1);
             }
-            let (is_told, _substitute) = putting.join().expect("no panic");
-            assert!(has_seen || is_told, "who sleeps misses the task");
+            let (is_notified, _compensating) = putting.join().expect("no panic");
+            assert!(has_seen || is_notified, "the sleeper misses the task");
             found = found.or_else(|| get(&*sleeper));
             assert!(found.is_some(), "no task is lost");
         });
     }
 }
 
-/// Tasks put before and after a move come out once, with what was written before.
+/// Tasks put before and after a move are taken once, with everything that was written before.
 #[test]
-fn tasks_around_a_move_come_out_once() {
+fn tasks_around_a_move_are_taken_once() {
     model(3, || {
         let pool = Arc::new(Probe::new(PoolKind::Auto, 2, BlockShape::new(2, 1)));
         hand_over(&pool, 3);
@@ -166,7 +171,8 @@ fn blocks_are_handed_over_with_their_tasks() {
     }
 }
 
-/// One worker puts so many tasks and gets what it gets, the other one gets two at most.
+/// One worker puts `count` tasks and gets what it can, while another worker gets up to two. Checks
+/// that each task is taken once.
 fn hand_over(pool: &Arc<Probe>, count: usize) {
     let tasks: Vec<_> = (0..count).map(|_| pool.task()).collect();
     let contents = tasks.iter().map(|task| (address(task), Tracked::new(0)));
@@ -181,7 +187,7 @@ fn hand_over(pool: &Arc<Probe>, count: usize) {
     };
     for (task, (_, content)) in tasks.into_iter().zip(&*contents) {
         content.set(1);
-        let _seen_by_nobody = first.put(task);
+        let _unseen = first.put(task);
     }
     let own = take(&*first, &contents);
     let (stolen, second) = thief.join().expect("no panic");
@@ -189,14 +195,14 @@ fn hand_over(pool: &Arc<Probe>, count: usize) {
     let left: u32 = left.take_while(|&taken| taken > 0).sum();
     assert_eq!((own + stolen + left) as usize, count);
     let all: u32 = contents.iter().map(|(_, content)| content.get()).sum();
-    assert_eq!(all as usize, 2 * count, "each once");
+    assert_eq!(all as usize, 2 * count, "each task is taken once");
 }
 
-/// Gets a task if there is one, and adds to its content; returns how many there were.
+/// Gets a task if there is one, and increments its content. Returns the number of tasks, 0 or 1.
 fn take(seat: &dyn Seat, contents: &[(usize, Tracked)]) -> u32 {
     let Some(task) = get(seat) else { return 0 };
     let found = contents.iter().find(|(other, _)| *other == address(&task));
-    let (_, content) = found.expect("one of those put");
+    let (_, content) = found.expect("the task is one of those put");
     content.set(content.get() + 1);
     1
 }

@@ -1,16 +1,20 @@
-//! Models of the shipped runtime: every schedule of two or three threads, on weak memory, within a bound of preemptions.
+//! Models of the shipped runtime: every schedule of two or three threads on weak memory, with a
+//! bounded number of preemptions.
 //!
-//! What user code hands over (results, what a closure captured) lies in tracked cells, so that an ordering that is too weak
-//! is an error of the model even where the value happens to be right. A wake-up that is lost is a deadlock, which loom
-//! reports.
+//! Values that user code hands over (results, captured variables) are tracked cells. So an ordering
+//! that is too weak is an error of the model even if the value happens to be right. A lost wake-up
+//! is a deadlock, which loom reports.
 //!
-//! Weakening either side of F2, S1, T1, T2, E1 and R1, or the fence of E2, makes a model here fail. Three things none can show:
+//! Weakening either side of F2, S1, T1, T2, E1 and R1, or the fence of E2, makes a model here fail.
+//! Three things cannot be shown by any model here:
 //!
-//! - F1 stands beside the ordering of the deque that hands the cell over; the model of the offer alone has it
-//!   (`raddle_sync`).
-//! - E3: between a worker's looks at the pool lies a yield, and loom lets a thread that has yielded see newer values, so that
-//!   the pool does not look empty; and on the release side, a fence stands before the store anyway.
-//! - Accesses that are sequentially consistent are not, for loom: where such an order is needed, the code has fences.
+//! - F1: the ordering of the deque that hands the cell over hides it. The model of the offer alone
+//!   covers it (`raddle_sync`).
+//! - E3: a worker yields between two looks at the pool, and loom lets a thread that has yielded see
+//!   newer values, so the pool does not look empty. On the release side, a fence precedes the store
+//!   anyway.
+//! - Sequentially consistent accesses: loom treats them as weaker. Where the code needs such an
+//!   order, it has fences.
 
 #![cfg(loom)]
 
@@ -22,8 +26,8 @@ use raddle_runtime::model::as_first_worker;
 use raddle_runtime::{IdlePolicy, MailboxKind, PoolKind, Runtime, join, scope, worker_index};
 use raddle_sync::prim::Tracked;
 
-/// Runs `body` under every schedule with at most `preemptions` of them, and sees to it that some run said what it must be
-/// possible to see.
+/// Runs `body` under every schedule with at most `preemptions` preemptions. Checks that `body`
+/// returned true in some schedule, which means that the case in question occurred.
 fn model(preemptions: usize, body: impl Fn() -> bool + Sync + Send + 'static) {
     let seen = Arc::new(std::sync::Mutex::new((0, 0)));
     let seen_inside = Arc::clone(&seen);
@@ -32,14 +36,14 @@ fn model(preemptions: usize, body: impl Fn() -> bool + Sync + Send + 'static) {
     builder.max_branches = 20_000;
     builder.check(move || {
         let saw = body();
-        let mut seen = seen_inside.lock().expect("nobody panics");
+        let mut seen = seen_inside.lock().expect("no panic");
         seen.0 += usize::from(saw);
         seen.1 += 1;
     });
-    let seen = seen.lock().expect("nobody panics");
+    let seen = seen.lock().expect("no panic");
     assert!(
         seen.0 > 0,
-        "no schedule of {} does what the model is about",
+        "the case that the model is about occurs in none of {} schedules",
         seen.1
     );
 }
@@ -53,7 +57,7 @@ fn runtime_with(worker_count: usize, mailbox: MailboxKind) -> Runtime {
     raddle_runtime::model::runtime(worker_count, pool, mailbox, idle, false)
 }
 
-/// Something that happens once, and that a thread stands still for.
+/// An event that happens once. A thread can block until it happens.
 struct Flag(Mutex<bool>, Condvar);
 
 impl Flag {
@@ -62,18 +66,18 @@ impl Flag {
     }
 
     fn raise(&self) {
-        *self.0.lock().expect("nobody panics") = true;
+        *self.0.lock().expect("no panic") = true;
         self.1.notify_all();
     }
 
     fn is_up(&self) -> bool {
-        *self.0.lock().expect("nobody panics")
+        *self.0.lock().expect("no panic")
     }
 
     fn await_up(&self) {
-        let mut up = self.0.lock().expect("nobody panics");
+        let mut up = self.0.lock().expect("no panic");
         while !*up {
-            up = self.1.wait(up).expect("nobody panics");
+            up = self.1.wait(up).expect("no panic");
         }
     }
 }
@@ -82,9 +86,9 @@ fn is_stolen() -> bool {
     worker_index() == Some(1)
 }
 
-/// F2: what a fork captured reaches its thief, and what it did reaches its owner.
+/// F2: the captured variables of a fork reach its thief, and its effects reach its owner.
 #[test]
-fn stolen_fork_brings_its_result_and_its_effects() {
+fn stolen_fork_delivers_its_result_and_its_effects() {
     model(3, || {
         let (input, output) = (Tracked::new(0), Tracked::new(0));
         let (one, stolen) = as_first_worker(2, || {
@@ -100,9 +104,9 @@ fn stolen_fork_brings_its_result_and_its_effects() {
     });
 }
 
-/// The panic of a stolen fork comes out of its join.
+/// The join passes the panic of a stolen fork on.
 #[test]
-fn stolen_fork_brings_its_panic() {
+fn stolen_fork_delivers_its_panic() {
     model(3, || {
         let fork = || resume_unwind(Box::new(is_stolen()));
         let call = || as_first_worker(2, || catch_unwind(AssertUnwindSafe(|| join(|| 1, fork))));
@@ -111,9 +115,10 @@ fn stolen_fork_brings_its_panic() {
     });
 }
 
-/// A fork whose sister panics is dropped without being run, or waited for.
+/// If the first closure of a join panics, the second is dropped without being run, or the join
+/// waits for it.
 #[test]
-fn panic_of_the_first_waits_for_the_stolen_second() {
+fn panic_of_the_first_closure_waits_for_the_stolen_second() {
     model(3, || {
         let effect = Tracked::new(0);
         let stolen = Tracked::new(0);
@@ -132,7 +137,7 @@ fn panic_of_the_first_waits_for_the_stolen_second() {
     });
 }
 
-/// Forks two deep: the older is published first, and either goes either way.
+/// Forks two levels deep: the older fork is published first, and either may be stolen or not.
 #[test]
 fn forks_below_a_fork_run_once() {
     model(2, || {
@@ -144,9 +149,10 @@ fn forks_below_a_fork_run_once() {
     });
 }
 
-/// The owner of a stolen fork, asleep, is told of a fork below it: the thief forks until somebody else has run one.
+/// A fork below a stolen fork wakes the sleeping owner of the stolen fork: the thief forks until
+/// another worker has run one of its forks.
 #[test]
-fn sleeping_owner_is_told_of_an_answer() {
+fn sleeping_owner_is_notified_of_a_fork_below_its_stolen_fork() {
     model(2, || {
         as_first_worker(2, || {
             let below = || {
@@ -168,8 +174,8 @@ fn sleeping_owner_is_told_of_an_answer() {
     });
 }
 
-/// S1: what the tasks of a scope wrote is there when it ends. R1: the second task may lie in the cell of the first, which its thief
-/// freed.
+/// S1: everything that the tasks of a scope wrote is visible when the scope ends. R1: the second
+/// task may use the cell of the first task, which its thief has freed.
 #[test]
 fn scope_ends_after_its_tasks() {
     model(2, || {
@@ -192,9 +198,9 @@ fn scope_ends_after_its_tasks() {
     });
 }
 
-/// The owner of a scope, asleep in it, is told of a task that another worker puts.
+/// A task that another worker spawns wakes the owner of a scope, which sleeps in the scope.
 #[test]
-fn sleeping_scope_is_told_of_a_put() {
+fn sleeping_scope_is_notified_of_a_spawned_task() {
     model(2, || {
         let (done, stolen) = (Flag::new(), Tracked::new(0));
         as_first_worker(2, || {
@@ -210,9 +216,9 @@ fn sleeping_scope_is_told_of_a_put() {
     });
 }
 
-/// T1: what a call from outside returns and does reaches the caller.
+/// T1: the result and the effects of a call from outside reach the caller.
 #[test]
-fn call_from_outside_brings_its_result_and_its_effects() {
+fn call_from_outside_delivers_its_result_and_its_effects() {
     model(2, || {
         let effect = Tracked::new(0);
         let runtime = runtime(1);
@@ -226,9 +232,9 @@ fn call_from_outside_brings_its_result_and_its_effects() {
     });
 }
 
-/// T2: whoever waits for a handle sees that the task has ended, or is told.
+/// T2: a thread that waits for a handle sees that the task has ended, or is notified.
 #[test]
-fn handle_brings_its_result_and_its_effects() {
+fn handle_delivers_its_result_and_its_effects() {
     model(2, || {
         let effect = Arc::new(Tracked::new(0));
         let inside = Arc::clone(&effect);
@@ -247,7 +253,7 @@ fn handle_brings_its_result_and_its_effects() {
     });
 }
 
-/// The end: a runtime that is dropped waits for the work that is left, and every thread ends.
+/// The end: a dropped runtime waits for the remaining work, and every thread ends.
 #[test]
 fn runtime_ends_after_its_work() {
     model(3, || {
@@ -261,7 +267,7 @@ fn runtime_ends_after_its_work() {
     });
 }
 
-/// The end while a worker lies down.
+/// The end while a worker is about to sleep.
 #[test]
 fn runtime_without_work_ends() {
     model(3, || {
@@ -270,7 +276,8 @@ fn runtime_without_work_ends() {
     });
 }
 
-/// Messages from outside reach a worker that lies down, with what was written before they were sent.
+/// Messages from outside reach a worker that is about to sleep, with everything that was written
+/// before they were sent.
 #[test]
 fn messages_arrive_with_their_content() {
     for mailbox in MailboxKind::ALL {
@@ -295,21 +302,22 @@ fn messages_arrive_with_their_content() {
     }
 }
 
-/// A message from one worker to another one, which lies down, and back, with what each wrote before.
+/// A message from one worker to another one, which is about to sleep, and back, with everything
+/// that each wrote before.
 #[test]
 fn messages_wake_workers() {
     for mailbox in MailboxKind::ALL {
         model(1, move || {
             let runtime = runtime_with(2, mailbox);
             let (post, done) = (runtime.post(), Arc::new((Tracked::new(0), Flag::new())));
-            let (back, heard) = (post.clone(), Arc::clone(&done));
+            let (back, inside) = (post.clone(), Arc::clone(&done));
             runtime.post().send(0, move || {
-                heard.0.set(1);
+                inside.0.set(1);
                 post.send(1, move || {
-                    heard.0.set(heard.0.get() + 1);
+                    inside.0.set(inside.0.get() + 1);
                     back.send(0, move || {
-                        heard.0.set(heard.0.get() + 1);
-                        heard.1.raise();
+                        inside.0.set(inside.0.get() + 1);
+                        inside.1.raise();
                     });
                 });
             });
@@ -320,9 +328,9 @@ fn messages_wake_workers() {
     }
 }
 
-/// An urgent message runs before what its sender sends later, wherever the worker looks first.
+/// An urgent message runs before later messages of its sender, wherever the worker looks first.
 #[test]
-fn urgent_messages_run_before_what_is_sent_later() {
+fn urgent_messages_run_before_later_messages() {
     for mailbox in MailboxKind::ALL {
         model(3, move || {
             let runtime = runtime_with(1, mailbox);
@@ -340,9 +348,10 @@ fn urgent_messages_run_before_what_is_sent_later() {
     }
 }
 
-/// E4: a message that is sent while the runtime ends is run or dropped: what it holds does not stay.
+/// E4: a message that is sent while the runtime ends is run or dropped, together with everything
+/// that it holds.
 #[test]
-fn message_to_a_runtime_that_ends_does_not_stay() {
+fn message_to_an_ending_runtime_does_not_leak() {
     model(3, || {
         let runtime = runtime(1);
         let held = Arc::new(());
@@ -355,9 +364,10 @@ fn message_to_a_runtime_that_ends_does_not_stay() {
     });
 }
 
-/// A worker stands still for a task that it keeps for itself: the other one, which lies down, takes it or is told of it.
+/// A worker blocks until a task has run that it keeps private. The other worker, which is about to
+/// sleep, takes the task or is notified.
 #[test]
-fn task_that_its_maker_keeps_and_waits_for_is_found() {
+fn private_task_that_its_own_worker_blocks_for_is_found() {
     model(1, || {
         let (pool, mailbox) = (PoolKind::DqTlPrivC, MailboxKind::LockFree);
         let runtime = raddle_runtime::model::runtime(2, pool, mailbox, IdlePolicy::Park, false);

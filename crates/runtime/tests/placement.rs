@@ -1,17 +1,21 @@
-//! Where workers run by `auto`: beside other processes and runtimes, in a small CPU set, and after a move.
+//! Where `auto` places workers: beside other processes and runtimes, in a small CPU set, and after
+//! workers have been moved.
 //!
-//! Each test has a group of claims of its own, so that nobody else on the machine has a part in it. Nothing here takes time: what one
-//! process does is awaited by the other.
+//! Each test has its own group of claims, so that no other program on the machine takes part in it.
+//! The tests do not depend on time: one process waits for the steps of the other.
+//!
+//! A program of its own, because it binds threads and starts itself as a child process.
+
 #![cfg(not(any(loom, shuttle)))]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use raddle_runtime::{Builder, MoveError, Runtime};
 use raddle_topology::{Affinity, BindError, Claims, CpuId, Plan, Topology};
 
-/// Says to the test that it is a child: how many workers it shall have, and in which group.
+/// The environment variable that makes a test a child process: the number of workers.
 const CHILD: &str = "RADDLE_TEST_PLACEMENT";
 
 fn group(name: &str) -> String {
@@ -29,32 +33,36 @@ fn topology() -> &'static Topology {
     Topology::this_machine().expect("hwloc knows this machine")
 }
 
-/// The CPUs that the process may use, as `auto` takes them.
+/// Returns the CPUs that the process may use, in the order in which `auto` takes them.
 fn cpus() -> Vec<CpuId> {
     let plan = raddle_topology::plan(topology(), &Affinity::Auto, topology().cpu_count());
-    plan.expect("a plan").cpus().collect()
+    plan.expect("a plan exists").cpus().collect()
 }
 
-/// Where the workers are, as the system tells it to each of them; none for a worker that is not bound.
-fn where_they_are(runtime: &Runtime) -> Vec<Option<CpuId>> {
+/// Asks the system on which CPU each worker runs. Returns `None` for a worker that is not bound.
+fn cpus_of_workers(runtime: &Runtime) -> Vec<Option<CpuId>> {
     let (reply, replies) = std::sync::mpsc::channel();
     for worker in 0..runtime.worker_count() {
         let reply = reply.clone();
         runtime.post().send(worker, move || {
-            let set = topology().this_thread_cpus().expect("a set");
+            let set = topology()
+                .this_thread_cpus()
+                .expect("the system reports the CPUs");
             let is_bound = set.len() < topology().allowed_set().len() || set.len() == 1;
             reply
                 .send((worker, set.first().filter(|_| is_bound)))
-                .expect("the test listens");
+                .expect("the test receives");
         });
     }
     drop(reply);
-    let told: std::collections::BTreeMap<_, _> = replies.iter().collect();
-    told.into_values().collect()
+    let by_worker: BTreeMap<_, _> = replies.iter().collect();
+    by_worker.into_values().collect()
 }
 
-/// On one CPU nobody can tell whether a thread is bound to it.
-fn bound(plan: &Plan) -> Vec<Option<CpuId>> {
+/// Returns the CPUs that [`cpus_of_workers`] has to return if the workers follow `plan`.
+///
+/// On a machine with one CPU it is impossible to see whether a thread is bound to it.
+fn expected_cpus(plan: &Plan) -> Vec<Option<CpuId>> {
     let only = cpus().len() == 1;
     let entries = plan.entries.iter();
     entries
@@ -62,14 +70,16 @@ fn bound(plan: &Plan) -> Vec<Option<CpuId>> {
         .collect()
 }
 
-/// A child that has a runtime until its standard input is closed, and what it said of it.
+/// A child process that keeps a runtime until its standard input is closed.
 struct Other {
     child: Child,
-    /// Open as long as the child may write to it.
+    /// Open for as long as the child may write to it.
     _output: BufReader<ChildStdout>,
+    /// The summary that the child printed of its plan.
     summary: String,
 }
 
+/// Starts this program as a child, after the words of `command`.
 fn start(command: &[&str], group: &str, worker_count: usize) -> Other {
     let program = std::env::current_exe().expect("a test program has a path");
     let mut words: Vec<&str> = command.to_vec();
@@ -90,7 +100,7 @@ fn start(command: &[&str], group: &str, worker_count: usize) -> Other {
         .lines()
         .map(|line| line.expect("text"))
         .find_map(|line| line.strip_prefix("child: ").map(str::to_owned))
-        .expect("the child says what it did");
+        .expect("the child prints its plan");
     Other {
         child,
         _output: output,
@@ -101,7 +111,7 @@ fn start(command: &[&str], group: &str, worker_count: usize) -> Other {
 impl Other {
     fn end(mut self) {
         drop(self.child.stdin.take());
-        assert!(self.child.wait().expect("it ends").success());
+        assert!(self.child.wait().expect("the child ends").success());
     }
 }
 
@@ -112,20 +122,20 @@ fn child_has_a_runtime() {
         return;
     };
     let worker_count = worker_count.parse().expect("a number");
-    // `auto` and the group are what the environment and the defaults say.
+    // The default is `auto`, and the environment sets the group.
     let runtime = Runtime::builder()
         .workers(worker_count)
         .build()
-        .expect("a runtime");
+        .expect("the runtime starts");
     let plan = runtime.plan();
-    assert_eq!(where_they_are(&runtime), bound(&plan));
+    assert_eq!(cpus_of_workers(&runtime), expected_cpus(&plan));
     println!("\nchild: {}", plan.summary);
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).expect("a pipe");
 }
 
 #[test]
-fn second_process_takes_what_the_first_has_left_and_a_kill_gives_it_back() {
+fn second_process_takes_the_remaining_cpus_and_a_kill_frees_the_cpus_of_the_first() {
     let group = group("two");
     let free = cpus();
     let mut first = start(&[], &group, 1);
@@ -140,30 +150,34 @@ fn second_process_takes_what_the_first_has_left_and_a_kill_gives_it_back() {
     let unbound = "1 worker is not bound, since there is no free CPU";
     assert!(second.summary.contains(unbound), "{}", second.summary);
     second.end();
-    // SIGKILL: nothing of the first runs any more, and nothing is left of it.
+    // SIGKILL: the first process cannot clean up.
     first.child.kill().expect("a child can be killed");
-    first.child.wait().expect("it ends");
-    let third = builder(&group, free.len()).build().expect("a runtime");
+    first.child.wait().expect("the child ends");
+    let third = builder(&group, free.len())
+        .build()
+        .expect("the runtime starts");
     assert_eq!(third.plan().cpus().collect::<Vec<_>>(), free);
 }
 
 #[test]
-fn one_cpu_takes_one_worker_and_the_others_go_unbound() {
+fn one_cpu_takes_one_worker_and_the_others_stay_unbound() {
     let group = group("taskset");
     let last = cpus().pop().expect("one CPU").to_string();
     let other = start(&["taskset", "--cpu-list", &last], &group, 3);
-    let said = format!("placed by auto: 1 worker on CPU {last} (");
-    assert!(other.summary.starts_with(&said), "{}", other.summary);
+    let bound = format!("placed by auto: 1 worker on CPU {last} (");
+    assert!(other.summary.starts_with(&bound), "{}", other.summary);
     let unbound = "2 workers are not bound, since there is no free CPU left";
     assert!(other.summary.ends_with(unbound), "{}", other.summary);
     other.end();
 }
 
 #[test]
-fn runtimes_of_one_process_share_no_cpu_and_give_it_back() {
+fn runtimes_of_one_process_share_no_cpu_and_free_their_cpus() {
     let group = group("runtimes");
     let free = cpus();
-    let first = builder(&group, free.len() + 2).build().expect("a runtime");
+    let first = builder(&group, free.len() + 2)
+        .build()
+        .expect("the runtime starts");
     let plan = first.plan();
     assert_eq!(plan.cpus().collect::<Vec<_>>(), free);
     assert!(
@@ -171,8 +185,8 @@ fn runtimes_of_one_process_share_no_cpu_and_give_it_back() {
             .iter()
             .all(|entry| entry.cpu.is_none())
     );
-    assert_eq!(where_they_are(&first), bound(&plan));
-    let second = builder(&group, 1).build().expect("a runtime");
+    assert_eq!(cpus_of_workers(&first), expected_cpus(&plan));
+    let second = builder(&group, 1).build().expect("the runtime starts");
     assert_eq!(second.plan().cpus().next(), None);
     assert!(
         second
@@ -180,48 +194,52 @@ fn runtimes_of_one_process_share_no_cpu_and_give_it_back() {
             .summary
             .ends_with("used by another runtime of this process")
     );
-    // A plan that is only looked at sees the same, and takes nothing.
-    let seen = builder(&group, 1).plan().expect("a plan");
+    // A plan without a runtime is the same, and takes no CPU.
+    let seen = builder(&group, 1).plan().expect("a plan exists");
     assert_eq!(seen, second.plan());
     drop(first);
-    let third = builder(&group, free.len()).build().expect("a runtime");
+    let third = builder(&group, free.len())
+        .build()
+        .expect("the runtime starts");
     assert_eq!(third.plan().cpus().collect::<Vec<_>>(), free);
     drop(third);
     for _ in 0..20 {
-        let again = builder(&group, 1).build().expect("a runtime");
+        let again = builder(&group, 1).build().expect("the runtime starts");
         assert_eq!(again.plan().cpus().next(), Some(free[0]));
     }
 }
 
 #[test]
-fn what_was_asked_for_is_obeyed_and_seen_by_others() {
+fn explicit_cpus_are_used_and_other_runtimes_avoid_them() {
     let group = group("asked");
     let first = cpus()[0];
     let list = || Affinity::Explicit(vec![first]);
     let one = builder(&group, 1)
         .affinity(list())
         .build()
-        .expect("a runtime");
+        .expect("the runtime starts");
     let two = builder(&group, 1)
         .affinity(list())
         .build()
-        .expect("a runtime");
-    assert_eq!(where_they_are(&two)[0], Some(first));
+        .expect("the runtime starts");
+    assert_eq!(cpus_of_workers(&two)[0], Some(first));
     drop(two);
-    let auto = builder(&group, cpus().len()).build().expect("a runtime");
+    let auto = builder(&group, cpus().len())
+        .build()
+        .expect("the runtime starts");
     assert!(auto.plan().cpus().all(|cpu| cpu != first));
     drop(one);
 }
 
 #[test]
-fn workers_go_where_they_are_sent_while_they_run() {
+fn running_workers_move_to_the_cpus_that_they_are_bound_to() {
     let group = group("moved");
     let free = cpus();
     let (first, last) = (free[0], free[free.len() - 1]);
     let runtime = builder(&group, 2)
         .affinity(Affinity::None)
         .build()
-        .expect("a runtime");
+        .expect("the runtime starts");
     assert_eq!(runtime.plan().cpus().next(), None);
     for places in [
         [Some(first), Some(last)],
@@ -229,9 +247,9 @@ fn workers_go_where_they_are_sent_while_they_run() {
         [None, Some(last)],
     ] {
         runtime.bind_workers(&places).expect("CPUs of this machine");
-        let are = where_they_are(&runtime);
+        let actual = cpus_of_workers(&runtime);
         let plan = runtime.plan();
-        assert_eq!(are, bound(&plan));
+        assert_eq!(actual, expected_cpus(&plan));
         let entries: Vec<_> = plan.entries.iter().map(|entry| entry.cpu).collect();
         assert_eq!(entries, places);
         assert!(
@@ -239,7 +257,7 @@ fn workers_go_where_they_are_sent_while_they_run() {
             "{}",
             plan.summary
         );
-        // Claims follow.
+        // The claims follow the workers.
         let others = Claims::in_group(group.as_str()).others(&topology().allowed_set());
         let claimed: BTreeSet<_> = others.runtimes.iter().collect();
         assert_eq!(claimed, places.into_iter().flatten().collect());
@@ -259,51 +277,65 @@ fn workers_go_where_they_are_sent_while_they_run() {
 }
 
 #[test]
-fn threads_that_a_bound_worker_starts_are_not_bound_with_it() {
+fn threads_that_a_bound_worker_starts_are_not_bound() {
     let group = group("inherit");
-    let runtime = builder(&group, 1).build().expect("a runtime");
+    let runtime = builder(&group, 1).build().expect("the runtime starts");
     let allowed = topology().allowed_set();
     let inner = builder(&group, 1).affinity(Affinity::None);
     let seen = runtime.install(|| {
-        let inner = inner.build().expect("a runtime");
-        inner.install(|| topology().this_thread_cpus().expect("a set"))
+        let inner = inner.build().expect("the runtime starts");
+        inner.install(|| {
+            topology()
+                .this_thread_cpus()
+                .expect("the system reports the CPUs")
+        })
     });
     assert_eq!(seen, allowed);
-    // Not the same thread for both.
+    // The thread of the first call is still busy, so that the second call has another thread.
     let (end, ended) = std::sync::mpsc::channel();
     let at_once = runtime.install(|| {
         runtime.spawn_thread(move || {
-            let seen = topology().this_thread_cpus().expect("a set");
-            ended.recv().expect("it is ended");
+            let seen = topology()
+                .this_thread_cpus()
+                .expect("the system reports the CPUs");
+            ended.recv().expect("the test sends");
             seen
         })
     });
-    let blocking = runtime
-        .install(|| runtime.spawn_blocking(|| topology().this_thread_cpus().expect("a set")));
+    let blocking = runtime.install(|| {
+        runtime.spawn_blocking(|| {
+            topology()
+                .this_thread_cpus()
+                .expect("the system reports the CPUs")
+        })
+    });
     assert_eq!(blocking.wait(), allowed);
-    end.send(()).expect("it waits");
-    assert_eq!(at_once.expect("a thread").wait(), allowed);
+    end.send(()).expect("the call waits");
+    assert_eq!(at_once.expect("a thread starts").wait(), allowed);
 }
 
-/// A substitute is started by the first worker whose place it takes, and rests until it takes another's.
+/// A worker that waits starts a compensating thread, which takes its place. Afterwards the thread
+/// rests until it takes the place of another worker.
 #[test]
-fn substitutes_run_where_the_worker_is_whose_place_they_take() {
-    let group = group("substitute");
+fn compensating_threads_run_on_the_cpu_of_the_worker_that_they_replace() {
+    let group = group("compensating");
     let free = cpus();
-    let runtime = builder(&group, 1).build().expect("a runtime");
-    let stand_in = || {
+    let runtime = builder(&group, 1).build().expect("the runtime starts");
+    let replace_worker = || {
         runtime.install(|| {
-            let (tell, told) = std::sync::mpsc::channel();
-            let blocked = runtime.spawn_blocking(move || told.recv().expect("it is told"));
+            let (report, reports) = std::sync::mpsc::channel();
+            let blocked = runtime.spawn_blocking(move || reports.recv().expect("the task sends"));
             let seen = runtime.spawn(move || {
-                let cpus = topology().this_thread_cpus().expect("a set");
-                tell.send(cpus).expect("somebody waits");
+                let cpus = topology()
+                    .this_thread_cpus()
+                    .expect("the system reports the CPUs");
+                report.send(cpus).expect("the call waits");
                 raddle_runtime::worker_index()
             });
             let cpus = blocked.wait();
-            // The substitute of the round before may still be the one who runs this.
+            // This may still be the compensating thread of the round before.
             let own = raddle_runtime::worker_index();
-            assert_ne!(seen.wait(), own, "it waited for the other handle");
+            assert_ne!(seen.wait(), own, "the worker waited for the other handle");
             cpus
         })
     };
@@ -311,10 +343,10 @@ fn substitutes_run_where_the_worker_is_whose_place_they_take() {
         runtime
             .bind_workers(&[Some(cpu)])
             .expect("a CPU of this machine");
-        // One that has not come to rest since it was needed last goes on where it is.
+        // A compensating thread that has not come to rest since its last use stays on its CPU.
         let there = [cpu].into_iter().collect();
         assert!(
-            (0..1_000).any(|_| stand_in() == there),
+            (0..1_000).any(|_| replace_worker() == there),
             "never on CPU {cpu}"
         );
     }

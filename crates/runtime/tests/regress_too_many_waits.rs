@@ -1,22 +1,31 @@
-//! More waits, each inside of the one before, than there are threads for. Such a program stood
-//! still without a word: a call that nobody was left to run, and a thousand threads that waited for
-//! it.
+//! Nested waits, more than there are threads for. Such a program hung silently: no thread was left
+//! to run the innermost call, and a thousand threads waited for it.
+//!
+//! A program of its own, because the test replaces the panic hook of the process.
 
+#![cfg(not(any(loom, shuttle)))]
+
+#[path = "common/checks.rs"]
+mod checks;
+mod common;
+#[path = "common/nesting.rs"]
 mod nesting;
 
 use std::mem::forget;
-use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::panic;
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
 
-use nesting::{nest, runtime};
 use raddle_runtime::Runtime;
 
-/// More than the 1,024 threads that stand in for workers.
+use checks::{PATIENCE, panic_text};
+use common::runtime;
+use nesting::nest;
+
+/// More levels than the 1,024 compensating threads of a runtime.
 const DEPTH: usize = 1_100;
 
-/// Workers of two runtimes wait for each other.
+/// Makes the workers of two runtimes wait for each other, `depth` levels deep.
 fn bounce(here: &Arc<Runtime>, there: &Arc<Runtime>, depth: usize) {
     if depth > 0 {
         let (next, after) = (Arc::clone(there), Arc::clone(here));
@@ -24,18 +33,16 @@ fn bounce(here: &Arc<Runtime>, there: &Arc<Runtime>, depth: usize) {
     }
 }
 
-/// In one test, because they share the hook for panics.
+/// Two cases in one test, because they share the panic hook.
 #[test]
 fn panics_say_that_a_program_stands_still() {
-    let (say, said) = mpsc::channel();
-    panic::set_hook(Box::new(move |panic| drop(say.send(panic.to_string()))));
+    let (report, reports) = mpsc::channel();
+    panic::set_hook(Box::new(move |panic| drop(report.send(panic.to_string()))));
 
-    // The wait for a handle can end early.
-    let runtime = runtime(1);
-    let inside = Arc::clone(&runtime);
-    let call = || runtime.install(move || nest(&inside, DEPTH));
-    let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("too many levels");
-    let text = panic.downcast_ref::<String>().expect("a text");
+    // A wait for a handle can end early.
+    let own = Arc::new(runtime(1));
+    let inside = Arc::clone(&own);
+    let text = panic_text(|| own.install(move || nest(&inside, DEPTH)));
     assert!(
         text.contains("stands still, which will never end"),
         "{text}"
@@ -44,18 +51,18 @@ fn panics_say_that_a_program_stands_still() {
         text.contains("the 1024 threads that stand in for them"),
         "{text}"
     );
-    // The runtime goes on.
-    assert_eq!(runtime.install(|| 7), 7);
-    assert_eq!(nest(&runtime, 10), 10);
-    while said.try_recv().is_ok() {}
+    // The runtime can still be used.
+    assert_eq!(own.install(|| 7), 7);
+    assert_eq!(nest(&own, 10), 10);
+    while reports.try_recv().is_ok() {}
 
-    // Calls of two runtimes lend memory to each other, and cannot.
-    let (here, there) = (nesting::runtime(1), nesting::runtime(1));
+    // Calls between two runtimes borrow from the caller's stack, so their waits cannot end early.
+    let (here, there) = (Arc::new(runtime(1)), Arc::new(runtime(1)));
     let (first, second) = (Arc::clone(&here), Arc::clone(&there));
     forget(thread::spawn(move || {
         here.install(move || bounce(&first, &second, 2 * DEPTH));
     }));
-    let text = said.recv_timeout(Duration::from_secs(60));
-    let text = text.expect("the hook hears of it");
+    let text = reports.recv_timeout(PATIENCE);
+    let text = text.expect("the hook receives the message");
     assert!(text.contains("which may never end"), "{text}");
 }

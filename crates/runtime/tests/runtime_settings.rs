@@ -1,4 +1,9 @@
-//! Settings: environment, handlers, names, counters, and an idle runtime that is quiet.
+//! Settings: environment, handlers, names, counters, and an idle runtime.
+//!
+//! A program of its own, because it starts itself as a child process, and because it waits until a
+//! runtime is idle, which other tests would disturb.
+
+#![cfg(not(any(loom, shuttle)))]
 
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -6,7 +11,8 @@ use std::time::Duration;
 
 use raddle_runtime::{IdlePolicy, PoolKind, Runtime, join};
 
-/// Runs this test program again with one variable set, and returns what the child test printed.
+/// Runs one test of this program in a child process with one more variable. Returns whether it
+/// succeeded and what it printed.
 fn child(test: &str, name: &str, value: &str) -> (bool, String) {
     let program = std::env::current_exe().expect("a test program has a path");
     let output = Command::new(program)
@@ -20,7 +26,7 @@ fn child(test: &str, name: &str, value: &str) -> (bool, String) {
     (output.status.success(), text)
 }
 
-/// What a child prints; as a test of its own it checks the defaults.
+/// Prints the settings if it runs in a child process. As a test of its own it checks the defaults.
 #[test]
 #[expect(clippy::print_stdout, reason = "the parent test reads it")]
 fn environment_child() {
@@ -38,7 +44,7 @@ fn environment_child() {
 }
 
 #[test]
-fn environment_sets_what_the_builder_leaves_open() {
+fn environment_sets_what_the_builder_leaves_unset() {
     assert!(
         child("environment_child", "RADDLE_WORKERS", "3")
             .1
@@ -92,12 +98,12 @@ fn environment_sets_what_the_builder_leaves_open() {
 }
 
 #[test]
-fn name_that_no_thread_can_have_is_an_error() {
+fn invalid_thread_name_is_an_error() {
     let error = Runtime::builder()
         .workers(1)
         .thread_name("a\0b")
         .build()
-        .expect_err("no such name");
+        .expect_err("the name is invalid");
     assert_eq!(
         error.to_string(),
         "thread name \"a\\0b\": found a NUL; expected none"
@@ -114,7 +120,7 @@ fn handlers_run_on_every_worker_and_threads_have_names() {
         .on_start(move |index| start.lock().expect("no panic").push(("start", index)))
         .on_exit(move |index| exit.lock().expect("no panic").push(("exit", index)))
         .build()
-        .expect("a runtime");
+        .expect("the runtime starts");
     let name = runtime.install(|| std::thread::current().name().map(str::to_owned));
     assert!(name.expect("workers have names").starts_with("loom-"));
     drop(runtime);
@@ -125,24 +131,24 @@ fn handlers_run_on_every_worker_and_threads_have_names() {
 }
 
 #[test]
-fn panic_that_nobody_waits_for_goes_to_the_handler() {
+fn panic_of_a_task_without_a_handle_reaches_the_handler() {
     let (sender, receiver) = std::sync::mpsc::channel();
     let runtime = Runtime::builder()
         .workers(1)
         .on_panic(move |panic| {
             let text = panic.downcast_ref::<&str>().copied().unwrap_or_default();
-            sender.send(text).expect("the test listens");
+            sender.send(text).expect("the test receives");
         })
         .build()
-        .expect("a runtime");
-    // The handle goes before the task begins: the only worker is busy until then.
+        .expect("the runtime starts");
+    // The handle is dropped before the task starts, because the only worker is busy until then.
     runtime.install(|| drop(runtime.spawn(|| panic!("alone"))));
     assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok("alone"));
     assert_eq!(runtime.install(|| 1), 1);
 }
 
 #[test]
-fn counters_count() {
+fn counters_count_forks_and_tasks() {
     fn fib(n: u64) -> u64 {
         if n < 2 {
             return n;
@@ -155,13 +161,13 @@ fn counters_count() {
             .workers(2)
             .pool(pool)
             .build()
-            .expect("a runtime");
+            .expect("the runtime starts");
         assert_eq!(runtime.install(|| fib(20)), 6_765);
         let total = runtime.report().total;
         // fib(20) forks 10,945 times; a fork is called in place, taken back, or stolen.
         let stolen = total.forks_published - total.forks_reclaimed;
         assert_eq!(total.forks_inline + total.forks_reclaimed + stolen, 10_945);
-        // A worker counts a task when it comes back from it, which is after its caller has the result.
+        // A worker counts a task after it has returned, when its caller already has the result.
         let counted = (0..10_000).any(|_| {
             std::thread::sleep(Duration::from_millis(1));
             runtime.report().total.tasks == 1 + stolen
@@ -175,15 +181,15 @@ fn counters_count() {
 }
 
 #[test]
-fn idle_runtime_sleeps_until_it_is_needed() {
+fn idle_runtime_sleeps_until_it_gets_work() {
     for policy in [IdlePolicy::Adaptive, IdlePolicy::Park] {
         let runtime = Runtime::builder()
             .workers(4)
             .idle(policy)
             .build()
-            .expect("a runtime");
+            .expect("the runtime starts");
         runtime.install(|| ());
-        // All workers have nothing to do but to fall asleep; then the count of sleeps stands still.
+        // The workers have no work and fall asleep. Then the number of sleeps stops growing.
         let mut before = runtime.report().total.parks;
         loop {
             std::thread::sleep(Duration::from_millis(50));
@@ -193,7 +199,7 @@ fn idle_runtime_sleeps_until_it_is_needed() {
             }
             before = now;
         }
-        // Who sleeps is idle, not busy, and is counted as such while it sleeps.
+        // A sleeping worker counts as idle, not as busy, already while it sleeps.
         let asleep = runtime.report();
         std::thread::sleep(Duration::from_millis(50));
         let later = runtime.report();
@@ -206,21 +212,22 @@ fn idle_runtime_sleeps_until_it_is_needed() {
     }
 }
 
-/// The name that the system shows of each worker's thread.
+/// Returns the sorted names that the system shows for the threads of the workers.
 #[cfg(target_os = "linux")]
 fn system_names(runtime: &Runtime) -> Vec<String> {
-    let (tell, told) = std::sync::mpsc::channel();
+    let (report, reports) = std::sync::mpsc::channel();
     for worker in 0..runtime.worker_count() {
-        let tell = tell.clone();
+        let report = report.clone();
         runtime.post().send(worker, move || {
             let name =
                 std::fs::read_to_string("/proc/thread-self/comm").expect("a thread has a name");
-            tell.send(name.trim_end().to_owned())
-                .expect("the test listens");
+            report
+                .send(name.trim_end().to_owned())
+                .expect("the test receives");
         });
     }
-    drop(tell);
-    let mut names: Vec<String> = told.iter().collect();
+    drop(report);
+    let mut names: Vec<String> = reports.iter().collect();
     names.sort_unstable();
     names
 }
@@ -230,16 +237,16 @@ fn system_names(runtime: &Runtime) -> Vec<String> {
 fn long_thread_names_keep_the_index() {
     for (name, expected) in [
         ("render", ["render-0", "render-1", "render-10"]),
-        // 15 bytes are all that the system keeps.
+        // The system keeps 15 bytes.
         (
             "simulation-of-weather",
             ["simulation-of-0", "simulation-of-1", "simulation-o-10"],
         ),
-        // Letters of two bytes are not cut in halves.
+        // A character of two bytes is never cut in half.
         ("ääääääääää", ["ääääää-0", "ääääää-1", "ääääää-10"]),
     ] {
         let runtime = Runtime::builder().workers(11).thread_name(name).build();
-        let runtime = runtime.expect("a runtime");
+        let runtime = runtime.expect("the runtime starts");
         let names = system_names(&runtime);
         for expected in expected {
             assert!(
@@ -259,14 +266,14 @@ fn debug_text_of_a_runtime_is_short() {
         .workers(4)
         .pool(PoolKind::Deque)
         .build()
-        .expect("a runtime");
+        .expect("the runtime starts");
     let text = format!("{runtime:?}");
     assert!(
         text.starts_with("Runtime { workers: 4, pool: \"deque\", "),
         "{text}"
     );
     assert!(text.contains("blocking_calls: 0"), "{text}");
-    // Everything else that holds a runtime.
+    // The other types that hold a runtime.
     let waiter = runtime.install(|| format!("{:?}", raddle_runtime::Waiter::current()));
     let scope = runtime.scope(|scope| format!("{scope:?}"));
     let post = format!("{:?}", runtime.post());

@@ -1,10 +1,21 @@
-//! Seeded stress: random trees of joins, scopes, loops, handles and panics, on runtimes that come and go.
+//! Seeded stress test: random trees of joins, scopes, loops, handles and panics, on runtimes that
+//! start and end.
 //!
-//! Every tree is also evaluated sequentially; the sums must agree, no run may hang, and memory in use must not grow from
-//! round to round. Runs for `RADDLE_STRESS_SECONDS` (5 without it), from seed `RADDLE_STRESS_SEED` (1 without it); a failure
-//! prints its round's seed. `RADDLE_STRESS_SECONDS=300 cargo test --release -p raddle-runtime --test stress_runtime`
+//! Every tree is also evaluated sequentially. The sums must agree, no run may hang, and the memory
+//! in use must not grow from round to round. A failure prints the seed of its round.
+//!
+//! | variable                | meaning                   | default |
+//! |-------------------------|---------------------------|---------|
+//! | `RADDLE_STRESS_SECONDS` | the duration of the test  | 5       |
+//! | `RADDLE_STRESS_SEED`    | the first seed            | 1       |
+//!
+//! A longer run:
+//! `RADDLE_STRESS_SECONDS=300 cargo test --release -p raddle-runtime --test stress_runtime`
 
-use std::alloc::System;
+#![cfg(not(any(loom, shuttle)))]
+
+mod counting;
+
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -12,16 +23,13 @@ use std::time::{Duration, Instant};
 use raddle_runtime::{
     IdlePolicy, PoolKind, Runtime, TaskMemory, for_each_mut, join, map, map_reduce, scope,
 };
-use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
-#[global_allocator]
-static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
-
-/// Bytes that may be in use after a round beyond those after the first rounds: lists of threads, slabs of cells.
+/// The number of bytes by which the memory in use may exceed the memory in use after the warm-up:
+/// lists of threads, slabs of cells.
 const GROWTH_BYTES_MAX: isize = 4 << 20;
 const WARM_UP_ROUNDS: u64 = 30;
 
-/// A panic that is part of a tree; its value counts.
+/// A panic that is part of a tree. Its value is part of the sum.
 struct Thrown(u64);
 
 fn variable(name: &str, default: u64) -> u64 {
@@ -42,7 +50,7 @@ fn next(seed: &mut u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// What a node of the tree is; both evaluations take the same branch from the same seed.
+/// A node of the tree. Both evaluations derive the same node from the same seed.
 enum Node {
     Leaf(u64),
     Join(u64, u64),
@@ -104,11 +112,11 @@ fn parallel(seed: u64, depth: u32) -> u64 {
                     let sum = &sum;
                     scope.spawn(move || {
                         let value = parallel(child, depth - 1);
-                        *sum.lock().expect("nobody panics under it") += value;
+                        *sum.lock().expect("no panic under the lock") += value;
                     });
                 }
             });
-            sum.into_inner().expect("nobody panics under it")
+            sum.into_inner().expect("no panic under the lock")
         }
         Node::Each(mut children) => {
             for_each_mut(&mut children, |_, child| {
@@ -129,7 +137,7 @@ fn parallel(seed: u64, depth: u32) -> u64 {
         ),
         Node::Throw(child) => caught(seed, || {
             let value = parallel(child, depth - 1);
-            // Thrown from either side of a join, or from a task, with forks of the same stack open.
+            // Panics on either side of a join, or in a task, while forks of this stack are open.
             match seed % 3 {
                 0 => join(|| throw(value), || parallel(child, 0)).1,
                 1 => join(|| parallel(child, 0), || throw(value)).0,
@@ -142,7 +150,7 @@ fn parallel(seed: u64, depth: u32) -> u64 {
     }
 }
 
-/// Panics without the message on the terminal: there are thousands.
+/// Panics without a message on the terminal, since there are thousands of panics.
 fn throw(value: u64) {
     resume_unwind(Box::new(Thrown(value)));
 }
@@ -150,7 +158,7 @@ fn throw(value: u64) {
 fn caught(seed: u64, call: impl FnOnce() -> u64) -> u64 {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(_) => panic!("seed {seed}: the panic was lost"),
-        Err(panic) => panic.downcast::<Thrown>().expect("only ours are thrown").0 + 1,
+        Err(panic) => panic.downcast::<Thrown>().expect("only this test panics").0 + 1,
     }
 }
 
@@ -168,12 +176,12 @@ fn round(seed: u64) {
             .idle(idle)
             .build()
     };
-    let runtime = Arc::new(build().expect("a runtime"));
-    let other = Arc::new(build().expect("a runtime"));
+    let runtime = Arc::new(build().expect("the runtime starts"));
+    let other = Arc::new(build().expect("the runtime starts"));
     let trees: Vec<u64> = (0..8).map(|_| next(&mut state)).collect();
     let depth = 6;
     let expected: Vec<u64> = trees.iter().map(|&tree| sequential(tree, depth)).collect();
-    // From outside, as tasks with handles, and from two threads at once.
+    // Evaluates the trees from outside: as tasks with handles, and from two threads at once.
     let handles: Vec<_> = trees
         .iter()
         .map(|&tree| runtime.spawn(move || parallel(tree, depth)))
@@ -194,7 +202,7 @@ fn round(seed: u64) {
         }
     });
     let blocking = runtime.spawn_blocking(|| 1);
-    // Two runtimes that enter each other, and workers that wait for calls which enter their own.
+    // Two runtimes enter each other, and workers wait for calls that enter their own runtime.
     std::thread::scope(|threads| {
         for (first, second) in [(&runtime, &other), (&other, &runtime)] {
             let tree = trees[1];
@@ -226,12 +234,12 @@ fn round(seed: u64) {
             "seed {seed}, {workers} workers, {pool}"
         );
     }
-    // Dropped with work under way: it waits for it.
+    // Drops the runtime while work is in progress. It waits for that work.
     let late = runtime.spawn(move || parallel(trees[0], depth));
     drop(runtime);
     assert!(
         late.is_done(),
-        "seed {seed}: a runtime went before its task"
+        "seed {seed}: a runtime ended before its task"
     );
     assert_eq!(blocking.wait(), 1);
 }
@@ -239,22 +247,22 @@ fn round(seed: u64) {
 #[test]
 #[expect(
     clippy::print_stdout,
-    reason = "how many rounds there were is what a long run is for"
+    reason = "a long run reports its number of rounds"
 )]
-fn random_work_on_runtimes_that_come_and_go() {
+fn random_work_on_runtimes_that_start_and_end() {
     let time = Duration::from_secs(variable("RADDLE_STRESS_SECONDS", 5));
     let mut seed = variable("RADDLE_STRESS_SEED", 1);
     let start = Instant::now();
     for _ in 0..WARM_UP_ROUNDS {
         round(next(&mut seed));
     }
-    let region = Region::new(ALLOCATOR);
+    let region = counting::start();
     let mut rounds = WARM_UP_ROUNDS;
     while start.elapsed() < time {
         round(next(&mut seed));
         rounds += 1;
         let change = region.change();
-        // What a reallocation adds or takes is in these two already.
+        // These two counters already include the changes by reallocations.
         let growth = change.bytes_allocated.cast_signed() - change.bytes_deallocated.cast_signed();
         assert!(
             growth < GROWTH_BYTES_MAX,

@@ -1,23 +1,22 @@
-//! Where closures lie: in cells, without an allocation a task, or each in a block of its own.
+//! The memory of closures: in cells, without an allocation per task, or in one block per task.
 
-use std::alloc::System;
+#![cfg(not(any(loom, shuttle)))]
+
+mod counting;
+
 use std::sync::Mutex;
 
 use raddle_runtime::{Runtime, TaskMemory, scope};
-use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
-
-#[global_allocator]
-static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const TASKS: usize = 1_000;
 
-/// Allocations, and blocks that were not freed, of so many tasks.
+/// Returns the number of allocations of [`TASKS`] tasks, and the number of blocks not freed.
 fn allocations(task_memory: TaskMemory) -> (usize, isize) {
     let runtime = Runtime::builder()
         .workers(1)
         .task_memory(task_memory)
         .build()
-        .expect("a worker comes up");
+        .expect("the runtime starts");
     let sum = Mutex::new(0);
     let run = || {
         scope(|scope| {
@@ -27,10 +26,10 @@ fn allocations(task_memory: TaskMemory) -> (usize, isize) {
             }
         });
     };
-    // Cells come now, and stay.
+    // The first run allocates the cells, which stay.
     runtime.install(run);
     let change = runtime.install(|| {
-        let region = Region::new(ALLOCATOR);
+        let region = counting::start();
         run();
         region.change()
     });
@@ -45,7 +44,7 @@ fn allocations(task_memory: TaskMemory) -> (usize, isize) {
 }
 
 #[test]
-fn closures_lie_in_cells_or_in_blocks_of_their_own() {
+fn closures_use_cells_or_one_block_per_task() {
     let (in_cells, left) = allocations(TaskMemory::Cells);
     assert!(in_cells < TASKS / 10, "{in_cells}");
     assert!(left.abs() < 10, "{left}");

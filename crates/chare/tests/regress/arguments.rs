@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use raddle_chare::{Chares, Cx, Section, SectionForm, chare};
 
-use crate::common::{runtime, soon};
+use crate::common::runtime;
+use crate::soon::soon;
 
 struct Reader;
 

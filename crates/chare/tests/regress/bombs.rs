@@ -11,7 +11,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use raddle_chare::{Array, Chares, Cx, SectionForm, chare};
 use raddle_runtime::Runtime;
 
-use crate::common::{runtime, soon};
+use crate::common::runtime;
+use crate::soon::soon;
 
 /// Panics when it is dropped, if it is armed.
 struct Bomb {

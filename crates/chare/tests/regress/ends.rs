@@ -13,7 +13,8 @@ use raddle_chare::reduce::Count;
 use raddle_chare::{Chares, Cx, chare};
 use raddle_sync::prim::{AtomicBool, Ordering::SeqCst};
 
-use crate::common::{runtime, soon};
+use crate::common::runtime;
+use crate::soon::soon;
 
 /// True once the program has a result that does not count the ended element.
 static IS_COUNTED_OUT: AtomicBool = AtomicBool::new(false);

@@ -17,7 +17,8 @@ use raddle_chare::{Array, Chares, Cx, Reply, chare};
 use raddle_runtime::Runtime;
 use raddle_sync::prim::{AtomicUsize, Relaxed};
 
-use crate::common::{runtime, soon};
+use crate::common::runtime;
+use crate::soon::soon;
 
 /// Wakes a thread and counts the wakes.
 struct Unpark {

@@ -6,7 +6,6 @@
 //! no workers, most methods of `Cx` panicked.
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Mutex, mpsc};
 use std::task::{Context, Waker};
@@ -16,7 +15,9 @@ use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Section, SectionForm, chare};
 use raddle_runtime::{Runtime, scope, worker_index};
 
-use crate::common::{runtime, soon};
+use crate::checks::panic_text;
+use crate::common::runtime;
+use crate::soon::soon;
 
 /// The place where an entry runs a closure.
 #[derive(Clone, Copy, Debug)]
@@ -173,9 +174,7 @@ impl Voter {
 fn poll(future: impl Future) -> String {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
-    let poll = AssertUnwindSafe(|| future.as_mut().poll(&mut context).is_pending());
-    let panic = catch_unwind(poll).expect_err("it cannot wait here");
-    panic.downcast_ref::<String>().expect("a text").clone()
+    panic_text(|| future.as_mut().poll(&mut context).is_pending())
 }
 
 /// Creates elements on all workers but the last. The last worker can run forks while all others

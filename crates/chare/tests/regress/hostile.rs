@@ -8,7 +8,8 @@ use raddle_chare::reduce::{Max, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Group, Section, SectionForm, chare};
 use raddle_runtime::{Runtime, worker_index};
 
-use crate::common::{runtime, soon};
+use crate::common::runtime;
+use crate::soon::soon;
 
 #[derive(Default)]
 struct Hostile {

@@ -16,11 +16,11 @@ use raddle_chare::reduce::Count;
 use raddle_chare::{Array, Chares, Cx, chare};
 use raddle_runtime::{MailboxKind, Runtime};
 
-use crate::common::soon;
+use crate::common::runtime_with;
+use crate::soon::soon;
 
 fn runtime(workers: usize, mailbox: MailboxKind) -> Runtime {
-    let builder = Runtime::builder().workers(workers).mailbox(mailbox);
-    builder.build().expect("the runtime starts")
+    runtime_with(workers, |builder| builder.mailbox(mailbox))
 }
 
 struct Voter;

@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 
 use raddle_chare::{Array, Chares, chare};
 
-use crate::common::{runtime, soon};
+use crate::common::runtime;
+use crate::soon::soon;
 
 thread_local! {
     static NEXT: Cell<Deed> = const { Cell::new(Deed::Nothing) };

@@ -2,9 +2,13 @@
 
 #![cfg(not(any(loom, shuttle)))]
 
+#[path = "../common/checks.rs"]
+mod checks;
+#[path = "../common/mod.rs"]
+mod common;
+
 mod arguments;
 mod bombs;
-mod common;
 mod ends;
 mod failure_reports;
 mod forks;
@@ -14,5 +18,6 @@ mod keys;
 mod moves;
 mod node_end;
 mod sections;
+mod soon;
 mod unreceived;
 mod waiting_report;

@@ -5,7 +5,8 @@ use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, Chares, Cx, chare};
 use raddle_runtime::{MailboxKind, Runtime};
 
-use crate::common::{runtime, soon};
+use crate::common::{runtime, runtime_with};
+use crate::soon::soon;
 
 /// Migrates on request, and checks that numbered messages arrive in order.
 #[derive(Default)]
@@ -115,8 +116,7 @@ fn the_last_of_several_migration_requests_counts() {
 fn messages_to_a_hundred_thousand_migrating_elements_arrive_once_and_in_order() {
     const COUNT: usize = 100_000;
     for mailbox in [MailboxKind::default(), MailboxKind::Pairs] {
-        let runtime = Runtime::builder().workers(3).mailbox(mailbox).build();
-        let runtime = runtime.expect("the runtime starts");
+        let runtime = runtime_with(3, |builder| builder.mailbox(mailbox));
         let (array, other) = (nomads(&runtime, COUNT), nomads(&runtime, COUNT / 10));
         soon(move || {
             for number in 0..3 {

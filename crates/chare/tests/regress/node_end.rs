@@ -4,7 +4,8 @@
 
 use raddle_chare::{Chares, Cx, chare};
 
-use crate::common::{runtime, soon};
+use crate::common::runtime;
+use crate::soon::soon;
 
 struct Bomb;
 

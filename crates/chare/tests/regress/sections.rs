@@ -1,13 +1,13 @@
 //! Sections that were destroyed or have lost a member, and scans that have lost an element: their
 //! users receive a failure with the reason. Also many sections and large sections.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, Chares, Cx, Failure, Reply, ScanForm, Section, SectionForm, chare};
 use raddle_runtime::Runtime;
 
-use crate::common::{runtime, soon};
+use crate::checks::panic_text;
+use crate::common::runtime;
+use crate::soon::soon;
 
 const FORMS: [SectionForm; 3] = [
     SectionForm::TwoLevel,
@@ -156,13 +156,7 @@ fn calls_of_a_destroyed_section_report_it() {
     for which in [Destroyed::Array, Destroyed::Section] {
         for form in FORMS {
             let (_runtime, _, section) = destroyed(which, form, 2);
-            let count = catch_unwind(AssertUnwindSafe(|| section.count()));
-            let text = count.expect_err("there is none");
-            assert!(
-                text.downcast_ref::<String>()
-                    .expect("a text")
-                    .contains(GONE)
-            );
+            assert!(panic_text(|| section.count()).contains(GONE));
             says(soon(move || section.reduction::<u64>().try_wait()), GONE);
 
             let (runtime, _, section) = destroyed(which, form, 2);

@@ -9,7 +9,8 @@ use std::task::{Context, Waker};
 
 use raddle_chare::{Chares, Cx, Failure, chare};
 
-use crate::common::{runtime, soon};
+use crate::common::runtime;
+use crate::soon::soon;
 
 #[derive(Clone)]
 struct Bomb;

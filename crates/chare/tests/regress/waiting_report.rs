@@ -8,7 +8,8 @@
 use raddle_chare::reduce::Sum;
 use raddle_chare::{Chares, Cx, ScanForm, Section, SectionForm, chare};
 
-use crate::common::{runtime, soon};
+use crate::common::runtime;
+use crate::soon::soon;
 
 struct Idler;
 

@@ -1,4 +1,5 @@
-//! The end of a runtime: it waits for all its work, whoever drops it, and all its threads end.
+//! The end of a runtime: it waits for all its work, whichever thread drops it, and all its threads
+//! end.
 
 use std::sync::Arc;
 
@@ -9,12 +10,12 @@ use raddle_sync::prim::{AtomicUsize, SeqCst, thread};
 use crate::forks::leaves;
 
 #[test]
-fn runtime_without_work_comes_up_and_ends() {
+fn runtime_without_work_starts_and_ends() {
     explore(|setting| drop(setting.runtime()));
 }
 
 #[test]
-fn runtime_ends_after_the_work_that_is_left() {
+fn runtime_ends_after_the_remaining_work() {
     explore(|setting| {
         let runtime = setting.runtime();
         let count = Arc::new(AtomicUsize::new(0));
@@ -28,12 +29,12 @@ fn runtime_ends_after_the_work_that_is_left() {
 }
 
 #[test]
-fn task_that_spawns_keeps_the_runtime_up() {
+fn task_that_spawns_keeps_the_runtime_alive() {
     explore(|setting| {
         let runtime = Arc::new(setting.runtime());
         let flag = Arc::new(Flag::default());
         let (own, raise) = (Arc::clone(&runtime), Arc::clone(&flag));
-        // Whoever drops the last reference, a worker or this thread, the inner task runs.
+        // The inner task runs, whether a worker or this thread drops the last reference.
         let outer = runtime.spawn(move || own.spawn(move || raise.raise()));
         drop(runtime);
         outer.wait().wait();

@@ -1,5 +1,5 @@
-//! Fork and join: every fork runs once, its result and its panic come back, and nobody who could help
-//! is left asleep.
+//! Fork and join: every fork runs once, the join returns its result or its panic, and no worker
+//! that could help stays asleep.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use raddle_runtime::model::explore::{Flag, beside, explore, fail_with, number_of
 use raddle_runtime::{join, scope};
 use raddle_sync::prim::{AtomicUsize, Mutex, SeqCst, yield_now};
 
-/// Counts its leaves with a join in every node.
+/// Counts the leaves of a binary tree with a join in every node.
 pub(crate) fn leaves(depth: u32) -> u32 {
     if depth == 0 {
         return 1;
@@ -16,7 +16,7 @@ pub(crate) fn leaves(depth: u32) -> u32 {
     left + right
 }
 
-/// Forks again and again until the flag is up: a worker that is busy and can be asked.
+/// Forks repeatedly until the flag is up, as a busy worker that answers requests.
 fn fork_until(flag: &Flag) {
     while !flag.is_up() {
         join(|| (), || ());
@@ -33,7 +33,7 @@ fn tree_of_joins_has_all_its_leaves() {
 }
 
 #[test]
-fn forks_beyond_the_room_of_the_stack_are_called() {
+fn forks_beyond_the_capacity_of_the_stack_are_called_in_place() {
     explore(|setting| {
         fn chain(depth: u32) -> u32 {
             if depth == 0 {
@@ -47,7 +47,7 @@ fn forks_beyond_the_room_of_the_stack_are_called() {
 }
 
 #[test]
-fn every_half_runs_once_and_first_panic_comes_back() {
+fn every_half_runs_once_and_the_join_passes_the_first_panic_on() {
     explore(|setting| {
         let runtime = setting.runtime();
         let runs = AtomicUsize::new(0);
@@ -58,7 +58,7 @@ fn every_half_runs_once_and_first_panic_comes_back() {
         let failure = || number_of_failure(|| runtime.install(|| join(|| leaves(1), || half(2))));
         assert_eq!(failure(), 2);
         assert_eq!(runs.swap(0, SeqCst), 1);
-        // The second half may be dropped without being run; its panic never wins.
+        // The second half may be dropped without being run. Its panic never takes precedence.
         let both = || join(|| half(1), || half(2));
         assert_eq!(number_of_failure(|| runtime.install(both)), 1);
         assert!((1..=2).contains(&runs.swap(0, SeqCst)));
@@ -68,27 +68,27 @@ fn every_half_runs_once_and_first_panic_comes_back() {
 }
 
 #[test]
-fn lock_held_across_a_join_is_never_asked_for_by_foreign_work() {
+fn foreign_work_never_needs_a_lock_that_is_held_across_a_join() {
     explore(|setting| {
         let runtime = setting.runtime();
         let lock = Mutex::new(0);
         let locked = || {
-            let mut sum = lock.lock().expect("nobody panics");
+            let mut sum = lock.lock().expect("no panic");
             *sum += leaves(1);
         };
         runtime.install(|| join(|| join(locked, locked), || join(locked, locked)));
-        assert_eq!(*lock.lock().expect("nobody panics"), 8);
+        assert_eq!(*lock.lock().expect("no panic"), 8);
     });
 }
 
 #[test]
-fn fork_that_a_task_publishes_is_not_below_that_task() {
+fn fork_that_a_task_publishes_does_not_run_below_that_task() {
     explore(|setting| {
         let runtime = setting.runtime();
         let lock = Mutex::new(());
         let locked = || {
-            let _held = lock.lock().expect("nobody panics");
-            // The forks of one task make the worker publish the second half of the join around both.
+            let _held = lock.lock().expect("no panic");
+            // The forks of one task make the worker publish the second half of the outer join.
             scope(|scope| {
                 for _ in 0..3 {
                     scope.spawn(|| assert_eq!(leaves(2), 4));
@@ -109,7 +109,7 @@ fn fork_of_a_busy_worker_is_taken_by_another() {
 }
 
 #[test]
-fn waiting_owner_is_told_of_work_below_its_stolen_fork() {
+fn waiting_owner_is_notified_of_work_below_its_stolen_fork() {
     explore(|setting| {
         // With two workers, only the owner that waits for the stolen half can help in it.
         let runtime = setting.runtime_of(2);
@@ -123,7 +123,7 @@ fn waiting_owner_is_told_of_work_below_its_stolen_fork() {
 }
 
 #[test]
-fn fork_is_found_by_the_one_worker_that_is_left() {
+fn fork_is_found_by_the_only_remaining_worker() {
     explore(|setting| {
         let runtime = Arc::new(setting.runtime_of(3));
         let flag = Arc::new(Flag::default());
@@ -134,26 +134,27 @@ fn fork_is_found_by_the_one_worker_that_is_left() {
                 join(|| fork_until(&raise), || raise.raise())
             })
         };
-        // One worker forks, one stands still after a wait in which it may have helped the first.
-        let stand_still = || {
+        // One worker forks. One blocks, after a wait in which it may have helped the first.
+        let block = || {
             let blocking = runtime.spawn_blocking(|| ());
             runtime.install(|| {
                 blocking.wait();
                 flag.await_up();
             });
         };
-        beside(forks, stand_still);
+        beside(forks, block);
     });
 }
 
 #[test]
-fn gates_follow_a_fork_that_was_taken_back_and_miss_nobody() {
+fn gates_still_report_a_fork_after_another_was_taken_back() {
     explore(|setting| {
         let runtime = setting.runtime_of(2);
         let flag = Flag::default();
         let other = Flag::default();
         runtime.install(|| {
-            // Published and taken back, in many schedules, before the fork that somebody else has to run.
+            // In many schedules, this fork is published and taken back. The next fork has to run on
+            // the other worker.
             join(|| leaves(1), || leaves(1));
             join(|| fork_until(&flag), || flag.raise());
             join(|| fork_until(&other), || other.raise());

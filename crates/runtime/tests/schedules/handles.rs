@@ -10,7 +10,7 @@ use raddle_sync::prim::{AtomicUsize, SeqCst};
 use crate::forks::leaves;
 
 #[test]
-fn handle_brings_the_result_outside_and_inside() {
+fn handle_returns_the_result_outside_and_inside() {
     explore(|setting| {
         let runtime = Arc::new(setting.runtime());
         let handle = runtime.spawn(|| leaves(1));
@@ -25,7 +25,7 @@ fn handle_brings_the_result_outside_and_inside() {
 }
 
 #[test]
-fn panic_goes_to_who_waits() {
+fn panic_reaches_the_waiting_caller() {
     explore(|setting| {
         let runtime = setting.runtime();
         let handle = runtime.spawn(|| fail_with(5));
@@ -35,7 +35,7 @@ fn panic_goes_to_who_waits() {
 }
 
 #[test]
-fn sleeping_workers_hear_of_every_call_from_outside() {
+fn every_call_from_outside_wakes_sleeping_workers() {
     explore(|setting| {
         let runtime = Arc::new(setting.runtime());
         let other = Arc::clone(&runtime);
@@ -53,9 +53,10 @@ fn sleeping_workers_hear_of_every_call_from_outside() {
 }
 
 #[test]
-fn waiting_worker_runs_what_the_wait_may_need() {
+fn waiting_worker_runs_the_work_that_it_may_wait_for() {
     explore(|setting| {
-        // One worker waits for a handle whose task it cannot run; the call that the task is in enters its runtime.
+        // The only worker waits for a blocking call, which it cannot run itself. That call enters
+        // the runtime of the worker.
         let runtime = Arc::new(setting.runtime_of(1));
         let (first, second) = (Arc::clone(&runtime), Arc::clone(&runtime));
         let sum = runtime.install(move || {
@@ -67,7 +68,7 @@ fn waiting_worker_runs_what_the_wait_may_need() {
 }
 
 #[test]
-fn blocking_threads_come_and_go() {
+fn blocking_threads_start_and_end() {
     explore(|setting| {
         let runtime = setting.runtime_of(1);
         let count = Arc::new(AtomicUsize::new(0));
@@ -102,7 +103,7 @@ fn dropped_handle_lets_its_task_run() {
         let runtime = setting.runtime();
         let raise = Arc::clone(&flag);
         drop(runtime.spawn(move || raise.raise()));
-        // The panic of a task that nobody waits for stays where it is.
+        // No thread waits for this task, so its panic affects nothing else.
         drop(runtime.spawn(|| resume_unwind(Box::new(9_u32))));
         drop(runtime);
         assert!(flag.is_up());

@@ -1,4 +1,4 @@
-//! Loops: every item once, and a result that does not depend on the schedule.
+//! Loops: every item runs once, and the result does not depend on the schedule.
 
 use raddle_runtime::model::explore::explore;
 use raddle_runtime::{for_each_mut, map_reduce};

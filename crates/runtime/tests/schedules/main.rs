@@ -1,8 +1,10 @@
-//! Seeded schedules of the shipped runtime: `shuttle` runs it under thousands of schedules, each made from a seed.
+//! Seeded schedules of the shipped runtime: `shuttle` runs each test under thousands of schedules,
+//! each made from a seed.
 //!
-//! What a test body asserts holds under every schedule; a schedule in which nobody can move, or in which somebody searches
-//! for ever, fails by itself. All accesses are sequentially consistent here: memory orderings are the loom models' affair.
-//! How a seed is run again stands in [`raddle_runtime::model::explore`].
+//! The assertions of a test body hold under every schedule. A schedule in which no thread can
+//! continue, or in which a thread searches forever, is a failure too. All accesses are sequentially
+//! consistent here; the loom models check the memory orderings. The documentation of
+//! [`raddle_runtime::model::explore`] says how to run a seed again.
 
 #![cfg(shuttle)]
 

@@ -1,4 +1,5 @@
-//! Messages: each runs once, on its worker, in the order of its sender, or is dropped with its runtime.
+//! Messages: each runs once, on its worker, in the order in which its sender sent it, or is dropped
+//! with its runtime.
 
 use std::sync::Arc;
 
@@ -6,7 +7,7 @@ use raddle_runtime::model::explore::{Scenario, beside, explore};
 use raddle_runtime::{Post, worker_index};
 use raddle_sync::prim::{Mutex, yield_now};
 
-/// What arrived on each worker: sender and number.
+/// The messages that ran on each worker: sender and number.
 type Log = Arc<Vec<Mutex<Vec<(usize, usize)>>>>;
 
 const EACH: usize = 3;
@@ -17,10 +18,7 @@ fn send_all(post: &Post, sender: usize, log: &Log) {
             let log = Arc::clone(log);
             post.send(to, move || {
                 assert_eq!(worker_index(), Some(to));
-                log[to]
-                    .lock()
-                    .expect("nobody panics")
-                    .push((sender, number));
+                log[to].lock().expect("no panic").push((sender, number));
             });
         }
     }
@@ -33,8 +31,8 @@ fn messages_of_one_sender_arrive_in_order() {
         let post = runtime.post();
         let workers = post.worker_count();
         let log: Log = Arc::new((0..workers).map(|_| Mutex::new(Vec::new())).collect());
-        let (other, its_log) = (post.clone(), Arc::clone(&log));
-        let outside = move || send_all(&other, 0, &its_log);
+        let (other, other_log) = (post.clone(), Arc::clone(&log));
+        let outside = move || send_all(&other, 0, &other_log);
         let here = || {
             for worker in 0..workers {
                 let (own, log) = (post.clone(), Arc::clone(&log));
@@ -44,11 +42,11 @@ fn messages_of_one_sender_arrive_in_order() {
         beside(outside, here);
         let all = EACH * (1 + workers);
         for arrived in &*log {
-            let count = || arrived.lock().expect("nobody panics").len();
+            let count = || arrived.lock().expect("no panic").len();
             while count() < all {
                 yield_now();
             }
-            let arrived = arrived.lock().expect("nobody panics");
+            let arrived = arrived.lock().expect("no panic");
             for sender in 0..=workers {
                 let of_sender = arrived.iter().filter(|(from, _)| *from == sender);
                 assert!(of_sender.map(|(_, number)| *number).eq(0..EACH));
@@ -57,9 +55,10 @@ fn messages_of_one_sender_arrive_in_order() {
     });
 }
 
-/// An urgent message that came between two looks, at what is urgent and at the mailbox, ran after one that its sender had sent later.
+/// A regression test: a worker first looks for urgent messages and then into its mailbox. An urgent
+/// message that arrived in between ran after a message that its sender had sent later.
 #[test]
-fn urgent_messages_run_before_what_their_sender_sends_later() {
+fn urgent_messages_run_before_later_messages_of_their_sender() {
     explore(|setting: Scenario| {
         let runtime = setting.runtime();
         let post = runtime.post();
@@ -69,7 +68,7 @@ fn urgent_messages_run_before_what_their_sender_sends_later() {
             let done = Arc::clone(&done);
             move |what| {
                 let done = Arc::clone(&done);
-                move || done.lock().expect("nobody panics").push(what)
+                move || done.lock().expect("no panic").push(what)
             }
         };
         let sender = post.clone();
@@ -79,10 +78,10 @@ fn urgent_messages_run_before_what_their_sender_sends_later() {
                 sender.send(0, note(2 * round + 1));
             }
         });
-        while done.lock().expect("nobody panics").len() < 4 {
+        while done.lock().expect("no panic").len() < 4 {
             yield_now();
         }
-        let done = done.lock().expect("nobody panics");
+        let done = done.lock().expect("no panic");
         let place = |what| done.iter().position(|&it| it == what);
         assert!(place(0) < place(1) && place(0) < place(2), "{done:?}");
         assert!(place(1) < place(3) && place(2) < place(3), "{done:?}");
@@ -90,7 +89,7 @@ fn urgent_messages_run_before_what_their_sender_sends_later() {
 }
 
 #[test]
-fn calls_that_come_too_late_do_not_outlive_their_runtime() {
+fn calls_sent_too_late_do_not_outlive_their_runtime() {
     explore(|setting: Scenario| {
         let runtime = setting.runtime();
         let (held, post) = (Arc::new(()), runtime.post());

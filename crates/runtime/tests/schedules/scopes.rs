@@ -1,4 +1,5 @@
-//! Scopes: all tasks run before the scope ends, wherever they were spawned, and work that was put is found.
+//! Scopes: all tasks run before the scope ends, wherever they were spawned, and every task is
+//! found.
 
 use raddle_runtime::model::explore::{Flag, explore, fail_with, number_of_failure};
 use raddle_runtime::{PoolKind, join, scope, worker_index};
@@ -50,7 +51,7 @@ fn tasks_spawn_into_scopes_further_out() {
 }
 
 #[test]
-fn first_panic_comes_out_after_all_tasks() {
+fn scope_passes_the_first_panic_on_after_all_tasks() {
     explore(|setting| {
         let runtime = setting.runtime();
         let count = AtomicUsize::new(0);
@@ -70,7 +71,7 @@ fn first_panic_comes_out_after_all_tasks() {
 }
 
 #[test]
-fn task_is_found_while_its_maker_stands_still() {
+fn task_is_found_while_its_spawner_blocks() {
     explore(|setting| {
         let runtime = setting.runtime_of(setting.worker_count.max(2));
         for _ in 0..2 {
@@ -84,25 +85,26 @@ fn task_is_found_while_its_maker_stands_still() {
 }
 
 #[test]
-fn waiting_scope_is_told_of_tasks_below_it() {
+fn waiting_scope_is_notified_of_tasks_below_it() {
     explore(|setting| {
         let runtime = setting.runtime_of(2);
-        let (begun, flag) = (&Flag::default(), &Flag::default());
+        let (started, flag) = (&Flag::default(), &Flag::default());
         runtime.scope(|outer| {
-            // The task stands still on one worker: the other one is that of the scope, or of the task's own task.
+            // The task blocks one worker. The other worker is that of the scope, or it runs the
+            // task that this task spawns.
             outer.spawn(move || {
-                begun.raise();
+                started.raise();
                 outer.spawn(|| flag.raise());
                 flag.await_up();
             });
             join(|| leaves(1), || ());
         });
-        assert!(begun.is_up());
+        assert!(started.is_up());
     });
 }
 
 #[test]
-fn second_of_two_tasks_is_found_when_the_first_stands_still() {
+fn second_of_two_tasks_is_found_while_the_first_blocks() {
     explore(|setting| {
         let runtime = setting.runtime_of(3);
         let flag = &Flag::default();
@@ -115,15 +117,17 @@ fn second_of_two_tasks_is_found_when_the_first_stands_still() {
 }
 
 #[test]
-fn task_that_was_out_of_sight_for_a_moment_is_found() {
+fn briefly_invisible_task_is_found() {
     explore(|setting| {
-        // One waits for the inner scope and may not run the task of the outer one, one stands still: the third has to.
+        // One worker waits for the inner scope and may not run the task of the outer scope. One
+        // blocks. So the third worker has to run it.
         let runtime = setting.runtime_of(3);
         let flag = &Flag::default();
         runtime.scope(|outer| {
             outer.spawn(move || {
                 scope(|inner| {
-                    // Lies under the next one, which the inner scope does not want, in the deque of their worker.
+                    // Lies in its worker's deque under the next task, which does not belong to the
+                    // inner scope.
                     inner.spawn(|| flag.await_up());
                     outer.spawn(|| flag.raise());
                 });
@@ -133,17 +137,17 @@ fn task_that_was_out_of_sight_for_a_moment_is_found() {
 }
 
 #[test]
-fn waiting_scope_is_told_of_what_was_out_of_sight() {
+fn waiting_scope_is_notified_of_a_briefly_invisible_task() {
     explore(|setting| {
         let runtime = setting.runtime_of(2);
         let flag = &Flag::default();
         runtime.scope(|outer| {
             outer.spawn(move || {
-                let maker = worker_index();
+                let spawner = worker_index();
                 scope(|inner| {
                     inner.spawn(move || {
-                        // Then the other worker is idle, or waits in the outer scope.
-                        if worker_index() == maker {
+                        // If so, the other worker is idle or waits in the outer scope.
+                        if worker_index() == spawner {
                             flag.await_up();
                         }
                     });
@@ -155,17 +159,17 @@ fn waiting_scope_is_told_of_what_was_out_of_sight() {
 }
 
 #[test]
-fn waiting_worker_gives_its_older_fork_away() {
+fn waiting_worker_gives_away_its_older_fork() {
     explore(|setting| {
         let runtime = setting.runtime_of(3);
-        let (begun, flag) = (&Flag::default(), &Flag::default());
+        let (started, flag) = (&Flag::default(), &Flag::default());
         let wait = || {
             scope(|scope| {
                 scope.spawn(|| {
-                    begun.raise();
+                    started.raise();
                     flag.await_up();
                 });
-                begun.await_up();
+                started.await_up();
             });
         };
         runtime.install(|| join(wait, || flag.raise()));
@@ -181,7 +185,7 @@ fn waiting_scope_runs_no_foreign_work() {
             for _ in 0..2 {
                 let lock = &lock;
                 outer.spawn(move || {
-                    let mut sum = lock.lock().expect("nobody panics");
+                    let mut sum = lock.lock().expect("no panic");
                     let count = &AtomicUsize::new(0);
                     scope(|inner| {
                         for _ in 0..2 {
@@ -194,7 +198,7 @@ fn waiting_scope_runs_no_foreign_work() {
                 });
             }
         });
-        assert_eq!(*lock.lock().expect("nobody panics"), 4);
+        assert_eq!(*lock.lock().expect("no panic"), 4);
     });
 }
 
@@ -216,7 +220,8 @@ fn task_from_another_runtime_is_found_by_the_waiting_scope() {
     });
 }
 
-/// Tasks that came along with a stolen one lay in no pool for a moment, just when `auto` left it: nobody looked there any more.
+/// A regression test: tasks stolen together with another one were in no pool for a moment. If
+/// `auto` left their pool just then, no worker looked there again.
 #[test]
 fn blocks_are_found_when_the_pool_moves() {
     explore(|mut setting| {

@@ -1,0 +1,17 @@
+//! Tests of the public interface within one process: objects, arrays and other collections,
+//! entries, sections, migration, load balancing, and the reports about programming errors.
+
+#![cfg(not(any(loom, shuttle)))]
+
+#[path = "../common/checks.rs"]
+mod checks;
+#[path = "../common/mod.rs"]
+mod common;
+
+mod balancing;
+mod collections;
+mod entries;
+mod misuse;
+mod moving;
+mod objects;
+mod sections;
