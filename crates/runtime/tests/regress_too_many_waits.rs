@@ -48,7 +48,7 @@ fn panics_say_that_a_program_stands_still() {
         "{text}"
     );
     assert!(
-        text.contains("the 1024 threads that stand in for them"),
+        text.contains("the 1024 compensating threads that replace them"),
         "{text}"
     );
     // The runtime can still be used.

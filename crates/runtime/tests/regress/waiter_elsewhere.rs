@@ -9,7 +9,7 @@ use raddle_runtime::Waiter;
 
 use crate::common::runtime;
 
-const REFUSAL: &str = "a waiter waits on the thread that it stands for";
+const REFUSAL: &str = "a waiter waits on the thread that made it";
 
 fn expect_refusal(wait: impl FnOnce() + Send) {
     let panic = thread::scope(|scope| scope.spawn(wait).join()).expect_err("the wait is refused");
