@@ -114,7 +114,7 @@ enum Suite {
     /// every pool on trees of tasks of 1 to 420 µs, tiles of a picture and quicksort, against auto and a stack without
     /// synchronisation.
     Pools,
-    /// ticket, simple, clh, mcs, each uncontended, against a Pthreads mutex; queue, private: a task put into
+    /// ticket, simple, clh, each uncontended, against a Pthreads mutex; queue, private: a task put into
     /// DQ-TL-PRIV-C and got back.
     Locks,
     /// section, grant, futures: what a section of a location costs, alone, between two spinning tasks, and with 100,000 tasks.

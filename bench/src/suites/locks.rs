@@ -1,8 +1,8 @@
-//! What locks and pools cost a thread that meets nobody: `ticket`, `simple`, `clh`, `mcs`, and `queue`, `private`.
+//! What locks and pools cost a thread that meets nobody: `ticket`, `simple`, `clh`, and `queue`, `private`.
 //!
 //! | case | one round | peer |
 //! |---|---|---|
-//! | `ticket`, `simple`, `clh`, `mcs` | lock, count, unlock | `pthread`: the same under a Pthreads mutex |
+//! | `ticket`, `simple`, `clh` | lock, count, unlock | `pthread`: the same under a Pthreads mutex |
 //! | `queue` | a task put into the worker's own queue of DQ-TL-PRIV-C, and got back | `cas`: a compare-and-swap that nobody disturbs |
 //! | `private` | the same for the private buffer of that pool | `cas` |
 //!
@@ -14,7 +14,7 @@ use std::thread;
 use raddle::pool::probe::{Probe, get};
 use raddle::pool::{self, Task};
 use raddle::{BlockShape, PoolKind};
-use raddle_sync::lock::{ClhLock, Lock, Locked, McsLock, PthreadLock, SimpleLock, TicketLock};
+use raddle_sync::lock::{ClhLock, Lock, Locked, PthreadLock, SimpleLock, TicketLock};
 use raddle_sync::prim::{AtomicU64, Relaxed};
 
 use crate::error::BenchError;
@@ -22,7 +22,7 @@ use crate::harness::{Case, Contender, Local, Sample, Unit, timed};
 use crate::suites::Measurement;
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 6] = ["ticket", "simple", "clh", "mcs", "queue", "private"];
+pub(crate) const CASES: [&str; 5] = ["ticket", "simple", "clh", "queue", "private"];
 
 const ROUNDS: u64 = 5_000_000;
 /// Tasks that lie in the queue at a time: more than the buffer takes.
@@ -41,7 +41,6 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         "ticket" => compare::<TicketLock>(measurement, name),
         "simple" => compare::<SimpleLock>(measurement, name),
         "clh" => compare::<ClhLock>(measurement, name),
-        "mcs" => compare::<McsLock>(measurement, name),
         "queue" => put_and_get(measurement, name, DEPTH),
         _ => put_and_get(measurement, name, 1),
     });

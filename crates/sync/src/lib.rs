@@ -11,7 +11,7 @@
 //! | [`backoff`] | how short waits pause, and give the CPU away |
 //! | [`biased`] | a value that its owner uses for nothing, and others dearly |
 //! | [`per_thread`] | a variable of which each thread has a value |
-//! | [`lock`] | simple, ticket, CLH, MCS and Pthreads locks |
+//! | [`lock`] | simple, ticket, CLH and Pthreads locks |
 //! | [`hand_over`] | copying to where another core reads next |
 //! | [`lane`] | messages from one to one, through memory that both can reach |
 //! | [`stack`] | a lock-free stack with a version against ABA |

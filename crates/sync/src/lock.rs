@@ -7,7 +7,6 @@
 //! | [`TicketLock`] | the number now served | arrival | 2 | short sections, as many threads as CPUs |
 //! | [`SingleTryTicketLock`] | the number now served | none | 2 | sections that one would rather skip than wait for |
 //! | [`ClhLock`] | its predecessor's node | arrival | 2, and a node a thread, from the heap when it is first needed | many threads |
-//! | [`McsLock`] | its own node | arrival | 2 | many threads, several memories |
 //!
 //! A fair lock hands over in the order of arrival, also to a thread that has just lost its CPU: with more threads than
 //! CPUs, the simple lock is quicker. All waits give the CPU away after about a microsecond ([`crate::backoff`]).
@@ -36,7 +35,6 @@
 //! Scott: Shared-memory synchronization. Morgan & Claypool, 2013, chapter 4.
 
 mod clh;
-mod mcs;
 #[cfg(not(any(loom, shuttle)))]
 mod pthread;
 mod simple;
@@ -47,7 +45,6 @@ use std::fmt;
 use crate::prim::UnsafeCell;
 
 pub use clh::ClhLock;
-pub use mcs::McsLock;
 #[cfg(not(any(loom, shuttle)))]
 pub use pthread::PthreadLock;
 pub use simple::SimpleLock;
@@ -168,7 +165,7 @@ macro_rules! raw_mutex {
     )*};
 }
 #[cfg(not(any(loom, shuttle)))]
-raw_mutex!(PthreadLock SimpleLock TicketLock SingleTryTicketLock ClhLock McsLock);
+raw_mutex!(PthreadLock SimpleLock TicketLock SingleTryTicketLock ClhLock);
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;

@@ -8,9 +8,7 @@
 use loom::model::Builder;
 use loom::sync::Arc;
 use loom::thread;
-use raddle_sync::lock::{
-    ClhLock, Lock, Locked, McsLock, SimpleLock, SingleTryTicketLock, TicketLock,
-};
+use raddle_sync::lock::{ClhLock, Lock, Locked, SimpleLock, SingleTryTicketLock, TicketLock};
 
 fn model(bound: usize, check: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
@@ -130,16 +128,4 @@ fn clh_lock_excludes() {
 fn clh_lock_keeps_the_order_of_arrival() {
     // SAFETY: asked by the holder.
     keeps_order::<ClhLock>(|lock| unsafe { lock.is_contended() });
-}
-
-/// L5, L6, L7, L8.
-#[test]
-fn mcs_lock_excludes() {
-    excludes::<McsLock>(2, 2);
-    excludes_who_tries::<McsLock>();
-}
-
-#[test]
-fn mcs_lock_keeps_the_order_of_arrival() {
-    keeps_order::<McsLock>(McsLock::is_contended);
 }
