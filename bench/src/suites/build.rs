@@ -5,7 +5,8 @@
 //! | `tree_bunny`, `tree_dragon` | the task-parallel builder on so many workers | `sequential`: the plain builder |
 //! | `render_bunny`, `render_dragon` | a picture of 512 × 384 on so many workers | `one-worker`: the same on one |
 //!
-//! The peers here are ours too: a ratio is what parallelism leaves of the time, 0.5 at best on two workers.
+//! The peers here are ours too: a ratio is what parallelism leaves of the time, 0.5 at best on two
+//! workers.
 
 use glam::Vec3;
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters};
@@ -117,7 +118,8 @@ fn compare_pictures(
     measurement.compare(&case, &mut raddle, &mut peers)
 }
 
-/// The sum of all pixels' bit patterns: pictures do not depend on the number of workers, to the last bit.
+/// The sum of all pixels' bit patterns: pictures do not depend on the number of workers, to the
+/// last bit.
 fn light(picture: &Picture) -> u64 {
     picture
         .pixels()
@@ -128,7 +130,8 @@ fn light(picture: &Picture) -> u64 {
         })
 }
 
-/// A number that differs when trees do, cheap beside a build: the size of the tree and some hits in it.
+/// A number that differs when trees do, cheap beside a build: the size of the tree and some hits in
+/// it.
 fn fingerprint(tree: Result<KdTree, BuildError>) -> Result<u64, BuildError> {
     let tree = tree?;
     let bounds = tree.bounds();
@@ -145,7 +148,7 @@ fn fingerprint(tree: Result<KdTree, BuildError>) -> Result<u64, BuildError> {
 
 fn failure(error: BuildError) -> BenchError {
     BenchError::Contender {
-        who: "raddle".to_owned(),
+        contender: "raddle".to_owned(),
         message: error.to_string(),
     }
 }

@@ -35,7 +35,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Sample, Unit};
-use crate::pools::{RaddlePools, RayonPools, alone, failure};
+use crate::pools::{RaddlePools, RayonPools, failure, placed_alone};
 use crate::suites::Measurement;
 
 /// The names of the cases.
@@ -248,7 +248,7 @@ fn first_join(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let half = || compute(HALF);
     let mut raddle = Local::new("raddle", move |request| {
         sum_of_new(request.repetitions, || {
-            let builder = alone(raddle::Builder::default()).workers(request.workers);
+            let builder = placed_alone(raddle::Builder::default()).workers(request.workers);
             let runtime = builder.build().map_err(|error| failure("raddle", &error))?;
             Ok(timed_once(|| {
                 runtime.install(|| raddle::join(half, half));

@@ -1,4 +1,5 @@
-//! The kd-tree by messages: what each of its switches is worth, and how it stands against other builders.
+//! The kd-tree by messages: what each of its switches is worth, and how it stands against other
+//! builders.
 //!
 //! | case | in the study | measured | over |
 //! |---|---|---|---|
@@ -12,23 +13,29 @@
 //! | `speedup` | fig. 9 | the speedup over the sequential builder: ours by messages and every peer's; and what ours lacks, from counters | workers |
 //! | `relative` | table II | each parallel peer's time over ours | workers |
 //!
-//! All but the first two are measured for every mesh, at depth 8 and 15. The study shows speedups, old over new: so the old way is who the
-//! ratios are of, and a ratio above 1 says that the new way is the better one. In all other cases it is the build by messages. In the figures 2,
-//! 4, 5 and 8 the old way stands there a second time, as `again`, in a builder of its own: a ratio says something if it is further from 1 than that one.
+//! All but the first two are measured for every mesh, at depth 8 and 15. The study shows speedups,
+//! old over new: so the old way is who the ratios are of, and a ratio above 1 says that the new way
+//! is the better one. In all other cases it is the build by messages. In the figures 2, 4, 5 and 8
+//! the old way stands there a second time, as `again`, in a builder of its own: a ratio says
+//! something if it is further from 1 than that one.
 //!
-//! The clock sees construction alone, as the study's did: the triangles are copied and their events sorted before it starts, and
-//! the lists that a build used up are freed outside of that. Then every tree is compared with the sequential one, node for
-//! node; a builder whose tree differs has no figure.
+//! The clock sees construction alone, as the study's did: the triangles are copied and their events
+//! sorted before it starts, and the lists that a build used up are freed outside of that. Then
+//! every tree is compared with the sequential one, node for node; a builder whose tree differs has
+//! no figure.
 //!
-//! Peers: `serial` and `tasks` (ours), `rayon` and `onetbb` (the published nested algorithm, made for speed), `rayon-crew` (ours by tasks on rayon's
-//! threads), `bvh` (the crate).
+//! Peers: `serial` and `tasks` (ours), `rayon` and `onetbb` (the published nested algorithm, made
+//! for speed), `rayon-crew` (ours by tasks on rayon's threads), `bvh` (the crate).
 //!
-//! Unless it is what is asked, the number of node tasks is the best of a short search on the same mesh and workers, as is the grain of `rayon` and
-//! `onetbb`, and every other choice is the default; but in the figures 2, 4, 5 and 8 every cell that tasks split has worker tasks, since it is these that are measured; and figure 4
-//! has `static` ones, since a section of `dynamic` ones is never two-level.
+//! Unless it is what is asked, the number of node tasks is the best of a short search on the same
+//! mesh and workers, as is the grain of `rayon` and `onetbb`, and every other choice is the
+//! default; but in the figures 2, 4, 5 and 8 every cell that tasks split has worker tasks, since it
+//! is these that are measured; and figure 4 has `static` ones, since a section of `dynamic` ones is
+//! never two-level.
 //!
 //! # Source
-//! Jetley, Kalé: Optimizations for message driven applications on multicore architectures. HiPC 2011, sections IV to VI.
+//! Jetley, Kalé: Optimizations for message driven applications on multicore architectures. HiPC
+//! 2011, sections IV to VI.
 
 mod bounds;
 mod builders;
@@ -45,7 +52,7 @@ use raddle::Runtime;
 
 use crate::chart::Chart;
 use crate::error::BenchError;
-use crate::pools::alone;
+use crate::pools::placed_alone;
 use crate::record::Record;
 use crate::suites::Measurement;
 use stage::Stage;
@@ -106,7 +113,8 @@ pub(crate) const ABOUT: [(&str, &str); 9] = [
 /// The study's depths.
 const DEPTHS: [u32; 2] = [8, 15];
 
-/// Finds out before anything is measured whether all meshes are there, and those that were named can be read.
+/// Finds out before anything is measured whether all meshes are there, and those that were named
+/// can be read.
 ///
 /// # Errors
 /// [`BenchError::NoData`] or [`BenchError::Mesh`].
@@ -197,7 +205,7 @@ pub(crate) fn summary(records: &[Record]) -> Option<String> {
 }
 
 fn runtime_of(workers: usize) -> Result<Runtime, BenchError> {
-    alone(Runtime::builder())
+    placed_alone(Runtime::builder())
         .workers(workers)
         .build()
         .map_err(|error| failure("raddle", &error))
@@ -206,7 +214,7 @@ fn runtime_of(workers: usize) -> Result<Runtime, BenchError> {
 /// What ended a builder.
 fn failure(who: &str, error: &dyn std::error::Error) -> BenchError {
     BenchError::Contender {
-        who: who.to_owned(),
+        contender: who.to_owned(),
         message: error.to_string(),
     }
 }

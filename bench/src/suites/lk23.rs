@@ -1,9 +1,12 @@
-//! Livermore kernel 23 by locations, 100 sweeps: `lk23-4096` over 4096 × 4096 points, which no cache holds, and `lk23-512`, which one holds.
+//! Livermore kernel 23 by locations, 100 sweeps: `lk23-4096` over 4096 × 4096 points, which no
+//! cache holds, and `lk23-512`, which one holds.
 //!
-//! All contenders cut the matrix into the same blocks and make as many sweeps of a block in a turn, and in each language there is one inner loop:
-//! in C++ values lie in rows, in ours in pairs of rows, as coefficients do in both. So `serial` says what the runtime makes of the blocks, and
-//! `openmp` with one thread beside `serial` what the inner loops differ by. A run is timed from the first block to the last; blocks are
-//! made before it. Results are equal to those of the plain loops, to the last bit.
+//! All contenders cut the matrix into the same blocks and make as many sweeps of a block in a turn,
+//! and in each language there is one inner loop: in C++ values lie in rows, in ours in pairs of
+//! rows, as coefficients do in both. So `serial` says what the runtime makes of the blocks, and
+//! `openmp` with one thread beside `serial` what the inner loops differ by. A run is timed from the
+//! first block to the last; blocks are made before it. Results are equal to those of the plain
+//! loops, to the last bit.
 //!
 //! | who | how |
 //! |---|---|
@@ -16,7 +19,8 @@
 //! | `openmp-tasks` | C++: a task for each turn of each block, with the blocks that it depends on |
 //!
 //! # Source
-//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. Inria RR-8993, 2016, sections 5.1 and 6.2.1.
+//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. Inria
+//! RR-8993, 2016, sections 5.1 and 6.2.1.
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
@@ -39,7 +43,8 @@ pub(crate) const CASES: [&str; 2] = ["lk23-4096", "lk23-512"];
 const SEED: u64 = 23;
 const SWEEPS: u64 = 100;
 
-/// A case: rows and columns, blocks along a side, and sweeps of a block in a turn, at most; as chosen for a cache of 1 MiB.
+/// A case: rows and columns, blocks along a side, and sweeps of a block in a turn, at most; as
+/// chosen for a cache of 1 MiB.
 struct Setting {
     name: &'static str,
     size: usize,
@@ -167,10 +172,11 @@ fn compare(measurement: &mut Measurement<'_>, setting: &Setting) -> Result<(), B
     measurement.compare(&case, &mut raddle, &mut peers)
 }
 
-/// What equal parts of the rows take beside each other, each by a thread of its own. The result is what they differ by from the loops: nothing.
+/// What equal parts of the rows take beside each other, each by a thread of its own. The result is
+/// what they differ by from the loops: nothing.
 fn apart(setting: &Setting, threads: usize) -> Result<Sample, BenchError> {
     let plan = plan(setting, threads).map_err(|error| BenchError::Contender {
-        who: "apart".to_owned(),
+        contender: "apart".to_owned(),
         message: error.to_string(),
     })?;
     let input = Input {
@@ -203,7 +209,8 @@ fn apart(setting: &Setting, threads: usize) -> Result<Sample, BenchError> {
     })
 }
 
-/// The blocks of one of `parts` equal parts of the rows, which may have fewer rows than a block of the whole.
+/// The blocks of one of `parts` equal parts of the rows, which may have fewer rows than a block of
+/// the whole.
 fn plan(setting: &Setting, parts: usize) -> Result<Plan, lk23::PlanError> {
     let (rows, side) = (setting.size / parts, setting.size / setting.blocks);
     let wanted = Wanted {
@@ -216,7 +223,7 @@ fn plan(setting: &Setting, parts: usize) -> Result<Plan, lk23::PlanError> {
 
 fn failure(error: &dyn std::error::Error) -> BenchError {
     BenchError::Contender {
-        who: "raddle".to_owned(),
+        contender: "raddle".to_owned(),
         message: error.to_string(),
     }
 }

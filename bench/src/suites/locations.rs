@@ -97,7 +97,7 @@ fn compare(
 
 fn failed(error: impl std::error::Error) -> BenchError {
     BenchError::Contender {
-        who: "raddle".to_owned(),
+        contender: "raddle".to_owned(),
         message: error.to_string(),
     }
 }

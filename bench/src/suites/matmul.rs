@@ -1,12 +1,15 @@
 //! Products of matrices by locations: `matmul-4096` and `matmul-1024`, square.
 //!
-//! A rate, so a ratio above 1 says that Raddle does more. Peers: `faer`, the crate that makes our block products, in its own parallel mode;
-//! `openblas`, where it is installed. A run is timed from the first block product to the last; matrices are made before it. What is
-//! compared is Σ|x·(C·y)|, row by row, in steps of 2⁻¹⁰, which A·(B·y) tells beforehand. The weights are at hand everywhere: x is the first column of A, y the first row of
-//! B. No two of them are the same, so a row or a block of columns in another's place is seen.
+//! A rate, so a ratio above 1 says that Raddle does more. Peers: `faer`, the crate that makes our
+//! block products, in its own parallel mode; `openblas`, where it is installed. A run is timed from
+//! the first block product to the last; matrices are made before it. What is compared is
+//! Σ|x·(C·y)|, row by row, in steps of 2⁻¹⁰, which A·(B·y) tells beforehand. The weights are at
+//! hand everywhere: x is the first column of A, y the first row of B. No two of them are the same,
+//! so a row or a block of columns in another's place is seen.
 //!
 //! # Source
-//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. Inria RR-8993, 2016, sections 5.2 and 6.2.2.
+//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. Inria
+//! RR-8993, 2016, sections 5.2 and 6.2.2.
 
 use std::path::PathBuf;
 
@@ -28,7 +31,8 @@ pub(crate) const CASES: [&str; 2] = ["matmul-4096", "matmul-1024"];
 const SEED: u64 = 42;
 /// Sums are told in steps of its inverse,
 const STEPS: f64 = 1024.0;
-/// of which rounding may move them by a few. No weight is above 1, so they add nothing to what rounding does to C.
+/// of which rounding may move them by a few. No weight is above 1, so they add nothing to what
+/// rounding does to C.
 const TOLERANCE: u64 = 4;
 
 /// Runs the suite.
@@ -164,7 +168,7 @@ fn times(matrix: &[f64], vector: &[f64]) -> Vec<f64> {
 
 fn failure(error: &dyn std::error::Error) -> BenchError {
     BenchError::Contender {
-        who: "raddle".to_owned(),
+        contender: "raddle".to_owned(),
         message: error.to_string(),
     }
 }

@@ -18,18 +18,22 @@
 //! | `access` | an element of a chunked array, over the number of chunks: at random, in order, by an iterator; one thread | ns | `vec` |
 //! | `update` | 16 tasks that each keep some of what they read, in one chunked array, over how much they read | µs | `vec` |
 //!
-//! `spin` is two threads that pass a word to and fro, `mpsc` two threads with a channel of the standard library each, which they
-//! look into without ever sleeping. `copied` sends a copy of the buffer. All are bound to two CPUs, as
-//! workers are. `vec` is an array in one piece; whoever writes into it must know where, so that all tasks count before any writes.
+//! `spin` is two threads that pass a word to and fro, `mpsc` two threads with a channel of the
+//! standard library each, which they look into without ever sleeping. `copied` sends a copy of the
+//! buffer. All are bound to two CPUs, as workers are. `vec` is an array in one piece; whoever
+//! writes into it must know where, so that all tasks count before any writes.
 //!
-//! What Charm++ took on the same kind of machine was measured earlier ([`charm`]): its figure stands beside ours, but not beside
-//! ours in time. The bound is half of it. Where there are two workers only runs in the near mode count. Its array messages of 100 B and
-//! more are copied into the message and out of it, as its users' parameters are by default; ours own their buffer, which is moved.
+//! What Charm++ took on the same kind of machine was measured earlier ([`charm`]): its figure
+//! stands beside ours, but not beside ours in time. The bound is half of it. Where there are two
+//! workers only runs in the near mode count. Its array messages of 100 B and more are copied into
+//! the message and out of it, as its users' parameters are by default; ours own their buffer, which
+//! is moved.
 //!
 //! # Source
-//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010, sect. 3 and fig. 6 and 10
-//! (`kneighbor`, `mailbox`). Jetley, Kalé: Optimizations for message driven applications on multicore architectures. 2011, fig. 3
-//! (`section`), 5 (`scan`), 6 and 7 (`access`, `update`).
+//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010,
+//! sect. 3 and fig. 6 and 10 (`kneighbor`, `mailbox`). Jetley, Kalé: Optimizations for message
+//! driven applications on multicore architectures. 2011, fig. 3 (`section`), 5 (`scan`), 6 and 7
+//! (`access`, `update`).
 
 mod burst;
 pub(crate) mod charm;
@@ -151,7 +155,7 @@ fn case(name: &str, unit: Unit, repetitions: u64, expected: u64) -> Case<'_> {
 /// What ended one of ours.
 fn failure(error: &dyn std::error::Error) -> BenchError {
     BenchError::Contender {
-        who: "raddle".to_owned(),
+        contender: "raddle".to_owned(),
         message: error.to_string(),
     }
 }

@@ -6,13 +6,15 @@
 //! | `kneighbor` | an iteration of kNeighbor, 2 elements, k = 3, over the size: `raddle` is two workers of one process | us | `shm`, `socket`: the same program, a process of one worker for each element |
 //! | `mpi` | `openmpi-messages`, a round trip as raddle-net sends by MPI from machine to machine | ns | `openmpi-window`: into memory of the other process |
 //!
-//! `openmpi` is two processes of Open MPI, which poll; both they and ours are bound to the first two CPUs. The data go from a buffer of the sender to where the
-//! receiver has them whole, and are sent back from there. Both look at all bytes in the first trip and in the last, at both ends in every one. In
-//! `kneighbor` nobody looks at any; between workers a buffer goes from hand to hand, between processes it is copied.
+//! `openmpi` is two processes of Open MPI, which poll; both they and ours are bound to the first
+//! two CPUs. The data go from a buffer of the sender to where the receiver has them whole, and are
+//! sent back from there. Both look at all bytes in the first trip and in the last, at both ends in
+//! every one. In `kneighbor` nobody looks at any; between workers a buffer goes from hand to hand,
+//! between processes it is copied.
 //!
 //! # Source
-//! Parker: Efficient user-level event notification. 2013, sect. 4.3. Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime
-//! system for multicore clusters. 2010, sect. 3.
+//! Parker: Efficient user-level event notification. 2013, sect. 4.3. Mei, Zheng, Gioachin, Kalé:
+//! Optimizing a parallel runtime system for multicore clusters. 2010, sect. 3.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -39,7 +41,8 @@ pub(crate) const CASES: [&str; 5] = [
     "mpi",
 ];
 
-/// Bytes and round trips of the first three: some milliseconds, so that others who want a CPU miss most runs, and the median does not show them.
+/// Bytes and round trips of the first three: some milliseconds, so that others who want a CPU miss
+/// most runs, and the median does not show them.
 const RALLIES: [(usize, u64); 3] = [(1, 10_000), (3_456, 2_000), (65_536, 250)];
 /// The sizes of kNeighbor.
 const SIZES: [usize; 4] = [16, 1_024, 8_192, 65_536];
@@ -252,7 +255,7 @@ fn start(kind: TransportKind) -> Result<Option<Crew>, BenchError> {
 
 fn refused(what: &dyn std::fmt::Display) -> BenchError {
     BenchError::Contender {
-        who: "raddle".to_owned(),
+        contender: "raddle".to_owned(),
         message: what.to_string(),
     }
 }

@@ -7,8 +7,9 @@
 //! | `dense-5000` | 5000 parties that all talk, on 5000 CPUs: milliseconds | |
 //! | `sparse-100000` | a grid of 100,000 parties on 1024 CPUs: milliseconds, and hop-bytes as `sparse-100000-cost` | `scotch`, with reading and writing its files |
 //!
-//! Scotch gets the CPUs as a tree (`tleaf`) where they are one, and as a decomposition with all distances
-//! (`deco`); its best result with three of its strategies counts. Both are rated by Raddle's function of cost.
+//! Scotch gets the CPUs as a tree (`tleaf`) where they are one, and as a decomposition with all
+//! distances (`deco`); its best result with three of its strategies counts. Both are rated by
+//! Raddle's function of cost.
 
 mod scotch;
 
@@ -91,7 +92,8 @@ const GRID_HEIGHT: usize = 250;
 /// Runs the suite, on one thread whatever was asked for.
 ///
 /// # Errors
-/// [`BenchError::NoData`] where the files are not, [`BenchError::Contender`] when one cannot be read.
+/// [`BenchError::NoData`] where the files are not, [`BenchError::Contender`] when one cannot be
+/// read.
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let mut ratios = Vec::new();
     let mut has_peer = true;
@@ -271,15 +273,15 @@ fn record(
         pairs: figures.len(),
         ratio: None,
         ratio_range: None,
-        machine: measurement.surroundings.machine.clone(),
+        machine: measurement.environment.machine.clone(),
         mode: "one-thread".to_owned(),
-        commit: measurement.surroundings.commit.clone(),
+        commit: measurement.environment.commit.clone(),
     }
 }
 
 fn failed(who: &str, error: &dyn std::fmt::Display) -> BenchError {
     BenchError::Contender {
-        who: who.to_owned(),
+        contender: who.to_owned(),
         message: error.to_string(),
     }
 }

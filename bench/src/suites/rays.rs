@@ -1,8 +1,8 @@
 //! How fast rays find what they hit: `bunny`, primary rays at 1024 × 1024, one thread.
 //!
-//! Every contender gets the same rays from memory, row by row, and reports the nearest distance of each. The
-//! figure is a rate, so a ratio above 1 means that Raddle is the faster one. `--workers` does not apply: this
-//! suite asks what one thread does.
+//! Every contender gets the same rays from memory, row by row, and reports the nearest distance of
+//! each. The figure is a rate, so a ratio above 1 means that Raddle is the faster one. `--workers`
+//! does not apply: this suite asks what one thread does.
 //!
 //! Peers: `embree` (one ray at a time, default quality), `bvh` (the crate).
 
@@ -41,7 +41,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let scale = DISTANCE_STEPS / f64::from(diagonal(&mesh).length());
     let tree =
         KdTree::build(&mesh, &Parameters::default()).map_err(|error| BenchError::Contender {
-            who: "raddle".to_owned(),
+            contender: "raddle".to_owned(),
             message: error.to_string(),
         })?;
     let hierarchy = Hierarchy::build(Shapes::of(&mesh));

@@ -1,4 +1,5 @@
-//! What it takes until a waiting thread hears: the wait cell against all else that a thread can wait with.
+//! What it takes until a waiting thread hears: the wait cell against all else that a thread can
+//! wait with.
 //!
 //! | case | measured | unit | peers |
 //! |---|---|---|---|
@@ -6,10 +7,12 @@
 //! | `late` | from the decision to answer until the waiter runs, where the other side has slept for 500 µs | µs | all |
 //! | `idle` | CPU time of a thread that waits for 10 s | % | `futex` |
 //!
-//! `raddle` waits in a wait cell, from one way to the next as the wait goes on. `spin` looks at an atomic again and again, `spin-pause` with the processor's
-//! pause between two looks; `futex` sleeps and is woken, without a cell; `eventfd` reads a counter of the kernel; `crossbeam` is a
-//! channel with room for one. `tokio` is two tasks on a runtime of two workers, which may run on one of them; `tokio-threads` two threads that
-//! each wait for one task. All threads are bound to one of two CPUs each, but whoever only starts them.
+//! `raddle` waits in a wait cell, from one way to the next as the wait goes on. `spin` looks at an
+//! atomic again and again, `spin-pause` with the processor's pause between two looks; `futex`
+//! sleeps and is woken, without a cell; `eventfd` reads a counter of the kernel; `crossbeam` is a
+//! channel with room for one. `tokio` is two tasks on a runtime of two workers, which may run on
+//! one of them; `tokio-threads` two threads that each wait for one task. All threads are bound to
+//! one of two CPUs each, but whoever only starts them.
 
 mod rally;
 mod tokio_peer;
@@ -137,7 +140,7 @@ fn all_peers(asked: Asked) -> Vec<Box<dyn Contender>> {
 fn in_a_way(who: &'static str, asked: Asked, kind: Kind) -> Box<dyn Contender> {
     Box::new(Local::new(who, move |_| {
         let tally = tally_of(asked, kind).map_err(|error| BenchError::Contender {
-            who: who.to_owned(),
+            contender: who.to_owned(),
             message: error.to_string(),
         })?;
         Ok(asked.sample(tally))
@@ -185,7 +188,7 @@ fn bare<D: Direction>(
 
 fn two_cpus() -> Result<(usize, usize), BenchError> {
     probe::two_cpus().ok_or_else(|| BenchError::Contender {
-        who: "two threads".to_owned(),
+        contender: "two threads".to_owned(),
         message: "there are no two CPUs".to_owned(),
     })
 }

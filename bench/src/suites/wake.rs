@@ -1,9 +1,9 @@
 //! What it takes until a worker without work has heard of some: `sleeping` and `spinning`.
 //!
-//! The time runs from before the call that brings the work, on a thread that is no worker, to the first instruction of
-//! the work, on the worker's thread. `sleeping`: the worker sleeps in the kernel; the peer `futex` is a thread in a
-//! bare futex wait that is woken by a bare futex wake. `spinning`: the worker has not given up yet; the peer `spin` is a
-//! thread that spins on a word.
+//! The time runs from before the call that brings the work, on a thread that is no worker, to the
+//! first instruction of the work, on the worker's thread. `sleeping`: the worker sleeps in the
+//! kernel; the peer `futex` is a thread in a bare futex wait that is woken by a bare futex wake.
+//! `spinning`: the worker has not given up yet; the peer `spin` is a thread that spins on a word.
 //!
 //! # Memory ordering
 //! | label | release side                   | acquire side                | what it publishes        |
@@ -71,7 +71,7 @@ fn compare(
         };
         let runtime = Runtime::builder().workers(1).idle(policy).build();
         let runtime = runtime.map_err(|error| BenchError::Contender {
-            who: "raddle".to_owned(),
+            contender: "raddle".to_owned(),
             message: error.to_string(),
         })?;
         Ok(measure(request.repetitions, gap, || {

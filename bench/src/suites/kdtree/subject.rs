@@ -95,7 +95,8 @@ impl Source {
     /// Reads the mesh and prepares it.
     ///
     /// # Errors
-    /// [`BenchError::Mesh`] when it cannot be read, [`BenchError::NoData`] when it is real data that is not there.
+    /// [`BenchError::Mesh`] when it cannot be read, [`BenchError::NoData`] when it is real data
+    /// that is not there.
     pub(super) fn load(&self) -> Result<Input, BenchError> {
         if !self.is_named {
             suites::check_data(&self.path)?;
@@ -103,7 +104,8 @@ impl Source {
         Input::new(&self.name, Mesh::load(&self.path)?)
     }
 
-    /// Finds out whether there is such a mesh. One that was named is read, unless it can be read only once.
+    /// Finds out whether there is such a mesh. One that was named is read, unless it can be read
+    /// only once.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -120,7 +122,8 @@ impl Source {
     }
 }
 
-/// The file's name up to its first dot, or something shorter. A slash in the name of a case stands before a number.
+/// The file's name up to its first dot, or something shorter. A slash in the name of a case stands
+/// before a number.
 fn name_of(path: &Path) -> String {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let stem = file.split('.').next().unwrap_or_default();
@@ -152,7 +155,8 @@ impl Input {
         })
     }
 
-    /// What a build of the peer on rayon uses up; the first time it is made with all threads of the current pool.
+    /// What a build of the peer on rayon uses up; the first time it is made with all threads of the
+    /// current pool.
     pub(super) fn prepared_for_rayon(&self) -> parkd::Prepared {
         self.prepared_for_rayon
             .get_or_init(|| parkd::prepare(&self.mesh))
@@ -214,7 +218,7 @@ impl<'input> Subject<'input> {
     ) -> Result<Sample, BenchError> {
         if !is_right(&self.reference) {
             return Err(BenchError::Contender {
-                who: who.to_owned(),
+                contender: who.to_owned(),
                 message: format!(
                     "its tree of {} down to depth {} is not the sequential one",
                     self.input.name, self.depth

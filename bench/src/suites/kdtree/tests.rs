@@ -9,7 +9,7 @@ use raddle_graphics::scene::{self, Scene};
 use super::builders::Peer;
 use super::subject::Name;
 use super::*;
-use crate::record::Surroundings;
+use crate::record::Environment;
 
 /// A made-up record; the ratio is that of a peer.
 pub(super) fn record(case: &str, who: &str, workers: usize, ratio: Option<f64>) -> Record {
@@ -56,7 +56,7 @@ fn measured(
         are_workers_asked: true,
         meshes: Vec::new(),
         only_near: false,
-        surroundings: Surroundings {
+        environment: Environment {
             machine: "a machine".into(),
             commit: "0123".into(),
         },

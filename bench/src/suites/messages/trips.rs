@@ -75,7 +75,7 @@ fn bare() -> Vec<Box<dyn Contender>> {
 
 fn two_cpus() -> Result<(usize, usize), BenchError> {
     probe::two_cpus().ok_or_else(|| BenchError::Contender {
-        who: "two threads".to_owned(),
+        contender: "two threads".to_owned(),
         message: "there are no two CPUs".to_owned(),
     })
 }

@@ -45,10 +45,12 @@ impl Drop for Folder {
     }
 }
 
-/// Maps a matrix to the CPUs of a placement, by every strategy on every target that there is. Some may fail where others do not.
+/// Maps a matrix to the CPUs of a placement, by every strategy on every target that there is. Some
+/// may fail where others do not.
 ///
 /// # Errors
-/// [`BenchError::PeerMissing`] where it is not installed, [`BenchError::System`] where its files cannot be written.
+/// [`BenchError::PeerMissing`] where it is not installed, [`BenchError::System`] where its files
+/// cannot be written.
 pub(super) fn map(
     matrix: &Matrix,
     topology: &Topology,
@@ -118,7 +120,7 @@ fn run(strategy: &[&str], graph: &Path, target: &Path, out: &Path) -> Result<(),
         }
     }
     Err(BenchError::PeerMissing {
-        who: "scotch".to_owned(),
+        peer: "scotch".to_owned(),
         what: PROGRAMS.join(", "),
         package: "scotch".to_owned(),
     })
@@ -126,7 +128,7 @@ fn run(strategy: &[&str], graph: &Path, target: &Path, out: &Path) -> Result<(),
 
 fn failed(message: &str) -> BenchError {
     BenchError::Contender {
-        who: "scotch".to_owned(),
+        contender: "scotch".to_owned(),
         message: message.to_owned(),
     }
 }
@@ -172,7 +174,8 @@ fn whole(distances: &Distances, left: CpuId, right: CpuId) -> u64 {
     (distance * DISTANCE_SCALE).round() as u64
 }
 
-/// The CPUs as a regular tree, if they are one: from the root, how many children, and how far these are apart.
+/// The CPUs as a regular tree, if they are one: from the root, how many children, and how far these
+/// are apart.
 fn tleaf(distances: &Distances, places: &[CpuId]) -> Option<String> {
     let mut levels = Vec::new();
     let mut groups: Vec<&[CpuId]> = vec![places];
@@ -207,7 +210,8 @@ fn tleaf(distances: &Distances, places: &[CpuId]) -> Option<String> {
     Some(text)
 }
 
-/// The CPUs with all distances, and how to halve them: each half is named by twice the number of the whole, or one more.
+/// The CPUs with all distances, and how to halve them: each half is named by twice the number of
+/// the whole, or one more.
 fn deco(distances: &Distances, places: &[CpuId]) -> String {
     let mut numbers = vec![0_u64; places.len()];
     let mut waiting = vec![(0, places.len(), 1_u64)];

@@ -47,7 +47,7 @@ impl Picture {
 
 fn failure(error: &dyn std::error::Error) -> BenchError {
     BenchError::Contender {
-        who: "picture".to_owned(),
+        contender: "picture".to_owned(),
         message: error.to_string(),
     }
 }

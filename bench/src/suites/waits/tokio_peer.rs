@@ -66,7 +66,7 @@ fn built(builder: &mut Builder) -> Result<Runtime, BenchError> {
 
 fn refused(error: &dyn std::error::Error) -> BenchError {
     BenchError::Contender {
-        who: "tokio".to_owned(),
+        contender: "tokio".to_owned(),
         message: error.to_string(),
     }
 }
