@@ -161,7 +161,7 @@ fn rayon<'a>(stage: &Stage<'a>) -> Result<impl Contender + use<'a>, BenchError> 
     let mut build = move |workers: usize, grain: usize| {
         let pool = pools.of_workers(workers)?;
         let prepared = pool.install(|| subject.input.prepared_for_rayon());
-        let ((tree, _leavings), time) =
+        let ((tree, _leftovers), time) =
             clocked(|| pool.install(|| parkd::build(prepared, &subject.parameters, grain)));
         subject.sample(name, time, |reference| tree.is_same_as(reference))
     };

@@ -108,8 +108,8 @@ impl Sweep {
 
 /// The sweeps, a panel for each mesh and depth. Who they were measured in turn with is no part of them.
 pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
-    let charts = Chart::of_curves(records, Lines::OfEachWorkers, |case, who| {
-        (is_of("grain", case) && who == "static").then_some("node tasks")
+    let charts = Chart::of_curves(records, Lines::OfEachWorkers, |case, contender| {
+        (is_of("grain", case) && contender == "static").then_some("node tasks")
     });
     let titled = charts.into_iter().filter_map(|chart| {
         let name = Name::parse(chart.cases().first()?)?;
