@@ -1,5 +1,6 @@
 //! The errors of a measurement.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use raddle_graphics::mesh::MeshError;
@@ -88,4 +89,14 @@ pub(crate) enum BenchError {
         /// The error that the system reported.
         source: std::io::Error,
     },
+}
+
+impl BenchError {
+    /// The failure of a contender, with `error` as the reason.
+    pub(crate) fn contender(name: &str, error: impl Display) -> Self {
+        Self::Contender {
+            contender: name.to_owned(),
+            message: error.to_string(),
+        }
+    }
 }

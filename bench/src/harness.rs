@@ -227,8 +227,8 @@ impl Wanted {
 
 /// Compares Raddle with each peer and returns Raddle's record followed by those of the peers.
 ///
-/// `warn` receives one line for each peer that failed, and for each comparison whose pairs remained
-/// disturbed.
+/// `warn` receives one line for each peer that failed, and for each comparison with pairs that
+/// remained disturbed.
 ///
 /// # Errors
 /// Raddle's own failure, above all a wrong result. A peer's failure is only a warning.

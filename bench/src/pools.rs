@@ -42,7 +42,7 @@ impl RaddlePools {
             placed_alone(self.builder.clone())
                 .workers(workers)
                 .build()
-                .map_err(|error| failure("raddle", &error))
+                .map_err(|error| BenchError::contender("raddle", error))
         })
     }
 }
@@ -80,7 +80,7 @@ impl RayonPools {
             rayon::ThreadPoolBuilder::new()
                 .num_threads(workers)
                 .build()
-                .map_err(|error| failure("rayon", &error))
+                .map_err(|error| BenchError::contender("rayon", error))
         })
     }
 }
@@ -112,11 +112,4 @@ fn get_or_create<T>(
         Entry::Occupied(there) => there.into_mut(),
         Entry::Vacant(free) => free.insert(make()?),
     })
-}
-
-pub(crate) fn failure(who: &str, error: &dyn std::error::Error) -> BenchError {
-    BenchError::Contender {
-        contender: who.to_owned(),
-        message: error.to_string(),
-    }
 }

@@ -56,7 +56,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Builds the tree of `depth` levels, whose values count up from `next` in depth-first order.
+    /// Builds the tree of `depth` levels. Its values count up from `next` in depth-first order.
     pub(crate) fn tree(depth: u32, next: &mut u64) -> Box<Self> {
         let mut node = Box::new(Self {
             value: *next,
@@ -92,7 +92,7 @@ impl Task for Sum<'_> {
     }
 }
 
-/// The number of ways to complete a board whose first `row` rows have their queens.
+/// The number of ways to complete a board that has queens in its first `row` rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Queens {
     columns: [i8; QUEENS],

@@ -381,7 +381,7 @@ impl SingleThread<'_, '_> {
         self.fragment.push_leaf(names.len());
     }
 
-    /// Splits a node and builds both halves: first the one below, whose lists are behind the cut.
+    /// Splits a node and builds both halves: first the one below, with its lists behind the cut.
     fn halves(
         &mut self,
         node: &Node,

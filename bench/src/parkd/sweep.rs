@@ -3,8 +3,8 @@
 //! # Weighing a list
 //! The weight of a plane is the part of its cost that depends on the plane. First, all planes are
 //! weighed in `f32`, block by block (see [`screen`]). The results are correct except for rounding.
-//! So the few blocks whose lightest plane is about as light as the overall minimum are weighed
-//! again in `f64`. There, the first of equal planes wins.
+//! So the few blocks with a plane that is about as light as the overall minimum are weighed again
+//! in `f64`. There, the first of equal planes wins.
 //!
 //! # In parallel
 //! A list is cut into parts. First, the counts at the start of each part are computed (the

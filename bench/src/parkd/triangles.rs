@@ -452,7 +452,7 @@ impl Deal<'_, '_> {
         }
     }
 
-    /// Distributes a part, whose destinations are known.
+    /// Distributes a part to its destinations, which are known.
     fn fill(&self, marks: &SharedMarks, part: &mut Part<'_>, first_piece: usize) {
         let [mut below, mut above] = [0; 2];
         let (range, [first_below, first_above]) = (part.range.clone(), part.first);

@@ -1,9 +1,9 @@
-//! Two bound threads that throw numbers to each other, over whatever the peers wait with.
+//! Round trips of numbers between two bound threads, over any of the peers' ways to wait.
 //!
 //! # Memory ordering
-//! | label | release side                   | acquire side           | what it publishes          |
-//! |-------|--------------------------------|------------------------|----------------------------|
-//! | R1    | a number is stored             | the other side sees it | the time that was noted    |
+//! | label | release side       | acquire side              | what it publishes |
+//! |-------|--------------------|---------------------------|-------------------|
+//! | R1    | a number is stored | the other side observes it | the noted time    |
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,46 +16,46 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::probe;
 
-/// Round trips before the clock runs.
+/// The number of round trips before the clock starts.
 pub(super) const WARM_UP: u32 = 20;
-/// What ends it; no number of a round trip comes near it.
+/// The number that ends the exchange. Round trips have smaller numbers.
 pub(super) const END: u32 = u32::MAX;
 
-/// What came of some round trips.
+/// The result of some round trips.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Tally {
-    /// Of all of them; where answers are late, of what came after the decision to answer.
+pub(super) struct Totals {
+    /// The total time. If answers are late, only the time after each decision to answer counts.
     pub(super) time: Duration,
-    /// CPU time of the waiter in late waits.
+    /// The CPU time of the waiter, if answers are late.
     pub(super) cpu: Duration,
-    /// Numbers that came back as they were thrown.
+    /// The number of correct answers.
     pub(super) right: u64,
 }
 
-/// One way of a number.
+/// One direction of the exchange.
 pub(super) trait Direction: Send + Sync {
-    /// Sends a number other than the last.
-    fn tell(&self, number: u32);
+    /// Sends a number that differs from the last.
+    fn send(&self, number: u32);
 
-    /// Waits for a number other than the last.
-    fn hear(&self, last: u32) -> u32;
+    /// Waits for a number that differs from the last.
+    fn receive(&self, last: u32) -> u32;
 }
 
-/// Plays so many round trips.
+/// Exchanges numbers for `trips` round trips.
 pub(super) fn play<D: Direction>(
     there: &D,
     back: &D,
     (first, second): (usize, usize),
     trips: u32,
     pause: Option<Duration>,
-) -> Tally {
-    let decided = Decided::default();
+) -> Totals {
+    let decided = Decision::default();
     thread::scope(|scope| {
         scope.spawn(|| {
             probe::pin(second);
             let mut last = 0;
             loop {
-                last = there.hear(last);
+                last = there.receive(last);
                 if last == END {
                     return;
                 }
@@ -63,75 +63,75 @@ pub(super) fn play<D: Direction>(
                     thread::sleep(pause);
                     decided.now();
                 }
-                back.tell(last);
+                back.send(last);
             }
         });
         let server = scope.spawn(|| {
             probe::pin(first);
-            let mut tally = Tally::default();
+            let mut totals = Totals::default();
             let mut start = Instant::now();
             for number in 1..=WARM_UP + trips {
                 if number == WARM_UP + 1 {
-                    tally = Tally::default();
+                    totals = Totals::default();
                     start = Instant::now();
                 }
-                there.tell(number);
+                there.send(number);
                 let before = pause.map(|_| cpu_time());
-                let answer = back.hear(number - 1);
+                let answer = back.receive(number - 1);
                 if let Some(before) = before {
-                    tally.time += decided.elapsed();
-                    tally.cpu += cpu_time().saturating_sub(before);
+                    totals.time += decided.elapsed();
+                    totals.cpu += cpu_time().saturating_sub(before);
                 }
-                tally.right += u64::from(answer == number);
+                totals.right += u64::from(answer == number);
             }
             if pause.is_none() {
-                tally.time = start.elapsed();
+                totals.time = start.elapsed();
             }
-            there.tell(END);
-            tally
+            there.send(END);
+            totals
         });
-        server.join().expect("who serves panics nowhere")
+        server.join().expect("the server does not panic")
     })
 }
 
-/// What the calling thread has used of a CPU.
+/// Returns the CPU time of the calling thread.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
-    // It counts from the thread's start: neither part is negative.
+    // The clock counts from the thread's start, so neither part is negative.
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// When it was decided to answer.
+/// The time of the decision to answer.
 #[derive(Debug, Default)]
-pub(super) struct Decided(AtomicU64);
+pub(super) struct Decision(AtomicU64);
 
-impl Decided {
-    /// It is decided now.
+impl Decision {
+    /// Notes the current time.
     pub(super) fn now(&self) {
-        // Relaxed, here and below: published by the number (R1, or the channel's own).
+        // Relaxed, here and below: published with the number (R1, or by the channel).
         self.0.store(clock_ns(), Relaxed);
     }
 
-    /// The time since then.
+    /// Returns the time since the decision.
     pub(super) fn elapsed(&self) -> Duration {
         Duration::from_nanos(clock_ns().saturating_sub(self.0.load(Relaxed)))
     }
 }
 
-/// An atomic that is looked at again and again; `PAUSED`, with the processor's pause between.
+/// An atomic that is read repeatedly. With `PAUSED`, the processor pauses between two reads.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct SpinWord<const PAUSED: bool>(AtomicU32);
 
 impl<const PAUSED: bool> Direction for SpinWord<PAUSED> {
     #[inline]
-    fn tell(&self, number: u32) {
+    fn send(&self, number: u32) {
         // ORDERING(R1): Release, the time.
         self.0.store(number, Release);
     }
 
     #[inline]
-    fn hear(&self, last: u32) -> u32 {
+    fn receive(&self, last: u32) -> u32 {
         loop {
             // ORDERING(R1): Acquire, the time.
             let number = self.0.load(Acquire);
@@ -145,19 +145,19 @@ impl<const PAUSED: bool> Direction for SpinWord<PAUSED> {
     }
 }
 
-/// A word that the kernel wakes at.
+/// A word on which the kernel lets threads sleep.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct FutexWord(Futex);
 
 impl Direction for FutexWord {
-    fn tell(&self, number: u32) {
+    fn send(&self, number: u32) {
         // ORDERING(R1): Release, the time.
         self.0.word().store(number, Release);
         self.0.wake_one();
     }
 
-    fn hear(&self, last: u32) -> u32 {
+    fn receive(&self, last: u32) -> u32 {
         loop {
             // ORDERING(R1): Acquire, the time.
             let number = self.0.word().load(Acquire);
@@ -169,7 +169,7 @@ impl Direction for FutexWord {
     }
 }
 
-/// A channel of crossbeam with room for one number.
+/// A channel of crossbeam with capacity one.
 #[derive(Debug)]
 pub(super) struct Channel {
     sender: Sender<u32>,
@@ -184,11 +184,11 @@ impl Default for Channel {
 }
 
 impl Direction for Channel {
-    fn tell(&self, number: u32) {
-        self.sender.send(number).expect("its receiver is here");
+    fn send(&self, number: u32) {
+        self.sender.send(number).expect("the receiver exists");
     }
 
-    fn hear(&self, _last: u32) -> u32 {
-        self.receiver.recv().expect("its sender is here")
+    fn receive(&self, _last: u32) -> u32 {
+        self.receiver.recv().expect("the sender exists")
     }
 }
