@@ -15,6 +15,7 @@ mod pools;
 mod probe;
 mod record;
 mod suites;
+mod two_threads;
 mod workload;
 
 use std::cell::RefCell;

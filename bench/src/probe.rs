@@ -11,11 +11,12 @@
 //! | P1    | either side stores `turn` | the other side loads it | nothing but the turn itself |
 
 use std::fmt;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use raddle_sync::prim::{AtomicU32, Ordering};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::two_threads::time_round_trips;
 
 /// Round trips below this are "near". Typical values are 105 ns near and 490 ns far.
 const NEAR_MAX: Duration = Duration::from_nanos(250);
@@ -81,35 +82,25 @@ pub(crate) fn two_cpus() -> Option<(usize, usize)> {
 
 /// Measures `count` spinning round trips between threads on the two CPUs.
 pub(crate) fn round_trips(first: usize, second: usize, count: u32) -> Duration {
+    // Odd values are requests, even ones answers. The first trip is a warm-up.
     let turn = AtomicU32::new(0);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            pin(second);
-            for trip in 0..=count {
-                spin_until(&turn, 2 * trip + 1);
+    time_round_trips(
+        Some((first, second)),
+        1,
+        count,
+        |number| {
+            // ORDERING(P1): Release; only the turn is published.
+            turn.store(2 * number - 1, Ordering::Release);
+            spin_until(&turn, 2 * number);
+        },
+        || {
+            for number in 1..=count + 1 {
+                spin_until(&turn, 2 * number - 1);
                 // ORDERING(P1): Release; only the turn is published.
-                turn.store(2 * trip + 2, Ordering::Release);
+                turn.store(2 * number, Ordering::Release);
             }
-        });
-        let timer = scope.spawn(|| {
-            pin(first);
-            // The first trip waits until the other thread runs.
-            trip(&turn, 0);
-            let began = Instant::now();
-            for number in 1..=count {
-                trip(&turn, number);
-            }
-            began.elapsed()
-        });
-        // After a panic in the thread there is no time. The cautious answer is "far".
-        timer.join().unwrap_or(Duration::MAX)
-    })
-}
-
-fn trip(turn: &AtomicU32, number: u32) {
-    // ORDERING(P1): Release; only the turn is published.
-    turn.store(2 * number + 1, Ordering::Release);
-    spin_until(turn, 2 * number + 2);
+        },
+    )
 }
 
 fn spin_until(turn: &AtomicU32, value: u32) {

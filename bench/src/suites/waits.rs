@@ -23,8 +23,8 @@ use raddle_topology::{Affinity, Topology};
 use self::round_trips::{Channel, Direction, FutexWord, SpinWord, Totals};
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Sample, Unit};
-use crate::probe;
 use crate::suites::Measurement;
+use crate::two_threads;
 
 /// The names of the cases.
 pub(crate) const CASES: [&str; 3] = ["soon", "late", "idle"];
@@ -117,10 +117,14 @@ impl WaitCase {
 
 fn all_peers(wait: WaitCase) -> Vec<Box<dyn Contender>> {
     let tokio = Local::new("tokio", move |_| {
-        Ok(wait.sample(tokio_peer::tasks(two_cpus()?, wait.trips, wait.pause)?))
+        Ok(wait.sample(tokio_peer::tasks(
+            two_threads::cpus()?,
+            wait.trips,
+            wait.pause,
+        )?))
     });
     let threads = Local::new("tokio-threads", move |_| {
-        let totals = tokio_peer::threads(two_cpus()?, wait.trips, wait.pause)?;
+        let totals = tokio_peer::threads(two_threads::cpus()?, wait.trips, wait.pause)?;
         Ok(wait.sample(totals))
     });
     vec![
@@ -145,7 +149,7 @@ fn of_kind(name: &'static str, wait: WaitCase, kind: Kind) -> Box<dyn Contender>
 /// Measures a case by a kind of wait. The measured threads check every number that they receive.
 fn totals_of(wait: WaitCase, kind: Kind) -> Result<Totals, Box<dyn std::error::Error>> {
     let topology = Topology::this_machine()?;
-    let (first, second) = two_cpus()?;
+    let (first, second) = two_threads::cpus()?;
     let cpus = [first, second].map(|cpu| raddle_topology::CpuId(cpu as u32));
     let places = Places::of(topology, &Affinity::Explicit(cpus.to_vec()))?;
     let waits = Waits::new(topology, &places, kind)?;
@@ -176,11 +180,7 @@ fn bare<D: Direction>(
 ) -> Box<dyn Contender> {
     Box::new(Local::new(name, move |_| {
         let (there, back) = (direction(), direction());
-        let totals = round_trips::play(&there, &back, two_cpus()?, wait.trips, wait.pause);
+        let totals = round_trips::play(&there, &back, two_threads::cpus()?, wait.trips, wait.pause);
         Ok(wait.sample(totals))
     }))
-}
-
-fn two_cpus() -> Result<(usize, usize), BenchError> {
-    probe::two_cpus().ok_or_else(|| BenchError::contender("two threads", "there are no two CPUs"))
 }

@@ -6,8 +6,8 @@
 //! `spinning`, the worker still spins; the peer `spin` is a thread that spins on a word.
 //!
 //! # Memory ordering
-//! | label | release side              | acquire side                | what it publishes |
-//! |-------|---------------------------|-----------------------------|-------------------|
+//! | label | release side               | acquire side               | what it publishes |
+//! |-------|----------------------------|----------------------------|-------------------|
 //! | K1    | either side changes `word` | the other side observes it | the noted time    |
 
 use std::sync::{Arc, Mutex};

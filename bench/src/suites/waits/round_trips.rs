@@ -1,12 +1,12 @@
 //! Round trips of numbers between two bound threads, over any of the peers' ways to wait.
 //!
 //! # Memory ordering
-//! | label | release side       | acquire side              | what it publishes |
-//! |-------|--------------------|---------------------------|-------------------|
+//! | label | release side       | acquire side               | what it publishes |
+//! |-------|--------------------|----------------------------|-------------------|
 //! | R1    | a number is stored | the other side observes it | the noted time    |
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use raddle_sync::prim::{
@@ -14,12 +14,10 @@ use raddle_sync::prim::{
 };
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::probe;
+use crate::two_threads::time_round_trips;
 
 /// The number of round trips before the clock starts.
 pub(super) const WARM_UP: u32 = 20;
-/// The number that ends the exchange. Round trips have smaller numbers.
-pub(super) const END: u32 = u32::MAX;
 
 /// The result of some round trips.
 #[derive(Debug, Default, Clone, Copy)]
@@ -41,57 +39,45 @@ pub(super) trait Direction: Send + Sync {
     fn receive(&self, last: u32) -> u32;
 }
 
-/// Exchanges numbers for `trips` round trips.
+/// Exchanges numbers for `trips` round trips. With `pause`, the other side answers late.
 pub(super) fn play<D: Direction>(
     there: &D,
     back: &D,
-    (first, second): (usize, usize),
+    cpus: (usize, usize),
     trips: u32,
     pause: Option<Duration>,
 ) -> Totals {
-    let decided = Decision::default();
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            probe::pin(second);
-            let mut last = 0;
-            loop {
-                last = there.receive(last);
-                if last == END {
-                    return;
-                }
-                if let Some(pause) = pause.filter(|_| last > WARM_UP) {
-                    thread::sleep(pause);
-                    decided.now();
-                }
-                back.send(last);
+    let decision = Decision::default();
+    let mut late = Totals::default();
+    let trip = |number| {
+        there.send(number);
+        let before = pause.map(|_| cpu_time());
+        let answer = back.receive(number - 1);
+        if number <= WARM_UP {
+            return;
+        }
+        if let Some(before) = before {
+            late.time += decision.elapsed();
+            late.cpu += cpu_time().saturating_sub(before);
+        }
+        late.right += u64::from(answer == number);
+    };
+    let serve = || {
+        let mut last = 0;
+        for _ in 0..WARM_UP + trips {
+            last = there.receive(last);
+            if let Some(pause) = pause.filter(|_| last > WARM_UP) {
+                thread::sleep(pause);
+                decision.now();
             }
-        });
-        let server = scope.spawn(|| {
-            probe::pin(first);
-            let mut totals = Totals::default();
-            let mut start = Instant::now();
-            for number in 1..=WARM_UP + trips {
-                if number == WARM_UP + 1 {
-                    totals = Totals::default();
-                    start = Instant::now();
-                }
-                there.send(number);
-                let before = pause.map(|_| cpu_time());
-                let answer = back.receive(number - 1);
-                if let Some(before) = before {
-                    totals.time += decided.elapsed();
-                    totals.cpu += cpu_time().saturating_sub(before);
-                }
-                totals.right += u64::from(answer == number);
-            }
-            if pause.is_none() {
-                totals.time = start.elapsed();
-            }
-            there.send(END);
-            totals
-        });
-        server.join().expect("the server does not panic")
-    })
+            back.send(last);
+        }
+    };
+    let time = time_round_trips(Some(cpus), WARM_UP, trips, trip, serve);
+    Totals {
+        time: if pause.is_some() { late.time } else { time },
+        ..late
+    }
 }
 
 /// Returns the CPU time of the calling thread.
