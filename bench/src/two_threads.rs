@@ -17,7 +17,8 @@ pub(crate) fn cpus() -> Result<(usize, usize), BenchError> {
 /// Times `trips` round trips between two threads, each bound to one of `cpus`, if given.
 ///
 /// The first thread calls `trip` for each round trip, with numbers that count up from 1. The clock
-/// starts after `warm_up` trips. The second thread runs `serve`, which answers all trips and returns.
+/// starts after `warm_up` trips. The second thread runs `serve`, which answers all trips and
+/// returns.
 ///
 /// # Panics
 /// If one of the closures panics.
