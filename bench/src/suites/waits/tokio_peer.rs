@@ -1,4 +1,4 @@
-//! The two both_sides of the exchange as tasks of tokio, with a channel for each direction.
+//! The two sides of the exchange as tasks of tokio, with a channel for each direction.
 
 use std::sync::Arc;
 use std::thread;
@@ -68,7 +68,7 @@ fn failure(error: &dyn std::error::Error) -> BenchError {
     BenchError::contender("tokio", error)
 }
 
-/// Creates both both_sides: the one that sends numbers and the one that returns them.
+/// Creates both sides: the one that sends numbers and the one that returns them.
 fn both_sides(trips: u32, pause: Option<Duration>) -> (Client, Server) {
     let (to_server, at_server) = channel(1);
     let (to_client, at_client) = channel(1);
