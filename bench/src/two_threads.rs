@@ -49,3 +49,6 @@ pub(crate) fn time_round_trips(
         client.join().expect("no round trip panics")
     })
 }
+
+#[cfg(test)]
+mod tests;

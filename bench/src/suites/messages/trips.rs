@@ -106,3 +106,16 @@ fn spin_for<T>(receiver: &Receiver<T>) -> Option<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channels_answer_every_round_trip() {
+        let Ok(cpus) = two_threads::cpus() else {
+            return;
+        };
+        assert!(!over_channels(cpus, 50).is_zero());
+    }
+}

@@ -178,3 +178,6 @@ impl Direction for Channel {
         self.receiver.recv().expect("the sender exists")
     }
 }
+
+#[cfg(test)]
+mod tests;
