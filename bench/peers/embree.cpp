@@ -1,9 +1,10 @@
-// Peer `embree`: primary rays one at a time (rtcIntersect1), default build quality, robust off, one thread.
+// Peer `embree`: primary rays one at a time (rtcIntersect1), default build quality, robust off, one
+// thread.
 //
 // The input file, written by the harness, little-endian and without padding:
 //     u64 vertices, u64 triangles, u64 rays, f64 scale,
-//     f32 x y z a vertex, u32 a b c a triangle, f32 ox oy oz dx dy dz a ray.
-// The result is the sum of all hit distances times `scale`, rounded ray by ray.
+//     f32 x y z per vertex, u32 a b c per triangle, f32 ox oy oz dx dy dz per ray.
+// The result is the sum of all hit distances times `scale`, each rounded.
 #include <embree3/rtcore.h>
 
 #include <fstream>

@@ -1,22 +1,25 @@
-// Peer `kdtree-onetbb`: the nested algorithm for kd-trees, as the peer on rayon has it, on oneTBB.
+// Peer `kdtree-onetbb`: the nested algorithm for kd-trees on oneTBB, like the peer on rayon.
 //
-// Node tasks are calls of `parallel_invoke`; the phases of large nodes are `parallel_for` over parts of their lists:
+// Node tasks are calls of `parallel_invoke`; the phases of large nodes are `parallel_for` over
+// parts of their lists:
 //
 //      prepare            kdtree_build   events, the initial sort
-//      FindBestPartition  kdtree_sweep   counts by parts, the cost of every event, the least of all
+//      FindBestPartition  kdtree_sweep   counts by parts, the cost of every event, the minimum
 //      MarkTriangles      kdtree_deal    which half each triangle is in
 //      CopyTriangles      kdtree_deal    each half's own triangles, and the new indices
 //      CopyEvents         kdtree_copy    each half's own events, in order
 //
-// The case of a request is the grain: a node with fewer triangles is built by one thread, with all below it.
+// The case of a request is the grain: a subtree with fewer triangles is built by one thread.
 //
 // The input file, written by the harness, little-endian and without padding:
 //     f64 traversal cost, f64 intersection cost, f64 empty bonus, u64 levels, u64 triangles,
-//     f32 x y z of three corners a triangle.
-// The time is that of the build alone, from sorted events to the tree; what it needed is freed later. The result is the tree's checksum.
+//     f32 x y z of three corners per triangle.
+// Only the build is timed, from sorted events to the tree. Its memory is freed later. The result is
+// the tree's checksum.
 //
-// Source: Choi et al.: Parallel SAH k-D Tree Construction. High Performance Graphics 2010, section 4 ("nested");
-// Wald, Havran: On building fast kd-trees for ray tracing. IEEE Symposium on Interactive Ray Tracing 2006.
+// Source: Choi et al.: Parallel SAH k-D Tree Construction. High Performance Graphics 2010, section
+// 4 ("nested"); Wald, Havran: On building fast kd-trees for ray tracing. IEEE Symposium on
+// Interactive Ray Tracing 2006.
 #include <tbb/global_control.h>
 
 #include <fstream>
@@ -32,7 +35,7 @@ static void read_into(std::ifstream &input, T *values, std::size_t count) {
     }
 }
 
-// What is built from, read once and kept.
+// The input of the builds, read once and kept.
 struct Input {
     kdtree::Parameters parameters;
     kdtree::Prepared prepared;
@@ -66,7 +69,7 @@ int main() {
         peer::Answer answer;
         for (std::uint64_t i = 0; i < request.repetitions; ++i) {
             kdtree::Site site(input->prepared.copy());
-            // Threads are up when the clock starts.
+            // Start the threads before the clock.
             arena.execute([] { kdtree::for_each_part(64, [](std::size_t) {}); });
             kdtree::Tree tree;
             answer.nanoseconds += peer::timed([&] {

@@ -1,4 +1,5 @@
-// The nodes: all threads on the large ones, a task for each of the others, and one thread below the grain.
+// The creation of nodes: large nodes by all threads, the others by a task each, and subtrees below
+// the grain by one thread.
 #pragma once
 
 #include <tbb/enumerable_thread_specific.h>
@@ -15,9 +16,9 @@
 
 namespace kdtree {
 
-// In a node with fewer triangles than this no phase is worth several threads.
+// In a node with fewer triangles than this, no phase is worth several threads.
 constexpr std::size_t PHASE_LEN_MIN = 16 * 1024;
-// Parts for each thread in the phases of a large node.
+// The number of parts per thread in the phases of a large node.
 constexpr std::size_t PARTS_PER_THREAD = 4;
 
 // A node before it is split.
@@ -31,7 +32,8 @@ struct BuildNode {
     }
 };
 
-// Where a node's halves go, and which memory is free after that: new buffers where a region has no room for them.
+// The destinations of a node's halves, and the memory that is free afterwards. If a region is too
+// small, both are new buffers.
 class Ways {
 public:
     Ways(const Plane &plane, const Region &here, const Region &there) : to(there), from(here) {
@@ -54,7 +56,7 @@ private:
 
 class Build;
 
-// One thread below the grain.
+// The builder of subtrees below the grain, on one thread.
 class Alone {
 public:
     Alone(const Build &build, const Arena &above, Scratch &scratch)
@@ -75,14 +77,15 @@ private:
     void halves(const BuildNode &node, const Plane &plane, const Region &here, const Region &there);
 };
 
-// What all nodes of a tree share.
+// The data that all nodes of a tree share.
 class Build {
 public:
     Build(const Corners *corners, std::size_t triangle_count, const Parameters &parameters, std::size_t grain)
         : corners(corners), parameters(parameters), grain_(grain),
           thread_count_(static_cast<std::size_t>(tbb::this_task_arena::max_concurrency())) {
-        // While there are fewer nodes than threads, or hardly more, all threads split each of them. It takes them some
-        // more work than one alone, so the others rather wait a little than help with the last such nodes.
+        // All threads split a node together while there are hardly more nodes than threads. This
+        // costs more work in total than one thread alone would need. So for the last such nodes it
+        // is better if the other threads wait a little instead of helping.
         const std::size_t share = 3 * triangle_count / (2 * thread_count_);
         large_ = thread_count_ == 1 ? ~std::size_t{0} : std::max(share, PHASE_LEN_MIN);
     }
@@ -90,7 +93,8 @@ public:
     const Corners *const corners;
     const Parameters parameters;
 
-    // Builds what is below a node, the lists of which are in `here`, with all threads that have nothing else to do.
+    // Builds the subtree of a node with all threads that have nothing else to do. The lists of the
+    // node are in `here`.
     Built subtree(const BuildNode &node, const Region &here, const Region &there, const Arena &arena) {
         const std::size_t count = node.lens.triangles;
         if (count < grain_ || thread_count_ == 1 || node.depth + 1 >= parameters.levels) {
@@ -106,14 +110,14 @@ public:
             halves(node, built, here, there, arena);
             return built;
         }
-        // The half that gets all triangles has the very same lists.
+        // The half that gets all triangles has the same lists as the node.
         const int full = counts[0] == 0 ? 1 : 0;
         built.halves[1 - full]->fragment.push_leaf(0);
         *built.halves[full] = subtree(node.half(full, built.plane, node.lens), here, there, arena);
         return built;
     }
 
-    // Deals a node out on this thread.
+    // Distributes a node's lists to both halves on this thread.
     void split(const BuildNode &node, const Plane &plane, const Lists &lists, Arena &arena, const Region &to,
                const Cut &cut, Scratch &scratch, Lens (&lens)[2]) const {
         std::size_t counts[2];
@@ -127,12 +131,12 @@ public:
     }
 
 private:
-    // A node with fewer triangles is built by one thread, with all below it.
+    // A subtree with fewer triangles is built by one thread.
     std::size_t grain_;
     std::size_t thread_count_;
-    // Nodes with so many triangles are split by all threads.
+    // Nodes with at least this many triangles are split by all threads.
     std::size_t large_;
-    // Nobody waits for another task while it uses its scratch memory.
+    // No thread waits for another task while it uses its scratch memory.
     tbb::enumerable_thread_specific<Scratch> scratches_;
 
     std::size_t part_count() const { return thread_count_ * PARTS_PER_THREAD; }
@@ -167,7 +171,7 @@ private:
             });
     }
 
-    // Deals a node out with all threads.
+    // Distributes a node's lists to both halves with all threads.
     void split_by_all(const BuildNode &node, const Plane &plane, const Lists &lists, Arena &arena, const Region &to,
                       const Cut &cut, Lens (&lens)[2]) const {
         const Dealt dealt = Deal(lists, node.cell, plane, corners, arena).run_by_all(part_count(), to.triangles, cut);
@@ -176,7 +180,7 @@ private:
         for (int half = 0; half < 2; ++half) lens[half].triangles = dealt.counts[half];
     }
 
-    // Builds what is below a node on this thread.
+    // Builds the subtree of a node on this thread.
     Built alone(const BuildNode &node, const Region &here, const Region &there, const Arena &arena) {
         Alone alone(*this, arena, scratches_.local());
         alone.subtree(node, here, there);
@@ -219,7 +223,7 @@ inline void Alone::leaf(Slice<const std::uint32_t> names) {
     fragment.push_leaf(names.len);
 }
 
-// Makes two leaves of a node without dealing its events out.
+// Makes two leaves of a node without distributing its events.
 inline void Alone::leaves(const BuildNode &node, const Plane &plane, const Region &here) {
     const std::size_t index = fragment.nodes.size() - 1;
     std::size_t counts[2];
@@ -230,7 +234,7 @@ inline void Alone::leaves(const BuildNode &node, const Plane &plane, const Regio
     fragment.push_leaf(counts[1]);
 }
 
-// Splits a node and builds both halves: what is below first, since it is on top.
+// Splits a node and builds both halves: first the one below, with its lists behind the cut.
 inline void Alone::halves(const BuildNode &node, const Plane &plane, const Region &here, const Region &there) {
     const std::size_t index = fragment.nodes.size() - 1, pieces = arena_.len();
     const Ways ways(plane, here, there);
@@ -243,21 +247,21 @@ inline void Alone::halves(const BuildNode &node, const Plane &plane, const Regio
     arena_.truncate(pieces);
 }
 
-// The triangles of a mesh and their sorted events. Building uses it up.
+// The triangles of a mesh and their sorted events. A build consumes them.
 struct Prepared {
     Array<Corners> corners;
     BuildNode root;
-    // The lists of the root, and memory to build in.
+    // The lists of the root, and memory for the build.
     Buffer buffers[2];
 
     Prepared copy() const { return {corners.copy(), root, {buffers[0].copy(), buffers[1].copy()}}; }
 };
 
-// Where fewer triangles begin at one place, duplicates are not looked for.
+// If fewer triangles than this begin at one place, duplicates are not searched.
 constexpr std::size_t RUN_LEN_MIN = 16;
 
-// Leaves out all but the first of triangles with the very same corners, where many begin at one
-// place along the first axis, as `apps/graphics/src/kdtree/duplicates.rs` does.
+// Removes all but the first of several triangles with the same corners, if many begin at one place
+// along the first axis. `apps/graphics/src/kdtree/duplicates.rs` does the same.
 inline void leave_out_duplicates(const Array<Corners> &corners, std::vector<Box> &extents,
                                  std::vector<std::uint32_t> &names) {
     // The rank of the event at which a triangle begins.
@@ -284,9 +288,10 @@ inline void leave_out_duplicates(const Array<Corners> &corners, std::vector<Box>
     names.resize(kept);
 }
 
-// Sorts what a tree is built from, with all threads.
+// Sorts the input of a build with all threads.
 inline Prepared prepare(Array<Corners> corners) {
-    // How much longer buffers are than what is in them at first: planes cut triangles in two.
+    // The length of a buffer over that of its initial contents. Planes cut triangles, which adds
+    // some.
     const auto room = [](std::size_t count) { return count + count / 2; };
     Prepared prepared;
     prepared.root = {Box{}, 0, Lens{}};
@@ -322,12 +327,13 @@ inline Prepared prepare(Array<Corners> corners) {
     return prepared;
 }
 
-// A build and all that it needs, which is freed with this: a clock stops before, as that of the other builders does.
+// A build and its memory, which is freed with this object. That happens after the clock has
+// stopped, as in the measurements of the other builders.
 class Site {
 public:
     explicit Site(Prepared prepared) : prepared_(std::move(prepared)) {}
 
-    // Builds a tree with all threads of the current arena; once.
+    // Builds a tree with all threads of the current arena. May be called once.
     Tree build(const Parameters &parameters, std::size_t grain) {
         const auto corners = prepared_.corners.slice();
         build_.emplace(corners.data, corners.len, parameters, grain);

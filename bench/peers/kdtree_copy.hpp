@@ -1,16 +1,17 @@
-// CopyEvents: the events of one axis go to both halves along the routes of their triangles, and stay in order.
+// CopyEvents: the events of one axis are copied to both halves, in order, along the routes of their
+// triangles.
 //
-// An event of a triangle on one side is written once, to where that side's list has got; which one that is, is computed
-// and not jumped on, but along the split axis it is known beforehand. The few events of triangles that straddle the
-// plane, and the new ones that are put in between, are dealt with out of line. New events bear the old indices of their
-// triangles, as those do that they are merged with.
+// An event of a triangle on one side is written once, at the current end of that side's list. The
+// side is computed without a branch; along the split axis it is known beforehand. The few events of
+// triangles that straddle the plane, and the new events that are inserted, are handled out of line.
+// New events contain the old indices of their triangles, like the events that they are merged with.
 #pragma once
 
 #include "kdtree_deal.hpp"
 
 namespace kdtree {
 
-// What a node's events go along.
+// The routes along which a node's events are copied.
 struct Routes {
     const std::uint32_t *routes;
     const Straddler *straddlers;
@@ -18,7 +19,8 @@ struct Routes {
     const Plane &plane;
 };
 
-// Events of one axis on their way; `lists` are where the halves' lists begin, `ends` how long they have got.
+// The state of copying the events of one axis. `lists` are the starts of the halves' lists, `ends`
+// their current lengths.
 class Copying {
 public:
     Copying(const Routes &routes, int axis, Slice<const std::uint64_t> (&added)[2], std::uint64_t *(&lists)[2])
@@ -26,7 +28,8 @@ public:
 
     std::size_t ends[2] = {0, 0};
 
-    // Copies some events of the list, the first of which has this index in it, and all new events that are left.
+    // Copies some events of the list, of which the first has this index, and all remaining new
+    // events.
     void run(Slice<const std::uint64_t> events, std::size_t first) {
         const Plane &plane = routes_.plane;
         if (axis_ != plane.axis) {
@@ -40,12 +43,12 @@ public:
     }
 
 private:
-    // Triangles may be in both halves; all but straddling ones are below, or above.
+    // The triangles may be in both halves; all that do not straddle the plane are below; or above.
     enum Way { EITHER, BELOW, ABOVE };
 
     const Routes &routes_;
     int axis_;
-    // New events that have not been put in.
+    // New events that have not been inserted yet.
     Slice<const std::uint64_t> added_[2];
     std::uint64_t *lists_[2];
 
@@ -95,7 +98,7 @@ private:
         return next;
     }
 
-    // Puts in the new events that come before one.
+    // Inserts the new events that precede an event.
     [[gnu::noinline, gnu::cold]] void put_added(std::uint64_t event) {
         for (int half = 0; half < 2; ++half) {
             auto &added = added_[half];
@@ -117,7 +120,8 @@ private:
     }
 };
 
-// Copies all events of an axis: those above to the start of `dealt`, those below to `below_first`. Counts them.
+// Copies all events of an axis: those above to the start of `dealt`, those below to `below_first`.
+// Returns their numbers.
 inline void copy_axis(const Routes &routes, Slice<const std::uint64_t> events, int axis, Slice<std::uint64_t> dealt,
                       std::size_t below_first, Lens (&lens)[2]) {
     Slice<const std::uint64_t> added[2];
@@ -131,7 +135,7 @@ inline void copy_axis(const Routes &routes, Slice<const std::uint64_t> events, i
     for (int half = 0; half < 2; ++half) lens[half].events[axis] = copying.ends[half];
 }
 
-// All axes with all threads, each in so many parts.
+// Copies all axes with all threads, each axis in `part_count` parts.
 class CopyingByAll {
 public:
     CopyingByAll(const Routes &routes, const Lists &lists, std::size_t part_count)
@@ -160,7 +164,8 @@ public:
     }
 
 private:
-    // A part of the events of one axis: it begins with an event, and has the new ones up to the next part's first.
+    // A part of the events of one axis. It begins with an event, and has the new events up to the
+    // next part's first event.
     struct Part {
         int axis = 0;
         std::size_t start = 0, end = 0;
@@ -172,7 +177,8 @@ private:
     const Lists &lists_;
     std::vector<Part> parts_;
 
-    // The new events from one of the list's up to another, the first ones and the last ones included.
+    // Returns the new events between two events of the list; those before the first event of the
+    // list and after its last are included.
     Slice<const std::uint64_t> added_between(int half, int axis, std::size_t start, std::size_t end) const {
         const auto &events = lists_.events[axis];
         const auto &added = routes_.added.lists[half][axis];
@@ -186,7 +192,7 @@ private:
         return {&*first, static_cast<std::size_t>(last - first)};
     }
 
-    // Counts what goes to each half.
+    // Counts the events that go to each half.
     void count(Part &part) const {
         std::size_t above = 0, straddling = 0;
         for (int half = 0; half < 2; ++half) {
@@ -208,7 +214,7 @@ private:
         part.counts[0] += part.end - part.start - straddling - above;
     }
 
-    // Copies a part that has its places.
+    // Copies a part to its destinations, which are known.
     void fill(Part &part) const {
         Slice<const std::uint64_t> added[2];
         for (int half = 0; half < 2; ++half) added[half] = added_between(half, part.axis, part.start, part.end);

@@ -1,11 +1,13 @@
-// MarkTriangles and CopyTriangles: which half a triangle belongs to, and where in that half it will be.
+// MarkTriangles and CopyTriangles: the half that a triangle belongs to, and its index there.
 //
-// The split plane cuts the list of its axis in two. Every triangle is first taken to be on the longer side; each event
-// of the shorter one takes it one step over to there. So a triangle with both events there (or one planar event) is on
-// that side, and one with a single event there straddles the plane.
+// The split plane cuts the list of its axis in two. Initially, every triangle counts as being on
+// the side with more events. Each event on the other side moves its triangle one step towards that
+// side. So a triangle with both events there (or one planar event) is on that side, and one with a
+// single event there straddles the plane.
 //
-// Then each half gets its triangles in order, and each of the old ones a route for its events. Those that straddle the
-// plane are cut, and where a piece's box differs from the whole one's, new events are made.
+// Then each half gets its triangles in order, and each triangle of the node gets a route for its
+// events. Triangles that straddle the plane are cut. Where the box of a piece differs from that of
+// the whole triangle, new events are created.
 #pragma once
 
 #include <atomic>
@@ -14,17 +16,18 @@
 
 namespace kdtree {
 
-// Set in the route of a triangle that straddles the plane; the bits below are its number among these. Any other route
-// is how far the index of the triangle moves down, times two, and one for the half above.
+// Set in the route of a triangle that straddles the plane. The bits below are its number among
+// those triangles. Any other route is twice the distance by which the index of the triangle
+// decreases, plus one for the half above.
 constexpr std::uint32_t ROUTE_STRADDLES = std::uint32_t{1} << 31;
 
-// Half of a straddling triangle's way.
+// The result of the split for one half of a straddling triangle.
 struct Fate {
     static constexpr std::uint32_t GONE = ~std::uint32_t{0};
 
     // Its index in the half, or GONE.
     std::uint32_t index = GONE;
-    // Which of its old events go along, two bits an axis: its end or planar event, and its start.
+    // The old events that it keeps, two bits per axis: its end or planar event, and its start.
     std::uint8_t keep = 0;
 
     bool keeps(int axis, std::uint64_t kind) const {
@@ -32,7 +35,7 @@ struct Fate {
     }
 };
 
-// A triangle on both sides: what becomes of it below and above.
+// A triangle on both sides: the results below and above.
 struct Straddler {
     Fate fates[2];
 };
@@ -52,7 +55,7 @@ struct Added {
         for_each([](auto &list) { list.clear(); });
     }
 
-    // Often they are in order as they were made.
+    // Often they are in order already.
     void sort() {
         for_each([](auto &list) {
             if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
@@ -65,7 +68,8 @@ struct Pieces {
     Piece old;
     Extents extents;
 
-    // Makes the new events of one piece, of the triangle with this index, and tells which of the old ones stay.
+    // Creates the new events of one piece of the triangle with this index. Returns the old events
+    // that it keeps.
     std::uint8_t add_events(int half, std::size_t index, std::vector<std::uint64_t> (&added)[3]) const {
         const Box &extent = extents.boxes[half];
         unsigned keep = 0;
@@ -95,7 +99,7 @@ struct Pieces {
     }
 };
 
-// What one thread needs besides the lists of its nodes.
+// The memory that a thread needs besides the lists of its nodes.
 struct Scratch {
     std::vector<std::uint8_t> marks;
     std::vector<std::uint32_t> routes;
@@ -104,29 +108,31 @@ struct Scratch {
     Screen screen;
 };
 
-// The triangles of a large node dealt out by all threads.
+// The result of distributing the triangles of a large node with all threads.
 struct Dealt {
     Array<std::uint32_t> routes;
     std::vector<Straddler> straddlers;
     Added added;
-    // How many triangles the halves have.
+    // The numbers of triangles in the halves.
     std::size_t counts[2] = {0, 0};
 };
 
-// Marks that threads set side by side: whether a triangle has a start on the shorter side, and whether an end. A planar
-// event is both. Each event sets its own mark, so no two threads set the same one.
+// Marks that several threads set: whether a triangle has a start on the shorter side, and whether
+// it has an end there. A planar event counts as both. Each event sets its own marks, so no two
+// threads set the same one.
 class SharedMarks {
 public:
     explicit SharedMarks(std::size_t count) : marks_(new std::atomic<bool>[2 * count]()) {}
 
     void set(std::uint64_t event) {
         const std::size_t kind = event::kind(event), first = 2 * event::index(event);
-        // Relaxed: read after all threads are done with marking.
+        // Relaxed: read after all threads have finished marking.
         marks_[first + (kind >> 1)].store(true, std::memory_order_relaxed);
         marks_[first + ((kind + 1) >> 1)].store(true, std::memory_order_relaxed);
     }
 
-    // As the sum of the marks of one thread: 0, 2, and 1 for what straddles.
+    // Returns the same as the sum of the marks on one thread: 0 or 2, and 1 for a straddling
+    // triangle.
     unsigned mark(std::size_t index) const {
         const unsigned end = marks_[2 * index].load(std::memory_order_relaxed);
         return end + marks_[2 * index + 1].load(std::memory_order_relaxed);
@@ -136,7 +142,7 @@ private:
     std::unique_ptr<std::atomic<bool>[]> marks_;
 };
 
-// Triangles of one node on their way to both halves.
+// The distribution of a node's triangles to both halves.
 class Deal {
 public:
     Deal(const Lists &lists, const Box &cell, const Plane &plane, const Corners *corners, Arena &arena)
@@ -144,11 +150,12 @@ public:
         const auto events = lists.events[plane.axis];
         const bool is_below_shorter = plane.split < events.len - plane.split;
         shorter_ = is_below_shorter ? events.first(plane.split) : events.from(plane.split);
-        // A mark of 2 is for the shorter half, 0 for the other one.
+        // A mark of 2 means the shorter half, 0 the other one.
         flip_ = is_below_shorter ? 1 : 0;
     }
 
-    // Deals the triangles out: those above the plane to the start of `dealt`, those below to the cut. Counts them.
+    // Distributes the triangles: those above the plane go to the start of `dealt`, those below to
+    // the cut. Returns their numbers.
     void run(Scratch &scratch, Slice<std::uint32_t> dealt, const Cut &cut, std::size_t (&counts)[2]) {
         mark(scratch.marks);
         scratch.straddlers.clear();
@@ -177,7 +184,8 @@ public:
         counts[1] = above;
     }
 
-    // Deals the triangles out to two leaves: appends both lists to `entries`. Counts them.
+    // Distributes the triangles to two leaves by appending both lists to `entries`. Returns their
+    // lengths.
     void run_to_leaves(std::vector<std::uint8_t> &marks, std::vector<std::uint32_t> &entries,
                        std::size_t (&counts)[2]) {
         mark(marks);
@@ -199,14 +207,14 @@ public:
             above += side;
             below += 1 - side;
         }
-        // Where a piece below has vanished, the list above moves up.
+        // If pieces below have vanished, the list above moves up.
         if (below < below_max) std::copy(lists + below_max, lists + above, lists + below);
         counts[0] = below;
         counts[1] = above - below_max;
         entries.resize(first + counts[0] + counts[1]);
     }
 
-    // As `run`, with all threads, in so many parts.
+    // Does the work of `run` with all threads, in `part_count` parts.
     Dealt run_by_all(std::size_t part_count, Slice<std::uint32_t> dealt, const Cut &cut) {
         SharedMarks marks(names_.len);
         for_each_part(part_count, [&](std::size_t number) {
@@ -240,7 +248,7 @@ public:
         for (Part &part : parts) {
             all.straddlers.insert(all.straddlers.end(), part.straddlers.begin(), part.straddlers.end());
             for (const Pieces &pieces : part.pieces) {
-                // A piece that is gone has no name that anybody knows.
+                // The name of a piece that has vanished is not used anywhere.
                 for (const Box &extent : pieces.extents.boxes) arena_.push({extent, pieces.old.triangle});
             }
             for (int half = 0; half < 2; ++half) {
@@ -261,7 +269,7 @@ private:
         std::size_t start = 0, end = 0;
         std::vector<Pieces> pieces;
         std::size_t counts[2] = {0, 0};
-        // What is before this part: triangles of the halves, and straddling ones.
+        // The numbers of triangles of the halves, and of straddling ones, before this part.
         std::size_t first[2] = {0, 0};
         std::size_t first_straddler = 0;
         std::vector<Straddler> straddlers;
@@ -269,7 +277,7 @@ private:
     };
 
     Slice<const std::uint32_t> names_;
-    // The shorter side of the list of the split axis.
+    // Returns the shorter side of the list of the split axis.
     Slice<const std::uint64_t> shorter_;
     std::size_t flip_;
     const Box &cell_;
@@ -304,10 +312,10 @@ private:
         return straddler;
     }
 
-    // Which halves a straddling triangle reaches into.
+    // Returns which halves a straddling triangle reaches into.
     [[gnu::noinline, gnu::cold]] void find_reach(std::uint32_t name, bool (&reaches)[2]) const {
-        // What does not touch the border of the cell is a whole triangle, or one that no plane of the cell cuts: it has
-        // corners on both sides.
+        // A triangle that does not touch the border of the cell is whole, or no plane of the cell
+        // has cut it. Then it has corners on both sides.
         if (cell_.is_around(arena_.piece(name, corners_).extent)) {
             reaches[0] = reaches[1] = true;
             return;
@@ -316,7 +324,7 @@ private:
         std::copy(pieces.extents.is_there, pieces.extents.is_there + 2, reaches);
     }
 
-    // Cuts the straddling triangles of a part and counts what goes to each half.
+    // Cuts the straddling triangles of a part and counts the triangles that go to each half.
     void count(const SharedMarks &marks, Part &part) const {
         for (std::size_t index = part.start; index < part.end; ++index) {
             const unsigned mark = marks.mark(index);
@@ -331,7 +339,7 @@ private:
         }
     }
 
-    // Deals out a part that has its places.
+    // Distributes a part to its destinations, which are known.
     void fill(const SharedMarks &marks, Part &part, std::uint32_t *(&lists)[2], std::size_t first_piece,
               Slice<std::uint32_t> routes) const {
         std::size_t ends[2] = {part.first[0], part.first[1]};

@@ -1,8 +1,8 @@
-// Boxes, perfect splits, and the pieces that planes have cut triangles into.
+// Boxes, perfect splits, and the pieces into which planes have cut triangles.
 //
-// What a perfect split computes is what `apps/graphics/src/kdtree/clip.rs` computes, operation by operation: in double
-// precision from the original corners, rounded outward. So the trees are the same to the bit; the compiler must not
-// contract a multiplication and an addition to one operation.
+// A perfect split performs the same operations as `apps/graphics/src/kdtree/clip.rs`, one by one:
+// in double precision from the original corners, with outward rounding. So the trees are the same,
+// bit by bit. The compiler must not contract a multiplication and an addition to one operation.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Box {
         Box box;
         for (int axis = 0; axis < 3; ++axis) {
             const float a = corners[0][axis], b = corners[1][axis], c = corners[2][axis];
-            // Zero is added so that there is one zero only.
+            // Adding zero turns -0.0 into 0.0, so that there is only one zero.
             box.low[axis] = std::min(std::min(a, b), c) + 0.0f;
             box.high[axis] = std::max(std::max(a, b), c) + 0.0f;
         }
@@ -45,7 +45,7 @@ struct Box {
         return box;
     }
 
-    // Whether another box is in this one and nowhere touches its border.
+    // Returns true if the other box is inside this one and does not touch its border.
     bool is_around(const Box &other) const {
         for (int axis = 0; axis < 3; ++axis) {
             if (!(low[axis] < other.low[axis] && other.high[axis] < high[axis])) return false;
@@ -56,7 +56,7 @@ struct Box {
     double edge(int axis) const { return static_cast<double>(high[axis]) - static_cast<double>(low[axis]); }
 };
 
-// The boxes of what two halves hold of a triangle.
+// The boxes of the parts of a triangle in two halves.
 struct Extents {
     bool is_there[2];
     Box boxes[2];
@@ -74,7 +74,7 @@ struct Polygon {
     int len = 0;
 
     void push(const Point &corner) {
-        // Only rounding could ever bend a polygon by one corner more.
+        // Only rounding could add one more corner to a polygon.
         if (len < CORNERS_MAX) corners[len++] = corner;
     }
 };
@@ -87,7 +87,7 @@ inline Point crossing(const Point &a, const Point &b, int axis, double plane) {
     return point;
 }
 
-// Keeps what lies where sign * coordinate <= sign * plane.
+// Keeps the part of a polygon with sign * coordinate <= sign * plane.
 inline void keep(const Polygon &from, Polygon &kept, int axis, double plane, double sign) {
     kept.len = 0;
     if (from.len == 0) return;
@@ -117,7 +117,7 @@ inline float round_up(double value) {
     return is_off ? std::nextafterf(nearest, std::numeric_limits<float>::infinity()) : nearest;
 }
 
-// The box of a piece while it is still in double precision.
+// The box of a piece in double precision.
 struct Piece {
     Point low = {INFINITY, INFINITY, INFINITY};
     Point high = {-INFINITY, -INFINITY, -INFINITY};
@@ -129,7 +129,7 @@ struct Piece {
         }
     }
 
-    // Rounds outward and cuts off what stands over the limit; false for an empty piece.
+    // Rounds outward and cuts off the part outside the limit. Returns false for an empty piece.
     bool round_within(const Box &limit, Box &rounded) const {
         if (low[0] > high[0]) return false;
         for (int axis = 0; axis < 3; ++axis) {
@@ -140,7 +140,8 @@ struct Piece {
     }
 };
 
-// Cuts a polygon in two. Corners in the plane belong to both, but what merely touches it has no other half.
+// Cuts a polygon in two. Corners in the plane belong to both parts, but a polygon that only touches
+// the plane has no other half.
 inline void cut(const Polygon &polygon, int axis, double plane, Piece &below, Piece &above) {
     bool reaches_below = false, reaches_above = false;
     if (polygon.len == 0) return;
@@ -163,7 +164,7 @@ inline void cut(const Polygon &polygon, int axis, double plane, Piece &below, Pi
     if (reaches_above && !reaches_below) below = Piece();
 }
 
-// The boxes of both pieces of a triangle, the part of which inside `cell` has the box `extent`.
+// Returns the boxes of both pieces of a triangle. `extent` is the box of its part inside `cell`.
 inline Extents halves(const Corners &triangle, const Box &extent, const Box &cell, int axis, float plane) {
     Polygon first, second;
     Polygon *polygon = &first, *next = &second;
@@ -186,7 +187,7 @@ inline Extents halves(const Corners &triangle, const Box &extent, const Box &cel
     for (int half = 0; half < 2; ++half) {
         extents.is_there[half] = pieces[half].round_within(limits[half], extents.boxes[half]);
     }
-    // The part inside the cell is so thin that it is lost: keep all that is not ruled out.
+    // The part inside the cell is so thin that it got lost. Keep every half that is not excluded.
     if (!extents.is_there[0] && !extents.is_there[1]) return {{true, true}, {limits[0], limits[1]}};
     return extents;
 }
@@ -199,10 +200,11 @@ struct Piece {
     std::uint32_t triangle;
 };
 
-// The pieces that a node's triangles may be.
+// The pieces among a node's triangles.
 //
-// A node names a triangle by one word: its index in the mesh, or, once it has been cut, CUT and the number of a piece.
-// Boxes are looked at only when a plane cuts a triangle. An arena goes on where that of the node above ends.
+// A node names a triangle by one word: by its index in the mesh or, if a plane has cut it, by CUT
+// and the number of a piece. Boxes are needed only when a plane cuts a triangle. An arena continues
+// where the one of the node above ends.
 class Arena {
 public:
     static constexpr std::uint32_t CUT = std::uint32_t{1} << 31;
@@ -226,7 +228,7 @@ public:
         return cut_piece(name);
     }
 
-    // The index in the mesh of the triangle of a name.
+    // Returns the index in the mesh of the triangle with a name.
     std::uint32_t triangle(std::uint32_t name) const { return (name & CUT) == 0 ? name : cut_piece(name).triangle; }
 
 private:

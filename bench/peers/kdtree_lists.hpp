@@ -1,11 +1,13 @@
-// Events in one word each, and the memory for the lists of nodes: two buffers, between which the lists go to and fro.
+// Events of one word each, and the memory for the lists of nodes: two buffers, between which the
+// lists move back and forth.
 //
 //      63                            32 31  30 29                           0
 //     | position, in the order of u32  | kind | index of the node's triangle |
 //
-// A node's lists are at the start of a region of one buffer. Its children get theirs from it in a region of the other,
-// those above the plane first, then those below. One thread builds what is below first, in what is behind it, and then
-// what is above, over the same places again. Where two threads go on, both regions are cut in proportion.
+// A node's lists are at the start of a region of one buffer. Its children's lists are written to a
+// region of the other buffer: first those above the plane, then those below. A single thread first
+// builds the half below, in the part of the region behind the cut. Then it builds the half above,
+// over the same memory. If two threads continue, both regions are cut in proportion.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +28,7 @@ struct Slice {
 
     Slice() = default;
     Slice(T *data, std::size_t len) : data(data), len(len) {}
-    // A slice that nobody writes to is a slice that nobody writes to here.
+    // Converts to a slice for reading.
     template <class U>
     Slice(const Slice<U> &other) : data(other.data), len(other.len) {}
 
@@ -38,7 +40,7 @@ struct Slice {
     Slice part(std::size_t start, std::size_t end) const { return {data + start, end - start}; }
 };
 
-// Memory that is not touched before it is written to.
+// Memory that is not touched before it is written.
 template <class T>
 class Array {
 public:
@@ -61,7 +63,8 @@ private:
 
 namespace event {
 
-// The sweep leaves the triangle; it lies in the plane of the sweep; the sweep meets it.
+// The kinds: the sweep leaves the triangle; the triangle lies in the plane of the sweep; the sweep
+// reaches the triangle.
 constexpr std::uint64_t END = 0, PLANAR = 1, START = 2;
 constexpr unsigned KIND_SHIFT = 30;
 constexpr std::uint64_t INDEX_MASK = (std::uint64_t{1} << KIND_SHIFT) - 1;
@@ -78,14 +81,14 @@ inline float float_of(std::uint32_t bits) {
     return value;
 }
 
-// Packs an event; both zeros are one position.
+// Packs an event. Both zeros are the same position.
 inline std::uint64_t pack(float position, std::uint64_t kind, std::size_t index) {
     const std::uint32_t bits = bits_of(position + 0.0f);
     const std::uint32_t ordered = bits >> 31 == 0 ? bits | std::uint32_t{1} << 31 : ~bits;
     return std::uint64_t{ordered} << 32 | kind << KIND_SHIFT | index;
 }
 
-// What the position of an event is to be flipped by; the same for all positions of one sign.
+// Returns the bits to flip in the position of an event. They depend only on its sign.
 inline std::uint32_t flip_of(std::uint64_t event) {
     return event >> 63 == 0 ? ~std::uint32_t{0} : std::uint32_t{1} << 31;
 }
@@ -96,14 +99,14 @@ inline float position(std::uint64_t event) {
 
 inline std::uint64_t kind(std::uint64_t event) { return event >> KIND_SHIFT & 3; }
 
-// Position and kind: what events that no sweep tells apart have in common.
+// Returns position and kind. A sweep does not distinguish events with the same rank.
 inline std::uint64_t rank(std::uint64_t event) { return event >> KIND_SHIFT; }
 
 inline std::size_t index(std::uint64_t event) { return event & INDEX_MASK; }
 
 inline std::uint64_t with_index(std::uint64_t event, std::uint32_t index) { return (event & ~INDEX_MASK) | index; }
 
-// Puts the events of a triangle along an axis to a list; returns where it ends.
+// Appends the events of a triangle along an axis to a list. Returns the end of the list.
 inline std::uint64_t *push(std::uint64_t *end, const Box &extent, int axis, std::size_t index) {
     const float low = extent.low[axis], high = extent.high[axis];
     if (low == high) {
@@ -115,8 +118,8 @@ inline std::uint64_t *push(std::uint64_t *end, const Box &extent, int axis, std:
     return end;
 }
 
-// Sorts events that were made in the order of their triangles: a radix sort of four digits, so that they end up where
-// they were.
+// Sorts events that were created in the order of their triangles. The radix sort has four digits,
+// so the events end in the buffer in which they began.
 inline void sort(Slice<std::uint64_t> events, Slice<std::uint64_t> spare) {
     constexpr unsigned DIGIT_BITS = 9;
     constexpr std::size_t DIGITS = std::size_t{1} << DIGIT_BITS;
@@ -137,13 +140,13 @@ inline void sort(Slice<std::uint64_t> events, Slice<std::uint64_t> spare) {
 
 }  // namespace event
 
-// The lists of a node: how long they are.
+// The lengths of a node's lists.
 struct Lens {
     std::size_t events[3];
     std::size_t triangles;
 };
 
-// Where in a region the lists of the half below the plane begin.
+// The place in a region at which the lists of the half below the plane begin.
 struct Cut {
     std::size_t events;
     std::size_t triangles;
@@ -154,7 +157,7 @@ struct Region {
     Slice<std::uint64_t> events[3];
     Slice<std::uint32_t> triangles;
 
-    // What is before a place, and what is behind.
+    // Returns the parts of the region before and behind a cut.
     Region before(const Cut &cut) const {
         Region region;
         for (int axis = 0; axis < 3; ++axis) region.events[axis] = events[axis].first(cut.events);
@@ -169,13 +172,13 @@ struct Region {
         return region;
     }
 
-    // Where to cut so that both sides have room in proportion.
+    // Returns the cut that gives both halves memory in proportion to their triangles.
     Cut cut_for(const std::size_t (&counts)[2]) const {
         const auto share = [&](std::size_t len) { return len * counts[1] / (counts[0] + counts[1]); };
         return {share(events_len()), share(triangles.len)};
     }
 
-    // Whether so many triangles and their events fit.
+    // Returns true if `count` triangles and their events fit.
     bool holds(std::size_t count) const { return events_len() >= 2 * count && triangles.len >= count; }
 
 private:
@@ -188,7 +191,7 @@ struct Buffer {
 
     Buffer() = default;
 
-    // Room for so many triangles.
+    // Creates a buffer for `count` triangles.
     explicit Buffer(std::size_t count) : triangles(count) {
         for (auto &list : events) list = Array<std::uint64_t>(2 * count);
     }
@@ -208,12 +211,12 @@ struct Buffer {
     }
 };
 
-// One of two numbers, without a jump.
+// Selects one of two numbers without a branch.
 inline std::size_t chosen(std::size_t below, std::size_t above, std::size_t side) {
     return below ^ ((below ^ above) & (0 - side));
 }
 
-// Where a part of a list of this length begins, if all parts are about as long.
+// Returns the start of a part of a list of this length, if all parts have about the same length.
 inline std::size_t part_start(std::size_t len, std::size_t part, std::size_t part_count) {
     return len * part / part_count;
 }

@@ -1,11 +1,13 @@
-// FindBestPartition: the cost of a plane through every event of a node, and the cheapest of them.
+// FindBestPartition: the cost of a plane through every event of a node, and the cheapest plane.
 //
-// Events go by in chunks of some blocks. One pass counts the starts, without a jump; a second one weighs all planes in
-// single precision, four at a time. What comes out is right but for rounding, so the few blocks whose lightest plane is
-// almost as light as the lightest of all are weighed again in double precision, and there ties go to the first. Blocks
-// with planar triangles are weighed in double precision at once.
+// The events are processed in chunks of several blocks. The first pass counts the starts, without a
+// branch. The second pass weighs all planes in single precision, four at a time. The results are
+// correct except for rounding. So the few blocks with a plane that is about as light as the overall
+// minimum are weighed again in double precision. There, the first of equal planes wins. Blocks with
+// planar triangles are weighed in double precision at once.
 //
-// In parallel a list is cut into parts. What the parts begin with is counted first; then each is weighed by itself.
+// In parallel, a list is cut into parts. First, the counts at the start of each part are computed.
+// Then each part is weighed independently.
 #pragma once
 
 #include <tbb/blocked_range.h>
@@ -15,7 +17,7 @@
 
 namespace kdtree {
 
-// What a tree is built for.
+// The parameters of a tree.
 struct Parameters {
     double traversal_cost;
     double intersection_cost;
@@ -29,7 +31,7 @@ struct Parameters {
     }
 };
 
-// Calls `body` with every number below a count, each as a task of its own.
+// Calls `body` with every number below a count, each in a task of its own.
 template <class Body>
 void for_each_part(std::size_t count, const Body &body) {
     using Range = tbb::blocked_range<std::size_t>;
@@ -42,9 +44,9 @@ struct Plane {
     int axis;
     float position;
     double cost;
-    // How many events of the axis belong to the half below.
+    // The number of events of the axis that belong to the half below.
     std::size_t split;
-    // How many triangles reach into the halves.
+    // The number of triangles in each half.
     std::size_t counts[2];
 };
 
@@ -60,7 +62,7 @@ struct Candidate {
     }
 };
 
-// How many triangles a sweep has met, and how many it has left.
+// The numbers of triangles that a sweep has met and left.
 struct Passed {
     std::uint32_t met = 0, left = 0;
 
@@ -75,13 +77,13 @@ struct Passed {
     }
 };
 
-// Events a block, and blocks that are counted at a time.
+// The number of events in a block, and the number of blocks that are counted at a time.
 constexpr std::size_t BLOCK_LEN = 32, CHUNK_BLOCKS = 16;
 
 // Memory for weighing in single precision.
 struct Screen {
     struct Block {
-        // About the lightest weight in it.
+        // The approximate minimum weight in it.
         float least;
         std::size_t first;
         Passed passed;
@@ -89,9 +91,9 @@ struct Screen {
 
     std::vector<Block> blocks;
     float least = 0;
-    // Of a chunk, block by block: how many starts there are before each event, and behind the last.
+    // For each block of a chunk: the number of starts before each event, and after the last.
     std::uint32_t starts[CHUNK_BLOCKS][BLOCK_LEN + 1];
-    // Whether a block has no planar events, and positions of one sign.
+    // True if a block has no planar events, and its positions have the same sign.
     bool is_plain[CHUNK_BLOCKS];
 
     void clear() {
@@ -109,9 +111,9 @@ struct Screen {
 struct Lightest {
     double weight = INFINITY;
     std::size_t index = 0;
-    // Before the event.
+    // The counts before the event.
     Passed passed;
-    // Whether planar triangles belong to the half below.
+    // True if planar triangles belong to the half below.
     bool is_planar_below = false;
 };
 
@@ -129,7 +131,7 @@ public:
         whole_ = x * y + y * z + z * x;
     }
 
-    // Finds the lightest plane of some events; `passed` is what the sweep has passed before them.
+    // Finds the lightest plane of some events. `passed` are the counts before them.
     Lightest lightest(std::size_t start, std::size_t end, Passed passed, Screen &screen) const {
         constexpr float TOLERANCE = 1e-5f;
         Lightest lightest;
@@ -145,7 +147,8 @@ public:
             first += blocks * BLOCK_LEN;
         }
         if (first < end) {
-            // Filled up with starts where the last event is, which are no lighter than that.
+            // Fill the block with starts at the last event's position. They are not lighter than
+            // it.
             std::uint64_t block[BLOCK_LEN];
             std::fill(block, block + BLOCK_LEN, event::pack(event::position(events_[end - 1]), event::START, 0));
             std::copy(&events_[first], &events_[first] + (end - first), block);
@@ -159,14 +162,15 @@ public:
         return lightest;
     }
 
-    // Tries the lightest plane, and those that cut off what is empty.
+    // Tries the lightest plane, and the planes that cut off empty space.
     void try_planes(const Lightest &lightest, const Parameters &parameters, Candidate &best) const {
         if (events_.len == 0 || whole_ <= 0.0) return;
         const auto cost = [&](double weight) {
             return parameters.traversal_cost + parameters.intersection_cost * (weight / whole_);
         };
         const float front = event::position(events_[0]), back = event::position(events_[events_.len - 1]);
-        // An axis has its own best, so that ties go to its first; then the axes are compared.
+        // First find the best plane of the axis, so that the first of equal planes wins. Then
+        // compare the axes.
         Candidate own;
         if (front > low_) {
             const double weight = this->weight(front, 0, count_);
@@ -185,7 +189,7 @@ private:
     std::uint32_t count_;
     int axis_;
     float low_, high_;
-    // Area of the cut, half of its perimeter, and half of the surface of the node.
+    // The area of the cross-section, half of its perimeter, and half of the surface of the node.
     double cross_, perimeter_, whole_;
 
     double weight(float at, std::uint32_t below, std::uint32_t above) const {
@@ -206,7 +210,8 @@ private:
             };
             passed.pass(event);
             if (event::kind(event) != event::PLANAR) {
-                // A plane leaves what ends in it and has not met what starts in it.
+                // The sweep has left the triangles that end in the plane, and has not met those
+                // that start in it.
                 try_plane(before.met, passed.left, false);
                 continue;
             }
@@ -218,11 +223,12 @@ private:
         }
     }
 
-    // Weighs some blocks of events, the first of which has the index `first`; the last is filled up from `end` on.
+    // Weighs some blocks of events, of which the first event has the index `first`. The last block
+    // is filled up from `end` on.
     void weigh_blocks(const std::uint64_t *events, std::size_t blocks, std::size_t first, std::size_t end,
                       Passed &passed, Screen &screen) const {
-        // All is counted before anything is weighed: what was just stored word by word cannot be loaded four words at
-        // a time until it has left the processor's store queue.
+        // Count all blocks before weighing any: a value that was just stored word by word cannot be
+        // loaded four words at a time until it has left the processor's store queue.
         std::uint32_t sum = 0;
         for (std::size_t number = 0; number < blocks; ++number) {
             const std::uint64_t *block = events + number * BLOCK_LEN;
@@ -256,7 +262,8 @@ private:
         }
     }
 
-    // The least weight of a block of events without planar ones and of one sign, in units of the perimeter.
+    // Returns the minimum weight of a block without planar events and with positions of one sign,
+    // in units of the perimeter.
     float least_in_plain(const std::uint64_t *block, const std::uint32_t *starts, const Passed &before) const {
         const std::uint32_t flip = event::flip_of(block[0]);
         const float ratio = static_cast<float>(cross_ / perimeter_);
@@ -273,11 +280,11 @@ private:
             const auto before_this = static_cast<std::int32_t>(starts[i]);
             const auto behind_this = static_cast<std::int32_t>(starts[i + 1]);
             const float below = below_first + static_cast<float>(before_this - first);
-            // The events so far are starts or ends.
+            // The events so far are either starts or ends.
             const float above = above_first + static_cast<float>(behind_this - (first + i));
             weights[i] = (ratio + (values[i] - low)) * below + (ratio + (high - values[i])) * above;
         }
-        // Four at a time, then the least of four.
+        // Find the minima of every fourth weight, and then the minimum of those four.
         using Four [[gnu::vector_size(16)]] = float;
         Four fours[BLOCK_LEN / 4];
         std::memcpy(fours, weights, sizeof fours);
@@ -288,7 +295,8 @@ private:
         return last_two < first_two ? last_two : first_two;
     }
 
-    // Finds where a plane cuts the list: what is between its event and there is at the same position.
+    // Finds where a plane cuts the list. The events between its event and the cut have the same
+    // position.
     Plane plane_through(const Lightest &lightest, double cost) const {
         const std::uint64_t event = events_[lightest.index];
         const std::uint64_t last_kind = lightest.is_planar_below ? event::PLANAR : event::END;
@@ -310,7 +318,8 @@ struct Lists {
     }
 };
 
-// Finds the cheapest plane of a node on the calling thread. None where the node has no surface or no triangles.
+// Finds the cheapest plane of a node on the calling thread. Returns none if the node has no surface
+// or no triangles.
 inline Candidate best_plane(const Lists &lists, const Box &cell, const Parameters &parameters, Screen &screen) {
     Candidate best;
     for (int axis = 0; axis < 3; ++axis) {
@@ -320,7 +329,7 @@ inline Candidate best_plane(const Lists &lists, const Box &cell, const Parameter
     return best;
 }
 
-// Finds the cheapest plane of a node with all threads, in so many parts of each list.
+// Finds the cheapest plane of a node with all threads, in `part_count` parts of each list.
 inline Candidate best_plane_of_all(const Lists &lists, const Box &cell, const Parameters &parameters,
                                    std::size_t part_count) {
     const auto part_of = [&](std::size_t number) {

@@ -1,4 +1,4 @@
-// The tree that comes out, in one piece, and the sum that tells it from any other.
+// The finished tree, and the checksum that distinguishes it from other trees.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@ namespace kdtree {
 struct Node {
     // The bits of the position of the plane, or the first entry of the leaf.
     std::uint32_t payload;
-    // The index of the child above the plane, or how many entries the leaf has; in the low two bits the axis, or LEAF.
+    // The index of the child above the plane, or the number of entries of the leaf. The low two
+    // bits are the axis, or LEAF.
     std::uint32_t word;
 
     static constexpr std::uint32_t LEAF = 3;
@@ -27,26 +28,27 @@ struct Node {
     bool is_leaf() const { return (word & 3) == LEAF; }
     std::size_t number() const { return word >> 2; }
 
-    // The same node where nodes and entries begin later.
+    // Returns the node with its indices moved by `nodes` and `entries`.
     Node moved(std::size_t nodes, std::size_t entries) const {
         if (is_leaf()) return {payload + static_cast<std::uint32_t>(entries), word};
         return {payload, word + (static_cast<std::uint32_t>(nodes) << 2)};
     }
 };
 
-// A tree: nodes from the root on, depth first, and the lists of all leaves in their order.
+// A tree: the nodes in depth-first order from the root, and the lists of all leaves in their order.
 struct Tree {
     Array<Node> nodes;
     // Indices of triangles in the mesh.
     Array<std::uint32_t> entries;
 
-    // A sum over a way through the tree, what is below a plane before what is above: of an inner node the bits of the
-    // position and the axis, of a leaf its length and then its triangles, a word each. A step cannot make two different
-    // sums one, so trees that differ in a single word have different sums.
+    // Returns a checksum over a traversal of the tree, with the child below a plane before the one
+    // above. An inner node contributes a word with the bits of its position and axis. A leaf
+    // contributes its length and then its triangles, a word each. No step maps two sums to the same
+    // one, so trees that differ in a single word have different sums.
     std::uint64_t checksum() const {
         std::uint64_t sum = 0;
         const auto add = [&sum](std::uint64_t word) {
-            // Of the 64-bit finalizer of MurmurHash3.
+            // The steps are half of the 64-bit finalizer of MurmurHash3.
             sum = (sum ^ word) + 0x9e3779b97f4a7c15;
             sum = (sum ^ sum >> 33) * 0xff51afd7ed558ccd;
             sum ^= sum >> 33;
@@ -69,36 +71,36 @@ struct Tree {
     }
 };
 
-// What one thread has built of a tree.
+// A part of a tree, built by one thread.
 struct Fragment {
     std::vector<Node> nodes;
     std::vector<std::uint32_t> entries;
 
-    // A leaf of the entries before the last `behind`.
+    // Adds a leaf with the `count` entries before the last `behind`.
     void push_leaf(std::size_t count, std::size_t behind = 0) {
         nodes.push_back(Node::leaf(entries.size() - behind - count, count));
     }
 
-    // Room for an inner node, to be closed.
+    // Reserves an inner node, to be completed by `close`.
     std::size_t open() {
         nodes.push_back(Node::leaf(0, 0));
         return nodes.size() - 1;
     }
 
-    // Makes an inner node of the room: what is below its plane is there, what is above comes next.
+    // Completes the reserved inner node. The nodes below its plane are there; those above follow.
     void close(std::size_t index, const Plane &plane) {
         nodes[index] = Node::inner(plane.axis, plane.position, nodes.size());
     }
 };
 
-// A subtree as it was built: by one thread, or in two halves.
+// A subtree in the form in which it was built: by one thread, or in two halves.
 struct Built {
     Fragment fragment;
     Plane plane{};
     std::unique_ptr<Built> halves[2];
 };
 
-// Puts all fragments into one piece.
+// Assembles all fragments.
 class Layout {
 public:
     explicit Layout(const Built &built) { place(built); }

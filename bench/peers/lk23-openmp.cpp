@@ -1,7 +1,8 @@
-// Peer `lk23-openmp`: kernel 23 in blocks by OpenMP, the blocks of a diagonal in a parallel loop with static chunks.
+// Peer `lk23-openmp`: kernel 23 in blocks by OpenMP, the blocks of a diagonal in a parallel loop
+// with static chunks.
 //
-// Blocks on a diagonal from the lower left to the upper right need nothing of each other. The threads stay in one parallel region for all turns, and
-// meet at the end of each diagonal.
+// Blocks on a diagonal from the lower left to the upper right are independent of each other. The
+// threads stay in one parallel region for all turns, and synchronise at the end of each diagonal.
 #include <omp.h>
 
 #include "lk23.hpp"

@@ -1,6 +1,8 @@
-// Peer `lk23-tasks`: kernel 23 in blocks by OpenMP tasks, which depend on what blocks read and write.
+// Peer `lk23-tasks`: kernel 23 in blocks by OpenMP tasks, with dependencies on the blocks that they
+// read and write.
 //
-// All turns are one graph: a block's next turn may begin when its neighbours have had theirs, wherever the others are.
+// All turns are one graph: a block's next turn may begin when its neighbours have had theirs,
+// independently of all other blocks.
 #include <omp.h>
 
 #include "lk23.hpp"
@@ -9,7 +11,8 @@ using namespace lk23;
 
 static void graph(Grid &grid, int workers) {
     const size_t blocks = grid.shape.blocks, width = blocks + 2;
-    // What stands for a block; those around the matrix are nobody's.
+    // A dependency object for each block, and for the border around the matrix, which no task
+    // writes.
     std::vector<char> marks(width * width);
     char *const mark = marks.data();
 #pragma omp parallel num_threads(workers)

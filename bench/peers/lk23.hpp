@@ -1,9 +1,11 @@
-// Livermore kernel 23 in blocks, as in apps/numerics/src/lk23: the same input, cut and sweeps, and each point operation for operation;
-// values lie in rows, there in pairs of rows.
+// Livermore kernel 23 in blocks, as in apps/numerics/src/lk23: the same input, blocks and sweeps,
+// and the same operations for each point. Here the values are stored by rows, there by pairs of
+// rows.
 //
-// A block makes several sweeps a turn and goes one row up and one column to the left in each. What it needs beyond its own values it
-// copies from its neighbours' beforehand: from those above and to the left as their turn left them, from those below and to the right as the turn
-// before left them.
+// A block makes several sweeps per turn and moves one row up and one column to the left with each.
+// Before that, it copies the values that it needs from its neighbours: from those above and to the
+// left as their present turn left them, from those below and to the right as the previous turn left
+// them.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +24,7 @@ namespace lk23 {
 
 using std::size_t;
 
-// A side of the matrix and how it is cut: as `Case` in bench/src/suites/lk23.rs.
+// A side of the matrix and its division into blocks, as `Setting` in bench/src/suites/lk23.rs.
 struct Shape {
     size_t size, blocks, depth, sweeps;
 };
@@ -48,7 +50,7 @@ inline Coefficients coefficients(size_t size, size_t row, size_t column) {
     return {number(at + 1) * 0.25, number(at + 2) * 0.25, number(at + 3) * 0.25, number(at + 4) * 0.25, number(at + 5)};
 }
 
-// A block's part of one side; see axis.rs.
+// The part of one side that belongs to a block; see axis.rs.
 struct Axis {
     size_t start, end, origin, limit;
     bool is_first, is_last;
@@ -75,16 +77,17 @@ inline double point(double below, double above, double right, double left, doubl
     return own + 0.175 * (qa - own);
 }
 
-// The two lanes of a vector of the least processor there is.
+// The two lanes of a vector of the baseline processor.
 typedef double Pair __attribute__((vector_size(16)));
 
-// Of a point of the upper row of a pair, and of the one to its lower left.
+// The coefficients of a point of the upper row of a pair, and of the point to its lower left.
 struct PairCoefficients {
     Pair zr, zb, zu, zv, zz;
 };
 
-// Pairs of rows at once, each row a column behind the one above it. `za` is that of the first point of the first row; entry `k` of
-// a pair, at `z`, has the coefficients of column `k` of the upper row and of column `k - 1` of the lower one.
+// Sweeps over pairs of rows at once, each row a column behind the one above it. `za` is the first
+// point of the first row. Entry `k` of a pair, at `z`, has the coefficients of column `k` of the
+// upper row and of column `k - 1` of the lower one.
 template <int P, class Single>
 void strip(double *za, size_t width, const PairCoefficients *z, size_t z_width, size_t count, Single single) {
     constexpr size_t R = 2 * P;
@@ -139,7 +142,7 @@ struct Block {
     Axis rows, columns;
     size_t width, z_width;
     std::vector<double> za;
-    // By pairs of rows, from the first row that has coefficients on.
+    // The coefficients by pairs of rows, from the first row that has coefficients.
     std::vector<PairCoefficients> z;
 
     Block(size_t size, const Axis &rows, const Axis &columns)
@@ -170,7 +173,7 @@ struct Block {
         if (first < end) std::memcpy(at(row, first), from.at(row, first), (end - first) * sizeof(double));
     }
 
-    // Sweeps over a point; both count from the first that there are values of.
+    // Sweeps over a point. Both indices count from the first value.
     void single(size_t row, size_t column) {
         double *const own = &za[row * width + column];
         const size_t of = row - 1, lane = of % 2;
@@ -222,7 +225,7 @@ struct Grid {
 
     Block &block(size_t row, size_t column) { return *blocks[row * shape.blocks + column]; }
 
-    // One turn of one block.
+    // Executes one turn of one block.
     void run(size_t turn, size_t row, size_t column) {
         const size_t sweeps = sweeps_of(turn), before = turn > 0 ? sweeps_of(turn - 1) : 0, last = shape.blocks - 1;
         Block &own = block(row, column);
@@ -244,7 +247,7 @@ struct Grid {
         own.sweep(sweeps);
     }
 
-    // Depends on every bit of all values and on their order.
+    // Returns a hash of all bits of all values and of their order.
     std::uint64_t checksum() {
         const size_t size = shape.size, width = size + 2, sweeps = sweeps_of(turns - 1);
         std::vector<double> za(width * width);
@@ -270,7 +273,7 @@ struct Grid {
     }
 };
 
-// What a request asks for: its file is "SIZE BLOCKS DEPTH SWEEPS".
+// The parameters of a request. Its file is "SIZE BLOCKS DEPTH SWEEPS".
 inline Shape shape_of(const peer::Request &request) {
     std::istringstream words(request.file);
     Shape shape{};
@@ -278,7 +281,7 @@ inline Shape shape_of(const peer::Request &request) {
     return shape;
 }
 
-// Sets up, which is not timed, and measures what `run` does with all turns.
+// Creates the blocks, untimed, and measures `run`, which executes all turns.
 template <class Run>
 peer::Answer measure(const peer::Request &request, Run run) {
     Grid grid(shape_of(request));

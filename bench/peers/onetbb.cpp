@@ -1,4 +1,4 @@
-// Peer `onetbb`: oneTBB's task_group, one task a fork, the second half run in place.
+// Peer `onetbb`: oneTBB's task_group, with one task per fork. The second half runs in place.
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
@@ -34,7 +34,8 @@ static std::uint64_t queens(const Board &board, int row) {
     std::int8_t columns[QUEENS];
     const int count = safe_columns(board, row, columns);
     if (count == 0) return 0;
-    // All but one candidate become tasks, the last runs here: as many forks as a chain of joins has.
+    // All but one candidate become tasks, and the last runs here: as many forks as in a chain of
+    // joins.
     std::uint64_t solutions[QUEENS] = {};
     tbb::task_group group;
     for (int i = 0; i + 1 < count; ++i) {

@@ -14,7 +14,7 @@ static double number(std::uint64_t index) {
     return static_cast<double>(bits >> 11) / 4503599627370496.0 - 1.0;
 }
 
-// The matrices of one size; those of the last request stay.
+// The matrices of one size. Those of the last request are kept.
 struct Matrices {
     std::size_t size = 0;
     std::vector<double> a, b, c;
@@ -42,7 +42,7 @@ int main() {
             cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0, m.a.data(), n, m.b.data(), n, 1.0, m.c.data(), n);
             return std::uint64_t{0};
         });
-        // Weighted by the first column of A and the first row of B, as all who are compared do.
+        // Weighted by the first column of A and the first row of B, as for all contenders.
         double sum = 0.0;
         for (std::size_t row = 0; row < m.size; ++row) {
             double of_row = 0.0;

@@ -32,7 +32,8 @@ static std::uint64_t queens(const Board &board, int row) {
     std::int8_t columns[QUEENS];
     const int count = safe_columns(board, row, columns);
     if (count == 0) return 0;
-    // All but one candidate become tasks, the last runs here: as many forks as a chain of joins has.
+    // All but one candidate become tasks, and the last runs here: as many forks as in a chain of
+    // joins.
     std::uint64_t solutions[QUEENS] = {};
     for (int i = 0; i + 1 < count; ++i) {
         const std::int8_t column = columns[i];
@@ -78,7 +79,7 @@ static peer::Answer measure_forks(const peer::Request &request) {
 static void quicksort(sorting::Part part) {
     if (part.len <= sorting::CUTOFF) return sorting::sort_sequential(part);
     const auto halves = sorting::split(part);
-    // Not const: what is const may be shared, and each task shall have its own.
+    // Not const: a const object may be shared, and each task needs its own.
     sorting::Part left = halves.first;
 #pragma omp task firstprivate(left)
     quicksort(left);

@@ -1,4 +1,5 @@
-// Peer `openmpi-messages`: as raddle-net's transport sends by MPI, without knowing who will receive what: MPI_Isend, MPI_Improbe, MPI_Mrecv.
+// Peer `openmpi-messages`: messages as raddle-net's transport sends them by MPI, without knowing
+// the receiver of each in advance: MPI_Isend, MPI_Improbe, MPI_Mrecv.
 #include <vector>
 
 #include "openmpi.hpp"
@@ -14,7 +15,8 @@ public:
     void send(std::uint64_t) {
         MPI_Request request;
         MPI_Isend(buffer.data(), size(), MPI_BYTE, peer, rally::BALL, MPI_COMM_WORLD, &request);
-        // The next one changes the buffer, and comes when the other side has had this one.
+        // The next trip changes the buffer. It begins after the other side has received this
+        // message.
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
 

@@ -1,4 +1,5 @@
-// Peer `openmpi-window`: one-sided. MPI_Put into a window that MPI has allocated, MPI_Win_flush, and the same of a number that the receiver watches.
+// Peer `openmpi-window`: one-sided communication. MPI_Put into a window that MPI has allocated,
+// MPI_Win_flush, and the same for a number that the receiver watches.
 #include "openmpi.hpp"
 
 namespace {
@@ -33,7 +34,7 @@ public:
     }
 
 private:
-    // Behind the number, on lines of its own.
+    // The message follows the number, on lines of its own.
     static constexpr std::size_t BALL_AT = 128;
 
     volatile std::uint64_t *number() { return reinterpret_cast<volatile std::uint64_t *>(memory); }

@@ -1,4 +1,5 @@
-// Peer `openmpi`: a message there and back between two processes, by MPI_Send and MPI_Recv of one buffer in each.
+// Peer `openmpi`: a message back and forth between two processes, by MPI_Send and MPI_Recv of one
+// buffer in each.
 #include <vector>
 
 #include "openmpi.hpp"

@@ -1,11 +1,13 @@
-// What the peers by Open MPI share: a ball that goes there and back between two processes.
+// The common part of the peers by Open MPI: round trips of a message between two processes.
 //
-// It is the rally of raddle_messages::nodes: each side writes the number of the trip, or one more, to the first byte and the last; all bytes
-// are looked at in the first trip and in the last, which are not timed. Each rank is bound to one of the first two CPUs that it may use. Between
-// requests the second rank sleeps, so that it takes nothing from others.
+// The protocol is that of raddle_messages::nodes. Each side writes the number of the trip, or one
+// more, to the first byte and to the last. All bytes are checked in the first and in the last trip,
+// which are not timed. Each rank is bound to one of the first two CPUs that it may use. Between
+// requests the second rank sleeps, so that it does not disturb other processes.
 //
-// A `Way` brings the ball to the other rank: it is made of the bytes of the ball and of the rank of the other side, by both ranks at once, and has
-//     unsigned char *ball();            where the ball is, or is to be
+// A `Way` brings the message to the other rank. Both ranks create it at the same time, from the
+// number of bytes and the rank of the other side. It has
+//     unsigned char *ball();            the place of the message
 //     void send(std::uint64_t number);  sends it, in the trip of that number or back from it
 //     void receive(std::uint64_t number);
 #pragma once
@@ -25,7 +27,7 @@ constexpr int BALL = 2;
 constexpr std::uint64_t WARM_UP = 100;
 constexpr useconds_t REST_US = 1000;
 
-// The bytes in a case's name: pingpong-1B/poll, pingpong-64K/notify.
+// Returns the number of bytes in a case's name: pingpong-1B/poll, pingpong-64K/notify.
 inline std::size_t bytes_of(const std::string &name) {
     const auto dash = name.find('-');
     if (dash == std::string::npos) throw std::runtime_error("no such case");
@@ -51,10 +53,10 @@ inline void bind_to(int rank) {
 
 inline unsigned char pattern(std::size_t at) { return static_cast<unsigned char>(at % 251); }
 
-// Looks at all between the first byte and the last, and inverts it.
+// Checks all bytes between the first and the last, and inverts them.
 inline void check_and_invert(unsigned char *ball, std::size_t bytes, unsigned char mask) {
     for (std::size_t at = 1; at + 1 < bytes; ++at) {
-        if (ball[at] != static_cast<unsigned char>(pattern(at) ^ mask)) throw std::runtime_error("bytes that nobody sent");
+        if (ball[at] != static_cast<unsigned char>(pattern(at) ^ mask)) throw std::runtime_error("wrong bytes arrived");
         ball[at] = static_cast<unsigned char>(~ball[at]);
     }
 }
@@ -66,7 +68,7 @@ inline void stamp(unsigned char *ball, std::size_t bytes, std::uint64_t number) 
 
 inline void check_stamp(const unsigned char *ball, std::size_t bytes, std::uint64_t number) {
     const auto expected = static_cast<unsigned char>(number);
-    if (ball[0] != expected || ball[bytes - 1] != expected) throw std::runtime_error("another ball came");
+    if (ball[0] != expected || ball[bytes - 1] != expected) throw std::runtime_error("another message arrived");
 }
 
 template <class Way>

@@ -1,5 +1,5 @@
-// Peer `plain-cpp`: no runtime at all, C++'s own baseline, so that a gap between two compilers is not
-// taken for one between two runtimes.
+// Peer `plain-cpp`: C++ without a runtime. It is the baseline of the C++ peers, so that a
+// difference between the compilers is not mistaken for one between the runtimes.
 #include "protocol.hpp"
 #include "sort.hpp"
 #include "workloads.hpp"
@@ -46,7 +46,7 @@ static peer::Answer measure(const peer::Request &request, Work work) {
 }
 
 int main() {
-    // Read through a volatile: the compiler knows this function well.
+    // Read through a volatile: otherwise the compiler would compute the result in advance.
     static volatile unsigned argument = FIB_ARGUMENT;
     return peer::serve([](const peer::Request &request) {
         if (request.name == "fib38") return measure(request, [] { return fib(argument); });

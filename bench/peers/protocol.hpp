@@ -1,9 +1,10 @@
-// What every peer program shares: the line protocol that the harness speaks and the clock.
+// The common part of all peer programs: the line protocol of the harness, and the clock.
 //
 // The harness starts a peer once, reads the line "ready", then sends requests
 //     CASE WORKERS REPETITIONS [FILE]\n
-// and reads one answer a request, either "NANOSECONDS RESULT\n" or "error TEXT\n". The peer ends when its
-// input ends. Time covers the repetitions alone: threads are up and memory is touched before it starts.
+// and reads one answer per request, either "NANOSECONDS RESULT\n" or "error TEXT\n". The peer ends
+// when its input ends. The time covers only the repetitions: threads run and memory is touched
+// before it starts.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// The quicksort of the harness, line by line as in apps/numerics/src/sort: partition, pivot, leaf, part. Why each is as it
-// is stands there; a change here is a change there.
+// The quicksort of the harness, line by line as in apps/numerics/src/sort: partition, pivot, leaf,
+// part. The reasons for each step are documented there. A change here needs the same change there.
 #pragma once
 
 #include <algorithm>
@@ -113,7 +113,7 @@ inline std::pair<Part, Part> split(const Part &part) {
             Part{items + less + 1, part.len - less - 1, pivot, true, splits_left}};
 }
 
-// One function on its own in every peer, as it is in Rust.
+// A separate function in every peer, as in Rust.
 [[gnu::noinline]] inline void sort_sequential(Part rest) {
     while (rest.len > LEAF_LEN_MAX) {
         const auto [left, right] = split(rest);
@@ -140,14 +140,14 @@ inline std::vector<std::int32_t> random_items() {
     return items;
 }
 
-// Depends on every item and on the order.
+// Returns a hash of all items and of their order.
 inline std::uint64_t checksum(const std::vector<std::int32_t> &items) {
     std::uint64_t hash = 0;
     for (const std::int32_t item : items) hash = hash * 31 + static_cast<std::uint32_t>(item);
     return hash;
 }
 
-// Sorts fresh copies of the input; only `sort` is timed.
+// Sorts new copies of the input. Only `sort` is timed.
 template <class Sort>
 peer::Answer measure(const peer::Request &request, Sort sort) {
     static const std::vector<std::int32_t> input = random_items();

@@ -1,4 +1,5 @@
-// The workloads of the harness, defined as in bench/src/workload.rs: same algorithm, same layout, same sums.
+// The workloads of the harness, defined as in bench/src/workload.rs: same algorithm, same layout,
+// same sums.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ constexpr unsigned FIB_ARGUMENT = 38;
 constexpr std::uint64_t TREE_DEPTH = 24;
 constexpr int QUEENS = 12;
 
-// A balanced binary tree, one allocation a node, allocated in depth-first order.
+// A balanced binary tree with one allocation per node, allocated in depth-first order.
 struct Node {
     std::uint64_t value;
     Node *left;
@@ -35,7 +36,7 @@ inline const Node *tree() {
     return root;
 }
 
-// The columns of the queens placed so far, one a row.
+// The columns of the queens placed so far, one per row.
 struct Board {
     std::int8_t columns[QUEENS];
 };
@@ -48,7 +49,7 @@ inline bool is_safe(const Board &board, int row, int column) {
     return true;
 }
 
-// Writes the safe columns of `row` and returns how many there are.
+// Writes the safe columns of `row` and returns their number.
 inline int safe_columns(const Board &board, int row, std::int8_t (&columns)[QUEENS]) {
     int count = 0;
     for (int column = 0; column < QUEENS; ++column) {
@@ -65,8 +66,8 @@ inline Board with_queen(const Board &board, int row, std::int8_t column) {
 
 constexpr int loop_rounds = 3;
 
-// One iteration of the loops: rounds of a hash of the index. Integers only, and out of line on both sides; why stands in
-// bench/src/workload.rs.
+// One iteration of the loops: rounds of a hash of the index. It uses only integers and is not
+// inlined, for the reasons given in bench/src/workload.rs.
 [[gnu::noinline]] inline std::uint64_t loop_body(std::uint64_t index) {
     std::uint64_t hash = index;
     for (int round = 0; round < loop_rounds; ++round) {
@@ -78,7 +79,7 @@ constexpr int loop_rounds = 3;
     return hash;
 }
 
-// The sum of all elements, so that one wrong element shows.
+// Returns the sum of all elements, which differs if any single element is wrong.
 inline std::uint64_t checksum(const std::vector<std::uint64_t> &values) {
     std::uint64_t sum = 0;
     for (const std::uint64_t value : values) sum += value;

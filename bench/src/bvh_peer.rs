@@ -1,12 +1,16 @@
-//! Peer `bvh`: hierarchies of the crate of that name, and nearest hits through them.
+//! The peer `bvh`: hierarchies of the crate of that name, and nearest hits through them.
 //!
-//! Its traversal hands out triangles in the order of their boxes' distances; the caller tests them and stops
-//! when the next box begins behind the nearest hit. Of the crate's ways to find a nearest hit this one is the
-//! fastest by far (the others visit every box on the whole line). The triangle test is ours, two-sided and
-//! without a threshold: the crate's own culls back faces and takes small triangles for degenerate ones.
+//! The crate's traversal yields triangles in the order of the distances of their boxes. The caller
+//! tests the triangles and stops at the first box that begins behind the nearest hit. This is by
+//! far the fastest of the crate's ways to find a nearest hit. The others visit every box on the
+//! line.
+//!
+//! The triangle test is part of this module. It is two-sided and has no threshold. The crate's own
+//! test culls back faces and rejects small triangles as degenerate.
 //!
 //! # Source
-//! T. Möller, B. Trumbore: Fast, minimum storage ray/triangle intersection. Journal of Graphics Tools 2(1), 1997.
+//! T. Möller, B. Trumbore: Fast, minimum storage ray/triangle intersection. Journal of Graphics
+//! Tools 2(1), 1997.
 
 use bvh::aabb::{Aabb, Bounded};
 use bvh::bounding_hierarchy::BHShape;
@@ -16,7 +20,7 @@ use nalgebra::{Point3, Vector3};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::ray::Ray;
 
-/// A triangle as the crate wants to see it.
+/// A triangle in the form that the crate requires.
 #[derive(Debug)]
 struct Shape {
     corners: [Vec3; 3],
@@ -40,7 +44,7 @@ impl BHShape<f32, 3> for Shape {
     }
 }
 
-/// What the crate builds a hierarchy of: the triangles of a mesh, with their boxes.
+/// The input of a hierarchy: the triangles of a mesh, with their boxes.
 #[derive(Debug)]
 pub(crate) struct Shapes(Vec<Shape>);
 
@@ -75,13 +79,13 @@ impl Hierarchy {
         Self { shapes, nodes }
     }
 
-    /// How many triangles its leaves have.
+    /// Returns the number of triangles in the leaves.
     pub(crate) fn triangle_count(&self) -> usize {
         let is_leaf = |node: &&BvhNode<f32, 3>| matches!(node, BvhNode::Leaf { .. });
         self.nodes.nodes.iter().filter(is_leaf).count()
     }
 
-    /// The distance to the nearest hit.
+    /// Returns the distance to the nearest hit.
     pub(crate) fn nearest(&self, ray: &Ray) -> Option<f32> {
         let line = bvh::ray::Ray::new(
             point(ray.origin),

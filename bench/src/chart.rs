@@ -1,4 +1,4 @@
-//! What a suite found about every contender at every number of workers, as a table and as a picture.
+//! Charts of the records of a suite, as tables and as SVG pictures.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -11,49 +11,52 @@ use raddle_trace::whole_file;
 use crate::error::BenchError;
 use crate::record::Record;
 
-/// Who every speedup of the suite `pools` is over.
+/// The contender that is the base of every speedup of the suite `pools`.
 pub(crate) const BASE: &str = "base";
 
-/// A number for each contender in each case at each number of workers, or over something else.
+/// A number for each contender in each case, over the number of workers or over a size.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart<'records> {
-    /// What the numbers are.
+    /// The name or the unit of the numbers.
     quantity: &'records str,
-    /// Over what.
+    /// The quantity on the horizontal axis.
     over: Over,
-    /// Whether there is one case, whose name then stands beside the quantity and not in each column of the table.
+    /// True if there is only one case. Then the table shows its name once, beside the quantity,
+    /// instead of in each column.
     is_of_one_case: bool,
     points: Vec<Point<'records>>,
 }
 
-/// Which of the records of a case make lines of a curve.
+/// The records of a case that form the lines of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lines {
-    /// Those of the largest number of workers. What was not measured while the workers were near each other bears a question mark.
+    /// The records with the largest number of workers. A value that was not measured while the
+    /// workers were near each other has a question mark.
     OfMostWorkers,
-    /// A line for each number of workers, which bears it in its name. What others disturbed bears a question mark.
+    /// A line for each number of workers, which is part of the line's name. A value that other
+    /// processes disturbed has a question mark.
     OfEachWorkers,
 }
 
-/// Where a record stands in a chart of ratios.
+/// The position of a record in a chart of ratios.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Place<Name> {
-    /// The panel,
+    /// The panel.
     pub(crate) panel: Name,
-    /// the line in it,
+    /// The line within the panel.
     pub(crate) line: Name,
-    /// and the height, at the record's number of workers.
+    /// The value of the line at the record's number of workers.
     pub(crate) value: f64,
 }
 
-/// What the numbers of a chart are over.
+/// The quantity on the horizontal axis of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Over {
-    /// Numbers of workers, as which they should be.
+    /// Numbers of workers. The ideal value is the number of workers itself.
     WorkersIdeally,
     /// Numbers of workers.
     Workers,
-    /// A size of that name, of which only the magnitude matters, as of the numbers themselves.
+    /// A size with this name. Both axes are logarithmic.
     Size(&'static str),
 }
 
@@ -61,16 +64,18 @@ enum Over {
 struct Point<'records> {
     case: Cow<'records, str>,
     over: usize,
-    who: Cow<'records, str>,
+    contender: Cow<'records, str>,
     value: f64,
-    /// Others used the machine all the while.
+    /// True if other processes used the machine throughout.
     is_doubtful: bool,
 }
 
 impl<'records> Chart<'records> {
-    /// Every contender's speedup over the one named `base`, in the order of the records; none for cases that have no such contender.
+    /// Returns every contender's speedup over the one named `base`, in the order of the records.
     ///
-    /// Ratios to the contender that was measured in turn with both, not medians of times taken minutes apart.
+    /// Cases without such a contender are omitted. A speedup is computed from ratios to Raddle,
+    /// with which both were measured alternately, and not from medians of times taken minutes
+    /// apart.
     pub(crate) fn of_speedups(records: &'records [Record], base: &str) -> Self {
         let base_of = |record: &Record| {
             records
@@ -96,7 +101,7 @@ impl<'records> Chart<'records> {
         }
     }
 
-    /// Every contender's median, in the order of the records, which have one unit.
+    /// Returns every contender's median, in the order of the records, which have the same unit.
     pub(crate) fn of_medians(records: &'records [Record]) -> Self {
         let points = records
             .iter()
@@ -109,7 +114,7 @@ impl<'records> Chart<'records> {
         }
     }
 
-    /// A chart for each panel that `place` puts records into, over their numbers of workers.
+    /// Returns a chart over the number of workers for each panel that `place` assigns records to.
     pub(crate) fn of_ratios<Name: Into<Cow<'records, str>>>(
         records: &'records [Record],
         quantity: &'records str,
@@ -120,7 +125,7 @@ impl<'records> Chart<'records> {
             Some(Point {
                 case: place.panel.into(),
                 over: record.workers,
-                who: place.line.into(),
+                contender: place.line.into(),
                 value: place.value,
                 is_doubtful: record.is_loaded(),
             })
@@ -134,7 +139,7 @@ impl<'records> Chart<'records> {
         all.by_case()
     }
 
-    /// A chart for each case.
+    /// Splits the chart into one chart per case.
     pub(crate) fn by_case(self) -> Vec<Self> {
         let of_case = |case: &str| Self {
             is_of_one_case: true,
@@ -149,7 +154,7 @@ impl<'records> Chart<'records> {
         self.cases().into_iter().map(of_case).collect()
     }
 
-    /// The same chart of one case under another title, and with another name for its numbers.
+    /// Returns the chart of one case with another title and another name for its numbers.
     pub(crate) fn titled(mut self, title: &str, quantity: &'records str) -> Self {
         for point in &mut self.points {
             point.case = Cow::Owned(title.to_owned());
@@ -157,13 +162,16 @@ impl<'records> Chart<'records> {
         Self { quantity, ..self }
     }
 
-    /// What the numbers are.
+    /// Returns the name or the unit of the numbers.
     pub(crate) fn quantity(&self) -> &'records str {
         self.quantity
     }
 
-    /// A chart for each case of which there is a curve, that is, whose records' names end in a number: `send/16`, `send/64`. What that
-    /// number is `over` says of a case and who was measured; none where they belong elsewhere.
+    /// Returns a chart for each case that has a curve.
+    ///
+    /// The records of a curve have names that end in a number: `send/16`, `send/64`. `over`
+    /// receives the case and the contender and returns the meaning of that number, or `None` to
+    /// leave the record out.
     pub(crate) fn of_curves(
         records: &'records [Record],
         lines: Lines,
@@ -175,15 +183,15 @@ impl<'records> Chart<'records> {
         };
         let point = |record: &'records Record| {
             let (case, size) = record.case.split_once('/')?;
-            let (who, is_doubtful) = match lines {
+            let (contender, is_doubtful) = match lines {
                 Lines::OfMostWorkers if !is_of_most(record) => return None,
                 Lines::OfMostWorkers => (
                     Cow::Borrowed(record.who.as_str()),
                     !record.counts_when_near(),
                 ),
                 Lines::OfEachWorkers => {
-                    let who = format!("{}, {} workers", record.who, record.workers);
-                    (Cow::Owned(who), record.is_loaded())
+                    let contender = format!("{}, {} workers", record.who, record.workers);
+                    (Cow::Owned(contender), record.is_loaded())
                 }
             };
             let chart = Self {
@@ -195,7 +203,7 @@ impl<'records> Chart<'records> {
             let point = Point {
                 case: Cow::Borrowed(case),
                 over: size.parse().ok()?,
-                who,
+                contender,
                 value: record.median,
                 is_doubtful,
             };
@@ -217,8 +225,10 @@ impl<'records> Chart<'records> {
         charts
     }
 
-    /// A row for each contender, a column for each case and number of workers, as in table 1 of Hoffmann's study. What was measured on
-    /// a machine that others used bears a question mark.
+    /// Formats the chart as a table with a row for each contender and a column for each case and
+    /// number of workers, as in table 1 of Hoffmann's study.
+    ///
+    /// A value that was measured while other processes used the machine has a question mark.
     pub(crate) fn table(&self) -> String {
         let columns = in_order(self.points.iter().map(|point| (&*point.case, point.over)));
         let (what, width) = match columns.first() {
@@ -236,13 +246,12 @@ impl<'records> Chart<'records> {
             };
             let _infallible = write!(text, " {column:>12}");
         }
-        for who in in_order(self.points.iter().map(|point| &*point.who)) {
-            let _infallible = write!(text, "\n{who:<width$}");
+        for contender in in_order(self.points.iter().map(|point| &*point.contender)) {
+            let _infallible = write!(text, "\n{contender:<width$}");
             for &(case, over) in &columns {
-                let found = self
-                    .points
-                    .iter()
-                    .find(|point| (&*point.case, point.over, &*point.who) == (case, over, who));
+                let found = self.points.iter().find(|point| {
+                    (&*point.case, point.over, &*point.contender) == (case, over, contender)
+                });
                 let value = found.map_or_else(String::new, |found| {
                     format!(
                         "{:.2}{}",
@@ -256,7 +265,7 @@ impl<'records> Chart<'records> {
         text
     }
 
-    /// The different cases.
+    /// Returns the distinct cases.
     pub(crate) fn cases(&self) -> Vec<&str> {
         in_order(self.points.iter().map(|point| &*point.case))
     }
@@ -295,7 +304,7 @@ impl<'records> Chart<'records> {
         }
         for name in names {
             let line: Vec<(f64, f64)> = points()
-                .filter(|point| point.who == *name)
+                .filter(|point| point.contender == *name)
                 .map(|point| (self.over.place(point.over), self.over.height(point.value)))
                 .collect();
             let style = style_of(name, names);
@@ -314,7 +323,7 @@ impl Over {
         }
     }
 
-    /// Where something stands on the axis.
+    /// Returns the coordinate on the horizontal axis.
     fn place(self, over: usize) -> f64 {
         match self {
             Self::WorkersIdeally | Self::Workers => over as f64,
@@ -329,7 +338,7 @@ impl Over {
         }
     }
 
-    /// Where a number stands on the other axis.
+    /// Returns the coordinate of a number on the vertical axis.
     fn height(self, value: f64) -> f64 {
         match self {
             Self::WorkersIdeally | Self::Workers => value,
@@ -354,7 +363,7 @@ impl<'records> Point<'records> {
         Self {
             case: Cow::Borrowed(&record.case),
             over: record.workers,
-            who: Cow::Borrowed(&record.who),
+            contender: Cow::Borrowed(&record.who),
             value,
             is_doubtful: is_doubtful || record.is_loaded(),
         }
@@ -364,7 +373,7 @@ impl<'records> Point<'records> {
 /// Draws charts into an SVG file, a panel for each case and a line for each contender.
 ///
 /// # Errors
-/// [`BenchError::Plot`] where the file cannot be written.
+/// [`BenchError::Plot`] if the file cannot be written.
 pub(crate) fn plot(charts: &[Chart<'_>], path: &Path) -> Result<(), BenchError> {
     draw(charts, path).map_err(|message| BenchError::Plot {
         path: path.to_owned(),
@@ -374,12 +383,12 @@ pub(crate) fn plot(charts: &[Chart<'_>], path: &Path) -> Result<(), BenchError> 
 
 fn draw(charts: &[Chart<'_>], path: &Path) -> Result<(), String> {
     let points = || charts.iter().flat_map(|chart| &chart.points);
-    let names = in_order(points().map(|point| &*point.who));
+    let names = in_order(points().map(|point| &*point.contender));
     let cases: Vec<_> = charts
         .iter()
         .flat_map(|chart| chart.cases().into_iter().map(move |case| (chart, case)))
         .collect();
-    // The last panel holds the names.
+    // The last panel contains the names.
     let columns = PANELS_PER_ROW.min(cases.len() + 1);
     let rows = (cases.len() + 1).div_ceil(columns);
     let size = (PANEL.0 * columns as u32, PANEL.1 * rows as u32);
@@ -399,16 +408,16 @@ fn draw(charts: &[Chart<'_>], path: &Path) -> Result<(), String> {
     whole_file::write(path, svg.as_bytes()).map_err(|error| error.to_string())
 }
 
-/// The different items, each where it comes first.
+/// Returns the distinct items, in the order of their first occurrences.
 fn in_order<T: Ord + Copy>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = BTreeSet::new();
     items.filter(|&item| seen.insert(item)).collect()
 }
 
-/// Finds out before anything is measured whether the picture can be written. Leaves nothing there.
+/// Checks, before anything is measured, that the picture can be written. Creates no file.
 ///
 /// # Errors
-/// [`BenchError::Plot`] where it cannot.
+/// [`BenchError::Plot`] if it cannot.
 pub(crate) fn check(path: &Path) -> Result<(), BenchError> {
     whole_file::check(path).map_err(|error| BenchError::Plot {
         path: path.to_owned(),
@@ -435,8 +444,10 @@ fn draw_names<'svg>(names: &[&str], panel: &Area<'svg>) -> Drawn<'svg> {
     Ok(())
 }
 
-/// A colour for each family of pools, in as many shades as it has members, and for each other one of the names; what Raddle does by
-/// default stands out.
+/// Returns the style of a line.
+///
+/// Each family of pools has a colour, and each of its members a shade. Every other name has a
+/// colour of its own. Raddle's default stands out.
 fn style_of(name: &str, names: &[&str]) -> ShapeStyle {
     let shade = name
         .bytes()
@@ -452,7 +463,7 @@ fn style_of(name: &str, names: &[&str]) -> ShapeStyle {
     };
     let colour = family.map_or_else(
         || {
-            // Far from those before it, however many there are.
+            // A multiple of the golden ratio is far from all previous hues, however many there are.
             const GOLDEN: f64 = 0.618_034;
             let place = names.iter().position(|other| *other == name).unwrap_or(0);
             HSLColor((place as f64 * GOLDEN).fract(), 0.8, 0.4)

@@ -1,88 +1,102 @@
-//! What can go wrong while measuring.
+//! The errors of a measurement.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use raddle_graphics::mesh::MeshError;
 
-/// A failure of the harness or of a peer; each ends one case, never the whole run in silence.
+/// A failure of the harness or of a peer.
+///
+/// A failure of a peer removes that peer from the comparison, with a warning. Any other failure
+/// ends the run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum BenchError {
     /// A C++ peer needs something that is not installed.
-    #[error("peer {who} left out: {what} not found; on Debian: apt-get install {package}")]
+    #[error("peer {peer} left out: {what} not found; on Debian: apt-get install {package}")]
     PeerMissing {
         /// The peer's name.
-        who: String,
-        /// The header or program that was looked for.
+        peer: String,
+        /// The missing header or program.
         what: String,
         /// The Debian package that has it.
         package: String,
     },
-    /// The compiler refused a peer.
-    #[error("peer {who} does not compile: {message}")]
+    /// The compiler rejected a peer.
+    #[error("peer {peer} does not compile: {message}")]
     PeerDoesNotCompile {
         /// The peer's name.
-        who: String,
-        /// The compiler's first words.
+        peer: String,
+        /// The first error message of the compiler.
         message: String,
     },
-    /// A peer said something that is no answer, or ended.
-    #[error("peer {who} answered {found:?}; expected \"NANOSECONDS RESULT\"")]
+    /// A peer printed a malformed answer, or ended.
+    #[error("peer {peer} answered {found:?}; expected \"NANOSECONDS RESULT\"")]
     PeerAnswer {
         /// The peer's name.
-        who: String,
-        /// What it said.
+        peer: String,
+        /// The line that it printed.
         found: String,
     },
-    /// Two contenders disagree on the result of the same workload.
-    #[error("{who} computed {found} for {case}; expected {expected}")]
+    /// A contender computed another result than expected.
+    #[error("{contender} computed {found} for {case}; expected {expected}")]
     WrongResult {
         /// The contender's name.
-        who: String,
+        contender: String,
         /// The case's name.
         case: String,
-        /// What it computed.
+        /// The computed result.
         found: u64,
-        /// What it should have computed.
+        /// The expected result.
         expected: u64,
     },
-    /// Real input is needed and `RADDLE_DATA` does not lead to it.
+    /// A real input file is needed and was not found below `RADDLE_DATA`.
     #[error("{path}: not found; set RADDLE_DATA to the folder of real meshes")]
     NoData {
-        /// The file that was looked for.
+        /// The missing file.
         path: PathBuf,
     },
-    /// A mesh cannot be read; in the words of who reads it, which name the file.
+    /// A mesh cannot be read. The message names the file.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// The model does not hold for what was asked of it.
+    /// The model rejected its parameters.
     #[error(transparent)]
     Model(#[from] raddle_model::ModelError),
     /// A figure of the model could not be drawn.
     #[error(transparent)]
     Figure(#[from] raddle_model::study::PictureError),
     /// A contender could not be set up or run.
-    #[error("{who}: {message}")]
+    #[error("{contender}: {message}")]
     Contender {
         /// The contender's name.
-        who: String,
-        /// What it said.
+        contender: String,
+        /// The reason.
         message: String,
     },
-    /// The picture of a chart cannot be written.
+    /// The SVG file of a chart cannot be written.
     #[error("--plot cannot write {path}: {message}")]
     Plot {
-        /// Where it was to go.
+        /// The path of the file.
         path: PathBuf,
-        /// What stood in the way.
+        /// The reason.
         message: String,
     },
     /// An operating-system call failed.
     #[error("{what}: {source}")]
     System {
-        /// What was attempted.
+        /// The attempted operation, or its object.
         what: String,
-        /// The system's answer.
+        /// The error that the system reported.
         source: std::io::Error,
     },
+}
+
+impl BenchError {
+    /// The failure of a contender, with `error` as the reason.
+    pub(crate) fn contender(name: &str, error: impl Display) -> Self {
+        Self::Contender {
+            contender: name.to_owned(),
+            message: error.to_string(),
+        }
+    }
 }

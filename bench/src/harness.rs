@@ -1,10 +1,12 @@
-//! One harness for every suite: Raddle and a peer in turn, A B A B, under the same conditions.
+//! The harness of every suite: it runs Raddle and a peer alternately under the same conditions.
 //!
-//! A pair is one run of Raddle and, right after it, one of the peer. A pair counts when nobody else used
-//! the machine meanwhile (see [`load`](crate::load)) and, with two or more workers, when the probes before
-//! and after it found the same mode (see [`probe`]); other pairs are repeated within a
-//! bound. Where only the near mode counts ([`Wanted`]), so are pairs of the far one. The ratio is the median over the pairs of Raddle's figure divided by the peer's: it means
-//! something on a shared machine, where an absolute time does not.
+//! A pair is one run of Raddle and, right after it, one run of the peer. A pair counts if no other
+//! process used the machine meanwhile (see [`load`](crate::load)) and, with two or more workers, if
+//! the probes before and after it found the same mode (see [`probe`]). Other pairs are repeated, up
+//! to a bound. If only the near mode counts ([`Wanted`]), pairs in the far mode are repeated too.
+//!
+//! The ratio is the median, over the pairs, of Raddle's figure divided by the peer's. A ratio is
+//! meaningful on a shared machine. An absolute time is not.
 
 use std::path::Path;
 use std::thread;
@@ -13,36 +15,36 @@ use std::time::{Duration, Instant};
 use crate::error::BenchError;
 use crate::load::{FOREIGN_SHARE_MAX, LoadSnapshot};
 use crate::probe::{self, Mode};
-use crate::record::{Record, Surroundings, median, range};
+use crate::record::{Environment, Record, median, range};
 
-/// Threads of the run before may still spin for a moment; so long they are left to fall asleep.
+/// The pause between runs, in which spinning threads of the previous run fall asleep.
 const PAUSE: Duration = Duration::from_millis(5);
-/// A first pair below this is thrown away: it warms caches and starts threads.
+/// A first pair shorter than this is discarded: it warms caches and starts threads.
 const WARM_UP_MAX: Duration = Duration::from_secs(2);
-/// Disturbed pairs are repeated up to so many times the number asked for,
+/// The maximum number of pairs that are run, disturbed ones included, per pair asked for.
 const ATTEMPTS_PER_PAIR: usize = 4;
-/// and not once a comparison has taken so long.
+/// No disturbed pair is repeated after this time in one comparison.
 const REPEAT_UNTIL: Duration = Duration::from_secs(60);
 
-/// What one run is asked to do.
+/// The description of one run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request<'case> {
     /// The case's name.
     pub(crate) case: &'case str,
-    /// How many workers may be used.
+    /// The maximum number of workers.
     pub(crate) workers: usize,
-    /// How often the workload is repeated inside the timed section.
+    /// The number of repetitions of the workload inside the timed section.
     pub(crate) repetitions: u64,
-    /// The input file, where the case has one.
+    /// The input file, if the case has one.
     pub(crate) file: Option<&'case Path>,
 }
 
-/// What one run took and computed.
+/// The time and the result of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sample {
     /// The time of all repetitions.
     pub(crate) time: Duration,
-    /// A number that tells whether the work was done.
+    /// A number that shows whether the work was done correctly.
     pub(crate) result: u64,
 }
 
@@ -51,16 +53,16 @@ pub(crate) trait Contender {
     /// `raddle` or the peer's name.
     fn name(&self) -> &str;
 
-    /// The process it runs in, where that is not ours.
+    /// The process in which the contender runs, if it is not this process.
     fn process(&self) -> Option<u32> {
         None
     }
 
-    /// Does what is asked, once.
+    /// Executes the request once.
     fn measure(&mut self, request: &Request<'_>) -> Result<Sample, BenchError>;
 }
 
-/// A contender in this process: a name and a closure.
+/// A contender within this process: a name and a closure.
 pub(crate) struct Local<F> {
     name: &'static str,
     run: F,
@@ -88,7 +90,7 @@ where
     }
 }
 
-/// Measures `work` repeated as often as asked and keeps the last result.
+/// Measures `repetitions` calls of `work` and keeps the last result.
 pub(crate) fn timed(repetitions: u64, mut work: impl FnMut() -> u64) -> Sample {
     let mut result = 0;
     let began = Instant::now();
@@ -101,25 +103,25 @@ pub(crate) fn timed(repetitions: u64, mut work: impl FnMut() -> u64) -> Sample {
     }
 }
 
-/// How a time becomes a figure.
+/// The conversion of a time into a figure.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Unit {
-    /// Milliseconds a repetition: less is better.
+    /// Milliseconds per repetition: less is better.
     Milliseconds,
-    /// Microseconds a repetition: less is better.
+    /// Microseconds per repetition: less is better.
     Microseconds,
-    /// Nanoseconds a repetition: less is better.
+    /// Nanoseconds per repetition: less is better.
     Nanoseconds,
-    /// CPU time of a core, as a share of a time that a repetition takes: less is better.
+    /// CPU time as a share of the elapsed time of a repetition: less is better.
     Percent {
-        /// What a repetition takes.
+        /// The elapsed time of a repetition.
         of: Duration,
     },
-    /// Millions of events a second, so many events a repetition: more is better.
+    /// Millions of events per second: more is better.
     MillionsPerSecond {
-        /// What is counted.
+        /// The name of the unit.
         name: &'static str,
-        /// Events a repetition.
+        /// The number of events per repetition.
         events: u64,
     },
 }
@@ -147,22 +149,22 @@ impl Unit {
     }
 }
 
-/// One question: a workload, how it is counted and what it must compute.
+/// One question: a workload, its unit, and its expected result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Case<'case> {
     /// The suite's name.
     pub(crate) suite: &'static str,
     /// The case's name.
     pub(crate) name: &'case str,
-    /// How its time becomes a figure.
+    /// The conversion of its time into a figure.
     pub(crate) unit: Unit,
-    /// How often it is repeated in a run.
+    /// The number of repetitions in a run.
     pub(crate) repetitions: u64,
-    /// Its input, where it has one.
+    /// The input file, if it has one.
     pub(crate) file: Option<&'case Path>,
-    /// What every contender must compute,
+    /// The result that every contender must compute.
     pub(crate) expected: u64,
-    /// give or take so much.
+    /// The permitted difference from `expected`.
     pub(crate) tolerance: u64,
 }
 
@@ -176,12 +178,12 @@ impl Case<'_> {
         }
     }
 
-    /// Runs a contender once and checks what it computed.
-    fn run(&self, who: &mut dyn Contender, workers: usize) -> Result<f64, BenchError> {
-        let sample = who.measure(&self.request(workers))?;
+    /// Runs a contender once and checks its result.
+    fn run(&self, contender: &mut dyn Contender, workers: usize) -> Result<f64, BenchError> {
+        let sample = contender.measure(&self.request(workers))?;
         if sample.result.abs_diff(self.expected) > self.tolerance {
             return Err(BenchError::WrongResult {
-                who: who.name().to_owned(),
+                contender: contender.name().to_owned(),
                 case: self.name.to_owned(),
                 found: sample.result,
                 expected: self.expected,
@@ -207,12 +209,13 @@ impl Pair {
     }
 }
 
-/// Which pairs a comparison is made of.
+/// The pairs that a comparison needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
-    /// How many.
+    /// The number of pairs.
     pub(crate) pairs: usize,
-    /// Whether those count alone in which the workers' CPUs were near each other; otherwise those of whichever mode has more.
+    /// If set, pairs in the far mode do not count. Otherwise, the pairs of the more frequent mode
+    /// count.
     pub(crate) only_near: bool,
 }
 
@@ -222,19 +225,20 @@ impl Wanted {
     }
 }
 
-/// Compares Raddle with each peer and returns Raddle's record followed by theirs.
+/// Compares Raddle with each peer and returns Raddle's record followed by those of the peers.
 ///
-/// `warn` hears, in one line each, about peers that failed and about pairs that stayed disturbed.
+/// `warn` receives one line for each peer that failed, and for each comparison with pairs that
+/// remained disturbed.
 ///
 /// # Errors
-/// Raddle's own failure, above all a wrong result. A peer's failure is a warning.
+/// Raddle's own failure, above all a wrong result. A peer's failure is only a warning.
 pub(crate) fn compare(
     case: &Case<'_>,
     workers: usize,
     wanted: Wanted,
     raddle: &mut dyn Contender,
     peers: &mut [Box<dyn Contender + '_>],
-    surroundings: &Surroundings,
+    environment: &Environment,
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<Record>, BenchError> {
     case.run(raddle, workers)?;
@@ -243,7 +247,7 @@ pub(crate) fn compare(
     for peer in peers {
         let pairs = match gather(case, workers, wanted, raddle, peer.as_mut()) {
             Ok(pairs) => pairs,
-            Err(failure) if failure_of(&failure, raddle.name()) => return Err(failure),
+            Err(failure) if is_failure_of(&failure, raddle.name()) => return Err(failure),
             Err(failure) => {
                 warn(format!("{} left out: {failure}", peer.name()));
                 continue;
@@ -261,7 +265,8 @@ pub(crate) fn compare(
             ));
         } else if pairs.iter().any(|pair| !wanted.accepts(pair.mode_before)) {
             warn(format!(
-                "{} {} against {}, {workers} workers: the machine stayed in the far mode, which does not count here",
+                "{} {} against {}, {workers} workers: the machine stayed in the far mode, \
+                 which does not count here",
                 case.suite,
                 case.name,
                 peer.name()
@@ -273,31 +278,34 @@ pub(crate) fn compare(
             workers,
             &pairs,
             &mode,
-            surroundings,
+            environment,
         ));
         own.extend(pairs);
     }
     if own.is_empty() {
-        own = gather(case, workers, wanted, raddle, &mut Nobody)?;
+        own = gather(case, workers, wanted, raddle, &mut NoPeer)?;
     }
-    // One peer may have had peace where another had none.
+    // Keep only the undisturbed pairs if there are enough of them over all peers.
     let good = undisturbed_of_one_mode(&own, wanted);
     if good.len() >= wanted.pairs {
         own = good;
     }
     records.insert(
         0,
-        raddle_record(case, raddle.name(), workers, &own, surroundings),
+        raddle_record(case, raddle.name(), workers, &own, environment),
     );
     Ok(records)
 }
 
-/// Stands in where no peer could be had: Raddle is measured all the same.
-struct Nobody;
+/// A placeholder for the peer, with which Raddle is measured alone.
+struct NoPeer;
 
-impl Contender for Nobody {
+/// The name of the placeholder. No peer has it.
+const NO_PEER: &str = "none";
+
+impl Contender for NoPeer {
     fn name(&self) -> &'static str {
-        "nobody"
+        NO_PEER
     }
 
     fn measure(&mut self, _request: &Request<'_>) -> Result<Sample, BenchError> {
@@ -308,14 +316,18 @@ impl Contender for Nobody {
     }
 }
 
-fn failure_of(failure: &BenchError, name: &str) -> bool {
+fn is_failure_of(failure: &BenchError, name: &str) -> bool {
     match failure {
-        BenchError::WrongResult { who, .. } | BenchError::Contender { who, .. } => who == name,
+        BenchError::WrongResult { contender, .. } | BenchError::Contender { contender, .. } => {
+            contender == name
+        }
         _ => false,
     }
 }
 
-/// Runs pairs until enough of one mode are undisturbed or the bound is reached, and returns the best.
+/// Runs pairs until enough pairs of one mode are undisturbed or the bound is reached.
+///
+/// Returns those pairs or, if the bound was reached, the least disturbed ones.
 fn gather(
     case: &Case<'_>,
     workers: usize,
@@ -325,8 +337,8 @@ fn gather(
 ) -> Result<Vec<Pair>, BenchError> {
     let pair_count = wanted.pairs;
     let peer_case = Case {
-        // Nobody computes nothing.
-        tolerance: if peer.name() == "nobody" {
+        // The placeholder computes no result.
+        tolerance: if peer.name() == NO_PEER {
             u64::MAX
         } else {
             case.tolerance
@@ -353,7 +365,7 @@ fn gather(
     if good.len() >= pair_count {
         return Ok(good);
     }
-    // The least disturbed ones, and the record will say that they are.
+    // Take the least disturbed pairs. The record's mode will say that they are disturbed.
     pairs.sort_by(|a, b| {
         let is_off =
             |pair: &Pair| pair.mode_before != pair.mode_after || !wanted.accepts(pair.mode_before);
@@ -388,7 +400,7 @@ fn run_pair(
     })
 }
 
-/// The undisturbed pairs of whichever mode that counts has more of them.
+/// Returns the undisturbed pairs of one mode: of the modes that count, the one with most of them.
 fn undisturbed_of_one_mode(pairs: &[Pair], wanted: Wanted) -> Vec<Pair> {
     let of = |mode: Mode| -> Vec<Pair> {
         pairs
@@ -405,7 +417,7 @@ fn undisturbed_of_one_mode(pairs: &[Pair], wanted: Wanted) -> Vec<Pair> {
         .unwrap_or_default()
 }
 
-/// The mode that every pair had, or `mixed`; `+loaded` when a pair was disturbed all the same.
+/// Returns the mode that all pairs had, or `mixed`, with `+loaded` if any pair was disturbed.
 fn mode_of(pairs: &[Pair]) -> String {
     let Some(first) = pairs.first() else {
         return "mixed".to_owned();
@@ -426,26 +438,26 @@ fn mode_of(pairs: &[Pair]) -> String {
 
 fn raddle_record(
     case: &Case<'_>,
-    who: &str,
+    name: &str,
     workers: usize,
     pairs: &[Pair],
-    surroundings: &Surroundings,
+    environment: &Environment,
 ) -> Record {
     let figures: Vec<f64> = pairs.iter().map(|pair| pair.raddle).collect();
-    record(case, who, workers, &figures, mode_of(pairs), surroundings)
+    record(case, name, workers, &figures, mode_of(pairs), environment)
 }
 
 fn peer_record(
     case: &Case<'_>,
-    who: &str,
+    name: &str,
     workers: usize,
     pairs: &[Pair],
     mode: &str,
-    surroundings: &Surroundings,
+    environment: &Environment,
 ) -> Record {
     let figures: Vec<f64> = pairs.iter().map(|pair| pair.peer).collect();
     let ratios: Vec<f64> = pairs.iter().map(|pair| pair.raddle / pair.peer).collect();
-    let mut record = record(case, who, workers, &figures, mode.to_owned(), surroundings);
+    let mut record = record(case, name, workers, &figures, mode.to_owned(), environment);
     record.ratio = Some(median(&ratios));
     record.ratio_range = Some(range(&ratios));
     record
@@ -453,17 +465,17 @@ fn peer_record(
 
 fn record(
     case: &Case<'_>,
-    who: &str,
+    name: &str,
     workers: usize,
     figures: &[f64],
     mode: String,
-    surroundings: &Surroundings,
+    environment: &Environment,
 ) -> Record {
     let (min, max) = range(figures);
     Record {
         suite: case.suite.to_owned(),
         case: case.name.to_owned(),
-        who: who.to_owned(),
+        who: name.to_owned(),
         workers,
         unit: case.unit.name().to_owned(),
         median: median(figures),
@@ -472,9 +484,9 @@ fn record(
         pairs: figures.len(),
         ratio: None,
         ratio_range: None,
-        machine: surroundings.machine.clone(),
+        machine: environment.machine.clone(),
         mode,
-        commit: surroundings.commit.clone(),
+        commit: environment.commit.clone(),
     }
 }
 

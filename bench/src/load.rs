@@ -59,7 +59,8 @@ fn foreign_share(machine: u64, own: u64, wall: Duration, cpu_count: usize) -> f6
     (machine.saturating_sub(own).saturating_sub(2) as f64 / available).min(1.0)
 }
 
-/// Busy ticks of all CPUs: user, nice, system, irq, softirq and steal of the line "cpu ".
+/// Returns the busy ticks of all CPUs: the fields user, nice, system, irq, softirq and steal of the
+/// line "cpu ".
 fn machine_ticks(stat: &str) -> u64 {
     let Some(line) = stat.lines().find(|line| line.starts_with("cpu ")) else {
         return 0;
@@ -79,10 +80,10 @@ fn cpu_count(stat: &str) -> usize {
         .count()
 }
 
-/// A process: its number, that of who started it, and its ticks.
+/// A process: its id, its parent's id, and its ticks.
 type Process = (u32, u32, u64);
 
-/// All processes.
+/// Reads all processes of the machine.
 fn processes() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -94,7 +95,7 @@ fn processes() -> Vec<Process> {
         .collect()
 }
 
-/// The ticks of these processes and of all that descend from them.
+/// Returns the ticks of these processes and of all their descendants.
 fn ticks_of_families(roots: &[u32], processes: &[Process]) -> u64 {
     let mut family = roots.to_vec();
     loop {
@@ -112,13 +113,15 @@ fn ticks_of_families(roots: &[u32], processes: &[Process]) -> u64 {
     ours.map(|(.., ticks)| ticks).sum()
 }
 
-/// Who has started a process.
+/// Returns the parent's id from a line of `/proc/PID/stat`.
 fn parent_of(stat: &str) -> Option<u32> {
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// `utime + stime` of a process. Its name may hold spaces, so fields count from the last `)`.
+/// Returns `utime + stime` of a process.
+///
+/// The name of the process may contain spaces, so the fields are counted from the last `)`.
 fn process_ticks(stat: &str) -> u64 {
     let Some((_, fields)) = stat.rsplit_once(')') else {
         return 0;

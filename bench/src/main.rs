@@ -1,4 +1,4 @@
-//! Raddle and its peers, measured in one interleaved run.
+//! Benchmarks of Raddle against its peers, measured alternately in one run.
 //!
 //! `cargo run --release -p raddle-bench -- SUITE [--case C] [--json] [--pairs N] [--workers LIST]`
 #![forbid(unsafe_code)]
@@ -15,6 +15,7 @@ mod pools;
 mod probe;
 mod record;
 mod suites;
+mod two_threads;
 mod workload;
 
 use std::cell::RefCell;
@@ -28,43 +29,46 @@ use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use crate::chart::Chart;
 use crate::error::BenchError;
 use crate::output::Output;
-use crate::record::{Record, Surroundings, table_head, table_row};
+use crate::record::{Environment, Record, table_head, table_row};
 use crate::suites::{
     Measurement, build, forks, idle, kdtree, lk23, locations, locks, loops, matmul, memory,
     messages, model, nodes, place, pools as task_pools, rays, sort, waits, wake,
 };
 
-/// Measures Raddle and its peers, interleaved, and prints medians and ratios.
+/// Measures Raddle and its peers in alternation, and prints medians and ratios.
 ///
-/// A ratio is Raddle's figure divided by the peer's, the median over the pairs: below 1 Raddle takes less
-/// time; where the unit is a rate, above 1 Raddle does more.
+/// A ratio is Raddle's figure divided by the peer's, as the median over the pairs. Below 1, Raddle
+/// takes less time. If the unit is a rate, a ratio above 1 means that Raddle does more.
 #[derive(Debug, Parser)]
 #[command(name = "raddle-bench", version)]
 struct Arguments {
-    /// What to measure.
+    /// The suite to measure.
     suite: Suite,
-    /// Only this case of the suite.
+    /// Measure only this case of the suite.
     #[arg(long)]
     case: Option<String>,
-    /// One JSON object a line instead of a table.
+    /// Print one JSON object per line instead of a table.
     #[arg(long)]
     json: bool,
-    /// Pairs of runs a comparison.
+    /// The number of pairs of runs per comparison.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     pairs: u16,
-    /// Numbers of workers, separated by commas; without it, 1 and as many as there are CPUs, for `kdtree` also the powers of two between.
+    /// Numbers of workers, separated by commas. Default: 1 and the number of CPUs; `kdtree` adds
+    /// the powers of two between them.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     workers: Vec<u16>,
-    /// Draw the speedups of `pools`, the times of `memory`, the curves of `messages` or the figures of `kdtree` into this SVG file.
+    /// Draw the speedups of `pools`, the times of `memory`, the curves of `messages` or the figures
+    /// of `kdtree` into this SVG file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Measure the figures of `kdtree` on this mesh, and on others named so; without it, on all `mesh/*.ply.zst` of RADDLE_DATA.
+    /// Measure the figures of `kdtree` on this mesh; can be repeated. Default: all `mesh/*.ply.zst`
+    /// of RADDLE_DATA.
     #[arg(long = "mesh", value_name = "FILE")]
     meshes: Vec<PathBuf>,
 }
 
 impl Arguments {
-    /// What is wrong with a call that has been understood.
+    /// Returns the reason why a parsed call is refused, if it is.
     fn refusal(&self) -> Option<String> {
         let (suite, case) = (self.suite, self.case.as_deref());
         if let Some(case) = case.filter(|case| !suite.cases().contains(case)) {
@@ -74,70 +78,80 @@ impl Arguments {
         if !self.meshes.is_empty() && !suite.takes_mesh(case) {
             let figures = kdtree::FIGURES.join(", ");
             return Some(format!(
-                "--mesh is for the suite kdtree and its cases {figures}"
+                "--mesh applies to the suite kdtree and its cases {figures}"
             ));
         }
         let drawn = suite.drawn();
         if self.plot.is_some() && drawn.is_empty() {
-            let what = "--plot draws the suites pools, memory, messages and kdtree, and no other";
+            let what = "--plot draws only the suites pools, memory, messages and kdtree";
             return Some(what.to_owned());
         }
         let undrawn = case.filter(|case| self.plot.is_some() && !drawn.contains(case))?;
         let choices = drawn.join(", ");
         Some(format!(
-            "--plot has nothing to draw of {undrawn:?}; expected one of {choices}"
+            "--plot cannot draw {undrawn:?}; expected one of {choices}"
         ))
     }
 }
 
-/// The suites.
+/// The suites, with the help text of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Suite {
     /// fib38, tree24, queens12 against plain code, rayon, chili, oneTBB and OpenMP.
     Forks,
     /// loop1e6, loop1e3 against a serial loop, rayon and OpenMP.
     Loops,
-    /// bunny: primary rays a second, one thread, against Embree and the crate bvh.
+    /// bunny: primary rays per second on one thread, against Embree and the crate bvh.
     Rays,
     /// kd-trees and pictures of real meshes, parallel against sequential.
     Build,
     /// sort2e7: quicksort of 2·10^7 numbers against plain code, rayon, chili, oneTBB and OpenMP.
     Sort,
     /// skewed loops of 4 to 1,000 items, first-join, beside, ramp, ramp-tree, ramp-loop, leaf:
-    /// whether workers are idle while there is work, against rayon.
+    /// tests whether workers are idle while there is work, against rayon.
     Idle,
-    /// sleeping, spinning: how soon a worker without work hears of some, against a bare futex and a bare spin.
+    /// sleeping, spinning: how soon a worker without work notices new work, against a bare futex
+    /// and a bare spin.
     Wake,
-    /// soon, late: two threads that wait for each other in wait cells, answered at once and late, against spinning, a futex, eventfd,
-    /// channels and tokio; idle: what ten seconds of waiting take.
+    /// soon, late: two threads that wait for each other in wait cells, answered at once and late,
+    /// against spinning, a futex, eventfd, channels and tokio; idle: the CPU time of ten seconds of
+    /// waiting.
     Waits,
-    /// every pool on trees of tasks of 1 to 420 µs, tiles of a picture and quicksort, against auto and a stack without
-    /// synchronisation.
+    /// every pool on trees of tasks of 1 to 420 µs, tiles of a picture and quicksort, against auto
+    /// and a stack without synchronisation.
     Pools,
-    /// ticket, simple, clh, mcs, each uncontended, against a Pthreads mutex; queue, private: a task put into
-    /// DQ-TL-PRIV-C and got back.
+    /// ticket, simple, clh: uncontended, against a Pthreads mutex; queue, private: a task put into
+    /// DQ-TL-PRIV-C and taken back.
     Locks,
-    /// section, grant, futures: what a section of a location costs, alone, between two spinning tasks, and with 100,000 tasks.
+    /// section, grant, futures: the cost of a section of a location, alone, between two spinning
+    /// tasks, and with 100,000 tasks.
     Locations,
-    /// private: a number of each worker's own, against an array of them; allocation: task cells against the system's allocator.
+    /// private: one number per worker, against an array of them; allocation: task cells against the
+    /// system's allocator.
     Memory,
-    /// kneighbor, trip, one-way, burst, broadcast, quiescence, fib24: messages against channels and what Charm++ took; queens12 by
-    /// seeds; mailbox, send, section, scan, access, update: curves.
+    /// kneighbor, trip, one-way, burst, broadcast, quiescence, fib24: messages against channels and
+    /// measurements of Charm++; queens12 by seeds; mailbox, send, section, scan, access, update:
+    /// curves.
     Messages,
-    /// pingpong-1B, pingpong-3456B, pingpong-64K: a message between two processes there and back, polling and notified, against Open MPI;
-    /// kneighbor: an exchange between two workers against the same between two processes, by shared memory and by sockets; mpi: messages
-    /// of MPI against its windows.
+    /// pingpong-1B, pingpong-3456B, pingpong-64K: round trips of a message between two processes,
+    /// polling and notified, against Open MPI; kneighbor: an exchange between two workers against
+    /// the same between two processes, by shared memory and by sockets; mpi: messages of MPI
+    /// against its windows.
     Nodes,
-    /// chapter: all figures of the notification study's chapter 8; tracer-512x7: events of its simulated ray tracer a second.
+    /// chapter: all figures of chapter 8 of the notification study; tracer-512x7: simulated events
+    /// per second of its ray tracer.
     Model,
-    /// dragon-d15, bunny-d15: kd-trees by messages against other builders; for every mesh: grain, balance, sync, scans, arrays,
-    /// speedup, relative.
+    /// dragon-d15, bunny-d15: kd-trees by messages against other builders; for every mesh: grain,
+    /// balance, sync, scans, arrays, speedup, relative.
     Kdtree,
-    /// lk23-4096, lk23-512: Livermore kernel 23 by locations against the same blocks on one thread and by OpenMP.
+    /// lk23-4096, lk23-512: Livermore kernel 23 by locations against the same blocks on one thread
+    /// and by OpenMP.
     Lk23,
-    /// matmul-4096, matmul-1024: products of matrices by locations against faer's own threads and OpenBLAS.
+    /// matmul-4096, matmul-1024: products of matrices by locations against faer's own threads and
+    /// OpenBLAS.
     Matmul,
-    /// what placements of measured matrices on real machines cost, against Scotch; dense-5000, sparse-100000: how long they take.
+    /// the cost of placements of measured matrices on real machines, against Scotch; dense-5000,
+    /// sparse-100000: the time to compute a placement.
     Place,
 }
 
@@ -166,7 +180,7 @@ impl Suite {
         }
     }
 
-    /// What its cases are, where it explains them.
+    /// Returns a help text for each case, if the suite has such texts.
     fn about(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Kdtree => &kdtree::ABOUT,
@@ -174,7 +188,9 @@ impl Suite {
         }
     }
 
-    /// Finds out before anything is measured whether what it is measured on is there, where that takes long to find out otherwise.
+    /// Checks the input files before anything is measured.
+    ///
+    /// Only `kdtree` needs this. The other suites find a missing file at once.
     fn check(self, measurement: &Measurement<'_>) -> Result<(), BenchError> {
         match self {
             Self::Kdtree => kdtree::check(measurement),
@@ -206,7 +222,7 @@ impl Suite {
         }
     }
 
-    /// The cases of which there are pictures.
+    /// Returns the cases that `--plot` can draw.
     fn drawn(self) -> &'static [&'static str] {
         match self {
             Self::Pools | Self::Memory => self.cases(),
@@ -216,12 +232,13 @@ impl Suite {
         }
     }
 
-    /// Whether the case is measured on meshes that the caller may name; without a case, whether some are.
+    /// Returns true if the case is measured on meshes that `--mesh` can name. Without a case,
+    /// returns true if the suite has any such case.
     fn takes_mesh(self, case: Option<&str>) -> bool {
         self == Self::Kdtree && case.is_none_or(|case| kdtree::FIGURES.contains(&case))
     }
 
-    /// The numbers of workers that are measured with where nobody has said which.
+    /// Returns the numbers of workers to measure with by default, on a machine of `all` CPUs.
     fn default_workers(self, all: usize) -> Vec<usize> {
         match self {
             Self::Kdtree => {
@@ -234,7 +251,7 @@ impl Suite {
         }
     }
 
-    /// The suite's records as charts, where they make some.
+    /// Returns the charts of the suite's records, if it has any.
     fn charts(self, records: &[Record]) -> Vec<Chart<'_>> {
         match self {
             Self::Pools => vec![Chart::of_speedups(records, chart::BASE)],
@@ -245,7 +262,7 @@ impl Suite {
         }
     }
 
-    /// What is to be said at the end besides.
+    /// Returns a text to print at the end, besides the charts.
     fn summary(self, records: &[Record]) -> Option<String> {
         match self {
             Self::Messages => messages::charm::table(records),
@@ -259,7 +276,7 @@ fn main() -> ExitCode {
     if raddle::net::Launch::is_started() {
         return nodes::follow();
     }
-    // Clap explains all suites; whoever has named one wants to know about that.
+    // Clap's help lists all suites. If the call names one, its cases are explained as well.
     let named = std::env::args_os()
         .filter_map(|word| word.into_string().ok())
         .find_map(|word| Suite::from_str(&word, false).ok());
@@ -274,7 +291,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is called, with a line in its help for each case of a suite that explains them.
+/// Returns the command line parser. The help for `named` also lists that suite's cases.
 fn command(named: Option<Suite>) -> clap::Command {
     let command = Arguments::command();
     let about = named.map_or(&[][..], Suite::about);
@@ -294,8 +311,8 @@ fn command(named: Option<Suite>) -> clap::Command {
 }
 
 fn fail(message: &str, code: u8) -> ExitCode {
-    // With the error stream gone there is nobody to tell; the exit code still says it.
-    let _unheard = writeln!(io::stderr(), "raddle-bench: {message}");
+    // The error stream may be closed. Then only the exit code reports the failure.
+    let _closed = writeln!(io::stderr(), "raddle-bench: {message}");
     ExitCode::from(code)
 }
 
@@ -319,7 +336,7 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         are_workers_asked: !arguments.workers.is_empty(),
         meshes: arguments.meshes.clone(),
         only_near: false,
-        surroundings: Surroundings::find(),
+        environment: Environment::find(),
         records: Vec::new(),
         emit: &mut |record: &Record| {
             print(&if json {
@@ -329,7 +346,7 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
             })
         },
         warn: &mut |message| {
-            let _unheard = writeln!(io::stderr(), "warning: {message}");
+            let _closed = writeln!(io::stderr(), "warning: {message}");
         },
     };
     arguments.suite.check(&measurement)?;

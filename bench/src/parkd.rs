@@ -1,28 +1,34 @@
-//! The peer of our kd-tree builders, where ParKD stood: the published *nested* algorithm on rayon.
+//! The peer of Raddle's kd-tree builders, in the role of ParKD: the published *nested* algorithm on
+//! rayon.
 //!
-//! Written from the publications and for speed, not from our builders; what tree has to come out is ours to say, so that
-//! the two can be compared node for node. A node's task is a [`rayon::join`]. In large nodes the phases are parallel
-//! iterators over parts of its lists, below a grain one thread does a whole subtree by the same phases:
+//! It is written from the publications and for speed, not from Raddle's builders. Only the expected
+//! tree is defined by Raddle, so that the two can be compared node for node. The task of a node is
+//! a [`rayon::join`]. In large nodes the phases are parallel iterators over parts of the node's
+//! lists. Below a grain, one thread builds a whole subtree by the same phases:
 //!
 //! ```text
 //! prepare            triangles, events, the initial sort
-//! FindBestPartition  sweep      counts by parts, the cost of every event, the least of all
+//! FindBestPartition  sweep      counts by parts, the cost of every event, the minimum
 //! MarkTriangles      triangles  which half each triangle is in
 //! CopyTriangles      triangles  each half's own triangles, and the new indices
 //! CopyEvents         copy       each half's own events, in order
 //! ```
-//! [`event`] and [`cell`] are what lists are made of, [`region`] is where they are, [`mod@build`] makes the nodes and
-//! [`tree`] puts them into one piece.
+//! [`event`] and [`cell`] define the elements of the lists, [`region`] manages their memory,
+//! [`mod@build`] creates the nodes, and [`tree`] assembles them.
 //!
-//! # What is made quick, and how
-//! Events are words, so that a sweep reads one stream and copying writes one. Triangles are names of a word, boxes are looked up for
-//! the few that a plane cuts. A plane that cuts off empty space copies nothing. The last splits make leaves without
-//! dealing events out. All lists go to and fro between two buffers.
+//! # Optimisations
+//! - An event is one word, so that a sweep reads one stream and copying writes one.
+//! - A triangle's name is one word. Boxes are looked up only for the few triangles that a plane
+//!   cuts.
+//! - A plane that cuts off empty space copies nothing.
+//! - The last splits create leaves without distributing events.
+//! - All lists move back and forth between two buffers.
 //!
 //! # Source
-//! B. Choi, R. Komuravelli, V. Lu, H. Sung, R. Bocchino, S. Adve, J. Hart: Parallel SAH k-D Tree Construction. High Performance
-//! Graphics 2010, section 4 ("nested"). I. Wald, V. Havran: On building fast kd-trees for ray tracing, and on doing that in O(N log
-//! N). IEEE Symposium on Interactive Ray Tracing 2006.
+//! B. Choi, R. Komuravelli, V. Lu, H. Sung, R. Bocchino, S. Adve, J. Hart: Parallel SAH k-D Tree
+//! Construction. High Performance Graphics 2010, section 4 ("nested"). I. Wald, V. Havran: On
+//! building fast kd-trees for ray tracing, and on doing that in O(N log N). IEEE Symposium on
+//! Interactive Ray Tracing 2006.
 
 mod build;
 mod cell;
@@ -47,19 +53,19 @@ use tree::Layout;
 pub(crate) use tree::Tree;
 use triangles::Scratch;
 
-/// How much longer buffers are than what is in them at first: planes cut triangles in two.
-const ROOM: f64 = 1.5;
+/// The length of a buffer over that of its initial contents. Planes cut triangles, which adds some.
+const CAPACITY_FACTOR: f64 = 1.5;
 
-/// The triangles of a mesh and their sorted events. Building uses it up.
+/// The triangles of a mesh and their sorted events. A build consumes them.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared {
     corners: Vec<Corners>,
     root: Node,
-    /// The lists of the root; and what the sort has left, to build in.
+    /// The lists of the root, and the buffer that the sort no longer needs.
     buffers: [Buffer; 2],
 }
 
-/// Copies and sorts what a tree is built from, with all threads of the current pool.
+/// Copies and sorts the input of a build, with all threads of the current pool.
 pub(crate) fn prepare(mesh: &Mesh) -> Prepared {
     let corners: Vec<Corners> = (0..mesh.triangles.len())
         .into_par_iter()
@@ -67,7 +73,7 @@ pub(crate) fn prepare(mesh: &Mesh) -> Prepared {
         .collect();
     // No ray hits a triangle with two equal corners.
     let has_area = |[a, b, c]: &Corners| a != b && b != c && c != a;
-    let mut names = Vec::with_capacity(room(corners.len()));
+    let mut names = Vec::with_capacity(capacity_for(corners.len()));
     names.extend((0..corners.len() as u32).filter(|&name| has_area(&corners[name as usize])));
     let extents: Vec<Cell> = names
         .par_iter()
@@ -77,7 +83,7 @@ pub(crate) fn prepare(mesh: &Mesh) -> Prepared {
     let lists: Vec<[Vec<u64>; 2]> = (0..3)
         .into_par_iter()
         .map(|axis| {
-            let mut events = Vec::with_capacity(2 * room(names.len()));
+            let mut events = Vec::with_capacity(2 * capacity_for(names.len()));
             for (index, extent) in extents.iter().enumerate() {
                 event::push(&mut events, extent, axis, index);
             }
@@ -91,14 +97,14 @@ pub(crate) fn prepare(mesh: &Mesh) -> Prepared {
         events: [0, 1, 2].map(|axis: usize| lists[axis][0].len()),
         triangles: names.len(),
     };
-    buffers[1].triangles = vec![0; room(names.len())];
+    buffers[1].triangles = vec![0; capacity_for(names.len())];
     buffers[0].triangles = names;
     for (axis, [events, spare]) in lists.into_iter().enumerate() {
         buffers[0].events[axis] = events;
         buffers[1].events[axis] = spare;
     }
     for buffer in &mut buffers {
-        buffer.grow_to(room(lens.triangles));
+        buffer.grow_to(capacity_for(lens.triangles));
     }
     Prepared {
         corners,
@@ -114,21 +120,30 @@ pub(crate) fn prepare(mesh: &Mesh) -> Prepared {
     }
 }
 
-fn room(count: usize) -> usize {
-    (count as f64 * ROOM) as usize
+fn capacity_for(count: usize) -> usize {
+    (count as f64 * CAPACITY_FACTOR) as usize
 }
 
-/// What a build needed and its tree does not. A clock stops before it is freed; those of the other builders leave the freeing of lists out too.
+/// Memory that a build needed and its tree does not.
+///
+/// It is freed after the clock has stopped. The measurements of the other builders exclude the
+/// freeing of lists too.
 #[derive(Debug)]
-pub(crate) struct Leavings {
+pub(crate) struct Leftovers {
     _corners: Vec<Corners>,
     _buffers: [Buffer; 2],
     _scratches: Vec<Scratch>,
     _layout: Layout,
 }
 
-/// Builds a tree with all threads of the current pool; a node with fewer triangles than `grain` is built by one, with all below it.
-pub(crate) fn build(prepared: Prepared, parameters: &Parameters, grain: usize) -> (Tree, Leavings) {
+/// Builds a tree with all threads of the current pool.
+///
+/// A subtree with fewer triangles than `grain` is built by one thread.
+pub(crate) fn build(
+    prepared: Prepared,
+    parameters: &Parameters,
+    grain: usize,
+) -> (Tree, Leftovers) {
     let Prepared {
         corners,
         root,
@@ -139,21 +154,21 @@ pub(crate) fn build(prepared: Prepared, parameters: &Parameters, grain: usize) -
     let built = build.subtree(root, here.region(), there.region(), &Arena::root());
     let layout = Layout::of(built);
     let tree = layout.tree();
-    let leavings = Leavings {
+    let leftovers = Leftovers {
         _scratches: build.into_scratches(),
         _corners: corners,
         _buffers: buffers,
         _layout: layout,
     };
-    (tree, leavings)
+    (tree, leftovers)
 }
 
-/// Cuts a list into parts of about the same length, one after the other.
+/// Cuts a list into consecutive parts of about the same length.
 fn parts(len: usize, part_count: usize) -> impl Iterator<Item = Range<usize>> {
     (0..part_count).map(move |part| len * part / part_count..len * (part + 1) / part_count)
 }
 
-/// Takes the first elements off a slice.
+/// Removes the first elements from a slice and returns them.
 fn take<'a, T>(slice: &mut &'a mut [T], len: usize) -> &'a mut [T] {
     let (first, rest) = std::mem::take(slice).split_at_mut(len);
     *slice = rest;

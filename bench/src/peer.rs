@@ -1,9 +1,9 @@
-//! The C++ peers: compiled on demand, kept alive, asked over a pipe.
+//! The C++ peers: programs that are compiled on demand, kept alive, and controlled through a pipe.
 //!
-//! A peer is a program of ours under `peers/`. It stays alive through a case, so that its threads and its
-//! data are up when the clock starts, and it answers one request at a time, so that its runs interleave
-//! with ours. Both sides are compiled for the same baseline: the compiler's default processor, no
-//! `-march=native` and no `target-cpu=native`.
+//! The source of a peer is under `peers/`. Its process lives through a case, so that its threads
+//! and data are ready when the clock starts. It answers one request at a time, so that its runs
+//! alternate with Raddle's. Both sides are compiled for the same baseline: the compiler's default
+//! processor, without `-march=native` or `target-cpu=native`.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
@@ -15,24 +15,25 @@ use std::time::Duration;
 use crate::error::BenchError;
 use crate::harness::{Contender, Request, Sample};
 
-/// What a peer is made of and what it needs.
+/// The source and the requirements of a peer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PeerSource {
-    /// Its name: `peers/NAME.cpp`.
+    /// The peer's name; its source is `peers/NAME.cpp`.
     pub(crate) name: &'static str,
-    /// A header that is there when its library is installed.
+    /// A header that exists if the peer's library is installed.
     header: &'static str,
     /// The Debian package that has the header.
     package: &'static str,
-    /// Further arguments of the compiler.
+    /// Further arguments for the compiler.
     flags: &'static [&'static str],
-    /// The compiler, which finds the header.
+    /// The compiler that builds the peer and finds the header.
     compiler: &'static str,
-    /// What starts the program, with its arguments, and the Debian package that has it; nothing where it starts by itself.
+    /// The command that starts the program, with its arguments, and the Debian package of that
+    /// command. `None` if the program is started directly.
     launcher: Option<(&'static [&'static str], &'static str)>,
 }
 
-/// What most of them are.
+/// The common values of most peers.
 const IN_CPP: PeerSource = PeerSource {
     name: "",
     header: "vector",
@@ -42,7 +43,7 @@ const IN_CPP: PeerSource = PeerSource {
     launcher: None,
 };
 
-/// C++ without a runtime: the baseline of the C++ peers.
+/// C++ without a runtime: the baseline of the other C++ peers.
 pub(crate) const PLAIN_CPP: PeerSource = PeerSource {
     name: "plain-cpp",
     header: "vector",
@@ -60,7 +61,9 @@ pub(crate) const ONETBB: PeerSource = PeerSource {
     ..IN_CPP
 };
 
-/// oneTBB: kd-trees. To the bit what ours are, so an operation of the source is an operation of the processor.
+/// oneTBB: kd-trees.
+///
+/// Floating-point contraction is off, so that the trees equal Raddle's bit by bit.
 pub(crate) const KDTREE_ONETBB: PeerSource = PeerSource {
     name: "kdtree-onetbb",
     header: "tbb/parallel_invoke.h",
@@ -69,7 +72,7 @@ pub(crate) const KDTREE_ONETBB: PeerSource = PeerSource {
     ..IN_CPP
 };
 
-/// OpenMP as the C++ compiler brings it: forks and loops.
+/// OpenMP as included with the C++ compiler: forks and loops.
 pub(crate) const OPENMP: PeerSource = PeerSource {
     name: "openmp",
     header: "omp.h",
@@ -78,7 +81,9 @@ pub(crate) const OPENMP: PeerSource = PeerSource {
     ..IN_CPP
 };
 
-/// Kernel 23 by OpenMP's loops. To the bit what ours is, so an operation of the source is an operation of the processor.
+/// Kernel 23 by OpenMP's loops.
+///
+/// Floating-point contraction is off, so that the results equal Raddle's bit by bit.
 pub(crate) const LK23_OPENMP: PeerSource = PeerSource {
     name: "lk23-openmp",
     header: "omp.h",
@@ -87,7 +92,7 @@ pub(crate) const LK23_OPENMP: PeerSource = PeerSource {
     ..IN_CPP
 };
 
-/// The same by OpenMP's tasks.
+/// Kernel 23 by OpenMP's tasks.
 pub(crate) const LK23_TASKS: PeerSource = PeerSource {
     name: "lk23-tasks",
     ..LK23_OPENMP
@@ -111,7 +116,9 @@ pub(crate) const EMBREE: PeerSource = PeerSource {
     ..IN_CPP
 };
 
-/// Open MPI: messages between two processes. `mpirun` binds nobody, since the peer does so itself.
+/// Open MPI: messages between two processes.
+///
+/// `mpirun` does not bind the processes, because the peer does so itself.
 pub(crate) const OPENMPI: PeerSource = PeerSource {
     name: "openmpi",
     header: "mpi.h",
@@ -132,19 +139,19 @@ pub(crate) const OPENMPI: PeerSource = PeerSource {
     ..IN_CPP
 };
 
-/// The same as raddle-net's transport sends by MPI.
+/// Open MPI: the same messages in the way in which raddle-net's transport by MPI sends them.
 pub(crate) const OPENMPI_MESSAGES: PeerSource = PeerSource {
     name: "openmpi-messages",
     ..OPENMPI
 };
 
-/// The same by windows of MPI.
+/// Open MPI: the same messages by windows.
 pub(crate) const OPENMPI_WINDOW: PeerSource = PeerSource {
     name: "openmpi-window",
     ..OPENMPI
 };
 
-/// Held while a peer is compiled: whoever else wants it waits until it is there.
+/// Held while a peer is compiled, so that another thread that needs the peer waits.
 static COMPILING: Mutex<()> = Mutex::new(());
 
 const FLAGS: [&str; 4] = ["-std=c++17", "-O3", "-fno-math-errno", "-DNDEBUG"];
@@ -162,7 +169,8 @@ impl Peer {
     /// Compiles the peer if its sources changed, starts it and waits until it is ready.
     ///
     /// # Errors
-    /// [`BenchError::PeerMissing`] names the Debian package when the compiler or the library is absent.
+    /// [`BenchError::PeerMissing`] names the Debian package if the compiler or the library is
+    /// missing.
     pub(crate) fn start(source: PeerSource) -> Result<Self, BenchError> {
         let program = compile(source)?;
         let mut child = command(source, &program)
@@ -171,7 +179,7 @@ impl Peer {
             .spawn()
             .map_err(|error| match (error.kind(), source.launcher) {
                 (io::ErrorKind::NotFound, Some((words, package))) => BenchError::PeerMissing {
-                    who: source.name.to_owned(),
+                    peer: source.name.to_owned(),
                     what: words[0].to_owned(),
                     package: package.to_owned(),
                 },
@@ -188,7 +196,7 @@ impl Peer {
         };
         match peer.read_line()?.as_str() {
             "ready" => Ok(peer),
-            other => Err(peer.strange(other)),
+            other => Err(peer.malformed(other)),
         }
     }
 
@@ -200,9 +208,9 @@ impl Peer {
         Ok(line.trim_end().to_owned())
     }
 
-    fn strange(&self, found: &str) -> BenchError {
+    fn malformed(&self, found: &str) -> BenchError {
         BenchError::PeerAnswer {
-            who: self.name.to_owned(),
+            peer: self.name.to_owned(),
             found: found.to_owned(),
         }
     }
@@ -230,19 +238,19 @@ impl Contender for Peer {
         .and_then(|()| self.requests.flush())
         .map_err(|error| system(self.name, error))?;
         let line = self.read_line()?;
-        parse_answer(&line).ok_or_else(|| self.strange(&line))
+        parse_answer(&line).ok_or_else(|| self.malformed(&line))
     }
 }
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // It would end by itself at the end of its input; a peer that hangs must not outlive us.
+        // A peer ends at the end of its input. The kill also ends one that hangs.
         let _already_gone = self.child.kill();
         let _status = self.child.wait();
     }
 }
 
-/// What is started.
+/// Returns the command that starts the peer.
 fn command(source: PeerSource, program: &Path) -> Command {
     match source.launcher {
         None => Command::new(program),
@@ -262,7 +270,8 @@ fn parse_answer(line: &str) -> Option<Sample> {
     })
 }
 
-/// Compiles `peers/NAME.cpp` unless the program is newer than every source, and returns the program.
+/// Compiles `peers/NAME.cpp` and returns the program. Does nothing if the program is newer than
+/// every source.
 fn compile(source: PeerSource) -> Result<PathBuf, BenchError> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
     let folder = program_folder();
@@ -273,7 +282,7 @@ fn compile(source: PeerSource) -> Result<PathBuf, BenchError> {
         return Ok(program);
     }
     check_header(source)?;
-    // Other processes may want the same program right now: it is there whole or not at all.
+    // Another process may build the same program now. The rename makes it appear as a whole.
     let unfinished = folder.join(format!("{}-{}.new", source.name, std::process::id()));
     let output = Command::new(source.compiler)
         .args(FLAGS)
@@ -290,7 +299,7 @@ fn compile(source: PeerSource) -> Result<PathBuf, BenchError> {
     }
     let message = String::from_utf8_lossy(&output.stderr);
     Err(BenchError::PeerDoesNotCompile {
-        who: source.name.to_owned(),
+        peer: source.name.to_owned(),
         message: message
             .lines()
             .find(|line| line.contains("error") || line.contains("cannot find"))
@@ -299,7 +308,7 @@ fn compile(source: PeerSource) -> Result<PathBuf, BenchError> {
     })
 }
 
-/// Beside the build's other results: `target/peers`.
+/// Returns the folder of compiled peers, beside the build's other results: `target/peers`.
 pub(crate) fn program_folder() -> PathBuf {
     std::env::current_exe()
         .ok()
@@ -320,10 +329,10 @@ fn is_newer_than_all(program: &Path, sources: &Path) -> bool {
         .all(|file| changed(&file.path()).is_some_and(|time| time < built))
 }
 
-/// Lets the compiler look for the peer's header, so that a missing package gets its name.
+/// Lets the compiler look for the peer's header, so that the error can name the missing package.
 fn check_header(source: PeerSource) -> Result<(), BenchError> {
     let missing = |what: &str, package: &str| BenchError::PeerMissing {
-        who: source.name.to_owned(),
+        peer: source.name.to_owned(),
         what: what.to_owned(),
         package: package.to_owned(),
     };

@@ -1,6 +1,7 @@
-//! One runtime for each number of workers, of Raddle and of the peers that are libraries.
+//! Runtimes of Raddle and of the peers that are libraries, one per number of workers.
 //!
-//! They are made on first use, outside any timed section, and kept: idle ones sleep, as a user's would.
+//! They are created on first use, outside any timed section, and kept. Idle runtimes sleep, as they
+//! would in a user's program.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,7 +19,7 @@ pub(crate) struct RaddlePools {
 }
 
 impl RaddlePools {
-    /// Those that this builder makes.
+    /// Creates the collection; `builder` configures each runtime.
     pub(crate) fn of(builder: raddle::Builder) -> Self {
         Self {
             builder,
@@ -26,7 +27,7 @@ impl RaddlePools {
         }
     }
 
-    /// Runs `work` on a worker of a runtime of so many.
+    /// Runs `work` on a worker of the runtime with that number of workers.
     pub(crate) fn install<R: Send>(
         &mut self,
         workers: usize,
@@ -35,21 +36,23 @@ impl RaddlePools {
         Ok(self.of_workers(workers)?.install(work))
     }
 
-    /// The runtime of so many workers.
+    /// Returns the runtime with that number of workers.
     pub(crate) fn of_workers(&mut self, workers: usize) -> Result<&raddle::Runtime, BenchError> {
-        made_once(&mut self.by_workers, workers, || {
-            alone(self.builder.clone())
+        get_or_create(&mut self.by_workers, workers, || {
+            placed_alone(self.builder.clone())
                 .workers(workers)
                 .build()
-                .map_err(|error| failure("raddle", &error))
+                .map_err(|error| BenchError::contender("raddle", error))
         })
     }
 }
 
-/// The same, placed as if no other runtime were on the machine: those that a run keeps take turns, and each shall be placed like the first.
-pub(crate) fn alone(builder: raddle::Builder) -> raddle::Builder {
+/// Configures the builder for a placement that ignores all other runtimes on the machine.
+///
+/// A run keeps several runtimes, which take turns. Each is to be placed like the first.
+pub(crate) fn placed_alone(builder: raddle::Builder) -> raddle::Builder {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
-    // Relaxed: all that counts is that no number comes twice.
+    // Relaxed: the numbers only have to be distinct.
     let number = COUNT.fetch_add(1, Relaxed);
     let group = format!("raddle-bench-{}-{number}", std::process::id());
     builder.claims(raddle::topology::Claims::in_group(group))
@@ -62,7 +65,7 @@ pub(crate) struct RayonPools {
 }
 
 impl RayonPools {
-    /// Runs `work` on a thread of a pool of so many.
+    /// Runs `work` on a thread of the pool with that number of threads.
     pub(crate) fn install<R: Send>(
         &mut self,
         workers: usize,
@@ -71,13 +74,13 @@ impl RayonPools {
         Ok(self.of_workers(workers)?.install(work))
     }
 
-    /// The pool of so many threads.
+    /// Returns the pool with that number of threads.
     pub(crate) fn of_workers(&mut self, workers: usize) -> Result<&rayon::ThreadPool, BenchError> {
-        made_once(&mut self.by_workers, workers, || {
+        get_or_create(&mut self.by_workers, workers, || {
             rayon::ThreadPoolBuilder::new()
                 .num_threads(workers)
                 .build()
-                .map_err(|error| failure("rayon", &error))
+                .map_err(|error| BenchError::contender("rayon", error))
         })
     }
 }
@@ -89,7 +92,7 @@ pub(crate) struct ChiliPools {
 }
 
 impl ChiliPools {
-    /// The pool of so many threads, the caller's included.
+    /// Returns the pool with that number of threads, including the caller's.
     pub(crate) fn pool(&mut self, workers: usize) -> &chili::ThreadPool {
         self.by_workers.entry(workers).or_insert_with(|| {
             chili::ThreadPool::with_config(chili::Config {
@@ -100,7 +103,7 @@ impl ChiliPools {
     }
 }
 
-fn made_once<T>(
+fn get_or_create<T>(
     by_workers: &mut BTreeMap<usize, T>,
     workers: usize,
     make: impl FnOnce() -> Result<T, BenchError>,
@@ -109,11 +112,4 @@ fn made_once<T>(
         Entry::Occupied(there) => there.into_mut(),
         Entry::Vacant(free) => free.insert(make()?),
     })
-}
-
-pub(crate) fn failure(who: &str, error: &dyn std::error::Error) -> BenchError {
-    BenchError::Contender {
-        who: who.to_owned(),
-        message: error.to_string(),
-    }
 }

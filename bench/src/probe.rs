@@ -1,32 +1,35 @@
-//! Which mode the machine is in: whether two CPUs hear each other quickly or slowly right now.
+//! The mode of the machine: whether two CPUs currently communicate quickly or slowly.
 //!
-//! A hypervisor that moves virtual CPUs about puts them near each other (one cache) or far apart for
-//! seconds to minutes at a time; every figure between two threads follows it by a factor of 2.5 to 4.5.
-//! A spinning round trip between two pinned threads tells the two apart within a millisecond.
+//! A hypervisor that moves virtual CPUs puts them near each other (with a common cache) or far
+//! apart for seconds to minutes at a time. Every figure that involves two threads varies with that
+//! by a factor of 2.5 to 4.5. A spinning round trip between two pinned threads distinguishes the
+//! two modes within a millisecond.
 //!
 //! # Memory ordering
-//! | label | release side              | acquire side             | what it publishes          |
-//! |-------|---------------------------|--------------------------|----------------------------|
-//! | P1    | either side stores `turn` | the other side loads it  | nothing but the turn itself |
+//! | label | release side              | acquire side            | what it publishes           |
+//! |-------|---------------------------|-------------------------|-----------------------------|
+//! | P1    | either side stores `turn` | the other side loads it | nothing but the turn itself |
 
 use std::fmt;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use raddle_sync::prim::{AtomicU32, Ordering};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Round trips below this are "near": the modes lie at about 105 ns and 490 ns.
+use crate::two_threads::time_round_trips;
+
+/// Round trips below this are "near". Typical values are 105 ns near and 490 ns far.
 const NEAR_MAX: Duration = Duration::from_nanos(250);
-/// Tests measure hundreds of pairs and do not use the modes, so they take few round trips.
+/// The number of round trips in a batch. Tests measure hundreds of pairs and do not use the modes,
+/// so they make few.
 const ROUND_TRIPS: u32 = if cfg!(test) { 20 } else { 2_000 };
-/// The median of so many batches: one interrupt does not turn near into far.
+/// The number of batches, of which the median counts: one interrupt does not turn near into far.
 const BATCHES: usize = 5;
 
-/// How two CPUs of the machine stand to each other at the moment.
+/// The current distance between two CPUs of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// One worker only, the question does not arise.
+    /// There is only one worker, so there is no distance.
     OneThread,
     /// Round trips of about 100 ns.
     Near,
@@ -44,7 +47,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Finds out the mode for a measurement on `workers` threads.
+/// Determines the mode for a measurement on `workers` threads.
 ///
 /// One worker, or a machine of one CPU, needs no probe. Cost: about 2 ms near, 10 ms far.
 pub(crate) fn mode(workers: usize) -> Mode {
@@ -70,44 +73,34 @@ fn classify(round_trip: Duration) -> Mode {
     }
 }
 
-/// The first two CPUs that this process may use.
+/// Returns the first two CPUs that this process may use.
 pub(crate) fn two_cpus() -> Option<(usize, usize)> {
     let allowed = sched_getaffinity(None).ok()?;
     let mut cpus = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu));
     Some((cpus.next()?, cpus.next()?))
 }
 
-/// The time of so many spinning round trips between threads on the two CPUs.
+/// Measures `count` spinning round trips between threads on the two CPUs.
 pub(crate) fn round_trips(first: usize, second: usize, count: u32) -> Duration {
+    // Odd values are requests, even ones answers. The first trip is a warm-up.
     let turn = AtomicU32::new(0);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            pin(second);
-            for trip in 0..=count {
-                spin_until(&turn, 2 * trip + 1);
-                // ORDERING(P1): Release, the turn alone is published.
-                turn.store(2 * trip + 2, Ordering::Release);
+    time_round_trips(
+        Some((first, second)),
+        1,
+        count,
+        |number| {
+            // ORDERING(P1): Release; only the turn is published.
+            turn.store(2 * number - 1, Ordering::Release);
+            spin_until(&turn, 2 * number);
+        },
+        || {
+            for number in 1..=count + 1 {
+                spin_until(&turn, 2 * number - 1);
+                // ORDERING(P1): Release; only the turn is published.
+                turn.store(2 * number, Ordering::Release);
             }
-        });
-        let timer = scope.spawn(|| {
-            pin(first);
-            // The first trip waits for the other thread to come up.
-            trip(&turn, 0);
-            let began = Instant::now();
-            for number in 1..=count {
-                trip(&turn, number);
-            }
-            began.elapsed()
-        });
-        // A thread that died of a panic has no time to tell; far is the careful answer.
-        timer.join().unwrap_or(Duration::MAX)
-    })
-}
-
-fn trip(turn: &AtomicU32, number: u32) {
-    // ORDERING(P1): Release, the turn alone is published.
-    turn.store(2 * number + 1, Ordering::Release);
-    spin_until(turn, 2 * number + 2);
+        },
+    )
 }
 
 fn spin_until(turn: &AtomicU32, value: u32) {
@@ -117,7 +110,7 @@ fn spin_until(turn: &AtomicU32, value: u32) {
     }
 }
 
-/// Binds the calling thread; where the system refuses, the probe is rougher and still a probe.
+/// Binds the calling thread to `cpu`. If the system refuses, the probe is less accurate.
 pub(crate) fn pin(cpu: usize) {
     let mut set = CpuSet::new();
     set.set(cpu);

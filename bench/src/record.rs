@@ -1,4 +1,4 @@
-//! What a measurement says: one record for each contender, as a JSON line or as a row of a table.
+//! The result of a measurement: one record per contender, as a JSON line or as a row of a table.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,45 +12,46 @@ const SCHEMA: u32 = 1;
 
 /// One contender's figures in one case at one number of workers.
 ///
-/// Serialised as one JSON object a line, with exactly these fields and `schema`; `ratio` only for peers.
+/// Serialised as one JSON object per line, with exactly these fields and `schema`. Only peers have
+/// a `ratio`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Record {
     /// The suite's name.
     pub(crate) suite: String,
     /// The case's name.
     pub(crate) case: String,
-    /// `raddle` or the peer.
+    /// The contender's name: `raddle` or the peer's. The JSON key has the field's name.
     pub(crate) who: String,
-    /// How many workers it was allowed.
+    /// The maximum number of workers that it could use.
     pub(crate) workers: usize,
     /// The unit of `median`, `min` and `max`.
     pub(crate) unit: String,
-    /// The middle figure.
+    /// The median of the figures.
     pub(crate) median: f64,
     /// The smallest figure.
     pub(crate) min: f64,
     /// The largest figure.
     pub(crate) max: f64,
-    /// How many figures there are.
+    /// The number of figures.
     pub(crate) pairs: usize,
     /// The median over the pairs of Raddle's figure divided by the peer's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ratio: Option<f64>,
-    /// The smallest and largest ratio of a pair; for people, not in the JSON.
+    /// The smallest and largest ratio of a pair. Shown in the table, absent from the JSON.
     #[serde(skip)]
     pub(crate) ratio_range: Option<(f64, f64)>,
-    /// The processor and how many CPUs this process may use.
+    /// The processor, and the number of CPUs that this process may use.
     pub(crate) machine: String,
-    /// `near`, `far`, `one-thread` or `mixed`, with `+loaded` where others used the machine throughout; in words, where a figure was
-    /// not measured in this run.
+    /// `near`, `far`, `one-thread` or `mixed`, with `+loaded` if other processes used the machine
+    /// throughout. A figure that was not measured in this run has an explanation here instead.
     pub(crate) mode: String,
-    /// The commit that was built, with `-dirty` where the tree differed from it.
+    /// The commit that was built, with `-dirty` if the tree differed from it.
     pub(crate) commit: String,
 }
 
 /// The machine and the commit, the same for every record of a run.
 #[derive(Debug, Clone)]
-pub(crate) struct Surroundings {
+pub(crate) struct Environment {
     /// See [`Record::machine`].
     pub(crate) machine: String,
     /// See [`Record::commit`].
@@ -58,7 +59,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Record {
-    /// The record as one JSON object, with the number of its schema.
+    /// Returns the record as one JSON object, with the number of its schema.
     ///
     /// # Errors
     /// As [`serde_json::to_string`].
@@ -75,18 +76,20 @@ impl Record {
         })
     }
 
-    /// True where no two workers were far from each other, and nobody else used the machine.
+    /// Returns true if no two workers were far from each other and no other process used the
+    /// machine.
     pub(crate) fn counts_when_near(&self) -> bool {
         ["near", "one-thread"].contains(&self.mode.as_str())
     }
 
-    /// True when others used the machine throughout, so that the figures say little.
+    /// Returns true if other processes used the machine throughout, which makes the figures
+    /// unreliable.
     pub(crate) fn is_loaded(&self) -> bool {
         self.mode.ends_with("+loaded")
     }
 }
 
-impl Surroundings {
+impl Environment {
     /// Asks the kernel for the processor and git for the commit.
     pub(crate) fn find() -> Self {
         let model = fs::read_to_string("/proc/cpuinfo")
@@ -128,10 +131,10 @@ fn commit() -> String {
     }
 }
 
-/// The middle of `values`, the mean of the two middle ones where their number is even.
+/// Returns the median of `values`: for an even count, the mean of the two middle ones.
 ///
 /// # Panics
-/// When there are none.
+/// If `values` is empty.
 pub(crate) fn median(values: &[f64]) -> f64 {
     assert!(!values.is_empty(), "a median needs at least one value");
     let mut sorted = values.to_vec();
@@ -144,7 +147,7 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The smallest and the largest of `values`.
+/// Returns the smallest and the largest of `values`.
 pub(crate) fn range(values: &[f64]) -> (f64, f64) {
     values
         .iter()
@@ -153,13 +156,13 @@ pub(crate) fn range(values: &[f64]) -> (f64, f64) {
         })
 }
 
-/// The head of the table whose rows [`table_row`] makes.
+/// Returns the head of the table for the rows of [`table_row`].
 pub(crate) fn table_head() -> String {
     format!(
         "{:<20} {:>7}  {:<18} {:>11} {:>11} {:>11} {:<7} {:>5}  {:>6}  {:<13} {}",
         "case",
         "workers",
-        "who",
+        "contender",
         "median",
         "min",
         "max",
@@ -171,7 +174,7 @@ pub(crate) fn table_head() -> String {
     )
 }
 
-/// One row, for people.
+/// Formats a record as a row of the table.
 pub(crate) fn table_row(record: &Record) -> String {
     let mut row = format!(
         "{:<20} {:>7}  {:<18} {:>11.3} {:>11.3} {:>11.3} {:<7} {:>5}",

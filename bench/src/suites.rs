@@ -1,4 +1,4 @@
-//! The suites: which workloads there are and who takes part in each.
+//! The suites: their workloads, and the contenders of each.
 
 pub(crate) mod build;
 pub(crate) mod forks;
@@ -27,39 +27,39 @@ use raddle_graphics::mesh::Mesh;
 use crate::error::BenchError;
 use crate::harness::{self, Case, Contender, Wanted};
 use crate::peer::{Peer, PeerSource};
-use crate::record::{Record, Surroundings};
+use crate::record::{Environment, Record};
 
-/// What the caller asked for, and where the answers go.
+/// The measurement that the caller asked for, and the receivers of its results.
 pub(crate) struct Measurement<'output> {
-    /// Only this case, where one is named.
+    /// The only case to measure. `None` means all of them.
     pub(crate) case: Option<String>,
-    /// Pairs a comparison.
+    /// The number of pairs per comparison.
     pub(crate) pairs: usize,
-    /// The numbers of workers to measure with,
+    /// The numbers of workers to measure with.
     pub(crate) workers: Vec<usize>,
-    /// and whether the caller named them.
+    /// True if the caller named the numbers of workers.
     pub(crate) are_workers_asked: bool,
-    /// Files with the meshes to measure on; those of real data where there are none.
+    /// The files of the meshes to measure on. If empty, those of the real data.
     pub(crate) meshes: Vec<PathBuf>,
-    /// Whether runs count only while the CPUs of two workers are near each other.
+    /// If set, a run counts only while the CPUs of two workers are near each other.
     pub(crate) only_near: bool,
     /// The machine and the commit.
-    pub(crate) surroundings: Surroundings,
-    /// Takes each record as it comes; where it cannot, nothing more is measured.
+    pub(crate) environment: Environment,
+    /// Receives each record when it is complete. If it fails, the measurement ends.
     pub(crate) emit: &'output mut dyn FnMut(&Record) -> Result<(), BenchError>,
     /// All records so far.
     pub(crate) records: Vec<Record>,
-    /// Takes what a person should know beside the figures.
+    /// Receives warnings, which are meant for people and are not part of the figures.
     pub(crate) warn: &'output mut dyn FnMut(String),
 }
 
 impl Measurement<'_> {
-    /// Whether the case of that name is wanted.
+    /// Returns true if the case of that name is to be measured.
     pub(crate) fn wants(&self, case: &str) -> bool {
         self.case.as_deref().is_none_or(|only| only == case)
     }
 
-    /// Starts a C++ peer for the contenders' list; one that cannot be had is named and left out.
+    /// Starts a C++ peer. If the peer is not available, warns and returns `None`.
     pub(crate) fn peer(&mut self, source: PeerSource) -> Option<Box<dyn Contender>> {
         match Peer::start(source) {
             Ok(peer) => Some(Box::new(peer)),
@@ -70,7 +70,7 @@ impl Measurement<'_> {
         }
     }
 
-    /// Compares at every number of workers.
+    /// Compares on every number of workers.
     ///
     /// # Errors
     /// As [`harness::compare`], and as [`add`](Self::add).
@@ -86,7 +86,7 @@ impl Measurement<'_> {
         Ok(())
     }
 
-    /// Compares at one number of workers.
+    /// Compares on one number of workers.
     ///
     /// # Errors
     /// As [`harness::compare`], and as [`add`](Self::add).
@@ -107,16 +107,16 @@ impl Measurement<'_> {
             wanted,
             raddle,
             peers,
-            &self.surroundings,
+            &self.environment,
             self.warn,
         )?;
         self.add(records)
     }
 
-    /// Tells of records, and keeps them.
+    /// Emits records and keeps them.
     ///
     /// # Errors
-    /// What kept it from telling.
+    /// The failure of `emit`.
     pub(crate) fn add(&mut self, records: Vec<Record>) -> Result<(), BenchError> {
         records.iter().try_for_each(|record| (self.emit)(record))?;
         self.records.extend(records);
@@ -127,17 +127,17 @@ impl Measurement<'_> {
 /// Loads a mesh from the folder of real data.
 ///
 /// # Errors
-/// [`BenchError::NoData`] when it is not there, [`BenchError::Mesh`] when it cannot be read.
+/// [`BenchError::NoData`] if the file does not exist, [`BenchError::Mesh`] if it cannot be read.
 fn load(file: &str) -> Result<Mesh, BenchError> {
     let path = data_folder().join("mesh").join(file);
     check_data(&path)?;
     Ok(Mesh::load(path)?)
 }
 
-/// Finds out whether there is a file where real data should be.
+/// Checks that a file of the real data exists.
 ///
 /// # Errors
-/// [`BenchError::NoData`] when there is none.
+/// [`BenchError::NoData`] if it does not.
 fn check_data(path: &Path) -> Result<(), BenchError> {
     if path.is_file() {
         return Ok(());
@@ -147,7 +147,7 @@ fn check_data(path: &Path) -> Result<(), BenchError> {
     })
 }
 
-/// The folder of real data; an empty path where nobody has said which it is.
+/// The folder of the real data, or an empty path if `RADDLE_DATA` is not set.
 fn data_folder() -> PathBuf {
     std::env::var_os("RADDLE_DATA").map_or_else(PathBuf::new, PathBuf::from)
 }

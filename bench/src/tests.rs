@@ -1,13 +1,13 @@
-//! Which calls are understood, and which are refused.
+//! Which calls are accepted, and which are refused.
 
 use super::*;
 
 fn parsed(line: &str) -> Arguments {
-    Arguments::try_parse_from(line.split_whitespace()).expect("a call that clap understands")
+    Arguments::try_parse_from(line.split_whitespace()).expect("a call that clap accepts")
 }
 
 #[test]
-fn meshes_are_named_one_by_one() {
+fn mesh_can_be_given_several_times() {
     let arguments = parsed("raddle-bench kdtree --mesh a.ply --case grain --mesh b.obj");
     assert_eq!(
         arguments.meshes,
@@ -17,7 +17,7 @@ fn meshes_are_named_one_by_one() {
 }
 
 #[test]
-fn the_help_of_a_suite_explains_its_cases() {
+fn the_help_for_a_suite_explains_its_cases() {
     let help = command(Some(Suite::Kdtree)).render_long_help().to_string();
     for case in kdtree::CASES {
         let line = format!("\n  {case:<12} ");
@@ -28,18 +28,18 @@ fn the_help_of_a_suite_explains_its_cases() {
 }
 
 #[test]
-fn meshes_are_refused_where_none_is_measured() {
+fn mesh_is_refused_for_cases_without_meshes() {
     for line in [
         "raddle-bench rays --mesh a.ply",
         "raddle-bench kdtree --case dragon-d15 --mesh a.ply",
     ] {
         let refusal = parsed(line).refusal().expect("a wrong call");
-        assert!(refusal.starts_with("--mesh is for"), "{refusal}");
+        assert!(refusal.starts_with("--mesh applies to"), "{refusal}");
     }
 }
 
 #[test]
-fn cases_are_those_of_the_suite() {
+fn only_cases_of_the_suite_are_accepted() {
     for case in kdtree::CASES {
         let line = format!("raddle-bench kdtree --case {case}");
         assert_eq!(parsed(&line).refusal(), None);
@@ -50,7 +50,7 @@ fn cases_are_those_of_the_suite() {
 }
 
 #[test]
-fn plots_are_refused_where_nothing_is_drawn() {
+fn plot_is_refused_for_cases_that_are_not_drawn() {
     let call = |line| parsed(line).refusal();
     assert_eq!(call("raddle-bench kdtree --plot a.svg"), None);
     assert_eq!(call("raddle-bench kdtree --case sync --plot a.svg"), None);
@@ -59,7 +59,7 @@ fn plots_are_refused_where_nothing_is_drawn() {
 }
 
 #[test]
-fn kdtree_measures_with_the_powers_of_two_and_with_all() {
+fn kdtree_measures_with_powers_of_two_and_all_cpus_by_default() {
     assert_eq!(Suite::Kdtree.default_workers(1), [1]);
     assert_eq!(Suite::Kdtree.default_workers(12), [1, 2, 4, 8, 12]);
     assert_eq!(Suite::Kdtree.default_workers(16), [1, 2, 4, 8, 16]);

@@ -1,8 +1,9 @@
 //! The workloads of `forks`, `loops` and `sort`, written once for every runtime.
 //!
-//! A fork workload is a [`Task`]: a small value that knows how to run itself with the help of a [`Fork`].
-//! Each runtime is one `Fork`, so every one of them compiles the same algorithm. The C++ peers define
-//! the same workloads in `peers/workloads.hpp` (quicksort in `peers/sort.hpp`); a change here is a change there.
+//! A fork workload is a [`Task`]: a small value that runs itself with the help of a [`Fork`]. Each
+//! runtime is one `Fork`, so every one of them compiles the same algorithm. The C++ peers define
+//! the same workloads in `peers/workloads.hpp`, and quicksort in `peers/sort.hpp`. A change here
+//! needs the same change there.
 
 use raddle_numerics::sort::{CUTOFF, Part};
 
@@ -15,7 +16,7 @@ pub(crate) const QUEENS: usize = 12;
 
 /// A computation that forks.
 pub(crate) trait Task: Send {
-    /// What it computes.
+    /// The result.
     type Output: Send;
 
     /// Runs to completion, forking through `fork`.
@@ -28,7 +29,7 @@ pub(crate) trait Fork {
     fn join<A: Task, B: Task>(&mut self, a: A, b: B) -> (A::Output, B::Output);
 }
 
-/// The n-th Fibonacci number by its definition, a fork for every call above the base.
+/// The n-th Fibonacci number by its definition, with a fork for every call above the base.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fib(pub(crate) u64);
 
@@ -46,7 +47,7 @@ impl Task for Fib {
     }
 }
 
-/// A balanced binary tree with one allocation a node, allocated in depth-first order.
+/// A balanced binary tree with one allocation per node, allocated in depth-first order.
 #[derive(Debug)]
 pub(crate) struct Node {
     value: u64,
@@ -55,7 +56,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Builds the tree of `depth` levels, whose values count up from `next` in depth-first order.
+    /// Builds the tree of `depth` levels. Its values count up from `next` in depth-first order.
     pub(crate) fn tree(depth: u32, next: &mut u64) -> Box<Self> {
         let mut node = Box::new(Self {
             value: *next,
@@ -71,7 +72,7 @@ impl Node {
     }
 }
 
-/// The sum of a tree's values, a fork for every inner node.
+/// The sum of a tree's values, with a fork for every inner node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sum<'tree>(pub(crate) &'tree Node);
 
@@ -91,17 +92,17 @@ impl Task for Sum<'_> {
     }
 }
 
-/// The number of ways to finish a board whose first `row` rows have their queens.
+/// The number of ways to complete a board that has queens in its first `row` rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Queens {
     columns: [i8; QUEENS],
     row: usize,
-    /// With so many rows left or fewer, nothing forks any more.
+    /// With this number of empty rows or fewer, the computation no longer forks.
     grain: usize,
 }
 
 impl Queens {
-    /// The empty board.
+    /// Returns the empty board.
     pub(crate) fn new() -> Self {
         Self {
             columns: [0; QUEENS],
@@ -110,7 +111,7 @@ impl Queens {
         }
     }
 
-    /// The same board, which is done by one thread from so many rows left on.
+    /// Returns this board with another `grain`.
     pub(crate) fn with_grain(self, grain: usize) -> Self {
         Self { grain, ..self }
     }
@@ -126,7 +127,7 @@ impl Queens {
             })
     }
 
-    /// The safe columns of the next row, and how many there are.
+    /// Returns the safe columns of the next row, and their number.
     fn safe_columns(&self) -> ([i8; QUEENS], usize) {
         let mut columns = [0; QUEENS];
         let mut count = 0;
@@ -139,7 +140,7 @@ impl Queens {
         (columns, count)
     }
 
-    /// Rows without a queen.
+    /// Returns the number of rows without a queen.
     pub(crate) fn rows_left(&self) -> usize {
         QUEENS - self.row
     }
@@ -184,7 +185,7 @@ impl Task for Queens {
     }
 }
 
-/// The sum over some candidate columns of one row: a fork between the first and the rest.
+/// The sum over some candidate columns of one row, with a fork between the first and the rest.
 #[derive(Debug, Clone, Copy)]
 struct QueensInRow<'board> {
     board: &'board Queens,
@@ -209,7 +210,7 @@ impl Task for QueensInRow<'_> {
     }
 }
 
-/// Quicksort of a part: a fork for every split, down to the cut-off.
+/// Quicksort of a part, with a fork for every split down to the cut-off.
 #[derive(Debug)]
 pub(crate) struct Quicksort<'items>(pub(crate) Part<'items, i32>);
 
@@ -227,18 +228,19 @@ impl Task for Quicksort<'_> {
     }
 }
 
-/// Rounds of the hash in one iteration of the loops.
+/// The rounds of the hash in one iteration of the loops.
 const LOOP_ROUNDS: u32 = 3;
 
-/// One iteration of the loops: three rounds of a hash of the index, about 2.5 ns,
-/// which is what a square root takes.
+/// Executes one iteration of the loops: three rounds of a hash of the index.
 ///
-/// Integers only: what a floating-point instruction costs depends on what some library left in the upper
-/// halves of the vector registers. Out of line on both sides: one compiler would vectorise it and the
-/// other not, and the question is what the loop costs.
+/// An iteration takes about 2.5 ns, like a square root. It uses only integers, because the cost of
+/// a floating-point instruction depends on the state in which a library left the upper halves of
+/// the vector registers. It is not inlined on either side: otherwise one compiler would vectorise
+/// it and the other would not, and the question is the cost of the loop.
 ///
 /// # Source
-/// G. Steele, D. Lea, C. Flood: Fast splittable pseudorandom number generators. OOPSLA 2014 (the finaliser).
+/// G. Steele, D. Lea, C. Flood: Fast splittable pseudorandom number generators. OOPSLA 2014 (the
+/// finaliser).
 #[inline(never)]
 pub(crate) fn loop_body(index: usize) -> u64 {
     let mut hash = index as u64;
@@ -251,12 +253,12 @@ pub(crate) fn loop_body(index: usize) -> u64 {
     hash
 }
 
-/// The sum of all elements, so that one wrong element shows.
+/// Returns the sum of all elements, which differs if any single element is wrong.
 pub(crate) fn checksum(values: &[u64]) -> u64 {
     values.iter().fold(0, |sum, &value| sum.wrapping_add(value))
 }
 
-/// No runtime: the plain recursive function that the forks are measured against.
+/// No runtime: the plain recursive function with which the forks are compared.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plain;
 

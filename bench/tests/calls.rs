@@ -1,4 +1,4 @@
-//! The program as it is called: what it says, and its exit code, where nothing is measured.
+//! Calls of the program that measure nothing: output and exit code.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,38 +13,38 @@ fn bench(arguments: &[&str], stdout: Stdio) -> Output {
         .expect("the program starts")
 }
 
-/// The one line that a failed call ends with, and nothing else.
+/// Runs a call that fails, and returns its error message, which must be its only output.
 #[track_caller]
-fn refused(arguments: &[&str]) -> String {
-    let said = bench(arguments, Stdio::piped());
-    assert_eq!(said.status.code(), Some(1), "{arguments:?}");
-    assert_eq!(said.stdout, b"", "{arguments:?}: no table has begun");
-    line_of(&said)
+fn error_of(arguments: &[&str]) -> String {
+    let output = bench(arguments, Stdio::piped());
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+    assert_eq!(output.stdout, b"", "{arguments:?}: no table was begun");
+    single_line_of(&output)
 }
 
 #[track_caller]
-fn line_of(said: &Output) -> String {
-    let text = String::from_utf8_lossy(&said.stderr).into_owned();
+fn single_line_of(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(text.lines().count(), 1, "{text}");
     assert!(text.starts_with("raddle-bench: "), "{text}");
     text
 }
 
 #[test]
-fn a_full_disk_is_named() {
+fn a_full_disk_is_reported() {
     if !Path::new("/dev/full").exists() {
         return;
     }
     let full = || File::options().write(true).open("/dev/full");
-    let full = full().expect("whoever wants to may write there");
-    let said = bench(&["locks", "--case", "simple"], full.into());
-    assert_eq!(said.status.code(), Some(1));
-    let line = line_of(&said);
+    let full = full().expect("/dev/full is writable");
+    let output = bench(&["locks", "--case", "simple"], full.into());
+    assert_eq!(output.status.code(), Some(1));
+    let line = single_line_of(&output);
     assert!(line.contains("standard output: "), "{line}");
 }
 
 #[test]
-fn meshes_are_looked_at_before_any_is_measured() {
+fn all_meshes_are_checked_before_any_is_measured() {
     let folder = std::env::temp_dir().join(format!("raddle-bench-calls-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a new folder");
     let file = |name: &str, text: &str| {
@@ -61,20 +61,20 @@ fn meshes_are_looked_at_before_any_is_measured() {
         (&directory, "a directory"),
         (&bad, "line 4"),
     ] {
-        let line = refused(&["kdtree", "--mesh", &good, "--mesh", mesh]);
+        let line = error_of(&["kdtree", "--mesh", &good, "--mesh", mesh]);
         assert!(
             line.contains(mesh.as_str()) && line.contains(found),
             "{line}"
         );
         assert!(!line.contains("RADDLE_DATA"), "{line}");
     }
-    std::fs::remove_dir_all(&folder).expect("it is still there");
+    std::fs::remove_dir_all(&folder).expect("the folder still exists");
 }
 
 #[test]
-fn without_data_nothing_begins() {
+fn missing_data_is_an_error_before_anything_runs() {
     for case in ["dragon-d15", "bunny-d15", "grain"] {
-        let line = refused(&["kdtree", "--case", case]);
+        let line = error_of(&["kdtree", "--case", case]);
         assert!(line.contains("set RADDLE_DATA"), "{line}");
     }
 }

@@ -1,11 +1,11 @@
-//! The peer's trees of a real mesh under `RADDLE_DATA` are Raddle's, node for node.
+//! The trees of the peer `parkd` for a real mesh of `RADDLE_DATA` equal Raddle's, node for node.
 
 use std::path::PathBuf;
 
 use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters};
 use raddle_graphics::mesh::Mesh;
 
-/// The program's own sources: a program has no library that a test could link to.
+/// The program's own sources. A program has no library for tests to link to.
 #[path = "../src"]
 mod program {
     pub(crate) mod parkd;
@@ -14,9 +14,10 @@ mod program {
 use program::parkd;
 
 #[test]
-fn the_bunny_has_the_same_tree() {
+fn the_bunnys_tree_is_the_same() {
     let folder = std::env::var_os("RADDLE_DATA").expect(
-        "RADDLE_DATA must name the folder with the real test data: this test loads mesh/*.ply.zst from it",
+        "RADDLE_DATA must name the folder with the real test data: this test loads \
+         mesh/*.ply.zst from it",
     );
     let path = PathBuf::from(folder).join("mesh/stanford_bunny_69k.ply.zst");
     let mesh = Mesh::load(&path).unwrap_or_else(|error| panic!("{error}"));

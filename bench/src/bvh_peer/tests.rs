@@ -1,4 +1,4 @@
-//! The peer finds what our own tree finds.
+//! The peer finds the same hits as Raddle's kd-tree.
 
 use super::*;
 use raddle_graphics::kdtree::{KdTree, Parameters};

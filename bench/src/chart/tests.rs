@@ -1,4 +1,4 @@
-//! Tables and pictures out of made-up records.
+//! Tables and pictures from made-up records.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn a_speedup_is_over_the_base_of_its_case() {
     let values: Vec<_> = chart
         .points
         .iter()
-        .map(|one| (&*one.who, one.over, one.value))
+        .map(|one| (&*one.contender, one.over, one.value))
         .collect();
     assert_eq!(
         values,
@@ -59,7 +59,7 @@ fn the_table_has_a_row_for_each_pool() {
     assert_eq!(rows[2], ["SQ-PTH", "1.00"]);
 }
 
-/// A base that others disturbed once gave pools speedups that their own times belied, and nothing said so.
+/// A disturbed base once led to wrong speedups that had no mark.
 #[test]
 fn doubtful_speedups_are_marked() {
     let mut records = records();
@@ -170,11 +170,11 @@ fn a_curve_can_have_a_line_for_each_number_of_workers() {
         case: "grain-d8/4".into(),
         ..record("raddle", 2, None)
     });
-    let charts = Chart::of_curves(&records, Lines::OfEachWorkers, |case, who| {
-        (case.starts_with("grain") && who == "static").then_some("tasks")
+    let charts = Chart::of_curves(&records, Lines::OfEachWorkers, |case, contender| {
+        (case.starts_with("grain") && contender == "static").then_some("tasks")
     });
     let tables: Vec<_> = charts.iter().map(Chart::table).collect();
-    assert_eq!(tables.len(), 1, "what is over nothing makes no chart");
+    assert_eq!(tables.len(), 1, "a case without a size makes no chart");
     let rows: Vec<Vec<&str>> = tables[0]
         .lines()
         .map(|line| line.split_whitespace().collect())
@@ -182,7 +182,7 @@ fn a_curve_can_have_a_line_for_each_number_of_workers() {
     assert_eq!(rows[0], ["grain-d8,", "ms", "4", "8"]);
     assert_eq!(rows[1], ["static,", "2", "workers", "1.00", "1.00?"]);
     assert_eq!(rows[2], ["static,", "4", "workers", "1.00"]);
-    assert_eq!(rows.len(), 3, "who is over nothing has no line");
+    assert_eq!(rows.len(), 3, "a contender without a size has no line");
     let titled = charts[0].clone().titled("a grain", "milliseconds").table();
     assert!(titled.starts_with("a grain, milliseconds "), "{titled}");
 }
@@ -205,7 +205,7 @@ fn ratios_make_a_chart_for_each_panel() {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    assert_eq!(tables.len(), 2, "who has no ratio has no panel");
+    assert_eq!(tables.len(), 2, "a record without a ratio has no panel");
     assert_eq!(
         words(&tables[0]),
         ["base,", "gain", "1", "2", "tiles", "1.00", "0.50"]
@@ -214,7 +214,7 @@ fn ratios_make_a_chart_for_each_panel() {
 }
 
 #[test]
-fn a_chart_falls_into_one_for_each_case() {
+fn by_case_splits_a_chart_into_one_per_case() {
     let mut records = records();
     for mut more in self::records() {
         more.case = "bunny".into();
@@ -232,9 +232,9 @@ fn a_chart_falls_into_one_for_each_case() {
     assert_eq!(rows[1], ["auto", "1.00", "2.00"]);
 }
 
-/// What is found out before anything is measured left an empty picture, which stayed if the program was then killed.
+/// The check once left an empty picture, which remained if the program was then killed.
 #[test]
-fn finding_out_whether_a_picture_can_be_written_leaves_none() {
+fn the_check_for_a_writable_picture_creates_no_file() {
     let path = std::env::temp_dir().join(format!("raddle-checked-{}.svg", std::process::id()));
     check(&path).expect("the folder of temporary files can be written");
     assert!(!path.exists());

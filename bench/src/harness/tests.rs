@@ -1,4 +1,4 @@
-//! Which pairs count, how figures and ratios come about, and what happens to a peer that fails.
+//! Which pairs count, how figures and ratios are computed, and what happens to a peer that fails.
 
 use super::*;
 
@@ -12,8 +12,8 @@ fn pair(raddle: f64, peer: f64, before: Mode, after: Mode, foreign_share: f64) -
     }
 }
 
-fn surroundings() -> Surroundings {
-    Surroundings {
+fn environment() -> Environment {
+    Environment {
         machine: "a machine".into(),
         commit: "0123".into(),
     }
@@ -52,7 +52,7 @@ fn answering(
 }
 
 #[test]
-fn a_pair_counts_when_its_probes_agree_and_nobody_else_ran() {
+fn a_pair_counts_if_its_probes_agree_and_no_other_process_ran() {
     use Mode::{Far, Near};
     assert!(pair(1.0, 1.0, Near, Near, 0.04).is_undisturbed());
     assert!(!pair(1.0, 1.0, Near, Far, 0.0).is_undisturbed());
@@ -60,7 +60,7 @@ fn a_pair_counts_when_its_probes_agree_and_nobody_else_ran() {
 }
 
 #[test]
-fn only_pairs_of_one_mode_are_taken_together() {
+fn only_pairs_of_the_same_mode_are_combined() {
     use Mode::{Far, Near};
     let pairs = [
         pair(1.0, 2.0, Near, Near, 0.0),
@@ -75,7 +75,7 @@ fn only_pairs_of_one_mode_are_taken_together() {
 }
 
 #[test]
-fn where_only_the_near_mode_counts_pairs_of_the_far_one_do_not() {
+fn pairs_of_the_far_mode_do_not_count_if_only_the_near_mode_does() {
     use Mode::{Far, Near, OneThread};
     let pairs = [
         pair(9.0, 9.0, Far, Far, 0.0),
@@ -106,7 +106,7 @@ fn a_figure_is_per_repetition_and_a_rate_counts_events() {
 }
 
 #[test]
-fn the_ratio_is_ours_over_theirs() {
+fn the_ratio_is_raddles_figure_over_the_peers() {
     let mut peers: Vec<Box<dyn Contender>> = vec![Box::new(answering("peer", 20, 100))];
     let records = compare(
         &case(0),
@@ -114,7 +114,7 @@ fn the_ratio_is_ours_over_theirs() {
         wanted(3),
         &mut answering("raddle", 10, 100),
         &mut peers,
-        &surroundings(),
+        &environment(),
         &mut |_| {},
     )
     .expect("both compute the right number");
@@ -131,7 +131,7 @@ fn the_ratio_is_ours_over_theirs() {
 
 #[test]
 fn a_peer_that_computes_something_else_is_named_and_left_out() {
-    let mut heard = Vec::new();
+    let mut warnings = Vec::new();
     let mut peers: Vec<Box<dyn Contender>> = vec![Box::new(answering("liar", 20, 99))];
     let records = compare(
         &case(0),
@@ -139,26 +139,26 @@ fn a_peer_that_computes_something_else_is_named_and_left_out() {
         wanted(3),
         &mut answering("raddle", 10, 100),
         &mut peers,
-        &surroundings(),
-        &mut |message| heard.push(message),
+        &environment(),
+        &mut |message| warnings.push(message),
     )
     .expect("Raddle itself is right");
     assert_eq!(records.len(), 1);
     assert!(
-        heard[0].contains("liar") && heard[0].contains("99"),
-        "{heard:?}"
+        warnings[0].contains("liar") && warnings[0].contains("99"),
+        "{warnings:?}"
     );
 }
 
 #[test]
-fn a_wrong_result_of_raddle_ends_the_run() {
+fn a_wrong_result_of_raddle_is_an_error() {
     let refused = compare(
         &case(1),
         1,
         wanted(3),
         &mut answering("raddle", 10, 102),
         &mut [],
-        &surroundings(),
+        &environment(),
         &mut |_| {},
     );
     assert!(matches!(
@@ -175,7 +175,7 @@ fn without_peers_raddle_is_measured_alone() {
         wanted(2),
         &mut answering("raddle", 10, 100),
         &mut [],
-        &surroundings(),
+        &environment(),
         &mut |_| {},
     )
     .expect("nothing can fail");

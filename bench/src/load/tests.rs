@@ -1,4 +1,4 @@
-//! The counters read from made-up texts.
+//! The counters, read from made-up texts.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn unreadable_texts_count_as_no_load() {
 }
 
 #[test]
-fn the_share_is_of_all_cpus_and_forgives_two_ticks() {
+fn the_share_is_of_all_cpus_and_ignores_two_ticks() {
     // One second of two CPUs is 200 ticks.
     let second = Duration::from_secs(1);
     assert_eq!(foreign_share(102, 100, second, 2), 0.0);
@@ -33,7 +33,7 @@ fn the_share_is_of_all_cpus_and_forgives_two_ticks() {
 }
 
 #[test]
-fn a_busy_process_sees_its_own_time_as_its_own() {
+fn a_busy_process_counts_its_own_time_as_own() {
     let before = LoadSnapshot::take(&[]);
     let mut sum = 0_u64;
     while LoadSnapshot::take(&[]).own_ticks < before.own_ticks + 3 {
@@ -44,7 +44,7 @@ fn a_busy_process_sees_its_own_time_as_its_own() {
 }
 
 #[test]
-fn who_descends_from_us_is_ours() {
+fn descendants_count_as_part_of_their_family() {
     let processes = [(10, 1, 5), (12, 11, 7), (11, 10, 100), (20, 1, 1_000)];
     assert_eq!(ticks_of_families(&[10], &processes), 112);
     assert_eq!(ticks_of_families(&[11, 20], &processes), 1_107);

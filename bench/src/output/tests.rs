@@ -1,8 +1,8 @@
-//! Readers that go, and disks that are full.
+//! Closed pipes and full disks.
 
 use super::*;
 
-/// Takes one write, and then fails in some way.
+/// Accepts one line, and fails on every further one with the given kind of error.
 struct Failing(io::ErrorKind, usize);
 
 impl Write for Failing {
@@ -23,18 +23,21 @@ impl Write for Failing {
 }
 
 #[test]
-fn a_reader_that_has_gone_is_no_failure() {
+fn a_closed_pipe_is_no_failure_and_ends_the_output() {
     let mut output = Output::new(Failing(io::ErrorKind::BrokenPipe, 0));
     for line in ["one", "two", "three"] {
-        output.line(line).expect("nobody is left to tell");
+        output.line(line).expect("a closed pipe is not an error");
     }
-    assert_eq!(output.to.1, 2, "what nobody reads is not written");
+    assert_eq!(
+        output.to.1, 2,
+        "nothing is written after the pipe has closed"
+    );
 }
 
 #[test]
-fn what_cannot_be_written_is_a_failure() {
+fn any_other_write_failure_is_an_error() {
     let mut output = Output::new(Failing(io::ErrorKind::StorageFull, 0));
-    output.line("one").expect("there is room for it");
+    output.line("one").expect("the first write succeeds");
     let failure = output.line("two").expect_err("the disk is full");
     assert!(failure.to_string().starts_with("standard output: "));
 }

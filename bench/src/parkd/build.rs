@@ -1,4 +1,5 @@
-//! The nodes: all threads on the large ones, a task for each of the others, and one thread below the grain.
+//! The creation of nodes: large nodes by all threads, the others by a task each, and subtrees below
+//! the grain by one thread.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,9 +13,9 @@ use super::sweep::{self, Plane};
 use super::tree::{Built, Fragment};
 use super::triangles::{self, Deal, Scratch};
 
-/// In a node with fewer triangles than this no phase is worth several threads.
+/// In a node with fewer triangles than this, no phase is worth several threads.
 const PHASE_LEN_MIN: usize = 16 * 1024;
-/// Parts for each thread in the phases of a large node.
+/// The number of parts per thread in the phases of a large node.
 const PARTS_PER_THREAD: usize = 4;
 
 /// A node before it is split.
@@ -26,7 +27,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// The half that gets all triangles, where the other gets none.
+    /// Returns the half that gets all triangles, if the other half gets none.
     fn narrowed(self, plane: &Plane, half: usize) -> Self {
         Self {
             cell: self.cell.halves(plane.axis, plane.position)[half],
@@ -61,26 +62,27 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// What all nodes of a tree share.
+/// The data that all nodes of a tree share.
 #[derive(Debug)]
 pub(super) struct Build<'a> {
     corners: &'a [Corners],
     parameters: &'a Parameters,
-    /// A node with fewer triangles is built by one thread, with all below it.
+    /// A subtree with fewer triangles is built by one thread.
     grain: usize,
     levels: u32,
     thread_count: usize,
-    /// Nodes with so many triangles are split by all threads.
+    /// Nodes with at least this many triangles are split by all threads.
     large: usize,
-    /// Scratch memory that nobody uses now.
+    /// Scratch memory that is not in use.
     scratches: Mutex<Vec<Scratch>>,
 }
 
 impl<'a> Build<'a> {
     pub(super) fn new(corners: &'a [Corners], parameters: &'a Parameters, grain: usize) -> Self {
         let thread_count = rayon::current_num_threads();
-        // While there are fewer nodes than threads, or hardly more, all threads split each of them. It takes them some more work
-        // than one alone, so the others rather wait a little than help with the last such nodes.
+        // All threads split a node together while there are hardly more nodes than threads. This
+        // costs more work in total than one thread alone would need. So for the last such nodes it
+        // is better if the other threads wait a little instead of helping.
         let share = 3 * corners.len() / (2 * thread_count);
         Self {
             corners,
@@ -107,7 +109,7 @@ impl<'a> Build<'a> {
         self.parameters.intersection_cost * triangle_count as f64
     }
 
-    /// A deal of a node's triangles; its pieces go to `arena`.
+    /// Prepares the distribution of a node's triangles; their pieces go to `arena`.
     fn deal<'b, 'c>(
         &'b self,
         node: &'b Node,
@@ -125,14 +127,14 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// The scratch memory, when all is built.
+    /// Returns the scratch memory when the build is complete.
     pub(super) fn into_scratches(self) -> Vec<Scratch> {
         let scratches = self.scratches.into_inner();
         scratches.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn with_scratch<T>(&self, body: impl FnOnce(&mut Scratch) -> T) -> T {
-        // What a panic left in scratch memory does no harm.
+        // Scratch memory after a panic is harmless: each use clears it.
         let scratches = || {
             self.scratches
                 .lock()
@@ -144,7 +146,9 @@ impl<'a> Build<'a> {
         made
     }
 
-    /// Builds what is below a node, the lists of which are in `here`, with all threads that have nothing else to do.
+    /// Builds the subtree of a node with all threads that have nothing else to do.
+    ///
+    /// The lists of the node are in `here`.
     pub(super) fn subtree(
         &self,
         node: Node,
@@ -154,10 +158,10 @@ impl<'a> Build<'a> {
     ) -> Built {
         let count = node.lens.triangles;
         if count < self.grain || self.thread_count == 1 || node.depth + 1 >= self.levels {
-            return self.alone(node, here, there, arena);
+            return self.subtree_by_one(node, here, there, arena);
         }
         let Some(plane) = self.plane(&node, Lists::of(&here, &node.lens)) else {
-            return self.alone(node, here, there, arena);
+            return self.subtree_by_one(node, here, there, arena);
         };
         let halves = if let Some(empty) = plane.counts.iter().position(|&count| count == 0) {
             let full = self.subtree(node.narrowed(&plane, 1 - empty), here, there, arena);
@@ -179,7 +183,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// The plane of a node that is worth it.
+    /// Returns the best plane of a node, if it is cheaper than a leaf.
     fn plane(&self, node: &Node, lists: Lists<'_>) -> Option<Plane> {
         let count = node.lens.triangles;
         let plane = if count >= self.large {
@@ -240,29 +244,35 @@ impl<'a> Build<'a> {
         halves.into()
     }
 
-    /// Builds what is below a node on this thread.
-    fn alone(&self, node: Node, here: Region<'_>, there: Region<'_>, arena: &Arena<'_>) -> Built {
+    /// Builds the subtree of a node on this thread.
+    fn subtree_by_one(
+        &self,
+        node: Node,
+        here: Region<'_>,
+        there: Region<'_>,
+        arena: &Arena<'_>,
+    ) -> Built {
         self.with_scratch(|scratch| {
-            let mut alone = Alone {
+            let mut builder = SingleThread {
                 build: self,
                 arena: arena.below(),
                 scratch,
                 fragment: Fragment::default(),
             };
-            alone.subtree(node, here, there);
-            Built::ByOne(alone.fragment)
+            builder.subtree(node, here, there);
+            Built::ByOne(builder.fragment)
         })
     }
 }
 
-/// New buffers for a node where a region has no room for its halves.
+/// Returns new buffers for a node if the region has no space for its halves.
 fn fresh_unless_fits(region: &Region<'_>, plane: &Plane) -> Option<[Buffer; 2]> {
     let [below, above] = plane.counts;
     let count = below + above;
     (!region.holds(count)).then(|| [Buffer::new(2 * count), Buffer::new(2 * count)])
 }
 
-/// Deals a node out on this thread.
+/// Distributes a node's lists to both halves on this thread.
 fn split(
     mut deal: Deal<'_, '_>,
     lists: Lists<'_>,
@@ -283,7 +293,7 @@ fn split(
     lens_of(counts, lens)
 }
 
-/// Deals a node out with all threads.
+/// Distributes a node's lists to both halves with all threads.
 fn split_by_all(
     mut deal: Deal<'_, '_>,
     lists: Lists<'_>,
@@ -310,15 +320,15 @@ fn lens_of(triangles: [usize; 2], events: [[usize; 2]; 3]) -> [Lens; 2] {
     })
 }
 
-/// One thread below the grain.
-struct Alone<'a, 'b> {
+/// The builder of subtrees below the grain, on one thread.
+struct SingleThread<'a, 'b> {
     build: &'a Build<'a>,
     arena: Arena<'b>,
     scratch: &'a mut Scratch,
     fragment: Fragment,
 }
 
-impl Alone<'_, '_> {
+impl SingleThread<'_, '_> {
     fn subtree(&mut self, node: Node, here: Region<'_>, there: Region<'_>) {
         let Some(plane) = self.plane(&node, &here) else {
             return self.leaf(&here.triangles[..node.lens.triangles]);
@@ -327,7 +337,7 @@ impl Alone<'_, '_> {
         let close = |fragment: &mut Fragment| fragment.close(index, plane.axis, plane.position);
         let may_split = |&count: &usize| self.build.may_split(count, node.depth + 1);
         match plane.counts {
-            // What is cut off is empty: the other half has the very same lists.
+            // One half is empty, so the other has the same lists as the node.
             [0, _] => {
                 self.fragment.push_leaf(0);
                 close(&mut self.fragment);
@@ -371,7 +381,7 @@ impl Alone<'_, '_> {
         self.fragment.push_leaf(names.len());
     }
 
-    /// Splits a node and builds both halves: what is below first, since it is on top.
+    /// Splits a node and builds both halves: first the one below, with its lists behind the cut.
     fn halves(
         &mut self,
         node: &Node,
@@ -395,7 +405,7 @@ impl Alone<'_, '_> {
         let lens = split(deal, lists, &mut to, cut, self.scratch);
         let mut from = spare.unwrap_or(here);
         let [below, above] = node.halves(plane, lens);
-        self.subtree(below, to.behind(cut), from.again());
+        self.subtree(below, to.behind(cut), from.reborrow());
         close(&mut self.fragment);
         self.subtree(above, to, from);
         self.arena.truncate(pieces);

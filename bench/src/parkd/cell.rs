@@ -1,4 +1,4 @@
-//! Boxes, and the pieces that planes have cut triangles into.
+//! Boxes, and the pieces into which planes have cut triangles.
 
 use glam::Vec3;
 use raddle_graphics::intersect::Corners;
@@ -13,7 +13,7 @@ pub(super) struct Cell {
 
 impl Cell {
     pub(super) fn of_triangle(&[a, b, c]: &Corners) -> Self {
-        // Zero is added so that there is one zero only.
+        // Adding zero turns -0.0 into 0.0, so that there is only one zero.
         let of =
             |pick: fn(f32, f32) -> f32, axis: usize| pick(pick(a[axis], b[axis]), c[axis]) + 0.0;
         Self {
@@ -37,9 +37,9 @@ impl Cell {
         [below, above]
     }
 
-    /// Whether another box is in this one and nowhere touches its border.
+    /// Returns true if the other box is inside this one and does not touch its border.
     #[inline]
-    pub(super) fn is_around(&self, other: &Self) -> bool {
+    pub(super) fn strictly_contains(&self, other: &Self) -> bool {
         (0..3).all(|axis| self.low[axis] < other.low[axis] && other.high[axis] < self.high[axis])
     }
 
@@ -75,12 +75,12 @@ pub(super) struct Piece {
     pub(super) triangle: u32,
 }
 
-/// The pieces that a node's triangles may be.
+/// The pieces among a node's triangles.
 ///
-/// A node names a triangle by one word: its index in the mesh, or, once it has been cut, [`CUT`](Self::CUT) and the
-/// number of a piece. Boxes are looked at only when a plane cuts a triangle, so that whole triangles need none, and what
-/// a node hands down is a word for each triangle. Pieces are numbered through from the root on: an arena goes on
-/// where that of the node above ends.
+/// A node names a triangle by one word: by its index in the mesh or, if a plane has cut it, by
+/// [`CUT`](Self::CUT) and the number of a piece. The box of a triangle is needed only when a plane
+/// cuts it. So whole triangles store no box, and a node passes on one word per triangle. Pieces are
+/// numbered consecutively from the root: an arena continues where the one of the node above ends.
 #[derive(Debug)]
 pub(super) struct Arena<'a> {
     above: Option<&'a Arena<'a>>,
@@ -100,7 +100,7 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// An arena for what is below the node whose arena this is.
+    /// Creates an arena for the nodes below the node that owns this one.
     pub(super) fn below(&'a self) -> Self {
         Self {
             above: Some(self),
@@ -113,12 +113,12 @@ impl<'a> Arena<'a> {
         self.first + self.pieces.len()
     }
 
-    /// Forgets the last pieces.
+    /// Removes the last pieces.
     pub(super) fn truncate(&mut self, len: usize) {
         self.pieces.truncate(len - self.first);
     }
 
-    /// Keeps a piece and names it.
+    /// Stores a piece and returns its name.
     #[inline]
     pub(super) fn push(&mut self, piece: Piece) -> u32 {
         let name = Self::name(self.len());
@@ -130,12 +130,12 @@ impl<'a> Arena<'a> {
         self.pieces.extend(pieces);
     }
 
-    /// The name of a piece.
+    /// Returns the name of a piece.
     pub(super) fn name(number: usize) -> u32 {
         number as u32 | Self::CUT
     }
 
-    /// The piece of a name, of triangles with these corners.
+    /// Returns the piece with a name. `corners` are those of the mesh.
     #[inline]
     pub(super) fn piece(&self, name: u32, corners: &[Corners]) -> Piece {
         if name & Self::CUT == 0 {
@@ -147,7 +147,7 @@ impl<'a> Arena<'a> {
         self.cut_piece(name)
     }
 
-    /// The index in the mesh of the triangle of a name.
+    /// Returns the index in the mesh of the triangle with a name.
     #[inline]
     pub(super) fn triangle(&self, name: u32) -> u32 {
         if name & Self::CUT == 0 {

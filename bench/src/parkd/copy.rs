@@ -1,11 +1,14 @@
-//! CopyEvents: the events of one axis go to both halves along the routes of their triangles, and stay in order.
+//! CopyEvents: the events of one axis are copied to both halves, in order, along the routes of
+//! their triangles.
 //!
-//! An event of a triangle on one side is written once, to where that side's list has got; which one that is, is
-//! computed and not jumped on, but along the split axis it is known beforehand. The few events of triangles that straddle
-//! the plane, and the new ones that are put in between, are dealt with out of line.
+//! An event of a triangle on one side is written once, at the current end of that side's list. The
+//! side is computed without a branch; along the split axis it is known beforehand. The few events
+//! of triangles that straddle the plane, and the new events that are inserted, are handled out of
+//! line.
 //!
-//! New events bear the old indices of their triangles, as those do that they are merged with: the triangles of the halves are in
-//! the old order, so that the order by old indices is that by new ones.
+//! New events contain the old indices of their triangles, like the events that they are merged
+//! with. The triangles of the halves keep their old order, so the order by old indices equals the
+//! order by new ones.
 
 use std::ops::Range;
 
@@ -15,14 +18,14 @@ use super::event;
 use super::sweep::Plane;
 use super::triangles::{Added, Fate, ROUTE_STRADDLES, Straddler};
 
-/// Triangles may be in both halves.
+/// The triangles may be in both halves.
 const EITHER: u8 = 0;
-/// All but straddling triangles are below.
+/// All triangles that do not straddle the plane are below.
 const BELOW: u8 = 1;
-/// All but straddling triangles are above.
+/// All triangles that do not straddle the plane are above.
 const ABOVE: u8 = 2;
 
-/// What a node's events go along.
+/// The routes along which a node's events are copied.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Routes<'a> {
     pub(super) routes: &'a [u32],
@@ -32,8 +35,8 @@ pub(super) struct Routes<'a> {
 }
 
 impl Routes<'_> {
-    /// Copies all events of an axis: those above to the start of `dealt`, those below to `below_first`. Returns how
-    /// many they are, below and above.
+    /// Copies all events of an axis: those above to the start of `dealt`, those below to
+    /// `below_first`. Returns the numbers of events below and above.
     pub(super) fn copy(
         &self,
         events: &[u64],
@@ -53,17 +56,17 @@ impl Routes<'_> {
     }
 }
 
-/// Events of one axis on their way.
+/// The state of copying the events of one axis.
 struct Copying<'a> {
     routes: &'a [u32],
     straddlers: &'a [Straddler],
     axis: usize,
-    /// New events that have not been put in.
+    /// New events that have not been inserted yet.
     added: [&'a [u64]; 2],
 }
 
 impl Copying<'_> {
-    /// Copies some events of the list, the first of which has this index in it.
+    /// Copies some events of the list. The first of them has the index `first` in it.
     #[inline]
     fn run_along(
         &mut self,
@@ -82,7 +85,7 @@ impl Copying<'_> {
         self.run::<ABOVE>(above, dealt, ends)
     }
 
-    /// Copies some events. `ends` are where the lists below and above have got.
+    /// Copies some events. `ends` are the current ends of the lists below and above.
     #[inline(always)]
     fn run<const WAY: u8>(
         &mut self,
@@ -128,7 +131,7 @@ impl Copying<'_> {
         below.unwrap_or(u64::MAX).min(above.unwrap_or(u64::MAX))
     }
 
-    /// Puts in the new events that come before one.
+    /// Inserts the new events that precede an event.
     #[cold]
     #[inline(never)]
     fn put_added(&mut self, event: u64, dealt: &mut [u64], mut ends: [usize; 2]) -> [usize; 2] {
@@ -146,7 +149,7 @@ impl Copying<'_> {
         ends
     }
 
-    /// Puts in what is left of the new events.
+    /// Inserts the remaining new events.
     fn put_rest(&mut self, dealt: &mut [u64], ends: [usize; 2]) -> [usize; 2] {
         self.put_added(u64::MAX, dealt, ends)
     }
@@ -171,22 +174,23 @@ impl Copying<'_> {
     }
 }
 
-/// Events that a part of a large list is copied by, first into the cache and from there to both halves.
+/// The number of events that are copied at a time, first into the cache and from there to both
+/// halves.
 const CHUNK_LEN: usize = 2048;
 
 /// A part of the events of one axis.
 struct Part<'a> {
     axis: usize,
     range: Range<usize>,
-    /// The new events that belong into it.
+    /// The new events that belong to it.
     added: [&'a [u64]; 2],
     counts: [usize; 2],
     dealt: [&'a mut [u64]; 2],
 }
 
 impl Routes<'_> {
-    /// As [`copy`](Self::copy), all axes with all threads, each in so many parts. Returns per axis how many events are
-    /// below and above.
+    /// Does the work of [`copy`](Self::copy) for all axes with all threads, each axis in
+    /// `part_count` parts. Returns, for each axis, the numbers of events below and above.
     pub(super) fn copy_parallel(
         &self,
         events: [&[u64]; 3],
@@ -218,7 +222,8 @@ impl Routes<'_> {
         counts
     }
 
-    /// The parts of one axis: each begins with an event, and has the new ones up to the next part's first.
+    /// Returns the parts of one axis. Each begins with an event, and has the new events up to the
+    /// next part's first event.
     fn parts_of<'b>(&'b self, events: &[u64], axis: usize, part_count: usize) -> Vec<Part<'b>> {
         let mut rests = [0, 1].map(|half: usize| self.added[half][axis].as_slice());
         super::parts(events.len(), part_count)
@@ -240,7 +245,7 @@ impl Routes<'_> {
             .collect()
     }
 
-    /// Counts what goes to each half.
+    /// Counts the events that go to each half.
     fn count(&self, events: &[u64], part: &mut Part<'_>) {
         let (mut above, mut straddling) = (0, 0);
         for &event in &events[part.range.clone()] {
@@ -260,7 +265,7 @@ impl Routes<'_> {
         part.counts[0] += part.range.len() - straddling - above;
     }
 
-    /// Copies a part that has its places.
+    /// Copies a part to its destinations, which are known.
     fn fill(&self, events: &[u64], part: Part<'_>) {
         let mut dealt = part.dealt;
         let mut rests = part.added;
@@ -268,7 +273,8 @@ impl Routes<'_> {
         let mut start = part.range.start;
         while start < part.range.end {
             let end = part.range.end.min(start + CHUNK_LEN);
-            // The last chunk takes all that is left, since the part has what belongs between it and the next one.
+            // The last chunk takes all remaining new events, since the part has all of those before
+            // the next part.
             let next = if end < part.range.end {
                 events[end]
             } else {

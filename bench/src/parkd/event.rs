@@ -1,4 +1,4 @@
-//! Events in one word each, so that a list of them sorts as integers, and its sweep reads one stream.
+//! Events, one word each, so that a list of them sorts as integers and a sweep reads one stream.
 //!
 //! ```text
 //!  63                            32 31  30 29                           0
@@ -13,18 +13,18 @@ use super::cell::Cell;
 pub(super) const END: u64 = 0;
 /// The triangle lies in the plane of the sweep.
 pub(super) const PLANAR: u64 = 1;
-/// The sweep meets the triangle.
+/// The sweep reaches the triangle.
 pub(super) const START: u64 = 2;
 
-/// Bits below the kind.
+/// The number of bits below the kind.
 pub(super) const KIND_SHIFT: u32 = 30;
 const INDEX_MASK: u64 = (1 << KIND_SHIFT) - 1;
 
-/// Bits of a digit of the sort: position and kind are four digits.
+/// The number of bits in a digit of the sort: position and kind make four digits.
 const DIGIT_BITS: u32 = 9;
 const DIGITS: usize = 1 << DIGIT_BITS;
 
-/// Packs an event; both zeros are one position.
+/// Packs an event. Both zeros are the same position.
 #[inline]
 pub(super) fn pack(position: f32, kind: u64, index: usize) -> u64 {
     let bits = (position + 0.0).to_bits();
@@ -41,7 +41,7 @@ pub(super) fn position(event: u64) -> f32 {
     f32::from_bits((event >> 32) as u32 ^ flip_of(event))
 }
 
-/// What the position of an event is to be flipped by; the same for all positions of one sign.
+/// Returns the bits to flip in the position of an event. They depend only on its sign.
 #[inline]
 pub(super) fn flip_of(event: u64) -> u32 {
     if event >> 63 == 0 { u32::MAX } else { 1 << 31 }
@@ -52,7 +52,7 @@ pub(super) fn kind(event: u64) -> u64 {
     event >> KIND_SHIFT & 3
 }
 
-/// Position and kind: what events that no sweep tells apart have in common.
+/// Returns position and kind. A sweep does not distinguish events with the same rank.
 #[inline]
 pub(super) fn rank(event: u64) -> u64 {
     event >> KIND_SHIFT
@@ -68,7 +68,7 @@ pub(super) fn with_index(event: u64, index: u32) -> u64 {
     event & !INDEX_MASK | u64::from(index)
 }
 
-/// Puts the events of a triangle along an axis to a list.
+/// Appends the events of a triangle along an axis to a list.
 pub(super) fn push(events: &mut Vec<u64>, extent: &Cell, axis: usize, index: usize) {
     let (low, high) = (extent.low[axis], extent.high[axis]);
     if low == high {
@@ -79,10 +79,11 @@ pub(super) fn push(events: &mut Vec<u64>, extent: &Cell, axis: usize, index: usi
     }
 }
 
-/// Sorts events that were made in the order of their triangles; `spare` becomes as long as they are.
+/// Sorts events that were created in the order of their triangles. `spare` gets their length.
 ///
 /// # Source
-/// Radix sort from the least digit: D. Knuth, The Art of Computer Programming 3, section 5.2.5.
+/// Radix sort from the least significant digit: D. Knuth, The Art of Computer Programming 3,
+/// section 5.2.5.
 pub(super) fn sort(events: &mut Vec<u64>, spare: &mut Vec<u64>) {
     spare.resize(events.len(), 0);
     for shift in (KIND_SHIFT..u64::BITS).step_by(DIGIT_BITS as usize) {

@@ -1,19 +1,22 @@
-//! Memory for the lists of nodes: two buffers, between which the lists go to and fro.
+//! Memory for the lists of nodes: two buffers, between which the lists move back and forth.
 //!
-//! A node's lists are at the start of a region of one buffer. Its children get theirs from it in a region of the
-//! other, those above the plane first, then those below; after that the node's own region is free for what the children's
-//! children need. One thread builds what is below first, in what is behind it, and then what is above, over the same
-//! places again: what is read next was written last, and nothing is ever allocated. Where two threads go on, both
-//! regions are cut in proportion. Should a region not do, its node goes on in a new one.
+//! A node's lists are at the start of a region of one buffer. Its children's lists are written to a
+//! region of the other buffer: first those above the plane, then those below. After that, the
+//! node's own region is free for the children of the children.
+//!
+//! A single thread first builds the half below, in the part of the region behind the cut. Then it
+//! builds the half above, over the same memory. So the lists that are read next were written last,
+//! and nothing is ever allocated. If two threads continue, both regions are cut in proportion. If a
+//! region is too small, its node continues in a new one.
 
-/// The lists of a node: how long they are.
+/// The lengths of a node's lists.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lens {
     pub(super) events: [usize; 3],
     pub(super) triangles: usize,
 }
 
-/// Where in a region the lists of the half below the plane begin.
+/// The place in a region at which the lists of the half below the plane begin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cut {
     pub(super) events: usize,
@@ -28,8 +31,8 @@ pub(super) struct Region<'a> {
 }
 
 impl Region<'_> {
-    /// The same region for a while.
-    pub(super) fn again(&mut self) -> Region<'_> {
+    /// Reborrows the region.
+    pub(super) fn reborrow(&mut self) -> Region<'_> {
         let [x, y, z] = &mut self.events;
         Region {
             events: [x, y, z],
@@ -37,7 +40,7 @@ impl Region<'_> {
         }
     }
 
-    /// What is behind a place.
+    /// Returns the part of the region behind a cut.
     pub(super) fn behind(&mut self, cut: Cut) -> Region<'_> {
         Region {
             events: self
@@ -48,7 +51,7 @@ impl Region<'_> {
         }
     }
 
-    /// Both sides of a place: what is before it and what is behind.
+    /// Returns the parts of the region before and behind a cut.
     pub(super) fn split(&mut self, cut: Cut) -> [Region<'_>; 2] {
         let (first, second) = self.triangles.split_at_mut(cut.triangles);
         let [x, y, z] = self
@@ -67,7 +70,7 @@ impl Region<'_> {
         ]
     }
 
-    /// Where to cut so that both sides have room in proportion.
+    /// Returns the cut that gives both halves memory in proportion to their triangles.
     pub(super) fn cut_for(&self, below: usize, above: usize) -> Cut {
         let share = |len: usize| (len as u128 * above as u128 / (below + above) as u128) as usize;
         Cut {
@@ -76,7 +79,7 @@ impl Region<'_> {
         }
     }
 
-    /// Whether so many triangles and their events fit.
+    /// Returns true if `count` triangles and their events fit.
     pub(super) fn holds(&self, count: usize) -> bool {
         self.events_len() >= 2 * count && self.triangles.len() >= count
     }
@@ -87,7 +90,7 @@ impl Region<'_> {
     }
 }
 
-/// A buffer.
+/// Memory for the lists of nodes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Buffer {
     pub(super) events: [Vec<u64>; 3],
@@ -95,7 +98,7 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// Room for so many triangles.
+    /// Creates a buffer for `count` triangles.
     pub(super) fn new(count: usize) -> Self {
         Self {
             events: [0; 3].map(|zero| vec![zero; 2 * count]),
@@ -103,7 +106,7 @@ impl Buffer {
         }
     }
 
-    /// Makes the buffer at least so long that so many triangles fit.
+    /// Grows the buffer, if necessary, so that `count` triangles fit.
     pub(super) fn grow_to(&mut self, count: usize) {
         for events in &mut self.events {
             let len = events.len().max(2 * count);

@@ -1,12 +1,14 @@
-//! FindBestPartition: the cost of a plane through every event, and the cheapest of them.
+//! FindBestPartition: the cost of a plane through every event, and the cheapest plane.
 //!
-//! # How a list is weighed
-//! First in `f32`, block by block: that is [`screen`]. What comes out is right but for rounding, so the few blocks whose
-//! lightest plane is as light as the lightest of all, or almost, are weighed again in `f64`, and there ties go to the first.
+//! # Weighing a list
+//! The weight of a plane is the part of its cost that depends on the plane. First, all planes are
+//! weighed in `f32`, block by block (see [`screen`]). The results are correct except for rounding.
+//! So the few blocks with a plane that is about as light as the overall minimum are weighed again
+//! in `f64`. There, the first of equal planes wins.
 //!
 //! # In parallel
-//! A list is cut into parts. What the parts begin with is counted first (the prescan); then each is weighed by
-//! itself, and the lightest of all is found by reduction.
+//! A list is cut into parts. First, the counts at the start of each part are computed (the
+//! prescan). Then each part is weighed independently, and a reduction finds the lightest plane.
 //!
 //! # Source
 //! Choi et al. 2010 (see [`super`]); the cost: Wald, Havran 2006 (see [`super`]).
@@ -23,7 +25,7 @@ use super::event::{self, END, PLANAR};
 use screen::BLOCK_LEN;
 pub(super) use screen::Screen;
 
-/// What rounding may do to a weight in `f32`, and much more.
+/// A generous bound on the rounding error of a weight in `f32`.
 const TOLERANCE: f32 = 1e-5;
 
 /// A split plane.
@@ -32,13 +34,13 @@ pub(super) struct Plane {
     pub(super) axis: usize,
     pub(super) position: f32,
     pub(super) cost: f64,
-    /// How many events of the axis belong to the half below.
+    /// The number of events of the axis that belong to the half below.
     pub(super) split: usize,
-    /// How many triangles reach into the halves.
+    /// The number of triangles in each half.
     pub(super) counts: [usize; 2],
 }
 
-/// How many triangles a sweep has met, and how many it has left.
+/// The numbers of triangles that a sweep has met and left.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Passed {
     met: u32,
@@ -57,7 +59,7 @@ impl Add for Passed {
 }
 
 impl Passed {
-    /// What a sweep passes with one event.
+    /// Returns the counts for a single event.
     #[inline(always)]
     fn with(event: u64) -> Self {
         let kind = event::kind(event) as u32;
@@ -79,9 +81,9 @@ impl Passed {
 struct Lightest {
     weight: f64,
     index: usize,
-    /// Before the event.
+    /// The counts before the event.
     passed: Passed,
-    /// Whether planar triangles belong to the half below.
+    /// True if planar triangles belong to the half below.
     is_planar_below: bool,
 }
 
@@ -110,9 +112,9 @@ struct Sweep<'a> {
     axis: usize,
     low: f32,
     high: f32,
-    /// Area of the cut.
+    /// The area of the cross-section.
     cross: f64,
-    /// Half of its perimeter.
+    /// Half of the perimeter of the cross-section.
     perimeter: f64,
     /// Half of the surface of the node.
     whole: f64,
@@ -162,7 +164,8 @@ impl<'a> Sweep<'a> {
             };
             passed = passed + Passed::with(event);
             if event::kind(event) != PLANAR {
-                // A plane leaves what ends in it and has not met what starts in it.
+                // The sweep has left the triangles that end in the plane, and has not met those
+                // that start in it.
                 try_plane(
                     Passed {
                         met: before.met,
@@ -185,7 +188,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Finds the lightest plane of some events; `passed` is what the sweep has passed before them.
+    /// Finds the lightest plane of some events. `passed` are the counts before them.
     fn lightest(&self, range: Range<usize>, passed: Passed, screen: &mut Screen) -> Lightest {
         let mut lightest = Lightest::NONE;
         if range.len() < BLOCK_LEN || self.high - self.low < 1e-25 {
@@ -203,7 +206,7 @@ impl<'a> Sweep<'a> {
         lightest
     }
 
-    /// The cheapest plane: the lightest, or one that cuts off what is empty.
+    /// Returns the cheapest plane: the lightest one, or one that cuts off empty space.
     fn plane(&self, lightest: Lightest, parameters: &Parameters) -> Option<Plane> {
         let (&first, &last) = (self.events.first()?, self.events.last()?);
         if self.whole <= 0.0 {
@@ -244,7 +247,8 @@ impl<'a> Sweep<'a> {
         best
     }
 
-    /// Finds where a plane cuts the list: what is between its event and there is at the same position.
+    /// Finds where a plane cuts the list. The events between its event and the cut have the same
+    /// position.
     fn plane_through(&self, lightest: Lightest, cost: f64) -> Plane {
         let event = self.events[lightest.index];
         let last_kind = if lightest.is_planar_below {
@@ -271,7 +275,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// The first of the cheapest.
+/// Returns the first of the cheapest planes.
 fn cheapest(planes: impl IntoIterator<Item = Option<Plane>>) -> Option<Plane> {
     planes
         .into_iter()
@@ -279,7 +283,9 @@ fn cheapest(planes: impl IntoIterator<Item = Option<Plane>>) -> Option<Plane> {
         .reduce(|best, plane| if plane.cost < best.cost { plane } else { best })
 }
 
-/// Finds the cheapest plane of a node on the calling thread. None where the node has no surface or no triangles.
+/// Finds the cheapest plane of a node on the calling thread.
+///
+/// Returns `None` if the node has no surface or no triangles.
 pub(super) fn best_plane(
     events: [&[u64]; 3],
     cell: &Cell,
@@ -294,7 +300,7 @@ pub(super) fn best_plane(
     }))
 }
 
-/// Finds the cheapest plane of a node with all threads; `part_count` parts of each list.
+/// Finds the cheapest plane of a node with all threads, in `part_count` parts of each list.
 pub(super) fn best_plane_parallel(
     events: [&[u64]; 3],
     cell: &Cell,

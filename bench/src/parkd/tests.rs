@@ -1,4 +1,4 @@
-//! The peer's trees against Raddle's, node for node.
+//! The peer's trees, compared with Raddle's node for node.
 
 use std::collections::HashSet;
 
@@ -8,12 +8,12 @@ use raddle_graphics::scene::{self, Scene};
 
 use super::*;
 
-/// The coarse one is coarser than most meshes here; it is one of those that the peer is measured with, as the other is.
+/// The grains of the tests. The peer is measured with both. The second exceeds most meshes here.
 const GRAINS: [usize; 2] = [1024, 16 * 1024];
 
-/// Builds on pools of one to three threads, and compares. The peer has no bound on copies.
+/// Builds on pools of one to three threads and compares the trees. The peer does not limit copies.
 ///
-/// The events of a mesh are sorted once for each pool, and not anew for each tree.
+/// The events of a mesh are sorted once for each pool, not for each tree.
 fn check(mesh: &Mesh, parameters: impl IntoIterator<Item = Parameters>) {
     let expected: Vec<_> = parameters
         .into_iter()
@@ -76,7 +76,7 @@ fn mesh_of(triangles: &[Corners]) -> Mesh {
     }
 }
 
-/// Numbers from 0 on, below a bound, that look random.
+/// Returns a generator of pseudorandom numbers below a bound.
 fn numbers(mut state: u64) -> impl FnMut(u32) -> u32 {
     move |bound| {
         state = state
@@ -86,7 +86,8 @@ fn numbers(mut state: u64) -> impl FnMut(u32) -> u32 {
     }
 }
 
-/// Triangles with corners on a coarse grid around the origin, so that planes, ties and both zeros abound.
+/// Returns triangles with corners on a coarse grid around the origin, so that planes, ties and both
+/// zeros are frequent.
 fn triangles_on_a_grid(count: usize, seed: u64, reach: u32) -> Vec<Corners> {
     let mut number = numbers(seed);
     (0..count)
@@ -144,9 +145,9 @@ fn triangles_on_a_grid_have_the_same_tree() {
 }
 
 #[test]
-fn many_triangles_on_a_grid_have_the_same_tree_however_many_threads_split_the_root() {
+fn many_triangles_on_a_grid_have_the_same_tree_with_any_number_of_threads() {
     let mut triangles = triangles_on_a_grid(40_000, 77, 3);
-    // The peer leaves out no duplicates.
+    // The peer does not remove duplicates.
     let mut seen = HashSet::new();
     triangles.retain(|triangle| seen.insert(triangle.map(|corner| corner.map(f32::to_bits))));
     let mesh = mesh_of(&triangles);
@@ -159,7 +160,7 @@ fn many_triangles_on_a_grid_have_the_same_tree_however_many_threads_split_the_ro
 
 #[test]
 fn degenerate_meshes_have_the_same_tree() {
-    // As many as Raddle leaves in: the peer leaves out no duplicates.
+    // As many duplicates as Raddle keeps: the peer removes none.
     let alike = [[[0.0; 3], [1.0, 0.0, 0.5], [0.0, 1.0, 0.25]]; 15];
     let mut flat = triangles_on_a_grid(500, 1, 4);
     let mut line = flat.clone();
@@ -201,7 +202,7 @@ fn degenerate_meshes_have_the_same_tree() {
 }
 
 #[test]
-fn another_tree_is_told_apart() {
+fn a_different_tree_is_detected() {
     let mesh = scene::generate(Scene::Flake, 2_000);
     let (tree, _) = build(prepare(&mesh), &Parameters::default(), GRAINS[0]);
     let shallow = Parameters {
@@ -232,7 +233,7 @@ fn another_tree_is_told_apart() {
 }
 
 #[test]
-fn lists_that_outgrow_their_buffers_go_on_in_new_ones() {
+fn lists_that_outgrow_their_buffers_continue_in_new_ones() {
     // Long thin triangles across each other: each plane cuts many.
     let mut number = numbers(5);
     let triangles: Vec<Corners> = (0..3_000)

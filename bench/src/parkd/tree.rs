@@ -1,4 +1,4 @@
-//! The tree that comes out, in one piece, and its comparison with Raddle's.
+//! The finished tree, and its comparison with Raddle's.
 
 use raddle_graphics::kdtree::{KdTree, NodeKind};
 use rayon::prelude::*;
@@ -10,8 +10,8 @@ use rayon::prelude::*;
 pub(crate) struct Node {
     /// The bits of the position of the plane, or the first entry of the leaf.
     pub(super) payload: u32,
-    /// The index of the child above the plane, or how many entries the leaf has; and in the low two bits the axis,
-    /// or [`LEAF`](Self::LEAF).
+    /// The index of the child above the plane, or the number of entries of the leaf. The low two
+    /// bits are the axis, or [`LEAF`](Self::LEAF).
     pub(super) word: u32,
 }
 
@@ -40,7 +40,7 @@ impl Node {
         (self.word >> 2) as usize
     }
 
-    /// The same node where nodes and entries begin later.
+    /// Returns the node with its indices moved by `nodes` and `entries`.
     fn moved(self, nodes: usize, entries: usize) -> Self {
         if self.is_leaf() {
             Self {
@@ -56,7 +56,8 @@ impl Node {
     }
 }
 
-/// A tree: nodes from the root on, depth first, and the lists of all leaves in their order.
+/// A tree: the nodes in depth-first order from the root, and the lists of all leaves in their
+/// order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tree {
     pub(super) nodes: Vec<Node>,
@@ -65,7 +66,8 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Whether another builder's tree has the same planes, to the bit, and the same leaves, in the same order.
+    /// Returns true if another builder's tree has the same planes, bit by bit, and the same leaves
+    /// in the same order.
     pub(crate) fn is_same_as(&self, other: &KdTree) -> bool {
         let mut pending = vec![other.root()];
         let mut nodes = self.nodes.iter().enumerate();
@@ -75,7 +77,8 @@ impl Tree {
             let Some((index, &own)) = nodes.next() else {
                 return false;
             };
-            // Where the next leaf is behind, there the nearest child above has to begin.
+            // After a leaf, the next node is the child above of the nearest inner node that still
+            // lacks it.
             let is_same = match theirs.kind() {
                 NodeKind::Inner {
                     axis,
@@ -107,7 +110,7 @@ impl Tree {
     }
 }
 
-/// What one thread has built of a tree.
+/// A part of a tree, built by one thread.
 #[derive(Debug, Default)]
 pub(super) struct Fragment {
     pub(super) nodes: Vec<Node>,
@@ -115,31 +118,32 @@ pub(super) struct Fragment {
 }
 
 impl Fragment {
-    /// A leaf of the last entries.
+    /// Adds a leaf with the last `count` entries.
     pub(super) fn push_leaf(&mut self, count: usize) {
         self.nodes
             .push(Node::leaf(self.entries.len() - count, count));
     }
 
-    /// A leaf of the entries before the last `behind`.
+    /// Adds a leaf with the `count` entries before the last `behind`.
     pub(super) fn push_leaf_before(&mut self, count: usize, behind: usize) {
         let first = self.entries.len() - behind - count;
         self.nodes.push(Node::leaf(first, count));
     }
 
-    /// Room for an inner node; see [`close`](Self::close).
+    /// Reserves an inner node and returns its index; see [`close`](Self::close).
     pub(super) fn open(&mut self) -> usize {
         self.nodes.push(Node::leaf(0, 0));
         self.nodes.len() - 1
     }
 
-    /// Makes an inner node of the room at `index`: what is below its plane is there, what is above comes next.
+    /// Completes the inner node at `index`. The nodes below its plane are there; those above
+    /// follow.
     pub(super) fn close(&mut self, index: usize, axis: usize, position: f32) {
         self.nodes[index] = Node::inner(axis, position, self.nodes.len());
     }
 }
 
-/// A subtree as it was built.
+/// A subtree in the form in which it was built.
 #[derive(Debug)]
 pub(super) enum Built {
     ByOne(Fragment),
@@ -150,7 +154,7 @@ pub(super) enum Built {
     },
 }
 
-/// The fragments of a tree with their places.
+/// The fragments of a tree and their positions in it.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     fragments: Vec<(Fragment, usize, usize)>,
@@ -166,7 +170,7 @@ impl Layout {
         layout
     }
 
-    /// Puts all fragments into one piece.
+    /// Assembles all fragments.
     pub(super) fn tree(&self) -> Tree {
         let mut nodes = vec![Node::leaf(0, 0); self.node_count];
         let mut entries = vec![0; self.entry_count];
@@ -212,9 +216,9 @@ impl Layout {
                 halves,
             } => {
                 let index = self.node_count;
-                let mut room = Fragment::default();
-                room.open();
-                self.place(Built::ByOne(room));
+                let mut placeholder = Fragment::default();
+                placeholder.open();
+                self.place(Built::ByOne(placeholder));
                 let [below, above] = *halves;
                 self.place(below);
                 let node = Node::inner(axis, position, self.node_count);

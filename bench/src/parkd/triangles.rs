@@ -1,11 +1,13 @@
-//! MarkTriangles and CopyTriangles: which half a triangle belongs to, and where in that half it will be.
+//! MarkTriangles and CopyTriangles: the half that a triangle belongs to, and its index there.
 //!
-//! The split plane cuts the list of its axis in two. Every triangle is first taken to be on the longer side; each
-//! event of the shorter one takes it one step over to there. So a triangle with both events there (or one planar event) is
-//! on that side, and one with a single event there straddles the plane.
+//! The split plane cuts the list of its axis in two. Initially, every triangle counts as being on
+//! the side with more events. Each event on the other side moves its triangle one step towards that
+//! side. So a triangle with both events there (or one planar event) is on that side, and one with a
+//! single event there straddles the plane.
 //!
-//! Then each half gets its triangles in order, and each of the old ones a [route](ROUTE_STRADDLES) for its events.
-//! Those that straddle the plane are cut, and where a piece's box differs from the whole one's, new events are made.
+//! Then each half gets its triangles in order, and each triangle of the node gets a
+//! [route](ROUTE_STRADDLES) for its events. Triangles that straddle the plane are cut. Where the
+//! box of a piece differs from that of the whole triangle, new events are created.
 //!
 //! # Source
 //! Choi et al. 2010 (see [`super`]); the boxes of pieces ("perfect splits"): Wald, Havran 2006.
@@ -22,31 +24,33 @@ use super::event::{self, END, PLANAR, START};
 use super::region::Cut;
 use super::sweep::Plane;
 
-/// Set in the route of a triangle that straddles the plane; the bits below are its number among these.
+/// Set in the route of a triangle that straddles the plane. The bits below are its number among
+/// those triangles.
 ///
-/// Any other route is how far the index of the triangle moves down, times two, and one for the half above.
+/// Any other route is twice the distance by which the index of the triangle decreases, plus one for
+/// the half above.
 pub(super) const ROUTE_STRADDLES: u32 = 1 << 31;
 
-/// Half of a straddling triangle's way.
+/// The result of the split for one half of a straddling triangle.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Fate {
     /// Its index in the half, or [`GONE`](Self::GONE).
     pub(super) index: u32,
-    /// Which of its old events go along, two bits an axis: its end or planar event, and its start.
+    /// The old events that it keeps, two bits per axis: its end or planar event, and its start.
     pub(super) keep: u8,
 }
 
 impl Fate {
     pub(super) const GONE: u32 = u32::MAX;
 
-    /// Whether an event goes along.
+    /// Returns true if it keeps an event.
     #[inline]
     pub(super) fn keeps(self, axis: usize, kind: u64) -> bool {
         self.keep >> (2 * axis + (kind >> 1) as usize) & 1 != 0
     }
 }
 
-/// A triangle on both sides: what becomes of it below and above.
+/// A triangle on both sides: the results below and above.
 pub(super) type Straddler = [Fate; 2];
 
 /// New events of both halves and all axes, with the old indices of their triangles.
@@ -76,7 +80,8 @@ impl Pieces {
         }
     }
 
-    /// Makes the new events of one piece, of the triangle with this index, and tells which of the old ones stay.
+    /// Creates the new events of one piece of the triangle with this index. Returns the old events
+    /// that it keeps.
     fn add_events(&self, extent: &Cell, index: usize, added: &mut [Vec<u64>; 3]) -> u8 {
         let whole = &self.old.extent;
         let mut keep = 0;
@@ -106,7 +111,7 @@ impl Pieces {
     }
 }
 
-/// Sorts new events; often they are in order as they were made.
+/// Sorts new events. Often they are in order already.
 pub(super) fn sort_added(added: &mut Added) {
     for events in added.as_flattened_mut() {
         if !events.is_sorted() {
@@ -115,7 +120,7 @@ pub(super) fn sort_added(added: &mut Added) {
     }
 }
 
-/// The shorter side of the list of the split axis, and which half it is, 0 or 1.
+/// Returns the shorter side of the list of the split axis, and its half: 0 or 1.
 fn shorter_side<'a>(events: &'a [u64], plane: &Plane) -> (&'a [u64], usize) {
     let (below, above) = events.split_at(plane.split);
     if below.len() < above.len() {
@@ -125,11 +130,11 @@ fn shorter_side<'a>(events: &'a [u64], plane: &Plane) -> (&'a [u64], usize) {
     }
 }
 
-/// Triangles of one node on their way to both halves, on one thread.
+/// The distribution of a node's triangles to both halves.
 #[derive(Debug)]
 pub(super) struct Deal<'a, 'b> {
     pub(super) names: &'a [u32],
-    /// Of the split axis.
+    /// The events of the split axis.
     pub(super) events: &'a [u64],
     pub(super) cell: &'a Cell,
     pub(super) plane: &'a Plane,
@@ -138,7 +143,7 @@ pub(super) struct Deal<'a, 'b> {
 }
 
 impl Deal<'_, '_> {
-    /// Marks all triangles; returns the half that a mark of 2 means.
+    /// Marks all triangles. Returns the half that a mark of 2 means.
     fn mark(&self, marks: &mut Vec<u8>) -> usize {
         marks.clear();
         marks.resize(self.names.len(), 0);
@@ -150,8 +155,8 @@ impl Deal<'_, '_> {
         half
     }
 
-    /// Deals the triangles out: those above the plane to the start of `dealt`, those below to the cut. Returns how
-    /// many they are, below and above.
+    /// Distributes the triangles: those above the plane go to the start of `dealt`, those below to
+    /// the cut. Returns the numbers of triangles below and above.
     pub(super) fn run(&mut self, scratch: &mut Scratch, dealt: &mut [u32], cut: Cut) -> [usize; 2] {
         let half = self.mark(&mut scratch.marks);
         let Scratch {
@@ -231,7 +236,8 @@ impl Deal<'_, '_> {
         (fates, counts)
     }
 
-    /// Deals the triangles out to two leaves: appends both lists to `entries`. Returns how long they are.
+    /// Distributes the triangles to two leaves by appending both lists to `entries`. Returns their
+    /// lengths.
     pub(super) fn run_to_leaves(
         &mut self,
         marks: &mut Vec<u8>,
@@ -262,7 +268,7 @@ impl Deal<'_, '_> {
             above += side as usize;
             below += 1 - side as usize;
         }
-        // Where a piece below has vanished, the list above moves up.
+        // If pieces below have vanished, the list above moves up.
         if below < below_max {
             lists.copy_within(below_max..above, below);
         }
@@ -271,14 +277,14 @@ impl Deal<'_, '_> {
         counts
     }
 
-    /// Which halves a straddling triangle reaches into.
+    /// Returns which halves a straddling triangle reaches into.
     #[cold]
     fn reaches(&self, name: u32) -> [bool; 2] {
-        // What does not touch the border of the cell is a whole triangle, or one that no plane of the cell cuts: it has
-        // corners on both sides.
+        // A triangle that does not touch the border of the cell is whole, or no plane of the cell
+        // has cut it. Then it has corners on both sides.
         if self
             .cell
-            .is_around(&self.arena.piece(name, self.corners).extent)
+            .strictly_contains(&self.arena.piece(name, self.corners).extent)
         {
             return [true, true];
         }
@@ -287,7 +293,7 @@ impl Deal<'_, '_> {
     }
 }
 
-/// What one thread needs besides the lists of its nodes.
+/// The memory that a thread needs besides the lists of its nodes.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     pub(super) marks: Vec<u8>,
@@ -297,19 +303,21 @@ pub(super) struct Scratch {
     pub(super) screen: super::sweep::Screen,
 }
 
-/// The triangles of a large node dealt out by all threads.
+/// The result of distributing the triangles of a large node with all threads.
 #[derive(Debug)]
 pub(super) struct Dealt {
     pub(super) routes: Vec<u32>,
     pub(super) straddlers: Vec<Straddler>,
     pub(super) added: Added,
-    /// How many triangles the halves have.
+    /// The numbers of triangles in the halves.
     pub(super) counts: [usize; 2],
 }
 
-/// Marks that threads set side by side: whether a triangle has a start on the shorter side, and whether an end.
+/// Marks that several threads set: whether a triangle has a start on the shorter side, and whether
+/// it has an end there.
 ///
-/// A planar event is both. Each event sets its own mark, so no two threads set the same one.
+/// A planar event counts as both. Each event sets its own marks, so no two threads set the same
+/// one.
 #[derive(Debug)]
 struct SharedMarks {
     marks: Vec<[AtomicBool; 2]>,
@@ -327,7 +335,7 @@ impl SharedMarks {
             for &event in &events[range] {
                 let marks = &marks[event::index(event)];
                 let kind = event::kind(event) as usize;
-                // Relaxed: read after all threads are done with marking.
+                // Relaxed: read after all threads have finished marking.
                 marks[kind >> 1].store(true, Relaxed);
                 marks[(kind + 1) >> 1].store(true, Relaxed);
             }
@@ -335,10 +343,10 @@ impl SharedMarks {
         Self { marks, half }
     }
 
-    /// 0 for the half below, 1 for the one above, none on both sides.
+    /// Returns 0 for the half below, 1 for the half above, and `None` for a straddling triangle.
     #[inline(always)]
     fn side(&self, index: usize) -> Option<usize> {
-        // Relaxed: the threads that set them have been waited for.
+        // Relaxed: the threads that set the marks have finished.
         let [end, start] = [0, 1].map(|kind: usize| self.marks[index][kind].load(Relaxed));
         (end == start).then_some(usize::from(end) ^ 1 ^ self.half)
     }
@@ -349,7 +357,7 @@ struct Part<'a> {
     range: Range<usize>,
     pieces: Vec<Pieces>,
     counts: [usize; 2],
-    /// What is before this part: triangles of the halves, and straddling ones.
+    /// The numbers of triangles of the halves, and of straddling ones, before this part.
     first: [usize; 2],
     first_straddler: usize,
     routes: &'a mut [u32],
@@ -359,7 +367,7 @@ struct Part<'a> {
 }
 
 impl Deal<'_, '_> {
-    /// As [`run`](Self::run), with all threads, in so many parts.
+    /// Does the work of [`run`](Self::run) with all threads, in `part_count` parts.
     pub(super) fn run_parallel(&mut self, part_count: usize, dealt: &mut [u32], cut: Cut) -> Dealt {
         let marks = SharedMarks::of(self, part_count);
         let mut routes = vec![0; self.names.len()];
@@ -406,7 +414,7 @@ impl Deal<'_, '_> {
         for part in parts {
             all.straddlers.extend(part.straddlers);
             self.arena.extend(part.pieces.iter().flat_map(|pieces| {
-                // A piece that is gone has no name that anybody knows.
+                // The name of a piece that has vanished is not used anywhere.
                 pieces.extents.map(|extent| Piece {
                     extent: extent.unwrap_or(pieces.old.extent),
                     triangle: pieces.old.triangle,
@@ -422,7 +430,7 @@ impl Deal<'_, '_> {
         all
     }
 
-    /// Cuts the straddling triangles of a part and counts what goes to each half.
+    /// Cuts the straddling triangles of a part and counts the triangles that go to each half.
     fn count(&self, marks: &SharedMarks, part: &mut Part<'_>) {
         for index in part.range.clone() {
             if let Some(side) = marks.side(index) {
@@ -444,7 +452,7 @@ impl Deal<'_, '_> {
         }
     }
 
-    /// Deals out a part that has its places.
+    /// Distributes a part to its destinations, which are known.
     fn fill(&self, marks: &SharedMarks, part: &mut Part<'_>, first_piece: usize) {
         let [mut below, mut above] = [0; 2];
         let (range, [first_below, first_above]) = (part.range.clone(), part.first);

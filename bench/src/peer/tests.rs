@@ -1,4 +1,4 @@
-//! The line protocol, and what is said about a peer that cannot be built.
+//! The line protocol, and the errors for a peer that cannot be built.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn an_answer_has_a_time_and_a_result() {
 }
 
 #[test]
-fn anything_else_is_no_answer() {
+fn a_malformed_answer_is_rejected() {
     for line in [
         "",
         "12",
@@ -22,13 +22,13 @@ fn anything_else_is_no_answer() {
     ] {
         assert!(
             parse_answer(line).is_none(),
-            "{line:?} passed for an answer"
+            "{line:?} was accepted as an answer"
         );
     }
 }
 
 #[test]
-fn a_missing_library_is_named_with_its_package() {
+fn a_missing_library_is_reported_with_its_package() {
     let source = PeerSource {
         name: "nowhere",
         header: "no/such/header.h",
@@ -36,7 +36,7 @@ fn a_missing_library_is_named_with_its_package() {
         ..IN_CPP
     };
     let Err(error) = check_header(source) else {
-        panic!("a header that does not exist was found");
+        panic!("found a header that does not exist")
     };
     let text = error.to_string();
     assert!(text.contains("nowhere"), "{text}");

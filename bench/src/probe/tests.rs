@@ -1,4 +1,4 @@
-//! The probe ends, and tells the two modes apart where they lie.
+//! The probe ends, and distinguishes the two modes at their typical values.
 
 use super::*;
 
@@ -8,13 +8,13 @@ fn one_worker_needs_no_probe() {
 }
 
 #[test]
-fn the_two_modes_lie_on_either_side_of_the_limit() {
+fn the_typical_round_trips_of_both_modes_are_classified() {
     assert_eq!(classify(Duration::from_nanos(105)), Mode::Near);
     assert_eq!(classify(Duration::from_nanos(490)), Mode::Far);
 }
 
 #[test]
-fn the_probe_leaves_the_callers_binding_alone() {
+fn the_probe_does_not_change_the_callers_binding() {
     let before = sched_getaffinity(None).expect("the affinity mask is readable");
     let found = mode(2);
     assert_eq!(sched_getaffinity(None).expect("still readable"), before);

@@ -1,4 +1,4 @@
-//! Medians, and the JSON that other programs read.
+//! Medians, and the JSON format that other programs read.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn record(ratio: Option<f64>) -> Record {
 }
 
 #[test]
-fn the_median_of_an_even_number_lies_between_the_middle_two() {
+fn the_median_of_an_even_count_is_the_mean_of_the_middle_two() {
     assert_eq!(median(&[5.0, 1.0, 3.0]), 3.0);
     assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), 2.5);
 }
@@ -41,8 +41,19 @@ fn the_json_has_exactly_the_documented_fields() {
             .collect()
     };
     let mut expected = vec![
-        "suite", "case", "who", "workers", "unit", "median", "min", "max", "pairs", "machine",
-        "mode", "commit", "schema",
+        "suite",
+        "case",
+        stringify!(who),
+        "workers",
+        "unit",
+        "median",
+        "min",
+        "max",
+        "pairs",
+        "machine",
+        "mode",
+        "commit",
+        "schema",
     ];
     expected.sort_unstable();
     let mut own = fields(&record(None));

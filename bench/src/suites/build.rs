@@ -1,11 +1,12 @@
-//! What the workers make of the main job: kd-trees and pictures of real meshes.
+//! The parallel speed of building kd-trees and rendering pictures of real meshes.
 //!
 //! | case | Raddle | peer |
 //! |---|---|---|
-//! | `tree_bunny`, `tree_dragon` | the task-parallel builder on so many workers | `sequential`: the plain builder |
-//! | `render_bunny`, `render_dragon` | a picture of 512 × 384 on so many workers | `one-worker`: the same on one |
+//! | `tree_bunny`, `tree_dragon` | the task-parallel builder | `sequential`: the plain builder |
+//! | `render_bunny`, `render_dragon` | a picture of 512 × 384 | `one-worker`: the same on one |
 //!
-//! The peers here are ours too: a ratio is what parallelism leaves of the time, 0.5 at best on two workers.
+//! The peers are part of Raddle too. A ratio is the parallel time divided by the sequential one: on
+//! two workers, 0.5 at best.
 
 use glam::Vec3;
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters};
@@ -28,7 +29,7 @@ const PICTURE: (u32, u32) = (512, 384);
 /// Runs the suite.
 ///
 /// # Errors
-/// [`BenchError::NoData`] without the meshes, and as [`Measurement::compare`].
+/// [`BenchError::NoData`] if a mesh is missing; and the errors of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let [tree_bunny, tree_dragon, render_bunny, render_dragon] = CASES;
     for (tree, render, file) in [
@@ -93,7 +94,7 @@ fn compare_pictures(
         ..RenderOptions::default()
     };
     let render = || {
-        // A picture that cannot be made has no light in it, and no such sum is expected.
+        // A failed picture counts as dark. Its sum of zero is never the expected one.
         render::render(mesh, &tree, &options, |_| ()).map_or(0, |made| light(&made.picture))
     };
     let case = Case {
@@ -106,18 +107,19 @@ fn compare_pictures(
         tolerance: 0,
     };
     let mut pools = RaddlePools::default();
-    let mut alone = RaddlePools::default();
+    let mut single = RaddlePools::default();
     let mut raddle = Local::new("raddle", |request| {
         pools.install(request.workers, || timed(request.repetitions, render))
     });
     let mut peers: Vec<Box<dyn Contender + '_>> =
         vec![Box::new(Local::new("one-worker", |request| {
-            alone.install(1, || timed(request.repetitions, render))
+            single.install(1, || timed(request.repetitions, render))
         }))];
     measurement.compare(&case, &mut raddle, &mut peers)
 }
 
-/// The sum of all pixels' bit patterns: pictures do not depend on the number of workers, to the last bit.
+/// Returns the sum of the bit patterns of all pixels. Pictures do not depend on the number of
+/// workers, so the sum is exact.
 fn light(picture: &Picture) -> u64 {
     picture
         .pixels()
@@ -128,7 +130,9 @@ fn light(picture: &Picture) -> u64 {
         })
 }
 
-/// A number that differs when trees do, cheap beside a build: the size of the tree and some hits in it.
+/// Returns a number that differs between different trees: a hash of the size and of some hits.
+///
+/// It is cheap compared with a build.
 fn fingerprint(tree: Result<KdTree, BuildError>) -> Result<u64, BuildError> {
     let tree = tree?;
     let bounds = tree.bounds();
@@ -144,8 +148,5 @@ fn fingerprint(tree: Result<KdTree, BuildError>) -> Result<u64, BuildError> {
 }
 
 fn failure(error: BuildError) -> BenchError {
-    BenchError::Contender {
-        who: "raddle".to_owned(),
-        message: error.to_string(),
-    }
+    BenchError::contender("raddle", error)
 }

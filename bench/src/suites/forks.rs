@@ -1,4 +1,4 @@
-//! What a fork costs: `fib38`, `tree24`, `queens12`, all without cut-off.
+//! The cost of a fork: `fib38`, `tree24` and `queens12`, all without a cut-off.
 //!
 //! | case | workload | forks |
 //! |---|---|---|
@@ -59,7 +59,7 @@ fn case(name: &'static str, expected: u64, repetitions: u64) -> Case<'static> {
     }
 }
 
-/// A workload that can be started afresh on any runtime.
+/// A workload that can be run repeatedly on any runtime.
 trait Workload: Sync {
     fn run<F: Fork>(&self, fork: &mut F) -> u64;
 }
@@ -68,7 +68,7 @@ struct FibCase;
 
 impl Workload for FibCase {
     fn run<F: Fork>(&self, fork: &mut F) -> u64 {
-        // Hidden from the optimiser, which knows this function well.
+        // Hide the argument from the optimiser, which would compute the result in advance.
         Fib(std::hint::black_box(FIB_ARGUMENT)).run(fork)
     }
 }

@@ -1,29 +1,31 @@
-//! Whether workers are idle while there is work that they could do: skewed loops, first joins,
-//! tasks beside a stolen half.
+//! Tests whether workers are idle while there is work that they could do: skewed loops, first
+//! joins, and tasks beside a stolen half.
 //!
-//! | case | what is timed |
-//! |---|---|
-//! | `skewed-4` to `skewed-1000` | a loop of so many items, of which the first takes as long as all others together |
-//! | `skewed-last` | the same with 100 items, of which the last one does |
-//! | `skewed-anywhere` | the same; in each of ten loops it is another one: the 6th, the 16th, … |
-//! | `skewed-late` | a loop of 1,000 items, of which the first 20 do nothing |
-//! | `first-join` | a join of two halves of 2 ms, right after a runtime of its own has come up |
-//! | `beside` | ten tasks of 1 ms from outside, while a worker waits for a stolen half of 150 ms |
-//! | `ramp` | from the first of 16 tasks, for which 16 workers have to be woken, until all run |
-//! | `ramp-tree` | a tree of joins with 200 leaves begins; until each of 16 workers has begun one |
-//! | `ramp-loop` | the same for a loop of 200 items |
-//! | `leaf` | from the begin of a long leaf, when the other worker has just become idle, until the fork beside it runs there |
+//! - `skewed-4` to `skewed-1000`: a loop of that many items. The first item takes as long as all
+//!   the others together.
+//! - `skewed-last`: such a loop of 100 items, of which the last one is long.
+//! - `skewed-anywhere`: such a loop of 100 items; in each of ten loops another one is long: the
+//!   6th, the 16th, …
+//! - `skewed-late`: a loop of 1,000 items, of which the first 20 do nothing.
+//! - `first-join`: a join of two halves of 2 ms, right after the start of a new runtime.
+//! - `beside`: ten tasks of 1 ms from outside, while a worker waits for a stolen half of 150 ms.
+//! - `ramp`: the time from the first of 16 tasks, which need 16 woken workers, until all run.
+//! - `ramp-tree`: the time from the start of a tree of joins with 200 leaves until each of 16
+//!   workers has started a leaf.
+//! - `ramp-loop`: the same time for a loop of 200 items.
+//! - `leaf`: the time from the start of a long leaf, when the other worker has just become idle,
+//!   until that worker runs the fork beside the leaf.
 //!
-//! Items and halves compute, they do not sleep: with two workers on two CPUs, an idle worker shows
-//! as a longer time. The tasks, leaves and items of the ramps do sleep, so these do not need 16
-//! CPUs. They have 16 workers, and `leaf` two, whatever numbers are asked for.
+//! Items and halves compute instead of sleeping. With two workers on two CPUs, an idle worker shows
+//! as a longer time. The tasks, leaves and items of the ramps sleep, so these cases do not need 16
+//! CPUs. They always use 16 workers, and `leaf` always uses two.
 //!
 //! Peer: `rayon`.
 //!
 //! # Memory ordering
-//! | label | release side                  | acquire side                       | what it publishes        |
-//! |-------|-------------------------------|------------------------------------|--------------------------|
-//! | D1    | `raise` stores true           | `is_up` loads it                   | that the other has begun |
+//! | label | release side           | acquire side         | what it publishes             |
+//! |-------|------------------------|----------------------|-------------------------------|
+//! | D1    | `set_flag` stores true | `is_set` loads true  | that the other side has begun |
 
 use std::hint::spin_loop;
 use std::sync::{Arc, Barrier, OnceLock, mpsc};
@@ -35,7 +37,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Sample, Unit};
-use crate::pools::{RaddlePools, RayonPools, alone, failure};
+use crate::pools::{RaddlePools, RayonPools, placed_alone};
 use crate::suites::Measurement;
 
 /// The names of the cases.
@@ -55,7 +57,7 @@ pub(crate) const CASES: [&str; 13] = [
     "leaf",
 ];
 
-/// The long item of a skewed loop, and all others together.
+/// The time of the long item of a skewed loop, and of all the others together.
 const LONG: Duration = Duration::from_millis(10);
 const SKEWED: [(&str, usize, Skew); 7] = [
     ("skewed-4", 4, Skew::Long(0)),
@@ -74,30 +76,31 @@ const TASKS: u64 = 10;
 const TASK: Duration = Duration::from_millis(1);
 const RAMPS: u64 = 50;
 const RAMP_WORKERS: usize = 16;
-/// Leaves of the tree, items of the loop, and how long one sleeps.
+/// The number of leaves of the tree, or of items of the loop.
 const RAMP_LEAVES: usize = 200;
+/// The time of a leaf or of an item.
 const RAMP_LEAF: Duration = Duration::from_micros(300);
-/// A third worker without work would take the fork before the leaf begins.
+/// With a third worker, an idle one would take the fork before the leaf begins.
 const LEAF_WORKERS: usize = 2;
-/// Until workers sleep that have nothing to do.
+/// The time after which idle workers are asleep.
 const REST: Duration = Duration::from_millis(5);
 const LEAVES: u64 = 50;
-/// A leaf ends when its fork has begun, or after this.
+/// A leaf ends when its fork has begun, or after this time.
 const LEAF_MAX: Duration = Duration::from_millis(50);
 
-/// Which items of a loop take long.
+/// The distribution of the times over the items of a loop.
 #[derive(Clone, Copy)]
 enum Skew {
-    /// This one: as long as all others together.
+    /// The item with this index takes as long as all the others together.
     Long(usize),
-    /// In each loop another one.
+    /// In each loop, another item is the long one.
     Anywhere,
-    /// All but the first ones, which take no time. Holds the number of these.
+    /// This many items at the start take no time.
     Late(usize),
 }
 
 impl Skew {
-    /// The time of one item in a loop of `len` items. All items together take twice [`LONG`].
+    /// Returns the time of an item in a loop of `len` items. All of them take twice [`LONG`].
     fn time(self, index: usize, len: usize, repetition: usize) -> Duration {
         let part = |time: Duration, count| time / u32::try_from(count).expect("few items");
         match self {
@@ -113,7 +116,7 @@ impl Skew {
     }
 }
 
-/// Runs the suite, with two workers unless other numbers were asked for.
+/// Runs the suite, with two workers unless the caller named other numbers.
 ///
 /// # Errors
 /// As [`Measurement::compare`].
@@ -123,7 +126,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     }
     if measurement.workers.contains(&1) {
         (measurement.warn)(
-            "idle: left out with 1 worker, which has no other to wait for".to_owned(),
+            "idle: left out with 1 worker, since no other worker can be idle".to_owned(),
         );
         measurement.workers.retain(|&count| count > 1);
     }
@@ -179,7 +182,7 @@ fn case(name: &'static str, repetitions: u64, expected: u64) -> Case<'static> {
     }
 }
 
-/// Computes for `time`.
+/// Computes for the given time.
 fn compute(time: Duration) {
     let start = Instant::now();
     while start.elapsed() < time {
@@ -187,7 +190,7 @@ fn compute(time: Duration) {
     }
 }
 
-/// Adds up what `run` makes of the number of each repetition.
+/// Adds up the results of `run` for each repetition.
 fn sum_of_times(repetitions: u64, mut run: impl FnMut(usize) -> (Duration, u64)) -> Sample {
     (0..repetitions as usize).fold(
         Sample {
@@ -248,8 +251,10 @@ fn first_join(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let half = || compute(HALF);
     let mut raddle = Local::new("raddle", move |request| {
         sum_of_new(request.repetitions, || {
-            let builder = alone(raddle::Builder::default()).workers(request.workers);
-            let runtime = builder.build().map_err(|error| failure("raddle", &error))?;
+            let builder = placed_alone(raddle::Builder::default()).workers(request.workers);
+            let runtime = builder
+                .build()
+                .map_err(|error| BenchError::contender("raddle", error))?;
             Ok(timed_once(|| {
                 runtime.install(|| raddle::join(half, half));
                 1
@@ -259,7 +264,9 @@ fn first_join(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let rayon = Local::new("rayon", move |request| {
         sum_of_new(request.repetitions, || {
             let builder = rayon::ThreadPoolBuilder::new().num_threads(request.workers);
-            let pool = builder.build().map_err(|error| failure("rayon", &error))?;
+            let pool = builder
+                .build()
+                .map_err(|error| BenchError::contender("rayon", error))?;
             Ok(timed_once(|| {
                 pool.install(|| rayon::join(half, half));
                 1
@@ -269,7 +276,7 @@ fn first_join(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])
 }
 
-/// Adds up runs that each bring up a runtime of their own, which may fail.
+/// Adds up the results of runs that each start a runtime, which may fail.
 fn sum_of_new(
     repetitions: u64,
     mut run: impl FnMut() -> Result<(Duration, u64), BenchError>,
@@ -286,20 +293,20 @@ fn sum_of_new(
     Ok(sum)
 }
 
-/// Spins until the flag is up, so that this thread's own wake-up is no part of what is measured.
+/// Spins until the flag is set, so that the measured time contains no wake-up of this thread.
 fn await_flag(flag: &AtomicBool) {
-    while !is_up(flag) {
+    while !is_set(flag) {
         spin_loop();
     }
 }
 
-fn is_up(flag: &AtomicBool) -> bool {
-    // ORDERING(D1): Acquire, what the other side did.
+fn is_set(flag: &AtomicBool) -> bool {
+    // ORDERING(D1): Acquire, the other side's actions.
     flag.load(Acquire)
 }
 
-fn raise(flag: &AtomicBool) {
-    // ORDERING(D1): Release, what led here.
+fn set_flag(flag: &AtomicBool) {
+    // ORDERING(D1): Release, this side's actions.
     flag.store(true, Release);
 }
 
@@ -315,7 +322,7 @@ fn beside(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
                     raddle::join(
                         || await_flag(&stolen),
                         || {
-                            raise(&stolen);
+                            set_flag(&stolen);
                             compute(STOLEN);
                         },
                     )
@@ -347,7 +354,7 @@ fn beside(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
                     rayon::join(
                         || await_flag(&stolen),
                         || {
-                            raise(&stolen);
+                            set_flag(&stolen);
                             compute(STOLEN);
                         },
                     )
@@ -373,8 +380,8 @@ fn beside(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.compare(&case, &mut raddle, &mut [Box::new(rayon)])
 }
 
-/// Times from the first of [`RAMP_WORKERS`] tasks until all of them run at a time. `spawn` spawns
-/// one.
+/// Measures the time from the first of [`RAMP_WORKERS`] tasks until all of them run. `spawn` spawns
+/// one task.
 fn time_of_ramp(mut spawn: impl FnMut(Box<dyn FnOnce() + Send>)) -> (Duration, u64) {
     let barrier = Arc::new(Barrier::new(RAMP_WORKERS));
     let (done, each) = mpsc::channel();
@@ -383,7 +390,7 @@ fn time_of_ramp(mut spawn: impl FnMut(Box<dyn FnOnce() + Send>)) -> (Duration, u
     for _ in 0..RAMP_WORKERS {
         let (barrier, done) = (Arc::clone(&barrier), done.clone());
         spawn(Box::new(move || {
-            // One of them is the last to come, and says when.
+            // The last task to arrive is the leader. It reports the time.
             let _ = done.send(barrier.wait().is_leader().then(|| start.elapsed()));
         }));
     }
@@ -409,7 +416,7 @@ fn ramp(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.compare_on(RAMP_WORKERS, &case, &mut raddle, &mut peers)
 }
 
-/// A call that workers may share.
+/// A closure that several workers may call.
 type Call<'a> = &'a (dyn Fn() + Sync);
 
 /// Runs a tree of joins with `leaf_count` leaves.
@@ -423,8 +430,9 @@ fn tree(leaf_count: usize, leaf: Call<'_>, join: &(dyn Fn(Call<'_>, Call<'_>) + 
     });
 }
 
-/// Times from the begin of `run`, while all workers but one sleep, until each of the
-/// [`RAMP_WORKERS`] has begun a leaf, or `run` has ended. `worker` tells who runs a leaf.
+/// Measures the time from the start of `run`, while all workers but one sleep, until each of the
+/// [`RAMP_WORKERS`] has begun a leaf or `run` has ended. `worker` returns the index of the current
+/// worker.
 fn time_of_leaves(
     run: impl Fn(Call<'_>),
     worker: impl Fn() -> Option<usize> + Sync,
@@ -433,9 +441,9 @@ fn time_of_leaves(
     thread::sleep(REST);
     let start = Instant::now();
     run(&|| {
-        // Threads that replace waiting workers do not count.
+        // Compensating threads do not count.
         if let Some(worker) = worker().filter(|&worker| worker < RAMP_WORKERS) {
-            // Relaxed: bits on their own.
+            // Relaxed: the bits publish nothing else.
             let all = seen.fetch_or(1 << worker, Relaxed) | 1 << worker;
             if all.count_ones() as usize == RAMP_WORKERS {
                 time.get_or_init(|| start.elapsed());
@@ -470,9 +478,9 @@ fn ramp_of_leaves(
     measurement.compare_on(RAMP_WORKERS, &case, &mut raddle, &mut peers)
 }
 
-/// What one leaf is made of: a task that keeps the other worker busy until the fork lies beside its
-/// leaf, the leaf, and the fork.
+/// The closures of the case `leaf`.
 struct Leaf<'run> {
+    /// A task that keeps the other worker busy until the fork is available beside the leaf.
     busy: &'run (dyn Fn() + Sync),
     /// Waits until the task has begun on the other worker.
     await_busy: &'run (dyn Fn() + Sync),
@@ -480,28 +488,28 @@ struct Leaf<'run> {
     fork: &'run (dyn Fn() + Sync),
 }
 
-/// Times from the begin of a long leaf, when the other worker has just become idle, until that
-/// worker runs the fork beside it.
+/// Measures the time from the start of a long leaf, when the other worker has just become idle,
+/// until that worker runs the fork beside it.
 fn time_of_leaf(run: impl FnOnce(&Leaf<'_>)) -> (Duration, u64) {
     let [is_busy, is_forked, has_begun] = [const { AtomicBool::new(false) }; 3];
     let (start, time) = (OnceLock::new(), OnceLock::new());
     run(&Leaf {
         busy: &|| {
-            raise(&is_busy);
+            set_flag(&is_busy);
             await_flag(&is_forked);
         },
         await_busy: &|| await_flag(&is_busy),
         leaf: &|| {
             let begin = *start.get_or_init(Instant::now);
-            raise(&is_forked);
-            while !is_up(&has_begun) && begin.elapsed() < LEAF_MAX {
+            set_flag(&is_forked);
+            while !is_set(&has_begun) && begin.elapsed() < LEAF_MAX {
                 spin_loop();
             }
         },
         fork: &|| {
             let begin = start.get().expect("the leaf has begun, or has ended");
             time.get_or_init(|| begin.elapsed());
-            raise(&has_begun);
+            set_flag(&has_begun);
         },
     });
     (*time.get().expect("the fork has run"), 1)

@@ -1,34 +1,46 @@
-//! The kd-tree by messages: what each of its switches is worth, and how it stands against other builders.
+//! The kd-tree by messages: the effect of each of its options, and a comparison with other
+//! builders.
 //!
-//! | case | in the study | measured | over |
-//! |---|---|---|---|
-//! | `dragon-d15` | | the build by messages against every peer: dragon, depth 15, 2 workers | |
-//! | `bunny-d15` | | the sequential builder against the crate `bvh`: bunny, depth 15, one thread | |
-//! | `grain` | fig. 1, table I | a `static` number of node tasks; then the best of them against a `tuned` builder, which has learned from 8 builds | node tasks |
-//! | `balance` | fig. 2 | `static` worker tasks against `dynamic` ones | workers |
-//! | `sync` | fig. 4 | sections of `static` worker tasks in the form `two-level` against the other forms | workers |
-//! | `scans` | fig. 5 | scans by `recursive-doubling` against the other choices | workers |
-//! | `arrays` | fig. 8 | `plain` arrays against `chunked` ones | workers |
-//! | `speedup` | fig. 9 | the speedup over the sequential builder: ours by messages and every peer's; and what ours lacks, from counters | workers |
-//! | `relative` | table II | each parallel peer's time over ours | workers |
+//! - `dragon-d15`: the build by messages against every peer: dragon, depth 15, 2 workers.
+//! - `bunny-d15`: the sequential builder against the crate `bvh`: bunny, depth 15, one thread.
+//! - `grain` (figure 1 and table I of the study), over the number of node tasks: `static` numbers
+//!   of node tasks. Then the best of them against a `tuned` builder, which has learned from 8
+//!   builds.
+//! - `balance` (figure 2), over workers: `static` worker tasks against `dynamic` ones.
+//! - `sync` (figure 4), over workers: sections of `static` worker tasks in the form `two-level`
+//!   against the other forms.
+//! - `scans` (figure 5), over workers: scans by `recursive-doubling` against the other choices.
+//! - `arrays` (figure 8), over workers: `plain` arrays against `chunked` ones.
+//! - `speedup` (figure 9), over workers: the speedup over the sequential builder, by messages and
+//!   of every peer. Counters show where the rest of the time goes.
+//! - `relative` (table II), over workers: the time of each parallel peer over that of the build by
+//!   messages.
 //!
-//! All but the first two are measured for every mesh, at depth 8 and 15. The study shows speedups, old over new: so the old way is who the
-//! ratios are of, and a ratio above 1 says that the new way is the better one. In all other cases it is the build by messages. In the figures 2,
-//! 4, 5 and 8 the old way stands there a second time, as `again`, in a builder of its own: a ratio says something if it is further from 1 than that one.
+//! All but the first two are measured for every mesh, at depths 8 and 15. The study shows speedups,
+//! old over new. So in figures 2, 4, 5 and 8 the ratios are those of the old variant, and a ratio
+//! above 1 means that the new variant is better. In all other cases the ratios are those of the
+//! build by messages. In figures 2, 4, 5 and 8 the old variant occurs a second time, as `again`, in
+//! a builder of its own. A ratio is significant only if it is further from 1 than the ratio of
+//! `again`.
 //!
-//! The clock sees construction alone, as the study's did: the triangles are copied and their events sorted before it starts, and
-//! the lists that a build used up are freed outside of that. Then every tree is compared with the sequential one, node for
-//! node; a builder whose tree differs has no figure.
+//! Only construction is timed, as in the study. The triangles are copied and their events sorted
+//! before the clock starts, and the lists that a build used are freed outside the timed section.
+//! Then every tree is compared with the sequential one, node for node. A builder with a different
+//! tree has no result.
 //!
-//! Peers: `serial` and `tasks` (ours), `rayon` and `onetbb` (the published nested algorithm, made for speed), `rayon-crew` (ours by tasks on rayon's
-//! threads), `bvh` (the crate).
+//! Peers: `serial` and `tasks` (Raddle's), `rayon` and `onetbb` (the published nested algorithm,
+//! optimised for speed), `rayon-crew` (Raddle's builder by tasks on rayon's threads), `bvh` (the
+//! crate).
 //!
-//! Unless it is what is asked, the number of node tasks is the best of a short search on the same mesh and workers, as is the grain of `rayon` and
-//! `onetbb`, and every other choice is the default; but in the figures 2, 4, 5 and 8 every cell that tasks split has worker tasks, since it is these that are measured; and figure 4
-//! has `static` ones, since a section of `dynamic` ones is never two-level.
+//! The number of node tasks is the best of a short search on the same mesh and workers, except in
+//! `grain`. So is the grain of `rayon` and `onetbb`. Every other option has its default, with two
+//! exceptions. In figures 2, 4, 5 and 8, every cell that tasks split has worker tasks, since these
+//! are measured. And figure 4 uses `static` worker tasks, since a section of `dynamic` ones is
+//! never two-level.
 //!
 //! # Source
-//! Jetley, Kalé: Optimizations for message driven applications on multicore architectures. HiPC 2011, sections IV to VI.
+//! Jetley, Kalé: Optimizations for message driven applications on multicore architectures. HiPC
+//! 2011, sections IV to VI.
 
 mod bounds;
 mod builders;
@@ -45,7 +57,7 @@ use raddle::Runtime;
 
 use crate::chart::Chart;
 use crate::error::BenchError;
-use crate::pools::alone;
+use crate::pools::placed_alone;
 use crate::record::Record;
 use crate::suites::Measurement;
 use stage::Stage;
@@ -64,12 +76,12 @@ pub(crate) const CASES: [&str; 9] = [
     "relative",
 ];
 
-/// Those of them that are measured for every mesh, and drawn.
+/// The cases that are measured for every mesh, and drawn.
 pub(crate) const FIGURES: [&str; 7] = [
     "grain", "balance", "sync", "scans", "arrays", "speedup", "relative",
 ];
 
-/// What each case is, a line each; the help of the suite.
+/// A description of each case, in one line, for the help of the suite.
 pub(crate) const ABOUT: [(&str, &str); 9] = [
     (
         "dragon-d15",
@@ -85,7 +97,7 @@ pub(crate) const ABOUT: [(&str, &str); 9] = [
     ),
     (
         "balance",
-        "fig. 2: worker tasks made beforehand against those made for a cell",
+        "fig. 2: worker tasks created in advance against those created for a cell",
     ),
     (
         "sync",
@@ -98,15 +110,19 @@ pub(crate) const ABOUT: [(&str, &str); 9] = [
     ("arrays", "fig. 8: plain arrays against chunked ones"),
     (
         "speedup",
-        "fig. 9: ours by messages and every peer over the sequential builder; what ours lacks",
+        "fig. 9: builds by messages and every peer over the sequential builder; lost time",
     ),
-    ("relative", "table II: each parallel peer's time over ours"),
+    (
+        "relative",
+        "table II: each parallel peer's time over that of the build by messages",
+    ),
 ];
 
-/// The study's depths.
+/// The depths in the study.
 const DEPTHS: [u32; 2] = [8, 15];
 
-/// Finds out before anything is measured whether all meshes are there, and those that were named can be read.
+/// Checks that all meshes exist, and that those named by the caller can be read. This happens
+/// before anything is measured.
 ///
 /// # Errors
 /// [`BenchError::NoData`] or [`BenchError::Mesh`].
@@ -121,7 +137,8 @@ pub(crate) fn check(measurement: &Measurement<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Cases that have a mesh of their own are not what somebody asks for who names meshes.
+/// Returns true if the two cases with meshes of their own are wanted. A caller that names meshes,
+/// but no case, does not want them.
 fn wants_bounds(measurement: &Measurement<'_>) -> bool {
     measurement.case.is_some() || measurement.meshes.is_empty()
 }
@@ -142,7 +159,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         for source in Source::of_figures(measurement)? {
             match source.load() {
                 Ok(input) => figures(measurement, &input)?,
-                // What was found, not named, need not be a mesh.
+                // A file found in the data folder, not named by the caller, may be no mesh.
                 Err(error) if measurement.meshes.is_empty() => {
                     (measurement.warn)(format!("left out: {error}"));
                 }
@@ -153,7 +170,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Measures all figures that are wanted on a mesh.
+/// Measures all requested figures on a mesh.
 fn figures(measurement: &mut Measurement<'_>, input: &Input) -> Result<(), BenchError> {
     for depth in DEPTHS {
         let subject = Subject::new(input, depth)?;
@@ -164,7 +181,7 @@ fn figures(measurement: &mut Measurement<'_>, input: &Input) -> Result<(), Bench
                 match figure {
                     _ if !measurement.wants(figure) => Ok(()),
                     "grain" => grain::run(measurement, &stage),
-                    // The figure's times make the table too.
+                    // The figure's times also make the table.
                     "relative" if measurement.wants("speedup") => Ok(()),
                     "speedup" | "relative" => speedup::run(measurement, &stage, figure),
                     _ => switches::run(measurement, &stage, figure),
@@ -175,7 +192,7 @@ fn figures(measurement: &mut Measurement<'_>, input: &Input) -> Result<(), Bench
     Ok(())
 }
 
-/// The records' figures.
+/// Returns the charts of the records.
 pub(crate) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     let mut charts = grain::charts(records);
     charts.extend(switches::charts(records));
@@ -183,7 +200,7 @@ pub(crate) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     charts
 }
 
-/// The bounds, and the study's tables.
+/// Returns the tables of the bounds and those of the study.
 pub(crate) fn summary(records: &[Record]) -> Option<String> {
     let tables = [
         bounds::table(records),
@@ -197,18 +214,15 @@ pub(crate) fn summary(records: &[Record]) -> Option<String> {
 }
 
 fn runtime_of(workers: usize) -> Result<Runtime, BenchError> {
-    alone(Runtime::builder())
+    placed_alone(Runtime::builder())
         .workers(workers)
         .build()
         .map_err(|error| failure("raddle", &error))
 }
 
-/// What ended a builder.
-fn failure(who: &str, error: &dyn std::error::Error) -> BenchError {
-    BenchError::Contender {
-        who: who.to_owned(),
-        message: error.to_string(),
-    }
+/// Converts the failure of a builder.
+fn failure(name: &str, error: &dyn std::error::Error) -> BenchError {
+    BenchError::contender(name, error)
 }
 
 #[cfg(test)]

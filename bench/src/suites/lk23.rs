@@ -1,22 +1,28 @@
-//! Livermore kernel 23 by locations, 100 sweeps: `lk23-4096` over 4096 × 4096 points, which no cache holds, and `lk23-512`, which one holds.
+//! Livermore kernel 23 by locations, 100 sweeps: `lk23-4096` over 4096 × 4096 points, which exceed
+//! any cache, and `lk23-512`, which fits into one.
 //!
-//! All contenders cut the matrix into the same blocks and make as many sweeps of a block in a turn, and in each language there is one inner loop:
-//! in C++ values lie in rows, in ours in pairs of rows, as coefficients do in both. So `serial` says what the runtime makes of the blocks, and
-//! `openmp` with one thread beside `serial` what the inner loops differ by. A run is timed from the first block to the last; blocks are
-//! made before it. Results are equal to those of the plain loops, to the last bit.
+//! All contenders cut the matrix into the same blocks and make the same number of sweeps of a block
+//! per turn. Each language has one inner loop. In C++ the values are stored by rows, in Rust by
+//! pairs of rows. The coefficients are stored by pairs of rows in both. So `serial` shows the
+//! effect of the runtime, and `openmp` with one thread beside `serial` shows the difference of the
+//! inner loops. A run is timed from the first block to the last. The blocks are created before
+//! that. Results equal those of the plain loops, bit by bit.
 //!
-//! | who | how |
-//! |---|---|
-//! | `raddle` | a task for each block, nine operations, borders in locations; rows of blocks dealt out to the workers |
-//! | `placed` | the same, placed by what operations exchange |
-//! | `serial` | ours on one thread: block by block |
-//! | `plain` | the loops as they are written, on one thread |
-//! | `apart` | as many threads as workers, each with an equal part of the rows as a matrix of its own, which it sweeps over as `serial` does: what the machine gives to work that is divided perfectly and exchanges nothing |
-//! | `openmp` | C++: blocks of a diagonal in a parallel loop with static chunks, as in the study |
-//! | `openmp-tasks` | C++: a task for each turn of each block, with the blocks that it depends on |
+//! - `raddle`: a task for each block, with nine operations and with borders in locations. Rows of
+//!   blocks are distributed to the workers.
+//! - `placed`: the same, placed by the communication of the operations.
+//! - `serial`: Raddle's blocks on one thread, one after another.
+//! - `plain`: the loops as written in the definition, on one thread.
+//! - `apart`: a thread for each worker, with an equal part of the rows as a separate matrix, which
+//!   it sweeps over like `serial`. This is the speed of the machine for work that is divided
+//!   perfectly and exchanges nothing.
+//! - `openmp`: C++, the blocks of a diagonal in a parallel loop with static chunks, as in the
+//!   study.
+//! - `openmp-tasks`: C++, a task for each turn of each block, with dependencies on other blocks.
 //!
 //! # Source
-//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. Inria RR-8993, 2016, sections 5.1 and 6.2.1.
+//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. Inria
+//! RR-8993, 2016, sections 5.1 and 6.2.1.
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
@@ -35,11 +41,12 @@ use crate::suites::Measurement;
 /// The names of the cases.
 pub(crate) const CASES: [&str; 2] = ["lk23-4096", "lk23-512"];
 
-/// The C++ peers have it too.
+/// The C++ peers use the same seed.
 const SEED: u64 = 23;
 const SWEEPS: u64 = 100;
 
-/// A case: rows and columns, blocks along a side, and sweeps of a block in a turn, at most; as chosen for a cache of 1 MiB.
+/// The parameters of a case, chosen for a cache of 1 MiB: rows and columns, blocks along a side,
+/// and the maximum number of sweeps of a block per turn.
 struct Setting {
     name: &'static str,
     size: usize,
@@ -62,10 +69,10 @@ const SETTINGS: [Setting; 2] = [
     },
 ];
 
-/// A contender under another name.
-struct Called<'a>(&'static str, Box<dyn Contender + 'a>);
+/// A contender with another name.
+struct Renamed<'a>(&'static str, Box<dyn Contender + 'a>);
 
-impl Contender for Called<'_> {
+impl Contender for Renamed<'_> {
     fn name(&self) -> &str {
         self.0
     }
@@ -98,8 +105,8 @@ fn compare(measurement: &mut Measurement<'_>, setting: &Setting) -> Result<(), B
         columns: setting.size,
         seed: SEED,
     };
-    let plan = plan(setting, 1).map_err(|error| failure(&error))?;
-    // What the peers in C++ are told: a line, not a file.
+    let plan = plan(setting, 1).map_err(|error| BenchError::contender("raddle", error))?;
+    // The parameters of the C++ peers. They read them in place of a file name.
     let shape = PathBuf::from(format!(
         "{} {} {} {SWEEPS}",
         setting.size, setting.blocks, setting.depth
@@ -119,8 +126,12 @@ fn compare(measurement: &mut Measurement<'_>, setting: &Setting) -> Result<(), B
         if is_dealt {
             program.deal(runtime);
         }
-        let ran = program.run_on(runtime).map_err(|error| failure(&error))?;
-        let values = ran.values().map_err(|error| failure(&error))?;
+        let ran = program
+            .run_on(runtime)
+            .map_err(|error| BenchError::contender("raddle", error))?;
+        let values = ran
+            .values()
+            .map_err(|error| BenchError::contender("raddle", error))?;
         Ok::<_, BenchError>(Sample {
             time: ran.outcome.elapsed,
             result: lk23::checksum(&values),
@@ -162,17 +173,16 @@ fn compare(measurement: &mut Measurement<'_>, setting: &Setting) -> Result<(), B
     ];
     for (name, source) in [("openmp", LK23_OPENMP), ("openmp-tasks", LK23_TASKS)] {
         let peer = measurement.peer(source);
-        peers.extend(peer.map(|peer| Box::new(Called(name, peer)) as Box<dyn Contender>));
+        peers.extend(peer.map(|peer| Box::new(Renamed(name, peer)) as Box<dyn Contender>));
     }
     measurement.compare(&case, &mut raddle, &mut peers)
 }
 
-/// What equal parts of the rows take beside each other, each by a thread of its own. The result is what they differ by from the loops: nothing.
+/// Measures equal parts of the rows, each on its own thread, without communication.
+///
+/// The result is the difference from the plain loops: 0.
 fn apart(setting: &Setting, threads: usize) -> Result<Sample, BenchError> {
-    let plan = plan(setting, threads).map_err(|error| BenchError::Contender {
-        who: "apart".to_owned(),
-        message: error.to_string(),
-    })?;
+    let plan = plan(setting, threads).map_err(|error| BenchError::contender("apart", error))?;
     let input = Input {
         rows: setting.size / threads,
         columns: setting.size,
@@ -203,7 +213,8 @@ fn apart(setting: &Setting, threads: usize) -> Result<Sample, BenchError> {
     })
 }
 
-/// The blocks of one of `parts` equal parts of the rows, which may have fewer rows than a block of the whole.
+/// Returns the blocks of one of `parts` equal parts of the rows. A part may have fewer rows than a
+/// block of the whole matrix.
 fn plan(setting: &Setting, parts: usize) -> Result<Plan, lk23::PlanError> {
     let (rows, side) = (setting.size / parts, setting.size / setting.blocks);
     let wanted = Wanted {
@@ -212,11 +223,4 @@ fn plan(setting: &Setting, parts: usize) -> Result<Plan, lk23::PlanError> {
         ..Wanted::default()
     };
     Plan::new(rows, setting.size, SWEEPS, &wanted)
-}
-
-fn failure(error: &dyn std::error::Error) -> BenchError {
-    BenchError::Contender {
-        who: "raddle".to_owned(),
-        message: error.to_string(),
-    }
 }

@@ -1,13 +1,13 @@
-//! What locations cost: `section`, `grant`, `futures`.
+//! The cost of locations: `section`, `grant`, `futures`.
 //!
-//! | case | one round | peer |
-//! |---|---|---|
-//! | `section` | a task that meets nobody writes a location: in, count, out, next request in | `rwlock`: lock, count, unlock of a standard read-write lock |
-//! | `grant` | two tasks on threads of their own write one location by turns, both spinning: there and back | `raw`: two bound threads that pass a word |
-//! | `futures` | a turn of each of 100,000 tasks in a ring, each a future | none |
+//! - `section`: a task writes a location without contention: it enters, counts, leaves and inserts
+//!   its next request. Peer `rwlock`: lock, count and unlock of a standard read-write lock.
+//! - `grant`: two tasks on threads of their own write one location alternately, both spinning. A
+//!   round is there and back. Peer `raw`: two bound threads that pass a word.
+//! - `futures`: one turn of each of 100,000 tasks in a ring, each a future. No peer.
 //!
 //! # Memory ordering
-//! The ping-pong of `raw` is that of [`probe`].
+//! The round trips of `raw` are those of [`probe`].
 
 use std::sync::RwLock;
 use std::time::Duration;
@@ -70,7 +70,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Runs one case; `own` gets the runtime, and returns the time of all rounds and their number.
+/// Measures a case. `own` receives the runtime and returns the time and the number of all rounds.
 fn compare(
     measurement: &mut Measurement<'_>,
     name: &'static str,
@@ -96,10 +96,7 @@ fn compare(
 }
 
 fn failed(error: impl std::error::Error) -> BenchError {
-    BenchError::Contender {
-        who: "raddle".to_owned(),
-        message: error.to_string(),
-    }
+    BenchError::contender("raddle", error)
 }
 
 fn sections(runtime: &Runtime) -> Result<Sample, BenchError> {
@@ -117,15 +114,15 @@ fn sections(runtime: &Runtime) -> Result<Sample, BenchError> {
     })
 }
 
-/// Counts the rounds under a read-write lock that nobody else wants.
+/// Counts the rounds under an uncontended read-write lock.
 fn locked() -> Sample {
     let number = RwLock::new(0_u64);
     timed(1, || {
         let number = std::hint::black_box(&number);
         for _ in 0..SECTIONS {
-            *number.write().expect("nobody panics") += 1;
+            *number.write().expect("no thread panics") += 1;
         }
-        *number.read().expect("nobody panics")
+        *number.read().expect("no thread panics")
     })
 }
 

@@ -1,12 +1,13 @@
-//! What locks and pools cost a thread that meets nobody: `ticket`, `simple`, `clh`, `mcs`, and `queue`, `private`.
+//! The uncontended cost of locks and pools: `ticket`, `simple`, `clh`, and `queue`, `private`.
 //!
-//! | case | one round | peer |
-//! |---|---|---|
-//! | `ticket`, `simple`, `clh`, `mcs` | lock, count, unlock | `pthread`: the same under a Pthreads mutex |
-//! | `queue` | a task put into the worker's own queue of DQ-TL-PRIV-C, and got back | `cas`: a compare-and-swap that nobody disturbs |
-//! | `private` | the same for the private buffer of that pool | `cas` |
+//! - `ticket`, `simple`, `clh`: lock, count, unlock. Peer `pthread`: the same under a Pthreads
+//!   mutex.
+//! - `queue`: a task is put into the worker's own queue of DQ-TL-PRIV-C and taken back. Peer `cas`:
+//!   an uncontended compare-and-swap.
+//! - `private`: a task is put into the private buffer of that pool and taken back. Peer `cas`.
 //!
-//! Another thread is alive meanwhile: without one, glibc spares the mutex its atomic operations.
+//! A second thread exists during the measurement. Without it, glibc omits the atomic operations of
+//! the mutex.
 
 use std::sync::mpsc;
 use std::thread;
@@ -14,7 +15,7 @@ use std::thread;
 use raddle::pool::probe::{Probe, get};
 use raddle::pool::{self, Task};
 use raddle::{BlockShape, PoolKind};
-use raddle_sync::lock::{ClhLock, Lock, Locked, McsLock, PthreadLock, SimpleLock, TicketLock};
+use raddle_sync::lock::{ClhLock, Lock, Locked, PthreadLock, SimpleLock, TicketLock};
 use raddle_sync::prim::{AtomicU64, Relaxed};
 
 use crate::error::BenchError;
@@ -22,13 +23,13 @@ use crate::harness::{Case, Contender, Local, Sample, Unit, timed};
 use crate::suites::Measurement;
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 6] = ["ticket", "simple", "clh", "mcs", "queue", "private"];
+pub(crate) const CASES: [&str; 5] = ["ticket", "simple", "clh", "queue", "private"];
 
 const ROUNDS: u64 = 5_000_000;
-/// Tasks that lie in the queue at a time: more than the buffer takes.
+/// The number of tasks in the queue at a time: more than the private buffer holds.
 const DEPTH: usize = 16;
 
-/// Runs the suite, on one thread whatever was asked for.
+/// Runs the suite, always on one thread.
 ///
 /// # Errors
 /// As [`Measurement::compare`].
@@ -41,12 +42,11 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         "ticket" => compare::<TicketLock>(measurement, name),
         "simple" => compare::<SimpleLock>(measurement, name),
         "clh" => compare::<ClhLock>(measurement, name),
-        "mcs" => compare::<McsLock>(measurement, name),
         "queue" => put_and_get(measurement, name, DEPTH),
         _ => put_and_get(measurement, name, 1),
     });
     drop(end);
-    // It ends with the error that nobody sends any more.
+    // The receiver of the companion returns an error now, which ends the thread.
     let _ended = companion.join();
     done
 }
@@ -107,7 +107,7 @@ fn put_and_get(
     measurement.compare(&case(name), &mut own, &mut peers)
 }
 
-/// Counts the rounds by compare-and-swap: what a clock of this speed makes of the cheapest atomic change.
+/// Counts the rounds by compare-and-swap, which is the cheapest atomic change.
 fn swap() -> Sample {
     let number = AtomicU64::new(0);
     timed(1, || {
@@ -115,21 +115,21 @@ fn swap() -> Sample {
         for round in 0..ROUNDS {
             // Relaxed: one thread.
             let swapped = number.compare_exchange(round, round + 1, Relaxed, Relaxed);
-            swapped.expect("nobody else is there");
+            swapped.expect("no other thread changes the number");
         }
         // Relaxed: as above.
         number.load(Relaxed)
     })
 }
 
-/// Puts all tasks and gets them back; returns how many came.
+/// Puts all tasks, takes them back, and returns their number.
 ///
-/// The pool keeps one task in its private buffer: with more, all but one go to the queue and come from there.
+/// The pool keeps one task in its private buffer. All the others pass through the queue.
 #[inline]
 fn put_and_get_all(seat: &dyn pool::Seat, tasks: &mut Vec<Task>) -> u64 {
     let count = tasks.len();
     while let Some(task) = tasks.pop() {
-        let _seen_by_nobody = seat.put(task);
+        let _is_visible = seat.put(task);
     }
     while tasks.len() < count
         && let Some(task) = get(seat)

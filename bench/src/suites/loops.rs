@@ -1,11 +1,13 @@
-//! What a parallel loop costs over tiny bodies: `loop1e6` and `loop1e3`.
+//! The cost of a parallel loop over tiny bodies: `loop1e6` and `loop1e3`.
 //!
-//! `out[i] = hash(i)`, about 2.5 ns an element, with no grain given by the caller. The long loop asks
-//! whether splitting costs anything; the short one, 2.5 µs in all, whether going parallel ever makes it
-//! slower. Loops run from inside the runtime, where the workers are up, as OpenMP's threads are.
+//! The loop computes `out[i] = hash(i)`, about 2.5 ns per element, with no grain given by the
+//! caller. The long loop shows whether splitting costs anything. The short one, 2.5 µs in total,
+//! shows whether parallel execution ever makes a loop slower. The loops run inside the runtime,
+//! where the workers are already awake, as OpenMP's threads are.
 //!
-//! A call every 2.5 ns: where the linker happens to put such a loop is worth up to 5 %, for every contender. Building with
-//! `RUSTFLAGS="-C llvm-args=-align-loops=64"` takes the luck out.
+//! There is a call every 2.5 ns, so the alignment that the linker happens to choose for the loop
+//! changes the time by up to 5 %, for every contender. Building with
+//! `RUSTFLAGS="-C llvm-args=-align-loops=64"` removes this effect.
 //!
 //! Peers: `serial` and `plain-cpp` (a plain loop), `rayon`, `openmp` (static schedule).
 
@@ -22,7 +24,7 @@ use crate::workload::{checksum, loop_body};
 pub(crate) const CASES: [&str; 2] = ["loop1e6", "loop1e3"];
 
 const LENGTHS: [usize; 2] = [1_000_000, 1_000];
-/// So that a run takes about 0.1 s on one worker.
+/// Chosen so that a run takes about 0.1 s on one worker.
 const REPETITIONS: [u64; 2] = [50, 50_000];
 
 /// Runs the suite.
@@ -38,7 +40,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Measures `fill` on a fresh array: once to touch the memory, then as often as asked.
+/// Measures `fill` on a new array: once to touch the memory, then `repetitions` times.
 fn measure(length: usize, repetitions: u64, mut fill: impl FnMut(&mut [u64])) -> Sample {
     let mut out = vec![0; length];
     fill(&mut out);

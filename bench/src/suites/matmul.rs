@@ -1,12 +1,16 @@
-//! Products of matrices by locations: `matmul-4096` and `matmul-1024`, square.
+//! Products of square matrices by locations: `matmul-4096` and `matmul-1024`.
 //!
-//! A rate, so a ratio above 1 says that Raddle does more. Peers: `faer`, the crate that makes our block products, in its own parallel mode;
-//! `openblas`, where it is installed. A run is timed from the first block product to the last; matrices are made before it. What is
-//! compared is Σ|x·(C·y)|, row by row, in steps of 2⁻¹⁰, which A·(B·y) tells beforehand. The weights are at hand everywhere: x is the first column of A, y the first row of
-//! B. No two of them are the same, so a row or a block of columns in another's place is seen.
+//! The figure is a rate, so a ratio above 1 means that Raddle does more. Peers: `faer`, the crate
+//! that computes Raddle's block products, in its own parallel mode; `openblas`, if it is installed.
+//! A run is timed from the first block product to the last. The matrices are created before that.
+//!
+//! The compared result is Σ|x·(C·y)|, row by row, in steps of 2⁻¹⁰. It is known in advance as
+//! A·(B·y). Every contender has the weights: x is the first column of A, y the first row of B. All
+//! weights are different, so a row or a block of columns in the wrong place is detected.
 //!
 //! # Source
-//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. Inria RR-8993, 2016, sections 5.2 and 6.2.2.
+//! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. Inria
+//! RR-8993, 2016, sections 5.2 and 6.2.2.
 
 use std::path::PathBuf;
 
@@ -24,11 +28,12 @@ use crate::suites::Measurement;
 /// The names of the cases.
 pub(crate) const CASES: [&str; 2] = ["matmul-4096", "matmul-1024"];
 
-/// The C++ peer has it too.
+/// The C++ peer uses the same seed.
 const SEED: u64 = 42;
-/// Sums are told in steps of its inverse,
+/// The number of steps per unit of the compared sum.
 const STEPS: f64 = 1024.0;
-/// of which rounding may move them by a few. No weight is above 1, so they add nothing to what rounding does to C.
+/// The tolerance for rounding, in steps. No weight is above 1, so the weights do not amplify the
+/// rounding errors of C.
 const TOLERANCE: u64 = 4;
 
 /// Runs the suite.
@@ -81,8 +86,12 @@ fn compare(
         let runtime = pools.of_workers(request.workers)?;
         let tasks = Product::task_count(&input, request.workers);
         let program = Product::new(runtime, &input, tasks, Form::Future, |_| ());
-        let ran = program.run_on(runtime).map_err(|error| failure(&error))?;
-        let values = ran.values().map_err(|error| failure(&error))?;
+        let ran = program
+            .run_on(runtime)
+            .map_err(|error| BenchError::contender("raddle", error))?;
+        let values = ran
+            .values()
+            .map_err(|error| BenchError::contender("raddle", error))?;
         Ok(Sample {
             time: ran.outcome.elapsed,
             result: check.result(&values),
@@ -120,7 +129,7 @@ fn compare(
     measurement.compare(&case, &mut raddle, &mut peers)
 }
 
-/// Weights for the rows and the columns of C.
+/// Weights for the rows and the columns of C, with which two products are compared.
 struct Check {
     of_rows: Vec<f64>,
     of_columns: Vec<f64>,
@@ -134,18 +143,18 @@ impl Check {
         }
     }
 
-    /// What is told of the product of two matrices, without it.
+    /// Returns the expected result for the product of two matrices, without computing the product.
     fn expected(&self, a: &[f64], b: &[f64]) -> u64 {
         let inner = times(b, &self.of_columns);
-        self.told(&times(a, &inner))
+        self.weighted_sum(&times(a, &inner))
     }
 
-    /// What is told of a C.
+    /// Returns the result for a computed C.
     fn result(&self, c: &[f64]) -> u64 {
-        self.told(&times(c, &self.of_columns))
+        self.weighted_sum(&times(c, &self.of_columns))
     }
 
-    fn told(&self, sums: &[f64]) -> u64 {
+    fn weighted_sum(&self, sums: &[f64]) -> u64 {
         let weighted = self
             .of_rows
             .iter()
@@ -155,18 +164,11 @@ impl Check {
     }
 }
 
-/// A square matrix times a vector.
+/// Multiplies a square matrix by a vector.
 fn times(matrix: &[f64], vector: &[f64]) -> Vec<f64> {
     let rows = matrix.chunks_exact(vector.len());
     rows.map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum())
         .collect()
-}
-
-fn failure(error: &dyn std::error::Error) -> BenchError {
-    BenchError::Contender {
-        who: "raddle".to_owned(),
-        message: error.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -1,18 +1,22 @@
-//! What workers pay for memory of their own, all of them at once: `private` and `allocation`.
+//! The cost of per-worker memory that all workers use at once: `private` and `allocation`.
 //!
-//! | case | one round | peers |
-//! |---|---|---|
-//! | `private` | a worker-private number is counted up: `Private` | `array`: side by side in an array, as the study had it; `padded`: the same, each on its own cache lines; `thread-local`: a plain `Cell` |
-//! | `allocation` | a block of 128 bytes is taken and given back: the worker's free list of task cells | `system`: the system's allocator; `system-locked`: the same under a Pthreads mutex, as the study had it |
+//! - `private`: a worker-private number (`Private`) is incremented. Peers: `array`: the numbers are
+//!   side by side in an array, as in the study; `padded`: each number has its own cache lines;
+//!   `thread-local`: a plain `Cell`.
+//! - `allocation`: a block of 128 bytes is allocated and freed with the worker's free list of task
+//!   cells. Peers: `system`: the system's allocator; `system-locked`: the same under a Pthreads
+//!   mutex, as in the study.
 //!
-//! Blocks are taken 100,000 at a time before the first is given back; after that the system's allocator returns much of them to the
-//! kernel, and the free lists keep them. The time is that of one worker, on average; the workers begin together.
+//! 100,000 blocks are allocated before the first is freed. After that, the system's allocator
+//! returns much of the memory to the kernel, whereas the free lists keep it. The time is the
+//! average over the workers, which start together.
 //!
-//! A processor that gathers its stores hides most of false sharing until several others want the line.
+//! A processor that combines its stores hides most of the false sharing until several other
+//! processors request the line.
 //!
 //! # Source
-//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010, tables 1 (`allocation`) and 2
-//! (`private`).
+//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010,
+//! tables 1 (`allocation`) and 2 (`private`).
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -31,14 +35,14 @@ use crate::suites::Measurement;
 /// The names of the cases.
 pub(crate) const CASES: [&str; 2] = ["private", "allocation"];
 
-/// How often a worker counts up.
+/// The number of increments per worker.
 const COUNTS: u64 = 20_000_000;
-/// How many blocks a worker has at a time,
+/// The number of blocks that a worker has at a time.
 const BLOCKS: usize = 100_000;
-/// and how often it takes so many.
+/// The number of times that a worker allocates and frees all blocks.
 const FILLS: u64 = 10;
 
-/// As large as a task cell.
+/// A block with the size of a task cell.
 type Block = [u64; 16];
 
 /// Runs the suite.
@@ -128,7 +132,8 @@ fn case(name: &'static str, repetitions: u64, expected: u64) -> Case<'static> {
     }
 }
 
-/// A contender that does what `set_up` makes, with the index of each worker, on all workers at once.
+/// Creates a contender that runs the closure made by `set_up` on all workers at once, with the
+/// index of each.
 fn on_workers<W>(
     name: &'static str,
     mut set_up: impl FnMut(&Runtime) -> W + 'static,
@@ -143,7 +148,8 @@ where
     })
 }
 
-/// The time of one worker, on average, and the least result; none unless all come to an end.
+/// Returns the average time of a worker and the smallest result. The result is 0 unless all workers
+/// finish.
 fn on_each(runtime: &Runtime, work: impl Fn(usize) -> u64 + Send + Sync + 'static) -> Sample {
     let workers = runtime.worker_count();
     let shared = Arc::new((Barrier::new(workers), work));
@@ -154,7 +160,7 @@ fn on_each(runtime: &Runtime, work: impl Fn(usize) -> u64 + Send + Sync + 'stati
             let (together, work) = &*shared;
             together.wait();
             let sample = timed(1, || work(worker_index));
-            done.send(sample).expect("somebody waits for all of them");
+            done.send(sample).expect("the caller waits for all workers");
         });
     }
     drop(done);
@@ -167,7 +173,8 @@ fn on_each(runtime: &Runtime, work: impl Fn(usize) -> u64 + Send + Sync + 'stati
     }
 }
 
-/// Takes blocks until there are many, and gives all back, again and again; returns how many.
+/// Allocates [`BLOCKS`] blocks and frees all of them, [`FILLS`] times. Returns the number of
+/// allocations.
 fn take_and_give_back<T>(take: impl Fn() -> T, give_back: impl Fn(T)) -> u64 {
     let mut blocks = Vec::with_capacity(BLOCKS);
     let mut taken = 0;

@@ -1,35 +1,51 @@
-//! What messages cost: between elements of arrays, between chares, between workers.
+//! The cost of messages between elements of arrays, between chares and between workers.
 //!
-//! | case | measured | unit | peers |
-//! |---|---|---|---|
-//! | `kneighbor` | an iteration of kNeighbor: 2 and 8 elements, k = 1 to 3, 16 B, 1 KB and 64 KB, which nobody looks at | µs | `mpsc` |
-//! | `observed` | the same with 2 and 8 elements, k = 3, 16 B, beside a ring whose traffic is observed by samples and whose elements never move | µs | `raddle-observed` |
-//! | `trip` | a round trip between two workers: elements of an array, plain chares, messages without objects; 16 B, and for elements the sizes of the reference | µs | `spin`, `mpsc` |
-//! | `one-way` | half a round trip of messages without objects | ns | `spin`, `mpsc` |
-//! | `burst` | one of 1,000 empty entries in a row, to the own worker and to another | µs | `mpsc` |
-//! | `broadcast` | a broadcast to an array with an element for each worker, and the reduction that answers it | µs | |
-//! | `quiescence` | a request for quiescence in a chain of them, each made when the one before has come, when all else is done | µs | |
-//! | `fib24` | Fibonacci's 24th number, a chare for each of 92,735 calls | µs | |
-//! | `queens12` | all ways to place 12 queens: seeds that end in sequential work | ms | `chare-per-node`, `raddle-join`, `rayon`, `rayon-grain`, `plain` |
-//! | `mailbox` | an iteration of kNeighbor, an element for each worker, k = 3, every byte written and read: over the size, through each kind of mailbox | µs | `locked`, `producer-lock`, `pairs` |
-//! | `send` | what the sender pays for a message, over its size | ns | `copied` |
-//! | `section` | a multicast to a section and the reduction that answers it, over the number of members, in each form | µs | `two-level`, `point-to-point`, `binomial` |
-//! | `scan` | a scan and a barrier, over the number of elements, in each form | µs | `prescan-push`, `recursive-doubling` |
-//! | `access` | an element of a chunked array, over the number of chunks: at random, in order, by an iterator; one thread | ns | `vec` |
-//! | `update` | 16 tasks that each keep some of what they read, in one chunked array, over how much they read | µs | `vec` |
+//! - `kneighbor`: an iteration of kNeighbor in µs, with 2 and 8 elements, k = 1 to 3, and 16 B, 1
+//!   KB and 64 KB, which are not looked at. Peer `mpsc`.
+//! - `observed`: the same in µs with 2 and 8 elements, k = 3 and 16 B. Peer `raddle-observed`: a
+//!   ring with sampled traffic, in which the elements never move.
+//! - `trip`: a round trip between two workers in µs: elements of an array, plain chares, messages
+//!   without objects. The size is 16 B, and for elements also the sizes of the reference. Peers
+//!   `spin`, `mpsc`.
+//! - `one-way`: half a round trip of messages without objects, in ns. Peers `spin`, `mpsc`.
+//! - `burst`: one of 1,000 empty entries in a row, to the same worker and to another, in µs. Peer
+//!   `mpsc`.
+//! - `broadcast`: a broadcast to an array with an element for each worker, and the reduction that
+//!   answers it, in µs.
+//! - `quiescence`: a request for quiescence in µs. The requests form a chain: each is made after
+//!   the previous one was answered. There is no other work.
+//! - `fib24`: the 24th Fibonacci number, with a chare for each of 92,735 calls, in µs.
+//! - `queens12`: all ways to place 12 queens, by seeds that end in sequential work, in ms. Peers
+//!   `chare-per-node`, `raddle-join`, `rayon`, `rayon-grain`, `plain`.
+//! - `mailbox`: an iteration of kNeighbor in µs over the size, through each kind of mailbox, with
+//!   an element for each worker and k = 3. Every byte is written and read. Peers `locked`,
+//!   `producer-lock`, `pairs`.
+//! - `send`: the sender's cost of a message in ns, over its size. Peer `copied`.
+//! - `section`: a multicast to a section and the reduction that answers it, in µs over the number
+//!   of members, in each form. Peers `two-level`, `point-to-point`, `binomial`.
+//! - `scan`: a scan and a barrier in µs over the number of elements, in each form. Peers
+//!   `prescan-push`, `recursive-doubling`.
+//! - `access`: an access to an element of a chunked array in ns over the number of chunks: at
+//!   random, in order, and by an iterator, on one thread. Peer `vec`.
+//! - `update`: 16 tasks that each write some of the numbers that they read into one chunked array,
+//!   in µs over the amount read. Peer `vec`.
 //!
-//! `spin` is two threads that pass a word to and fro, `mpsc` two threads with a channel of the standard library each, which they
-//! look into without ever sleeping. `copied` sends a copy of the buffer. All are bound to two CPUs, as
-//! workers are. `vec` is an array in one piece; whoever writes into it must know where, so that all tasks count before any writes.
+//! `spin` is two threads that pass a word back and forth. `mpsc` is two threads with a channel of
+//! the standard library each, which they poll without ever sleeping. `copied` sends a copy of the
+//! buffer. All threads are bound to two CPUs, as workers are. `vec` is an array in one piece. A
+//! writer into it must know its place, so all tasks count before any of them writes.
 //!
-//! What Charm++ took on the same kind of machine was measured earlier ([`charm`]): its figure stands beside ours, but not beside
-//! ours in time. The bound is half of it. Where there are two workers only runs in the near mode count. Its array messages of 100 B and
-//! more are copied into the message and out of it, as its users' parameters are by default; ours own their buffer, which is moved.
+//! The figures of Charm++ were measured earlier on the same kind of machine ([`charm`]). They are
+//! shown beside Raddle's, but were not interleaved with them. Raddle's bound is half of the figure.
+//! With two workers, only runs in the near mode count. Charm++ copies array messages of 100 B and
+//! more into the message and out of it, which is the default for its users' parameters. Raddle's
+//! messages own their buffer, which is moved.
 //!
 //! # Source
-//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010, sect. 3 and fig. 6 and 10
-//! (`kneighbor`, `mailbox`). Jetley, Kalé: Optimizations for message driven applications on multicore architectures. 2011, fig. 3
-//! (`section`), 5 (`scan`), 6 and 7 (`access`, `update`).
+//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010,
+//! sect. 3 and fig. 6 and 10 (`kneighbor`, `mailbox`). Jetley, Kalé: Optimizations for message
+//! driven applications on multicore architectures. 2011, fig. 3 (`section`), 5 (`scan`), 6 and 7
+//! (`access`, `update`).
 
 mod burst;
 pub(crate) mod charm;
@@ -67,10 +83,11 @@ pub(crate) const CASES: [&str; 15] = [
     "update",
 ];
 
-/// Those of them that are measured over something.
+/// The cases that are measured over a size.
 pub(crate) const CURVES: [&str; 6] = ["mailbox", "send", "section", "scan", "access", "update"];
 
-/// Cases in which there is nothing to measure with one worker, if more are asked for.
+/// Cases that have nothing to measure with one worker. They use one only if no other number is
+/// asked for.
 const BETWEEN_WORKERS: [&str; 9] = [
     "kneighbor",
     "observed",
@@ -120,12 +137,12 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// The curves of records.
+/// Returns the curves of the records.
 pub(crate) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     Chart::of_curves(records, Lines::OfMostWorkers, |case, _| Some(over(case)))
 }
 
-/// What the curves of a case are over.
+/// Returns the quantity on the horizontal axis of a case's curves.
 fn over(case: &str) -> &'static str {
     match case {
         "section" => "members",
@@ -148,10 +165,7 @@ fn case(name: &str, unit: Unit, repetitions: u64, expected: u64) -> Case<'_> {
     }
 }
 
-/// What ended one of ours.
+/// Converts a failure of Raddle.
 fn failure(error: &dyn std::error::Error) -> BenchError {
-    BenchError::Contender {
-        who: "raddle".to_owned(),
-        message: error.to_string(),
-    }
+    BenchError::contender("raddle", error)
 }

@@ -1,11 +1,11 @@
-//! The model and the simulator of the notification study: how long they take. There is no peer: nobody else has them.
+//! The speed of the model and of the simulator of the notification study. There are no peers.
 //!
-//! | case | measured | unit |
-//! |---|---|---|
-//! | `chapter` | the whole of the study's chapter 8: every question, its table and its picture | ms |
-//! | `tracer-512x7` | the simulated ray tracer on 512 nodes with 7 renderers, two frames | millions of events a second |
+//! - `chapter`: the whole of the study's chapter 8, in ms: every question, its table and its
+//!   picture.
+//! - `tracer-512x7`: the simulated ray tracer on 512 nodes with 7 renderers, for two frames, in
+//!   millions of events per second.
 //!
-//! Both on one thread, whatever numbers of workers were asked for.
+//! Both always run on one thread.
 
 use std::time::Instant;
 
@@ -68,7 +68,7 @@ const fn case(name: &'static str, unit: Unit, expected: u64) -> Case<'static> {
     }
 }
 
-/// Answers every question of the chapter; returns how many characters that are.
+/// Answers every question of the chapter. Returns the number of characters of the answers.
 fn answer() -> Result<u64, BenchError> {
     let parameters = Parameters::study();
     let mut characters = 0;
@@ -80,9 +80,9 @@ fn answer() -> Result<u64, BenchError> {
     Ok(characters as u64)
 }
 
-/// Simulates the frames; returns how many events that were.
+/// Simulates the frames. Returns the number of events.
 fn simulate() -> Result<u64, BenchError> {
-    let what = Tracer::new(Scenario::new(512, 7), FRAMES, SEED);
-    let (found, Silent) = what.run(&Parameters::study(), Silent, |_| ())?;
+    let tracer = Tracer::new(Scenario::new(512, 7), FRAMES, SEED);
+    let (found, Silent) = tracer.run(&Parameters::study(), Silent, |_| ())?;
     Ok(found.counts.events)
 }

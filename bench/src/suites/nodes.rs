@@ -1,18 +1,22 @@
-//! What messages cost from process to process, by memory that they share, against Open MPI.
+//! The cost of messages between processes, through memory that they share, compared with Open MPI.
 //!
-//! | case | measured | unit | peers |
-//! |---|---|---|---|
-//! | `pingpong-1B`, `pingpong-3456B`, `pingpong-64K` | a round trip between two processes, polling and notified | ns | `openmpi` |
-//! | `kneighbor` | an iteration of kNeighbor, 2 elements, k = 3, over the size: `raddle` is two workers of one process | us | `shm`, `socket`: the same program, a process of one worker for each element |
-//! | `mpi` | `openmpi-messages`, a round trip as raddle-net sends by MPI from machine to machine | ns | `openmpi-window`: into memory of the other process |
+//! - `pingpong-1B`, `pingpong-3456B`, `pingpong-64K`: a round trip between two processes, polling
+//!   and notified, in ns. Peer `openmpi`.
+//! - `kneighbor`: an iteration of kNeighbor with 2 elements and k = 3, in µs, over the size.
+//!   `raddle` is two workers of one process. Peers `shm` and `socket`: the same program with a
+//!   process of one worker for each element.
+//! - `mpi`: `openmpi-messages`, a round trip as raddle-net sends it between machines by MPI, in ns.
+//!   Peer `openmpi-window`: into memory of the other process.
 //!
-//! `openmpi` is two processes of Open MPI, which poll; both they and ours are bound to the first two CPUs. The data go from a buffer of the sender to where the
-//! receiver has them whole, and are sent back from there. Both look at all bytes in the first trip and in the last, at both ends in every one. In
-//! `kneighbor` nobody looks at any; between workers a buffer goes from hand to hand, between processes it is copied.
+//! `openmpi` is two processes of Open MPI, which poll. They and Raddle's are bound to the first two
+//! CPUs. The data go from a buffer of the sender to a place where the receiver has them completely,
+//! and are sent back from there. Both sides look at all bytes in the first and in the last trip,
+//! and at the first and last bytes in every trip. In `kneighbor` the bytes are not looked at.
+//! Between workers a buffer is handed over; between processes it is copied.
 //!
 //! # Source
-//! Parker: Efficient user-level event notification. 2013, sect. 4.3. Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime
-//! system for multicore clusters. 2010, sect. 3.
+//! Parker: Efficient user-level event notification. 2013, sect. 4.3. Mei, Zheng, Gioachin, Kalé:
+//! Optimizing a parallel runtime system for multicore clusters. 2010, sect. 3.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -39,47 +43,49 @@ pub(crate) const CASES: [&str; 5] = [
     "mpi",
 ];
 
-/// Bytes and round trips of the first three: some milliseconds, so that others who want a CPU miss most runs, and the median does not show them.
-const RALLIES: [(usize, u64); 3] = [(1, 10_000), (3_456, 2_000), (65_536, 250)];
-/// The sizes of kNeighbor.
+/// The bytes and the round trips of the first three cases. A run takes only some milliseconds, so
+/// most runs are not disturbed by other processes, and the median hides the disturbed ones.
+const ROUND_TRIPS: [(usize, u64); 3] = [(1, 10_000), (3_456, 2_000), (65_536, 250)];
+/// The message sizes of kNeighbor.
 const SIZES: [usize; 4] = [16, 1_024, 8_192, 65_536];
-/// Bytes that each element sends in a run, and iterations, at most.
+/// The maximum number of bytes that each element sends in a run.
 const BYTES_SENT: u64 = 300_000_000;
+/// The maximum number of iterations in a run.
 const ITERATIONS: u64 = 20_000;
-/// By which it is measured: those whose nodes a program brings up itself.
+/// The transports of kNeighbor: those for which a program can start the nodes itself.
 const KINDS: [TransportKind; 2] = [TransportKind::Memory, TransportKind::Sockets];
-/// Neighbours on each side.
+/// The number of neighbours on each side.
 const K: usize = 3;
-/// What tells a process that it is a node of kNeighbor.
+/// The argument that makes a process a node of kNeighbor.
 const RING: &str = "kneighbor";
 
-/// Runs the suite, between two processes at whatever numbers of workers were asked for.
+/// Runs the suite, always between two processes.
 ///
 /// # Errors
 /// As [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.workers = vec![2];
-    for (name, (bytes, trips)) in CASES.into_iter().zip(RALLIES) {
+    for (name, (bytes, trips)) in CASES.into_iter().zip(ROUND_TRIPS) {
         if measurement.wants(name) {
-            rally(measurement, name, bytes, trips)?;
+            pingpong(measurement, name, bytes, trips)?;
         }
     }
     if measurement.wants("kneighbor") {
         kneighbor(measurement)?;
     }
     if measurement.wants("mpi") {
-        by_mpi(measurement)?;
+        compare_mpi(measurement)?;
     }
     Ok(())
 }
 
-/// What a process does that another has started as its node.
+/// The main function of a process that another process has started as its node.
 pub(crate) fn follow() -> ExitCode {
     let words: Vec<_> = std::env::args().skip(1).collect();
     let is_named = |kind: &TransportKind| words.first().is_some_and(|word| word == kind.name());
     let kind = KINDS.into_iter().find(is_named);
     let kind = kind.unwrap_or_default();
-    // What went wrong the first process says.
+    // The first process reports any failure.
     let has_followed = if words.iter().any(|word| word == RING) {
         together([job(kind)], ring(SIZES[0]), |_| ()).is_ok()
     } else {
@@ -92,7 +98,7 @@ pub(crate) fn follow() -> ExitCode {
     }
 }
 
-fn rally(
+fn pingpong(
     measurement: &mut Measurement<'_>,
     name: &str,
     bytes: usize,
@@ -115,7 +121,7 @@ fn rally(
     Ok(())
 }
 
-/// So many round trips of a message.
+/// Returns a case of `trips` round trips of a message.
 const fn round_trips(name: &str, trips: u64) -> Case<'_> {
     Case {
         suite: "nodes",
@@ -128,14 +134,14 @@ const fn round_trips(name: &str, trips: u64) -> Case<'_> {
     }
 }
 
-/// By which of MPI's two ways bytes come to another process sooner.
-fn by_mpi(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+/// Compares the two ways of MPI to move bytes to another process.
+fn compare_mpi(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let ways = [OPENMPI_MESSAGES, OPENMPI_WINDOW].map(|way| measurement.peer(way));
     let [Some(mut messages), Some(window)] = ways else {
         return Ok(());
     };
     let mut windows = [window];
-    for (name, (_, trips)) in CASES.into_iter().zip(RALLIES) {
+    for (name, (_, trips)) in CASES.into_iter().zip(ROUND_TRIPS) {
         let name = name.replace("pingpong", "mpi");
         let case = round_trips(&name, trips);
         measurement.compare(&case, &mut *messages, &mut windows)?;
@@ -143,7 +149,7 @@ fn by_mpi(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Each size between threads and by each transport; all are up from the first to the last.
+/// Compares all sizes between threads and by each transport. All nodes run from first to last.
 fn kneighbor(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let builder = Runtime::builder().workers(2).claims(claims("threads"));
     let threads = Job::new(1).runtime(builder);
@@ -152,13 +158,13 @@ fn kneighbor(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let measured = together(jobs, ring(SIZES[0]), |rings| {
         SIZES
             .into_iter()
-            .try_for_each(|bytes| of_size(measurement, rings, bytes))
+            .try_for_each(|bytes| kneighbor_of_size(measurement, rings, bytes))
     });
-    let measured = measured.map_err(|error| refused(&error))?;
-    measured.ok_or_else(|| refused(&"this process is not the first node"))?
+    let measured = measured.map_err(|error| failure(&error))?;
+    measured.ok_or_else(|| failure(&"this process is not the first node"))?
 }
 
-fn of_size(
+fn kneighbor_of_size(
     measurement: &mut Measurement<'_>,
     rings: &[KNeighbor<'_>],
     bytes: usize,
@@ -183,7 +189,7 @@ fn of_size(
         .map(|(name, ring)| {
             Box::new(Local::new(name, move |_| {
                 let exchange = ring.run_with(bytes, iterations);
-                let exchange = exchange.map_err(|error| refused(&error))?;
+                let exchange = exchange.map_err(|error| failure(&error))?;
                 Ok(Sample {
                     time: exchange.time,
                     result: exchange.messages,
@@ -195,7 +201,7 @@ fn of_size(
     measurement.compare(&case, &mut *raddle, &mut peers)
 }
 
-/// The ring of both sides.
+/// The ring, the same for threads and for processes.
 const fn ring(bytes: usize) -> Shape {
     Shape {
         elements: 2,
@@ -205,7 +211,7 @@ const fn ring(bytes: usize) -> Shape {
     }
 }
 
-/// Two nodes of one worker each.
+/// Describes two nodes of one worker each.
 fn job(kind: TransportKind) -> Job {
     let builder = Runtime::builder().workers(1).claims(claims(kind.name()));
     Job::new(2)
@@ -215,7 +221,7 @@ fn job(kind: TransportKind) -> Job {
         .quiet(true)
 }
 
-/// Two nodes that come up when they are first asked.
+/// Two nodes that start when they are first used.
 struct OnNodes {
     kind: TransportKind,
     crew: Option<Crew>,
@@ -234,8 +240,8 @@ impl OnNodes {
             self.crew = start(self.kind)?;
         }
         let crew = self.crew.as_ref();
-        let crew = crew.ok_or_else(|| refused(&"this process is not the first node"))?;
-        measure(crew).map_err(|error| refused(&error))
+        let crew = crew.ok_or_else(|| failure(&"this process is not the first node"))?;
+        measure(crew).map_err(|error| failure(&error))
     }
 }
 
@@ -244,17 +250,14 @@ fn start(kind: TransportKind) -> Result<Option<Crew>, BenchError> {
     let affinity = cpus.map_or(Affinity::None, |(first, second)| {
         Affinity::Explicit([first, second].map(|cpu| CpuId(cpu as u32)).to_vec())
     });
-    let topology = Topology::this_machine().map_err(|error| refused(&error))?;
-    let seats = Seats::of(topology, &affinity, 2).map_err(|error| refused(&error))?;
+    let topology = Topology::this_machine().map_err(|error| failure(&error))?;
+    let seats = Seats::of(topology, &affinity, 2).map_err(|error| failure(&error))?;
     let arguments = vec![OsString::from(kind.name())];
-    Crew::start(kind, 2, seats, Some(arguments)).map_err(|error| refused(&error))
+    Crew::start(kind, 2, seats, Some(arguments)).map_err(|error| failure(&error))
 }
 
-fn refused(what: &dyn std::fmt::Display) -> BenchError {
-    BenchError::Contender {
-        who: "raddle".to_owned(),
-        message: what.to_string(),
-    }
+fn failure(error: &dyn std::fmt::Display) -> BenchError {
+    BenchError::contender("raddle", error)
 }
 
 #[cfg(test)]
@@ -262,14 +265,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ball_of_a_case_has_the_bytes_in_its_name() {
+    fn the_messages_of_a_case_have_the_size_in_its_name() {
         let names = ["1B", "3456B", "64K"].map(|size| format!("pingpong-{size}"));
         assert_eq!(names[..], CASES[..3]);
-        assert_eq!(RALLIES.map(|(bytes, _)| bytes), [1, 3_456, 64 << 10]);
+        assert_eq!(ROUND_TRIPS.map(|(bytes, _)| bytes), [1, 3_456, 64 << 10]);
     }
 
     #[test]
-    fn open_mpi_throws_the_ball_back_or_is_named() {
+    fn open_mpi_answers_or_is_reported_as_missing() {
         for way in [OPENMPI, OPENMPI_MESSAGES, OPENMPI_WINDOW] {
             let mut peer = match crate::peer::Peer::start(way) {
                 Ok(peer) => peer,
@@ -278,11 +281,11 @@ mod tests {
                     return;
                 }
             };
-            throw(&mut peer);
+            check_round_trips(&mut peer);
         }
     }
 
-    fn throw(peer: &mut crate::peer::Peer) {
+    fn check_round_trips(peer: &mut crate::peer::Peer) {
         for name in [
             "pingpong-1B/poll",
             "pingpong-3456B/notify",
@@ -294,7 +297,7 @@ mod tests {
                 repetitions: 20,
                 file: None,
             };
-            let sample = peer.measure(&request).expect("it answers");
+            let sample = peer.measure(&request).expect("the peer answers");
             assert_eq!(sample.result, 20);
             assert!(!sample.time.is_zero(), "{name}");
         }

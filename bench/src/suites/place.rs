@@ -1,14 +1,15 @@
-//! Placements: what they cost, and what it takes to find them, against Scotch.
+//! The cost of placements, and the time to compute them, compared with Scotch.
 //!
-//! | case | what is placed | peer |
-//! |---|---|---|
-//! | `MATRIX-MACHINE` | the 64 parties of a measured matrix on a real machine: 10⁹ hop-bytes | `scotch`: program `gmap`, on the CPUs that Raddle took, each with as many parties |
-//! | `mean` | the geometric mean of all ratios above | |
-//! | `dense-5000` | 5000 parties that all talk, on 5000 CPUs: milliseconds | |
-//! | `sparse-100000` | a grid of 100,000 parties on 1024 CPUs: milliseconds, and hop-bytes as `sparse-100000-cost` | `scotch`, with reading and writing its files |
+//! - `MATRIX-MACHINE`: the 64 parties of a measured matrix on a real machine, in 10⁹ hop-bytes.
+//!   Peer `scotch`: the program `gmap`, on the CPUs that Raddle took, with as many parties on each.
+//! - `mean`: the geometric mean of all ratios above.
+//! - `dense-5000`: 5000 parties that all communicate, on 5000 CPUs, in milliseconds.
+//! - `sparse-100000`: a grid of 100,000 parties on 1024 CPUs, in milliseconds, and in hop-bytes as
+//!   `sparse-100000-cost`. Peer `scotch`, with the reading and writing of its files.
 //!
-//! Scotch gets the CPUs as a tree (`tleaf`) where they are one, and as a decomposition with all distances
-//! (`deco`); its best result with three of its strategies counts. Both are rated by Raddle's function of cost.
+//! Scotch gets the CPUs as a tree (`tleaf`) if they form one, and as a decomposition with all
+//! distances (`deco`). The best result of three of its strategies counts. Both placements are rated
+//! by Raddle's cost function.
 
 mod scotch;
 
@@ -64,7 +65,7 @@ pub(crate) const CASES: [&str; 38] = [
     "sparse-100000",
 ];
 
-/// The real machines, and how many of their cores may be used where not all.
+/// The real machines, and the number of cores that may be used, if not all.
 const MACHINES: [(&str, &str, Option<usize>); 7] = [
     ("uv", "192em64t-24n8c2t.xml", None),
     ("uv-blades", "192em64t-12gr2n8c2t.xml", None),
@@ -75,7 +76,7 @@ const MACHINES: [(&str, &str, Option<usize>); 7] = [
     ("power8", "power8gpudistances.xml", None),
 ];
 
-/// The measured matrices. The rows of `sp` stand in reverse order in its file.
+/// The measured matrices. The rows of `sp` are in reverse order in its file.
 const MATRICES: [(&str, &str); 5] = [
     ("cg", "maplib_cg_64_size.csv"),
     ("btmz", "maplib_btmz_64_size.csv"),
@@ -88,10 +89,10 @@ const DENSE_PARTIES: usize = 5000;
 const GRID_WIDTH: usize = 400;
 const GRID_HEIGHT: usize = 250;
 
-/// Runs the suite, on one thread whatever was asked for.
+/// Runs the suite, always on one thread.
 ///
 /// # Errors
-/// [`BenchError::NoData`] where the files are not, [`BenchError::Contender`] when one cannot be read.
+/// [`BenchError::NoData`] if a file is missing, [`BenchError::Contender`] if one cannot be read.
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let mut ratios = Vec::new();
     let mut has_peer = true;
@@ -148,7 +149,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Places a matrix by both and tells what that costs; returns Raddle's cost divided by Scotch's.
+/// Places a matrix by both and emits the costs. Returns Raddle's cost divided by Scotch's.
 fn compare(
     measurement: &mut Measurement<'_>,
     name: &str,
@@ -203,7 +204,7 @@ fn against_scotch(
     };
     let most = placement.parties_per_cpu;
     let mut rated = mappings.iter().map(rated).collect::<Result<Vec<_>, _>>()?;
-    // One that has more parties on a CPU than Raddle's counts only where there is no other.
+    // A mapping with more parties on a CPU than Raddle's counts only if there is no other.
     rated.sort_by(|left, right| {
         (left.0.max(most), left.1)
             .partial_cmp(&(right.0.max(most), right.1))
@@ -229,7 +230,7 @@ fn against_scotch(
     Ok(ratio)
 }
 
-/// Places as often as asked and tells how long it took.
+/// Places `pairs` times and emits the times.
 fn time(
     measurement: &mut Measurement<'_>,
     name: &str,
@@ -271,17 +272,14 @@ fn record(
         pairs: figures.len(),
         ratio: None,
         ratio_range: None,
-        machine: measurement.surroundings.machine.clone(),
+        machine: measurement.environment.machine.clone(),
         mode: "one-thread".to_owned(),
-        commit: measurement.surroundings.commit.clone(),
+        commit: measurement.environment.commit.clone(),
     }
 }
 
-fn failed(who: &str, error: &dyn std::fmt::Display) -> BenchError {
-    BenchError::Contender {
-        who: who.to_owned(),
-        message: error.to_string(),
-    }
+fn failed(contender: &str, error: &dyn std::fmt::Display) -> BenchError {
+    BenchError::contender(contender, error)
 }
 
 fn file_of(folder: &str, file: &str) -> Result<PathBuf, BenchError> {
@@ -309,7 +307,7 @@ fn imagined(description: &str) -> Result<Topology, BenchError> {
     Topology::synthetic(description).map_err(|error| failed("raddle", &error))
 }
 
-/// The CPUs of the first cores.
+/// Returns the CPUs of the first cores.
 fn first_cores(topology: &Topology, count: usize) -> CpuSet {
     let cores = topology
         .cpus()
@@ -320,7 +318,8 @@ fn first_cores(topology: &Topology, count: usize) -> CpuSet {
     siblings.collect::<Vec<CpuId>>().into_iter().collect()
 }
 
-/// Parties that all talk, the more the nearer they are along a hidden line.
+/// Returns a matrix in which all parties communicate, the more the nearer they are along a hidden
+/// line.
 fn dense() -> Matrix {
     let mut bytes = vec![0.0; DENSE_PARTIES * DENSE_PARTIES];
     let hidden = |party: usize| (party * 7919 % DENSE_PARTIES) as f64;
@@ -335,7 +334,7 @@ fn dense() -> Matrix {
     Matrix::from_dense(DENSE_PARTIES, &bytes).unwrap_or_default()
 }
 
-/// Parties that talk to those beside, above and below them.
+/// Returns a matrix in which each party communicates with its neighbours in a grid.
 fn grid() -> Matrix {
     let mut grid = Matrix::new(GRID_WIDTH * GRID_HEIGHT);
     for party in 0..GRID_WIDTH * GRID_HEIGHT {

@@ -1,23 +1,25 @@
-//! Every pool on irregular work: what a task costs it, and what it makes of the workers.
+//! Every pool on irregular work: the cost of a task and the use of the workers.
 //!
-//! | case | tasks | of |
-//! |---|---|---|
-//! | `sort1e7`, `sort1e8` | parts of a quicksort, down to 1,000 items | 10⁷ and 10⁸ random numbers |
-//! | `tree1us` … `tree420us` | nodes of a random tree, exponentially long, so long on average | 0.2 s of work |
-//! | `tiles` | tiles of 8 × 8 pixels, split in halves from the whole picture | a knot of 100,000 triangles |
+//! - `sort1e7`, `sort1e8`: a quicksort of 10⁷ or 10⁸ random numbers. The tasks are parts of it,
+//!   down to 1,000 items.
+//! - `tree1us` … `tree420us`: 0.2 s of work in a random tree. The tasks are its nodes. Their times
+//!   are exponentially distributed, with that mean.
+//! - `tiles`: a picture of a knot of 100,000 triangles. The tasks are tiles of 8 × 8 pixels, which
+//!   result from halving the whole picture.
 //!
-//! `auto`, the default pool, is measured in turn with each of the others, and with `base`: a stack without any synchronisation on
-//! one thread, whatever the number of workers. A speedup is that of a pool over `base`, both taken as ratios to the
-//! `auto` beside them. Creating a task costs the base next to nothing, so that a speedup on one worker is what is left after the
-//! pool's own cost.
+//! `auto`, the default pool, is measured alternately with each of the others and with `base`: a
+//! stack without any synchronisation, on one thread, with any number of workers. A speedup is that
+//! of a pool over `base`, both taken as ratios to the `auto` of the same pairs. Creating a task
+//! costs the base almost nothing. So the speedup on one worker shows the pool's own cost.
 //!
-//! `auto-malloc` is `auto` with the closure of each task in a block from the system.
+//! `auto-malloc` is `auto` with the closure of each task in a block from the system's allocator.
 //!
-//! `sort1e8` takes most of an hour and runs when it is asked for by name.
+//! `sort1e8` takes most of an hour and runs only if `--case` names it.
 //!
 //! # Source
-//! R. Hoffmann, M. Korch, T. Rauber: Performance evaluation of task pools based on hardware synchronization. SC 2004, sections 3
-//! to 6; the mean times of tasks are those of its applications.
+//! R. Hoffmann, M. Korch, T. Rauber: Performance evaluation of task pools based on hardware
+//! synchronization. SC 2004, sections 3 to 6. The mean times of tasks are those of its
+//! applications.
 
 mod job;
 mod parts;
@@ -26,7 +28,7 @@ mod tree;
 
 use raddle::{PoolKind, Runtime, TaskMemory};
 
-use self::job::{How, Workload};
+use self::job::{Runner, Workload};
 use self::parts::Parts;
 use self::picture::Picture;
 use self::tree::Tree;
@@ -84,18 +86,18 @@ fn compare(
         unit: Unit::Milliseconds,
         repetitions: 1,
         file: None,
-        expected: workload.measure(How::Alone).result,
+        expected: workload.measure(Runner::Stack).result,
         tolerance: 0,
     };
     let on = |name: &'static str, kind: PoolKind, task_memory: TaskMemory| {
         let builder = Runtime::builder().pool(kind).task_memory(task_memory);
         let mut pools = RaddlePools::of(builder);
         Local::new(name, move |request| {
-            pools.install(request.workers, || workload.measure(How::InPool))
+            pools.install(request.workers, || workload.measure(Runner::Pool))
         })
     };
     let auto = PoolKind::default();
-    let base = Local::new("base", |_| Ok(workload.measure(How::Alone)));
+    let base = Local::new("base", |_| Ok(workload.measure(Runner::Stack)));
     let malloc = on("auto-malloc", auto, TaskMemory::Malloc);
     let mut peers: Vec<Box<dyn Contender + '_>> = vec![Box::new(base), Box::new(malloc)];
     for kind in PoolKind::ALL {

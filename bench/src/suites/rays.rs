@@ -1,8 +1,8 @@
-//! How fast rays find what they hit: `bunny`, primary rays at 1024 × 1024, one thread.
+//! The speed of finding ray hits: `bunny`, primary rays at 1024 × 1024 on one thread.
 //!
-//! Every contender gets the same rays from memory, row by row, and reports the nearest distance of each. The
-//! figure is a rate, so a ratio above 1 means that Raddle is the faster one. `--workers` does not apply: this
-//! suite asks what one thread does.
+//! Every contender gets the same rays from memory, row by row, and computes the distance of the
+//! nearest hit of each. The figure is a rate, so a ratio above 1 means that Raddle is faster.
+//! `--workers` does not apply, because the suite measures one thread.
 //!
 //! Peers: `embree` (one ray at a time, default quality), `bvh` (the crate).
 
@@ -26,24 +26,21 @@ pub(crate) const CASES: [&str; 1] = ["bunny"];
 
 const SIDE: u32 = 1024;
 const FIELD_OF_VIEW_DEGREES: f32 = 40.0;
-/// Distances are summed up in units of the mesh's diagonal divided by this.
+/// Distances are summed in units of the mesh's diagonal divided by this.
 const DISTANCE_STEPS: f64 = 1000.0;
-/// The share by which sums may differ: a few rays that graze an edge.
+/// The share by which the sums may differ: a few rays graze an edge.
 const TOLERANCE: f64 = 1e-4;
 
 /// Runs the suite.
 ///
 /// # Errors
-/// [`BenchError::NoData`] without the bunny, and as [`Measurement::compare`].
+/// [`BenchError::NoData`] if the bunny is missing; and the errors of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let mesh = super::load("stanford_bunny_69k.ply.zst")?;
     let rays = primary_rays(&mesh);
     let scale = DISTANCE_STEPS / f64::from(diagonal(&mesh).length());
-    let tree =
-        KdTree::build(&mesh, &Parameters::default()).map_err(|error| BenchError::Contender {
-            who: "raddle".to_owned(),
-            message: error.to_string(),
-        })?;
+    let tree = KdTree::build(&mesh, &Parameters::default())
+        .map_err(|error| BenchError::contender("raddle", error))?;
     let hierarchy = Hierarchy::build(Shapes::of(&mesh));
     let file = write_input(&mesh, &rays, scale)?;
 
@@ -77,7 +74,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     outcome
 }
 
-/// The sum of all hit distances, rounded ray by ray, so that the order of rays does not matter.
+/// Returns the sum of all hit distances. Each is rounded, so the order of the rays does not matter.
 fn sum(rays: &[Ray], scale: f64, nearest: impl Fn(&Ray) -> Option<f32>) -> u64 {
     rays.iter()
         .filter_map(nearest)
@@ -90,7 +87,8 @@ fn diagonal(mesh: &Mesh) -> Vec3 {
     bounds.max - bounds.min
 }
 
-/// One ray a pixel, row by row, from a camera that has the mesh fill most of the picture.
+/// Returns one ray per pixel, row by row, from a camera in front of the mesh, which fills most of
+/// the picture.
 fn primary_rays(mesh: &Mesh) -> Vec<Ray> {
     let bounds = mesh.bounds();
     let middle = (bounds.min + bounds.max) / 2.0;
@@ -110,7 +108,7 @@ fn primary_rays(mesh: &Mesh) -> Vec<Ray> {
         .collect()
 }
 
-/// Writes what `peers/embree.cpp` reads; its header has the layout.
+/// Writes the input of `peers/embree.cpp`. The header of that file describes the layout.
 fn write_input(mesh: &Mesh, rays: &[Ray], scale: f64) -> Result<PathBuf, BenchError> {
     let mut bytes = Vec::with_capacity(24 * rays.len() + 12 * mesh.positions.len());
     for count in [mesh.positions.len(), mesh.triangles.len(), rays.len()] {

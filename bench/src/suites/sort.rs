@@ -1,20 +1,25 @@
-//! Quicksort, `sort2e7`: 2·10⁷ random numbers, tasks down to 1,000 of them, the same partition in every contender.
+//! Quicksort, `sort2e7`: 2·10⁷ random numbers, with tasks down to 1,000 of them and the same
+//! partition in every contender.
 //!
-//! The first partition runs alone wherever only the two parts of a split are forked: equation (1) of the study gives
-//! `N (1 + (log N − 1) / 2)` on two workers, 4 % more than half of the sequential time. Raddle's sort lets
-//! idle workers take part in such a partition; `raddle-joins` is Raddle without that, everything else being equal.
+//! If only the two parts of a split are forked, the first partition runs on one worker alone.
+//! Equation (1) of the study gives `N (1 + (log N − 1) / 2)` for two workers, which is 4 % more
+//! than half of the sequential time. In Raddle's sort, idle workers take part in such a partition.
+//! `raddle-joins` is Raddle without that and otherwise identical.
 //!
-//! More than that is not to be had: with T for the whole sort and t for its first partition, both on one worker, a peer
-//! without any overhead takes `(T + t) / 2` on two, and nobody less than `T / 2`. The bound on the ratio is `T / (T + t)`, 0.96 to
-//! 0.97 for a partition of 0.44 ns and a sort of 14 ns an item; a ratio below it is a peer's overhead, or its compiler's.
+//! A larger gain is not possible. Let T be the time of the whole sort and t the time of its first
+//! partition, both on one worker. A peer without any overhead takes `(T + t) / 2` on two workers,
+//! and no contender takes less than `T / 2`. So the bound on the ratio is `T / (T + t)`: 0.96 to
+//! 0.97 for a partition of 0.44 ns and a sort of 14 ns per item. A ratio below the bound is due to
+//! the peer's overhead or to its compiler.
 //!
-//! A run is timed from a fresh copy of the same input to the end of the sort.
+//! A run is timed from a new copy of the same input to the end of the sort.
 //!
-//! Peers: `plain` and `plain-cpp` (no runtime), `raddle-joins`, `rayon`, `chili`, `onetbb` (`task_group`), `openmp` (tasks).
+//! Peers: `plain` and `plain-cpp` (no runtime), `raddle-joins`, `rayon`, `chili`, `onetbb`
+//! (`task_group`), `openmp` (tasks).
 //!
 //! # Source
-//! R. Hoffmann, M. Korch, T. Rauber: Performance evaluation of task pools based on hardware synchronization. SC 2004,
-//! section 3.
+//! R. Hoffmann, M. Korch, T. Rauber: Performance evaluation of task pools based on hardware
+//! synchronization. SC 2004, section 3.
 
 use std::time::Duration;
 
@@ -32,7 +37,7 @@ use crate::workload::{Fork, Plain, Quicksort, Raddle, Rayon, Task};
 pub(crate) const CASES: [&str; 1] = ["sort2e7"];
 
 const LEN: usize = 20_000_000;
-/// The C++ peers have it too.
+/// The C++ peers use the same seed.
 const SEED: u64 = 2004;
 
 /// Runs the suite.
@@ -97,14 +102,14 @@ fn by(items: &mut [i32], fork: &mut impl Fork) {
     Quicksort(Part::whole(items)).run(fork);
 }
 
-/// What the standard library's sort makes of the input.
+/// Returns the checksum of the input as sorted by the standard library.
 fn expected(input: &[i32]) -> u64 {
     let mut items = input.to_vec();
     items.sort_unstable();
     checksum(&items)
 }
 
-/// Sorts fresh copies of the input; only `sort` is timed.
+/// Sorts new copies of the input. Only `sort` is timed.
 fn measure(repetitions: u64, input: &[i32], mut sort: impl FnMut(&mut [i32])) -> Sample {
     let mut items = vec![0; input.len()];
     let mut time = Duration::ZERO;
@@ -122,7 +127,7 @@ fn measure(repetitions: u64, input: &[i32], mut sort: impl FnMut(&mut [i32])) ->
     }
 }
 
-/// Depends on every item and on the order.
+/// Returns a hash of all items and of their order.
 pub(super) fn checksum(items: &[i32]) -> u64 {
     items.iter().fold(0, |hash: u64, &item| {
         hash.wrapping_mul(31)

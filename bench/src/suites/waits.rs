@@ -1,17 +1,18 @@
-//! What it takes until a waiting thread hears: the wait cell against all else that a thread can wait with.
+//! The time until a waiting thread notices a message, for the wait cell and for other ways to wait.
 //!
-//! | case | measured | unit | peers |
-//! |---|---|---|---|
-//! | `soon` | a round trip of a number between two threads that answer at once | ns | all |
-//! | `late` | from the decision to answer until the waiter runs, where the other side has slept for 500 µs | µs | all |
-//! | `idle` | CPU time of a thread that waits for 10 s | % | `futex` |
+//! - `soon`: a round trip of a number between two threads that answer at once, in ns. All peers.
+//! - `late`: the time from the decision to answer until the waiter runs, in µs. The other side has
+//!   slept for 500 µs before. All peers.
+//! - `idle`: the CPU time of a thread that waits for 10 s, in percent. Peer `futex`.
 //!
-//! `raddle` waits in a wait cell, from one way to the next as the wait goes on. `spin` looks at an atomic again and again, `spin-pause` with the processor's
-//! pause between two looks; `futex` sleeps and is woken, without a cell; `eventfd` reads a counter of the kernel; `crossbeam` is a
-//! channel with room for one. `tokio` is two tasks on a runtime of two workers, which may run on one of them; `tokio-threads` two threads that
-//! each wait for one task. All threads are bound to one of two CPUs each, but whoever only starts them.
+//! `raddle` waits in a wait cell, which changes its method as the wait continues. `spin` reads an
+//! atomic repeatedly; `spin-pause` also executes the processor's pause instruction between two
+//! reads. `futex` sleeps and is woken, without a cell. `eventfd` reads a counter of the kernel.
+//! `crossbeam` is a channel with capacity one. `tokio` is two tasks on a runtime of two workers,
+//! which may both run on the same worker. `tokio-threads` is two threads that each wait for one
+//! task. Each thread is bound to one of two CPUs, except those that only start others.
 
-mod rally;
+mod round_trips;
 mod tokio_peer;
 
 use std::time::Duration;
@@ -19,46 +20,46 @@ use std::time::Duration;
 use raddle_messages::waits::{Kind, Places, Waits, WaitsError};
 use raddle_topology::{Affinity, Topology};
 
-use self::rally::{Channel, Direction, FutexWord, SpinWord, Tally};
+use self::round_trips::{Channel, Direction, FutexWord, SpinWord, Totals};
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Sample, Unit};
-use crate::probe;
 use crate::suites::Measurement;
+use crate::two_threads;
 
 /// The names of the cases.
 pub(crate) const CASES: [&str; 3] = ["soon", "late", "idle"];
 
-/// How long the other side sleeps before a late answer.
+/// The time for which the other side sleeps before a late answer.
 const PAUSE: Duration = Duration::from_micros(500);
-/// How long nobody answers an idle thread.
+/// The time for which an idle thread gets no answer.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// What is asked of two threads.
+/// A case of the suite.
 #[derive(Debug, Clone, Copy)]
-struct Asked {
-    /// What their case is called.
+struct WaitCase {
+    /// The name of the case.
     name: &'static str,
     unit: Unit,
     trips: u32,
-    /// How long the answerer sleeps first, if it does.
+    /// The time for which the other side sleeps before it answers, if any.
     pause: Option<Duration>,
 }
 
-/// In the order of [`CASES`].
-const ASKED: [Asked; 3] = [
-    Asked {
+/// The cases, in the order of [`CASES`].
+const WAIT_CASES: [WaitCase; 3] = [
+    WaitCase {
         name: CASES[0],
         unit: Unit::Nanoseconds,
         trips: 20_000,
         pause: None,
     },
-    Asked {
+    WaitCase {
         name: CASES[1],
         unit: Unit::Microseconds,
         trips: 400,
         pause: Some(PAUSE),
     },
-    Asked {
+    WaitCase {
         name: CASES[2],
         unit: Unit::Percent { of: IDLE },
         trips: 1,
@@ -66,103 +67,104 @@ const ASKED: [Asked; 3] = [
     },
 ];
 
-/// Runs the suite, between two threads at whatever numbers of workers were asked for.
+/// Runs the suite, always between two threads.
 ///
 /// # Errors
 /// As [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.workers = vec![2];
-    for asked in ASKED {
-        if !measurement.wants(asked.name) {
+    for wait in WAIT_CASES {
+        if !measurement.wants(wait.name) {
             continue;
         }
         let case = Case {
             suite: "waits",
-            name: asked.name,
-            unit: asked.unit,
-            repetitions: asked.trips.into(),
+            name: wait.name,
+            unit: wait.unit,
+            repetitions: wait.trips.into(),
             file: None,
-            expected: asked.trips.into(),
+            expected: wait.trips.into(),
             tolerance: 0,
         };
-        let mut peers = if asked.is_idle() {
-            vec![bare("futex", asked, FutexWord::default)]
+        let mut peers = if wait.is_idle() {
+            vec![bare("futex", wait, FutexWord::default)]
         } else {
-            all_peers(asked)
+            all_peers(wait)
         };
-        let mut raddle = in_a_way("raddle", asked, Kind::Auto);
+        let mut raddle = of_kind("raddle", wait, Kind::Auto);
         measurement.compare(&case, raddle.as_mut(), &mut peers)?;
     }
     Ok(())
 }
 
-impl Asked {
-    /// Whether the CPU time counts, and not how long an answer takes.
+impl WaitCase {
+    /// Returns true if the CPU time counts, not the time of an answer.
     const fn is_idle(&self) -> bool {
         matches!(self.unit, Unit::Percent { .. })
     }
 
-    fn sample(&self, tally: Tally) -> Sample {
+    fn sample(&self, totals: Totals) -> Sample {
         Sample {
             time: if self.is_idle() {
-                tally.cpu
+                totals.cpu
             } else {
-                tally.time
+                totals.time
             },
-            result: tally.right,
+            result: totals.right,
         }
     }
 }
 
-fn all_peers(asked: Asked) -> Vec<Box<dyn Contender>> {
+fn all_peers(wait: WaitCase) -> Vec<Box<dyn Contender>> {
     let tokio = Local::new("tokio", move |_| {
-        Ok(asked.sample(tokio_peer::tasks(two_cpus()?, asked.trips, asked.pause)?))
+        Ok(wait.sample(tokio_peer::tasks(
+            two_threads::cpus()?,
+            wait.trips,
+            wait.pause,
+        )?))
     });
     let threads = Local::new("tokio-threads", move |_| {
-        let tally = tokio_peer::threads(two_cpus()?, asked.trips, asked.pause)?;
-        Ok(asked.sample(tally))
+        let totals = tokio_peer::threads(two_threads::cpus()?, wait.trips, wait.pause)?;
+        Ok(wait.sample(totals))
     });
     vec![
-        bare("spin", asked, SpinWord::<false>::default),
-        bare("spin-pause", asked, SpinWord::<true>::default),
-        bare("futex", asked, FutexWord::default),
-        in_a_way("eventfd", asked, Kind::Eventfd),
-        bare("crossbeam", asked, Channel::default),
+        bare("spin", wait, SpinWord::<false>::default),
+        bare("spin-pause", wait, SpinWord::<true>::default),
+        bare("futex", wait, FutexWord::default),
+        of_kind("eventfd", wait, Kind::Eventfd),
+        bare("crossbeam", wait, Channel::default),
         Box::new(tokio),
         Box::new(threads),
     ]
 }
 
-/// Two threads of ours that wait in a way.
-fn in_a_way(who: &'static str, asked: Asked, kind: Kind) -> Box<dyn Contender> {
-    Box::new(Local::new(who, move |_| {
-        let tally = tally_of(asked, kind).map_err(|error| BenchError::Contender {
-            who: who.to_owned(),
-            message: error.to_string(),
-        })?;
-        Ok(asked.sample(tally))
+/// Creates a contender: two threads that wait by a kind of raddle-messages.
+fn of_kind(name: &'static str, wait: WaitCase, kind: Kind) -> Box<dyn Contender> {
+    Box::new(Local::new(name, move |_| {
+        let totals = totals_of(wait, kind).map_err(|error| BenchError::contender(name, error))?;
+        Ok(wait.sample(totals))
     }))
 }
 
-/// Every number that comes back is looked at there.
-fn tally_of(asked: Asked, kind: Kind) -> Result<Tally, Box<dyn std::error::Error>> {
+/// Measures a case by a kind of wait. The measured threads check every number that they receive.
+fn totals_of(wait: WaitCase, kind: Kind) -> Result<Totals, Box<dyn std::error::Error>> {
     let topology = Topology::this_machine()?;
-    let (first, second) = two_cpus()?;
+    let (first, second) = two_threads::cpus()?;
     let cpus = [first, second].map(|cpu| raddle_topology::CpuId(cpu as u32));
     let places = Places::of(topology, &Affinity::Explicit(cpus.to_vec()))?;
     let waits = Waits::new(topology, &places, kind)?;
-    let trips = u64::from(asked.trips);
-    let tally = |pause| -> Result<Tally, WaitsError> {
+    let trips = u64::from(wait.trips);
+    let totals = |pause| -> Result<Totals, WaitsError> {
         let late = waits.late(trips, Duration::MAX, pause)?;
-        Ok(Tally {
+        Ok(Totals {
             time: late.latencies.iter().sum(),
             cpu: late.cpu,
             right: late.latencies.len() as u64,
         })
     };
-    Ok(match asked.pause {
-        Some(pause) => tally(pause)?,
-        None => Tally {
+    Ok(match wait.pause {
+        Some(pause) => totals(pause)?,
+        None => Totals {
             time: waits.run(trips)?,
             cpu: Duration::ZERO,
             right: trips,
@@ -170,22 +172,15 @@ fn tally_of(asked: Asked, kind: Kind) -> Result<Tally, Box<dyn std::error::Error
     })
 }
 
-/// Two threads with nothing but two directions between them.
+/// Creates a contender: two threads with only the two given directions between them.
 fn bare<D: Direction>(
-    who: &'static str,
-    asked: Asked,
+    name: &'static str,
+    wait: WaitCase,
     direction: impl Fn() -> D + 'static,
 ) -> Box<dyn Contender> {
-    Box::new(Local::new(who, move |_| {
+    Box::new(Local::new(name, move |_| {
         let (there, back) = (direction(), direction());
-        let tally = rally::play(&there, &back, two_cpus()?, asked.trips, asked.pause);
-        Ok(asked.sample(tally))
+        let totals = round_trips::play(&there, &back, two_threads::cpus()?, wait.trips, wait.pause);
+        Ok(wait.sample(totals))
     }))
-}
-
-fn two_cpus() -> Result<(usize, usize), BenchError> {
-    probe::two_cpus().ok_or_else(|| BenchError::Contender {
-        who: "two threads".to_owned(),
-        message: "there are no two CPUs".to_owned(),
-    })
 }

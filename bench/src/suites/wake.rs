@@ -1,14 +1,14 @@
-//! What it takes until a worker without work has heard of some: `sleeping` and `spinning`.
+//! The time until an idle worker notices new work: `sleeping` and `spinning`.
 //!
-//! The time runs from before the call that brings the work, on a thread that is no worker, to the first instruction of
-//! the work, on the worker's thread. `sleeping`: the worker sleeps in the kernel; the peer `futex` is a thread in a
-//! bare futex wait that is woken by a bare futex wake. `spinning`: the worker has not given up yet; the peer `spin` is a
-//! thread that spins on a word.
+//! The time runs from just before the call that submits the work, on a thread outside the runtime,
+//! to the first instruction of the work on the worker. In `sleeping`, the worker sleeps in the
+//! kernel; the peer `futex` is a thread in a bare futex wait that is woken by a bare futex wake. In
+//! `spinning`, the worker still spins; the peer `spin` is a thread that spins on a word.
 //!
 //! # Memory ordering
-//! | label | release side                   | acquire side                | what it publishes        |
-//! |-------|--------------------------------|-----------------------------|--------------------------|
-//! | K1    | either side moves `word` on    | the other side sees it      | the time that was noted  |
+//! | label | release side               | acquire side               | what it publishes |
+//! |-------|----------------------------|----------------------------|-------------------|
+//! | K1    | either side changes `word` | the other side observes it | the noted time    |
 
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -25,15 +25,15 @@ use crate::suites::Measurement;
 pub(crate) const CASES: [&str; 2] = ["sleeping", "spinning"];
 
 const REPETITIONS: [u64; 2] = [300, 2_000];
-/// Long enough for a thread to fall asleep, and for a spinning one to be back at its word.
+/// Long enough for a thread to fall asleep, or for a spinning one to look at its word again.
 const GAPS: [Duration; 2] = [Duration::from_micros(1_000), Duration::from_micros(20)];
 
-/// The word of the peers: nobody asks, somebody asks, the thread shall end.
+/// The values of the peer's word: no request, a request, and the request to end.
 const IDLE: u32 = 0;
 const ASKED: u32 = 1;
 const END: u32 = 2;
 
-/// Runs the suite, with one worker at whatever numbers were asked for: the other side is no worker.
+/// Runs the suite, always with one worker. The other side is a thread outside the runtime.
 ///
 /// # Errors
 /// As [`Measurement::compare`].
@@ -70,10 +70,7 @@ fn compare(
             IdlePolicy::Spin
         };
         let runtime = Runtime::builder().workers(1).idle(policy).build();
-        let runtime = runtime.map_err(|error| BenchError::Contender {
-            who: "raddle".to_owned(),
-            message: error.to_string(),
-        })?;
+        let runtime = runtime.map_err(|error| BenchError::contender("raddle", error))?;
         Ok(measure(request.repetitions, gap, || {
             runtime.install(Instant::now)
         }))
@@ -86,27 +83,28 @@ fn compare(
     measurement.compare(&case, &mut raddle, &mut peers)
 }
 
-/// Adds up the times until `ask`, which returns when the other side began, was heard.
+/// Adds up the times from a call of `ask` to the instant at which the other side began, which `ask`
+/// returns.
 fn measure(repetitions: u64, gap: Duration, mut ask: impl FnMut() -> Instant) -> Sample {
     let mut time = Duration::ZERO;
-    let mut heard = 0;
+    let mut answers = 0;
     for _ in 0..repetitions {
         let pause = Instant::now();
-        // Awake, so that this side's own wake-up is no part of what is measured.
+        // This thread stays awake, so that the measured time contains no wake-up of it.
         while pause.elapsed() < gap {
             spin_loop();
         }
         let asked = Instant::now();
         time += ask().saturating_duration_since(asked);
-        heard += 1;
+        answers += 1;
     }
     Sample {
         time,
-        result: heard,
+        result: answers,
     }
 }
 
-/// A thread that waits in a futex or spins, and notes when it was reached.
+/// A thread that waits in a futex or spins, and notes the time of each request.
 struct Bare {
     shared: Arc<Shared>,
     sleeps: bool,
@@ -135,8 +133,8 @@ impl Bare {
         }
     }
 
-    fn say(&self, word: u32) {
-        // ORDERING(K1): Release; it carries nothing in this direction.
+    fn set(&self, word: u32) {
+        // ORDERING(K1): Release; nothing is published in this direction.
         self.shared.futex.word().store(word, Release);
         if self.sleeps {
             self.shared.futex.wake_one();
@@ -144,7 +142,7 @@ impl Bare {
     }
 
     fn ask(&self) -> Instant {
-        self.say(ASKED);
+        self.set(ASKED);
         // ORDERING(K1): Acquire, the time.
         while self.shared.futex.word().load(Acquire) == ASKED {
             spin_loop();
@@ -159,9 +157,9 @@ impl Bare {
 
 impl Drop for Bare {
     fn drop(&mut self) {
-        self.say(END);
+        self.set(END);
         if let Some(thread) = self.thread.take() {
-            thread.join().expect("the peer's thread panics nowhere");
+            thread.join().expect("the peer's thread does not panic");
         }
     }
 }
@@ -169,7 +167,7 @@ impl Drop for Bare {
 impl Shared {
     fn serve(&self, sleeps: bool) {
         loop {
-            // ORDERING(K1): Acquire, the partner of `say`.
+            // ORDERING(K1): Acquire, paired with the store in `set`.
             match self.futex.word().load(Acquire) {
                 IDLE if sleeps => self.futex.wait(IDLE, None),
                 IDLE => spin_loop(),

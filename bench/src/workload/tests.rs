@@ -1,4 +1,4 @@
-//! The workloads against answers known from elsewhere.
+//! The workloads, compared with known answers.
 
 use super::*;
 
@@ -54,7 +54,7 @@ fn every_runtime_sorts() {
 }
 
 #[test]
-fn the_checksum_sees_one_wrong_bit() {
+fn the_checksum_differs_after_one_wrong_bit() {
     let mut values: Vec<u64> = (0..100).map(loop_body).collect();
     let right = checksum(&values);
     values[41] ^= 1;

@@ -13,7 +13,7 @@
 //! | [`backoff`] | pauses for short waits, which end by yielding the CPU |
 //! | [`biased`] | a value that is free for its owner to use, and expensive for other threads |
 //! | [`per_thread`] | a variable with one value per thread |
-//! | [`lock`] | simple, ticket, CLH, MCS and Pthreads locks |
+//! | [`lock`] | simple, ticket, CLH and Pthreads locks |
 //! | [`hand_over`] | copies for data that another core reads next |
 //! | [`lane`] | messages from one sender to one receiver, through shared memory |
 //! | [`stack`] | a lock-free stack with a version against ABA |

@@ -7,7 +7,6 @@
 //! | [`TicketLock`] | the current number | arrival | 2 | short sections; threads ≤ CPUs |
 //! | [`SingleTryTicketLock`] | the current number | none | 2 | sections to skip, not wait for |
 //! | [`ClhLock`] | its predecessor's node | arrival | 2, and a node (b) | many threads |
-//! | [`McsLock`] | its own node | arrival | 2 | many threads, several memories |
 //!
 //! (a) On the heap, from the first use on. (b) One node per thread, on the heap, from its first use
 //! on.
@@ -41,7 +40,6 @@
 //! SC 2004, sect. 2. Scott: Shared-memory synchronization. Morgan & Claypool, 2013, chapter 4.
 
 mod clh;
-mod mcs;
 #[cfg(not(any(loom, shuttle)))]
 mod pthread;
 mod simple;
@@ -52,7 +50,6 @@ use std::fmt;
 use crate::prim::UnsafeCell;
 
 pub use clh::ClhLock;
-pub use mcs::McsLock;
 #[cfg(not(any(loom, shuttle)))]
 pub use pthread::PthreadLock;
 pub use simple::SimpleLock;
@@ -175,7 +172,7 @@ macro_rules! raw_mutex {
     )*};
 }
 #[cfg(not(any(loom, shuttle)))]
-raw_mutex!(PthreadLock SimpleLock TicketLock SingleTryTicketLock ClhLock McsLock);
+raw_mutex!(PthreadLock SimpleLock TicketLock SingleTryTicketLock ClhLock);
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;

@@ -9,9 +9,7 @@
 use loom::model::Builder;
 use loom::sync::Arc;
 use loom::thread;
-use raddle_sync::lock::{
-    ClhLock, Lock, Locked, McsLock, SimpleLock, SingleTryTicketLock, TicketLock,
-};
+use raddle_sync::lock::{ClhLock, Lock, Locked, SimpleLock, SingleTryTicketLock, TicketLock};
 
 fn model(bound: usize, check: impl Fn() + Sync + Send + 'static) {
     let mut builder = Builder::new();
@@ -131,16 +129,4 @@ fn clh_lock_excludes() {
 fn clh_lock_keeps_the_order_of_arrival() {
     // SAFETY: the holder calls it.
     keeps_order::<ClhLock>(|lock| unsafe { lock.is_contended() });
-}
-
-/// L5, L6, L7, L8.
-#[test]
-fn mcs_lock_excludes() {
-    excludes::<McsLock>(2, 2);
-    excludes_try_lock::<McsLock>();
-}
-
-#[test]
-fn mcs_lock_keeps_the_order_of_arrival() {
-    keeps_order::<McsLock>(McsLock::is_contended);
 }

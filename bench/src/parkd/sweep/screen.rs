@@ -1,25 +1,26 @@
-//! Weighing in `f32`: which blocks of a list may have its lightest plane.
+//! Weighing in `f32`, which finds the blocks of a list that may contain its lightest plane.
 //!
-//! Events go by in chunks of some blocks. One pass counts the starts, without a jump and with a chain of one addition an
-//! event; a second one weighs all planes in `f32`, four at a time. Blocks with planar triangles are weighed in `f64` at once.
+//! The events are processed in chunks of several blocks. The first pass counts the starts, without
+//! a branch and with a dependency chain of one addition per event. The second pass weighs all
+//! planes in `f32`, four at a time. Blocks with planar triangles are weighed in `f64` at once.
 
 use std::ops::Range;
 
 use super::super::event::{self, PLANAR, START};
 use super::{Lightest, Passed, Sweep};
 
-/// Events a block.
+/// The number of events in a block.
 pub(super) const BLOCK_LEN: usize = 32;
-/// Blocks that are counted at a time.
+/// The number of blocks that are counted at a time.
 const CHUNK_BLOCKS: usize = 16;
 
 /// Memory for weighing in `f32`.
 #[derive(Debug)]
 pub(in super::super) struct Screen {
     weighed: Weighed,
-    /// Of a chunk, block by block: how many starts there are before each event, and behind the last.
+    /// For each block of a chunk: the number of starts before each event, and after the last.
     starts: [[u32; BLOCK_LEN + 1]; CHUNK_BLOCKS],
-    /// Whether a block has no planar events, and positions of one sign.
+    /// True if a block has no planar events, and its positions have the same sign.
     is_plain: [bool; CHUNK_BLOCKS],
 }
 
@@ -37,7 +38,7 @@ impl Default for Screen {
 #[derive(Debug, Default)]
 pub(super) struct Weighed {
     pub(super) blocks: Vec<Block>,
-    /// Of all blocks.
+    /// The minimum over all blocks.
     pub(super) least: f32,
 }
 
@@ -61,14 +62,14 @@ impl Weighed {
 /// A block that was weighed in `f32`.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// About the lightest weight in it.
+    /// The approximate minimum weight in it.
     pub(super) least: f32,
     pub(super) first: usize,
     pub(super) passed: Passed,
 }
 
 impl Sweep<'_> {
-    /// Weighs the planes through some events, about; `passed` is what the sweep has passed before them.
+    /// Weighs the planes through some events approximately. `passed` are the counts before them.
     #[inline]
     pub(super) fn screen<'a>(
         &self,
@@ -89,7 +90,8 @@ impl Sweep<'_> {
             first += chunk.len() * BLOCK_LEN;
         }
         if let Some(&last) = rest.last() {
-            // Filled up with starts where the last event is, which are no lighter than that.
+            // Fill the block with starts at the last event's position. They are not lighter than
+            // it.
             let filler = event::pack(event::position(last), START, 0);
             let mut chunk = [[filler; BLOCK_LEN]];
             chunk[0][..rest.len()].copy_from_slice(rest);
@@ -98,9 +100,9 @@ impl Sweep<'_> {
         &screen.weighed
     }
 
-    /// Weighs some blocks of events: those of `range`, the last block being filled up where that ends.
+    /// Weighs the blocks of the events of `range`. The last block may be filled up beyond its end.
     ///
-    /// `passed` is what the sweep has passed before them, and then what it has passed behind them.
+    /// `passed` are the counts before the events. They are advanced to the end of `range`.
     #[inline]
     fn screen_blocks(
         &self,
@@ -114,8 +116,8 @@ impl Sweep<'_> {
             starts,
             is_plain,
         } = screen;
-        // All is counted before anything is weighed: what was just stored word by word cannot be loaded four words at
-        // a time until it has left the processor's store queue.
+        // Count all blocks before weighing any: a value that was just stored word by word cannot be
+        // loaded four words at a time until it has left the processor's store queue.
         let mut sum = 0;
         for ((block, starts), is_plain) in chunk.iter().zip(&mut *starts).zip(&mut *is_plain) {
             let mut kinds = 0;
@@ -148,7 +150,8 @@ impl Sweep<'_> {
         }
     }
 
-    /// The least weight of a block of events without planar ones and of one sign, in units of the perimeter.
+    /// Returns the minimum weight of a block without planar events and with positions of one sign,
+    /// in units of the perimeter.
     #[inline]
     fn least_in_plain(
         &self,
@@ -168,7 +171,7 @@ impl Sweep<'_> {
         for (index, weight) in weights.iter_mut().enumerate() {
             let position = f32::from_bits(positions[index] ^ flip);
             let below = below_first + (starts[index] - starts[0]) as i32 as f32;
-            // The events so far are starts or ends.
+            // The events so far are either starts or ends.
             let above =
                 above_first + (starts[index + 1] as i32 - (starts[0] + index as u32) as i32) as f32;
             *weight =
@@ -178,7 +181,7 @@ impl Sweep<'_> {
     }
 }
 
-/// The least of some weights.
+/// Returns the minimum of some weights.
 #[inline]
 fn least_of(mut weights: [f32; BLOCK_LEN]) -> f32 {
     let mut width = BLOCK_LEN;

@@ -1,4 +1,4 @@
-//! The two builds that have bounds: `dragon-d15` by messages, `bunny-d15` sequentially.
+//! The two builds with bounds: `dragon-d15` by messages, `bunny-d15` sequentially.
 
 use std::fmt::Write as _;
 
@@ -10,12 +10,12 @@ use crate::error::BenchError;
 use crate::record::Record;
 use crate::suites::Measurement;
 
-/// How deep both trees are.
+/// The depth of both trees.
 const DEPTH: u32 = 15;
-/// With so many workers the build by messages has bounds.
+/// The number of workers for which the build by messages has bounds.
 const WORKERS: usize = 2;
 
-/// Case, workers, peer, and how much of its time ours is to take at most.
+/// The bounds: case, number of workers, peer, and the maximum of Raddle's time over the peer's.
 const BOUNDS: [(&str, usize, &str, f64); 4] = [
     ("dragon-d15", WORKERS, "serial", 0.56),
     ("dragon-d15", WORKERS, "tasks", 1.0),
@@ -23,10 +23,10 @@ const BOUNDS: [(&str, usize, &str, f64); 4] = [
     ("bunny-d15", 1, "bvh", 4.5),
 ];
 
-/// The cases and the meshes that they are measured on.
+/// The cases, and the mesh of each.
 const MESHES: [(&str, &str); 2] = [("dragon-d15", "dragon"), ("bunny-d15", "bunny")];
 
-/// Finds out whether the meshes of those that are wanted are there.
+/// Checks that the meshes of the requested cases exist.
 pub(super) fn check(measurement: &Measurement<'_>) -> Result<(), BenchError> {
     MESHES
         .iter()
@@ -34,7 +34,7 @@ pub(super) fn check(measurement: &Measurement<'_>) -> Result<(), BenchError> {
         .try_for_each(|(_, mesh)| Source::of_data(mesh).check())
 }
 
-/// Measures those of the two that are wanted.
+/// Measures the requested cases.
 pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let [dragon_mesh, bunny_mesh] = MESHES.map(|(_, mesh)| mesh);
     if measurement.wants("dragon-d15") {
@@ -48,7 +48,7 @@ pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// The best build by messages against every peer.
+/// Compares the best build by messages with every peer.
 pub(super) fn dragon(
     measurement: &mut Measurement<'_>,
     subject: &Subject<'_>,
@@ -68,7 +68,7 @@ pub(super) fn dragon(
     Ok(())
 }
 
-/// The sequential builder against the crate `bvh`.
+/// Compares the sequential builder with the crate `bvh`.
 pub(super) fn bunny(
     measurement: &mut Measurement<'_>,
     subject: &Subject<'_>,
@@ -83,12 +83,12 @@ pub(super) fn bunny(
     )
 }
 
-/// Each ratio of the two cases, and whether it is within its bound, where it has one.
+/// Returns a table of the ratios of the two cases, with the verdict on each bound.
 pub(super) fn table(records: &[Record]) -> Option<String> {
     let is_bounded = |case: &str| BOUNDS.iter().any(|&(bounded, ..)| bounded == case);
     let mut text = format!(
         "{:<22} {:>7} {:>12} {:>10} {:>12} {:>6} {:>8}",
-        "milliseconds", "workers", "ours", "peer", "peer's", "ratio", "at most"
+        "milliseconds", "workers", "raddle", "peer", "peer's", "ratio", "at most"
     );
     let mut rows = 0;
     for theirs in records.iter().filter(|record| is_bounded(&record.case)) {
@@ -122,7 +122,8 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
     (rows > 0).then_some(text)
 }
 
-/// Whether a ratio is within its bound; what stood in the way, where others used the machine meanwhile.
+/// Returns "yes" or "no" for a ratio and its bound, or the mode if other processes used the
+/// machine.
 pub(super) fn verdict(record: &Record, ratio: f64, bound: f64) -> &str {
     match ratio <= bound {
         _ if record.is_loaded() => &record.mode,

@@ -1,4 +1,4 @@
-//! Who builds: ours by messages, and the peers, each timed from the sorted events to the tree.
+//! The builders: Raddle's by messages and the peers, each timed from the sorted events to the tree.
 
 use std::time::{Duration, Instant};
 
@@ -18,25 +18,25 @@ use crate::parkd;
 use crate::pools::RayonPools;
 use crate::suites::Measurement;
 
-/// What the build by messages is measured against.
+/// The peers of the build by messages.
 ///
-/// One that joins has a name here, a contender below, and perhaps a bound in [`super::bounds`].
+/// A new peer needs a name here, a contender below, and perhaps a bound in [`super::bounds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Peer {
-    /// Our sequential builder.
+    /// Raddle's sequential builder.
     Serial,
-    /// Our builder by tasks.
+    /// Raddle's builder by tasks.
     Tasks,
-    /// The nested algorithm on rayon, made for speed: [`crate::parkd`].
+    /// The nested algorithm on rayon, optimised for speed: [`crate::parkd`].
     Rayon,
-    /// The same on oneTBB, in C++.
+    /// The nested algorithm on oneTBB, in C++.
     OneTbb,
-    /// Our builder by tasks on rayon: what the runtime contributes, apart from the algorithm.
+    /// Raddle's builder by tasks on rayon: shows the runtime's effect apart from the algorithm's.
     RayonCrew,
 }
 
 impl Peer {
-    /// All of them, in the order of the tables.
+    /// All peers, in the order of the tables.
     pub(super) const ALL: [Self; 5] = [
         Self::Serial,
         Self::Tasks,
@@ -55,7 +55,7 @@ impl Peer {
         }
     }
 
-    /// The contenders of some names; one that cannot be had is named and left out.
+    /// Returns the contenders of some peers. Warns of those that are not available.
     pub(super) fn all_on<'a>(
         peers: impl IntoIterator<Item = Self>,
         stage: &Stage<'a>,
@@ -71,7 +71,7 @@ impl Peer {
         contenders
     }
 
-    /// The contender of that name.
+    /// Returns the contender of this peer.
     fn on<'a>(self, stage: &Stage<'a>) -> Result<Box<dyn Contender + 'a>, BenchError> {
         Ok(match self {
             Self::Serial => Box::new(serial(stage.subject)),
@@ -83,7 +83,7 @@ impl Peer {
     }
 }
 
-/// A builder by messages.
+/// A contender: a builder by messages.
 #[derive(Debug)]
 pub(super) struct Messages<'a> {
     name: &'static str,
@@ -92,7 +92,7 @@ pub(super) struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
-    /// Makes a builder and builds once, so that it has its memory when it is measured.
+    /// Creates a builder and builds once, so that it has its memory before it is measured.
     pub(super) fn new(
         name: &'static str,
         subject: &'a Subject<'a>,
@@ -112,7 +112,7 @@ impl<'a> Messages<'a> {
     /// Builds once.
     ///
     /// # Errors
-    /// [`BenchError::Contender`], above all when the tree is not the right one.
+    /// [`BenchError::Contender`], above all if the tree is wrong.
     pub(super) fn build(&self) -> Result<Sample, BenchError> {
         let prepared = self.subject.prepared();
         let built = self
@@ -134,7 +134,7 @@ impl Contender for Messages<'_> {
     }
 }
 
-/// The sequential builder, on the calling thread.
+/// Creates the contender of the sequential builder, on the calling thread.
 pub(super) fn serial<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
     let name = Peer::Serial.name();
     Local::new(name, move |_: &Request<'_>| {
@@ -143,7 +143,7 @@ pub(super) fn serial<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
     })
 }
 
-/// The builder by tasks.
+/// Creates the contender of the builder by tasks.
 fn tasks<'a>(subject: &'a Subject<'a>, runtime: &'a Runtime) -> impl Contender + 'a {
     let name = Peer::Tasks.name();
     Local::new(name, move |_: &Request<'_>| {
@@ -153,7 +153,7 @@ fn tasks<'a>(subject: &'a Subject<'a>, runtime: &'a Runtime) -> impl Contender +
     })
 }
 
-/// The nested algorithm on a pool of rayon's, with the grain that is quickest on this stage.
+/// Creates the contender of the nested algorithm on a pool of rayon, with the fastest grain here.
 fn rayon<'a>(stage: &Stage<'a>) -> Result<impl Contender + use<'a>, BenchError> {
     let name = Peer::Rayon.name();
     let subject = stage.subject;
@@ -161,7 +161,7 @@ fn rayon<'a>(stage: &Stage<'a>) -> Result<impl Contender + use<'a>, BenchError> 
     let mut build = move |workers: usize, grain: usize| {
         let pool = pools.of_workers(workers)?;
         let prepared = pool.install(|| subject.input.prepared_for_rayon());
-        let ((tree, _leavings), time) =
+        let ((tree, _leftovers), time) =
             clocked(|| pool.install(|| parkd::build(prepared, &subject.parameters, grain)));
         subject.sample(name, time, |reference| tree.is_same_as(reference))
     };
@@ -171,7 +171,7 @@ fn rayon<'a>(stage: &Stage<'a>) -> Result<impl Contender + use<'a>, BenchError> 
     }))
 }
 
-/// The builder by tasks on a pool of rayon's.
+/// Creates the contender of the builder by tasks on a pool of rayon.
 fn rayon_crew<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
     let name = Peer::RayonCrew.name();
     let mut pools = RayonPools::default();
@@ -183,7 +183,9 @@ fn rayon_crew<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
     })
 }
 
-/// The hierarchy of the crate `bvh`, on the calling thread. It is no kd-tree: that it has all triangles is what there is to check.
+/// Creates the contender of the crate `bvh`, on the calling thread.
+///
+/// Its hierarchy is no kd-tree, so the only check is that it contains all triangles.
 pub(super) fn bvh<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
     Local::new("bvh", move |_: &Request<'_>| {
         let shapes = Shapes::of(&subject.input.mesh);
@@ -195,7 +197,7 @@ pub(super) fn bvh<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
     })
 }
 
-/// What one of our builders took.
+/// Returns the sample of one of Raddle's builds.
 pub(super) fn sample(
     name: &'static str,
     subject: &Subject<'_>,
@@ -205,7 +207,7 @@ pub(super) fn sample(
     subject.sample(name, time, |reference| tree == *reference)
 }
 
-/// What some work made, and how long it took.
+/// Runs `work` and returns its result and its time.
 fn clocked<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let began = Instant::now();
     let made = work();

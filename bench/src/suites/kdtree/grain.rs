@@ -1,4 +1,5 @@
-//! Figure 1 and table I: what the number of node tasks does to the time, and whether the tuner finds a good one.
+//! Figure 1 and table I: the effect of the number of node tasks on the time, and the quality of the
+//! number that the tuner finds.
 
 use std::fmt::Write as _;
 
@@ -13,14 +14,15 @@ use crate::harness::Contender;
 use crate::record::Record;
 use crate::suites::Measurement;
 
-/// The tuner learns from so many builds before it is measured,
+/// The number of builds from which the tuner learns before it is measured.
 const BUILDS_BEFORE: usize = 8;
-/// of which a new builder makes one, and the harness throws away two.
+/// The part of these builds that happens anyway: one in a new builder, and two that the harness
+/// discards.
 const BUILDS_BESIDE: usize = 3;
-/// The tuned time is to be at most so much of that of the best static number.
+/// The bound on the tuned time over that of the best static number.
 const TUNED_MAX: f64 = 1.03;
 
-/// Table I of the study, of `happy` at depth 8: cores, average over minimum, maximum over minimum.
+/// Table I of the study, for `happy` at depth 8: cores, average over minimum, maximum over minimum.
 const STUDY: [(usize, f64, f64); 4] = [
     (2, 1.23, 1.37),
     (4, 1.08, 1.24),
@@ -28,9 +30,11 @@ const STUDY: [(usize, f64, f64); 4] = [
     (16, 1.16, 1.45),
 ];
 
-/// Measures every number of node tasks in turn with a number that a short search has found, and a tuned builder in turn with the best.
+/// Compares every number of node tasks with a number from a short search, and then a tuned builder
+/// with the best number.
 ///
-/// The sweep's own other side is no tuned builder: that one gets quicker while it learns, and with it whoever comes first would look good.
+/// The other side of the sweep is not a tuned builder. A tuned builder gets faster while it learns,
+/// so the numbers that are compared with it first would look better.
 pub(super) fn run(measurement: &mut Measurement<'_>, stage: &Stage<'_>) -> Result<(), BenchError> {
     let subject = stage.subject;
     let figure = subject.case_name("grain");
@@ -51,7 +55,7 @@ pub(super) fn run(measurement: &mut Measurement<'_>, stage: &Stage<'_>) -> Resul
     let Some(best) = sweep.best() else {
         return Ok(());
     };
-    // The best of many has had some luck, so it runs once more.
+    // The best of many measurements was also lucky, so it is measured once more.
     let name = format!("{}/{best}", subject.case_name("tuned"));
     let fixed = stage.messages("static", with_node_tasks(best))?;
     measurement.compare_on(
@@ -62,7 +66,7 @@ pub(super) fn run(measurement: &mut Measurement<'_>, stage: &Stage<'_>) -> Resul
     )
 }
 
-/// A tuned builder that has built a few times.
+/// Creates a tuned builder that has built several times.
 fn tuned<'a>(stage: &Stage<'a>) -> Result<impl Contender + use<'a>, BenchError> {
     let options = MessageOptions {
         grain: NodeGrain::Tuned,
@@ -75,12 +79,13 @@ fn tuned<'a>(stage: &Stage<'a>) -> Result<impl Contender + use<'a>, BenchError> 
     Ok(builder)
 }
 
-/// The static numbers of node tasks of a case, and what the builds took, in units of the build that they were in turn with.
+/// The static numbers of node tasks of a case, with the time of each relative to the build with
+/// which it alternated.
 #[derive(Debug)]
 struct Sweep(Vec<(usize, f64)>);
 
 impl Sweep {
-    /// The sweep of a case without its slash.
+    /// Returns the sweep of a case. The name is the part before the slash.
     fn of(records: &[Record], case: &str, workers: usize) -> Self {
         let time = |record: &Record| {
             let (name, node_tasks) = record.case.split_once('/')?;
@@ -90,13 +95,13 @@ impl Sweep {
         Self(records.iter().filter_map(time).collect())
     }
 
-    /// The number of node tasks that took least.
+    /// Returns the number of node tasks with the smallest time.
     fn best(&self) -> Option<usize> {
         let least = self.0.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         least.map(|&(node_tasks, _)| node_tasks)
     }
 
-    /// The average and the maximum over the minimum.
+    /// Returns the average and the maximum over the minimum.
     fn over_least(&self) -> Option<(f64, f64)> {
         let times = || self.0.iter().map(|&(_, time)| time);
         let least = times().min_by(f64::total_cmp)?;
@@ -106,10 +111,11 @@ impl Sweep {
     }
 }
 
-/// The sweeps, a panel for each mesh and depth. Who they were measured in turn with is no part of them.
+/// Returns the charts of the sweeps, one for each mesh and depth. The build with which the static
+/// numbers alternated is not drawn.
 pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
-    let charts = Chart::of_curves(records, Lines::OfEachWorkers, |case, who| {
-        (is_of("grain", case) && who == "static").then_some("node tasks")
+    let charts = Chart::of_curves(records, Lines::OfEachWorkers, |case, contender| {
+        (is_of("grain", case) && contender == "static").then_some("node tasks")
     });
     let titled = charts.into_iter().filter_map(|chart| {
         let name = Name::parse(chart.cases().first()?)?;
@@ -120,7 +126,7 @@ pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     titled.collect()
 }
 
-/// Table I: what a number of node tasks costs that nobody has chosen, on average and at worst.
+/// Returns table I: the cost of an arbitrary number of node tasks, on average and at worst.
 pub(super) fn table(records: &[Record]) -> Option<String> {
     let mut cases: Vec<(&str, usize)> = Vec::new();
     for record in records {
@@ -159,7 +165,7 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
     (rows > 0).then_some(text)
 }
 
-/// What the tuned builds took, of the time of the best static number.
+/// Returns the table of the tuned times over those of the best static numbers.
 pub(super) fn table_of_tuned(records: &[Record]) -> Option<String> {
     let mut text = format!(
         "{:<22} {:>7} {:>11} {:>13}   at most {TUNED_MAX}",

@@ -1,11 +1,14 @@
-//! Where a build's time goes that is not speedup, from the counters of the runtime: workers with nothing to do, and work that has become more.
+//! Where the time of a parallel build goes: idle workers and additional work, from the runtime's
+//! counters.
 //!
-//! Of `p` workers each is idle for a share `i` of the build; what they do in all is `w` times what the sequential builder does. So
+//! Let each of `p` workers be idle for a share `i` of the build, and let all of them together do
+//! `w` times the work of the sequential builder. Then
 //! ```text
 //! speedup = p · (1 - i) / w
 //! ```
-//! Work becomes more because of messages and of lists in chunks, and because processors share memory. How much the latter is, a crowd shows: so
-//! many sequential builds at once, each on a thread of its own, that have nothing to do with each other.
+//! The work increases because of messages, because of lists in chunks, and because the processors
+//! share memory. The case `crowd` shows the last effect: it runs as many independent sequential
+//! builds at once as there are workers, each on its own thread.
 
 use std::fmt::Write as _;
 use std::sync::Barrier;
@@ -23,17 +26,17 @@ use crate::harness::{Contender, Local, Request, Sample};
 use crate::record::{Record, median, range};
 use crate::suites::Measurement;
 
-/// What is counted: how it is called behind the name of a case, and its unit.
+/// The counters: the suffix of the case's name, and the unit.
 const COUNTS: [(&str, &str); 2] = [("idle", "%"), ("messages", "a build")];
-/// The figure of the crowd's cases, and its name there.
+/// The name of the cases with several sequential builds at once, and of their contender.
 const CROWD: &str = "crowd";
 
-/// A builder by messages whose workers are watched.
+/// A builder by messages that also reads the runtime's counters.
 #[derive(Debug)]
 pub(super) struct Watched<'a> {
     builder: Messages<'a>,
     runtime: &'a Runtime,
-    /// For each build, what [`COUNTS`] names.
+    /// The values of [`COUNTS`] for each build.
     builds: Vec<[f64; 2]>,
 }
 
@@ -46,11 +49,11 @@ impl<'a> Watched<'a> {
         }
     }
 
-    /// Adds what was counted to the records of a case that this builder was measured in.
+    /// Emits records of the counters for a case in which this builder was measured.
     ///
     /// # Errors
     /// As [`Measurement::add`].
-    pub(super) fn tell(
+    pub(super) fn emit_counts(
         &self,
         measurement: &mut Measurement<'_>,
         case: &str,
@@ -64,7 +67,7 @@ impl<'a> Watched<'a> {
             return Ok(());
         };
         let records = COUNTS.iter().enumerate().map(|(count, (name, unit))| {
-            // The harness throws the first away.
+            // The harness discards the first builds.
             let first = self.builds.len().saturating_sub(own.pairs);
             let builds = &self.builds[first..];
             let counted: Vec<f64> = builds.iter().map(|build| build[count]).collect();
@@ -93,7 +96,7 @@ impl Contender for Watched<'_> {
         let before = self.runtime.report().total;
         let sample = self.builder.build()?;
         let after = self.runtime.report().total;
-        // Around the build, workers have nothing to do.
+        // Workers are idle before and after the build.
         let busy = (after.busy_ns - before.busy_ns) as f64;
         let whole = sample.time.as_nanos() as f64 * self.runtime.worker_count() as f64;
         let messages = (after.messages - before.messages) as f64;
@@ -102,7 +105,7 @@ impl Contender for Watched<'_> {
     }
 }
 
-/// Measures one sequential build in turn with as many at once as there are workers.
+/// Compares one sequential build with as many builds at once as there are workers.
 pub(super) fn crowd(
     measurement: &mut Measurement<'_>,
     stage: &Stage<'_>,
@@ -122,7 +125,8 @@ pub(super) fn crowd(
     )
 }
 
-/// So many sequential builds at once, each on a new thread; their median time.
+/// Creates a contender that runs `count` sequential builds at once, each on a new thread, and
+/// returns their median time.
 fn at_once<'a>(name: &'static str, count: usize, subject: &'a Subject<'a>) -> impl Contender + 'a {
     let all_ready = Barrier::new(count);
     let build = move |all_ready: &Barrier| {
@@ -149,7 +153,7 @@ fn at_once<'a>(name: &'static str, count: usize, subject: &'a Subject<'a>) -> im
     })
 }
 
-/// Speedups, and what they lack.
+/// Returns the table of the speedups and of the lost time.
 pub(super) fn table(records: &[Record]) -> Option<String> {
     let mut text = format!(
         "{:<22} {:>7} {:>8} {:>7} {:>6} {:>6} {:>9}",
@@ -158,11 +162,11 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
     let mut rows = 0;
     let is_serial = |record: &&Record| record.who == Peer::Serial.name();
     for serial in records.iter().filter(is_serial) {
-        let of_case = |case: &str, who: Option<&str>| {
+        let of_case = |case: &str, contender: Option<&str>| {
             records.iter().find(|record| {
                 record.case == case
                     && record.workers == serial.workers
-                    && who.is_none_or(|who| record.who == who)
+                    && contender.is_none_or(|contender| record.who == contender)
             })
         };
         let counts = COUNTS.map(|(count, _)| {
@@ -189,8 +193,9 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
         );
     }
     text.push_str(
-        "\n(speedup = workers · (1 - idle) ÷ work; work: of all workers, over serial; crowd: what one of so many separate serial builds takes, over \
-         one alone; messages: in one build)",
+        "\n(speedup = workers · (1 - idle) ÷ work; work: of all workers, over serial; \
+         crowd: one of as many separate serial builds at once as workers, over one alone; \
+         messages: in one build)",
     );
     (rows > 0).then_some(text)
 }

@@ -1,4 +1,5 @@
-//! The nested algorithm on oneTBB: a program that gets triangles in a file, and answers with its tree's checksum.
+//! The nested algorithm on oneTBB: a program that reads triangles from a file and answers with the
+//! checksum of its tree.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,28 +13,28 @@ use crate::error::BenchError;
 use crate::harness::{Contender, Request, Sample};
 use crate::peer::{self, KDTREE_ONETBB, Peer as Program};
 
-/// The program with the grain that is quickest.
+/// The contender: the program with its fastest grain.
 #[derive(Debug)]
 pub(super) struct OneTbb<'a> {
     builder: Builder<'a>,
     grain: usize,
 }
 
-/// The program, and what it is to build.
+/// The program and its input.
 #[derive(Debug)]
 struct Builder<'a> {
     subject: &'a Subject<'a>,
     program: Program,
     input: InputFile,
-    /// The checksum of the right tree.
+    /// The checksum of the correct tree.
     expected: u64,
 }
 
 impl<'a> OneTbb<'a> {
-    /// Starts the program, with the grain that is quickest on this stage.
+    /// Starts the program and finds its fastest grain.
     ///
     /// # Errors
-    /// As [`Builder::start`], and what ended a build.
+    /// As [`Builder::start`]; and the failure of a build.
     pub(super) fn on(stage: &Stage<'a>) -> Result<Self, BenchError> {
         let mut builder = Builder::start(stage.subject)?;
         let grain = quickest_for_peer(|grain| builder.build(stage.workers(), grain))?;
@@ -45,10 +46,10 @@ impl<'a> Builder<'a> {
     /// Starts the program and writes its input.
     ///
     /// # Errors
-    /// As [`Program::start`]; [`BenchError::System`] when the file cannot be written.
+    /// As [`Program::start`]; [`BenchError::System`] if the file cannot be written.
     fn start(subject: &'a Subject<'a>) -> Result<Self, BenchError> {
         let program = Program::start(KDTREE_ONETBB)?;
-        // No two programs that run have the same number.
+        // All running programs have different process ids.
         let number = program.process().unwrap_or_default();
         let path = peer::program_folder().join(format!("kdtree-{number}.triangles"));
         let input = InputFile { path };
@@ -64,7 +65,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Builds once; a node with fewer triangles than the grain is built by one thread, with all below it.
+    /// Builds once. A subtree with fewer triangles than `grain` is built by one thread.
     fn build(&mut self, workers: usize, grain: usize) -> Result<Sample, BenchError> {
         let built = self.program.measure(&Request {
             case: &grain.to_string(),
@@ -92,7 +93,7 @@ impl Contender for OneTbb<'_> {
     }
 }
 
-/// A file that is gone when the program is.
+/// A file that is removed when this value is dropped.
 #[derive(Debug)]
 struct InputFile {
     path: PathBuf,
@@ -100,11 +101,11 @@ struct InputFile {
 
 impl Drop for InputFile {
     fn drop(&mut self) {
-        let _never_written = fs::remove_file(&self.path);
+        let _not_removed = fs::remove_file(&self.path);
     }
 }
 
-/// What `peers/kdtree-onetbb.cpp` reads; its header has the layout.
+/// Returns the input of `peers/kdtree-onetbb.cpp`. The header of that file describes the layout.
 fn bytes_of(subject: &Subject<'_>) -> Vec<u8> {
     let (mesh, parameters) = (&subject.input.mesh, &subject.parameters);
     let count = mesh.triangles.len();
@@ -128,10 +129,12 @@ fn bytes_of(subject: &Subject<'_>) -> Vec<u8> {
     bytes
 }
 
-/// A sum over a way through a tree, the child below a plane before the one above; `peers/kdtree_tree.hpp` has the same.
+/// Returns a checksum over a traversal of a tree, with the child below a plane before the one
+/// above. `peers/kdtree_tree.hpp` contains the same function.
 ///
-/// Of an inner node the bits of the position and the axis are a word, of a leaf its length, and then each of its triangles. No step makes
-/// two sums one, so trees that differ in a single word have different sums.
+/// An inner node contributes a word with the bits of its position and axis. A leaf contributes its
+/// length and then each of its triangles. No step maps two sums to the same one, so trees that
+/// differ in a single word have different sums.
 ///
 /// # Source
 /// The steps are half of the 64-bit finalizer of A. Appleby's `MurmurHash3`.

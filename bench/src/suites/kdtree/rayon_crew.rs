@@ -1,4 +1,4 @@
-//! Our builder by tasks on rayon: all that it asks of a runtime.
+//! The part of a runtime that Raddle's builder by tasks needs, implemented on rayon.
 
 use raddle_graphics::kdtree::Crew;
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ pub(super) struct RayonCrew;
 
 impl Crew for RayonCrew {
     fn for_each<T: Send>(&self, items: &mut [T], body: impl Fn(usize, &mut T) + Sync) {
-        // Each item is worth a task: they are parts of long lists.
+        // Each item is worth a task, because the items are parts of long lists.
         items
             .par_iter_mut()
             .with_max_len(1)

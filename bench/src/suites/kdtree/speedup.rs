@@ -1,4 +1,5 @@
-//! Figure 9 and table II: the build by messages over numbers of workers, beside the sequential builder and the peers.
+//! Figure 9 and table II: the build by messages over the number of workers, beside the sequential
+//! builder and the peers.
 
 use std::fmt::Write as _;
 
@@ -11,9 +12,10 @@ use crate::error::BenchError;
 use crate::record::Record;
 use crate::suites::Measurement;
 
-/// Table II of the study, ParKD's time over that of Charm++: depth, cores; bunny, fairy, angel, happy.
+/// Table II of the study, ParKD's time over that of Charm++: depth, cores; bunny, fairy, angel,
+/// happy.
 ///
-/// Its caption has the ratio upside down; the text around it says what it is.
+/// The caption states the inverse ratio. The text around the table states the meaning used here.
 const STUDY: [(u32, usize, [f64; 4]); 12] = [
     (8, 1, [2.1, 1.9, 1.9, 2.0]),
     (8, 2, [1.9, 1.9, 1.8, 1.5]),
@@ -29,7 +31,7 @@ const STUDY: [(u32, usize, [f64; 4]); 12] = [
     (15, 32, [3.1, 2.2, 3.1, 2.7]),
 ];
 
-/// Measures the best build by messages in turn with every peer that the figure needs.
+/// Compares the best build by messages with every peer that the figure needs.
 pub(super) fn run(
     measurement: &mut Measurement<'_>,
     stage: &Stage<'_>,
@@ -45,13 +47,14 @@ pub(super) fn run(
     let case = stage.subject.case(&name);
     measurement.compare_on(stage.workers(), &case, &mut own, &mut peers)?;
     if figure == "speedup" {
-        own.tell(measurement, &name)?;
+        own.emit_counts(measurement, &name)?;
         losses::crowd(measurement, stage)?;
     }
     Ok(())
 }
 
-/// Speedups over the sequential builder, a panel for each mesh and depth; relative gains, a panel for each peer and depth.
+/// Returns the charts: the speedups over the sequential builder, one for each mesh and depth; and
+/// the relative gains, one for each peer and depth.
 pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     let title_of = |chart: &Chart<'_>| {
         let cases = chart.cases();
@@ -77,7 +80,7 @@ pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     charts
 }
 
-/// How many times as long as ours a parallel peer's build took.
+/// Returns the time of a parallel peer over that of the build by messages.
 fn gain(record: &Record) -> Option<(Name<'_>, f64)> {
     let name = Name::parse(&record.case)?;
     let is_relative =
@@ -85,7 +88,8 @@ fn gain(record: &Record) -> Option<(Name<'_>, f64)> {
     Some((name, 1.0 / record.ratio?)).filter(|_| is_relative)
 }
 
-/// Table II: each peer's time over ours, and what the study had at the same depth and number of cores.
+/// Returns table II: each peer's time over Raddle's, and the study's value at the same depth and
+/// number of cores.
 pub(super) fn table(records: &[Record]) -> Option<String> {
     let gains: Vec<_> = records
         .iter()
@@ -104,7 +108,7 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
     if rows.is_empty() {
         return None;
     }
-    let mut text = format!("{:<22} {:>7}", "table II: peer's/ours", "workers");
+    let mut text = format!("{:<22} {:>7}", "table II: peer/raddle", "workers");
     // Writing to a string cannot fail, here and below.
     for peer in &peers {
         let _infallible = write!(text, " {peer:>10}");
@@ -133,7 +137,8 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
         }
     }
     text.push_str(
-        "\n(study: ParKD's time over that of Charm++; bunny: 67,000 triangles, fairy: 170,000, angel: 450,000, happy: 1.1 million)",
+        "\n(study: ParKD's time over that of Charm++; bunny: 67,000 triangles, \
+         fairy: 170,000, angel: 450,000, happy: 1.1 million)",
     );
     Some(text)
 }

@@ -1,4 +1,4 @@
-//! A mesh, a depth and a number of workers: where builders are compared.
+//! A mesh, a depth and a runtime: the setting in which builders are compared.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -11,18 +11,19 @@ use super::subject::Subject;
 use crate::error::BenchError;
 use crate::harness::Sample;
 
-/// Builds of each grain in a search, of which the quickest counts.
+/// The number of builds with each grain in a search. The fastest build counts.
 const ROUNDS: usize = 5;
 
-/// The grains that the peers of the nested algorithm are tried with: a node with fewer triangles is built by one thread.
+/// The grains to try with the peers of the nested algorithm. A subtree with fewer triangles is
+/// built by one thread.
 const PEER_GRAINS: [usize; 4] = [1024, 4 * 1024, 16 * 1024, 64 * 1024];
 
-/// Where builders are compared; they have the same runtime, since they run in turn.
+/// A setting in which builders are compared. They use the same runtime, since they alternate.
 #[derive(Debug)]
 pub(super) struct Stage<'a> {
     pub(super) subject: &'a Subject<'a>,
     pub(super) runtime: &'a Runtime,
-    /// The number of node tasks that was quickest, once it has been looked for.
+    /// The fastest number of node tasks, once it has been searched.
     node_tasks: Cell<Option<usize>>,
 }
 
@@ -39,7 +40,7 @@ impl<'a> Stage<'a> {
         self.runtime.worker_count()
     }
 
-    /// A builder by messages; it has built once, so that it has its memory.
+    /// Creates a builder by messages, which builds once, so that it has its memory.
     pub(super) fn messages(
         &self,
         name: &'static str,
@@ -48,7 +49,7 @@ impl<'a> Stage<'a> {
         Messages::new(name, self.subject, self.runtime, options)
     }
 
-    /// The default choices with the number of node tasks that is quickest with them.
+    /// Returns the default options with the number of node tasks that is fastest with them.
     pub(super) fn best(&self) -> Result<MessageOptions, BenchError> {
         let node_tasks = match self.node_tasks.get() {
             Some(found) => found,
@@ -58,7 +59,8 @@ impl<'a> Stage<'a> {
         Ok(with_node_tasks(node_tasks))
     }
 
-    /// Tries every fourth power of two up to the nodes that a tree of this depth may have.
+    /// Tries every second power of two up to the number of nodes that a tree of this depth may
+    /// have.
     fn quickest(&self) -> Result<usize, BenchError> {
         let grains = node_tasks_up_to(self.subject.depth).step_by(2);
         quickest(grains, |node_tasks| {
@@ -68,18 +70,22 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// The grain with which a peer of the nested algorithm is quickest: a search like [that of ours](Stage::best).
+/// Returns the grain with which a peer of the nested algorithm is fastest, by a search like
+/// [`Stage::best`].
 pub(super) fn quickest_for_peer(
     mut build: impl FnMut(usize) -> Result<Sample, BenchError>,
 ) -> Result<usize, BenchError> {
     quickest(PEER_GRAINS, |grain| {
-        // One of ours has built once when it is made.
+        // A build as warm-up, since a builder by messages has built once when it is created.
         build(grain)?;
         build(grain)
     })
 }
 
-/// The grain whose least time is the least. All are tried in turn, and again: a machine whose speed changes has the same changes for all.
+/// Returns the grain with the smallest minimum time.
+///
+/// All grains are tried in turn, several times, so that changes of the machine's speed affect all
+/// of them.
 fn quickest(
     grains: impl IntoIterator<Item = usize>,
     mut build: impl FnMut(usize) -> Result<Sample, BenchError>,
@@ -96,7 +102,7 @@ fn quickest(
     Ok(tried.into_iter().min().map_or(1, |(_, grain)| grain))
 }
 
-/// The default choices with so many node tasks.
+/// Returns the default options with this number of node tasks.
 pub(super) fn with_node_tasks(node_tasks: usize) -> MessageOptions {
     MessageOptions {
         grain: NodeGrain::Tasks(node_tasks),
@@ -104,7 +110,8 @@ pub(super) fn with_node_tasks(node_tasks: usize) -> MessageOptions {
     }
 }
 
-/// Numbers of node tasks that are worth trying: the powers of two up to the nodes of a full tree, or 4,096.
+/// Returns the numbers of node tasks that are worth trying: the powers of two up to the number of
+/// nodes of a full tree, but at most 4,096.
 pub(super) fn node_tasks_up_to(depth: u32) -> impl Iterator<Item = usize> {
     (0..=depth.saturating_add(1).min(12)).map(|log2| 1 << log2)
 }

@@ -1,4 +1,4 @@
-//! What trees are built of: meshes by name, prepared once, and the tree that has to come out.
+//! The input of the builds: meshes by name, prepared once, and the expected tree.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::harness::{Case, Sample, Unit};
 use crate::parkd;
 use crate::suites::{self, Measurement};
 
-/// Short names for the meshes of the folder of real data; others are called what their files are.
+/// Short names for the meshes of the real data. Other meshes have the names of their files.
 const NAMES: [(&str, &str); 6] = [
     ("stanford_bunny_69k", "bunny"),
     ("stanford_dragon_871k", "dragon"),
@@ -24,20 +24,20 @@ const NAMES: [(&str, &str); 6] = [
     ("cyberware_horse", "horse"),
 ];
 
-/// A file with a mesh, and what the mesh is called.
+/// A file with a mesh, and the name of the mesh.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) name: String,
     path: PathBuf,
-    /// Whether the caller has named the file; otherwise it is one of the folder of real data.
+    /// True if the caller has named the file. Otherwise it is in the folder of the real data.
     is_named: bool,
 }
 
 impl Source {
-    /// The meshes that were asked for; without any, those of the folder of real data.
+    /// Returns the meshes that the caller named or, without any, those of the real data.
     ///
     /// # Errors
-    /// [`BenchError::NoData`] where there are none.
+    /// [`BenchError::NoData`] if there are none.
     pub(super) fn of_figures(measurement: &Measurement<'_>) -> Result<Vec<Self>, BenchError> {
         if !measurement.meshes.is_empty() {
             return Ok(Self::all(&measurement.meshes, true));
@@ -58,7 +58,7 @@ impl Source {
         Ok(Self::all(&paths, false))
     }
 
-    /// The mesh of that name in the folder of real data.
+    /// Returns the mesh of that name in the folder of the real data.
     pub(super) fn of_data(name: &str) -> Self {
         let file = NAMES
             .iter()
@@ -72,7 +72,7 @@ impl Source {
         }
     }
 
-    /// Gives each file a name, and those of the same name a number.
+    /// Gives each file a name. Further files with the same name get a number.
     pub(super) fn all(paths: &[PathBuf], is_named: bool) -> Vec<Self> {
         let mut sources: Vec<Self> = Vec::new();
         for path in paths {
@@ -95,7 +95,8 @@ impl Source {
     /// Reads the mesh and prepares it.
     ///
     /// # Errors
-    /// [`BenchError::Mesh`] when it cannot be read, [`BenchError::NoData`] when it is real data that is not there.
+    /// [`BenchError::Mesh`] if it cannot be read, [`BenchError::NoData`] if it belongs to the real
+    /// data and does not exist.
     pub(super) fn load(&self) -> Result<Input, BenchError> {
         if !self.is_named {
             suites::check_data(&self.path)?;
@@ -103,7 +104,8 @@ impl Source {
         Input::new(&self.name, Mesh::load(&self.path)?)
     }
 
-    /// Finds out whether there is such a mesh. One that was named is read, unless it can be read only once.
+    /// Checks that the mesh exists. A mesh that the caller named is also read, unless it can be
+    /// read only once (a pipe).
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -120,7 +122,8 @@ impl Source {
     }
 }
 
-/// The file's name up to its first dot, or something shorter. A slash in the name of a case stands before a number.
+/// Returns a mesh's short name, or the name of its file up to the first dot. It contains no slash:
+/// in the name of a case, a slash precedes a number.
 fn name_of(path: &Path) -> String {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let stem = file.split('.').next().unwrap_or_default();
@@ -131,13 +134,13 @@ fn name_of(path: &Path) -> String {
         .to_owned()
 }
 
-/// A mesh, and what all builds of it begin with.
+/// A mesh, and the prepared input of all its builds.
 #[derive(Debug)]
 pub(super) struct Input {
     pub(super) name: String,
     pub(super) mesh: Mesh,
     prepared: Prepared,
-    /// The same for the peer on rayon, once it has been asked for.
+    /// The prepared input of the peer on rayon, created on first use.
     prepared_for_rayon: OnceLock<parkd::Prepared>,
 }
 
@@ -152,7 +155,8 @@ impl Input {
         })
     }
 
-    /// What a build of the peer on rayon uses up; the first time it is made with all threads of the current pool.
+    /// Returns the input that a build of the peer on rayon consumes. On first use, it is created
+    /// with all threads of the current pool.
     pub(super) fn prepared_for_rayon(&self) -> parkd::Prepared {
         self.prepared_for_rayon
             .get_or_init(|| parkd::prepare(&self.mesh))
@@ -160,13 +164,13 @@ impl Input {
     }
 }
 
-/// A mesh whose tree is built down to some depth.
+/// A mesh, and the depth of the trees to build.
 #[derive(Debug)]
 pub(super) struct Subject<'input> {
     pub(super) input: &'input Input,
     pub(super) depth: u32,
     pub(super) parameters: Parameters,
-    /// What the sequential builder makes of it.
+    /// The tree of the sequential builder.
     reference: KdTree,
 }
 
@@ -187,34 +191,34 @@ impl<'input> Subject<'input> {
         })
     }
 
-    /// What a build uses up.
+    /// Returns the input that a build consumes.
     pub(super) fn prepared(&self) -> Prepared {
         self.input.prepared.clone()
     }
 
-    /// Looks at the tree that has to come out.
+    /// Calls `look` with the expected tree.
     pub(super) fn of_reference<T>(&self, look: impl FnOnce(&KdTree) -> T) -> T {
         look(&self.reference)
     }
 
-    /// Triangles of the mesh: what whoever has built a tree answers with.
+    /// Returns the number of triangles of the mesh, which is the result of a correct build.
     pub(super) fn triangle_count(&self) -> u64 {
         self.input.prepared.triangle_count() as u64
     }
 
-    /// What a build took, if its tree is the right one.
+    /// Returns the sample of a build if its tree is correct.
     ///
     /// # Errors
-    /// [`BenchError::Contender`] if not.
+    /// [`BenchError::Contender`] if it is not.
     pub(super) fn sample(
         &self,
-        who: &str,
+        contender: &str,
         time: Duration,
         is_right: impl FnOnce(&KdTree) -> bool,
     ) -> Result<Sample, BenchError> {
         if !is_right(&self.reference) {
             return Err(BenchError::Contender {
-                who: who.to_owned(),
+                contender: contender.to_owned(),
                 message: format!(
                     "its tree of {} down to depth {} is not the sequential one",
                     self.input.name, self.depth
@@ -227,12 +231,12 @@ impl<'input> Subject<'input> {
         })
     }
 
-    /// The name of a figure's case.
+    /// Returns the name of a figure's case.
     pub(super) fn case_name(&self, figure: &str) -> String {
         format!("{figure}-{}-d{}", self.input.name, self.depth)
     }
 
-    /// A case of that name: milliseconds a build.
+    /// Returns the case of that name, in milliseconds per build.
     pub(super) fn case<'case>(&self, name: &'case str) -> Case<'case> {
         Case {
             suite: "kdtree",
@@ -246,7 +250,7 @@ impl<'input> Subject<'input> {
     }
 }
 
-/// What the name of a figure's case says.
+/// The parts of the name of a figure's case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Name<'case> {
     pub(super) figure: &'case str,
@@ -255,11 +259,11 @@ pub(super) struct Name<'case> {
 }
 
 impl<'case> Name<'case> {
-    /// Reads the name of a case, up to a slash; none where it is no figure's.
+    /// Parses the name of a case, up to a slash. Returns `None` if it is no figure's case.
     pub(super) fn parse(case: &'case str) -> Option<Self> {
         let name = case.split('/').next().unwrap_or(case);
-        let (of_what, depth) = name.rsplit_once("-d")?;
-        let (figure, mesh) = of_what.split_once('-')?;
+        let (figure_and_mesh, depth) = name.rsplit_once("-d")?;
+        let (figure, mesh) = figure_and_mesh.split_once('-')?;
         Some(Self {
             figure,
             mesh,

@@ -1,4 +1,4 @@
-//! Figures 2, 4, 5 and 8: what it brings to go about one thing another way, all else being equal.
+//! Figures 2, 4, 5 and 8: the effect of changing one option while all others stay the same.
 
 use raddle::chare::SectionForm;
 use raddle_graphics::kdtree::messages::{MessageOptions, ScanChoice, SharedArrays, WorkerTasks};
@@ -14,13 +14,16 @@ use crate::suites::Measurement;
 /// The figures that are measured here.
 const FIGURES: [&str; 4] = ["balance", "sync", "scans", "arrays"];
 
-/// Who is built just as the old way is: how far its ratio is from 1 is how far apart equal builders are.
+/// The name of a second builder with the old variant. The distance of its ratio from 1 shows the
+/// noise between equal builders.
 const AGAIN: &str = "again";
 
-/// So many triangles have a worker task: every cell that tasks split has some, as in the study.
+/// The number of triangles per worker task. With it, every cell that tasks split has worker tasks,
+/// as in the study.
 const TRIANGLES_PER_TASK: usize = 8 * 1024;
 
-/// Measures the old way in turn with itself, in a second builder, and with each of the others: a ratio is the speedup of the other.
+/// Compares the old variant with itself, in a second builder, and with each of the others. A ratio
+/// is the speedup of the other variant.
 pub(super) fn run(
     measurement: &mut Measurement<'_>,
     stage: &Stage<'_>,
@@ -30,13 +33,13 @@ pub(super) fn run(
         triangles_per_task: Some(TRIANGLES_PER_TASK),
         ..stage.best()?
     };
-    let mut ways = ways(figure, best).into_iter();
-    let Some((name, options)) = ways.next() else {
+    let mut variants = variants(figure, best).into_iter();
+    let Some((name, options)) = variants.next() else {
         return Ok(());
     };
     let mut old = stage.messages(name, options)?;
     let mut others: Vec<Box<dyn Contender + '_>> = vec![Box::new(stage.messages(AGAIN, options)?)];
-    for (name, options) in ways {
+    for (name, options) in variants {
         others.push(Box::new(stage.messages(name, options)?));
     }
     let name = stage.subject.case_name(figure);
@@ -44,8 +47,9 @@ pub(super) fn run(
     measurement.compare_on(stage.workers(), &case, &mut old, &mut others)
 }
 
-/// The ways of a figure by their names, the one first that the study measures the others against.
-fn ways(figure: &str, best: MessageOptions) -> Vec<(&'static str, MessageOptions)> {
+/// Returns the variants of a figure with their names. The first is the one with which the study
+/// compares the others.
+fn variants(figure: &str, best: MessageOptions) -> Vec<(&'static str, MessageOptions)> {
     match figure {
         "balance" => [WorkerTasks::Static, WorkerTasks::Dynamic]
             .map(|worker_tasks| {
@@ -67,8 +71,8 @@ fn ways(figure: &str, best: MessageOptions) -> Vec<(&'static str, MessageOptions
         .map(|sync| {
             let options = MessageOptions {
                 sync,
-                // Their teams are in arrays, and of arrays alone is known which worker has which element: a section of tasks that were made
-                // for a cell is never two-level.
+                // Static worker tasks are in arrays. Only for arrays is it known which worker has
+                // which element, so a section of tasks created for a cell is never two-level.
                 worker_tasks: WorkerTasks::Static,
                 ..best
             };
@@ -89,7 +93,8 @@ fn ways(figure: &str, best: MessageOptions) -> Vec<(&'static str, MessageOptions
     }
 }
 
-/// A panel for each other way and depth, a line for each mesh, as in the study. What is noise is in the records alone.
+/// Returns a chart for each new variant and depth, with a line for each mesh, as in the study. The
+/// noise is only in the records.
 pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     Chart::of_ratios(records, "speedup", |record| {
         let name = Name::parse(&record.case)?;
@@ -104,17 +109,21 @@ pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     })
 }
 
-/// The title of a panel: which figure of the study it is, and what the ratio is of.
-fn title(name: &Name<'_>, who: &str) -> String {
+/// Returns the title of a chart: the number of the figure in the study, and the meaning of the
+/// ratio.
+fn title(name: &Name<'_>, contender: &str) -> String {
     let number = match name.figure {
         "balance" => 2,
         "sync" => 4,
         "scans" => 5,
         _ => 8,
     };
-    let ways = ways(name.figure, MessageOptions::default());
-    let old = ways.first().map_or("", |&(old, _)| old);
-    format!("fig. {number}: {old} over {who}, depth {}", name.depth)
+    let variants = variants(name.figure, MessageOptions::default());
+    let old = variants.first().map_or("", |&(old, _)| old);
+    format!(
+        "fig. {number}: {old} over {contender}, depth {}",
+        name.depth
+    )
 }
 
 #[cfg(test)]

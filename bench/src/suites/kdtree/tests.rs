@@ -1,4 +1,4 @@
-//! The whole suite on a small scene, whose trees are checked; names of meshes and cases.
+//! The whole suite on a small scene with checked trees; and the names of meshes and cases.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use raddle_graphics::scene::{self, Scene};
 use super::builders::Peer;
 use super::subject::Name;
 use super::*;
-use crate::record::Surroundings;
+use crate::record::Environment;
 
-/// A made-up record; the ratio is that of a peer.
-pub(super) fn record(case: &str, who: &str, workers: usize, ratio: Option<f64>) -> Record {
+/// Returns a made-up record. Only peers have a ratio.
+pub(super) fn record(case: &str, contender: &str, workers: usize, ratio: Option<f64>) -> Record {
     Record {
         suite: "kdtree".into(),
         case: case.into(),
-        who: who.into(),
+        who: contender.into(),
         workers,
         unit: "ms".into(),
         median: 10.0,
@@ -31,7 +31,7 @@ pub(super) fn record(case: &str, who: &str, workers: usize, ratio: Option<f64>) 
     }
 }
 
-/// The words of each line.
+/// Returns the words of each line.
 pub(super) fn words(table: &str) -> Vec<Vec<&str>> {
     table
         .lines()
@@ -43,7 +43,7 @@ fn flake(triangles: usize) -> Input {
     Input::new("flake", scene::generate(Scene::Flake, triangles)).expect("a scene is a mesh")
 }
 
-/// Measures something, once each, and returns the records and what was warned of.
+/// Measures with one pair per comparison. Returns the records and the warnings.
 fn measured(
     workers: &[usize],
     measure: impl FnOnce(&mut Measurement<'_>) -> Result<(), BenchError>,
@@ -56,7 +56,7 @@ fn measured(
         are_workers_asked: true,
         meshes: Vec::new(),
         only_near: false,
-        surroundings: Surroundings {
+        environment: Environment {
             machine: "a machine".into(),
             commit: "0123".into(),
         },
@@ -64,11 +64,11 @@ fn measured(
         emit: &mut |_| Ok(()),
         warn: &mut |warning| warnings.push(warning),
     };
-    measure(&mut measurement).expect("all trees are right");
+    measure(&mut measurement).expect("all trees are correct");
     (measurement.records, warnings)
 }
 
-/// Whether oneTBB is installed; nobody else is left out.
+/// Returns true if oneTBB is installed. No other peer may be missing.
 fn has_onetbb(warnings: &[String]) -> bool {
     let left_out: Vec<&String> = warnings
         .iter()
@@ -85,15 +85,15 @@ fn the_help_has_every_case() {
 }
 
 #[test]
-fn every_figure_comes_out_of_a_small_scene() {
+fn a_small_scene_yields_every_figure() {
     let input = flake(500);
     let (records, warnings) = measured(&[2], |measurement| figures(measurement, &input));
     let has_onetbb = has_onetbb(&warnings);
-    let has = |case: &str, who: &str| {
+    let has = |case: &str, contender: &str| {
         let found = records
             .iter()
-            .find(|record| record.case == case && record.who == who);
-        assert!(found.is_some(), "no record of {who} in {case}");
+            .find(|record| record.case == case && record.who == contender);
+        assert!(found.is_some(), "no record of {contender} in {case}");
     };
     for depth in DEPTHS {
         let most = if depth == 8 { 512 } else { 4096 };
@@ -101,7 +101,7 @@ fn every_figure_comes_out_of_a_small_scene() {
             has(&case, "raddle");
             has(&case, "static");
         }
-        for (figure, ways) in [
+        for (figure, variants) in [
             ("balance", &["static", "again", "dynamic"][..]),
             (
                 "sync",
@@ -118,13 +118,13 @@ fn every_figure_comes_out_of_a_small_scene() {
             ),
         ] {
             let case = format!("{figure}-flake-d{depth}");
-            ways.iter().for_each(|way| has(&case, way));
+            variants.iter().for_each(|variant| has(&case, variant));
             if figure == "speedup" && has_onetbb {
                 has(&case, "onetbb");
             }
             let first = records.iter().find(|record| record.case == case);
             let first = first.expect("there are several");
-            assert_eq!((first.who.as_str(), first.ratio), (ways[0], None));
+            assert_eq!((first.who.as_str(), first.ratio), (variants[0], None));
         }
     }
     let tuned = |record: &&Record| record.case.starts_with("tuned-flake-d15/");
@@ -158,7 +158,7 @@ fn every_figure_comes_out_of_a_small_scene() {
 }
 
 #[test]
-fn both_bounded_cases_come_out_of_a_small_scene() {
+fn a_small_scene_yields_both_cases_with_bounds() {
     let input = flake(2_000);
     let subject = Subject::new(&input, 15).expect("a scene has a tree");
     let (records, warnings) = measured(&[1, 2], |measurement| {
@@ -180,11 +180,14 @@ fn both_bounded_cases_come_out_of_a_small_scene() {
     }
     expected.extend([("bunny-d15", "serial", 1), ("bunny-d15", "bvh", 1)]);
     assert_eq!(found, expected);
-    assert!(charts(&records).is_empty(), "bounds are not drawn");
+    assert!(
+        charts(&records).is_empty(),
+        "cases with bounds are not drawn"
+    );
 }
 
 #[test]
-fn a_tree_that_differs_has_no_figure() {
+fn a_different_tree_has_no_result() {
     let (input, other) = (flake(500), flake(900));
     let subject = Subject::new(&input, 8).expect("a scene has a tree");
     let other = Subject::new(&other, 8).expect("a scene has a tree");
@@ -205,20 +208,20 @@ fn a_tree_that_differs_has_no_figure() {
 }
 
 #[test]
-fn meshes_have_short_names_and_no_two_the_same() {
+fn meshes_have_short_and_distinct_names() {
     let paths = [
         "data/stanford_dragon_871k.ply.zst",
-        "a/room.obj",
-        "b/room.ply",
-        "b/room.stl.gz",
+        "a/hall.obj",
+        "b/hall.ply",
+        "b/hall.stl.gz",
     ];
     let sources = Source::all(&paths.map(PathBuf::from), true);
     let names: Vec<_> = sources.iter().map(|source| source.name.as_str()).collect();
-    assert_eq!(names, ["dragon", "room", "room-2", "room-3"]);
+    assert_eq!(names, ["dragon", "hall", "hall-2", "hall-3"]);
 }
 
 #[test]
-fn the_name_of_a_case_says_what_was_measured() {
+fn the_name_of_a_case_contains_figure_mesh_and_depth() {
     let name = |figure, mesh, depth| Name {
         figure,
         mesh,
@@ -237,7 +240,7 @@ fn the_name_of_a_case_says_what_was_measured() {
 }
 
 #[test]
-fn bounds_say_yes_and_no_and_what_does_not_count() {
+fn the_table_of_bounds_has_a_verdict_only_for_figures_that_count() {
     let mut records = vec![
         record("dragon-d15", "raddle", 2, None),
         record("dragon-d15", "serial", 2, Some(0.55)),

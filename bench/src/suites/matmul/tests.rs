@@ -1,4 +1,4 @@
-//! A product passes, however it was summed; one that lies in another order does not.
+//! A product passes with any order of summation. A product with exchanged rows or columns fails.
 
 use raddle_numerics::matmul::reference;
 
@@ -7,7 +7,7 @@ use super::*;
 const SIZE: usize = 64;
 
 #[test]
-fn products_in_another_order_are_not_what_is_expected() {
+fn products_with_rows_or_columns_in_another_order_fail() {
     let input = Input {
         rows: SIZE,
         inner: SIZE,
@@ -22,7 +22,7 @@ fn products_in_another_order_are_not_what_is_expected() {
     let c = reference(&input);
     let passes = |c: &[f64]| check.result(c).abs_diff(expected) <= TOLERANCE;
     assert!(passes(&c));
-    // Half of the columns, or of the rows, where the other half should be; neighbours exchanged.
+    // Exchange the halves of the columns or rows, or neighbouring columns or rows.
     let half = SIZE / 2;
     let orders: [fn(usize) -> usize; 2] = [|at| at ^ (SIZE / 2), |at| at ^ 1];
     for order in orders {

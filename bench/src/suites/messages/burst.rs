@@ -1,9 +1,8 @@
-//! Many empty entries in a row, to one element or chare, on the same worker or on another.
+//! Many empty entries in a row to one element or chare, on the same worker or on another.
 
 use std::hint;
 use std::sync::mpsc::{Sender, channel};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use raddle::chare::ArrayOptions;
 use raddle::{Chares, Cx, Runtime, chare};
@@ -14,19 +13,20 @@ use crate::harness::{Contender, Local, Sample, Unit};
 use crate::pools::RaddlePools;
 use crate::probe;
 use crate::suites::Measurement;
+use crate::two_threads::time_round_trips;
 
-/// Entries in a burst; the next begins when the last of them has run.
+/// The number of entries in a burst. The next burst begins after the last entry has run.
 const COUNT: u64 = 1_000;
 const BURSTS: u64 = 1_500;
 
-/// Whom the bursts are for.
+/// The kind of object that receives the bursts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     Element,
     Chare,
 }
 
-/// Both targets, on the same worker and on the last.
+/// Measures both kinds of target, on the same worker and on the last.
 pub(super) fn all(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for (target, name) in [(Target::Element, "array"), (Target::Chare, "chare")] {
         for to_other in [false, true] {
@@ -53,18 +53,18 @@ fn on_raddle(target: Target, to_other: bool) -> impl Contender {
     let mut runtimes = RaddlePools::default();
     Local::new("raddle", move |request| {
         let runtime = runtimes.of_workers(request.workers)?;
-        let (gun, butt) = put_up(runtime, target, to_other);
-        let (tell, told) = channel();
-        gun.begin(butt, tell);
-        let sample = told.recv().map_err(|gone| failure(&gone))?;
-        gun.leave();
-        butt.leave();
+        let (source, sink) = endpoints(runtime, target, to_other);
+        let (reply, replies) = channel();
+        source.begin(sink, reply);
+        let sample = replies.recv().map_err(|error| failure(&error))?;
+        source.leave();
+        sink.leave();
         Ok(sample)
     })
 }
 
-/// Who fires, on the first worker, and who is fired at.
-fn put_up(runtime: &Runtime, target: Target, to_other: bool) -> (RangeProxy, RangeProxy) {
+/// Creates the endpoint that sends, on the first worker, and the one that receives.
+fn endpoints(runtime: &Runtime, target: Target, to_other: bool) -> (EndpointProxy, EndpointProxy) {
     let worker = if to_other {
         runtime.worker_count() - 1
     } else {
@@ -73,64 +73,64 @@ fn put_up(runtime: &Runtime, target: Target, to_other: bool) -> (RangeProxy, Ran
     match target {
         Target::Element => {
             let options = ArrayOptions::new(2).placed(move |index| index * worker);
-            let both = runtime.array_with(options, |_| Range::default());
+            let both = runtime.array_with(options, |_| Endpoint::default());
             (both.at(0), both.at(1))
         }
         Target::Chare => {
-            let on = |worker| runtime.chare_on(worker, |_| Range::default());
+            let on = |worker| runtime.chare_on(worker, |_| Endpoint::default());
             (on(0), on(worker))
         }
     }
 }
 
-/// One who fires, or who is fired at.
+/// An object that sends or receives bursts.
 #[derive(Default)]
-struct Range {
-    other: Option<RangeProxy>,
+struct Endpoint {
+    other: Option<EndpointProxy>,
     began: Option<Instant>,
-    tell: Option<Sender<Sample>>,
+    reply: Option<Sender<Sample>>,
     bursts: u64,
-    hits: u64,
+    received: u64,
 }
 
 #[chare]
-impl Range {
-    /// Fires the first burst, which is not counted, and then the others.
+impl Endpoint {
+    /// Sends the first burst, which does not count. The others follow.
     #[entry]
-    fn begin(&mut self, cx: &mut Cx<Self>, butt: RangeProxy, tell: Sender<Sample>) {
-        butt.meet(cx.this());
-        self.other = Some(butt);
-        self.tell = Some(tell);
-        self.fire();
+    fn begin(&mut self, cx: &mut Cx<Self>, sink: EndpointProxy, reply: Sender<Sample>) {
+        sink.connect(cx.this());
+        self.other = Some(sink);
+        self.reply = Some(reply);
+        self.send_burst();
     }
 
     #[entry]
-    fn meet(&mut self, gun: RangeProxy) {
-        self.other = Some(gun);
+    fn connect(&mut self, source: EndpointProxy) {
+        self.other = Some(source);
     }
 
-    /// An empty entry, but for the last of a burst.
+    /// Does nothing but count. The last entry of a burst also answers.
     #[entry]
-    fn hit(&mut self) {
-        self.hits += 1;
-        if self.hits.is_multiple_of(COUNT) {
-            self.other().again(self.hits);
+    fn receive(&mut self) {
+        self.received += 1;
+        if self.received.is_multiple_of(COUNT) {
+            self.other().next_burst(self.received);
         }
     }
 
     #[entry]
-    fn again(&mut self, hits: u64) {
+    fn next_burst(&mut self, received: u64) {
         let began = *self.began.get_or_insert_with(Instant::now);
         if self.bursts < BURSTS {
             self.bursts += 1;
-            self.fire();
-        } else if let Some(tell) = self.tell.take() {
+            self.send_burst();
+        } else if let Some(reply) = self.reply.take() {
             let sample = Sample {
                 time: began.elapsed(),
-                result: hits - COUNT,
+                result: received - COUNT,
             };
-            // Whoever asked for it waits; if not, nobody needs to know.
-            let _unheard = tell.send(sample);
+            // The receiver waits for the sample, unless its thread has failed.
+            let _closed = reply.send(sample);
         }
     }
 
@@ -139,63 +139,48 @@ impl Range {
         cx.end();
     }
 
-    fn fire(&self) {
-        let butt = self.other();
+    fn send_burst(&self) {
+        let sink = self.other();
         for _ in 0..COUNT {
-            butt.hit();
+            sink.receive();
         }
     }
 
-    fn other(&self) -> RangeProxy {
-        self.other.expect("they meet before they fire")
+    fn other(&self) -> EndpointProxy {
+        self.other.expect("the endpoints are connected first")
     }
 }
 
-/// The same over a channel between two threads, with another for the answer.
+/// Sends the bursts over a channel between two threads, with another channel for the answers.
 fn over_channels() -> Result<Sample, BenchError> {
-    let cpus = probe::two_cpus();
-    let pin = |second: bool| {
-        if let Some((one, other)) = cpus {
-            probe::pin(if second { other } else { one });
-        }
-    };
-    let (fire, fired) = channel();
-    let (answer, answered) = channel();
-    let time = thread::scope(|scope| {
-        scope.spawn(move || {
-            pin(true);
-            let mut hits = 0;
-            while hits < (BURSTS + 1) * COUNT {
-                match fired.try_recv() {
-                    Ok(()) => hits += 1,
-                    Err(_) => {
-                        hint::spin_loop();
-                        continue;
-                    }
-                }
-                if hits.is_multiple_of(COUNT) {
-                    answer.send(hits).expect("the other thread waits");
-                }
+    let (sender, receiver) = channel();
+    let (answer, answers) = channel();
+    let time = time_round_trips(
+        probe::two_cpus(),
+        1,
+        BURSTS as u32,
+        move |_| {
+            for _ in 0..COUNT {
+                sender.send(()).expect("the other thread receives");
             }
-        });
-        let gun = scope.spawn(move || {
-            pin(false);
-            let mut began = Instant::now();
-            for burst in 0..=BURSTS {
-                if burst == 1 {
-                    began = Instant::now();
-                }
-                for _ in 0..COUNT {
-                    fire.send(()).expect("the other thread listens");
-                }
-                while answered.try_recv().is_err() {
+            while answers.try_recv().is_err() {
+                hint::spin_loop();
+            }
+        },
+        move || {
+            let mut received = 0;
+            while received < (BURSTS + 1) * COUNT {
+                if receiver.try_recv().is_err() {
                     hint::spin_loop();
+                    continue;
+                }
+                received += 1;
+                if received.is_multiple_of(COUNT) {
+                    answer.send(received).expect("the other thread waits");
                 }
             }
-            began.elapsed()
-        });
-        gun.join().unwrap_or(Duration::MAX)
-    });
+        },
+    );
     Ok(Sample {
         time,
         result: BURSTS * COUNT,

@@ -1,4 +1,4 @@
-//! What Charm++ took, and how far below it we are to be.
+//! Earlier measurements of Charm++, and the bound for Raddle's figures relative to them.
 
 use std::fmt::Write as _;
 
@@ -6,16 +6,19 @@ use crate::error::BenchError;
 use crate::record::Record;
 use crate::suites::Measurement;
 
-/// The peer's name, for its records.
-const WHO: &str = "charm++";
-/// What stands where other records have the mode of the machine.
-const WHEN: &str = "measured earlier, not interleaved";
+/// The name of the contender in its records.
+const CHARM: &str = "charm++";
+/// The text in place of the machine's mode.
+const MODE: &str = "measured earlier, not interleaved";
 
-/// Our figure is to be at most this share of Charm++'s.
+/// The maximum of Raddle's figure as a share of Charm++'s.
 const BOUND: f64 = 0.5;
 
-/// Charm++ 8.0.1-devel, one process, worker threads bound to their CPUs, on a KVM guest with two CPUs (AMD EPYC of the fourth
-/// generation): case, workers, microseconds. Figures of kNeighbor are the same for all sizes from 16 B to 64 KB.
+/// The figures: case, number of workers, microseconds.
+///
+/// They are of Charm++ 8.0.1-devel: one process with its worker threads bound to CPUs, on a KVM
+/// guest with two CPUs (AMD EPYC of the fourth generation). Figures of kNeighbor are the same for
+/// all sizes from 16 B to 64 KB.
 const FIGURES: [(&str, usize, f64); 24] = [
     ("kneighbor-2-k1", 2, 1.5),
     ("kneighbor-2-k2", 2, 2.2),
@@ -43,7 +46,7 @@ const FIGURES: [(&str, usize, f64); 24] = [
     ("fib24", 2, 87_000.0),
 ];
 
-/// Adds Charm++'s figures of `name` beside ours of `case`, which has just been measured.
+/// Adds Charm++'s figures of `name` to Raddle's figures of `case`, which has just been measured.
 ///
 /// # Errors
 /// As [`Measurement::add`].
@@ -58,32 +61,32 @@ pub(super) fn refer(
     measurement.add(references)
 }
 
-/// Charm++'s record beside ours.
+/// Returns Charm++'s record for one of Raddle's.
 fn reference(own: &Record, name: &str) -> Option<Record> {
     let is_same =
         |&&(case, workers, _): &&(&str, usize, f64)| case == name && workers == own.workers;
     let &(_, _, figure) = FIGURES.iter().find(is_same)?;
     Some(Record {
-        who: WHO.to_owned(),
+        who: CHARM.to_owned(),
         median: figure,
         min: figure,
         max: figure,
         pairs: 0,
         ratio: Some(own.median / figure),
         ratio_range: None,
-        mode: WHEN.to_owned(),
+        mode: MODE.to_owned(),
         ..own.clone()
     })
 }
 
-/// Each of our figures that Charm++ has too, and whether it is within the bound, where it counts.
+/// Returns a table of the figures that both have, with the verdict on the bound where it applies.
 pub(crate) fn table(records: &[Record]) -> Option<String> {
     let mut text = format!(
         "{:<22} {:>7} {:>12} {:>12} {:>6}  at most {BOUND}",
         "case, microseconds", "workers", "raddle", "charm++", "ratio"
     );
     let mut rows = 0;
-    for theirs in records.iter().filter(|record| record.who == WHO) {
+    for theirs in records.iter().filter(|record| record.who == CHARM) {
         let own = records.iter().find(|own| {
             (&own.case, own.workers) == (&theirs.case, theirs.workers) && own.ratio.is_none()
         });
@@ -104,7 +107,8 @@ pub(crate) fn table(records: &[Record]) -> Option<String> {
         );
     }
     text.push_str(
-        "\n(charm++: measured earlier on such a machine, not interleaved; it copies array messages of 100 B and more, ours are moved)",
+        "\n(charm++: measured earlier on such a machine, not interleaved; \
+         it copies array messages of 100 B and more, Raddle moves them)",
     );
     (rows > 0).then_some(text)
 }

@@ -1,4 +1,4 @@
-//! Chunked arrays against arrays in one piece: what it costs to read them, and what it saves to write them.
+//! Chunked arrays compared with arrays in one piece: the cost of reading, and the gain in writing.
 
 use std::hint::black_box;
 
@@ -11,19 +11,20 @@ use crate::harness::{Contender, Local, Unit, timed};
 use crate::pools::RaddlePools;
 use crate::suites::Measurement;
 
-/// Elements, 8 bytes each, whatever the number of chunks.
+/// The number of elements, for any number of chunks, is a power of two. An element has 8 bytes.
 const LEN_BITS: u32 = 20;
 const LEN: usize = 1 << LEN_BITS;
 const CHUNKS: [usize; 7] = [1, 4, 16, 64, 256, 1_024, 4_096];
 const PASSES: u64 = 20;
 
-/// Tasks that write into one array, and how many numbers each reads; it keeps about half of them.
+/// The number of tasks that write into one array.
 const TASKS: usize = 16;
+/// The counts of numbers that a task reads. It keeps about half of them.
 const NUMBERS: [usize; 7] = [16, 64, 256, 1_024, 4_096, 16_384, 65_536];
-/// Numbers that all updates of a run read, more or less.
+/// The approximate count of numbers that all updates of a run read.
 const READ: usize = 20_000_000;
 
-/// How an array is read.
+/// A way to read an array.
 #[derive(Clone, Copy)]
 enum Access {
     Random,
@@ -32,8 +33,10 @@ enum Access {
 }
 
 impl Access {
-    /// The sum of all elements of an array that is read so. Indices are hidden from the compiler, which would otherwise read several
-    /// elements of an array in one piece at once.
+    /// Returns the sum of all elements of an array that is read in this way.
+    ///
+    /// Indices are hidden from the compiler. Otherwise it would read several elements of an array
+    /// in one piece at once.
     fn sum(self, at: impl Fn(usize) -> u64, iterate: impl Fn() -> u64) -> u64 {
         match self {
             // A permutation: the factor is odd.
@@ -47,7 +50,7 @@ impl Access {
     }
 }
 
-/// All elements, on one thread: at random and one after the other through `[]`, and through an iterator.
+/// Reads all elements on one thread: at random and in order through `[]`, and through an iterator.
 pub(super) fn access(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let numbers: Vec<u64> = (0..LEN as u64)
         .map(|index| random::number(1, index))
@@ -98,8 +101,10 @@ pub(super) fn access(measurement: &mut Measurement<'_>) -> Result<(), BenchError
     Ok(())
 }
 
-/// Tasks that each keep some of their numbers: into chunks of their own, or, when all have counted what they keep, into their parts of
-/// one array.
+/// Measures tasks that each keep some of their numbers.
+///
+/// Raddle's tasks write them into chunks of their own. In the peer, all tasks first count their
+/// numbers and then write them into their parts of one array.
 pub(super) fn update(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for count in NUMBERS {
         let updates = (READ / (TASKS * count)) as u64;
@@ -137,14 +142,14 @@ fn on_workers(
     })
 }
 
-/// The numbers that a task keeps of those it reads.
+/// Returns the numbers that a task keeps.
 fn kept(task: usize, count: usize) -> impl Iterator<Item = u64> {
     (0..count as u64)
         .map(move |index| random::number(task as u64, index))
         .filter(|number| number % 2 == 0)
 }
 
-/// The same into an array without chunks: first all count, then all write.
+/// Collects the numbers in an array without chunks: first all tasks count, then all write.
 fn in_one_piece(count: usize) -> u64 {
     let counts = raddle::map(0..TASKS, |task| kept(task, count).count());
     let mut array = vec![0; counts.iter().sum()];
@@ -177,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn one_piece_holds_what_all_tasks_keep() {
+    fn one_piece_contains_the_kept_numbers_of_all_tasks() {
         let all: usize = (0..TASKS).map(|task| kept(task, 100).count()).sum();
         assert_eq!(in_one_piece(100), all as u64);
     }

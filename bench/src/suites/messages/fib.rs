@@ -1,4 +1,4 @@
-//! Fibonacci's numbers, a chare for each call.
+//! Fibonacci numbers with a chare for each call.
 
 use std::sync::mpsc::{Sender, channel};
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::suites::Measurement;
 const ARGUMENT: u32 = 24;
 const NUMBER: u64 = 46_368;
 
-/// Fibonacci's 24th number: 92,735 chares.
+/// Measures the 24th Fibonacci number: 92,735 chares.
 pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let case = case("fib24", Unit::Microseconds, 1, NUMBER);
     let mut runtimes = RaddlePools::default();
@@ -27,35 +27,35 @@ pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
 }
 
 fn compute(runtime: &Runtime, argument: u32) -> Result<Sample, BenchError> {
-    let (tell, told) = channel();
+    let (reply, replies) = channel();
     let began = Instant::now();
-    runtime.chare(move |cx| Fib::call(cx, argument, Caller::Outside(tell)));
-    let result = told.recv().map_err(|gone| failure(&gone))?;
+    runtime.chare(move |cx| Fib::call(cx, argument, Caller::Outside(reply)));
+    let result = replies.recv().map_err(|error| failure(&error))?;
     Ok(Sample {
         time: began.elapsed(),
         result,
     })
 }
 
-/// Who is told a number.
+/// The receiver of a call's result.
 enum Caller {
     Fib(FibProxy),
     Outside(Sender<u64>),
 }
 
 impl Caller {
-    fn tell(&self, number: u64) {
+    fn reply(&self, number: u64) {
         match self {
             Self::Fib(fib) => fib.add(number),
-            Self::Outside(tell) => {
-                // Whoever asked for it waits; if not, nobody needs to know.
-                let _unheard = tell.send(number);
+            Self::Outside(reply) => {
+                // The receiver waits for the number, unless its thread has failed.
+                let _closed = reply.send(number);
             }
         }
     }
 }
 
-/// A call: it waits for the numbers of two others.
+/// A call, which waits for the results of two others.
 struct Fib {
     caller: Caller,
     missing: u32,
@@ -66,7 +66,7 @@ struct Fib {
 impl Fib {
     fn call(cx: &mut Cx<Self>, n: u32, caller: Caller) -> Self {
         if n <= 2 {
-            caller.tell(1);
+            caller.reply(1);
             cx.end();
         } else {
             let this = cx.this();
@@ -86,7 +86,7 @@ impl Fib {
         self.sum += number;
         self.missing -= 1;
         if self.missing == 0 {
-            self.caller.tell(self.sum);
+            self.caller.reply(self.sum);
             cx.end();
         }
     }
@@ -97,10 +97,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chares_find_the_numbers() {
-        let runtime = Runtime::builder().workers(3).build().expect("it comes up");
+    fn chares_compute_the_numbers() {
+        let runtime = Runtime::builder().workers(3).build().expect("a runtime");
         let numbers = [1, 2, 3, 10, 15].map(|argument| {
-            let sample = compute(&runtime, argument).expect("somebody tells");
+            let sample = compute(&runtime, argument).expect("a result");
             sample.result
         });
         assert_eq!(numbers, [1, 1, 2, 55, 610]);

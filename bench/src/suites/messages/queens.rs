@@ -1,8 +1,8 @@
-//! All ways to place queens, by chares that are sown for each queen placed.
+//! All ways to place queens, by a chare (a seed) for each partial placement.
 //!
-//! A seed is a board with some rows filled. It sows one for each way to fill the next row, down to the grain; what is left below that
-//! it counts by itself. Nobody is told anything: each worker adds up what its seeds have counted, and when all is quiet the sums
-//! are reduced.
+//! A seed is a board with some filled rows. It creates a seed for each way to fill the next row,
+//! down to the grain. Below the grain, it counts the solutions itself. No messages return: each
+//! worker adds up the counts of its seeds, and after quiescence the sums are reduced.
 
 use raddle::reduce::Sum;
 use raddle::{Chares, Cx, Failure, Group, Runtime, chare};
@@ -15,10 +15,11 @@ use crate::suites::Measurement;
 use crate::workload::{Plain, QUEENS, Queens, Raddle, Rayon, Task};
 
 const SOLUTIONS: u64 = 14_200;
-/// Rows that a seed fills by itself: some 5,000 seeds, 20 µs of work in each.
+/// The number of rows that a seed fills itself: about 5,000 seeds with 20 µs of work each.
 const GRAIN: usize = QUEENS - 4;
 
-/// Seeds with a grain against a chare for each node of the tree, and against joins, to the leaves and with the same grain.
+/// Compares seeds with a grain with a chare for each node of the tree, and with joins, down to the
+/// leaves and with the same grain.
 pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let case = case("queens12", Unit::Milliseconds, 1, SOLUTIONS);
     let mut own = by_seeds("raddle", GRAIN);
@@ -62,13 +63,13 @@ fn by_seeds(name: &'static str, grain: usize) -> impl Contender {
 }
 
 fn count(runtime: &Runtime, counts: Group<Count>, grain: usize) -> Result<u64, Failure> {
-    runtime.chare(move |cx| Board::sprout(cx, Queens::new(), grain, counts));
+    runtime.chare(move |cx| Board::expand(cx, Queens::new(), grain, counts));
     runtime.quiescence().try_wait()?;
     counts.all().add_up();
     counts.reduction().try_wait()
 }
 
-/// What the seeds of one worker have counted.
+/// The solutions that the seeds of one worker have counted.
 #[derive(Default)]
 struct Count(u64);
 
@@ -80,12 +81,12 @@ impl Count {
     }
 }
 
-/// A board with some rows filled; it has done all it is for when it is there.
+/// A board with some filled rows. All its work happens when it is created.
 struct Board;
 
 #[chare]
 impl Board {
-    fn sprout(cx: &mut Cx<Self>, queens: Queens, grain: usize, counts: Group<Count>) -> Self {
+    fn expand(cx: &mut Cx<Self>, queens: Queens, grain: usize, counts: Group<Count>) -> Self {
         if queens.rows_left() <= grain {
             let solutions = queens.run(&mut Plain);
             if solutions > 0 {
@@ -93,7 +94,7 @@ impl Board {
             }
         } else {
             queens.for_each_next(|next| {
-                cx.chare(move |cx| Self::sprout(cx, next, grain, counts));
+                cx.chare(move |cx| Self::expand(cx, next, grain, counts));
             });
         }
         cx.end();
@@ -107,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_grain_does_not_change_the_number_of_solutions() {
-        let runtime = Runtime::builder().workers(3).build().expect("it comes up");
+        let runtime = Runtime::builder().workers(3).build().expect("a runtime");
         let counts = runtime.group(|_| Count::default());
         for grain in [QUEENS, GRAIN, GRAIN - 2] {
             let solutions = count(&runtime, counts, grain).expect("no chare fails");

@@ -1,4 +1,4 @@
-//! kNeighbor, on Raddle and by hand on two threads.
+//! kNeighbor on Raddle, and on bare threads.
 
 use std::collections::VecDeque;
 use std::sync::Barrier;
@@ -17,14 +17,16 @@ use crate::pools::RaddlePools;
 use crate::probe;
 use crate::suites::Measurement;
 
-/// Messages in a run, more or less: enough for a tenth of a second, so that it shows whether others used the machine.
+/// The approximate number of messages in a run. The run takes a tenth of a second, so that the load
+/// by other processes is measurable.
 const MESSAGES: u64 = 1_500_000;
-/// Bytes that each element sends in a run, where all of them are written and read.
+/// The maximum number of bytes that each element sends in a run if all are written and read.
 const BYTES: u64 = 300_000_000;
-/// Messages over which a mailbox is measured.
+/// The message sizes for which a mailbox is measured.
 const SIZES: [usize; 7] = [16, 64, 256, 1_024, 4_096, 16_384, 65_536];
 
-/// Both numbers of elements, all numbers of neighbours and all sizes for which there are figures to compare with.
+/// Measures all numbers of elements, numbers of neighbours and sizes for which the reference has
+/// figures.
 pub(super) fn kneighbor(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for elements in [2, 8] {
         for k in 1..=3 {
@@ -49,13 +51,13 @@ fn compare(measurement: &mut Measurement<'_>, name: &str, shape: Shape) -> Resul
     let expected = shape.messages() * iterations;
     let case = case(name, Unit::Microseconds, iterations, expected);
     let mut own = on_raddle("raddle", Runtime::builder(), shape);
-    let by_hand = Local::new("mpsc", move |request| {
-        Ok(by_hand(shape, request.repetitions, request.workers))
+    let bare = Local::new("mpsc", move |request| {
+        Ok(on_threads(shape, request.repetitions, request.workers))
     });
-    measurement.compare(&case, &mut own, &mut [Box::new(by_hand)])
+    measurement.compare(&case, &mut own, &mut [Box::new(bare)])
 }
 
-/// What it costs to observe who sends to whom.
+/// Measures the cost of observing the traffic between elements.
 pub(super) fn observed(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for elements in [2, 8] {
         let shape = Shape {
@@ -83,7 +85,7 @@ pub(super) fn observed(measurement: &mut Measurement<'_>) -> Result<(), BenchErr
     Ok(())
 }
 
-/// Each size through each kind of mailbox, an element for each worker.
+/// Measures each size through each kind of mailbox, with an element for each worker.
 pub(super) fn mailboxes(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for workers in measurement.workers.clone() {
         for bytes in SIZES {
@@ -129,15 +131,16 @@ fn sample(ring: &KNeighbor<'_>, iterations: u64) -> Result<Sample, BenchError> {
     })
 }
 
-/// A message, and the element for which it is.
-struct Letter {
+/// A message to an element.
+struct Message {
     to: usize,
     iteration: u64,
     buffer: Box<[u8]>,
 }
 
-/// What kNeighbor is without a runtime: each thread has its elements and a channel, into which it looks without sleeping.
-fn by_hand(shape: Shape, iterations: u64, threads: usize) -> Sample {
+/// Runs kNeighbor without a runtime. Each thread has its elements, and a channel that it polls
+/// without sleeping.
+fn on_threads(shape: Shape, iterations: u64, threads: usize) -> Sample {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..threads).map(|_| channel()).unzip();
     let together = Barrier::new(threads);
     let cpus = probe::two_cpus();
@@ -151,10 +154,10 @@ fn by_hand(shape: Shape, iterations: u64, threads: usize) -> Sample {
                     if let Some((first, second)) = cpus {
                         probe::pin(if own % 2 == 0 { first } else { second });
                     }
-                    let mut hand = Hand::new(shape, own, senders, receiver);
+                    let mut elements = Elements::new(shape, own, senders, receiver);
                     together.wait();
                     let began = Instant::now();
-                    let messages = hand.run(iterations);
+                    let messages = elements.run(iterations);
                     (began.elapsed(), messages)
                 })
             })
@@ -172,31 +175,31 @@ fn by_hand(shape: Shape, iterations: u64, threads: usize) -> Sample {
     }
 }
 
-/// One thread's elements.
-struct Hand {
+/// The elements of one thread.
+struct Elements {
     shape: Shape,
     own: usize,
-    senders: Vec<Sender<Letter>>,
-    receiver: Receiver<Letter>,
-    /// Between elements of this thread.
-    inside: VecDeque<Letter>,
+    senders: Vec<Sender<Message>>,
+    receiver: Receiver<Message>,
+    /// Messages between elements of this thread.
+    local: VecDeque<Message>,
     elements: Vec<Element>,
 }
 
-/// What an element knows; see [`raddle_messages::kneighbor`].
+/// The state of an element; see [`raddle_messages::kneighbor`].
 struct Element {
     index: usize,
     iteration: u64,
-    heard: [usize; 2],
+    received: [usize; 2],
     buffers: Vec<Box<[u8]>>,
 }
 
-impl Hand {
+impl Elements {
     fn new(
         shape: Shape,
         own: usize,
-        senders: Vec<Sender<Letter>>,
-        receiver: Receiver<Letter>,
+        senders: Vec<Sender<Message>>,
+        receiver: Receiver<Message>,
     ) -> Self {
         let buffer = || vec![0; shape.bytes].into_boxed_slice();
         let threads = senders.len();
@@ -204,7 +207,7 @@ impl Hand {
         let elements = (0..shape.elements).filter(of_thread).map(|index| Element {
             index,
             iteration: 0,
-            heard: [0; 2],
+            received: [0; 2],
             buffers: (0..2 * shape.k).map(|_| buffer()).collect(),
         });
         Self {
@@ -212,12 +215,12 @@ impl Hand {
             own,
             senders,
             receiver,
-            inside: VecDeque::new(),
+            local: VecDeque::new(),
             elements: elements.collect(),
         }
     }
 
-    /// Runs all iterations of its elements; returns how many messages came.
+    /// Runs all iterations of the elements. Returns the number of received messages.
     fn run(&mut self, iterations: u64) -> u64 {
         let mut left = self.elements.len();
         for at in 0..left {
@@ -225,8 +228,8 @@ impl Hand {
         }
         let mut messages = 0;
         while left > 0 {
-            let Some(letter) = self
-                .inside
+            let Some(message) = self
+                .local
                 .pop_front()
                 .or_else(|| self.receiver.try_recv().ok())
             else {
@@ -234,10 +237,10 @@ impl Hand {
                 continue;
             };
             messages += 1;
-            let at = letter.to - self.elements[0].index;
+            let at = message.to - self.elements[0].index;
             let element = &mut self.elements[at];
-            element.buffers.push(letter.buffer);
-            element.heard[(letter.iteration & 1) as usize] += 1;
+            element.buffers.push(message.buffer);
+            element.received[(message.iteration & 1) as usize] += 1;
             while self.elements[at].has_all(2 * self.shape.k) {
                 if self.elements[at].iteration == iterations {
                     left -= 1;
@@ -256,17 +259,17 @@ impl Hand {
             for to in [count - distance, distance] {
                 let element = &mut self.elements[at];
                 let to = (element.index + to) % count;
-                let letter = Letter {
+                let message = Message {
                     to,
                     iteration: element.iteration,
-                    buffer: element.buffers.pop().expect("as many come as are sent"),
+                    buffer: element.buffers.pop().expect("as many arrive as are sent"),
                 };
                 let thread = thread_of(to, count, threads);
                 if thread == self.own {
-                    self.inside.push_back(letter);
+                    self.local.push_back(message);
                 } else {
-                    let sent = self.senders[thread].send(letter);
-                    sent.expect("nobody ends before all messages for him have come");
+                    let sent = self.senders[thread].send(message);
+                    sent.expect("a thread runs until it has received all messages");
                 }
             }
         }
@@ -274,19 +277,19 @@ impl Hand {
 }
 
 impl Element {
-    /// Goes to the next iteration when all messages of this one have come.
+    /// Advances to the next iteration if all messages of this one have arrived.
     fn has_all(&mut self, expected: usize) -> bool {
-        let heard = &mut self.heard[(self.iteration & 1) as usize];
-        if *heard < expected {
+        let received = &mut self.received[(self.iteration & 1) as usize];
+        if *received < expected {
             return false;
         }
-        *heard = 0;
+        *received = 0;
         self.iteration += 1;
         true
     }
 }
 
-/// Elements are dealt in blocks, as arrays are.
+/// Returns the thread of an element. Elements are distributed in blocks, as in arrays.
 fn thread_of(index: usize, elements: usize, threads: usize) -> usize {
     index * threads / elements
 }
@@ -296,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn by_hand_all_messages_come() {
+    fn all_messages_arrive_on_bare_threads() {
         for threads in 1..=3 {
             for (elements, k) in [(3, 1), (4, 3), (8, 2)] {
                 let shape = Shape {
@@ -305,7 +308,7 @@ mod tests {
                     bytes: 3,
                     touch: false,
                 };
-                let sample = by_hand(shape, 50, threads);
+                let sample = on_threads(shape, 50, threads);
                 assert_eq!(sample.result, 50 * shape.messages(), "{shape:?}");
             }
         }

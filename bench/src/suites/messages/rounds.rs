@@ -1,4 +1,5 @@
-//! Collective rounds: broadcasts and reductions over arrays and sections, and requests for quiescence.
+//! Collective operations: broadcasts and reductions over arrays and sections, and requests for
+//! quiescence.
 
 use raddle::chare::{Section, SectionForm};
 use raddle::reduce::Count;
@@ -11,12 +12,12 @@ use crate::pools::RaddlePools;
 use crate::suites::Measurement;
 
 const ROUNDS: u64 = 100_000;
-/// Members of sections.
+/// The numbers of members of the sections.
 const MEMBERS: [usize; 7] = [2, 4, 8, 16, 32, 64, 128];
-/// Messages in the rounds of a section, more or less.
+/// The approximate number of messages in all rounds of a section.
 const MESSAGES: u64 = 500_000;
 
-/// All elements of an array with one for each worker.
+/// Measures broadcasts to all elements of an array with one element for each worker.
 pub(super) fn broadcast(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for workers in measurement.workers.clone() {
         let case = case("broadcast", Unit::Microseconds, ROUNDS, workers as u64);
@@ -30,7 +31,8 @@ pub(super) fn broadcast(measurement: &mut Measurement<'_>) -> Result<(), BenchEr
     Ok(())
 }
 
-/// Sections of all sizes in all forms; each has all elements of an array that is dealt to the workers in blocks.
+/// Measures sections of all sizes in all forms. A section contains all elements of an array that is
+/// distributed to the workers in blocks.
 pub(super) fn sections(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for members in MEMBERS {
         let name = format!("section/{members}");
@@ -54,7 +56,7 @@ pub(super) fn sections(measurement: &mut Measurement<'_>) -> Result<(), BenchErr
     Ok(())
 }
 
-/// Requests one after the other, from an entry that waits for each.
+/// Measures consecutive requests from an entry that waits for each.
 pub(super) fn quiescence(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let case = case("quiescence", Unit::Microseconds, ROUNDS, ROUNDS);
     let mut own = on_raddle("raddle", |runtime| {
@@ -66,7 +68,7 @@ pub(super) fn quiescence(measurement: &mut Measurement<'_>) -> Result<(), BenchE
     Ok(())
 }
 
-/// Times all rounds, with the way there and back of the thread that asks for them.
+/// Times all rounds, including the request from an outside thread and the return of the result.
 pub(super) fn on_raddle(
     name: &'static str,
     rounds: impl Fn(&Runtime) -> Result<u64, Failure>,
@@ -85,7 +87,7 @@ pub(super) fn on_raddle(
     })
 }
 
-/// So many rounds of a multicast and a reduction; the result is that of the last reduction.
+/// Executes rounds of a multicast and a reduction. Returns the result of the last reduction.
 fn run(
     array: Array<Member>,
     section: Option<Section<Member>>,
@@ -103,7 +105,7 @@ fn run(
     }
 }
 
-/// An element that answers.
+/// An element that answers multicasts.
 struct Member;
 
 #[chare]
@@ -124,7 +126,7 @@ impl Member {
     }
 }
 
-/// Asks again and again whether all is quiet.
+/// A chare that requests quiescence repeatedly.
 struct Watcher;
 
 #[chare]
@@ -147,7 +149,7 @@ mod tests {
     fn every_member_answers_in_every_form() {
         for workers in 1..=3 {
             let runtime = Runtime::builder().workers(workers).build();
-            let runtime = runtime.expect("it comes up");
+            let runtime = runtime.expect("a runtime");
             for members in [1, 2, 5, 20] {
                 let array = runtime.array(members, |_| Member);
                 for form in SectionForm::ALL {

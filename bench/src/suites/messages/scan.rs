@@ -10,12 +10,14 @@ use crate::error::BenchError;
 use crate::harness::{Contender, Unit};
 use crate::suites::Measurement;
 
-/// Elements of the array.
+/// The numbers of elements of the arrays.
 const ELEMENTS: [usize; 7] = [2, 4, 8, 16, 32, 64, 128];
-/// Elements in all scans of a run, more or less.
+/// The approximate number of contributions in all scans of a run.
 const CONTRIBUTIONS: u64 = 100_000;
 
-/// Arrays of all sizes in all forms; a barrier ends each scan, since some elements could be far ahead of others otherwise.
+/// Measures arrays of all sizes in all forms.
+///
+/// A barrier ends each scan, since otherwise some elements could get far ahead of others.
 pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for elements in ELEMENTS {
         let name = format!("scan/{elements}");
@@ -41,7 +43,7 @@ pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// An element that counts those before it.
+/// An element that counts the elements before it.
 struct Counter;
 
 #[chare]

@@ -1,7 +1,7 @@
-//! What the sender pays for a message, over its size.
+//! The sender's cost of a message, over its size.
 //!
-//! An element sends a batch of buffers, one message each, to an element on another worker, which sends all of them back in one. The time is
-//! that of the sends alone.
+//! An element sends a batch of buffers, one per message, to an element on another worker. That
+//! element returns all of them in one message. Only the sends are timed.
 
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
@@ -17,10 +17,10 @@ use crate::suites::Measurement;
 
 const SIZES: [usize; 7] = [16, 64, 256, 1_024, 4_096, 16_384, 65_536];
 const BATCH: usize = 256;
-/// More would make copies of the largest ones take long.
+/// The number of batches. With more, copying the largest ones would take long.
 const BATCHES: u64 = 200;
 
-/// Each size, moved and copied.
+/// Measures each size, with moved and with copied buffers.
 pub(super) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for bytes in SIZES {
         let name = format!("send/{bytes}");
@@ -40,25 +40,25 @@ fn on_raddle(name: &'static str, bytes: usize, copies: bool) -> impl Contender {
         let last = runtime.worker_count() - 1;
         let options = ArrayOptions::new(2).placed(move |index| index * last);
         let both = runtime.array_with(options, move |_| Side::new(copies));
-        let (tell, told) = channel();
+        let (reply, replies) = channel();
         let batch = (0..BATCH).map(|_| vec![0; bytes].into_boxed_slice());
-        both.at(0).begin(batch.collect(), tell);
-        let sample = told.recv().map_err(|gone| failure(&gone))?;
+        both.at(0).begin(batch.collect(), reply);
+        let sample = replies.recv().map_err(|error| failure(&error))?;
         both.remove(0);
         both.remove(1);
         Ok(sample)
     })
 }
 
-/// One who sends, or who takes.
+/// The element that sends, or the one that receives.
 struct Side {
     copies: bool,
-    /// Those that have come.
+    /// The received buffers.
     taken: Vec<Box<[u8]>>,
-    /// Batches that have come back.
+    /// The number of batches that have returned.
     batches: u64,
     time: Duration,
-    tell: Option<Sender<Sample>>,
+    reply: Option<Sender<Sample>>,
 }
 
 impl Side {
@@ -68,17 +68,17 @@ impl Side {
             taken: Vec::with_capacity(BATCH),
             batches: 0,
             time: Duration::ZERO,
-            tell: None,
+            reply: None,
         }
     }
 }
 
 #[chare]
 impl Side {
-    /// Sends the first batch, which is not counted, and then the others.
+    /// Sends the first batch, which does not count. The others follow.
     #[entry]
-    fn begin(&mut self, cx: &mut Cx<Self>, batch: Vec<Box<[u8]>>, tell: Sender<Sample>) {
-        self.tell = Some(tell);
+    fn begin(&mut self, cx: &mut Cx<Self>, batch: Vec<Box<[u8]>>, reply: Sender<Sample>) {
+        self.reply = Some(reply);
         self.send(cx, batch);
     }
 
@@ -101,13 +101,13 @@ impl Side {
         self.batches += 1;
         if self.batches <= BATCHES {
             self.send(cx, batch);
-        } else if let Some(tell) = self.tell.take() {
+        } else if let Some(reply) = self.reply.take() {
             let sample = Sample {
                 time: self.time,
                 result: (self.batches - 1) * BATCH as u64,
             };
-            // Whoever asked for it waits; if not, nobody needs to know.
-            let _unheard = tell.send(sample);
+            // The receiver waits for the sample, unless its thread has failed.
+            let _closed = reply.send(sample);
         }
     }
 

@@ -1,9 +1,8 @@
-//! Round trips between two workers, and between two bare threads.
+//! Round trips between two workers, and between two threads without a runtime.
 
 use std::hint;
 use std::sync::mpsc::{Receiver, channel};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use raddle_messages::pingpong::{Layer, PingPong};
 
@@ -13,12 +12,13 @@ use crate::harness::{Contender, Local, Sample, Unit};
 use crate::pools::RaddlePools;
 use crate::probe;
 use crate::suites::Measurement;
+use crate::two_threads::{self, time_round_trips};
 
 const TRIPS: u64 = 300_000;
-/// The sizes of the reference's messages; other layers are measured with the first alone.
+/// The message sizes of the reference. Other layers are measured with the first one only.
 const SIZES: [usize; 4] = [16, 100, 3_456, 65_536];
 
-/// All layers, and all sizes between elements of an array.
+/// Measures all layers, and between elements of an array all sizes.
 pub(super) fn all(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for layer in Layer::ALL {
         let sizes = if layer == Layer::Array {
@@ -36,7 +36,7 @@ pub(super) fn all(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Half of a round trip.
+/// Measures half of a round trip.
 pub(super) fn one_way(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let case = case("one-way", Unit::Nanoseconds, 2 * TRIPS, TRIPS);
     measurement.compare(&case, &mut on_raddle(Layer::Post, 16), &mut bare())
@@ -54,17 +54,17 @@ fn on_raddle(layer: Layer, bytes: usize) -> impl Contender {
     })
 }
 
-/// Two threads without a runtime.
+/// Returns the peers: two threads without a runtime.
 fn bare() -> Vec<Box<dyn Contender>> {
     let spin = Local::new("spin", |_| {
-        let (first, second) = two_cpus()?;
+        let (first, second) = two_threads::cpus()?;
         Ok(Sample {
             time: probe::round_trips(first, second, TRIPS as u32),
             result: TRIPS,
         })
     });
     let mpsc = Local::new("mpsc", |_| {
-        let cpus = two_cpus()?;
+        let cpus = two_threads::cpus()?;
         Ok(Sample {
             time: over_channels(cpus, TRIPS),
             result: TRIPS,
@@ -73,44 +73,29 @@ fn bare() -> Vec<Box<dyn Contender>> {
     vec![Box::new(spin), Box::new(mpsc)]
 }
 
-fn two_cpus() -> Result<(usize, usize), BenchError> {
-    probe::two_cpus().ok_or_else(|| BenchError::Contender {
-        who: "two threads".to_owned(),
-        message: "there are no two CPUs".to_owned(),
-    })
+/// Times round trips of a buffer over two channels, which the threads poll without sleeping.
+fn over_channels(cpus: (usize, usize), trips: u64) -> Duration {
+    let (to_server, at_server) = channel::<Box<[u8]>>();
+    let (to_client, at_client) = channel();
+    let mut buffer = vec![0; 16].into_boxed_slice();
+    time_round_trips(
+        Some(cpus),
+        1,
+        trips as u32,
+        move |_| {
+            let sent = to_server.send(std::mem::take(&mut buffer));
+            sent.expect("the server runs until this side has ended");
+            buffer = spin_for(&at_client).expect("the server answers");
+        },
+        move || {
+            while let Some(buffer) = spin_for(&at_server) {
+                to_client.send(buffer).expect("the client waits");
+            }
+        },
+    )
 }
 
-/// The time of so many round trips of a buffer over two channels, into which nobody sleeps.
-fn over_channels((first, second): (usize, usize), trips: u64) -> Duration {
-    let (to_returner, at_returner) = channel::<Box<[u8]>>();
-    let (to_server, at_server) = channel();
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            probe::pin(second);
-            while let Some(ball) = spin_for(&at_returner) {
-                // A server that has seen enough catches no more.
-                let _unheard = to_server.send(ball);
-            }
-        });
-        let server = scope.spawn(move || {
-            probe::pin(first);
-            let mut ball = vec![0; 16].into_boxed_slice();
-            let mut began = Instant::now();
-            for trip in 0..=trips {
-                to_returner.send(ball).expect("the returner waits");
-                ball = spin_for(&at_server).expect("the returner returns");
-                if trip == 0 {
-                    // The first waits for the other thread to come up.
-                    began = Instant::now();
-                }
-            }
-            began.elapsed()
-        });
-        server.join().expect("the server panics nowhere")
-    })
-}
-
-/// The next message; none when there will be no more.
+/// Returns the next message, or `None` if there will be no more.
 fn spin_for<T>(receiver: &Receiver<T>) -> Option<T> {
     use std::sync::mpsc::TryRecvError::{Disconnected, Empty};
     loop {
@@ -119,5 +104,18 @@ fn spin_for<T>(receiver: &Receiver<T>) -> Option<T> {
             Err(Empty) => hint::spin_loop(),
             Err(Disconnected) => return None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channels_answer_every_round_trip() {
+        let Ok(cpus) = two_threads::cpus() else {
+            return;
+        };
+        assert!(!over_channels(cpus, 50).is_zero());
     }
 }

@@ -1,4 +1,4 @@
-//! Scotch as a program: writes its files, runs it, reads what it found.
+//! Scotch as a program: this module writes its input files, runs it, and reads its results.
 //!
 //! # Source
 //! Pellegrini: Scotch and libScotch 7.0 User's Guide: files of graphs, targets and mappings.
@@ -12,43 +12,46 @@ use raddle_topology::{CpuId, Distances, Matrix, Topology};
 
 use crate::error::BenchError;
 
-/// The program's names, the most exact first.
+/// The possible names of the program, the most precise variant first.
 const PROGRAMS: [&str; 3] = ["scotch_gmap-int64", "scotch_gmap", "gmap"];
 
-/// Its default, quality first, balance first.
+/// The strategies: the default, quality first, and balance first.
 const STRATEGIES: [&[&str]; 3] = [&[], &["-cq"], &["-cqb"]];
 
-/// Scotch counts in whole numbers: what the heaviest edge becomes.
+/// The integer weight of the heaviest edge. Scotch supports only whole numbers.
 const WEIGHT_MAX: f64 = 1e5;
 
-/// Distances of thirds and quarters become whole numbers.
+/// The factor that turns distances with thirds and quarters into whole numbers.
 const DISTANCE_SCALE: f64 = 12.0;
 
-/// Beyond so many CPUs a table of all distances is no fair target: only the tree is.
+/// With more CPUs than this, a table of all distances is no fair target, and only the tree is used.
 const TABLE_CPUS_MAX: usize = 512;
 
-/// What Scotch found.
+/// A mapping that Scotch found.
 #[derive(Debug)]
 pub(super) struct Mapping {
     /// The CPU of each party.
     pub(super) cpus: Vec<CpuId>,
-    /// The most parties on one CPU.
+    /// The largest number of parties on one CPU.
     pub(super) most: usize,
 }
 
-/// A folder of its own that goes when it is dropped.
+/// A folder that is removed when this value is dropped.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _gone_anyway = std::fs::remove_dir_all(&self.0);
+        let _not_removed = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// Maps a matrix to the CPUs of a placement, by every strategy on every target that there is. Some may fail where others do not.
+/// Maps a matrix to the CPUs of a placement, with every strategy on every available target.
+///
+/// Each attempt may fail independently of the others.
 ///
 /// # Errors
-/// [`BenchError::PeerMissing`] where it is not installed, [`BenchError::System`] where its files cannot be written.
+/// [`BenchError::PeerMissing`] if Scotch is not installed, [`BenchError::System`] if its files
+/// cannot be written.
 pub(super) fn map(
     matrix: &Matrix,
     topology: &Topology,
@@ -107,31 +110,28 @@ fn run(strategy: &[&str], graph: &Path, target: &Path, out: &Path) -> Result<(),
             }
             Ok(output) if output.status.success() => return Ok(()),
             Ok(output) => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                let said = said.lines().next().unwrap_or("it said nothing");
+                let message = String::from_utf8_lossy(&output.stderr);
+                let message = message.lines().next().unwrap_or("no message");
                 let call = strategy.join(" ");
                 return Err(failed(&format!(
-                    "{program} {call} ended with {}: {said}",
+                    "{program} {call} ended with {}: {message}",
                     output.status
                 )));
             }
         }
     }
     Err(BenchError::PeerMissing {
-        who: "scotch".to_owned(),
+        peer: "scotch".to_owned(),
         what: PROGRAMS.join(", "),
         package: "scotch".to_owned(),
     })
 }
 
 fn failed(message: &str) -> BenchError {
-    BenchError::Contender {
-        who: "scotch".to_owned(),
-        message: message.to_owned(),
-    }
+    BenchError::contender("scotch", message)
 }
 
-/// Writes the graph of what parties exchange in both directions.
+/// Returns the text of the graph of the bytes that parties exchange in both directions.
 fn graph_text(matrix: &Matrix) -> String {
     let order = matrix.order();
     let mut rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); order];
@@ -172,7 +172,8 @@ fn whole(distances: &Distances, left: CpuId, right: CpuId) -> u64 {
     (distance * DISTANCE_SCALE).round() as u64
 }
 
-/// The CPUs as a regular tree, if they are one: from the root, how many children, and how far these are apart.
+/// Describes the CPUs as a regular tree, if they form one: for each level from the root, the number
+/// of children and the distance between them.
 fn tleaf(distances: &Distances, places: &[CpuId]) -> Option<String> {
     let mut levels = Vec::new();
     let mut groups: Vec<&[CpuId]> = vec![places];
@@ -189,7 +190,7 @@ fn tleaf(distances: &Distances, places: &[CpuId]) -> Option<String> {
         let arity = next.len() / groups.len();
         let size = next[0].len();
         if arity == 1 {
-            // From one to the next it is nearer than from end to end: no tree.
+            // Neighbours are nearer to each other than the ends, so there are no groups.
             return None;
         }
         if next.iter().any(|group| group.len() != size) || !next.len().is_multiple_of(groups.len())
@@ -207,7 +208,8 @@ fn tleaf(distances: &Distances, places: &[CpuId]) -> Option<String> {
     Some(text)
 }
 
-/// The CPUs with all distances, and how to halve them: each half is named by twice the number of the whole, or one more.
+/// Describes the CPUs with all distances and with the way to halve them: the halves of the set with
+/// number n have the numbers 2n and 2n + 1.
 fn deco(distances: &Distances, places: &[CpuId]) -> String {
     let mut numbers = vec![0_u64; places.len()];
     let mut waiting = vec![(0, places.len(), 1_u64)];
@@ -238,7 +240,7 @@ fn read(text: &str, order: usize, places: &[CpuId]) -> Result<Mapping, BenchErro
     let mut numbers = text
         .split_ascii_whitespace()
         .map(|word| word.parse::<usize>().ok());
-    let wrong = || failed("its mapping is none");
+    let wrong = || failed("its mapping is malformed");
     let count = numbers
         .next()
         .flatten()

@@ -1,4 +1,4 @@
-//! Tasks that put further tasks, for a pool and for none.
+//! Tasks that create further tasks, for a pool or for a plain stack.
 
 use raddle::Scope;
 use raddle_sync::CachePadded;
@@ -6,27 +6,27 @@ use raddle_sync::prim::{AtomicU64, Relaxed};
 
 use crate::harness::Sample;
 
-/// Work made of tasks.
+/// Work that consists of tasks.
 pub(crate) trait Workload: Sync {
-    /// Does it once.
-    fn measure(&self, how: How) -> Sample;
+    /// Does the work once.
+    fn measure(&self, runner: Runner) -> Sample;
 }
 
-/// Where tasks wait.
+/// The place where tasks wait.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum How {
-    /// In the pool of the runtime whose worker calls.
-    InPool,
-    /// On a stack without synchronisation, all run by the caller.
-    Alone,
+pub(crate) enum Runner {
+    /// The pool of the runtime to which the calling worker belongs.
+    Pool,
+    /// A stack without synchronisation. The caller runs all tasks.
+    Stack,
 }
 
-impl How {
-    /// Runs a task and all that come of it.
+impl Runner {
+    /// Runs a task and all tasks that it creates, directly or indirectly.
     pub(super) fn run(self, first: impl Job) {
         match self {
-            Self::InPool => raddle::scope(|scope| scope.spawn(move || spawning(first, scope))),
-            Self::Alone => {
+            Self::Pool => raddle::scope(|scope| scope.spawn(move || run_in_scope(first, scope))),
+            Self::Stack => {
                 let mut stack = vec![first];
                 while let Some(job) = stack.pop() {
                     job.run(&mut |child| stack.push(child));
@@ -36,37 +36,37 @@ impl How {
     }
 }
 
-fn spawning<'scope, J: Job + 'scope>(job: J, scope: &'scope Scope<'scope, '_>) {
-    job.run(&mut |child| scope.spawn(move || spawning(child, scope)));
+fn run_in_scope<'scope, J: Job + 'scope>(job: J, scope: &'scope Scope<'scope, '_>) {
+    job.run(&mut |child| scope.spawn(move || run_in_scope(child, scope)));
 }
 
 /// A task.
 pub(super) trait Job: Send + Sized {
-    /// Does its work, and puts what comes of it.
+    /// Does the task's work, and calls `put` with each task that it creates.
     fn run(self, put: &mut impl FnMut(Self));
 }
 
-/// A sum to which all workers add, each in a place of its own.
+/// A sum with a place for each worker, so that adding causes no contention.
 #[derive(Debug)]
 pub(super) struct Sums(Box<[CachePadded<AtomicU64>]>);
 
 impl Default for Sums {
     fn default() -> Self {
-        /// Workers beyond share places, which costs time and nothing else.
+        /// Further workers share places, which costs only time.
         const PLACES: usize = 64;
         Self((0..PLACES).map(|_| CachePadded::default()).collect())
     }
 }
 
 impl Sums {
-    /// Adds on the current worker.
+    /// Adds to the current worker's place.
     pub(super) fn add(&self, value: u64) {
         let place = raddle::worker_index().unwrap_or(0) % self.0.len();
-        // Relaxed: read when all workers have done their work.
+        // Relaxed: read after all workers have finished.
         self.0[place].fetch_add(value, Relaxed);
     }
 
-    /// The sum so far; begins again at zero.
+    /// Returns the sum and resets it to zero.
     pub(super) fn take(&self) -> u64 {
         self.0.iter().fold(0, |sum, place| {
             // Relaxed: as above.

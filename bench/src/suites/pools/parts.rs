@@ -1,9 +1,9 @@
-//! Quicksort, with a task for every part, as the study has it.
+//! Quicksort with a task for every part, as in the study.
 
 use raddle_numerics::random;
 use raddle_numerics::sort::{CUTOFF, Part};
 
-use super::job::{How, Job, Workload};
+use super::job::{Job, Runner, Workload};
 use crate::harness::{Sample, timed};
 use crate::suites::sort::checksum;
 
@@ -16,7 +16,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// So many random numbers.
+    /// Creates `len` random numbers.
     pub(super) fn new(len: usize) -> Self {
         let mut input = vec![0; len];
         random::fill(&mut input, SEED);
@@ -25,10 +25,10 @@ impl Parts {
 }
 
 impl Workload for Parts {
-    fn measure(&self, how: How) -> Sample {
+    fn measure(&self, runner: Runner) -> Sample {
         let mut items = self.input.clone();
         let sample = timed(1, || {
-            how.run(Sorting(Part::whole(&mut items)));
+            runner.run(Sorting(Part::whole(&mut items)));
             0
         });
         Sample {

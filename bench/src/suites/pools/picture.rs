@@ -1,4 +1,4 @@
-//! A picture whose tiles are tasks: some look at the sky, others into the thick of it.
+//! A picture rendered in tiles, each a task. Some tiles show only the sky, others many triangles.
 
 use glam::Vec3;
 use raddle_graphics::camera::{Camera, View};
@@ -6,19 +6,19 @@ use raddle_graphics::kdtree::{KdTree, Parameters};
 use raddle_graphics::ray::Ray;
 use raddle_graphics::scene::{self, Scene};
 
-use super::job::{How, Job, Sums, Workload};
+use super::job::{Job, Runner, Sums, Workload};
 use crate::error::BenchError;
 use crate::harness::{Sample, timed};
 
-/// Pixels along each side of the picture,
+/// The pixels along each side of the picture.
 const SIDE: u32 = 1024;
-/// and of a tile.
+/// The pixels along each side of a tile.
 const TILE: u32 = 8;
 const TRIANGLES: usize = 100_000;
-/// Where the light comes from.
+/// The direction towards the light.
 const LIGHT: Vec3 = Vec3::new(0.3, 0.8, 0.5);
 
-/// What is to be seen, and from where.
+/// The scene and the camera.
 #[derive(Debug)]
 pub(super) struct Picture {
     tree: KdTree,
@@ -30,7 +30,7 @@ impl Picture {
     /// Builds the scene.
     ///
     /// # Errors
-    /// [`BenchError::Contender`] when there is no memory for it.
+    /// [`BenchError::Contender`] if there is not enough memory.
     pub(super) fn new() -> Result<Self, BenchError> {
         let mesh = scene::generate(Scene::Knot, TRIANGLES);
         let tree = KdTree::build(&mesh, &Parameters::default()).map_err(|error| failure(&error))?;
@@ -46,21 +46,18 @@ impl Picture {
 }
 
 fn failure(error: &dyn std::error::Error) -> BenchError {
-    BenchError::Contender {
-        who: "picture".to_owned(),
-        message: error.to_string(),
-    }
+    BenchError::contender("picture", error)
 }
 
 impl Workload for Picture {
-    fn measure(&self, how: How) -> Sample {
+    fn measure(&self, runner: Runner) -> Sample {
         let whole = Area {
             picture: self,
             at: [0, 0],
             size: [SIDE, SIDE],
         };
         timed(1, || {
-            how.run(whole);
+            runner.run(whole);
             self.sums.take()
         })
     }
@@ -90,7 +87,8 @@ impl Job for Area<'_> {
 }
 
 impl Area<'_> {
-    /// A ray through each pixel, and one to the light from where it hits; returns what they met.
+    /// Traces a ray through each pixel, and from each hit a ray to the light. Returns a sum over
+    /// the hits.
     fn trace(&self) -> u64 {
         let Picture { tree, camera, .. } = self.picture;
         let mut sum = 0_u64;

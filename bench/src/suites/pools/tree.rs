@@ -1,19 +1,20 @@
-//! A random tree of tasks whose times are random too: nobody knows beforehand where the work is.
+//! A random tree of tasks with random times, in which the distribution of the work is unknown
+//! beforehand.
 
 use std::time::Instant;
 
 use raddle_numerics::random;
 
-use super::job::{How, Job, Sums, Workload};
+use super::job::{Job, Runner, Sums, Workload};
 use crate::harness::{Sample, timed};
 
-/// All tasks of a tree take so long together on one worker.
+/// The total time of all tasks of a tree on one worker.
 const WORK_NS: f64 = 200e6;
-/// A node has from one to so many children.
+/// The maximum number of children of a node. The minimum is one.
 const CHILDREN_MAX: u64 = 4;
 const SEED: u64 = 2004;
 
-/// A tree, by what it takes to unfold it.
+/// A tree, described by the parameters from which it unfolds.
 #[derive(Debug)]
 pub(super) struct Tree {
     node_count: u64,
@@ -23,7 +24,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// A tree of nodes that take `mean_us` microseconds on average on this machine.
+    /// Creates a tree of nodes that take `mean_us` microseconds on average on this machine.
     pub(super) fn new(mean_us: f64) -> Self {
         Self {
             node_count: (WORK_NS / (mean_us * 1e3)) as u64,
@@ -34,20 +35,20 @@ impl Tree {
 }
 
 impl Workload for Tree {
-    fn measure(&self, how: How) -> Sample {
+    fn measure(&self, runner: Runner) -> Sample {
         let root = Node {
             tree: self,
             seed: SEED,
             count: self.node_count,
         };
         timed(1, || {
-            how.run(root);
+            runner.run(root);
             self.sums.take()
         })
     }
 }
 
-/// A node, and how many there are below it, itself included.
+/// A node, with the number of nodes in its subtree.
 #[derive(Debug, Clone, Copy)]
 struct Node<'tree> {
     tree: &'tree Tree,
@@ -58,7 +59,7 @@ struct Node<'tree> {
 impl Job for Node<'_> {
     fn run(self, put: &mut impl FnMut(Self)) {
         let Self { tree, seed, count } = self;
-        // An exponential deviate by inversion.
+        // An exponential deviate, by inversion of the distribution.
         let uniform = (random::number(seed, 0) >> 11) as f64 / (1_u64 << 53) as f64;
         let steps = -(1.0 - uniform).ln() * tree.steps;
         tree.sums.add(work(seed, steps as u64));
@@ -79,12 +80,12 @@ impl Job for Node<'_> {
     }
 }
 
-/// So many steps, each of which needs the one before.
+/// Computes `steps` steps, each of which depends on the previous one.
 fn work(seed: u64, steps: u64) -> u64 {
     (0..steps).fold(seed, |state, _| random::mixed(state))
 }
 
-/// The time of a step on this machine.
+/// Measures the time of a step on this machine.
 fn step_ns() -> f64 {
     const STEPS: u64 = 1_000_000;
     let run = |seed| {

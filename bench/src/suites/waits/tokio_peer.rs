@@ -1,4 +1,4 @@
-//! The same two sides as tasks of tokio, with a channel for each direction.
+//! The two sides of the exchange as tasks of tokio, with a channel for each direction.
 
 use std::sync::Arc;
 use std::thread;
@@ -8,7 +8,7 @@ use raddle_sync::prim::{AtomicUsize, Relaxed};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::rally::{Decided, END, Tally, WARM_UP};
+use super::round_trips::{Decision, Totals, WARM_UP};
 use crate::error::BenchError;
 use crate::probe;
 
@@ -17,23 +17,23 @@ pub(super) fn tasks(
     cpus: (usize, usize),
     trips: u32,
     pause: Option<Duration>,
-) -> Result<Tally, BenchError> {
+) -> Result<Totals, BenchError> {
     let started = AtomicUsize::new(0);
-    let runtime = built(
+    let runtime = build(
         Builder::new_multi_thread()
             .worker_threads(2)
             .on_thread_start(move || {
-                // Relaxed: all that counts is that no number comes twice.
+                // Relaxed: the numbers only have to be distinct.
                 let number = started.fetch_add(1, Relaxed);
                 probe::pin(if number == 0 { cpus.0 } else { cpus.1 });
             }),
     )?;
-    let (server, returner) = sides(trips, pause);
-    let returned = runtime.spawn(returner.play());
-    let served = runtime.spawn(server.play());
-    let (tally, returned) = runtime.block_on(async { (served.await, returned.await) });
-    returned.map_err(|error| refused(&error))?;
-    tally.map_err(|error| refused(&error))
+    let (client, server) = both_sides(trips, pause);
+    let answered = runtime.spawn(server.play());
+    let totals = runtime.spawn(client.play());
+    let (totals, answered) = runtime.block_on(async { (totals.await, answered.await) });
+    answered.map_err(|error| failure(&error))?;
+    totals.map_err(|error| failure(&error))
 }
 
 /// Two threads, each with a runtime of its own for one task.
@@ -41,114 +41,105 @@ pub(super) fn threads(
     (first, second): (usize, usize),
     trips: u32,
     pause: Option<Duration>,
-) -> Result<Tally, BenchError> {
+) -> Result<Totals, BenchError> {
     let runtimes = [
-        built(&mut Builder::new_current_thread())?,
-        built(&mut Builder::new_current_thread())?,
+        build(&mut Builder::new_current_thread())?,
+        build(&mut Builder::new_current_thread())?,
     ];
-    let (server, returner) = sides(trips, pause);
+    let (client, server) = both_sides(trips, pause);
     Ok(thread::scope(|scope| {
         scope.spawn(|| {
             probe::pin(second);
-            runtimes[1].block_on(returner.play());
+            runtimes[1].block_on(server.play());
         });
-        let served = scope.spawn(|| {
+        let totals = scope.spawn(|| {
             probe::pin(first);
-            runtimes[0].block_on(server.play())
+            runtimes[0].block_on(client.play())
         });
-        served.join().expect("who serves panics nowhere")
+        totals.join().expect("the client does not panic")
     }))
 }
 
-fn built(builder: &mut Builder) -> Result<Runtime, BenchError> {
-    builder.build().map_err(|error| refused(&error))
+fn build(builder: &mut Builder) -> Result<Runtime, BenchError> {
+    builder.build().map_err(|error| failure(&error))
 }
 
-fn refused(error: &dyn std::error::Error) -> BenchError {
-    BenchError::Contender {
-        who: "tokio".to_owned(),
-        message: error.to_string(),
-    }
+fn failure(error: &dyn std::error::Error) -> BenchError {
+    BenchError::contender("tokio", error)
 }
 
-/// Who throws, and who throws back.
-fn sides(trips: u32, pause: Option<Duration>) -> (Server, Returner) {
-    let (to_returner, at_returner) = channel(1);
+/// Creates both sides: the one that sends numbers and the one that returns them.
+fn both_sides(trips: u32, pause: Option<Duration>) -> (Client, Server) {
     let (to_server, at_server) = channel(1);
-    let decided = Arc::new(Decided::default());
-    let server = Server {
-        to_returner,
-        at_server,
-        decided: Arc::clone(&decided),
+    let (to_client, at_client) = channel(1);
+    let decision = Arc::new(Decision::default());
+    let client = Client {
+        to_server,
+        at_client,
+        decision: Arc::clone(&decision),
         trips,
         is_late: pause.is_some(),
     };
-    let returner = Returner {
-        to_server,
-        at_returner,
-        decided,
+    let server = Server {
+        to_client,
+        at_server,
+        decision,
         pause,
     };
-    (server, returner)
+    (client, server)
 }
 
-struct Server {
-    to_returner: Sender<u32>,
-    at_server: Receiver<u32>,
-    decided: Arc<Decided>,
+struct Client {
+    to_server: Sender<u32>,
+    at_client: Receiver<u32>,
+    decision: Arc<Decision>,
     trips: u32,
     is_late: bool,
 }
 
-impl Server {
-    /// A task may go on in another thread: its CPU time is nobody's.
-    async fn play(mut self) -> Tally {
-        let mut tally = Tally::default();
+impl Client {
+    /// The CPU time is not measured: a task may continue on another thread.
+    async fn play(mut self) -> Totals {
+        let mut totals = Totals::default();
         let mut start = Instant::now();
         for number in 1..=WARM_UP + self.trips {
             if number == WARM_UP + 1 {
-                tally = Tally::default();
+                totals = Totals::default();
                 start = Instant::now();
             }
-            let sent = self.to_returner.send(number).await;
-            sent.expect("the returner is here until the end");
-            let answer = self.at_server.recv().await;
+            let sent = self.to_server.send(number).await;
+            sent.expect("the server runs until the end");
+            let answer = self.at_client.recv().await;
             if self.is_late {
-                tally.time += self.decided.elapsed();
+                totals.time += self.decision.elapsed();
             }
-            tally.right += u64::from(answer == Some(number));
+            totals.right += u64::from(answer == Some(number));
         }
         if !self.is_late {
-            tally.time = start.elapsed();
+            totals.time = start.elapsed();
         }
-        let sent = self.to_returner.send(END).await;
-        sent.expect("the returner is here until the end");
-        tally
+        totals
     }
 }
 
-struct Returner {
-    to_server: Sender<u32>,
-    at_returner: Receiver<u32>,
-    decided: Arc<Decided>,
+struct Server {
+    to_client: Sender<u32>,
+    at_server: Receiver<u32>,
+    decision: Arc<Decision>,
     pause: Option<Duration>,
 }
 
-impl Returner {
+impl Server {
     async fn play(mut self) {
-        while let Some(number) = self
-            .at_returner
-            .recv()
-            .await
-            .filter(|&number| number != END)
-        {
+        // The client closes the channel after the last round trip.
+        while let Some(number) = self.at_server.recv().await {
             if let Some(pause) = self.pause.filter(|_| number > WARM_UP) {
-                // Its worker sleeps with it, as the other peers' threads do.
+                // The worker sleeps too, as the threads of the other peers do.
                 thread::sleep(pause);
-                self.decided.now();
+                self.decision.now();
             }
-            let sent = self.to_server.send(number).await;
-            sent.expect("who serves is here until it has all answers");
+            let sent = self.to_client.send(number).await;
+            sent.expect("the client runs until it has all answers");
         }
     }
 }

@@ -74,11 +74,6 @@ fn clh_lock_excludes() {
 }
 
 #[test]
-fn mcs_lock_excludes() {
-    check_lock::<McsLock>();
-}
-
-#[test]
 fn lock_is_free_again_after_a_panic_under_it() {
     let data: Locked<TicketLock, i32> = Locked::new(1);
     let panicking = std::panic::AssertUnwindSafe(|| data.with(|_| panic!("on purpose")));

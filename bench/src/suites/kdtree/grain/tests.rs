@@ -1,9 +1,10 @@
-//! The tables of the grain, out of made-up records.
+//! The tables of the grain, from made-up records.
 
 use super::super::tests::{record, words};
 use super::*;
 
-/// A sweep in which the middle number of node tasks is the best: 1.2, 0.8 and 1 of the time of the other side.
+/// Returns a sweep in which the middle number of node tasks is the best: the times are 1.2, 0.8 and
+/// 1 of the other side's.
 fn sweep(mesh: &str, depth: u32, workers: usize) -> Vec<Record> {
     let times = [(1, 1.2), (2, 0.8), (4, 1.0)];
     let of = |(node_tasks, time): (usize, f64)| {
@@ -17,7 +18,7 @@ fn sweep(mesh: &str, depth: u32, workers: usize) -> Vec<Record> {
 }
 
 #[test]
-fn a_sweep_is_of_one_case_and_one_number_of_workers() {
+fn a_sweep_contains_one_case_and_one_number_of_workers() {
     let records = [sweep("a", 8, 2), sweep("b", 8, 2), sweep("a", 8, 4)].concat();
     let sweep = Sweep::of(&records, "grain-a-d8", 2);
     assert_eq!(sweep.0.len(), 3);
@@ -29,7 +30,7 @@ fn a_sweep_is_of_one_case_and_one_number_of_workers() {
 }
 
 #[test]
-fn the_studys_figures_stand_beside_those_of_the_same_depth_and_cores() {
+fn the_studys_figures_are_shown_for_the_same_depth_and_cores() {
     let records = [sweep("a", 8, 2), sweep("a", 15, 2), sweep("a", 8, 3)].concat();
     let table = table(&records).expect("three rows");
     let rows = words(&table);

@@ -1,10 +1,10 @@
-//! What speedups lack, out of made-up records.
+//! The table of lost time, from made-up records.
 
 use super::super::tests::{record, words};
 use super::*;
 
 #[test]
-fn a_speedup_is_what_idle_workers_and_more_work_leave() {
+fn the_speedup_results_from_idle_workers_and_additional_work() {
     let case = "speedup-bunny-d15";
     let count = |name: &str, value: f64| Record {
         median: value,

@@ -1,4 +1,5 @@
-//! The program's trees against ours, on scenes and on what is degenerate; its input, and what is said without the library.
+//! The program's trees compared with Raddle's, on scenes and degenerate meshes; its input; and the
+//! error without the library.
 
 use glam::Vec3;
 use raddle_graphics::mesh::Mesh;
@@ -7,12 +8,14 @@ use raddle_graphics::scene::{self, Scene};
 use super::super::subject::Input;
 use super::*;
 
-/// Builds a mesh's tree with one to three threads and with a coarse grain, which checks it; or says which package is missing.
+/// Builds a mesh's tree with one to three threads and with a coarse grain, which checks the tree.
+///
+/// Does nothing if the library is missing, except to check the error.
 fn check(name: &str, mesh: Mesh, depths: &[u32]) {
     let triangles = mesh.triangles.len() as u64;
     let input = Input::new(name, mesh).expect("a mesh");
     for &depth in depths {
-        let subject = Subject::new(&input, depth).expect("it has a tree");
+        let subject = Subject::new(&input, depth).expect("a mesh has a tree");
         let mut peer = match Builder::start(&subject) {
             Ok(peer) => peer,
             Err(missing @ BenchError::PeerMissing { .. }) => {
@@ -52,7 +55,7 @@ fn scenes_have_the_same_tree() {
 }
 
 #[test]
-fn triangles_on_a_grid_have_the_same_tree_also_where_lists_outgrow_their_memory() {
+fn triangles_on_a_grid_have_the_same_tree_even_if_lists_outgrow_their_memory() {
     let mut state = 5_u64;
     let mut number = move |bound: u32| {
         state = state
@@ -69,7 +72,7 @@ fn triangles_on_a_grid_have_the_same_tree_also_where_lists_outgrow_their_memory(
     };
     check("small", mesh_of(&triangles(60, 5)), &[8, 64]);
     check("flat", mesh_of(&triangles(40_000, 3)), &[10]);
-    // Each plane cuts many.
+    // Each plane cuts many of these triangles.
     check("wide", mesh_of(&triangles(20_000, 60)), &[6]);
 }
 
@@ -83,24 +86,24 @@ fn degenerate_meshes_have_the_same_tree() {
 }
 
 #[test]
-fn the_input_is_gone_when_the_program_is() {
+fn the_input_file_is_removed_with_the_program() {
     let input = Input::new("flake", scene::generate(Scene::Flake, 500)).expect("a mesh");
-    let subject = Subject::new(&input, 8).expect("it has a tree");
+    let subject = Subject::new(&input, 8).expect("a mesh has a tree");
     let Ok(peer) = Builder::start(&subject) else {
         return;
     };
     let path = peer.input.path.clone();
-    let len = fs::metadata(&path).expect("it was written").len();
+    let len = fs::metadata(&path).expect("the file exists").len();
     assert_eq!(len as usize, 40 + 36 * input.mesh.triangles.len());
     drop(peer);
     assert!(!path.exists());
 }
 
 #[test]
-fn a_checksum_tells_trees_apart() {
+fn checksums_of_different_trees_differ() {
     let sum = |scene, triangle_count, depth| {
         let input = Input::new("", scene::generate(scene, triangle_count)).expect("a mesh");
-        let subject = Subject::new(&input, depth).expect("it has a tree");
+        let subject = Subject::new(&input, depth).expect("a mesh has a tree");
         subject.of_reference(checksum)
     };
     let sums = [

@@ -1,9 +1,10 @@
-//! Speedups and relative gains, out of made-up records.
+//! Speedups and relative gains, from made-up records.
 
 use super::super::tests::{record, words};
 use super::*;
 
-/// On two workers ours takes half of the time of `serial` and 0.8 of that of `tasks`.
+/// Returns records in which Raddle takes half of the time of `serial` and 0.8 of that of `tasks`,
+/// on two workers.
 fn records(figure: &str, mesh: &str) -> Vec<Record> {
     let case = format!("{figure}-{mesh}-d15");
     vec![
@@ -19,7 +20,7 @@ fn speedups_are_over_the_sequential_builder() {
     records.push(record("dragon-d15", "raddle", 2, None));
     records.push(record("dragon-d15", "serial", 2, Some(0.5)));
     let tables: Vec<_> = charts(&records).iter().map(Chart::table).collect();
-    assert_eq!(tables.len(), 2, "the bounded case is no figure");
+    assert_eq!(tables.len(), 2, "a case with bounds is not drawn");
     let rows = words(&tables[0]);
     let head = "fig. 9: bunny, depth 15, speedup over serial";
     assert!(tables[0].starts_with(head), "{}", tables[0]);
@@ -32,7 +33,7 @@ fn speedups_are_over_the_sequential_builder() {
 }
 
 #[test]
-fn gains_stand_beside_those_of_the_study() {
+fn gains_are_shown_beside_those_of_the_study() {
     let mut records = [records("speedup", "bunny"), records("relative", "car")].concat();
     records.push(record("relative-car-d15", "rayon", 2, Some(0.5)));
     records.push(record("relative-car-d15", "rayon", 3, Some(0.4)));
@@ -41,7 +42,7 @@ fn gains_stand_beside_those_of_the_study() {
     let rows = words(&table);
     assert_eq!(
         rows[0][..6],
-        ["table", "II:", "peer's/ours", "workers", "tasks", "rayon"]
+        ["table", "II:", "peer/raddle", "workers", "tasks", "rayon"]
     );
     let study = ["2.0", "1.8", "1.7", "2.0"];
     assert_eq!(rows[1][..5], ["bunny,", "depth", "15", "2", "1.25"]);

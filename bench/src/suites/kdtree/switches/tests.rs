@@ -1,4 +1,4 @@
-//! The ways of each figure, and their charts out of made-up records.
+//! The variants of each figure, and their charts from made-up records.
 
 use raddle::chare::{ArrayOptions, Section};
 use raddle::prelude::*;
@@ -7,11 +7,11 @@ use super::super::tests::{record, words};
 use super::*;
 
 #[test]
-fn ways_differ_in_their_own_choice_alone() {
+fn variants_differ_only_in_their_own_option() {
     let best = MessageOptions::default();
     for figure in FIGURES {
-        let ways = ways(figure, best);
-        assert!(ways.len() >= 2, "{figure} compares nothing");
+        let variants = variants(figure, best);
+        assert!(variants.len() >= 2, "{figure} compares nothing");
         let same_but_for_it = |options: MessageOptions| match figure {
             "balance" => MessageOptions {
                 worker_tasks: best.worker_tasks,
@@ -31,39 +31,41 @@ fn ways_differ_in_their_own_choice_alone() {
                 ..options
             },
         };
-        for (index, &(name, options)) in ways.iter().enumerate() {
+        for (index, &(name, options)) in variants.iter().enumerate() {
             assert_eq!(same_but_for_it(options), best, "{figure} {name}");
-            let is_new = ways[..index].iter().all(|&(_, other)| other != options);
+            let is_new = variants[..index].iter().all(|&(_, other)| other != options);
             assert!(is_new, "{figure} {name} is there twice");
         }
     }
-    assert!(ways("grain", best).is_empty());
+    assert!(variants("grain", best).is_empty());
 }
 
-/// Somebody in a team.
+/// A member of a section.
 #[derive(Debug)]
-struct Mate;
+struct Member;
 
 #[chare]
-impl Mate {}
+impl Member {}
 
-/// The figure once measured dynamic tasks: its `two-level` was what `auto` is, and the ratio of the two was noise.
+/// The figure once measured dynamic tasks. Its `two-level` was then the same as `auto`, and the
+/// ratio of the two was noise.
 #[test]
-fn the_ways_of_sync_are_sections_of_different_forms() {
-    let ways = ways("sync", MessageOptions::default());
-    for (name, options) in &ways {
+fn the_variants_of_sync_are_sections_of_different_forms() {
+    let variants = variants("sync", MessageOptions::default());
+    for (name, options) in &variants {
         assert_eq!(options.worker_tasks, WorkerTasks::Static, "{name}");
     }
     let runtime = Runtime::builder().workers(2).build();
     let runtime = runtime.expect("two workers");
-    let forms_of = |make: &dyn Fn(SectionForm) -> Section<Mate>| -> Vec<_> {
+    let forms_of = |make: &dyn Fn(SectionForm) -> Section<Member>| -> Vec<_> {
         let forms = |sync| {
             let section = make(sync);
             let forms = section.forms();
             section.destroy();
             forms
         };
-        ways.iter()
+        variants
+            .iter()
             .map(|(_, options)| forms(options.sync))
             .collect()
     };
@@ -74,12 +76,15 @@ fn the_ways_of_sync_are_sections_of_different_forms() {
     ];
     for size in [2, 8] {
         let options = ArrayOptions::new(size).placed(|index: usize| index % 2);
-        let array = runtime.array_with(options, |_| Mate);
+        let array = runtime.array_with(options, |_| Member);
         let of_static = forms_of(&|form| array.section_with(form, 0..size));
         assert_eq!(of_static[..3], asked.map(|form| (form, form)));
-        let singles: Vec<MateProxy> = (0..size).map(|_| runtime.chare(|_| Mate)).collect();
+        let singles: Vec<MemberProxy> = (0..size).map(|_| runtime.chare(|_| Member)).collect();
         let of_dynamic = forms_of(&|form| runtime.section_with(form, singles.iter().copied()));
-        assert_eq!(of_dynamic[0], of_dynamic[3], "what dynamic tasks would do");
+        assert_eq!(
+            of_dynamic[0], of_dynamic[3],
+            "dynamic tasks are never two-level"
+        );
     }
 }
 

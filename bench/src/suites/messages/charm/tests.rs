@@ -1,4 +1,4 @@
-//! Figures of another time beside ours, and the bound.
+//! Earlier figures beside new ones, and the bound.
 
 use super::*;
 
@@ -22,12 +22,12 @@ fn record(case: &str, workers: usize, median: f64, mode: &str) -> Record {
 }
 
 #[test]
-fn the_reference_is_of_the_same_case_and_workers_and_says_when_it_was_measured() {
+fn the_reference_has_the_same_case_and_workers_and_a_note_about_its_time() {
     let own = record("kneighbor-8-k2-16", 2, 4.1, "near");
-    let theirs = reference(&own, "kneighbor-8-k2").expect("it is in the table");
+    let theirs = reference(&own, "kneighbor-8-k2").expect("the table contains the case");
     assert_eq!(
         (theirs.who.as_str(), theirs.median, theirs.pairs),
-        (WHO, 8.2, 0)
+        (CHARM, 8.2, 0)
     );
     assert!((theirs.ratio.expect("a ratio") - 0.5).abs() < 1e-12);
     assert!(theirs.mode.contains("not interleaved"));
@@ -36,7 +36,7 @@ fn the_reference_is_of_the_same_case_and_workers_and_says_when_it_was_measured()
 }
 
 #[test]
-fn the_table_says_what_is_within_the_bound_and_what_does_not_count() {
+fn the_table_shows_which_figures_are_within_the_bound_and_which_do_not_count() {
     let own = [
         record("trip-post-16", 2, 0.2, "near"),
         record("quiescence", 1, 0.7, "one-thread"),
