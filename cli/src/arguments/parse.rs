@@ -1,9 +1,9 @@
-//! From the words of a call to its arguments.
+//! Parses the words of a call.
 //!
-//! A command accepts only the options that it honours, so none is global. Two things are added to
-//! what the declarations say:
+//! A command accepts only the options that it honours, so no option is global. Two rules are added
+//! to the declarations:
 //! - Options before a command are read as if they came after it: `raddle --json sort 1e5`.
-//! - Names that other programs have for `--workers` are refused with a hint.
+//! - Names that other programs use for `--workers` are refused with a hint.
 
 use std::ffi::{OsStr, OsString};
 
@@ -12,7 +12,7 @@ use clap::{Arg, Args, FromArgMatches};
 
 use super::{Arguments, Options};
 
-/// Names of other programs for the number of workers.
+/// The names that other programs use for the number of workers.
 const WORKERS_ELSEWHERE: [&str; 7] = [
     "threads",
     "num-threads",
@@ -23,10 +23,10 @@ const WORKERS_ELSEWHERE: [&str; 7] = [
     "jobs",
 ];
 
-/// The command line as it is declared, for help and completions.
+/// Returns the command line as it is declared, for help and completions.
 pub(crate) fn command() -> clap::Command {
     let command = <Arguments as clap::CommandFactory>::command();
-    // These stand before or after the name of the simulated program.
+    // These may precede or follow the name of the simulated program.
     command.mut_subcommand("simulate", |simulate| {
         simulate
             .mut_arg("json", |arg| arg.global(true))
@@ -34,19 +34,20 @@ pub(crate) fn command() -> clap::Command {
     })
 }
 
-/// Reads a call; the first word is the name of the program.
+/// Parses a call. The first word is the name of the program.
 ///
 /// # Errors
-/// [`clap::Error`]: what is wrong with the call, or the help that it asks for.
+/// [`clap::Error`] with the reason why the call is wrong, or with the help that it asks for.
 pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
     let words = options_after_command(words.into_iter().collect());
     let matches = with_hints(command()).try_get_matches_from(words)?;
     Arguments::from_arg_matches(&matches)
 }
 
-/// Moves options that stand before the command behind its name; other calls stay as they are.
+/// Moves options that precede the command behind its name, and returns other calls unchanged.
 fn options_after_command(words: Vec<OsString>) -> Vec<OsString> {
-    // This finds out which words are values of options. What is wrong is reported when all is read.
+    // Parsing the beginning tells values of options from the command. Errors are ignored here: the
+    // call is parsed as a whole afterwards.
     let before =
         Options::augment_args(clap::Command::new("raddle")).allow_external_subcommands(true);
     let Ok(matches) = before.try_get_matches_from(&words) else {
@@ -63,7 +64,7 @@ fn options_after_command(words: Vec<OsString>) -> Vec<OsString> {
     [&parts.concat()[..], &words[command + 1..]].concat()
 }
 
-/// Adds options that are not there to all commands with `--workers`: each is an error with a hint.
+/// Adds hidden options to all commands with `--workers`. Using one is an error with a hint.
 fn with_hints(command: clap::Command) -> clap::Command {
     let command = command.mut_subcommands(with_hints);
     let names = command.get_arguments().filter_map(Arg::get_long);
@@ -73,7 +74,7 @@ fn with_hints(command: clap::Command) -> clap::Command {
         return command;
     }
     let hint = |id: &'static str, asked: String| {
-        let parser = NotHere { asked };
+        let parser = UnknownOption { asked };
         let arg = Arg::new(id).hide(true).num_args(0..=1);
         arg.default_missing_value("").value_parser(parser)
     };
@@ -84,13 +85,13 @@ fn with_hints(command: clap::Command) -> clap::Command {
         .arg(hint("j", "-j".to_owned()).short('j'))
 }
 
-/// Refuses an option that is not there, and names the one that is.
+/// Refuses an option that does not exist, and suggests `--workers`.
 #[derive(Debug, Clone)]
-struct NotHere {
+struct UnknownOption {
     asked: String,
 }
 
-impl clap::builder::TypedValueParser for NotHere {
+impl clap::builder::TypedValueParser for UnknownOption {
     type Value = String;
 
     fn parse_ref(
