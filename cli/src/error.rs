@@ -216,17 +216,17 @@ pub(crate) enum CliError {
     Measurements {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The reason.
         found: String,
     },
     /// A sort gave a wrong result.
     #[error("{count} numbers of seed {seed}: {what}")]
     SortedWrong {
-        /// How many numbers were sorted.
+        /// The number of numbers.
         count: usize,
         /// The seed that they were generated from.
         seed: u64,
-        /// What was found, and what was expected.
+        /// The fault, and what was expected.
         what: String,
     },
     /// Two builders made different trees.

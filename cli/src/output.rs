@@ -8,7 +8,7 @@ use raddle_trace::whole_file::{self, WholeFile};
 
 use crate::error::CliError;
 
-/// Blocks the signal that ends a process whose file exceeds the size limit (`ulimit -f`).
+/// Blocks the signal that ends a process if its file exceeds the size limit (`ulimit -f`).
 ///
 /// The write then fails with an error, which is reported, and the incomplete file is removed. Call
 /// it before there are threads.

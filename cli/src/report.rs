@@ -11,8 +11,9 @@
 //!
 //! [`finish`] prints the report as text or as one JSON object, and adds what all commands share:
 //! the name of the command, the schema, the workers, their placement and their statistics. No
-//! other code writes a result to standard output. A command that finds something new to say adds
-//! it in one place.
+//! other code prints a result. Only the placement that `--show-binding` asks for is printed before
+//! the work, because it helps while the work goes on. To report something new, a command adds a row
+//! and its fields in one place.
 //!
 //! # Text
 //! Rows that follow each other share one column of values. [`Columns`] is a table with headings.
@@ -68,10 +69,10 @@ enum Block {
     Text(String),
 }
 
-/// What a command ran on, which decides what [`finish`] adds to its report.
+/// The plan or the runtime that a command used. It decides what [`finish`] adds to the report.
 #[derive(Debug, Default)]
 pub(crate) enum RanOn {
-    /// Nothing that could be described.
+    /// Neither of them.
     #[default]
     Nothing,
     /// Threads that were bound as this plan says, without a runtime. `--show-binding` adds the

@@ -30,9 +30,9 @@ than 2 ms, the tuner continues to learn. With a number for --grain there are no 
 pub(crate) enum BuilderChoice {
     /// The plain builder, on one thread; --workers is only for its --check
     Sequential,
-    /// The builder whose tasks spread over the workers
+    /// The builder with tasks that spread over the workers
     Tasks,
-    /// The builder whose node tasks and worker tasks send messages
+    /// The message builder: node tasks and worker tasks that send messages
     Messages,
 }
 

@@ -42,7 +42,8 @@ bricks-worst (66), brick-laws (67), direct (68), direct-bricks (69), combined (7
 
 --calibrate measures this machine: the time of the steps of a message, as raddle pingpong --nodes 2
 --overheads does, and the speed of threads that share a core. It does not change what it does not
-measure: the program, the speed of the core relative to that of the study, the cache, translations.";
+measure: the program, the speed of the core relative to that of the study, the cache, and
+translations.";
 
 pub(crate) const SIMULATE_EXAMPLES: &str = "\
 Examples:
@@ -132,7 +133,7 @@ pub(crate) struct ScenarioArguments {
     /// all (all-poll)
     #[arg(
         long,
-        value_name = "WHO",
+        value_name = "THREADS",
         default_value = "notified",
         ignore_case = true
     )]
@@ -485,8 +486,8 @@ pub(crate) struct TracerProgram {
     /// Leave arriving data in memory instead of injecting it into the cache
     #[arg(long)]
     pub(crate) no_injection: bool,
-    /// Let renderers begin the next frame without waiting for others, and end when the first one has
-    /// finished
+    /// Let renderers begin the next frame without waiting for others, and end when the first one
+    /// has finished
     #[arg(long)]
     pub(crate) steady: bool,
     #[command(flatten)]

@@ -208,8 +208,8 @@ pub(crate) struct KneighborArguments {
     #[arg(long, value_name = "R", default_value_t = 5)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: u32,
-    /// Parties that exchange messages: the workers of one process (threads), nodes with a transport,
-    /// or all of these [default: threads; nodes if RADDLE_NODES or mpirun asks for them]
+    /// Parties that exchange messages: the workers of one process (threads), nodes with a
+    /// transport, or all of these [default: threads; nodes if RADDLE_NODES or mpirun asks for them]
     #[arg(long, value_name = "NAME", ignore_case = true, overrides_with = "mode")]
     #[arg(value_parser = modes_parser())]
     pub(crate) mode: Option<Modes>,

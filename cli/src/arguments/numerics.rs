@@ -49,7 +49,8 @@ pub(crate) struct Lk23Arguments {
     /// Approximate rows and columns of a block [default: what the cache of a worker holds]
     #[arg(long, value_name = "N[xM]")]
     pub(crate) block: Option<BlockChoice>,
-    /// Largest number of sweeps of a block while it is in the cache [default: chosen from the block]
+    /// Largest number of sweeps of a block while it is in the cache [default: chosen from the
+    /// block]
     #[arg(long, value_name = "D", value_parser = values::count)]
     pub(crate) depth: Option<NonZeroUsize>,
     /// How blocks are assigned to workers
@@ -120,8 +121,8 @@ const SIZE: u32 = 1024;
 /// The options that all programs of locations share.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ProgramArguments {
-    /// Give each operation a thread of its own instead of making it a future on a worker; the number
-    /// of workers is --workers
+    /// Give each operation a thread of its own instead of making it a future on a worker; the
+    /// number of workers is --workers
     #[arg(long)]
     pub(crate) threads: bool,
     /// Run this many times and report median, smallest and largest time

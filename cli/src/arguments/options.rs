@@ -52,7 +52,7 @@ pub(crate) struct WorkerOptions {
     #[arg(long, value_name = "N", value_parser = values::worker_count)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) workers: Option<NonZeroUsize>,
-    /// The pool that holds the tasks: auto, deque, central, distributed, blocks, or another one that
+    /// Pool that holds the tasks: auto, deque, central, distributed, blocks, or another one that
     /// `raddle pools` lists [default: auto]
     #[arg(
         long,
@@ -142,7 +142,7 @@ pub(crate) struct OutputOptions {
 }
 
 impl OutputOptions {
-    /// The same options, with defaults for the workers.
+    /// Adds default options for the workers.
     pub(crate) fn options(&self) -> Options {
         Options {
             json: self.json,

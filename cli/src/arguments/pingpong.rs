@@ -99,7 +99,8 @@ pub(crate) struct PingpongArguments {
     /// How nodes receive messages
     #[arg(long, value_enum, value_name = "HOW", default_value = "all")]
     pub(crate) receive: ReceiveChoice,
-    /// Measure the cost of each step of a message, and compare it with the simulated node of the study
+    /// Measure the cost of each step of a message, and compare it with the simulated node of the
+    /// study
     #[arg(long, conflicts_with_all = ["bytes", "receive", "symmetric"])]
     pub(crate) overheads: bool,
     /// Let all nodes compute, send requests and answer them
@@ -120,8 +121,8 @@ impl PingpongArguments {
     /// Fills in what the options leave open from the environment, and checks the result.
     ///
     /// # Errors
-    /// [`CliError::Job`] for a variable with a wrong value; [`CliError::WrongCall`] for options that
-    /// need nodes if there are none, and for too many samples.
+    /// [`CliError::Job`] for a variable with a wrong value; [`CliError::WrongCall`] for options
+    /// that need nodes if there are none, and for too many samples.
     pub(crate) fn or_environment(mut self, options: &Options) -> Result<Self, CliError> {
         let environment = JobEnvironment::read().map_err(|source| CliError::Job {
             what: "pingpong".to_owned(),

@@ -43,7 +43,7 @@ pub(crate) enum PlaceFormat {
 pub(crate) enum ProgramChoice {
     /// Livermore kernel 23, a main operation for each block and up to eight for its borders
     Lk23,
-    /// A product of matrices, whose blocks move from task to task
+    /// A product of matrices, with blocks that move from task to task
     Matmul,
     /// A video tracker of 30 operations
     Pipeline,
@@ -66,8 +66,8 @@ pub(crate) struct PlaceArguments {
     /// Use these CPUs only, such as 0,2,4-7
     #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
     pub(crate) cpus: Option<Affinity>,
-    /// Reserve CPUs for a control thread of each party: other hardware threads of the cores, or spare
-    /// cores
+    /// Reserve CPUs for a control thread of each party: other hardware threads of the cores, or
+    /// spare cores
     #[arg(long)]
     pub(crate) control: bool,
     /// Fail if there are more parties than CPUs, instead of sharing CPUs

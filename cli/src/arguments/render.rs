@@ -53,7 +53,7 @@ pub(crate) struct RenderArguments {
     #[arg(long, value_name = "X,Y,Z", value_parser = values::direction)]
     #[arg(allow_hyphen_values = true)]
     pub(crate) up: Option<Vec3>,
-    /// Vertical field of view in degrees [default: 32, or 68 inside a room]
+    /// Vertical field of view in degrees [default: 32, or 68 inside a building]
     #[arg(long, value_name = "DEGREES", value_parser = values::field_of_view)]
     pub(crate) fov: Option<f32>,
 }

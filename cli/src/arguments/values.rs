@@ -275,14 +275,14 @@ pub(crate) fn triangle_count(text: &str) -> Result<NonZeroUsize, String> {
             IntErrorKind::PosOverflow => {
                 format!("expected a number of triangles from 1 to {}", usize::MAX)
             }
-            _ => "expected a number of triangles from 1 on".to_owned(),
+            _ => "expected a number of triangles, at least 1".to_owned(),
         })
 }
 
 /// Parses a whole number, at least 1.
 pub(crate) fn count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
-        .map_err(|_| "expected a whole number from 1 on".to_owned())
+        .map_err(|_| "expected a whole number, at least 1".to_owned())
 }
 
 /// Parses a number of workers that a runtime can have.

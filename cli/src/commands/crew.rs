@@ -28,8 +28,8 @@ pub(super) fn start(
             reason: NetError::OneOfMany(kind).to_string(),
         });
     }
-    // A group of its own ignores the CPUs that other programs have claimed: the nodes run only for a
-    // moment.
+    // A group of its own ignores the CPUs that other programs have claimed: the nodes run only for
+    // a moment.
     let claims = Claims::in_group(format!("raddle-nodes-{}", std::process::id()));
     let builder = workers::builder(options).workers(nodes.into());
     let plan = builder.claims(claims).plan();
@@ -99,7 +99,7 @@ pub(super) fn about(crew: &Crew) -> String {
     };
     let (count, sharing) = (crew.node_count(), crew.sharing_count());
     let kind = crew.transport();
-    // Nodes on other machines do not share memory, nor do nodes whose system has refused it.
+    // Nodes on other machines do not share memory, nor do nodes to which the system has refused it.
     let apart = if kind == TransportKind::Mpi && sharing < usize::from(count) {
         format!(" ({sharing} of them by memory)")
     } else {

@@ -23,8 +23,8 @@ pub(super) const MPIRUN: [(&str, &str); 4] = [
     ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
 ];
 
-/// Becomes the program, which starts the other nodes, or `mpirun`, which starts all of them. Returns
-/// only if that fails.
+/// Becomes the program, which starts the other nodes, or `mpirun`, which starts all of them.
+/// Returns only if that fails.
 ///
 /// # Errors
 /// [`CliError::Launch`] if the program cannot be started, [`CliError::Job`] for a variable with a

@@ -75,7 +75,7 @@ fn name(input: &Input) -> String {
     )
 }
 
-/// A product whose rows are divided among tasks.
+/// A product with rows that are divided among tasks.
 struct Multiplication {
     input: Input,
     tasks: usize,

@@ -1,5 +1,5 @@
-//! `raddle place`: a placement of the parties of a matrix, or of the operations of a program, and its
-//! cost compared with the baselines.
+//! `raddle place`: a placement of the parties of a matrix, or of the operations of a program, and
+//! its cost compared with the baselines.
 
 mod outcome;
 mod program;
@@ -134,7 +134,8 @@ fn place_options(
     Ok(wanted)
 }
 
-/// Converts an error of a placement. It names the strategy if that is the cause, otherwise the file.
+/// Converts an error of a placement. It names the strategy if that is the cause, otherwise the
+/// file.
 fn failure(arguments: &PlaceArguments, source: PlaceError) -> CliError {
     match source {
         PlaceError::ExactParties { .. } | PlaceError::ExactSteps { .. } => CliError::WrongCall {

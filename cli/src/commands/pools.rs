@@ -25,9 +25,9 @@ impl PoolsArguments {
     }
 }
 
-/// The meaning of the letters in the names.
-const LETTERS: &str = "
-Letters: SQ is one queue for all workers, DQ one for each, DQ-BL one of blocks of tasks for each.
+/// The meaning of the parts of the names.
+const NAMES: &str = "
+Names: SQ is one queue for all workers, DQ one for each, DQ-BL one of blocks of tasks for each.
 PTH, SL, TL and CLH are the lock of a queue: of Pthreads, simple, ticket, or by Craig, Landin and
 Hagersten; LF means that there is no lock. SP: the owner inserts without the lock. TRY: thieves do
 not wait for a lock. PRIV: a private buffer of one task. C: the part of each worker is on cache
@@ -48,6 +48,6 @@ pub(super) fn run() -> Report {
         pools.push(json!({ "name": pool.name(), "about": pool.about() }));
     }
     report.field("families", families).field("pools", pools);
-    report.text(LETTERS);
+    report.text(NAMES);
     report
 }

@@ -19,8 +19,8 @@ use crate::units;
 /// Predicts, and reports. Returns `None` in a process that was started as a node to measure with.
 ///
 /// # Errors
-/// [`CliError`]: parameters or a question for which the model is not valid, a machine that cannot be
-/// measured, or a file that cannot be written.
+/// [`CliError`]: parameters or a question for which the model is not valid, a machine that cannot
+/// be measured, or a file that cannot be written.
 pub(super) fn run(
     arguments: &PredictArguments,
     options: &Options,

@@ -21,7 +21,7 @@ use crate::system_counts::SystemCounts;
 use crate::times::Times;
 use crate::{memory, output, units};
 
-/// The largest number of operations whose dense matrix is written as a table or a picture.
+/// The largest number of operations for which a dense matrix is written as a table or a picture.
 const DENSE_ORDER_MAX: usize = 4_096;
 
 /// A computation that runs as a program of ordered locations.
@@ -173,7 +173,7 @@ pub(super) fn run<K: Kernel>(
     Ok(report.on(RanOn::Workers(runtime)))
 }
 
-/// Returns the error of a kernel whose program failed.
+/// Converts the error of a program that failed.
 pub(super) fn failed(kernel: &impl Kernel, source: RunError) -> CliError {
     CliError::Program {
         what: kernel.name(),

@@ -67,8 +67,8 @@ fn check_memory(layout: &Layout, parameters: &Parameters) -> Result<(), CliError
     }
 }
 
-/// Creates the file of the timeline, if `--trace` asks for one. `handler` is the thread of each node
-/// that is named "handler".
+/// Creates the file of the timeline, if `--trace` asks for one. `handler` is the thread of each
+/// node that is named "handler".
 fn begin_trace(run: &RunArguments, handler: Option<u32>) -> Result<Option<Trace>, CliError> {
     let Some(path) = &run.trace else {
         return Ok(None);

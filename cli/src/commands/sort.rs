@@ -28,7 +28,7 @@ N log N / T(N, p) for T(N, p) = 2 N (1 - 1/2^ceil(log p)) + N/p (log N - ceil(lo
 /// `raddle sort`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SortArguments {
-    /// How many numbers, such as 20000000 or 2e7
+    /// Number of numbers, such as 20000000 or 2e7
     #[arg(value_name = "N", value_parser = values::number_count)]
     count: usize,
     /// Seed of the numbers; the same seed gives the same numbers
@@ -47,8 +47,8 @@ pub(crate) struct SortArguments {
     tasks: bool,
 }
 
-/// A worker updates the progress bar after each 1/256 of the numbers. More updates would become part
-/// of the measured time.
+/// A worker updates the progress bar after each 1/256 of the numbers. More frequent updates would
+/// become part of the measured time.
 const UPDATES: u64 = 256;
 
 /// Sorts, checks, and reports.
@@ -145,7 +145,7 @@ fn sort_checked(
     })
 }
 
-/// What one worker did in one sort.
+/// Counters of one worker in one sort.
 #[derive(Debug, Default)]
 struct WorkerCounters {
     tasks: u64,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Object;
 
-/// A table whose rows have cells for people and an object for JSON.
+/// A table of rows, which have cells for people and an object for JSON.
 #[derive(Debug)]
 pub(crate) struct Columns {
     columns: Vec<Column>,
@@ -28,7 +28,7 @@ pub(crate) struct Row {
 }
 
 impl Column {
-    /// A column whose cells begin at its left edge. `width` is in characters; a longer cell moves
+    /// A column of cells that begin at its left edge. `width` is in characters; a longer cell moves
     /// the cells behind it.
     pub(crate) fn left(heading: &str, width: usize) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl Column {
         }
     }
 
-    /// A column whose cells end at its right edge, as numbers do.
+    /// A column of cells that end at its right edge, as numbers do.
     pub(crate) fn right(heading: &str, width: usize) -> Self {
         Self {
             is_right: true,
@@ -81,7 +81,7 @@ impl Row {
 }
 
 impl Columns {
-    /// A table whose columns are separated by a space.
+    /// A table with a space between columns.
     pub(crate) fn new(columns: impl IntoIterator<Item = Column>) -> Self {
         Self {
             columns: columns.into_iter().collect(),
@@ -90,7 +90,7 @@ impl Columns {
         }
     }
 
-    /// A table whose columns are separated by `|`, with a rule below the headings.
+    /// A table with `|` between columns, and a rule below the headings.
     pub(crate) fn ruled(columns: impl IntoIterator<Item = Column>) -> Self {
         Self {
             is_ruled: true,

@@ -54,7 +54,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// No facts.
+    /// Facts without rows and fields.
     pub(crate) fn new() -> Self {
         Self::default()
     }

@@ -67,8 +67,8 @@ fn measure_way(
     column.ok_or_else(|| "the output of the nodes cannot be read".to_owned())
 }
 
-/// Extracts the reason of a failure from standard error: an error line of this program, or the first
-/// paragraph.
+/// Extracts the reason of a failure from standard error: an error line of this program, or the
+/// first paragraph.
 fn reason(errors: &str) -> String {
     let lines = errors.lines().map(str::trim);
     if let Some(ours) = lines.clone().find(|line| line.starts_with("error:")) {
@@ -128,8 +128,9 @@ mod tests {
         for printed in ["", "{}", "{\"sizes\": 3}", "{\"sizes\": [{\"modes\": []}]}"] {
             assert!(column(printed, Progress::Pending).is_none(), "{printed}");
         }
-        let printed = "noise\n{\"sizes\": [{\"modes\": [{\"progress\": \"pending\", \"iteration_s\": \
-            {\"median\": 2e-6, \"min\": 1e-6, \"max\": 3e-6, \"repeats\": 5}}]}]}\n";
+        let printed = "noise\n{\"sizes\": [{\"modes\": [{\"progress\": \"pending\", \
+            \"iteration_s\": {\"median\": 2e-6, \"min\": 1e-6, \"max\": 3e-6, \
+            \"repeats\": 5}}]}]}\n";
         let found = column(printed, Progress::Pending).expect("times");
         assert_eq!(found[0].median, std::time::Duration::from_micros(2));
     }

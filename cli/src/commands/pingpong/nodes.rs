@@ -1,5 +1,5 @@
-//! `raddle pingpong --nodes`: one message from process to process and back, with each way to receive
-//! it.
+//! `raddle pingpong --nodes`: one message from process to process and back, with each way to
+//! receive it.
 
 use std::time::Duration;
 

@@ -86,8 +86,8 @@ fn steps(study: &Study, found: &Overheads) -> Vec<Step> {
     };
     vec![
         step("send overhead", Some(message.send), Some(found.send)),
-        // The stored data travels while the call continues. So only the sum of this latency and that
-        // of the receiver can be measured, here and below.
+        // The stored data travels while the call continues. So only the sum of this latency and
+        // that of the receiver can be measured, here and below.
         step("send initiation latency", Some(message.send_latency), None),
         step("wire", Some(study.wire), Some(found.wire)),
         step(

@@ -1,5 +1,5 @@
-//! `raddle pingpong --wait`: how soon a waiting thread continues, and what waiting costs, for each way
-//! to wait.
+//! `raddle pingpong --wait`: how soon a waiting thread continues, and what waiting costs, for each
+//! way to wait.
 
 use std::time::Duration;
 
@@ -27,8 +27,8 @@ pub(super) fn run(
     arguments: &PingpongArguments,
     options: &Options,
 ) -> Result<Report, CliError> {
-    // A group of its own ignores the CPUs that other programs have claimed: the threads run only for
-    // a moment.
+    // A group of its own ignores the CPUs that other programs have claimed: the threads run only
+    // for a moment.
     let claims = Claims::in_group(format!("raddle-waits-{}", std::process::id()));
     let plan = workers::builder(options).workers(2).claims(claims).plan();
     let plan = plan.map_err(|error| workers::refused(error, options))?;
@@ -124,7 +124,7 @@ impl Measurement {
         report
     }
 
-    /// A table for answers at once, whose rows also have all fields, and one for late answers.
+    /// A table for answers at once, with rows that also have all fields, and one for late answers.
     fn tables(&self) -> (Columns, Columns) {
         let head = |count| [Column::left("wait", 8), Column::right(count, 8)].into_iter();
         let costs = [Column::right("CPU time", 9), Column::right("bystander", 9)];

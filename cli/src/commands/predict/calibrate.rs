@@ -1,5 +1,5 @@
-//! `raddle predict --calibrate`: parameters for this machine, from measurements that are made now or
-//! were made before.
+//! `raddle predict --calibrate`: parameters for this machine, from measurements that are made now
+//! or were made before.
 
 use std::fs;
 use std::path::Path;
@@ -89,8 +89,8 @@ impl Calibration {
     }
 }
 
-/// Measures this machine and calibrates the parameters. Returns `None` in a process that was started
-/// as a node.
+/// Measures this machine and calibrates the parameters. Returns `None` in a process that was
+/// started as a node.
 ///
 /// # Errors
 /// [`CliError`]: nodes that do not start, threads that cannot be bound.
@@ -135,7 +135,8 @@ pub(super) fn here(
     }))
 }
 
-/// Reads the output of `raddle pingpong --nodes 2 --overheads --json` and calibrates the parameters.
+/// Reads the output of `raddle pingpong --nodes 2 --overheads --json`, and calibrates the
+/// parameters.
 ///
 /// # Errors
 /// [`CliError::Measurements`] if the file has something else, [`CliError::Model`] if its values are

@@ -19,7 +19,8 @@ use crate::units;
 /// Simulates the ray tracer, and reports.
 ///
 /// # Errors
-/// [`CliError`]: impossible parameters, an impossible scenario, or a timeline that cannot be written.
+/// [`CliError`]: impossible parameters, an impossible scenario, or a timeline that cannot be
+/// written.
 pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<Report, CliError> {
     let parameters = parameters(&program.run, None)?;
     let scenario = program.scenario.one_scenario()?;
@@ -87,7 +88,8 @@ pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<Report, 
     Ok(report)
 }
 
-/// Compares the simulated with the predicted quantities. The last column is the relative difference.
+/// Compares the simulated with the predicted quantities. The last column is the relative
+/// difference.
 fn comparison(found: &Found, predicted: Option<&Prediction>) -> Columns {
     type Quantity = fn(&Prediction) -> f64;
     let rows: [(&str, f64, Quantity, usize); 7] = [
