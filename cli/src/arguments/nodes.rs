@@ -238,7 +238,8 @@ impl KneighborArguments {
         let environment = JobEnvironment::read()?;
         let nodes = environment.nodes.filter(|&nodes| nodes > 1);
         let kind = environment.transport.unwrap_or_default();
-        // `--nodes` without `--mode` means threads, so that only the variable selects a transport.
+        // `--nodes` without `--mode` means threads. Nodes that only the variable asks for use its
+        // transport.
         if self.mode.is_none() && self.nodes.is_none() && nodes.is_some() {
             self.mode = Some(Modes(vec![Mode::Nodes(kind)]));
         }

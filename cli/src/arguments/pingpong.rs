@@ -75,7 +75,7 @@ pub(crate) struct PingpongArguments {
     #[arg(long, value_name = "N", value_parser = values::round_count)]
     pub(crate) trips: Option<u64>,
     /// Measure a way to wait instead, between two threads without a runtime
-    #[arg(long, value_enum, value_name = "KIND", conflicts_with_all = BESIDE_WAIT)]
+    #[arg(long, value_enum, value_name = "KIND", conflicts_with_all = EXCLUDED_BY_WAIT)]
     pub(crate) wait: Option<WaitChoice>,
     /// Time that the other thread sleeps before a late answer, such as 500us or 1ms
     #[arg(
@@ -88,7 +88,7 @@ pub(crate) struct PingpongArguments {
     pub(crate) late: Duration,
     /// Measure between this many nodes instead, from the first to the last; each is a process, or a
     /// thread with --transport threads
-    #[arg(long, value_name = "N", conflicts_with_all = BESIDE_NODES)]
+    #[arg(long, value_name = "N", conflicts_with_all = EXCLUDED_BY_NODES)]
     #[arg(value_parser = clap::value_parser!(u16).range(2..=NODES_MAX))]
     pub(crate) nodes: Option<u16>,
     /// Transport of messages between nodes [default: shm; mpi if mpirun or srun has started the
@@ -134,12 +134,13 @@ impl PingpongArguments {
             ("--receive", self.receive != ReceiveChoice::All),
             ("--transport", self.transport.is_some()),
         ];
-        let for_nodes = for_nodes.into_iter().find(|(_, is_there)| *is_there);
-        // Options for workers describe the workers of one process, so that nodes are not meant.
-        let is_open =
+        let for_nodes = for_nodes.into_iter().find(|(_, is_given)| *is_given);
+        // Options for workers describe the workers of one process, so such a call does not ask for
+        // nodes.
+        let accepts_nodes =
             self.wait.is_none() && self.layer == LayerChoice::All && !options.describes_workers();
         let nodes = environment.nodes.filter(|&nodes| nodes > 1);
-        if let Some(nodes) = nodes.filter(|_| self.nodes.is_none() && !is_open)
+        if let Some(nodes) = nodes.filter(|_| self.nodes.is_none() && !accepts_nodes)
             && Launch::rank_count().is_none()
             && !options.quiet
         {
@@ -148,7 +149,7 @@ impl PingpongArguments {
                  workers of one process"
             ));
         }
-        self.nodes = self.nodes.or(nodes.filter(|_| is_open));
+        self.nodes = self.nodes.or(nodes.filter(|_| accepts_nodes));
         self.transport = self.transport.or(environment.transport);
         match for_nodes {
             Some((name, _)) if self.nodes.is_none() => Err(CliError::WrongCall {
@@ -182,7 +183,7 @@ impl PingpongArguments {
 }
 
 /// The options that have no effect with `--wait`, which has neither messages nor workers.
-const BESIDE_WAIT: [&str; 10] = [
+const EXCLUDED_BY_WAIT: [&str; 10] = [
     "layer",
     "bytes",
     "workers",
@@ -196,7 +197,7 @@ const BESIDE_WAIT: [&str; 10] = [
 ];
 
 /// The options that have no effect with `--nodes`, which has no workers.
-const BESIDE_NODES: [&str; 10] = [
+const EXCLUDED_BY_NODES: [&str; 10] = [
     "wait",
     "layer",
     "workers",
