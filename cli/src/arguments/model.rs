@@ -100,7 +100,7 @@ pub(crate) struct ScenarioArguments {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_023))]
     pub(crate) renderers: u32,
     /// Make a step take longer than on the machine: wire, send, receive, notification, wake, sleep,
-    /// or system for send, receive and notification; several times are added
+    /// or system for send, receive and notification; several delays add up
     #[arg(long, value_name = "STEP=TIME", value_delimiter = ',')]
     pub(crate) slower: Vec<SlowerStep>,
     /// Elements along the edge of a brick [default: from the parameters, 12]

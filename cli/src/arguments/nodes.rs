@@ -26,7 +26,7 @@ Examples:
 
 Each element sends a message to each of its K left and K right neighbours, and begins the next
 iteration when it has received theirs. The program is the same in all modes. Between the workers of
-one process, messages pass on the same buffers: nothing is copied or allocated. A message to another
+one process, a message hands over its buffer: nothing is copied or allocated. A message to another
 node, which is a process, is copied: into the outgoing message, then through shared memory (shm) or
 the kernel (socket), and from there into a buffer of the receiver.
 

@@ -28,8 +28,9 @@ Examples:
   raddle matmul --show-binding --show-matrix rows.csv
 
 Each task has some rows of the result; blocks of columns of the second matrix move from task to
-task. With --check the result is compared with that of three loops. It may differ by the rounding
-error: 2 k u / (1 - k u) times the sum of |a b|, for sums of k products and u = 2^-53.";
+task. With --check the result is compared with that of three loops. The difference may be as large
+as rounding explains: 2 k u / (1 - k u) times the sum of |a b|, for sums of k products and
+u = 2^-53.";
 
 /// `raddle lk23`.
 #[derive(Debug, Clone, Args)]

@@ -26,7 +26,7 @@ Examples:
   raddle pingpong --nodes 2 --symmetric --compute 50us
 
 The message goes from the first worker to the last and back, while no other message is under way.
-The clock is read after each round trip; its time includes that.
+The clock is read after each round trip, and the time of the round trip includes that.
 
 With --wait, two threads without a runtime, each on a CPU of its own, exchange a number. First the
 other thread answers at once. Then it sleeps before it answers; reported are the time from its

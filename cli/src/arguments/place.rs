@@ -59,7 +59,7 @@ pub(crate) struct PlaceArguments {
     /// core:4 pu:2" [default: this machine]
     #[arg(long, value_name = "FILE|DESCRIPTION")]
     pub(crate) topology: Option<String>,
-    /// Strategy: treematch, compact, scatter, round-robin, random[:SEED] or exact
+    /// Strategy: treematch, compact, scatter, round-robin, random, random:SEED or exact
     #[arg(long, value_name = "NAME", default_value = "treematch")]
     #[arg(value_parser = str::parse::<Strategy>)]
     pub(crate) strategy: Strategy,
