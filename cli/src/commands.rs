@@ -10,10 +10,11 @@
 //! 4. `RADDLE_BLESS=1 cargo test -p raddle-cli --test cli_help` writes its help to
 //!    `tests/snapshots/help.txt`.
 //!
-//! The text of the help begins in [`crate::arguments`], which also has the options that several
-//! commands share.
+//! [`Call`] has the beginning of the help, and parses calls. [`crate::arguments`] has the options
+//! that several commands share.
 
 mod binding;
+mod call;
 mod completions;
 mod crew;
 mod demo;
@@ -35,14 +36,17 @@ mod topology;
 
 use clap::Subcommand;
 
+pub(crate) use self::call::parse;
+
+use self::call::Call;
 use self::completions::CompletionsArguments;
 use self::pools::PoolsArguments;
 use self::sort::SortArguments;
 use self::topology::TopologyArguments;
 use crate::arguments::{
-    Arguments, KdtreeArguments, KneighborArguments, LaunchArguments, Lk23Arguments,
-    MatmulArguments, Options, PingpongArguments, PlaceArguments, PredictArguments, RenderArguments,
-    Running, SimulateArguments, examples,
+    KdtreeArguments, KneighborArguments, LaunchArguments, Lk23Arguments, MatmulArguments, Options,
+    PingpongArguments, PlaceArguments, PredictArguments, RenderArguments, Running,
+    SimulateArguments, examples,
 };
 use crate::error::CliError;
 use crate::report::{self, Report};
@@ -122,9 +126,9 @@ type Outcome = Result<Option<Report>, CliError>;
 
 impl<'call> Entry<'call> {
     /// Looks up the command of a call.
-    pub(crate) fn of(arguments: &'call Arguments) -> Self {
-        let Some(command) = &arguments.command else {
-            return Self::without_command(&arguments.options);
+    pub(crate) fn of(call: &'call Call) -> Self {
+        let Some(command) = &call.command else {
+            return Self::without_command(&call.options);
         };
         match command {
             Command::Render(it) => Self::with_workers("render", it, render::run),
@@ -240,7 +244,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::arguments;
 
     #[test]
     fn every_entry_has_the_name_of_its_command() {
@@ -263,10 +266,10 @@ mod tests {
         let name_of = |call: &str| call.split(' ').next().expect("a name").to_owned();
         for call in calls {
             let words = ["raddle"].into_iter().chain(call.split(' '));
-            let arguments = arguments::parse(words.map(Into::into)).expect("a call");
-            assert_eq!(Entry::of(&arguments).name, name_of(call));
+            let parsed = parse(words.map(Into::into)).expect("a call");
+            assert_eq!(Entry::of(&parsed).name, name_of(call));
         }
-        let definition = arguments::command();
+        let definition = call::definition();
         let declared = definition
             .get_subcommands()
             .map(|it| it.get_name().to_owned());

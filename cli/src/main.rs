@@ -29,11 +29,11 @@ use crate::commands::Entry;
 use crate::error::CliError;
 
 fn main() -> ExitCode {
-    let arguments = match arguments::parse(std::env::args_os()) {
-        Ok(arguments) => arguments,
+    let call = match commands::parse(std::env::args_os()) {
+        Ok(call) => call,
         Err(answer) => return print_answer(&answer),
     };
-    let entry = Entry::of(&arguments);
+    let entry = Entry::of(&call);
     if !entry.becomes_program {
         output::block_size_signal();
     }

@@ -32,7 +32,7 @@ pub(crate) struct Phase {
 
 /// The counters that the drawing thread reads.
 ///
-/// All accesses are Relaxed: the numbers are only shown, and publish no other data.
+/// All accesses below are Relaxed: the numbers are only shown, and publish no other data.
 #[derive(Debug, Default)]
 struct Count {
     done: AtomicU64,

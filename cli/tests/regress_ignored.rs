@@ -175,6 +175,10 @@ fn options_that_contradict_each_other_are_refused() {
             "sort 100 --pool central --victims near",
             &["--victims --pool SQ-TL"],
         ),
+        (
+            "launch -n 2 --pool deque --blocks 8x2 true",
+            &["--blocks --pool deque", "DQ-BL-*"],
+        ),
         ("topology --json --format svg", &["cannot be used with"]),
         (
             "place --program lk23 --json --format text",

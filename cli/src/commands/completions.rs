@@ -3,7 +3,7 @@
 use clap::Args;
 use clap_complete::Shell;
 
-use crate::arguments;
+use super::call;
 use crate::report::Report;
 
 /// `raddle completions`.
@@ -18,7 +18,7 @@ pub(super) fn run(arguments: &CompletionsArguments) -> Report {
     let mut script = Vec::new();
     clap_complete::generate(
         arguments.shell,
-        &mut arguments::command(),
+        &mut call::definition(),
         "raddle",
         &mut script,
     );

@@ -28,8 +28,9 @@ pub(super) const MPIRUN: [(&str, &str); 4] = [
 ///
 /// # Errors
 /// [`CliError::Launch`] if the program cannot be started, [`CliError::Job`] for a variable with a
-/// wrong value.
+/// wrong value, [`CliError::WrongCall`] for options that have no effect on the selected pool.
 pub(super) fn run(arguments: &LaunchArguments) -> Result<Option<Report>, CliError> {
+    arguments.workers.check()?;
     // If MPI has started this process, the program becomes one of the nodes that MPI has started.
     let transport = match arguments.transport {
         None if Launch::rank_count().is_none() => {

@@ -17,6 +17,9 @@ use crate::error::CliError;
 use crate::report::{Column, Columns, RanOn, Report, Row};
 use crate::{units, workers};
 
+/// The longest time of the measurement of a row between nodes.
+const NODES_LIMIT: Duration = Duration::from_secs(2);
+
 /// Makes the round trips, and reports. Returns `None` in a process that was started as a node.
 ///
 /// # Errors

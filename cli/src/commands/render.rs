@@ -129,9 +129,9 @@ impl Made {
         // The position in the coordinates of the file.
         let eye = camera.eye().as_dvec3() + input.offset;
         let render_time = rendered.time_prepare + rendered.time_trace;
-        let seen_from = match rendered.setting {
-            Setting::Room => "inside",
-            Setting::Object => "outside",
+        let seen_from = match rendered.setting == Setting::Object {
+            true => "outside",
+            false => "inside",
         };
         let by = format!("{workers} {}", units::plural(workers, "worker"));
         let rays_per_second = rendered.rays_per_second();

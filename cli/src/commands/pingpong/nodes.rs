@@ -8,14 +8,11 @@ use raddle_messages::nodes::{Crew, Receive};
 use super::super::crew;
 use super::super::kneighbor::check_memory;
 use super::latencies::Latencies;
-use super::{overheads, symmetric};
+use super::{NODES_LIMIT, overheads, symmetric};
 use crate::arguments::{Options, PingpongArguments};
 use crate::error::CliError;
 use crate::report::{Column, Columns, RanOn, Report, Row};
 use crate::units;
-
-/// The longest time that the measurement of a row takes.
-pub(super) const LIMIT: Duration = Duration::from_secs(2);
 
 /// Measures, and reports. In a process that was started as a node, carries out what the first node
 /// asks for, and returns `None`.
@@ -58,7 +55,7 @@ fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Report, CliError
     let mut table = empty_table();
     for &receive in arguments.receive.all() {
         for bytes in &arguments.bytes {
-            let times = crew.rally(receive, bytes.0, arguments.trips(), LIMIT);
+            let times = crew.rally(receive, bytes.0, arguments.trips(), NODES_LIMIT);
             let times = times.map_err(|source| crew::failed(crew.transport(), source))?;
             table.push(row(receive, bytes.0, &Latencies::of(times)));
         }
@@ -71,7 +68,7 @@ fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Report, CliError
             crew::receivers(crew.seats().receive_apart())
         ))
         .field("trips", arguments.trips())
-        .field("limit_s", LIMIT.as_secs_f64())
+        .field("limit_s", NODES_LIMIT.as_secs_f64())
         .list("round_trips", &table);
     Ok(report)
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use raddle_messages::nodes::{Crew, Kernel, Receive, Served};
 
 use super::super::crew;
+use super::NODES_LIMIT;
 use super::latencies::Latencies;
-use super::nodes::LIMIT;
 use crate::arguments::PingpongArguments;
 use crate::error::CliError;
 use crate::report::{Column, Columns, Report, Row};
@@ -35,7 +35,7 @@ pub(super) fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Repor
             receive,
             requests: arguments.trips(),
             steps,
-            limit: LIMIT,
+            limit: NODES_LIMIT,
         });
         let served = served.map_err(|source| crew::failed(crew.transport(), source))?;
         table.push(row(receive, served));
@@ -49,7 +49,7 @@ pub(super) fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Repor
             crew::receivers(crew.seats().receive_apart())
         ))
         .field("trips", arguments.trips())
-        .field("limit_s", LIMIT.as_secs_f64())
+        .field("limit_s", NODES_LIMIT.as_secs_f64())
         .field("compute_s", arguments.compute.as_secs_f64())
         .list("symmetric", &table)
         .text(NOTES);

@@ -1,4 +1,4 @@
-//! Parses the words of a call.
+//! A call of the program, and how it is parsed.
 //!
 //! A command accepts only the options that it honours, so no option is global. Two rules are added
 //! to the declarations:
@@ -8,9 +8,10 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Args, FromArgMatches};
+use clap::{Arg, Args, FromArgMatches, Parser};
 
-use super::{Arguments, Options};
+use super::Command;
+use crate::arguments::Options;
 
 /// The names that other programs use for the number of workers.
 const WORKERS_ELSEWHERE: [&str; 7] = [
@@ -23,9 +24,58 @@ const WORKERS_ELSEWHERE: [&str; 7] = [
     "jobs",
 ];
 
+const EXAMPLES: &str = "\
+Examples:
+  raddle                                        render a generated scene, to have a look
+  raddle render dragon.ply.zst -o dragon.png    a mesh, from a camera that is chosen for it
+  raddle render --scene terrain:500000 -o t.exr --size 1920x1080 --samples 16
+  raddle kdtree dragon.ply --check --repeat 5   build the tree only, and compare the builders
+  raddle sort 2e7                               quicksort, and its speedup
+  raddle lk23 --size 4096 --check               a stencil in waves, with ordered locations
+  raddle matmul --size 2048                     a product whose blocks move from task to task
+  raddle kneighbor --bytes 64K                  messages between neighbours in a ring
+  raddle kneighbor --mode all --size all        the same between threads and between processes
+  raddle pingpong                               the time of one message, there and back
+  raddle pingpong --nodes 2                     the same from process to process
+  raddle launch -n 4 ./program                  a program of yours on four processes
+  raddle predict --nodes 256                    a ray tracer on nodes that need not exist
+  raddle simulate pingpong                      a message between them, event by event
+  raddle topology                               the machine, its caches and its CPUs
+  raddle place traffic.csv                      place parties by the bytes that they exchange
+  raddle place --program lk23                   the same for a program, with its predicted time
+  raddle --show-binding --workers 4             where workers would run, and why
+
+Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_VICTIMS, RADDLE_AFFINITY,
+RADDLE_IDLE, RADDLE_TASK_MEMORY and RADDLE_MAILBOX replace the options of those names; an option
+wins over its variable. RADDLE_SEEDS selects how new chares spread: stealing, random, ring, mesh or
+hypercube. RADDLE_CLAIMS names a group of processes that do not use each other's CPUs.
+RADDLE_NODES, RADDLE_TRANSPORT and RADDLE_PROGRESS are for kneighbor, pingpong and launched
+programs; the other commands run on one node. RADDLE_PARAMETERS replaces --parameters. Any other
+variable that begins with RADDLE_ is reported on standard error.
+
+JSON: each command with --json prints one object on one line. Its number \"schema\" grows when a key
+is removed or changes its meaning; keys end in their units (_s, _ms, _us, _ns, _bytes).
+
+Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong call or variable.";
+
+/// Runs irregular parallel programs: renders meshes, sorts, exchanges messages, shows the machine.
+///
+/// Without a command it renders a generated scene into the current folder.
+#[derive(Debug, Parser)]
+#[command(name = "raddle", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(disable_help_subcommand = true)]
+pub(crate) struct Call {
+    /// The command.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    /// Options without a command. Options before a command belong to the command (see [`parse`]).
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
 /// Returns the command line as it is declared, for help and completions.
-pub(crate) fn command() -> clap::Command {
-    let command = <Arguments as clap::CommandFactory>::command();
+pub(crate) fn definition() -> clap::Command {
+    let command = <Call as clap::CommandFactory>::command();
     // These may precede or follow the name of the simulated program.
     command.mut_subcommand("simulate", |simulate| {
         simulate
@@ -38,10 +88,10 @@ pub(crate) fn command() -> clap::Command {
 ///
 /// # Errors
 /// [`clap::Error`] with the reason why the call is wrong, or with the help that it asks for.
-pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Call, clap::Error> {
     let words = options_after_command(words.into_iter().collect());
-    let matches = with_hints(command()).try_get_matches_from(words)?;
-    Arguments::from_arg_matches(&matches)
+    let matches = with_hints(definition()).try_get_matches_from(words)?;
+    Call::from_arg_matches(&matches)
 }
 
 /// Moves options that precede the command behind its name, and returns other calls unchanged.
@@ -109,3 +159,6 @@ impl clap::builder::TypedValueParser for UnknownOption {
         Err(error)
     }
 }
+
+#[cfg(test)]
+mod tests;

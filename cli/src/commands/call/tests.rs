@@ -6,23 +6,23 @@ use clap::error::ErrorKind;
 use glam::DVec3;
 use raddle_graphics::kdtree::{DEPTH_MAX, DepthLimit};
 
-use super::values::DepthChoice;
 use super::*;
+use crate::arguments::values::{self, DepthChoice};
 
-fn parse(words: &[&str]) -> Result<Arguments, clap::Error> {
+fn parse(words: &[&str]) -> Result<Call, clap::Error> {
     super::parse(["raddle"].iter().chain(words).map(Into::into))
 }
 
 fn refused(words: &[&str]) -> ErrorKind {
     match parse(words) {
-        Ok(arguments) => panic!("{words:?} passed: {arguments:?}"),
+        Ok(call) => panic!("{words:?} passed: {call:?}"),
         Err(error) => error.kind(),
     }
 }
 
 #[test]
 fn the_definition_is_consistent() {
-    command().debug_assert();
+    definition().debug_assert();
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_depth_beyond_the_largest_is_refused_and_the_error_names_the_largest() {
         let error = text.parse::<DepthChoice>().expect_err("no depth");
         assert!(error.contains(&format!("to {DEPTH_MAX}")), "{error}");
     }
-    let mut command = command();
+    let mut command = definition();
     let kdtree = command.find_subcommand_mut("kdtree").expect("the command");
     let help = kdtree.render_help().to_string();
     assert!(help.contains(&format!("up to {DEPTH_MAX}")), "{help}");
