@@ -5,7 +5,8 @@
 //!
 //! 1. `commands/NAME.rs` has its arguments and a function that returns a report.
 //! 2. In this file, [`Command`] gets a variant, with a comment that becomes its line in the help,
-//!    and [`Entry::of`] gets an arm. Nothing else in the program lists commands.
+//!    [`Entry::of`] gets an arm, and the test gets a call. Nothing else in the program lists
+//!    commands.
 //! 3. `tests/regress_json.rs` gets a call of it if it has `--json`.
 //! 4. `RADDLE_BLESS=1 cargo test -p raddle-cli --test cli_help` writes its help to
 //!    `tests/snapshots/help.txt`.

@@ -19,6 +19,15 @@ pub(crate) fn available_bytes() -> Option<u64> {
     machine.into_iter().chain(limits).min()
 }
 
+/// Returns what the error for too large a request expects: at most the available bytes, or
+/// `otherwise` if they are unknown.
+pub(crate) fn expected(available: Option<u64>, otherwise: &str) -> String {
+    available.map_or_else(
+        || otherwise.to_owned(),
+        |available| format!("at most {available} bytes"),
+    )
+}
+
 /// Returns what `ulimit -v` leaves; `None` without such a limit.
 fn left_in_address_space() -> Option<u64> {
     let limit = soft_limit(

@@ -105,10 +105,7 @@ pub(super) fn check_memory(bytes: u64, what: impl Fn() -> String) -> Result<(), 
     Err(CliError::MessagesTooLarge {
         what: what(),
         bytes,
-        available: available.map_or_else(
-            || "fewer or smaller messages".to_owned(),
-            |available| format!("at most {available} bytes"),
-        ),
+        available: memory::expected(available, "fewer or smaller messages"),
     })
 }
 

@@ -232,10 +232,7 @@ pub(super) fn check_memory(bytes: u128, what: impl Fn() -> String) -> Result<(),
     Err(CliError::MatricesTooLarge {
         what: what(),
         bytes,
-        available: available.map_or_else(
-            || "smaller ones".to_owned(),
-            |available| format!("at most {available} bytes"),
-        ),
+        available: memory::expected(available, "smaller ones"),
     })
 }
 

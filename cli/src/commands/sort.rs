@@ -102,10 +102,7 @@ fn memory_for(count: usize) -> Result<Vec<i32>, CliError> {
         return Err(CliError::NumbersTooMany {
             count,
             bytes,
-            available: available.map_or_else(
-                || "fewer numbers".to_owned(),
-                |available| format!("at most {available} bytes"),
-            ),
+            available: memory::expected(available, "fewer numbers"),
         });
     }
     numbers.resize(count, 0);
