@@ -5,8 +5,9 @@
 //! two steps.
 //!
 //! # Claims
-//! A CPU is claimed before a worker is told to go there. The claim is given back when no worker is
-//! there and none is wanted there. All claims are given back when the last worker has ended.
+//! A CPU is claimed before a worker gets the message to go there. The claim is given back when no
+//! worker is there and none is wanted there. All claims are given back when the last worker has
+//! ended.
 //!
 //! With `auto`, workers move by themselves: see [`watch`].
 //!

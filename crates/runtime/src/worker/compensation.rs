@@ -12,8 +12,8 @@
 //! resting. There are up to [`COMPENSATING_MAX`]. When all of them are in use, a worker waits
 //! without one. If tasks wait only for handles that existed when the tasks were spawned, such a
 //! program still ends: root tasks begin in the order in which they were spawned, so the first
-//! unfinished one waits for nothing that has not begun. Only a program in which more tasks than
-//! that wait for later ones, whose handles they received afterwards, can stand still;
+//! unfinished one waits for nothing that has not begun. A program can stand still only if more
+//! tasks than that wait for later tasks, of which they received the handles afterwards;
 //! [`super::standstill`] reports it.
 //!
 //! # Invariants
@@ -73,7 +73,7 @@ struct State {
     resting: Vec<usize>,
     /// Compensating threads that the system refused to start.
     lost: usize,
-    /// For each compensating thread, the worker whose place it took last.
+    /// For each compensating thread, the worker that it replaced last.
     places: HashMap<usize, usize>,
     /// The threads of all workers.
     handles: Vec<thread::JoinHandle<()>>,

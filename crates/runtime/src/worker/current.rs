@@ -118,8 +118,9 @@ pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
     run()
 }
 
-/// Returns the worker of the current thread, if it is one. `forks` is from [`current_forks`], whose
-/// conditions hold here as well.
+/// Returns the worker of the current thread, if it is one.
+///
+/// `forks` is from [`current_forks`]. The conditions of that function hold here as well.
 #[inline]
 pub(crate) fn worker_of(forks: &Forks) -> Option<&Worker> {
     // SAFETY: set by `as_worker` for as long as this thread is that worker.

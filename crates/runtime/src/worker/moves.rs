@@ -17,8 +17,8 @@ use crate::config::MoveError;
 use crate::placing::bind;
 
 impl Shared {
-    /// Moves each worker to its CPU, or unbinds it if it has none. Returns how many workers are
-    /// told to move.
+    /// Moves each worker to its CPU, or unbinds it if it has none. Returns the number of workers
+    /// that have to move.
     ///
     /// If the runtime `must` have the CPUs to itself and another process has claimed one of them,
     /// no worker moves.
@@ -68,7 +68,7 @@ impl Worker {
         }
     }
 
-    /// Binds this compensating thread to the CPU of the worker whose place it takes.
+    /// Binds this compensating thread to the CPU of the worker that it replaces.
     pub(super) fn take_place_of(&self, worker_index: usize) {
         let placing = &self.shared.placing;
         if let Some(topology) = placing.topology().filter(|_| placing.binds()) {

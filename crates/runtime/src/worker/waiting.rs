@@ -141,7 +141,7 @@ impl Worker {
             }
             let task = match self.shared.policy {
                 IdlePolicy::Spin => self.get_last(wanted),
-                _ => self.sleep_until_told(thief(), wanted, timeout),
+                _ => self.sleep_until_notified(thief(), wanted, timeout),
             };
             if let Some(task) = task {
                 self.count_gap();
@@ -157,7 +157,7 @@ impl Worker {
         self.nested.get() < NESTED_MAX
     }
 
-    /// Calls `call`, whose result this worker waits for, inside that wait.
+    /// Calls `call` inside this worker's wait for its result.
     pub(crate) fn nest<R>(&self, call: impl FnOnce() -> R) -> R {
         self.nested.set(self.nested.get() + 1);
         let result = call();
@@ -207,7 +207,7 @@ impl Worker {
     ///
     /// As in `IdleSet::sleep`, the worker announces its sleep, looks for work once more, and then
     /// sleeps. Returns the task that this last look finds.
-    fn sleep_until_told(
+    fn sleep_until_notified(
         &self,
         thief: Option<usize>,
         wanted: Wanted<'_>,
@@ -233,7 +233,7 @@ impl Worker {
         if task.is_none() {
             self.counters().parks.add(1);
             let watch = self.watch_time(&self.waits.borrow());
-            let _is_told = cell.wait_for(watch, timeout);
+            let _is_notified = cell.wait_for(watch, timeout);
         }
         self.shared.helpers.remove(self.index);
         task
