@@ -4,7 +4,7 @@
 //! | purpose | function |
 //! |---|---|
 //! | two calls in parallel | [`join`] |
-//! | any number of tasks that may borrow | [`scope`] |
+//! | any number of tasks that may borrow | [`scope`](fn@scope) |
 //! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`map`], [`map_reduce`] |
 //! | loops over your own collections | [`for_each_piece`] |
 //! | a task with a result for later | [`Runtime::spawn`], [`Runtime::spawn_blocking`] |

@@ -6,7 +6,7 @@
 //!
 //! | in the child process | effect |
 //! |---|---|
-//! | [`join`](crate::join), [`scope`](crate::scope), loops | start a new default runtime |
+//! | [`join`](crate::join), [`scope`](fn@crate::scope), loops | start a new default runtime |
 //! | calls of an inherited [`Runtime`](crate::Runtime) that need a worker | panic |
 //! | waiting for an inherited [`Handle`](crate::Handle) that is not done | panics |
 //! | messages to an inherited runtime | are dropped, as for a runtime that has ended |
@@ -56,6 +56,8 @@ impl Origin {
         fork_count() != self.0
     }
 
+    /// Checks that this process is the current one.
+    ///
     /// # Panics
     /// In a child process of this one.
     #[inline]

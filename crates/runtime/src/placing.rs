@@ -1,4 +1,5 @@
-//! Where the workers of a running runtime are bound, and where they are wanted.
+//! The places of the workers of a running runtime: the CPU to which each worker is bound, and the
+//! CPU where it is wanted.
 //!
 //! Moving a worker has two steps: [`Placing::want`] records and claims its new CPU, and later the
 //! worker itself goes there with [`Placing::go`]. `worker/moves.rs` sends the messages between the

@@ -41,7 +41,7 @@ fn alone(test: &str, body: impl FnOnce()) {
     assert!(text.contains("1 passed"), "{text}");
 }
 
-/// How a child process ended.
+/// The end of a child process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     Code(i32),

@@ -165,7 +165,7 @@ impl Compensation {
     }
 
     /// Returns true if `worker_index` has to rest; it then counts as resting.
-    fn shall_rest(&self, worker_index: usize) -> bool {
+    fn should_rest(&self, worker_index: usize) -> bool {
         self.change(|state| {
             let surplus = state.running > state.lent;
             if surplus {
@@ -278,8 +278,8 @@ impl Worker {
     /// Returns true if this is a compensating thread that is not needed any more. It counts as
     /// resting then.
     #[inline]
-    pub(super) fn shall_rest(&self) -> bool {
-        self.is_surplus() && self.shared().compensation.shall_rest(self.index())
+    pub(super) fn should_rest(&self) -> bool {
+        self.is_surplus() && self.shared().compensation.should_rest(self.index())
     }
 
     /// Rests until this compensating thread is needed. Returns false if the runtime ends instead.

@@ -76,7 +76,7 @@ pub fn apart<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// Has every child process that fork(2) makes call [`become_outside`].
+/// Arranges that every child process that fork(2) makes calls [`become_outside`].
 #[cfg(not(any(loom, shuttle)))]
 pub(super) fn leave_workers_in_children() {
     use raddle_sync::prim::{AtomicBool, Relaxed, call_in_children};

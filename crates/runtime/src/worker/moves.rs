@@ -1,8 +1,9 @@
 //! Moving the workers of a running runtime to other CPUs.
 //!
-//! The thread that moves workers records where each one is wanted ([`Placing`]), and sends an
-//! urgent message to each worker that is elsewhere. Each of them binds itself when it gets to that
-//! message. Two moves in a row are correct: a worker goes where the last one wants it.
+//! The thread that moves workers records where each one is wanted
+//! ([`Placing`](crate::placing::Placing)), and sends an urgent message to each worker that is
+//! elsewhere. Each of them binds itself when it gets to that message. Two moves in a row are
+//! correct: a worker goes where the last one wants it.
 //!
 //! With [`Affinity::Auto`](raddle_topology::Affinity::Auto) the workers move themselves when the
 //! observed traffic makes it pay ([`crate::placing`] says when they look).

@@ -198,6 +198,8 @@ impl Waiter {
 }
 
 impl Waiter {
+    /// Checks that the current thread is the waiter's.
+    ///
     /// # Panics
     /// If the waiter belongs to another thread.
     #[track_caller]

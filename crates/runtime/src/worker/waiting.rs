@@ -25,13 +25,13 @@ pub(crate) struct Helping<'a> {
     pub(crate) frame: &'a TaskCell,
     /// Only the worker's own tasks from this mark on can be below the frame.
     pub(crate) mark: Mark,
-    /// When this worker lends its place to a compensating thread.
+    /// The time at which this worker lends its place to a compensating thread.
     pub(crate) lends: Lends,
     /// Set when the runtime stands still; the wait ends then. `None` if the wait cannot end early.
     pub(crate) gives_up: Option<&'a Cell<Option<StandsStill>>>,
 }
 
-/// When a waiting worker lends its place, so that other work continues.
+/// The time at which a waiting worker lends its place, so that other work continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lends {
     /// Before it sleeps: the wait may depend on any other work.
@@ -133,7 +133,7 @@ impl Worker {
                 lent = Some(self.lend(is_foreign));
             }
             if lent.as_ref().is_some_and(Lent::is_empty) {
-                if passed >= LOOK_TIME && self.shall_give_up(helping.gives_up) {
+                if passed >= LOOK_TIME && self.should_give_up(helping.gives_up) {
                     self.count_gap();
                     return;
                 }

@@ -1,4 +1,4 @@
-//! Workers that move because of observed traffic.
+//! Tests with workers that move because of observed traffic.
 
 use std::sync::mpsc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Decisions of the judge after sequences of turns.
+//! Tests of the judge's decisions after sequences of turns.
 
 use super::*;
 
