@@ -97,7 +97,7 @@ impl Traffic {
         Some(&page.get_or_init(new_page).0[other % PAGE])
     }
 
-    /// Returns all bytes counted so far, each pair of workers once, ordered by sender and receiver.
+    /// Returns all flows counted so far, each pair of workers once, ordered by sender and receiver.
     pub(crate) fn flows(&self) -> Vec<Flow> {
         let worker_count = self.0.len();
         let mut flows = Vec::new();
