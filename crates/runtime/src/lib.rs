@@ -26,6 +26,7 @@
 // 6. worker
 // 7. enter, futures, handle, post
 // 8. fork, loops, private, runtime, scope
+// 9. model, which only loom models and seeded schedules have
 mod blocking;
 mod clock;
 mod config;
