@@ -1,13 +1,13 @@
-//! The engine below all of Raddle's programming models: workers, task pools, join, scopes, loops and
-//! idling.
+//! The engine below all of Raddle's programming models: workers, task pools, join, scopes, loops
+//! and idling.
 //!
 //! | purpose | function |
 //! |---|---|
 //! | two calls in parallel | [`join`] |
-//! | any number of tasks that may borrow | [`scope`] |
+//! | any number of tasks that may borrow | [`scope`](fn@scope) |
 //! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`map`], [`map_reduce`] |
 //! | loops over your own collections | [`for_each_piece`] |
-//! | a task whose result is needed later | [`Runtime::spawn`], [`Runtime::spawn_blocking`] |
+//! | a task with a result for later | [`Runtime::spawn`], [`Runtime::spawn_blocking`] |
 //! | work for a given worker | [`Post`] |
 //! | a future on a given worker | [`Post::run`] |
 //! | a variable with one value per worker | [`Private`] |
@@ -15,6 +15,18 @@
 //!
 //! No function needs any set-up: a default runtime with one worker per CPU starts on first use.
 
+// The layers, from the lowest to the highest. A module uses only modules of lower layers and of its
+// own:
+//
+// 1. clock, config, network, panics
+// 2. origin, task, threads
+// 3. fork_stack, pool, traffic
+// 4. mailbox, placing
+// 5. blocking
+// 6. worker
+// 7. enter, futures, handle, post
+// 8. fork, loops, private, runtime, scope
+// 9. model, which only loom models and seeded schedules have
 mod blocking;
 mod clock;
 mod config;
