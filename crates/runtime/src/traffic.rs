@@ -8,6 +8,11 @@
 //! refer to is not seen. Messages to oneself go nowhere, and substitutes are not counted: their places are others'.
 //!
 //! Models count nothing: every counter would be one more thing to interleave.
+//!
+//! # Readers
+//! Two functions read the counters: `Runtime::traffic`, for the program, and the decision where
+//! workers should run (`placing/watch.rs`). The latter reads seldom, and never on machines on which
+//! all placements cost the same.
 
 use std::sync::OnceLock;
 
