@@ -22,7 +22,7 @@
 //! # Invariants
 //! 1. A worker task keeps no reference to the data of a phase after it has answered. So its node
 //!    task can take the lists back (`Arc::into_inner`), and the next cell reuses their memory
-//!    ([`super::store`]).
+//!    (`builders/store`).
 //! 2. Lists that were passed in with a build are freed with it.
 //!
 //! # Source
