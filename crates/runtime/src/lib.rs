@@ -27,6 +27,22 @@
 // 7. enter, futures, handle, post
 // 8. fork, loops, private, runtime, scope
 // 9. model, which only loom models and seeded schedules have
+//
+// Modules, and those that belong to them:
+//
+// config     settings, errors, the environment; `runtime` has the builder, the default and the end
+// worker     the loop, searching, raids and their watch, gifts, waiting, compensating threads
+// fork_stack the private fork stack of a worker; `fork` has `join`, and the offers of loops
+// task       the task cell and its memory (`TaskMemory::Malloc`: blocks from the system)
+// pool       the trait, its implementations, and the list that makes them from parts.
+//            `pool/probe.rs` and `task/memory/probe.rs`: pools and cells without a runtime
+// mailbox    messages for one worker; `post` sends them; `futures` runs futures on a given worker
+// handle     tasks with handles; `scope` and `enter` are the other ways to wait for work
+// loops      all loops, by `loops/steps.rs`; `loops/pace.rs` decides where to cut them
+// placing    where workers are and how they move, by what `traffic` has counted
+// private    variables with one value per worker
+// blocking   threads for calls that block; `origin` is about child processes
+
 mod blocking;
 mod clock;
 mod config;

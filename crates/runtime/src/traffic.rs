@@ -11,7 +11,12 @@
 //! counted. Messages of a worker to itself move nothing. Compensating threads are not counted,
 //! because they run at the places of other workers.
 //!
-//! In models nothing is counted: every counter would be one more operation to interleave.
+//! Models count nothing: every counter would be one more thing to interleave.
+//!
+//! # Readers
+//! Two functions read the counters: `Runtime::traffic`, for the program, and the decision where
+//! workers should run (`placing/watch.rs`). The latter reads seldom, and never on machines on which
+//! all placements cost the same.
 
 use std::sync::OnceLock;
 
