@@ -57,8 +57,8 @@ struct Arguments {
     /// the powers of two between them.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     workers: Vec<u16>,
-    /// Draw the speedups of `pools`, the times of `memory`, the curves of `messages` and `multicore`
-    /// or the figures of `kdtree` into this SVG file.
+    /// Draw the speedups of `pools`, the times of `memory`, the curves of `messages` and of
+    /// `multicore`, or the figures of `kdtree` into this SVG file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Measure the figures of `kdtree` on this mesh; can be repeated. Default: all `mesh/*.ply.zst`

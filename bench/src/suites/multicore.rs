@@ -7,18 +7,26 @@
 //!
 //! | case | figure | `raddle` | peers |
 //! |---|---|---|---|
-//! | `modes` | 2, 10 | workers of one process | `shm`, `socket`: a process for each worker |
-//! | `progress` | 3 | `pending`: workers of two processes receive between tasks | `send`, `any-send`, `thread` |
-//! | `allocation` | 4 | a received buffer is sent on | `system`: a new one for each message; `system-locked`: with one mutex around the allocator |
-//! | `sections` | 5 | the mutex of a mailbox protects its queue | `send-locked`: one more mutex, around each send |
+//! | `modes` | 2, 10 | workers of one process | `shm`, `socket` |
+//! | `progress` | 3 | workers receive between tasks | `send`, `any-send`, `thread` |
+//! | `allocation` | 4 | a received buffer is sent on | `system`, `system-locked` |
+//! | `sections` | 5 | a mailbox has a mutex | `send-locked` |
 //! | `mailbox` | 6 | mailboxes without a lock | `locked`, `producer-lock`, `pairs` |
-//! | `private` | 7 | private variables in thread-local storage | `array`, `padded`: in arrays; `none`: without private variables |
+//! | `private` | 7 | private variables in thread-local storage | `array`, `padded`, `none` |
 //! | `affinity` | 9 | each worker is bound to a CPU | `unbound` |
 //!
-//! In `progress`, messages go through memory that the processes share. `send` receives after each
-//! message to the other process, `any-send` after each message, and `thread` in a thread that does
-//! nothing else. In `private`, four variables are updated for each message sent and for each
-//! message received. Tables 1 and 2 of the study are cases of the suite `memory`.
+//! - In `modes`, `shm` and `socket` have a process for each worker.
+//! - In `progress`, the workers are in two processes, which share memory. `send` also receives after
+//!   each message to the other process, `any-send` after each message, and `thread` in a thread that
+//!   does nothing else.
+//! - In `allocation`, each message of `system` has a new buffer. `system-locked` also has one mutex
+//!   around each allocation and each release.
+//! - In `sections`, the mutex of a mailbox protects its queue. `send-locked` has one more mutex for
+//!   all elements, which is held during each send.
+//! - In `private`, four variables are updated for each message sent and for each message received.
+//!   `array` and `padded` have them in arrays, and `none` has no such variables.
+//!
+//! Tables 1 and 2 of the study are cases of the suite `memory`.
 //!
 //! # Source
 //! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010,
