@@ -69,8 +69,8 @@ pub(super) struct Extras {
 #[derive(Debug)]
 enum Variables {
     None,
-    ThreadLocal([Private<u64>; PRIVATE_COUNT]),
-    Array([PrivateArray; PRIVATE_COUNT]),
+    ThreadLocal(Box<[Private<u64>; PRIVATE_COUNT]>),
+    Array(Box<[PrivateArray; PRIVATE_COUNT]>),
 }
 
 impl Extras {
@@ -80,7 +80,7 @@ impl Extras {
             return None;
         }
         let array = |make: fn(&Runtime) -> PrivateArray| {
-            Variables::Array(std::array::from_fn(|_| make(runtime)))
+            Variables::Array(Box::new(std::array::from_fn(|_| make(runtime))))
         };
         Some(Self {
             buffers: variant.buffers,
@@ -89,7 +89,7 @@ impl Extras {
             private: match variant.private {
                 None => Variables::None,
                 Some(PrivateForm::ThreadLocal) => {
-                    Variables::ThreadLocal(std::array::from_fn(|_| Private::new(|| 0)))
+                    Variables::ThreadLocal(Box::new(std::array::from_fn(|_| Private::new(|| 0))))
                 }
                 Some(PrivateForm::Array) => array(PrivateArray::new),
                 Some(PrivateForm::Padded) => array(PrivateArray::padded),
