@@ -3,6 +3,14 @@
 //! Exit codes: 0 means done. 1 means that the command failed; one line on standard error says why.
 //! 2 means that the call was wrong, or an environment variable that replaces an option.
 //! A reader that closes the output early (`raddle topology | head -1`) is no failure.
+//!
+//! # Rules
+//! - A command accepts only the options that it uses. Options win over environment variables, which
+//!   win over defaults.
+//! - Each result is written once: [`report`] prints it as text or as JSON.
+//! - An error is one line on standard error: `error: FILE: PLACE: FOUND; expected WHAT`.
+//! - The program knows before the work begins whether an output file can be written.
+//! - A progress bar is drawn only on a terminal, and not before half a second has passed.
 #![forbid(unsafe_code)]
 
 mod arguments;
