@@ -340,8 +340,8 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         Some(path) => {
             let records = record::read(path, &arguments.suite.name(), arguments.case.as_deref())?;
             print(&table_head())?;
-            let rows = records.iter().map(table_row);
-            rows.map(|row| print(&row)).collect::<Result<(), _>>()?;
+            let mut rows = records.iter().map(table_row);
+            rows.try_for_each(|row| print(&row))?;
             records
         }
         None => measure(arguments, &print)?,

@@ -107,8 +107,8 @@ impl Environment {
     }
 }
 
-/// Reads the records of a suite from a file of `--json` lines. With `case`, returns only records of
-/// cases whose name begins with it.
+/// Reads the records of a suite from a file of `--json` lines. With `case`, returns only records
+/// with a case name that begins with it.
 ///
 /// # Errors
 /// [`BenchError::Records`] if the file cannot be read, if a line is no record of this schema, or if

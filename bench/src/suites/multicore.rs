@@ -16,9 +16,9 @@
 //! | `affinity` | 9 | each worker is bound to a CPU | `unbound` |
 //!
 //! - In `modes`, `shm` and `socket` have a process for each worker.
-//! - In `progress`, the workers are in two processes, which share memory. `send` also receives after
-//!   each message to the other process, `any-send` after each message, and `thread` in a thread that
-//!   does nothing else.
+//! - In `progress`, the workers are in two processes, which share memory. `send` also receives
+//!   after each message to the other process, `any-send` after each message, and `thread` in a
+//!   thread that does nothing else.
 //! - In `allocation`, each message of `system` has a new buffer. `system-locked` also has one mutex
 //!   around each allocation and each release.
 //! - In `sections`, the mutex of a mailbox protects its queue. `send-locked` has one more mutex for

@@ -36,7 +36,7 @@ pub(super) fn run(
     if arguments.compares() {
         return sweep::run(arguments, options);
     }
-    // The counters exist before the workers, whose counts they include.
+    // The counters are created before the workers, so that they include the workers' counts.
     let mut counts = options.stats.then(SystemCounts::new);
     let runtime = workers::start(options)?;
     let shape = Shape {
