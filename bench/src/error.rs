@@ -81,6 +81,14 @@ pub(crate) enum BenchError {
         /// The reason.
         message: String,
     },
+    /// A file of records cannot be read, or does not have the wanted records.
+    #[error("--from {path}: {message}")]
+    Records {
+        /// The path of the file.
+        path: PathBuf,
+        /// The reason.
+        message: String,
+    },
     /// An operating-system call failed.
     #[error("{what}: {source}")]
     System {

@@ -32,7 +32,7 @@ use crate::output::Output;
 use crate::record::{Environment, Record, table_head, table_row};
 use crate::suites::{
     Measurement, build, forks, idle, kdtree, lk23, locations, locks, loops, matmul, memory,
-    messages, model, nodes, place, pools as task_pools, rays, sort, waits, wake,
+    messages, model, multicore, nodes, place, pools as task_pools, rays, sort, waits, wake,
 };
 
 /// Measures Raddle and its peers in alternation, and prints medians and ratios.
@@ -57,14 +57,18 @@ struct Arguments {
     /// the powers of two between them.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     workers: Vec<u16>,
-    /// Draw the speedups of `pools`, the times of `memory`, the curves of `messages` or the figures
-    /// of `kdtree` into this SVG file.
+    /// Draw the speedups of `pools`, the times of `memory`, the curves of `messages` and of
+    /// `multicore`, or the figures of `kdtree` into this SVG file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Measure the figures of `kdtree` on this mesh; can be repeated. Default: all `mesh/*.ply.zst`
     /// of RADDLE_DATA.
     #[arg(long = "mesh", value_name = "FILE")]
     meshes: Vec<PathBuf>,
+    /// Measure nothing: show or draw the records in this file of earlier `--json` lines.
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["json", "pairs", "workers", "meshes"])]
+    from: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -83,7 +87,7 @@ impl Arguments {
         }
         let drawn = suite.drawn();
         if self.plot.is_some() && drawn.is_empty() {
-            let what = "--plot draws only the suites pools, memory, messages and kdtree";
+            let what = "--plot draws only the suites pools, memory, messages, multicore and kdtree";
             return Some(what.to_owned());
         }
         let undrawn = case.filter(|case| self.plot.is_some() && !drawn.contains(case))?;
@@ -133,6 +137,9 @@ enum Suite {
     /// measurements of Charm++; queens12 by seeds; mailbox, send, section, scan, access, update:
     /// curves.
     Messages,
+    /// kNeighbor with 7 elements, over the size of a message: threads against processes, and each
+    /// step of the multicore study against the state before it.
+    Multicore,
     /// pingpong-1B, pingpong-3456B, pingpong-64K: round trips of a message between two processes,
     /// polling and notified, against Open MPI; kneighbor: an exchange between two workers against
     /// the same between two processes, by shared memory and by sockets; mpi: messages of MPI
@@ -171,6 +178,7 @@ impl Suite {
             Self::Locations => &locations::CASES,
             Self::Memory => &memory::CASES,
             Self::Messages => &messages::CASES,
+            Self::Multicore => &multicore::CASES,
             Self::Nodes => &nodes::CASES,
             Self::Model => &model::CASES,
             Self::Kdtree => &kdtree::CASES,
@@ -180,10 +188,17 @@ impl Suite {
         }
     }
 
+    /// Returns the name of the suite, as on the command line and in records.
+    fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
     /// Returns a help text for each case, if the suite has such texts.
     fn about(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Kdtree => &kdtree::ABOUT,
+            Self::Multicore => &multicore::ABOUT,
             _ => &[],
         }
     }
@@ -213,6 +228,7 @@ impl Suite {
             Self::Locations => locations::run(measurement),
             Self::Memory => memory::run(measurement),
             Self::Messages => messages::run(measurement),
+            Self::Multicore => multicore::run(measurement),
             Self::Nodes => nodes::run(measurement),
             Self::Model => model::run(measurement),
             Self::Kdtree => kdtree::run(measurement),
@@ -225,7 +241,7 @@ impl Suite {
     /// Returns the cases that `--plot` can draw.
     fn drawn(self) -> &'static [&'static str] {
         match self {
-            Self::Pools | Self::Memory => self.cases(),
+            Self::Pools | Self::Memory | Self::Multicore => self.cases(),
             Self::Messages => &messages::CURVES,
             Self::Kdtree => &kdtree::FIGURES,
             _ => &[],
@@ -257,6 +273,7 @@ impl Suite {
             Self::Pools => vec![Chart::of_speedups(records, chart::BASE)],
             Self::Memory => vec![Chart::of_medians(records)],
             Self::Messages => messages::charts(records),
+            Self::Multicore => multicore::charts(records),
             Self::Kdtree => kdtree::charts(records),
             _ => Vec::new(),
         }
@@ -274,7 +291,8 @@ impl Suite {
 
 fn main() -> ExitCode {
     if raddle::net::Launch::is_started() {
-        return nodes::follow();
+        let words: Vec<_> = std::env::args().skip(1).collect();
+        return multicore::follow(&words).unwrap_or_else(|| nodes::follow(&words));
     }
     // Clap's help lists all suites. If the call names one, its cases are explained as well.
     let named = std::env::args_os()
@@ -298,11 +316,7 @@ fn command(named: Option<Suite>) -> clap::Command {
     let (Some(suite), [_, ..]) = (named, about) else {
         return command;
     };
-    let suite = suite.to_possible_value();
-    let mut text = format!(
-        "Cases of {}:",
-        suite.as_ref().map_or("", |suite| suite.get_name())
-    );
+    let mut text = format!("Cases of {}:", suite.name());
     for (case, what) in about {
         // Writing to a string cannot fail.
         let _infallible = write!(text, "\n  {case:<12} {what}");
@@ -320,6 +334,37 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
     if let Some(path) = &arguments.plot {
         chart::check(path)?;
     }
+    let output = RefCell::new(Output::new(io::stdout()));
+    let print = |line: &str| output.borrow_mut().line(line);
+    let records = match &arguments.from {
+        Some(path) => {
+            let records = record::read(path, &arguments.suite.name(), arguments.case.as_deref())?;
+            print(&table_head())?;
+            let mut rows = records.iter().map(table_row);
+            rows.try_for_each(|row| print(&row))?;
+            records
+        }
+        None => measure(arguments, &print)?,
+    };
+    let charts = arguments.suite.charts(&records);
+    if !arguments.json {
+        let summary = arguments.suite.summary(&records);
+        let tables = charts.iter().map(Chart::table);
+        for text in summary.into_iter().chain(tables) {
+            print(&format!("\n{text}"))?;
+        }
+    }
+    match &arguments.plot {
+        Some(path) => chart::plot(&charts, path),
+        None => Ok(()),
+    }
+}
+
+/// Measures the suite, prints each record as it comes, and returns all of them.
+fn measure(
+    arguments: &Arguments,
+    print: &impl Fn(&str) -> Result<(), BenchError>,
+) -> Result<Vec<Record>, BenchError> {
     let workers = if arguments.workers.is_empty() {
         let all = std::thread::available_parallelism().map_or(1, usize::from);
         arguments.suite.default_workers(all)
@@ -327,8 +372,6 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         arguments.workers.iter().copied().map(usize::from).collect()
     };
     let json = arguments.json;
-    let output = RefCell::new(Output::new(io::stdout()));
-    let print = |line: &str| output.borrow_mut().line(line);
     let mut measurement = Measurement {
         case: arguments.case.clone(),
         pairs: usize::from(arguments.pairs),
@@ -354,19 +397,7 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         print(&table_head())?;
     }
     arguments.suite.run(&mut measurement)?;
-    let records = measurement.records;
-    let charts = arguments.suite.charts(&records);
-    if !json {
-        let summary = arguments.suite.summary(&records);
-        let tables = charts.iter().map(Chart::table);
-        for text in summary.into_iter().chain(tables) {
-            print(&format!("\n{text}"))?;
-        }
-    }
-    match &arguments.plot {
-        Some(path) => chart::plot(&charts, path),
-        None => Ok(()),
-    }
+    Ok(measurement.records)
 }
 
 #[cfg(test)]

@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::error::BenchError;
 
 /// The schema of a record. It grows by one when a field is renamed or removed, or when its meaning
 /// changes.
@@ -14,7 +17,7 @@ const SCHEMA: u32 = 1;
 ///
 /// Serialised as one JSON object per line, with exactly these fields and `schema`. Only peers have
 /// a `ratio`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
     /// The suite's name.
     pub(crate) suite: String,
@@ -102,6 +105,51 @@ impl Environment {
             commit: commit(),
         }
     }
+}
+
+/// Reads the records of a suite from a file of `--json` lines. With `case`, returns only records
+/// with a case name that begins with it.
+///
+/// # Errors
+/// [`BenchError::Records`] if the file cannot be read, if a line is no record of this schema, or if
+/// no record is left.
+pub(crate) fn read(
+    path: &Path,
+    suite: &str,
+    case: Option<&str>,
+) -> Result<Vec<Record>, BenchError> {
+    let failure = |message: String| BenchError::Records {
+        path: path.to_owned(),
+        message,
+    };
+    let text = fs::read_to_string(path).map_err(|error| failure(error.to_string()))?;
+    let lines = text.lines().enumerate();
+    let records = lines
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(index, line)| {
+            parse(line).map_err(|message| failure(format!("line {}: {message}", index + 1)))
+        });
+    let mut records = records.collect::<Result<Vec<_>, _>>()?;
+    records.retain(|record| {
+        record.suite == suite && case.is_none_or(|case| record.case.starts_with(case))
+    });
+    if records.is_empty() {
+        let case = case.map_or_else(String::new, |case| format!(" and its case {case}"));
+        return Err(failure(format!("no record of the suite {suite}{case}")));
+    }
+    Ok(records)
+}
+
+/// Reads a record from its JSON object.
+fn parse(line: &str) -> Result<Record, String> {
+    let value: serde_json::Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    if value["schema"] != SCHEMA {
+        return Err(format!(
+            "schema {}; expected a record of schema {SCHEMA}",
+            value["schema"]
+        ));
+    }
+    serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
 fn processor_name(cpuinfo: &str) -> Option<String> {

@@ -12,6 +12,7 @@ pub(crate) mod matmul;
 pub(crate) mod memory;
 pub(crate) mod messages;
 pub(crate) mod model;
+pub(crate) mod multicore;
 pub(crate) mod nodes;
 pub(crate) mod place;
 pub(crate) mod pools;

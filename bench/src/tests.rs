@@ -28,6 +28,18 @@ fn the_help_for_a_suite_explains_its_cases() {
 }
 
 #[test]
+fn records_of_a_file_are_not_measured_again() {
+    let arguments = parsed("raddle-bench multicore --case progress --from a.jsonl --plot a.svg");
+    assert_eq!(arguments.refusal(), None);
+    assert_eq!(arguments.from, Some(PathBuf::from("a.jsonl")));
+    for option in ["--json", "--pairs 3", "--workers 2", "--mesh a.ply"] {
+        let line = format!("raddle-bench kdtree --from a.jsonl {option}");
+        let refused = Arguments::try_parse_from(line.split_whitespace());
+        assert!(refused.is_err(), "{line}");
+    }
+}
+
+#[test]
 fn mesh_is_refused_for_cases_without_meshes() {
     for line in [
         "raddle-bench rays --mesh a.ply",

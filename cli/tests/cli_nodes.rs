@@ -293,11 +293,12 @@ fn neighbours_exchange_messages_with_every_way_to_receive_them() {
         };
         assert_eq!(progress("threads"), [""]);
         for mode in ["shm", "socket"] {
-            assert_eq!(progress(mode), ["pending", "send", "thread"], "{line}");
+            let all = ["pending", "send", "any-send", "thread"];
+            assert_eq!(progress(mode), all, "{line}");
         }
     }
     let text = run_well(arguments);
-    for part in ["7 elements", "shm thread", "socket send"] {
+    for part in ["7 elements", "shm thread", "socket send", "socket any-send"] {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
     }
 }

@@ -114,7 +114,11 @@ fn the_json_has_all_results() {
             "context_switches_voluntary",
             "context_switches_involuntary",
             "cpu_migrations",
+            "page_faults_minor",
+            "page_faults_major",
+            "runs",
             "cache_misses",
+            "l1_data_cache_misses",
         ],
     );
     // Sixteen blocks: four have eight borders each, eight have five, and four have three.
@@ -136,7 +140,12 @@ fn the_json_has_all_results() {
 #[test]
 fn the_text_has_the_counts_of_the_system() {
     let text = run_well(["matmul", "--size", "64", "--stats"]);
-    for part in ["context switches", "CPU migrations", "cache misses"] {
+    for part in [
+        "context switches",
+        "CPU migrations",
+        "page faults",
+        "cache misses",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

@@ -442,6 +442,40 @@ fn variables_replace_options() {
 }
 
 #[test]
+fn kneighbor_counts_what_the_system_does_in_each_run() {
+    let call = "kneighbor --elements 7 --touch --iterations 50 --repeat 3 --workers 2 --stats";
+    let text = run_well(call.split(' '));
+    for part in [
+        "context switches",
+        "in 3 runs",
+        "CPU migrations",
+        "page faults",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json_call = format!("{call} --json");
+    let value = json(&run_well(json_call.split(' ')));
+    let system = &value["system"];
+    let runs = system["runs"].as_array().expect("a list");
+    assert_eq!(runs.len(), 3, "{system}");
+    for key in [
+        "context_switches_voluntary",
+        "context_switches_involuntary",
+        "page_faults_minor",
+        "page_faults_major",
+    ] {
+        let sum: Option<u64> = runs.iter().map(|run| run[key].as_u64()).sum();
+        assert!(sum.is_some(), "{key}: {system}");
+        assert_eq!(sum, system[key].as_u64(), "{key}: {system}");
+    }
+    // Some systems do not count migrations.
+    let migrations = &system["cpu_migrations"];
+    assert!(migrations.is_null() || migrations.is_u64(), "{migrations}");
+    let without = json(&run_well(["kneighbor", "--iterations", "5", "--json"]));
+    assert!(without.get("system").is_none(), "{without}");
+}
+
+#[test]
 fn a_topology_has_three_forms_and_can_be_written_to_a_file() {
     let folder = Folder::new("topology");
     let synthetic = ["topology", "--synthetic", "numa:2 core:4 pu:2"];

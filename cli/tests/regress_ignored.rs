@@ -160,6 +160,14 @@ fn options_that_contradict_each_other_are_refused() {
         ),
         ("kneighbor --size 16,64 --stats", &["--stats", "one size"]),
         (
+            "kneighbor --mode shm --nodes 1 --progress send",
+            &["--progress --nodes 1", "more nodes"],
+        ),
+        (
+            "kneighbor --progress any-send",
+            &["--progress", "expected --mode"],
+        ),
+        (
             "kneighbor --size 16,64 --show-binding --json",
             &["--show-binding --json"],
         ),

@@ -19,7 +19,9 @@
 //! sect. 3.
 
 mod jobs;
+mod variant;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use raddle::chare::balance::Balancing;
@@ -27,7 +29,10 @@ use raddle::chare::{Array, ArrayOptions, Chares, Cx, Failure};
 use raddle::reduce::{Max, Sum};
 use raddle::{Runtime, chare};
 
+use self::variant::Extras;
+
 pub use self::jobs::{claims, together};
+pub use self::variant::{Buffers, PrivateForm, Variant};
 
 /// The memory for a message besides its bytes: entries in two lists of its element, the allocation,
 /// and cells for this message and the next one.
@@ -118,14 +123,32 @@ impl<'runtime> KNeighbor<'runtime> {
         Self::with(runtime, shape, |options| options.balanced(balancing))
     }
 
+    /// Creates a ring as [`new`](Self::new) does, of a variant of the program.
+    ///
+    /// # Panics
+    /// As for [`new`](Self::new).
+    pub fn of_variant(runtime: &'runtime Runtime, shape: Shape, variant: Variant) -> Self {
+        let extras = Extras::of(variant, runtime).map(Arc::new);
+        Self::with_extras(runtime, shape, extras, |options| options)
+    }
+
     fn with(
         runtime: &'runtime Runtime,
         shape: Shape,
         set: impl FnOnce(ArrayOptions<usize>) -> ArrayOptions<usize>,
     ) -> Self {
+        Self::with_extras(runtime, shape, None, set)
+    }
+
+    fn with_extras(
+        runtime: &'runtime Runtime,
+        shape: Shape,
+        extras: Option<Arc<Extras>>,
+        set: impl FnOnce(ArrayOptions<usize>) -> ArrayOptions<usize>,
+    ) -> Self {
         assert!(shape.elements > 0, "a ring needs at least one element");
         let options = set(ArrayOptions::new(shape.elements));
-        let ring = runtime.array_with(options, move |_| Element::new(shape));
+        let ring = runtime.array_with(options, move |_| Element::of(shape, extras.clone()));
         Self {
             runtime,
             shape,
@@ -174,9 +197,11 @@ impl Drop for KNeighbor<'_> {
 /// One element of the ring.
 struct Element {
     shape: Shape,
+    /// The additional work of a variant of the program; `None` for the program itself.
+    extras: Option<Arc<Extras>>,
     /// Empty until the element first runs.
     neighbours: Vec<ElementProxy>,
-    /// Buffers for the next messages.
+    /// Buffers for the next messages, if they are reused.
     buffers: Vec<Box<[u8]>>,
     /// The current iteration.
     iteration: u64,
@@ -193,8 +218,13 @@ struct Element {
 
 impl Element {
     fn new(shape: Shape) -> Self {
+        Self::of(shape, None)
+    }
+
+    fn of(shape: Shape, extras: Option<Arc<Extras>>) -> Self {
         let mut element = Self {
             shape,
+            extras,
             neighbours: Vec::new(),
             // Space for the messages of this iteration and of the next.
             buffers: Vec::with_capacity(4 * shape.k),
@@ -211,11 +241,19 @@ impl Element {
     /// Creates the buffers of one iteration, and drops buffers of another size. Buffers that were
     /// received from neighbours that began earlier already have the right size.
     fn make_buffers(&mut self) {
+        if !self.reuses_buffers() {
+            return;
+        }
         let Shape { k, bytes, .. } = self.shape;
         self.buffers.retain(|buffer| buffer.len() == bytes);
         let count = self.buffers.len() + 2 * k;
         let buffer = || vec![0; bytes].into_boxed_slice();
         self.buffers.resize_with(count, buffer);
+    }
+
+    fn reuses_buffers(&self) -> bool {
+        let extras = self.extras.as_ref();
+        extras.is_none_or(|extras| extras.reuses_buffers())
     }
 
     /// Gets the proxies of the neighbours: the nearest first, alternating between left and right.
@@ -233,6 +271,10 @@ impl Element {
         if self.iteration == WARM_UP {
             self.began = Instant::now();
         }
+        if let Some(extras) = &self.extras {
+            let extras = Arc::clone(extras);
+            return self.send_variant(&extras);
+        }
         for neighbour in &self.neighbours {
             let mut buffer = self
                 .buffers
@@ -243,6 +285,37 @@ impl Element {
             }
             neighbour.receive(self.iteration, buffer);
         }
+    }
+
+    /// As [`send`](Self::send), with the additional work of a variant of the program.
+    fn send_variant(&mut self, extras: &Extras) {
+        let Shape { bytes, touch, .. } = self.shape;
+        let stamp = if touch { self.iteration as u8 } else { 0 };
+        for neighbour in &self.neighbours {
+            let buffer = match extras.reuses_buffers() {
+                true => {
+                    let buffer = self.buffers.pop();
+                    let mut buffer = buffer.expect("a buffer was received per message");
+                    if touch {
+                        buffer.fill(stamp);
+                    }
+                    buffer
+                }
+                false => extras.allocate(bytes, stamp),
+            };
+            extras.send(|| neighbour.receive(self.iteration, buffer));
+        }
+    }
+
+    /// Keeps the buffer of a message, or frees it.
+    fn keep(&mut self, buffer: Box<[u8]>) {
+        if let Some(extras) = &self.extras {
+            extras.update_private();
+            if !extras.reuses_buffers() {
+                return extras.free(buffer);
+            }
+        }
+        self.buffers.push(buffer);
     }
 
     /// Begins further iterations as long as all messages of the current one have been received.
@@ -303,7 +376,7 @@ impl Element {
             );
         }
         self.messages += 1;
-        self.buffers.push(buffer);
+        self.keep(buffer);
         let received = &mut self.received[(iteration & 1) as usize];
         *received += 1;
         assert!(

@@ -67,6 +67,40 @@ fn the_json_has_exactly_the_documented_fields() {
 }
 
 #[test]
+fn records_are_read_back_from_their_lines() {
+    let name = format!("raddle-bench-record-{}.jsonl", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let of_case = |case: &str| Record {
+        case: case.into(),
+        ratio_range: None,
+        ..record(Some(0.4))
+    };
+    let (first, second) = (of_case("fib38"), of_case("tree24/7"));
+    let other = Record {
+        suite: "loops".into(),
+        ..of_case("loop1e6")
+    };
+    let lines = [&first, &second, &other].map(|record| record.json().expect("a record"));
+    std::fs::write(&path, lines.join("\n") + "\n\n").expect("a new file");
+    let found = |case| read(&path, "forks", case).expect("the records");
+    assert_eq!(found(None), [first, second.clone()]);
+    assert_eq!(found(Some("tree24")), [second]);
+
+    let refusal = |suite, case| {
+        let refused = read(&path, suite, case).expect_err("no such records");
+        refused.to_string()
+    };
+    assert!(refusal("pools", None).contains("no record of the suite pools"));
+    assert!(refusal("forks", Some("queens12")).contains("its case queens12"));
+    std::fs::write(&path, lines[0].replace("\"schema\":1", "\"schema\":0")).expect("a file");
+    assert!(refusal("forks", None).contains("line 1: schema 0; expected"));
+    std::fs::write(&path, format!("{}\n{{", lines[0])).expect("a file");
+    assert!(refusal("forks", None).contains("line 2: "));
+    std::fs::remove_file(&path).expect("the file still exists");
+    assert!(refusal("forks", None).contains("--from "));
+}
+
+#[test]
 fn the_processor_name_comes_from_its_line() {
     let text = "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\n";
     assert_eq!(processor_name(text).as_deref(), Some("Some CPU @ 2 GHz"));

@@ -79,9 +79,8 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// The main function of a process that another process has started as its node.
-pub(crate) fn follow() -> ExitCode {
-    let words: Vec<_> = std::env::args().skip(1).collect();
+/// The main function of a process that this suite has started as a node, with these arguments.
+pub(crate) fn follow(words: &[String]) -> ExitCode {
     let is_named = |kind: &TransportKind| words.first().is_some_and(|word| word == kind.name());
     let kind = KINDS.into_iter().find(is_named);
     let kind = kind.unwrap_or_default();

@@ -33,7 +33,8 @@ pub(crate) struct LaunchArguments {
     #[arg(value_parser = transport_parser(&TransportKind::OF_PROCESSES))]
     pub(crate) transport: Option<TransportKind>,
     /// How messages from other nodes are received: by workers between tasks (pending), also after
-    /// each send (send), or by a thread (thread) [default: pending]
+    /// each message to another node (send) or to any element (any-send), or by a thread (thread)
+    /// [default: pending]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = progress_parser())]
     pub(crate) progress: Option<Progress>,
     /// The program, and its arguments

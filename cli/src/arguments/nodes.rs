@@ -23,6 +23,7 @@ Examples:
   raddle kneighbor --mode all --size all
   raddle kneighbor --mode shm --nodes 4 -k 2 --size 16,4K
   raddle kneighbor --mode shm --progress all --workers 2
+  raddle kneighbor --elements 7 --touch --stats --affinity none
 
 Each element sends a message to each of its K left and K right neighbours, and begins the next
 iteration when it has received theirs. The program is the same in all modes. Between the workers of
@@ -218,7 +219,8 @@ pub(crate) struct KneighborArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=NODES_MAX))]
     pub(crate) nodes: Option<u16>,
     /// How messages from other nodes are received: by workers between tasks (pending), also after
-    /// each send (send), by a thread (thread), or all, one after the other [default: pending]
+    /// each message to another node (send) or to any element (any-send), by a thread (thread), or
+    /// all, one after the other [default: pending]
     #[arg(
         long,
         value_name = "NAME",
@@ -246,8 +248,10 @@ impl KneighborArguments {
         if self.modes() != [Mode::Threads] {
             self.nodes = self.nodes.or(nodes);
         }
+        // Without other nodes, the variable has no effect.
         if let (None, Some(way)) = (&self.progress, environment.progress)
             && self.modes() != [Mode::Threads]
+            && self.nodes != Some(1)
         {
             self.progress = Some(ProgressChoice(vec![way]));
         }

@@ -12,6 +12,7 @@ use raddle_messages::kneighbor::{KNeighbor, Shape};
 use crate::arguments::{KneighborArguments, Mode, Options};
 use crate::error::CliError;
 use crate::report::{RanOn, Report};
+use crate::system_counts::SystemCounts;
 use crate::times::Times;
 use crate::{memory, units, workers};
 
@@ -31,16 +32,12 @@ pub(super) fn run(
             what: "kneighbor".to_owned(),
             source,
         })?;
-    if arguments.ways() != [Progress::Pending] && arguments.modes() == [Mode::Threads] {
-        return Err(CliError::WrongCall {
-            options: "--progress".to_owned(),
-            reason: "workers of one process receive nothing from other nodes; expected --mode"
-                .to_owned(),
-        });
-    }
+    check_progress(arguments)?;
     if arguments.compares() {
         return sweep::run(arguments, options);
     }
+    // The counters are created before the workers, so that they include the workers' counts.
+    let mut counts = options.stats.then(SystemCounts::new);
     let runtime = workers::start(options)?;
     let shape = Shape {
         elements: arguments
@@ -52,7 +49,7 @@ pub(super) fn run(
         touch: arguments.touch,
     };
     check_memory(shape.memory_bytes(), || name(&shape))?;
-    let times = measure(&runtime, shape, arguments)?;
+    let times = measure(&runtime, shape, arguments, &mut counts)?;
     let exchanged = Exchanged {
         shape,
         times,
@@ -60,25 +57,57 @@ pub(super) fn run(
         worker_count: runtime.worker_count(),
         mailbox: runtime.mailbox(),
     };
-    Ok(Some(exchanged.report().on(RanOn::Workers(runtime))))
+    let mut report = exchanged.report();
+    if let Some(counts) = counts {
+        let facts = counts.end().facts();
+        report.field("system", facts.object());
+        report.requested(&format!("\n{}", facts.text()));
+    }
+    Ok(Some(report.on(RanOn::Workers(runtime))))
 }
 
-/// Measures the time of an iteration in each run.
+/// Refuses `--progress` if there are no other nodes, so that it would have no effect.
+fn check_progress(arguments: &KneighborArguments) -> Result<(), CliError> {
+    if arguments.ways() == [Progress::Pending] {
+        return Ok(());
+    }
+    let (options, expected) = if arguments.modes() == [Mode::Threads] {
+        ("--progress", "--mode")
+    } else if arguments.nodes == Some(1) {
+        ("--progress --nodes 1", "more nodes")
+    } else {
+        return Ok(());
+    };
+    Err(CliError::WrongCall {
+        options: options.to_owned(),
+        reason: format!(
+            "workers of one process receive nothing from other nodes; expected {expected}"
+        ),
+    })
+}
+
+/// Measures the time of an iteration in each run, and counts what the system does meanwhile.
 fn measure(
     runtime: &Runtime,
     shape: Shape,
     arguments: &KneighborArguments,
+    counts: &mut Option<SystemCounts>,
 ) -> Result<Times, CliError> {
     let ring = KNeighbor::new(runtime, shape);
     let iterations = arguments.iterations();
     let mut times = Vec::new();
     for _ in 0..arguments.repeat {
-        let exchange = ring
-            .run(iterations)
-            .map_err(|source| CliError::MessagesWrong {
-                what: name(&shape),
-                source,
-            })?;
+        if let Some(counts) = counts {
+            counts.begin();
+        }
+        let exchange = ring.run(iterations);
+        if let Some(counts) = counts {
+            counts.pause();
+        }
+        let exchange = exchange.map_err(|source| CliError::MessagesWrong {
+            what: name(&shape),
+            source,
+        })?;
         times.push(exchange.time.div_f64(iterations as f64));
     }
     Ok(Times::of(times))

@@ -71,6 +71,12 @@ impl Facts {
         self
     }
 
+    /// Adds all fields of a value that serialises as an object.
+    pub(crate) fn fields(&mut self, value: &impl Serialize) -> &mut Self {
+        self.object.fields(value);
+        self
+    }
+
     /// The rows.
     pub(super) fn rows(&self) -> &[(String, String)] {
         &self.rows

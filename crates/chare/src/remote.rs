@@ -45,6 +45,12 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
     /// If that node has ended.
     fn send(&self, worker: Option<usize>, node: u16, wire_message: &[u8]) -> Result<(), Failure>;
 
+    /// True if workers also receive after messages within this node.
+    fn receives_after_any_send(&self) -> bool;
+
+    /// Receives what has arrived, unless another thread is receiving.
+    fn receive(&self);
+
     /// Asks the receiving thread to check for work.
     fn call(&self);
 
@@ -232,6 +238,14 @@ impl OtherNodes for Away {
 
     fn node_count(&self) -> u16 {
         self.node_count
+    }
+
+    fn receives_after_any_send(&self) -> bool {
+        self.transport.receives_after_any_send()
+    }
+
+    fn receive(&self) {
+        self.transport.receive();
     }
 
     fn fail(&self, system: &System, failure: &Failure) {

@@ -93,6 +93,7 @@ fn dispatch<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>) {
     match place.worker_of(one.number, local.epoch()) {
         Some(worker) if one.priority == 0 && local.detours().borrow().is_empty() => {
             carry(local, worker, one, parcel);
+            local.system().receive_after_send();
         }
         _ => detour::dispatch_slow(local, &part, one, Box::new(parcel)),
     }

@@ -125,6 +125,7 @@ on_nodes! {
     three_by_sockets: Sockets, 3, Pending;
     four_by_sockets: Sockets, 4, Pending;
     three_with_each_send: Memory, 3, EachSend;
+    three_with_any_send: Memory, 3, AnySend;
     three_with_a_thread: Memory, 3, Thread;
     three_by_sockets_with_each_send: Sockets, 3, EachSend;
     three_by_sockets_with_a_thread: Sockets, 3, Thread;

@@ -82,6 +82,84 @@ fn all_messages_arrive_over_nodes_with_every_kind_of_progress() {
 }
 
 #[test]
+fn all_messages_arrive_in_every_variant() {
+    let variants = [Buffers::Reused, Buffers::New, Buffers::NewLocked]
+        .into_iter()
+        .flat_map(|buffers| [false, true].map(|is_send_locked| (buffers, is_send_locked)))
+        .flat_map(|(buffers, is_send_locked)| {
+            let forms = [None].into_iter().chain(PrivateForm::ALL.map(Some));
+            forms.map(move |private| Variant {
+                buffers,
+                is_send_locked,
+                private,
+            })
+        });
+    let runtime = runtime(2, MailboxKind::Locked);
+    for variant in variants {
+        for touch in [false, true] {
+            let shape = Shape {
+                elements: 7,
+                k: 3,
+                bytes: 16,
+                touch,
+            };
+            let ring = KNeighbor::of_variant(&runtime, shape, variant);
+            for bytes in [16, 0, 3_000] {
+                let exchange = ring.run_with(bytes, 20).expect("nothing is lost");
+                assert_eq!(exchange.messages, shape.messages() * 20, "{variant:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn private_variables_are_updated_for_each_message_sent_and_received() {
+    let shape = Shape {
+        elements: 7,
+        k: 3,
+        bytes: 16,
+        touch: true,
+    };
+    for form in PrivateForm::ALL {
+        let runtime = runtime(2, MailboxKind::LockFree);
+        let variant = Variant {
+            private: Some(form),
+            ..Variant::default()
+        };
+        let extras = Extras::of(variant, &runtime).map(Arc::new);
+        let ring = KNeighbor::with_extras(&runtime, shape, extras.clone(), |options| options);
+        ring.run(50).expect("nothing is lost");
+        // The workers drop their elements, which share the variables.
+        drop(ring);
+        drop(runtime);
+        let extras = extras.and_then(Arc::into_inner);
+        let sum = extras.expect("the elements are gone").private_sum();
+        assert_eq!(sum, 2 * 4 * shape.messages() * (WARM_UP + 50), "{form:?}");
+    }
+}
+
+#[test]
+fn elements_that_allocate_keep_no_buffers() {
+    let runtime = runtime(1, MailboxKind::LockFree);
+    let variant = Variant {
+        buffers: Buffers::New,
+        ..Variant::default()
+    };
+    let shape = Shape {
+        elements: 2,
+        k: 3,
+        bytes: 5,
+        touch: true,
+    };
+    let extras = Extras::of(variant, &runtime).map(Arc::new);
+    let mut element = Element::of(shape, extras);
+    assert!(element.buffers.is_empty());
+    element.keep(Box::from([1; 5]));
+    assert!(element.buffers.is_empty());
+    assert!(Extras::of(Variant::default(), &runtime).is_none());
+}
+
+#[test]
 fn wrong_bytes_are_an_error_at_another_node() {
     let shape = Shape {
         elements: 2,

@@ -66,6 +66,12 @@ pub(crate) trait OtherNodes: Any + Send + Sync {
     /// The number of nodes.
     fn node_count(&self) -> u16;
 
+    /// True if workers also receive after messages within this node.
+    fn receives_after_any_send(&self) -> bool;
+
+    /// Receives what has arrived, unless another thread is receiving.
+    fn receive(&self);
+
     /// Reports a failure of this node to all others.
     fn fail(&self, system: &System, failure: &Failure);
 
@@ -101,6 +107,8 @@ pub struct System {
     deferred: Deferred,
     /// The other nodes, for a program on several.
     other_nodes: OnceLock<Box<dyn OtherNodes>>,
+    /// Workers also receive from the other nodes after messages within this node.
+    receives_after_any_send: AtomicBool,
     failure: Mutex<Option<Failure>>,
     has_failed: AtomicBool,
     unreported: Unreported,
@@ -133,6 +141,7 @@ impl System {
             states,
             deferred: Deferred::new(worker_count),
             other_nodes: OnceLock::new(),
+            receives_after_any_send: AtomicBool::new(false),
             failure: Mutex::default(),
             has_failed: AtomicBool::new(false),
             unreported: Unreported::default(),
@@ -192,8 +201,28 @@ impl System {
     /// # Panics
     /// When that has been done.
     pub(crate) fn set_other_nodes(&self, nodes: impl OtherNodes) {
+        // Relaxed: a worker that sees it later only receives later.
+        self.receives_after_any_send
+            .store(nodes.receives_after_any_send(), Relaxed);
         let set = self.other_nodes.set(Box::new(nodes));
         assert!(set.is_ok(), "a new runtime has no nodes");
+    }
+
+    /// Receives from the other nodes after a message within this node, if the program asked for it
+    /// ([`Progress::AnySend`](crate::nodes::Progress::AnySend)).
+    #[inline]
+    pub(crate) fn receive_after_send(&self) {
+        // Relaxed: as in `set_other_nodes`.
+        if self.receives_after_any_send.load(Relaxed) {
+            self.receive_after_send_slow();
+        }
+    }
+
+    #[cold]
+    fn receive_after_send_slow(&self) {
+        if let Some(nodes) = self.other_nodes() {
+            nodes.receive();
+        }
     }
 
     /// Returns the system with this number, unless its runtime has ended.

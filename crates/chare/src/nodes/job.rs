@@ -383,8 +383,10 @@ pub(crate) fn run_on<S, R>(
     keep_freed_memory();
     let listener = Arc::new(Listener::new(node));
     let runtime = build(match progress {
-        Progress::Pending | Progress::EachSend => Some(Arc::clone(&listener) as _),
         Progress::Thread => None,
+        Progress::Pending | Progress::EachSend | Progress::AnySend => {
+            Some(Arc::clone(&listener) as _)
+        }
     })?;
     let system = try_system_of(&runtime)?;
     let me = node.id().0;

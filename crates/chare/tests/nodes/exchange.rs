@@ -5,6 +5,7 @@ use raddle_chare::nodes::{Job, Progress};
 use raddle_chare::reduce::{Gather, Max, Sum};
 use raddle_chare::{Chares, Cx, chare};
 use raddle_net::TransportKind;
+use raddle_runtime::Runtime;
 
 use crate::job;
 
@@ -69,6 +70,20 @@ impl Cell {
         cx.contribute(Gather::new(
             (self.index as u64) << 32 | self.seen.len() as u64,
         ));
+    }
+
+    /// Asks another cell for its numbers, and sends messages to itself until the reply is here, or
+    /// there were very many. Returns true if the reply came.
+    #[entry]
+    fn send_until_a_reply_is_here(&mut self, cx: &mut Cx<Self>, other: CellProxy) -> bool {
+        let reply = other.seen();
+        for _ in 0..1_000_000 {
+            if reply.is_here() {
+                return true;
+            }
+            cx.this().keep(1);
+        }
+        false
     }
 
     /// Asks all other cells for the numbers that they have seen.
@@ -146,6 +161,25 @@ fn a_number_circulates_until_the_exit() {
             assert_eq!(seen, expected);
         }
     });
+}
+
+#[test]
+fn a_worker_receives_after_sends_within_its_node_if_asked_to() {
+    for kind in TransportKind::WITHIN {
+        let builder = Runtime::builder().workers(1);
+        let job = job(2, kind).runtime(builder).progress(Progress::AnySend);
+        let is_here = job.run_within(
+            |setup| setup.array(2, Cell::new),
+            |runtime, cells| {
+                // There is one worker per node. While it runs the entry, only its sends receive.
+                let is_here = cells.at(0).send_until_a_reply_is_here(cells.at(1));
+                let is_here = is_here.wait();
+                runtime.quiescence().wait();
+                is_here
+            },
+        );
+        assert!(is_here.expect("the nodes start"), "{kind}");
+    }
 }
 
 #[test]

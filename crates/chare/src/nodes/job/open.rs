@@ -26,7 +26,7 @@ impl Open {
     ) -> Result<Self, JobError> {
         listener.open(system);
         let thread = match progress {
-            Progress::Pending | Progress::EachSend => None,
+            Progress::Pending | Progress::EachSend | Progress::AnySend => None,
             Progress::Thread => {
                 let listener = Arc::clone(listener);
                 let builder = thread::Builder::new().name("raddle-receiver".to_owned());

@@ -5,8 +5,9 @@ use std::fmt;
 /// Selects the threads that receive messages from other nodes, and when.
 ///
 /// # Source
-/// Mei, Zheng, Gioachin, Kalé, Optimizing a parallel runtime system for multicore clusters, section
-/// 3 and figure 3, compares the three.
+/// Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010,
+/// section 3.1 and figure 3. [`AnySend`](Self::AnySend) is the first version there,
+/// [`EachSend`](Self::EachSend) the improved one, and [`Thread`](Self::Thread) the alternative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Progress {
     /// Workers receive: between two tasks, while they look for work, and when there is no space to
@@ -15,19 +16,23 @@ pub enum Progress {
     Pending,
     /// Workers, then and after everything that they send to another node.
     EachSend,
+    /// Workers, then and after every message to a single element, also to an element of this node.
+    /// This makes messages within a node slower. It exists for comparison.
+    AnySend,
     /// One thread for each node, which does nothing else; it sleeps while nothing comes.
     Thread,
 }
 
 impl Progress {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Pending, Self::EachSend, Self::Thread];
+    pub const ALL: [Self; 4] = [Self::Pending, Self::EachSend, Self::AnySend, Self::Thread];
 
-    /// Its name: `pending`, `send` or `thread`.
+    /// Its name: `pending`, `send`, `any-send` or `thread`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pending => "pending",
             Self::EachSend => "send",
+            Self::AnySend => "any-send",
             Self::Thread => "thread",
         }
     }

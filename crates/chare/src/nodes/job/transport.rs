@@ -78,10 +78,18 @@ impl Transport for NetTransport {
             }
         }
         drop(port);
-        if self.progress == Progress::EachSend {
+        if matches!(self.progress, Progress::EachSend | Progress::AnySend) {
             self.listener.try_receive();
         }
         Ok(())
+    }
+
+    fn receives_after_any_send(&self) -> bool {
+        self.progress == Progress::AnySend
+    }
+
+    fn receive(&self) {
+        self.listener.try_receive();
     }
 
     fn call(&self) {
