@@ -76,8 +76,7 @@ const EXEMPT: [&str; 2] = ["tidy/src/rules/text.rs", "tidy/src/rules/text/tests.
 
 /// Where the text has still to be rewritten. Each prefix must have findings: one without is out of
 /// date, and is found itself.
-pub const UNWRITTEN: [&str; 17] = [
-    "ARCHITECTURE.md",
+pub const UNWRITTEN: [&str; 16] = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "README.md",
