@@ -8,11 +8,12 @@ use raddle_sync::lock::{Lock, Locked, PthreadLock};
 
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Sample, Unit};
+use crate::probe;
 use crate::suites::Measurement;
 
 /// The number of rounds of all threads together. A fair lock that passes from thread to thread
 /// through the kernel takes a microsecond and more for each.
-const ROUNDS: u64 = if cfg!(test) { 1_001 } else { 200_000 };
+const ROUNDS: u64 = if cfg!(test) { 1_001 } else { 500_000 };
 
 /// Returns the numbers of threads: those that were asked for, without 1, or else the number of CPUs
 /// (the largest of `workers`, at least 2) and twice that number.
@@ -54,11 +55,18 @@ pub(super) fn compare<L: Lock + 'static>(
 
 /// Counts the rounds under a lock, on `threads` threads that begin together.
 ///
+/// The threads are distributed evenly over the CPUs and bound to them. Otherwise the system may put
+/// two of them on one CPU, where they run one after the other and do not contend.
+///
 /// The time is that from the first round of any thread to the last round of any thread.
 fn count<L: Lock>(threads: usize) -> Sample {
     let number = Locked::<L, u64>::new(0);
     let barrier = Barrier::new(threads);
-    let run = |rounds: u64| {
+    let cpus = probe::cpus();
+    let run = |index: usize, rounds: u64| {
+        if let Some(&cpu) = cpus.get(index % cpus.len().max(1)) {
+            probe::pin(cpu);
+        }
         barrier.wait();
         let began = Instant::now();
         for _ in 0..rounds {
@@ -66,10 +74,11 @@ fn count<L: Lock>(threads: usize) -> Sample {
         }
         (began, Instant::now())
     };
+    let run = &run;
     let times: Vec<(Instant, Instant)> = thread::scope(|scope| {
         let share = |index: usize| ROUNDS * index as u64 / threads as u64;
         let started: Vec<_> = (0..threads)
-            .map(|index| scope.spawn(move || run(share(index + 1) - share(index))))
+            .map(|index| scope.spawn(move || run(index, share(index + 1) - share(index))))
             .collect();
         let ended = started.into_iter().map(thread::ScopedJoinHandle::join);
         ended
