@@ -12,8 +12,8 @@ use crate::probe;
 use crate::suites::Measurement;
 
 /// The number of rounds of all threads together. A fair lock that passes from thread to thread
-/// through the kernel takes a microsecond and more for each.
-const ROUNDS: u64 = if cfg!(test) { 1_001 } else { 500_000 };
+/// through the kernel takes several microseconds for each.
+const ROUNDS: u64 = if cfg!(test) { 1_001 } else { 200_000 };
 
 /// Returns the numbers of threads: those that were asked for, without 1, or else the number of CPUs
 /// (the largest of `workers`, at least 2) and twice that number.

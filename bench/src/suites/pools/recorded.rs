@@ -142,7 +142,14 @@ pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
             value: record.median,
         })
     });
-    sizes.into_iter().chain(speedups).collect()
+    let titled = speedups.into_iter().map(|chart| {
+        let title = chart
+            .cases()
+            .concat()
+            .replace("simulated", "fig. 9, simulated, ");
+        chart.titled(&title, SPEEDUP)
+    });
+    sizes.into_iter().chain(titled).collect()
 }
 
 /// Sorts `items` as the stack without synchronisation does, and records every task.
