@@ -32,7 +32,7 @@ Examples:
 The program is a ray tracer on several nodes. Renderers compute, miss bricks of data that another
 node has, and wait for them; a handler on each node answers the requests of other nodes. The time of
 a frame follows from a queueing model of a simulated machine (Parker: Efficient user-level event
-notification, 2013), or of any other machine whose parameters you give.
+notification, 2013), or of any other machine that your parameters describe.
 
 --figure answers the questions of chapter 8 of the study, starting from the given nodes, renderers
 and other options. It takes a name, or the number of a figure there: imbalance (51), speeds (52),

@@ -32,7 +32,7 @@ Examples:
   raddle kdtree dragon.ply --check --repeat 5   build the tree only, and compare the builders
   raddle sort 2e7                               quicksort, and its speedup
   raddle lk23 --size 4096 --check               a stencil in waves, with ordered locations
-  raddle matmul --size 2048                     a product whose blocks move from task to task
+  raddle matmul --size 2048                     a product, with blocks that move between tasks
   raddle kneighbor --bytes 64K                  messages between neighbours in a ring
   raddle kneighbor --mode all --size all        the same between threads and between processes
   raddle pingpong                               the time of one message, there and back
