@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use raddle_numerics::sort::{Part, ideal};
 
 use super::parts::{self, split};
-use super::simulated::{self, Pool};
+use super::simulated::{self, Pool, Task};
 use crate::chart::{Chart, Lines, Place};
 use crate::error::BenchError;
 use crate::record::{Environment, Record};
@@ -21,17 +21,6 @@ const WORKERS: [usize; 10] = [1, 2, 4, 8, 12, 16, 20, 24, 28, 32];
 const SPEEDUP: &str = "speedup";
 /// The name of the line of equation (2).
 const EQUATION: &str = "equation (2)";
-
-/// A task of the recorded program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Task {
-    /// The number of items of its part.
-    pub(super) len: usize,
-    /// The time that the task took.
-    pub(super) time: Duration,
-    /// The index of the first of its two children, if it has children. The second one follows.
-    pub(super) first_child: Option<usize>,
-}
 
 /// Measures the sizes of the tasks of a quicksort of `len` random numbers.
 ///

@@ -15,11 +15,20 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::time::Duration;
 
-use super::recorded::Task;
-
 /// The tasks in a block and the public blocks of a worker, as in the study.
 const BLOCK_TASKS: usize = 4;
 const PUBLIC_BLOCKS: usize = 2;
+
+/// A task of the recorded program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Task {
+    /// The number of items of its part.
+    pub(super) len: usize,
+    /// The time that the task took.
+    pub(super) time: Duration,
+    /// The index of the first of its two children, if it has children. The second one follows.
+    pub(super) first_child: Option<usize>,
+}
 
 /// A simulated pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
