@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
+use raddle::PoolKind;
 
 use crate::chart::Chart;
 use crate::error::BenchError;
@@ -67,8 +68,12 @@ struct Arguments {
     meshes: Vec<PathBuf>,
     /// Measure nothing: show or draw the records in this file of earlier `--json` lines.
     #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["json", "pairs", "workers", "meshes"])]
+    #[arg(conflicts_with_all = ["json", "pairs", "workers", "meshes", "pools"])]
     from: Option<PathBuf>,
+    /// Compare only these pools in `pools`, separated by commas, with auto and the stack. Default:
+    /// all that `raddle pools` lists.
+    #[arg(long = "pool", value_name = "NAME", value_delimiter = ',')]
+    pools: Vec<PoolKind>,
 }
 
 impl Arguments {
@@ -84,6 +89,10 @@ impl Arguments {
             return Some(format!(
                 "--mesh applies to the suite kdtree and its cases {figures}"
             ));
+        }
+        if !self.pools.is_empty() && !suite.takes_pool(case) {
+            let what = "--pool applies to the cases tree*, tiles and sort* of the suite pools";
+            return Some(what.to_owned());
         }
         let drawn = suite.drawn();
         if self.plot.is_some() && drawn.is_empty() {
@@ -122,10 +131,13 @@ enum Suite {
     /// waiting.
     Waits,
     /// every pool on trees of tasks of 1 to 420 µs, tiles of a picture and quicksort, against auto
-    /// and a stack without synchronisation.
+    /// and a stack without synchronisation; blocks-tree6us, blocks-sort1e7: shapes of blocks;
+    /// sizes1e7, sizes1e8: the tasks of a quicksort by size; simulated1e7, simulated1e8: speedups
+    /// of simulated pools with up to 32 workers.
     Pools,
-    /// ticket, simple, clh: uncontended, against a Pthreads mutex; queue, private: a task put into
-    /// DQ-TL-PRIV-C and taken back.
+    /// ticket, simple, clh: uncontended, against a Pthreads mutex; contended-ticket,
+    /// contended-simple, contended-clh: the same with several threads; queue, private: a task put
+    /// into DQ-TL-PRIV-C and taken back.
     Locks,
     /// section, grant, futures: the cost of a section of a location, alone, between two spinning
     /// tasks, and with 100,000 tasks.
@@ -254,6 +266,12 @@ impl Suite {
         self == Self::Kdtree && case.is_none_or(|case| kdtree::FIGURES.contains(&case))
     }
 
+    /// Returns true if the case compares pools that `--pool` can name. Without a case, returns true
+    /// if the suite has any such case.
+    fn takes_pool(self, case: Option<&str>) -> bool {
+        self == Self::Pools && case.is_none_or(task_pools::takes_pool)
+    }
+
     /// Returns the numbers of workers to measure with by default, on a machine of `all` CPUs.
     fn default_workers(self, all: usize) -> Vec<usize> {
         match self {
@@ -270,7 +288,7 @@ impl Suite {
     /// Returns the charts of the suite's records, if it has any.
     fn charts(self, records: &[Record]) -> Vec<Chart<'_>> {
         match self {
-            Self::Pools => vec![Chart::of_speedups(records, chart::BASE)],
+            Self::Pools => task_pools::charts(records),
             Self::Memory => vec![Chart::of_medians(records)],
             Self::Messages => messages::charts(records),
             Self::Multicore => multicore::charts(records),
@@ -378,6 +396,7 @@ fn measure(
         workers,
         are_workers_asked: !arguments.workers.is_empty(),
         meshes: arguments.meshes.clone(),
+        pools: arguments.pools.clone(),
         only_near: false,
         environment: Environment::find(),
         records: Vec::new(),

@@ -75,9 +75,19 @@ fn classify(round_trip: Duration) -> Mode {
 
 /// Returns the first two CPUs that this process may use.
 pub(crate) fn two_cpus() -> Option<(usize, usize)> {
-    let allowed = sched_getaffinity(None).ok()?;
-    let mut cpus = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu));
-    Some((cpus.next()?, cpus.next()?))
+    match *cpus() {
+        [first, second, ..] => Some((first, second)),
+        _ => None,
+    }
+}
+
+/// Returns the CPUs that this process may use, or none if the system does not tell.
+pub(crate) fn cpus() -> Box<[usize]> {
+    let Ok(allowed) = sched_getaffinity(None) else {
+        return Box::default();
+    };
+    let all = 0..CpuSet::MAX_CPU;
+    all.filter(|&cpu| allowed.is_set(cpu)).collect()
 }
 
 /// Measures `count` spinning round trips between threads on the two CPUs.

@@ -23,6 +23,7 @@ pub(crate) mod wake;
 
 use std::path::{Path, PathBuf};
 
+use raddle::PoolKind;
 use raddle_graphics::mesh::Mesh;
 
 use crate::error::BenchError;
@@ -42,6 +43,8 @@ pub(crate) struct Measurement<'output> {
     pub(crate) are_workers_asked: bool,
     /// The files of the meshes to measure on. If empty, those of the real data.
     pub(crate) meshes: Vec<PathBuf>,
+    /// The pools that the suite `pools` compares. If empty, all.
+    pub(crate) pools: Vec<PoolKind>,
     /// If set, a run counts only while the CPUs of two workers are near each other.
     pub(crate) only_near: bool,
     /// The machine and the commit.

@@ -51,6 +51,21 @@ fn mesh_is_refused_for_cases_without_meshes() {
 }
 
 #[test]
+fn pools_are_named_by_a_list_for_cases_that_compare_them() {
+    let arguments = parsed("raddle-bench pools --case sort1e7 --pool sq-lf,blocks,DQ-PTH");
+    let pools = [PoolKind::SqLf, PoolKind::DqBlTlC, PoolKind::DqPth];
+    assert_eq!(arguments.pools, pools);
+    assert_eq!(arguments.refusal(), None);
+    for line in [
+        "raddle-bench locks --pool deque",
+        "raddle-bench pools --case sizes1e7 --pool deque",
+    ] {
+        let refusal = parsed(line).refusal().expect("a wrong call");
+        assert!(refusal.starts_with("--pool applies to"), "{refusal}");
+    }
+}
+
+#[test]
 fn only_cases_of_the_suite_are_accepted() {
     for case in kdtree::CASES {
         let line = format!("raddle-bench kdtree --case {case}");

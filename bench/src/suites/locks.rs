@@ -1,13 +1,17 @@
-//! The uncontended cost of locks and pools: `ticket`, `simple`, `clh`, and `queue`, `private`.
+//! The cost of locks and of pools: `ticket`, `simple`, `clh`, `contended-*`, `queue`, `private`.
 //!
 //! - `ticket`, `simple`, `clh`: lock, count, unlock. Peer `pthread`: the same under a Pthreads
 //!   mutex.
+//! - `contended-ticket`, `contended-simple`, `contended-clh`: the same by several threads at once,
+//!   which do nothing else. By default, there are as many threads as CPUs, and then twice as many.
 //! - `queue`: a task is put into the worker's own queue of DQ-TL-PRIV-C and taken back. Peer `cas`:
 //!   an uncontended compare-and-swap.
 //! - `private`: a task is put into the private buffer of that pool and taken back. Peer `cas`.
 //!
-//! A second thread exists during the measurement. Without it, glibc omits the atomic operations of
-//! the mutex.
+//! All other cases run on one thread. A second thread exists during the measurement. Without it,
+//! glibc omits the atomic operations of the mutex.
+
+mod contended;
 
 use std::sync::mpsc;
 use std::thread;
@@ -23,17 +27,27 @@ use crate::harness::{Case, Contender, Local, Sample, Unit, timed};
 use crate::suites::Measurement;
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 5] = ["ticket", "simple", "clh", "queue", "private"];
+pub(crate) const CASES: [&str; 8] = [
+    "ticket",
+    "simple",
+    "clh",
+    "contended-ticket",
+    "contended-simple",
+    "contended-clh",
+    "queue",
+    "private",
+];
 
 const ROUNDS: u64 = 5_000_000;
 /// The number of tasks in the queue at a time: more than the private buffer holds.
 const DEPTH: usize = 16;
 
-/// Runs the suite, always on one thread.
+/// Runs the suite.
 ///
 /// # Errors
 /// As [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
+    let threads = contended::thread_counts(&measurement.workers, measurement.are_workers_asked);
     measurement.workers = vec![1];
     let (end, ended) = mpsc::channel::<()>();
     let companion = thread::spawn(move || ended.recv());
@@ -42,6 +56,9 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
         "ticket" => compare::<TicketLock>(measurement, name),
         "simple" => compare::<SimpleLock>(measurement, name),
         "clh" => compare::<ClhLock>(measurement, name),
+        "contended-ticket" => contended::compare::<TicketLock>(measurement, name, &threads),
+        "contended-simple" => contended::compare::<SimpleLock>(measurement, name, &threads),
+        "contended-clh" => contended::compare::<ClhLock>(measurement, name, &threads),
         "queue" => put_and_get(measurement, name, DEPTH),
         _ => put_and_get(measurement, name, 1),
     });

@@ -55,6 +55,7 @@ fn measured(
         workers: workers.to_vec(),
         are_workers_asked: true,
         meshes: Vec::new(),
+        pools: Vec::new(),
         only_near: false,
         environment: Environment {
             machine: "a machine".into(),

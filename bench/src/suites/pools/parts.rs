@@ -1,6 +1,6 @@
 //! Quicksort with a task for every part, as in the study.
 
-use raddle_numerics::random;
+use raddle_numerics::random::fill;
 use raddle_numerics::sort::{CUTOFF, Part};
 
 use super::job::{Job, Runner, Workload};
@@ -18,9 +18,7 @@ pub(super) struct Parts {
 impl Parts {
     /// Creates `len` random numbers.
     pub(super) fn new(len: usize) -> Self {
-        let mut input = vec![0; len];
-        random::fill(&mut input, SEED);
-        Self { input }
+        Self { input: random(len) }
     }
 }
 
@@ -43,12 +41,26 @@ struct Sorting<'items>(Part<'items, i32>);
 
 impl Job for Sorting<'_> {
     fn run(self, put: &mut impl FnMut(Self)) {
-        let Self(part) = self;
-        if part.len() <= CUTOFF {
-            return part.sort_sequential();
+        if let Some((left, right)) = split(self.0) {
+            put(Self(left));
+            put(Self(right));
         }
-        let (left, right) = part.split();
-        put(Self(left));
-        put(Self(right));
     }
+}
+
+/// Returns `len` random numbers, always the same.
+pub(super) fn random(len: usize) -> Vec<i32> {
+    let mut items = vec![0; len];
+    fill(&mut items, SEED);
+    items
+}
+
+/// Does the work of one task: splits a part, or sorts it if it is at most as long as the cut-off.
+#[inline]
+pub(super) fn split(part: Part<'_, i32>) -> Option<(Part<'_, i32>, Part<'_, i32>)> {
+    if part.len() <= CUTOFF {
+        part.sort_sequential();
+        return None;
+    }
+    Some(part.split())
 }
