@@ -7,6 +7,13 @@
 //!
 //! The ratio is the median, over the pairs, of Raddle's figure divided by the peer's. A ratio is
 //! meaningful on a shared machine. An absolute time is not.
+//!
+//! # Invariants
+//! 1. A figure counts only if its run computed the right result.
+//! 2. A figure that was not measured in the same run says so in place of its mode, and counts no
+//!    pairs.
+//! 3. A peer that is not available or fails is named on standard error. Nothing is left out
+//!    silently.
 
 use std::path::Path;
 use std::thread;

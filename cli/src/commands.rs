@@ -1,21 +1,282 @@
-//! The commands, one module each.
+//! The commands, and what the rest of the program knows about each of them.
+//!
+//! A command is a function from its arguments to a [`Report`], which [`Entry::run`] prints. To add
+//! a command:
+//!
+//! 1. `commands/NAME.rs` has its arguments and a function that returns a report.
+//! 2. In this file, [`Command`] gets a variant, with a comment that becomes its line in the help,
+//!    [`Entry::of`] gets an arm, and the test gets a call. Nothing else in the program lists
+//!    commands.
+//! 3. `tests/regress_json.rs` gets a call of it if it has `--json`.
+//! 4. `RADDLE_BLESS=1 cargo test -p raddle-cli --test cli_help` writes its help to
+//!    `tests/snapshots/help.txt`.
+//!
+//! [`Call`] has the beginning of the help, and parses calls. [`crate::arguments`] has the options
+//! that several commands share.
 
-pub(crate) mod binding;
-pub(crate) mod completions;
+mod binding;
+mod call;
+mod completions;
 mod crew;
-pub(crate) mod demo;
-pub(crate) mod kdtree;
-pub(crate) mod kneighbor;
-pub(crate) mod launch;
-pub(crate) mod lk23;
-pub(crate) mod matmul;
+mod demo;
+mod kdtree;
+mod kneighbor;
+mod launch;
+mod lk23;
+mod matmul;
 mod model;
-pub(crate) mod pingpong;
-pub(crate) mod place;
-pub(crate) mod pools;
-pub(crate) mod predict;
+mod pingpong;
+mod place;
+mod pools;
+mod predict;
 mod program;
-pub(crate) mod render;
-pub(crate) mod simulate;
-pub(crate) mod sort;
-pub(crate) mod topology;
+mod render;
+mod simulate;
+mod sort;
+mod topology;
+
+use clap::Subcommand;
+
+pub(crate) use self::call::parse;
+
+use self::call::Call;
+use self::completions::CompletionsArguments;
+use self::pools::PoolsArguments;
+use self::sort::SortArguments;
+use self::topology::TopologyArguments;
+use crate::arguments::{
+    KdtreeArguments, KneighborArguments, LaunchArguments, Lk23Arguments, MatmulArguments, Options,
+    PingpongArguments, PlaceArguments, PredictArguments, RenderArguments, Running,
+    SimulateArguments, examples,
+};
+use crate::error::CliError;
+use crate::report::{self, Report};
+
+/// The commands in the order of the help.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Render a mesh or a generated scene
+    #[command(after_help = examples::RENDER)]
+    Render(Running<RenderArguments>),
+    /// Build a kd-tree and report time, nodes, leaves, depth, cost and memory
+    #[command(after_help = examples::KDTREE)]
+    Kdtree(Running<KdtreeArguments>),
+    /// Sort random numbers and report time, speedup, tasks and their size
+    #[command(after_help = sort::EXAMPLES)]
+    Sort(Running<SortArguments>),
+    /// Sweep over a matrix with Livermore kernel 23 and report the rate
+    #[command(after_help = examples::LK23)]
+    Lk23(Running<Lk23Arguments>),
+    /// Multiply matrices and report the rate
+    #[command(after_help = examples::MATMUL)]
+    Matmul(Running<MatmulArguments>),
+    /// Exchange messages between neighbours in a ring and report the time of an iteration
+    #[command(after_help = examples::KNEIGHBOR)]
+    Kneighbor(Running<KneighborArguments>),
+    /// Send one message there and back and report the time of a round trip
+    #[command(after_help = examples::PINGPONG)]
+    Pingpong(Running<PingpongArguments>),
+    /// Run a program of yours on several nodes, each of which is a process
+    #[command(after_help = examples::LAUNCH)]
+    Launch(LaunchArguments),
+    /// Predict the frame time of a distributed ray tracer, on a machine that need not exist
+    #[command(after_help = examples::PREDICT)]
+    Predict(PredictArguments),
+    /// Simulate nodes with user-level notification, event by event
+    #[command(after_help = examples::SIMULATE, disable_help_subcommand = true)]
+    Simulate(SimulateArguments),
+    /// Show this machine, a synthetic one or one from an XML file
+    #[command(after_help = topology::EXAMPLES)]
+    Topology(TopologyArguments),
+    /// Place parties by the bytes that they exchange, and compare the cost with the baselines
+    #[command(after_help = examples::PLACE)]
+    Place(PlaceArguments),
+    /// List the pools that --pool accepts
+    Pools(PoolsArguments),
+    /// Print a completion script for a shell
+    Completions(CompletionsArguments),
+}
+
+/// The nodes on which a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nodes {
+    /// It starts no workers.
+    None,
+    /// It runs on the workers of this process, whatever `RADDLE_NODES` says.
+    One,
+    /// It runs on the nodes that its options or `RADDLE_NODES` ask for.
+    Several,
+}
+
+/// A call of a command: how it is carried out, and what the program has to know beforehand.
+pub(crate) struct Entry<'call> {
+    /// The name of the command, and the field `command` of its JSON.
+    name: &'static str,
+    /// How warnings refer to the call.
+    pub(crate) title: &'static str,
+    pub(crate) nodes: Nodes,
+    /// The process becomes another program, which inherits its signal mask.
+    pub(crate) becomes_program: bool,
+    options: Options,
+    run: Box<dyn FnOnce(&Options) -> Outcome + 'call>,
+}
+
+/// The report of a command; `None` in a process that was started as a node, which has nothing to
+/// print.
+type Outcome = Result<Option<Report>, CliError>;
+
+impl<'call> Entry<'call> {
+    /// Looks up the command of a call.
+    pub(crate) fn of(call: &'call Call) -> Self {
+        let Some(command) = &call.command else {
+            return Self::without_command(&call.options);
+        };
+        match command {
+            Command::Render(it) => Self::with_workers("render", it, render::run),
+            Command::Kdtree(it) => Self::with_workers("kdtree", it, kdtree::run),
+            Command::Sort(it) => Self::with_workers("sort", it, sort::run),
+            Command::Lk23(it) => Self::with_workers("lk23", it, lk23::run),
+            Command::Matmul(it) => Self::with_workers("matmul", it, matmul::run),
+            Command::Kneighbor(it) => {
+                Self::with_workers("kneighbor", it, kneighbor::run).on(Nodes::Several)
+            }
+            Command::Pingpong(it) => {
+                Self::with_workers("pingpong", it, pingpong::run).on(Nodes::Several)
+            }
+            Command::Launch(it) => {
+                let entry = Self::new("launch", Options::default(), |_| launch::run(it));
+                entry.on(Nodes::Several).becoming_program()
+            }
+            Command::Predict(it) => {
+                Self::new("predict", it.options(), |options| predict::run(it, options))
+            }
+            Command::Simulate(it) => Self::new("simulate", it.output.options(), |options| {
+                simulate::run(it, options).map(Some)
+            }),
+            Command::Topology(it) => {
+                Self::new("topology", it.options(), |_| topology::run(it).map(Some))
+            }
+            Command::Place(it) => Self::new("place", it.options(), |_| place::run(it).map(Some)),
+            Command::Pools(it) => Self::new("pools", it.options(), |_| Ok(Some(pools::run()))),
+            Command::Completions(it) => Self::new("completions", Options::default(), |_| {
+                Ok(Some(completions::run(it)))
+            }),
+        }
+    }
+
+    /// A call without a command: the binding if it is asked for, otherwise the demo.
+    fn without_command(options: &'call Options) -> Self {
+        let name = if options.show_binding {
+            "binding"
+        } else {
+            "render"
+        };
+        let entry = Self::new(name, options.clone(), |options| {
+            options.runtime.check()?;
+            let run = match options.show_binding {
+                true => binding::run,
+                false => demo::run,
+            };
+            run(options).map(Some)
+        });
+        Self {
+            title: "raddle without a command",
+            ..entry.on(Nodes::One)
+        }
+    }
+
+    /// A command that starts workers in this process.
+    fn with_workers<A: clap::Args, R: Into<Option<Report>> + 'call>(
+        name: &'static str,
+        call: &'call Running<A>,
+        run: fn(&A, &Options) -> Result<R, CliError>,
+    ) -> Self {
+        let entry = Self::new(name, call.options.clone(), move |options| {
+            options.runtime.check()?;
+            Ok(run(&call.arguments, options)?.into())
+        });
+        entry.on(Nodes::One)
+    }
+
+    fn new(
+        name: &'static str,
+        options: Options,
+        run: impl FnOnce(&Options) -> Outcome + 'call,
+    ) -> Self {
+        Self {
+            name,
+            title: name,
+            nodes: Nodes::None,
+            becomes_program: false,
+            options,
+            run: Box::new(run),
+        }
+    }
+
+    fn on(mut self, nodes: Nodes) -> Self {
+        self.nodes = nodes;
+        self
+    }
+
+    fn becoming_program(mut self) -> Self {
+        self.becomes_program = true;
+        self
+    }
+
+    /// True if the call asks for errors only, without warnings.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.options.quiet
+    }
+
+    /// Carries out the command and prints its report.
+    ///
+    /// # Errors
+    /// Those of the command, and of printing.
+    pub(crate) fn run(self) -> Result<(), CliError> {
+        match (self.run)(&self.options)? {
+            Some(report) => report::finish(&report, self.name, &self.options),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_entry_has_the_name_of_its_command() {
+        let calls = [
+            "render --scene knot -o a.png",
+            "kdtree a.ply",
+            "sort 9",
+            "lk23",
+            "matmul",
+            "kneighbor",
+            "pingpong",
+            "launch -n 2 true",
+            "predict",
+            "simulate tracer",
+            "topology",
+            "place a.csv",
+            "pools",
+            "completions bash",
+        ];
+        let name_of = |call: &str| call.split(' ').next().expect("a name").to_owned();
+        for call in calls {
+            let words = ["raddle"].into_iter().chain(call.split(' '));
+            let parsed = parse(words.map(Into::into)).expect("a call");
+            assert_eq!(Entry::of(&parsed).name, name_of(call));
+        }
+        let definition = call::definition();
+        let declared = definition
+            .get_subcommands()
+            .map(|it| it.get_name().to_owned());
+        assert_eq!(
+            declared.collect::<BTreeSet<_>>(),
+            calls.map(name_of).into_iter().collect()
+        );
+    }
+}

@@ -1,4 +1,4 @@
-//! What can end a command; each prints as one line that names the file and the place.
+//! The errors that end a command. Each prints as one line that names the file and the place.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,8 +20,8 @@ use raddle_topology::{MatrixError, PlaceError, TopologyError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum CliError {
-    /// Whoever read standard output has gone; not worth a word.
-    #[error("the reader of standard output has gone")]
+    /// The reader of standard output has closed the pipe. It is not reported.
+    #[error("the reader of standard output has closed the pipe")]
     ReaderGone,
     /// Standard output cannot be written.
     #[error("standard output: {0}; expected to write the result there")]
@@ -31,7 +31,7 @@ pub(crate) enum CliError {
     Output {
         /// The file.
         path: PathBuf,
-        /// The system's answer.
+        /// The error of the system.
         source: io::Error,
     },
     /// A program cannot be started.
@@ -39,10 +39,10 @@ pub(crate) enum CliError {
     Launch {
         /// The program.
         program: PathBuf,
-        /// The system's answer.
+        /// The error of the system.
         source: io::Error,
     },
-    /// An output path that leads to a directory.
+    /// An output path that is a directory.
     #[error("{}: found a directory; expected a file to write", path.display())]
     OutputIsDirectory {
         /// The path.
@@ -56,23 +56,23 @@ pub(crate) enum CliError {
     Scene {
         /// The scene.
         input: String,
-        /// What stands in the way.
+        /// The reason.
         source: OutOfMemory,
     },
-    /// A mesh can have no tree.
+    /// No tree can be built from a mesh.
     #[error("{input}: {source}")]
     Tree {
         /// The file or the scene.
         input: String,
-        /// What is wrong with it.
+        /// The reason.
         source: kdtree::BuildError,
     },
-    /// A mesh cannot be rendered as asked.
+    /// A mesh cannot be rendered with the given options.
     #[error("{input}: {source}")]
     Render {
         /// The file or the scene.
         input: String,
-        /// What stands in the way.
+        /// The reason.
         source: RenderError,
     },
     /// A picture cannot be written.
@@ -89,141 +89,150 @@ pub(crate) enum CliError {
     Place {
         /// The file.
         input: String,
-        /// What stands in the way.
+        /// The reason.
         source: PlaceError,
     },
-    /// Options that were well written and still cannot be followed: a wrong call.
+    /// Options that are well formed but cannot be followed; the call is wrong.
     #[error("{options}: {reason}")]
     WrongCall {
         /// The options, with their values.
         options: String,
-        /// What is wrong with them, and what was expected.
+        /// The reason, and what was expected.
         reason: String,
     },
     /// The runtime cannot be set up.
     #[error(transparent)]
     Runtime(#[from] BuildError),
-    /// There is no memory for so many numbers.
+    /// There is not enough memory for the numbers of a sort.
     #[error("{count} numbers: no memory for {bytes} bytes; expected {available}")]
     NumbersTooMany {
-        /// How many were asked for.
+        /// The number that was asked for.
         count: usize,
-        /// What they take.
+        /// The bytes that they need.
         bytes: u64,
-        /// What there is, or what to do.
+        /// The available memory, or advice.
         available: String,
     },
-    /// There is no memory for the buffers of all messages.
+    /// There is not enough memory for the buffers of all messages.
     #[error("{what}: no memory for {bytes} bytes of messages; expected {available}")]
     MessagesTooLarge {
         /// The options.
         what: String,
-        /// What the buffers take.
+        /// The bytes that the buffers need.
         bytes: u64,
-        /// What there is.
+        /// The available memory.
         available: String,
     },
-    /// Messages that were lost or came otherwise than they were sent.
-    #[error("{what}: {source}; expected every message, in its turn")]
+    /// Messages that were lost, or that arrived changed or in another order.
+    #[error("{what}: {source}; expected every message, in order")]
     MessagesWrong {
         /// The options.
         what: String,
-        /// What was found.
+        /// The reason.
         source: raddle::Failure,
     },
-    /// A program over nodes that did not come up, or ended early.
+    /// The nodes of a program did not start, or ended early.
     #[error("{what}: {source}")]
     Job {
         /// The options.
         what: String,
-        /// What was found.
+        /// The reason.
         source: JobError,
     },
-    /// Nodes that did not come up, ended early or sent something else.
+    /// Nodes did not start, ended early, or sent an unexpected answer.
     #[error("{what}: {source}")]
     Nodes {
         /// The options.
         what: String,
-        /// What was found.
+        /// The reason.
         source: NodesError,
     },
-    /// A way to wait that cannot be measured.
+    /// A way to wait cannot be measured.
     #[error("--wait {0}; expected a way that this machine has, or all")]
     Waits(#[from] WaitsError),
-    /// There is no memory for matrices of such a size.
+    /// There is not enough memory for matrices of this size.
     #[error("{what}: no memory for {bytes} bytes; expected {available}")]
     MatricesTooLarge {
         /// The options.
         what: String,
-        /// What they take.
+        /// The bytes that they need.
         bytes: u64,
-        /// What there is, or what to do.
+        /// The available memory, or advice.
         available: String,
     },
-    /// A program of locations did not run to its end.
+    /// A program of locations stopped before its end.
     #[error("{what}: {source}")]
     Program {
         /// The options.
         what: String,
-        /// What stopped it.
+        /// The reason.
         source: raddle::orwl::RunError,
     },
-    /// A result that is not that of the plain loops.
+    /// The result differs from that of the plain loops.
     #[error("{what}: {found}")]
     ResultWrong {
         /// The options.
         what: String,
-        /// Where it differs, and what was expected.
+        /// The place of the difference, and what was expected.
         found: String,
     },
-    /// Parameters, or a question, that the model does not hold for.
+    /// The model is not valid for the parameters or the question.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// There is no memory for so many simulated nodes.
+    /// There is not enough memory for the simulated nodes.
     #[error(
         "--nodes {nodes}: no memory for about {bytes} bytes; expected at most {available} bytes"
     )]
     SimulationTooLarge {
-        /// How many were asked for.
+        /// The number that was asked for.
         nodes: u32,
-        /// What they take.
+        /// The bytes that they need.
         bytes: u64,
-        /// What there is.
+        /// The available memory.
         available: u64,
     },
-    /// A file of parameters that cannot be read.
-    #[error("{}: {source}; expected a file of parameters, or a machine that comes with the program: {names}", path.display())]
+    /// A file of parameters cannot be read.
+    #[error(
+        "{}: {source}; expected a file of parameters, or a machine that comes with the program: \
+         {names}",
+        path.display()
+    )]
     Parameters {
         /// The file.
         path: PathBuf,
-        /// The system's answer.
+        /// The error of the system.
         source: io::Error,
-        /// The machines.
+        /// The machines that come with the program.
         names: String,
     },
-    /// A figure that could not be drawn.
+    /// A figure could not be drawn.
     #[error(transparent)]
     Figure(#[from] raddle_model::study::PictureError),
-    /// Measurements that no parameters can be made of.
-    #[error("{}: {found}; expected what raddle pingpong --nodes 2 --overheads --json prints", path.display())]
+    /// A file has no measurements from which parameters can be computed.
+    #[error(
+        "{}: {found}; expected the output of raddle pingpong --nodes 2 --overheads --json",
+        path.display()
+    )]
     Measurements {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The reason.
         found: String,
     },
-    /// A sort that did not sort.
+    /// A sort gave a wrong result.
     #[error("{count} numbers of seed {seed}: {what}")]
     SortedWrong {
-        /// How many there are.
+        /// The number of numbers.
         count: usize,
-        /// Where they come from.
+        /// The seed that they were generated from.
         seed: u64,
-        /// What was found, and what was expected.
+        /// The fault, and what was expected.
         what: String,
     },
-    /// The two builders disagree.
-    #[error("{input}: node {node} of the tree is not the other builder's; expected equal trees")]
+    /// Two builders made different trees.
+    #[error(
+        "{input}: node {node} differs between the trees of the two builders; expected equal trees"
+    )]
     TreesDiffer {
         /// The file or the scene.
         input: String,
@@ -233,7 +242,7 @@ pub(crate) enum CliError {
 }
 
 impl CliError {
-    /// True if a node has ended, which is the end of its program.
+    /// Returns true if the cause is that a node has ended, which ends its program.
     pub(crate) fn is_end_of_a_node(&self) -> bool {
         match self {
             Self::Nodes { source, .. } => matches!(
@@ -248,7 +257,7 @@ impl CliError {
         }
     }
 
-    /// Whether the call is wrong, or an environment variable that stands in for an option.
+    /// Returns true if the call is wrong, or an environment variable that replaces an option.
     pub(crate) fn is_of_the_call(&self) -> bool {
         match self {
             Self::WrongCall { .. } => true,
@@ -268,7 +277,7 @@ fn is_of_a_variable(error: &BuildError) -> bool {
     matches!(error, BuildError::Environment { .. })
 }
 
-/// An error's text without line breaks, whatever a library or a file name puts into it.
+/// Returns the text of an error without line breaks, whatever a library or a file name adds to it.
 pub(crate) fn one_line(error: &CliError) -> String {
     error
         .to_string()

@@ -1,44 +1,45 @@
-//! Where triangles come from: a file or a generated scene.
+//! The input of the commands that need triangles: a file or a generated scene.
+
+use std::time::Duration;
 
 use glam::{DVec3, Vec3};
-use raddle_graphics::mesh::{LoadOptions, Mesh};
+use raddle_graphics::mesh::{LoadOptions, Mesh, MeshReport};
 use raddle_graphics::scene;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::InputArguments;
 use crate::arguments::values::SceneChoice;
 use crate::error::CliError;
-use crate::output;
 use crate::progress::Phase;
-use crate::table::{self, Table};
+use crate::report::Facts;
+use crate::{output, units};
 
-/// A mesh and how it came to be.
+/// A mesh and facts about its origin.
 #[derive(Debug)]
 pub(crate) struct Input {
     /// The triangles.
     pub(crate) mesh: Mesh,
     /// The file or the scene, for messages.
     pub(crate) name: String,
-    /// Which way is up in files of its format.
+    /// The direction that is up in files of this format; `None` for a scene.
     pub(crate) up: Option<Vec3>,
-    /// The point of the file that is the origin of the mesh; see [`MeshReport::offset`].
+    /// The point of the file that is the origin of the mesh.
     pub(crate) offset: DVec3,
-    /// What a person reads about it.
-    rows: Vec<(&'static str, String)>,
-    /// What a program reads about it.
-    pub(crate) json: Value,
+    /// The section `input` of a report.
+    pub(crate) facts: Facts,
 }
 
 impl Input {
     /// Loads the file or generates the scene that the arguments name.
     ///
     /// # Errors
-    /// [`CliError::Mesh`] names the file and the place in it, [`CliError::Scene`] a scene too large for memory.
+    /// [`CliError::Mesh`] names the file and the place in it, [`CliError::Scene`] a scene that is
+    /// too large for the memory.
     pub(crate) fn get(arguments: &InputArguments, quiet: bool) -> Result<Self, CliError> {
         match (&arguments.file, arguments.scene) {
             (Some(path), _) => Self::load(path, quiet),
             (None, Some(choice)) => Self::generate(choice, quiet),
-            (None, None) => unreachable!("the command line demands one of them"),
+            (None, None) => unreachable!("the command line requires one of them"),
         }
     }
 
@@ -52,23 +53,23 @@ impl Input {
             input: name.clone(),
             source,
         })?;
+        let (triangles, vertices) = (mesh.triangles.len(), mesh.positions.len());
+        let mut facts = Facts::new();
+        facts
+            .row("scene", format!("{} (generated)", choice.scene))
+            .field("scene", choice.scene.to_string())
+            .row("triangles", units::grouped(triangles))
+            .field("triangles", triangles)
+            .row("vertices", units::grouped(vertices))
+            .field("vertices", vertices)
+            .row("generated in", units::time(time))
+            .field("load_s", time.as_secs_f64());
         Ok(Self {
-            rows: vec![
-                ("scene", format!("{} (generated)", choice.scene)),
-                ("triangles", table::grouped(mesh.triangles.len())),
-                ("vertices", table::grouped(mesh.positions.len())),
-                ("generated in", table::time(time)),
-            ],
-            json: json!({
-                "scene": choice.scene.to_string(),
-                "triangles": mesh.triangles.len(),
-                "vertices": mesh.positions.len(),
-                "load_s": time.as_secs_f64(),
-            }),
+            mesh,
             name,
             up: None,
             offset: DVec3::ZERO,
-            mesh,
+            facts,
         })
     }
 
@@ -82,73 +83,69 @@ impl Input {
         let time = phase.elapsed();
         drop(phase);
         let report = loaded.report;
-        let mut rows = vec![
-            ("file", path.display().to_string()),
-            (
-                "format",
-                format!(
-                    "{}, compression {}, {}",
-                    report.format,
-                    report.compression,
-                    table::bytes(report.file_bytes)
-                ),
-            ),
-            ("triangles", table::grouped(report.triangle_count)),
-            ("vertices", table::grouped(report.vertex_count)),
-        ];
-        if report.degenerate_count > 0 {
-            rows.push(("of zero area", table::grouped(report.degenerate_count)));
-        }
-        if report.offset != DVec3::ZERO {
-            rows.push(("offset", coordinates(report.offset)));
-        }
-        rows.push(("loaded in", table::time(time)));
         if !report.ignored.is_empty() && !quiet {
             output::warn(&format!("{}: {}", one_line(path), report.ignored));
         }
-        let ignored: Map<String, Value> = report
-            .ignored
-            .counts()
-            .into_iter()
-            .map(|(name, count)| (name.to_owned(), json!(count)))
-            .collect();
         Ok(Self {
-            rows,
+            mesh: loaded.mesh,
+            name: path.display().to_string(),
             up: Some(report.format.up()),
             offset: report.offset,
-            name: path.display().to_string(),
-            json: json!({
-                "file": path.display().to_string(),
-                "format": report.format.to_string(),
-                "compression": report.compression.to_string(),
-                "file_bytes": report.file_bytes,
-                "triangles": report.triangle_count,
-                "vertices": report.vertex_count,
-                "degenerate_triangles": report.degenerate_count,
-                "polygons": report.polygon_count,
-                "ignored": ignored,
-                "offset": report.offset.to_array(),
-                "load_s": time.as_secs_f64(),
-            }),
-            mesh: loaded.mesh,
+            facts: facts_of(path, &report, time),
         })
-    }
-
-    /// Adds to a table what a person wants to know.
-    pub(crate) fn describe(&self, table: &mut Table) {
-        for (name, value) in &self.rows {
-            table.row(name, value.clone());
-        }
     }
 }
 
-/// Three numbers as options take them, with the digits that tell points of the mesh apart.
+/// Describes a mesh that was loaded from a file. A row that would say nothing is left out; the
+/// JSON has all fields.
+fn facts_of(path: &std::path::Path, report: &MeshReport, time: Duration) -> Facts {
+    let file = path.display().to_string();
+    let format = format!(
+        "{}, compression {}, {}",
+        report.format,
+        report.compression,
+        units::bytes(report.file_bytes)
+    );
+    let counts = report.ignored.counts().into_iter();
+    let ignored: Map<String, Value> = counts
+        .map(|(name, count)| (name.to_owned(), json!(count)))
+        .collect();
+    let mut facts = Facts::new();
+    facts
+        .row("file", &file)
+        .field("file", &file)
+        .row("format", format)
+        .field("format", report.format.to_string())
+        .field("compression", report.compression.to_string())
+        .field("file_bytes", report.file_bytes)
+        .row("triangles", units::grouped(report.triangle_count))
+        .field("triangles", report.triangle_count)
+        .row("vertices", units::grouped(report.vertex_count))
+        .field("vertices", report.vertex_count)
+        .field("polygons", report.polygon_count)
+        .field("ignored", ignored)
+        .field("degenerate_triangles", report.degenerate_count)
+        .field("offset", report.offset.to_array());
+    if report.degenerate_count > 0 {
+        facts.row("of zero area", units::grouped(report.degenerate_count));
+    }
+    if report.offset != DVec3::ZERO {
+        facts.row("offset", coordinates(report.offset));
+    }
+    facts
+        .row("loaded in", units::time(time))
+        .field("load_s", time.as_secs_f64());
+    facts
+}
+
+/// Three coordinates in the form of an option value, with enough digits to tell points of the mesh
+/// apart.
 pub(crate) fn coordinates(point: DVec3) -> String {
     let [x, y, z] = point.to_array();
     format!("{x:.4},{y:.4},{z:.4}")
 }
 
-/// A path on one line, whatever characters it has.
+/// A path without control characters, so that it stays on one line.
 fn one_line(path: &std::path::Path) -> String {
     let is_control = |character: char| character.is_control();
     path.display().to_string().replace(is_control, " ")

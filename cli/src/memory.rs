@@ -1,15 +1,16 @@
-//! How much memory there is, and how much was used, as far as the system tells.
+//! The memory that is available and the memory that was used, as the system reports them.
 
 use std::fs;
 use std::path::Path;
 
-/// The most memory that this process ever held, in bytes; `None` where the system does not tell.
+/// Returns the largest amount of memory that this process has held, in bytes; `None` if the system
+/// does not report it.
 pub(crate) fn peak_bytes() -> Option<u64> {
     kibibytes(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// How much this process may still take before the system runs out or ends it, in bytes; `None` where the system does
-/// not tell.
+/// Returns how much memory this process can still allocate, in bytes; `None` if the system does not
+/// report it. The result respects the memory of the machine, control groups and `ulimit -v`.
 pub(crate) fn available_bytes() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo")
         .ok()
@@ -18,7 +19,16 @@ pub(crate) fn available_bytes() -> Option<u64> {
     machine.into_iter().chain(limits).min()
 }
 
-/// What `ulimit -v` still grants, where there is such a limit.
+/// Returns what the error for too large a request expects: at most the available bytes, or
+/// `otherwise` if they are unknown.
+pub(crate) fn expected(available: Option<u64>, otherwise: &str) -> String {
+    available.map_or_else(
+        || otherwise.to_owned(),
+        |available| format!("at most {available} bytes"),
+    )
+}
+
+/// Returns what `ulimit -v` leaves; `None` without such a limit.
 fn left_in_address_space() -> Option<u64> {
     let limit = soft_limit(
         &fs::read_to_string("/proc/self/limits").ok()?,
@@ -28,20 +38,20 @@ fn left_in_address_space() -> Option<u64> {
     Some(limit.saturating_sub(taken))
 }
 
-/// The first number in the line that begins with `name`; `None` where there is no limit.
+/// Returns the first number in the line that begins with `name`; `None` without a limit.
 fn soft_limit(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// What the control groups still grant, where there is a limit.
+/// Returns what the control groups leave; `None` without a limit.
 fn left_in_group() -> Option<u64> {
-    // Without a limit that can be read, the machine's own memory is the limit.
+    // If no limit can be read, the memory of the machine is the limit.
     let limit = raddle_topology::memory_limit(Path::new("/")).ok()??;
     Some(limit.left_bytes())
 }
 
-/// The number in the line that begins with `name`, in bytes.
+/// Returns the number in the line that begins with `name`, converted from KiB to bytes.
 fn kibibytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
@@ -61,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_a_number_or_none() {
+    fn a_limit_is_a_number_or_absent() {
         let text = "Max resident set          unlimited            unlimited            bytes\n\
                     Max address space         614400000            unlimited            bytes\n";
         assert_eq!(soft_limit(text, "Max address space"), Some(614_400_000));

@@ -1,4 +1,4 @@
-//! Where results go: standard output, or a file that appears whole or not at all.
+//! Writes to standard output, to standard error, and to files that appear whole or not at all.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,20 +8,22 @@ use raddle_trace::whole_file::{self, WholeFile};
 
 use crate::error::CliError;
 
-/// Makes it an error, which is told, that a file would grow beyond what the process may write
-/// (`ulimit -f`). The system's way is a signal that ends the process, which then leaves behind what
-/// it had begun. To be called before there are threads.
+/// Blocks the signal that ends a process if its file exceeds the size limit (`ulimit -f`).
+///
+/// The write then fails with an error, which is reported, and the incomplete file is removed. Call
+/// it before there are threads.
 pub(crate) fn block_size_signal() {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGXFSZ);
-    // Refused only for what is no signal.
+    // Fails only for an invalid signal number.
     let _blocked = signals.thread_block();
 }
 
 /// Writes `text` to standard output.
 ///
 /// # Errors
-/// [`CliError::ReaderGone`] when nobody reads any more, [`CliError::StandardOutput`] on any other failure.
+/// [`CliError::ReaderGone`] if the reader has closed the pipe, [`CliError::StandardOutput`] for any
+/// other failure.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
     let mut output = io::stdout().lock();
     output
@@ -33,9 +35,9 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
         })
 }
 
-/// Writes a warning of one line to standard error.
+/// Writes a one-line warning to standard error.
 pub(crate) fn warn(text: &str) {
-    // Without a reader of standard error the command does its work all the same.
+    // If standard error is closed, the command still does its work.
     let _unread = writeln!(io::stderr(), "warning: {text}");
 }
 
@@ -47,7 +49,7 @@ pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), CliError> {
     whole_file::write(path, text.as_bytes()).map_err(|source| output_error(path, source))
 }
 
-/// Begins a file, before the work whose result it gets.
+/// Creates a file for the result of work that follows.
 ///
 /// # Errors
 /// [`CliError::Output`] or [`CliError::OutputIsDirectory`].
@@ -55,7 +57,7 @@ pub(crate) fn begin_file(path: &Path) -> Result<WholeFile, CliError> {
     WholeFile::create(path).map_err(|source| output_error(path, source))
 }
 
-/// Ends a file that was begun, with what came of writing it.
+/// Completes a file, given the result of writing it.
 ///
 /// # Errors
 /// [`CliError::Output`].

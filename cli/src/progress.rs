@@ -1,4 +1,4 @@
-//! A progress bar for what takes longer than a moment, and only where somebody looks.
+//! A progress bar for long work, drawn only on a terminal.
 
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
@@ -10,17 +10,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use raddle_sync::prim::{AtomicU64, Relaxed};
 use raddle_sync::wait::WaitCell;
 
-/// What is done sooner than this shows no bar.
+/// Work that takes less time than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// From one drawing to the next.
+/// The time from one drawing to the next.
 const PERIOD: Duration = Duration::from_millis(100);
-/// Before so much is done nobody can say how long the rest takes.
+/// The share of the work that has to be done before the remaining time can be estimated.
 const SHARE_MIN: f64 = 0.02;
 const TEMPLATE_BAR: &str = "{msg:<10} [{bar:32}] {percent:>3} %  {times}";
 const TEMPLATE_SPINNER: &str = "{msg:<10} {spinner}  {times}";
 
-/// One phase of a command. After half a second a thread draws a spinner on standard error, where that is a
-/// terminal, and a bar once it is known how much is done; both are gone when the phase is dropped.
+/// One phase of a command.
+///
+/// After half a second a thread draws a spinner on standard error if that is a terminal, and a bar
+/// once it is known how much is done. Both disappear when the phase is dropped.
 #[derive(Debug)]
 pub(crate) struct Phase {
     began: Instant,
@@ -28,24 +30,26 @@ pub(crate) struct Phase {
     drawer: Option<JoinHandle<()>>,
 }
 
-/// What the drawer looks at. Relaxed in all accesses below: figures for people, because of which nothing is read.
+/// The counters that the drawing thread reads.
+///
+/// All accesses below are Relaxed: the numbers are only shown, and publish no other data.
 #[derive(Debug, Default)]
 struct Count {
     done: AtomicU64,
-    /// Zero as long as nobody knows.
+    /// Zero while the total is unknown.
     total: AtomicU64,
-    /// The drawer waits here, from one drawing to the next, for the end of the phase.
+    /// The drawing thread waits here between drawings, until the phase ends.
     end: WaitCell,
 }
 
 impl Phase {
-    /// Begins a phase; `quiet` keeps the bar away everywhere.
+    /// Begins a phase; `quiet` disables the bar.
     pub(crate) fn begin(name: &'static str, quiet: bool) -> Self {
         let (began, count) = (Instant::now(), Arc::<Count>::default());
         let drawer = (!quiet && io::stderr().is_terminal()).then(|| {
             let count = Arc::clone(&count);
             let draw = move || count.draw(name, began);
-            // Without a thread for it there is no bar, and everything else works.
+            // If the thread cannot be started there is no bar; everything else works.
             thread::Builder::new()
                 .name("progress".to_owned())
                 .spawn(draw)
@@ -58,30 +62,30 @@ impl Phase {
         }
     }
 
-    /// Notes that one more of `total` equal parts is done; as [`at`](Self::at).
+    /// Adds one of `total` equal parts to what is done. May be called from any worker.
     pub(crate) fn one_more_of(&self, total: usize) {
         self.more_of(1, total as u64);
     }
 
-    /// Notes that `more` of `total` is done; as [`at`](Self::at).
+    /// Adds `more` of `total` to what is done. May be called from any worker.
     pub(crate) fn more_of(&self, more: u64, total: u64) {
         self.count.total.store(total, Relaxed);
         self.count.done.fetch_add(more, Relaxed);
     }
 
-    /// Notes that `done` of `total` is done, or more. May be called from any worker, as often as it likes.
+    /// Notes that at least `done` of `total` is done. May be called from any worker, at any rate.
     pub(crate) fn at(&self, done: u64, total: u64) {
         self.count.total.store(total, Relaxed);
         self.count.done.fetch_max(done, Relaxed);
     }
 
-    /// Notes that a share from 0 to 1 is done; as [`at`](Self::at).
+    /// Notes that at least a share from 0 to 1 is done. May be called from any worker.
     pub(crate) fn at_share(&self, share: f32) {
         const PARTS: u16 = 10_000;
         self.at((share * f32::from(PARTS)) as u64, PARTS.into());
     }
 
-    /// How long the phase has lasted.
+    /// The time since the phase began.
     pub(crate) fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }
@@ -92,15 +96,15 @@ impl Drop for Phase {
         let Some(drawer) = self.drawer.take() else {
             return;
         };
-        // A drawer that was awake finds the token when it next waits.
+        // A drawing thread that is awake finds the token when it next waits.
         let _ = self.count.end.notify();
-        // A drawer that panicked has said so; the work that it drew is not concerned.
+        // A drawing thread that panicked has printed its message; the work is not affected.
         let _panic = drawer.join();
     }
 }
 
 impl Count {
-    /// Waits out the patience, then draws until the phase ends.
+    /// Waits for [`PATIENCE`], then draws until the phase ends.
     fn draw(&self, name: &'static str, began: Instant) {
         let mut bar = None;
         let mut forecast = Forecast::default();
@@ -129,7 +133,7 @@ impl Count {
         let times = forecast.times(done as f64 / total.max(1) as f64, elapsed);
         if let Ok(style) = ProgressStyle::with_template(template) {
             let write_times = move |_: &ProgressState, out: &mut dyn Write| {
-                // A bar that cannot be written is not worth more words.
+                // A bar that cannot be written is not worth an error.
                 let _ = out.write_str(&times);
             };
             bar.set_style(style.progress_chars("=> ").with_key("times", write_times));
@@ -143,16 +147,18 @@ impl Count {
     }
 }
 
-/// How long the rest will take, by how long it took from where something was done first: what goes before that is
-/// no part of the pace.
+/// An estimate of the remaining time.
+///
+/// The pace is measured from the first share that was reported. What happened before, such as
+/// reading a file header, is not part of the pace.
 #[derive(Debug, Default)]
 struct Forecast {
-    /// The first share that was done, and when.
+    /// The first share that was reported, and the time of that report.
     first: Option<(f64, Duration)>,
 }
 
 impl Forecast {
-    /// Says how long it has taken, and, once there is enough to go by, how long it will.
+    /// Returns the elapsed time as text, followed by the remaining time once it can be estimated.
     fn times(&mut self, share: f64, elapsed: Duration) -> String {
         let mut times = format!("{:.0} s", elapsed.as_secs_f64());
         if share > 0.0 {

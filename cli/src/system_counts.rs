@@ -1,24 +1,31 @@
-//! What the system and the processor count while a program runs: context switches, moves from CPU to CPU, cache misses.
+//! Counts of the system and of the processor while a program runs: context switches, migrations
+//! between CPUs, cache misses.
 //!
-//! The system counts for each thread, in `/proc/self/task`. The processor counts for all threads together, those that end meanwhile
-//! included; many virtual machines keep these counters to themselves, and then the reason is told instead of a number.
+//! The system counts for each thread, in `/proc/self/task`. The processor counts for all threads
+//! together, including those that end meanwhile. Many virtual machines do not give access to these
+//! counters; then the reason is reported instead of a number.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use crate::table::{Table, grouped, plural};
+use crate::report::Facts;
+use crate::units::{counted, grouped};
 
-/// Counters, from one `begin` to the next `pause`. To be made before the workers are, whose counts are added to those of their maker.
+/// Counters that run from each `begin` to the next `pause`.
+///
+/// Create them before the workers: the processor adds the counts of a thread to those of the
+/// thread that started it.
 #[derive(Debug)]
 pub(crate) struct SystemCounts {
     hardware: Vec<(Name, Result<hardware::Counter, String>)>,
-    /// Of each thread, at the last beginning.
+    /// The counts of each thread at the last `begin`.
     begun: BTreeMap<u32, Thread>,
-    /// Those that were seen.
+    /// All threads that were seen.
     ids: BTreeSet<u32>,
-    /// Some came after the beginning, and their way to the CPU that they are bound to is among what was counted.
+    /// True if a thread started after `begin`. Its migration to the CPU that it is bound to is then
+    /// included in the counts.
     has_new: bool,
     sum: Thread,
 }
@@ -26,28 +33,28 @@ pub(crate) struct SystemCounts {
 /// A counter of the processor.
 #[derive(Debug, Clone, Copy)]
 struct Name {
-    /// For people.
-    text: &'static str,
-    /// In JSON.
+    /// The label of its row.
+    label: &'static str,
+    /// Its key in JSON.
     key: &'static str,
 }
 
 const CACHE_MISSES: Name = Name {
-    text: "cache misses",
+    label: "cache misses",
     key: "cache_misses",
 };
 
 const STALLED_CYCLES: Name = Name {
-    text: "stalled cycles, front end",
+    label: "stalled cycles, front end",
     key: "stalled_cycles_front_end",
 };
 
-/// What the system has counted of a thread, or of all.
+/// The counts of one thread, or their sum over several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Thread {
     voluntary: u64,
     involuntary: u64,
-    /// Where the system tells.
+    /// `None` if the system does not count them.
     migrations: Option<u64>,
 }
 
@@ -68,10 +75,10 @@ impl Thread {
     }
 }
 
-/// Counts of a program.
+/// The counts of a program that has ended.
 #[derive(Debug)]
 pub(crate) struct Counts {
-    /// Threads that had work: workers, and those of operations.
+    /// The number of threads that had work: workers, and threads of operations.
     threads: usize,
     has_new: bool,
     sum: Thread,
@@ -89,17 +96,18 @@ impl SystemCounts {
         }
     }
 
-    /// A program begins; its workers are there.
+    /// Starts counting. The workers have started, the program has not.
     pub(crate) fn begin(&mut self) {
         self.begun = threads();
         self.switch(hardware::Counter::begin);
     }
 
-    /// The program has ended; its workers are still there, and for some seconds the threads of its operations.
+    /// Stops counting. The program has ended, but its workers still exist, and the threads of its
+    /// operations exist for some seconds.
     pub(crate) fn pause(&mut self) {
         self.switch(hardware::Counter::pause);
         for (id, ended) in threads() {
-            // The main thread only waits, and so does the one that draws.
+            // The main thread only waits. `threads` leaves out the one that draws progress.
             if id == std::process::id() {
                 continue;
             }
@@ -111,7 +119,7 @@ impl SystemCounts {
         }
     }
 
-    /// What was counted.
+    /// Returns the counts.
     pub(crate) fn end(self) -> Counts {
         let hardware = self.hardware.into_iter();
         Counts {
@@ -136,60 +144,45 @@ impl SystemCounts {
 }
 
 impl Counts {
-    pub(crate) fn json(&self) -> Value {
-        let mut result = Map::new();
-        result.insert("threads".to_owned(), json!(self.threads));
-        result.insert(
-            "context_switches_voluntary".to_owned(),
-            json!(self.sum.voluntary),
-        );
-        result.insert(
-            "context_switches_involuntary".to_owned(),
-            json!(self.sum.involuntary),
-        );
-        result.insert("cpu_migrations".to_owned(), json!(self.sum.migrations));
-        for (name, count) in &self.hardware {
-            let value = match count {
-                Ok(count) => json!(count),
-                Err(reason) => json!({ "missing": reason }),
-            };
-            result.insert(name.key.to_owned(), value);
-        }
-        Value::Object(result)
-    }
-
-    pub(crate) fn text(&self) -> String {
-        let mut table = Table::default();
+    /// The rows, and the fields of the object `system`.
+    pub(crate) fn facts(&self) -> Facts {
         let switches = format!(
-            "{} by waiting, {} by the system, of {} {}",
+            "{} by waiting, {} by the system, of {}",
             grouped(self.sum.voluntary),
             grouped(self.sum.involuntary),
-            self.threads,
-            plural(self.threads, "thread")
+            counted(self.threads, "thread")
         );
         let migrations = match (self.sum.migrations, self.has_new) {
-            (None, _) => "the system does not tell".to_owned(),
+            (None, _) => "not counted by the system".to_owned(),
             (Some(count), false) => grouped(count),
             (Some(count), true) => format!(
-                "{}, the ways of new threads to their CPUs among them",
+                "{}, including those of new threads to their CPUs",
                 grouped(count)
             ),
         };
-        table
+        let mut facts = Facts::new();
+        facts
             .row("context switches", switches)
-            .row("CPU migrations", migrations);
+            .field("threads", self.threads)
+            .field("context_switches_voluntary", self.sum.voluntary)
+            .field("context_switches_involuntary", self.sum.involuntary)
+            .row("CPU migrations", migrations)
+            .field("cpu_migrations", self.sum.migrations);
         for (name, count) in &self.hardware {
-            let text = match count {
-                Ok(count) => grouped(*count),
-                Err(reason) => format!("not counted here: {reason}"),
+            match count {
+                Ok(count) => facts
+                    .row(name.label, grouped(*count))
+                    .field(name.key, count),
+                Err(reason) => facts
+                    .row(name.label, format!("not counted here: {reason}"))
+                    .field(name.key, json!({ "missing": reason })),
             };
-            table.row(name.text, text);
         }
-        table.text()
+        facts
     }
 }
 
-/// What the system says of all threads of this process that have to do with work.
+/// Reads the counts of all threads of this process except the one that draws progress.
 fn threads() -> BTreeMap<u32, Thread> {
     let Ok(folder) = fs::read_dir("/proc/self/task") else {
         return BTreeMap::new();
@@ -205,7 +198,7 @@ fn threads() -> BTreeMap<u32, Thread> {
         .collect()
 }
 
-/// Reads what the system says of a thread.
+/// Reads the counts of a thread from the text of its files in `/proc`.
 fn thread(status: &str, sched: Option<&str>) -> Thread {
     let number = |text: &str, name: &str| -> Option<u64> {
         let line = text.lines().find(|line| line.starts_with(name))?;
@@ -228,7 +221,7 @@ mod hardware {
 
     use super::{CACHE_MISSES, Name, STALLED_CYCLES};
 
-    /// A counter of this thread and of those that it begins, and they.
+    /// A counter of this thread and of all threads that it starts, directly or indirectly.
     #[derive(Debug)]
     pub(super) struct Counter(perf_event::Counter);
 
@@ -244,8 +237,8 @@ mod hardware {
             counter
                 .map(Counter)
                 .map_err(|error| match error.raw_os_error() {
-                    // What the system says there is about files.
-                    Some(2 | 19 | 95) => "this machine does not give such a counter".to_owned(),
+                    // The system's own texts for these codes are about files.
+                    Some(2 | 19 | 95) => "this machine has no such counter".to_owned(),
                     _ => error.to_string(),
                 })
         };
@@ -269,16 +262,16 @@ mod hardware {
 
 #[cfg(not(target_os = "linux"))]
 mod hardware {
-    //! There are none that could be read.
+    //! No counters can be read on this system.
 
     use super::{CACHE_MISSES, Name, STALLED_CYCLES};
 
-    /// Nobody has one.
+    /// A counter that cannot exist.
     #[derive(Debug)]
     pub(super) enum Counter {}
 
     pub(super) fn counters() -> Vec<(Name, Result<Counter, String>)> {
-        let reason = || Err("only Linux tells".to_owned());
+        let reason = || Err("only Linux counts them".to_owned());
         vec![(CACHE_MISSES, reason()), (STALLED_CYCLES, reason())]
     }
 
@@ -302,9 +295,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_found_by_their_names() {
+    fn counts_are_read_by_their_names() {
         let status = "Name:\tx\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n";
-        let sched = "x (1, #threads: 1)\nse.nr_migrations                             :                    7\n";
+        let sched = "x (1, #threads: 1)\nse.nr_migrations        :        7\n";
         let thread = |sched| thread(status, sched);
         let expected = Thread {
             voluntary: 12,
@@ -322,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn this_thread_is_among_all() {
+    fn the_threads_include_this_one() {
         assert!(!cfg!(target_os = "linux") || !threads().is_empty());
     }
 }

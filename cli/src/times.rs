@@ -1,22 +1,34 @@
-//! The times of something that was done several times, told by their median and their range.
+//! The times of repeated runs, reported by their median and their range.
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
-use crate::table;
+use crate::units;
 
-/// Median, smallest and largest of some times.
-#[derive(Debug, Clone, Copy)]
+/// Median, smallest and largest of some times. Serialises them in seconds.
+#[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Times {
+    #[serde(serialize_with = "as_seconds")]
     pub(crate) median: Duration,
+    #[serde(serialize_with = "as_seconds")]
     min: Duration,
+    #[serde(serialize_with = "as_seconds")]
     max: Duration,
-    pub(crate) count: usize,
+    #[serde(rename = "repeats")]
+    count: usize,
+}
+
+fn as_seconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(time.as_secs_f64())
 }
 
 impl Times {
-    /// There is at least one: the command line does not let `--repeat 0` through.
+    /// Summarises at least one time.
+    ///
+    /// # Panics
+    /// If there is no time. The command line does not accept `--repeat 0`.
     pub(crate) fn of(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         let count = times.len();
@@ -28,17 +40,7 @@ impl Times {
         }
     }
 
-    /// In seconds, for programs.
-    pub(crate) fn json(&self) -> Value {
-        json!({
-            "median": self.median.as_secs_f64(),
-            "min": self.min.as_secs_f64(),
-            "max": self.max.as_secs_f64(),
-            "repeats": self.count,
-        })
-    }
-
-    /// What [`json`](Self::json) has told.
+    /// Reads times that were serialised.
     pub(crate) fn of_json(value: &Value) -> Option<Self> {
         let seconds = |name: &str| Duration::try_from_secs_f64(value[name].as_f64()?).ok();
         Some(Self {
@@ -49,36 +51,39 @@ impl Times {
         })
     }
 
-    /// For people; of a single time there is only one thing to say.
+    /// The median and the range; only the time if there is a single one.
     pub(crate) fn text(&self) -> String {
-        let median = table::time(self.median);
+        let median = units::time(self.median);
         if self.count == 1 {
             return median;
         }
-        let (min, max) = (table::time(self.min), table::time(self.max));
+        let (min, max) = (units::time(self.min), units::time(self.max));
         format!("{median} (median of {}, from {min} to {max})", self.count)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn the_median_of_an_even_number_lies_between_the_middle_two() {
+    fn the_median_of_an_even_number_of_times_is_the_mean_of_the_middle_two() {
         let times = Times::of([40, 10, 30, 20].map(Duration::from_millis).to_vec());
         assert_eq!(times.median, Duration::from_millis(25));
         assert_eq!(
             times.text(),
             "25.0 ms (median of 4, from 10.0 ms to 40.0 ms)"
         );
-        assert_eq!(times.json()["max"], 0.04);
-        let again = Times::of_json(&times.json()).expect("it is as it was told");
-        assert_eq!(again.json(), times.json());
+        let json = json!(times);
+        assert_eq!(json["max"], 0.04);
+        let again = Times::of_json(&json).expect("the times");
+        assert_eq!(json!(again), json);
     }
 
     #[test]
-    fn one_time_is_all_there_is_to_say() {
+    fn a_single_time_has_no_range() {
         assert_eq!(Times::of(vec![Duration::from_secs(2)]).text(), "2.00 s");
     }
 }

@@ -1,16 +1,16 @@
-//! From the options of the command line to a running runtime, and what is told about it afterwards.
+//! Turns the options of the command line into a running runtime.
 
 use std::num::NonZeroUsize;
 
 use raddle::{BuildError, Builder, Runtime, SeedPolicy, Setting};
-use raddle_topology::PlanError;
-use serde_json::{Map, Value, json};
+use raddle_topology::{Plan, PlanError};
 
 use crate::arguments::Options;
 use crate::error::CliError;
 use crate::output;
 
-/// A builder with what the options say; the rest comes from the environment and the defaults.
+/// Returns a builder with the given options. Everything else comes from the environment and the
+/// defaults.
 pub(crate) fn builder(options: &Options) -> Builder {
     let mut builder = Runtime::builder();
     let options = &options.runtime;
@@ -38,7 +38,8 @@ pub(crate) fn builder(options: &Options) -> Builder {
     builder
 }
 
-/// What stands in the way of a runtime: the call, where the option that is to blame was given.
+/// Converts an error of [`builder`]. If `--affinity` is the cause, the error is a wrong call that
+/// names the option.
 pub(crate) fn refused(error: BuildError, options: &Options) -> CliError {
     match (error, &options.runtime.affinity) {
         (
@@ -54,40 +55,30 @@ pub(crate) fn refused(error: BuildError, options: &Options) -> CliError {
     }
 }
 
-/// Starts the workers, and prints the plan first where that was asked for and people read it.
+/// Starts the workers. Prints their plan first if `--show-binding` asks for it as text.
 ///
 /// # Errors
-/// [`CliError::Runtime`], and what [`output::print`] returns.
+/// [`CliError::Runtime`], and those of [`output::print`].
 pub(crate) fn start(options: &Options) -> Result<Runtime, CliError> {
-    // Chares read this variable when they start. A wrong value is reported before that.
+    // Chares read this variable when they start. An invalid value is reported before that.
     SeedPolicy::from_environment().map_err(|error| refused(error, options))?;
     let runtime = builder(options)
         .build()
         .map_err(|error| refused(error, options))?;
-    if options.show_binding && !options.json {
-        output::print(&format!("{}\n", runtime.plan()))?;
+    if options.show_binding {
+        print_plan(&runtime.plan(), options)?;
     }
     Ok(runtime)
 }
 
-/// Adds to a JSON result what is known about the workers.
-pub(crate) fn describe(runtime: &Runtime, options: &Options, result: &mut Map<String, Value>) {
-    result.insert("workers".to_owned(), json!(runtime.worker_count()));
-    if options.show_binding {
-        result.insert("binding".to_owned(), json!(runtime.plan()));
-    }
-    if options.stats {
-        result.insert("stats".to_owned(), json!(runtime.report()));
-    }
-}
-
-/// Prints the counters where they were asked for and people read them.
+/// Prints a plan that `--show-binding` asks for before the work begins. With `--json` it is printed
+/// with the result instead.
 ///
 /// # Errors
-/// What [`output::print`] returns.
-pub(crate) fn print_stats(runtime: &Runtime, options: &Options) -> Result<(), CliError> {
-    if options.stats && !options.json {
-        output::print(&format!("\n{}", runtime.report()))?;
+/// Those of [`output::print`].
+pub(crate) fn print_plan(plan: &Plan, options: &Options) -> Result<(), CliError> {
+    match options.show_binding && !options.json {
+        true => output::print(&format!("{plan}\n")),
+        false => Ok(()),
     }
-    Ok(())
 }

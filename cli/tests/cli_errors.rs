@@ -1,4 +1,5 @@
-//! Bad input and bad output: one line that names file and place, exit code 1, never a panic.
+//! Bad input and bad output: one line that names the file and the place, exit code 1, never a
+//! panic.
 
 mod common;
 
@@ -8,9 +9,10 @@ use std::process::Stdio;
 
 use raddle_messages::waits::Kind;
 
-use common::{Folder, Said, TETRAHEDRON, expect_one_line, raddle, run, run_badly};
+use common::{Folder, Outcome, TETRAHEDRON, expect_one_line, raddle, run, run_badly};
 
-/// Checks that `raddle kdtree` refuses a file of that content and that the line holds every `part`.
+/// Checks that `raddle kdtree` refuses a file with this content, and that the error line contains
+/// all `parts`.
 #[track_caller]
 fn refuses(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
     let folder = Folder::new(&format!("refuses-{name}"));
@@ -24,7 +26,8 @@ fn refuses(name: &str, content: impl AsRef<[u8]>, parts: &[&str]) {
 #[test]
 fn a_truncated_text_file_is_named_with_its_line() {
     let text = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n\
-                property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n\
+                property float z\nelement face 1\n\
+                property list uchar int vertex_indices\nend_header\n\
                 0 0 0\n1 0 0\n";
     refuses("cut.ply", text, &["line 1"]);
 }
@@ -51,7 +54,7 @@ fn a_huge_index_is_named_with_its_line() {
 }
 
 #[test]
-fn a_coordinate_that_is_no_number_is_named_with_its_line() {
+fn a_coordinate_that_is_not_a_number_is_named_with_its_line() {
     let text = "v 0 0 0\nv 1 NaN 0\nv 0 1 0\nf 1 2 3\n";
     refuses("nan.obj", text, &["line 2"]);
 }
@@ -69,13 +72,16 @@ fn a_damaged_compressed_file_is_named() {
 }
 
 #[test]
-fn triangles_of_zero_area_are_no_error() {
+fn triangles_of_zero_area_are_not_an_error() {
     let folder = Folder::new("zero-area");
     let text = format!("{TETRAHEDRON}f 1 1 2\nf 1 1 1\n");
     let mesh = folder.file("flat.obj", text);
-    let said = run(["kdtree".as_ref(), mesh.as_os_str()]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.output.contains("of zero area      2"), "{said:?}");
+    let outcome = run(["kdtree".as_ref(), mesh.as_os_str()]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(
+        outcome.output.contains("of zero area      2"),
+        "{outcome:?}"
+    );
 }
 
 #[test]
@@ -95,7 +101,7 @@ fn a_file_name_with_a_line_break_stays_on_one_line() {
 }
 
 /// Renders the tetrahedron into `output`.
-fn render_into(folder: &Folder, output: &str) -> Said {
+fn render_into(folder: &Folder, output: &str) -> Outcome {
     let mesh = folder.file("mesh.obj", TETRAHEDRON);
     let output = folder.path(output);
     run([
@@ -109,7 +115,7 @@ fn render_into(folder: &Folder, output: &str) -> Said {
 }
 
 #[test]
-fn an_output_that_cannot_be_is_found_out_and_named() {
+fn an_output_that_cannot_be_written_is_named() {
     let folder = Folder::new("no-output");
     std::fs::create_dir(folder.path("folder.png")).expect("a folder");
     for (output, part) in [
@@ -118,15 +124,15 @@ fn an_output_that_cannot_be_is_found_out_and_named() {
         ("folder.png", "directory"),
         ("nowhere/picture.png", "nowhere"),
     ] {
-        let said = render_into(&folder, output);
-        expect_one_line(&said);
-        assert!(said.errors.contains(part), "{said:?}");
+        let outcome = render_into(&folder, output);
+        expect_one_line(&outcome);
+        assert!(outcome.errors.contains(part), "{outcome:?}");
     }
     assert_eq!(folder.names(), ["folder.png", "mesh.obj"]);
 }
 
 #[test]
-fn an_output_that_cannot_be_is_found_out_before_the_mesh_is_read() {
+fn an_output_that_cannot_be_written_is_detected_before_the_mesh_is_read() {
     let folder = Folder::new("order");
     let line = run_badly([
         "render".as_ref(),
@@ -145,10 +151,10 @@ fn a_full_disk_is_one_line_and_leaves_nothing_behind() {
     let folder = Folder::new("full-disk");
     for name in ["full.png", "full.ppm", "full.exr"] {
         symlink("/dev/full", folder.path(name)).expect("a link to the full device");
-        let said = render_into(&folder, name);
-        expect_one_line(&said);
-        assert!(said.errors.contains(name), "{said:?}");
-        assert!(said.errors.contains("No space left"), "{said:?}");
+        let outcome = render_into(&folder, name);
+        expect_one_line(&outcome);
+        assert!(outcome.errors.contains(name), "{outcome:?}");
+        assert!(outcome.errors.contains("No space left"), "{outcome:?}");
     }
     assert_eq!(
         folder.names(),
@@ -169,14 +175,14 @@ fn a_full_standard_output_is_one_line() {
             .write(true)
             .open("/dev/full")
             .expect("the full device");
-        let said: Said = raddle()
+        let outcome: Outcome = raddle()
             .args(arguments)
             .stdout(full)
             .output()
             .expect("the program starts")
             .into();
-        expect_one_line(&said);
-        assert!(said.errors.contains("standard output"), "{said:?}");
+        expect_one_line(&outcome);
+        assert!(outcome.errors.contains("standard output"), "{outcome:?}");
     }
 }
 
@@ -187,7 +193,7 @@ fn a_topology_into_a_full_device_is_one_line() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_reader_that_closes_the_pipe_is_not_an_error() {
     let mut child = raddle()
         .args([
             "topology",
@@ -200,8 +206,8 @@ fn a_reader_that_goes_away_is_no_error() {
         .spawn()
         .expect("the program starts");
     drop(child.stdout.take());
-    let said: Said = child.wait_with_output().expect("it ends").into();
-    assert_eq!((said.code, said.errors.as_str()), (Some(0), ""));
+    let outcome: Outcome = child.wait_with_output().expect("it ends").into();
+    assert_eq!((outcome.code, outcome.errors.as_str()), (Some(0), ""));
 }
 
 #[test]
@@ -237,38 +243,42 @@ fn a_bad_variable_is_named_with_its_choices() {
         ("RADDLE_IDLE", "never", "adaptive"),
         ("RADDLE_AFFINITY", "here", "compact"),
     ] {
-        let said: Said = raddle()
+        let outcome: Outcome = raddle()
             .env(name, value)
             .args(["kdtree", "--scene", "knot:500"])
             .output()
             .expect("the program starts")
             .into();
-        // As the option of the same value.
-        assert_eq!((said.code, said.output.as_str()), (Some(2), ""), "{said:?}");
-        assert_eq!(said.errors.lines().count(), 1, "{said:?}");
-        assert!(said.errors.starts_with("error: "), "{said:?}");
+        // The exit code is that of the option with the same value.
+        assert_eq!(
+            (outcome.code, outcome.output.as_str()),
+            (Some(2), ""),
+            "{outcome:?}"
+        );
+        assert_eq!(outcome.errors.lines().count(), 1, "{outcome:?}");
+        assert!(outcome.errors.starts_with("error: "), "{outcome:?}");
         assert!(
-            said.errors.contains(name) && said.errors.contains(part),
-            "{said:?}"
+            outcome.errors.contains(name) && outcome.errors.contains(part),
+            "{outcome:?}"
         );
     }
 }
 
 #[test]
 fn an_option_wins_over_its_variable_even_over_a_bad_one() {
-    let said: Said = raddle()
+    let outcome: Outcome = raddle()
         .env("RADDLE_WORKERS", "many")
         .args(["kdtree", "--scene", "knot:500", "--workers", "1", "--json"])
         .output()
         .expect("the program starts")
         .into();
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.output.contains("\"workers\":1"), "{said:?}");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.output.contains("\"workers\":1"), "{outcome:?}");
 }
 
-/// Options that no machine or mesh can follow were blamed on the mesh, or taken for failures.
+/// Options that no machine or mesh can follow were blamed on the mesh, or reported as failures.
 #[test]
-fn options_that_cannot_be_followed_are_a_wrong_call_and_named() {
+fn options_that_cannot_be_followed_are_a_wrong_call_that_names_them() {
     let folder = Folder::new("wrong-call");
     let picture = folder.path("none.png");
     let picture = picture.to_str().expect("a plain name");
@@ -312,20 +322,23 @@ fn options_that_cannot_be_followed_are_a_wrong_call_and_named() {
         ),
     ];
     for (call, parts) in cases {
-        let said = run(call);
-        assert_eq!(said.code, Some(2), "{said:?}");
-        assert_eq!(said.output, "", "{said:?}");
+        let outcome = run(call);
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        assert_eq!(outcome.output, "", "{outcome:?}");
         for part in parts {
-            assert!(said.errors.contains(part), "{part:?} is missing: {said:?}");
+            assert!(
+                outcome.errors.contains(part),
+                "{part:?} is missing: {outcome:?}"
+            );
         }
-        assert!(!said.errors.contains("knot"), "{said:?}");
+        assert!(!outcome.errors.contains("knot"), "{outcome:?}");
     }
     assert!(folder.names().is_empty());
 }
 
-/// Runs the program where it can have no more memory than that.
+/// Runs the program with a limit of its address space.
 #[cfg(target_os = "linux")]
-fn run_with_memory(kibibytes: u32, arguments: &[&str]) -> Said {
+fn run_with_memory(kibibytes: u32, arguments: &[&str]) -> Outcome {
     std::process::Command::new("sh")
         .args(["-c", &format!("ulimit -v {kibibytes} && exec \"$@\""), "sh"])
         .arg(env!("CARGO_BIN_EXE_raddle"))
@@ -336,7 +349,7 @@ fn run_with_memory(kibibytes: u32, arguments: &[&str]) -> Said {
         .into()
 }
 
-/// The largest picture ended the process (signal 6) where memory was too small for it.
+/// The largest picture ended the process (signal 6) if memory was too small for it.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_picture_without_memory_for_it_is_one_line() {
@@ -345,13 +358,13 @@ fn a_picture_without_memory_for_it_is_one_line() {
     let picture = picture.to_str().expect("a name in UTF-8");
     let size = ["--size", "32768x32768", "--samples", "1", "-o", picture];
     let arguments = [&["render", "--scene", "knot:500"][..], &size].concat();
-    let said = run_with_memory(4_000_000, &arguments);
-    expect_one_line(&said);
-    assert!(said.errors.contains("25769803776 bytes"), "{said:?}");
+    let outcome = run_with_memory(4_000_000, &arguments);
+    expect_one_line(&outcome);
+    assert!(outcome.errors.contains("25769803776 bytes"), "{outcome:?}");
     assert!(folder.names().is_empty());
 }
 
-/// So did a scene, a file and a tree.
+/// A scene, a file and a tree ended the process in the same way.
 #[test]
 #[cfg(target_os = "linux")]
 fn triangles_without_memory_for_them_are_one_line() {
@@ -362,7 +375,7 @@ fn triangles_without_memory_for_them_are_one_line() {
         [&[b' '; 80][..], &TRIANGLES.to_le_bytes()].concat(),
     );
     let file = File::options().write(true).open(&path).expect("the file");
-    // A file of holes, as long as it says that it is.
+    // A sparse file with the length that its header announces.
     file.set_len(84 + 50 * u64::from(TRIANGLES))
         .expect("a long file");
     let path = path.to_str().expect("a name in UTF-8");
@@ -384,23 +397,23 @@ fn triangles_without_memory_for_them_are_one_line() {
         ),
     ];
     for (kibibytes, input, expected) in cases {
-        let said = run_with_memory(kibibytes, &[&["kdtree"][..], &input].concat());
-        expect_one_line(&said);
-        assert!(said.errors.contains(expected), "{said:?}");
+        let outcome = run_with_memory(kibibytes, &[&["kdtree"][..], &input].concat());
+        expect_one_line(&outcome);
+        assert!(outcome.errors.contains(expected), "{outcome:?}");
     }
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn more_numbers_than_memory_holds_are_one_line() {
+fn more_numbers_than_fit_in_memory_are_one_line() {
     for count in ["1e13", "4611686018427387904", "18446744073709551615"] {
         let line = run_badly(["sort", count, "--workers", "1"]);
         assert!(line.contains("numbers: no memory for"), "{line}");
         assert!(line.contains("expected"), "{line}");
     }
-    let said = run_with_memory(4_000_000, &["sort", "1e9"]);
-    expect_one_line(&said);
-    assert!(said.errors.contains("4000000000 bytes"), "{said:?}");
+    let outcome = run_with_memory(4_000_000, &["sort", "1e9"]);
+    expect_one_line(&outcome);
+    assert!(outcome.errors.contains("4000000000 bytes"), "{outcome:?}");
 }
 
 #[test]
@@ -420,15 +433,15 @@ fn messages_larger_than_memory_are_one_line() {
         assert!(line.contains(part), "{line}");
         assert!(line.contains("expected"), "{line}");
     }
-    let said = run_with_memory(4_000_000, &["kneighbor", "--bytes", "1000M"]);
-    expect_one_line(&said);
-    assert!(said.errors.contains("bytes of messages"), "{said:?}");
+    let outcome = run_with_memory(4_000_000, &["kneighbor", "--bytes", "1000M"]);
+    expect_one_line(&outcome);
+    assert!(outcome.errors.contains("bytes of messages"), "{outcome:?}");
 }
 
 #[test]
-fn a_wait_that_the_processor_lacks_is_one_line_where_it_is_asked_for_alone() {
+fn a_single_wait_that_the_processor_lacks_is_one_line() {
     let Some(reason) = Kind::Monitor.missing() else {
-        // It is there, and measured.
+        // The processor has it, so it is measured.
         let text = run(["pingpong", "--wait", "monitor", "--trips", "5"]);
         assert_eq!(text.code, Some(0), "{text:?}");
         return;

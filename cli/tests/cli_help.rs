@@ -1,7 +1,7 @@
 //! The help, the completions and the exit codes of wrong calls.
 //!
-//! The help texts are snapshots under `tests/snapshots`; `RADDLE_BLESS=1 cargo test -p raddle-cli --test cli_help`
-//! writes them anew, to be read in the diff.
+//! `tests/snapshots/help.txt` has all help texts. To write it anew, and read the changes in the
+//! diff: `RADDLE_BLESS=1 cargo test -p raddle-cli --test cli_help`.
 
 mod common;
 
@@ -10,76 +10,56 @@ use std::path::Path;
 
 use common::{Folder, raddle, run, run_well};
 
-/// Compares with the snapshot of that name, or writes it where `RADDLE_BLESS` is set.
-#[track_caller]
-fn matches_snapshot(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/snapshots")
-        .join(name);
+/// Returns the calls for all help texts: of the program, of each command in the order of the list
+/// of commands, and of each program of a command.
+fn help_calls() -> Vec<String> {
+    let mut calls = vec!["--help".to_owned(), "-h".to_owned()];
+    for command in names_after("Commands:", &run_well(["--help"])) {
+        let help = run_well([&command, "--help"]);
+        calls.push(format!("{command} --help"));
+        let programs = names_after("Commands:", &help).into_iter();
+        calls.extend(programs.map(|program| format!("{command} {program} --help")));
+    }
+    calls
+}
+
+/// Returns the names in the list below a heading.
+fn names_after(heading: &str, help: &str) -> Vec<String> {
+    let lines = help.lines().skip_while(|line| *line != heading).skip(1);
+    let lines = lines.take_while(|line| !line.is_empty());
+    lines
+        // The other lines of a description are indented further.
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn the_help_matches_its_snapshot() {
+    let mut text = String::new();
+    for call in help_calls() {
+        let help = run_well(call.split(' '));
+        text += &format!("$ raddle {call}\n\n{help}\n");
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/help.txt");
     if std::env::var_os("RADDLE_BLESS").is_some() {
-        fs::create_dir_all(path.parent().expect("a folder")).expect("the snapshots' folder");
-        fs::write(&path, text).expect("a snapshot");
+        fs::write(&path, &text).expect("a snapshot");
     }
     let expected = fs::read_to_string(&path).expect("a snapshot; RADDLE_BLESS=1 writes it");
-    assert_eq!(
-        text, expected,
-        "the help has changed; see the header of this file"
+    assert!(
+        text == expected,
+        "the help has changed; see the header of this file. It is now:\n{text}"
     );
 }
 
 #[test]
-fn the_help_reads_as_it_was_written() {
-    matches_snapshot("help.txt", &run_well(["--help"]));
-    matches_snapshot("help-short.txt", &run_well(["-h"]));
-    for command in [
-        "render",
-        "kdtree",
-        "sort",
-        "lk23",
-        "matmul",
-        "kneighbor",
-        "pingpong",
-        "launch",
-        "predict",
-        "simulate",
-        "topology",
-        "place",
-        "pools",
-        "completions",
-    ] {
-        matches_snapshot(
-            &format!("help-{command}.txt"),
-            &run_well([command, "--help"]),
-        );
-    }
-    for program in ["pingpong", "symmetric", "tracer"] {
-        let text = run_well(["simulate", program, "--help"]);
-        matches_snapshot(&format!("help-simulate-{program}.txt"), &text);
-    }
-}
-
-#[test]
 fn no_line_of_the_help_is_wider_than_a_page() {
-    for arguments in [
-        &["--help"][..],
-        &["render", "--help"],
-        &["kdtree", "--help"],
-        &["sort", "--help"],
-        &["launch", "--help"],
-        &["lk23", "--help"],
-        &["matmul", "--help"],
-        &["kneighbor", "--help"],
-        &["pingpong", "--help"],
-        &["place", "--help"],
-        &["pools", "--help"],
-        &["pools"],
-        &["predict", "--help"],
-        &["simulate", "--help"],
-        &["simulate", "pingpong", "--help"],
-        &["simulate", "symmetric", "--help"],
-        &["simulate", "tracer", "--help"],
-    ] {
-        let text = run_well(arguments);
+    let calls = help_calls();
+    assert!(calls.len() > 18, "{calls:?}");
+    for call in calls.into_iter().chain(["pools".to_owned()]) {
+        let text = run_well(call.split(' '));
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(100), "{widest:?} columns: {text}");
     }
@@ -91,19 +71,22 @@ fn the_version_is_the_packages() {
     assert_eq!(run_well(["--version"]), expected);
 }
 
-/// Expects exit code 2, and that part of what is right on standard error.
+/// Expects exit code 2, and `part` of the advice on standard error.
 #[track_caller]
 fn is_a_wrong_call(arguments: &[&str], part: &str) {
-    let said = run(arguments);
-    assert_eq!(said.code, Some(2), "{arguments:?}: {said:?}");
-    assert!(said.errors.contains(part), "{arguments:?}: {said:?}");
-    // What the parser says of a negative number that it takes for an option.
-    assert!(!said.errors.contains("-- -"), "{arguments:?}: {said:?}");
-    assert_eq!(said.output, "", "{arguments:?}");
+    let outcome = run(arguments);
+    assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
+    assert!(outcome.errors.contains(part), "{arguments:?}: {outcome:?}");
+    // The advice of the parser for a negative number that it takes for an option.
+    assert!(
+        !outcome.errors.contains("-- -"),
+        "{arguments:?}: {outcome:?}"
+    );
+    assert_eq!(outcome.output, "", "{arguments:?}");
 }
 
 #[test]
-fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
+fn a_wrong_call_ends_with_code_2_and_advice() {
     for (arguments, part) in [
         (&["paint"][..], "paint"),
         (&["render"], "--output"),
@@ -121,11 +104,11 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
         ),
         (
             &["kdtree", "a.ply", "--triangles-per-task", "0"],
-            "expected a number of triangles from 1 on",
+            "expected a number of triangles, at least 1",
         ),
         (
             &["kdtree", "a.ply", "--triangles-per-task", "-5"],
-            "expected a number of triangles from 1 on",
+            "expected a number of triangles, at least 1",
         ),
         (
             &["kdtree", "a.ply", "--depth", "-1"],
@@ -145,7 +128,7 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
         (&["kneighbor", "-k", "many"], "neighbours"),
         (&["kneighbor", "--bytes", "0"], "64K"),
         (&["kneighbor", "--iterations", "1e10"], "1e9"),
-        (&["kneighbor", "--mailbox", "letter"], "producer-lock"),
+        (&["kneighbor", "--mailbox", "envelope"], "producer-lock"),
         (&["pingpong", "--layer", "cake"], "chare"),
         (&["pingpong", "--bytes", "16,,1K"], "64K"),
         (&["pingpong", "--trips", "0"], "1e9"),
@@ -165,7 +148,7 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
             "--symmetric",
         ),
         (&["kneighbor", "--mode", "mail"], "socket"),
-        (&["kneighbor", "--size", "16,"], "or all"),
+        (&["kneighbor", "--size", "16,"], "or use all"),
         (&["kneighbor", "--progress", "thread"], "--mode"),
         (&["kneighbor", "--progress", "mail"], "pending"),
         (&["launch", "sh"], "--nodes"),
@@ -182,7 +165,7 @@ fn a_wrong_call_ends_with_code_2_and_says_what_is_right() {
 }
 
 #[test]
-fn a_wrong_question_ends_with_code_2_and_says_what_is_right() {
+fn a_wrong_question_ends_with_code_2_and_advice() {
     for (arguments, part) in [
         (&["predict", "--nodes", "0"][..], "1..="),
         (&["predict", "--renderers", "0"], "1..="),
@@ -214,7 +197,7 @@ fn a_wrong_question_ends_with_code_2_and_says_what_is_right() {
 }
 
 #[test]
-fn each_shell_gets_a_script_that_knows_our_commands() {
+fn the_script_of_each_shell_contains_the_commands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = run_well(["completions", shell]);
         for word in [
@@ -244,13 +227,13 @@ fn bash_accepts_its_script_and_completes_a_command() {
     let answer = std::process::Command::new("bash")
         .args(["-c", &ask])
         .output()
-        .expect("bash is there");
+        .expect("bash is installed");
     assert!(answer.status.success(), "{answer:?}");
     assert_eq!(String::from_utf8_lossy(&answer.stdout).trim(), "kdtree");
 }
 
 #[test]
-fn an_unwritable_folder_is_no_reason_to_fail_a_question() {
+fn the_version_is_printed_in_a_folder_that_cannot_be_written() {
     let output = raddle().current_dir("/").arg("--version").output();
     assert!(output.expect("the program starts").status.success());
 }

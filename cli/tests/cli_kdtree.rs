@@ -1,4 +1,4 @@
-//! What `raddle kdtree` does and says about it, to people and to programs.
+//! `raddle kdtree`: its trees, its text and its JSON.
 
 mod common;
 
@@ -68,7 +68,7 @@ fn all_builders_make_the_same_tree_at_every_depth() {
                 builder,
                 "--check",
                 "--json",
-                // Of rays that are slow where all triangles lie in one leaf, nothing is said.
+                // No warning about slow rays when all triangles are in one leaf.
                 "--quiet",
             ]);
             json(&text)["tree"].clone()
@@ -80,8 +80,9 @@ fn all_builders_make_the_same_tree_at_every_depth() {
 }
 
 #[test]
-fn a_build_by_messages_goes_about_it_as_it_is_told() {
-    let base = "kdtree --scene knot:5000 --builder messages --check --json --repeat 2 --triangles-per-task 500";
+fn a_build_by_messages_follows_its_options() {
+    let base = "kdtree --scene knot:5000 --builder messages --check --json --repeat 2 \
+                --triangles-per-task 500";
     for (options, key, value) in [
         ("--grain 16", "grain", "16"),
         ("--grain Tuned", "grain", "tuned"),
@@ -97,21 +98,21 @@ fn a_build_by_messages_goes_about_it_as_it_is_told() {
     ] {
         let grain = if key == "grain" { "" } else { " --grain 16" };
         let more = format!("{base}{grain} {options}");
-        let told = json(&run_well(more.split(' ')))["messages"].clone();
-        assert_eq!(told[key], value, "{told}");
-        assert_eq!(told["triangles_per_task"], 500);
-        // A tuner may find that one task is best, and that has nobody to call.
+        let found = json(&run_well(more.split(' ')))["messages"].clone();
+        assert_eq!(found[key], value, "{found}");
+        assert_eq!(found["triangles_per_task"], 500);
+        // The tuner may find that one task is best; a single task calls no worker tasks.
         let is_tuned = value == "tuned";
         assert!(
-            is_tuned || told["worker_task_count"].as_u64() > Some(0),
-            "{told}"
+            is_tuned || found["worker_task_count"].as_u64() > Some(0),
+            "{found}"
         );
-        assert!(told["node_tasks"].as_u64() > Some(0), "{told}");
+        assert!(found["node_tasks"].as_u64() > Some(0), "{found}");
     }
 }
 
 #[test]
-fn people_read_a_table() {
+fn the_text_is_a_table() {
     let text = run_well([
         "kdtree",
         "--scene",
@@ -142,14 +143,14 @@ fn people_read_a_table() {
     }
 }
 
-/// They were in the median.
+/// Builds from which the tuner learns were included in the median.
 #[test]
-fn builds_that_the_tuner_learns_from_go_before_those_that_count() {
+fn builds_from_which_the_tuner_learns_do_not_count() {
     let base = "kdtree --scene knot:1000 --builder messages --repeat 3";
     for (more, learning) in [("", 8), (" --grain tuned", 8), (" --grain 4", 0)] {
         let text = run_well(format!("{base}{more}").split(' '));
-        let told = text.contains("after 8 builds that the tuner has learned from");
-        assert_eq!(told, learning > 0, "{text}");
+        let has_learned = text.contains("after 8 builds that the tuner has learned from");
+        assert_eq!(has_learned, learning > 0, "{text}");
         assert!(text.contains("median of 3"), "{text}");
         let value = json(&run_well(format!("{base}{more} --json").split(' ')));
         assert_eq!(value["messages"]["learning_builds"], learning, "{value}");
@@ -157,23 +158,23 @@ fn builds_that_the_tuner_learns_from_go_before_those_that_count() {
     }
 }
 
-/// It told of the workers that did nothing.
+/// The report included workers that did nothing.
 #[test]
-fn the_sequential_builder_has_one_worker_whatever_is_asked_for() {
+fn the_sequential_builder_has_one_worker_with_any_options() {
     for (more, threads) in [("", 1), (" --check", 4)] {
         let call = format!("kdtree --scene knot:500 --workers 4 --json --stats{more}");
         let alone = format!("{call} --builder sequential");
         let alone = json(&run_well(alone.split(' ')));
         assert_eq!(alone["workers"], 1, "{alone}");
-        let told = alone["stats"]["workers"].as_array().map(Vec::len);
-        assert_eq!(told, Some(threads), "{alone}");
+        let counted = alone["stats"]["workers"].as_array().map(Vec::len);
+        assert_eq!(counted, Some(threads), "{alone}");
         let together = json(&run_well(call.split(' ')));
         assert_eq!(together["workers"], 4, "{together}");
     }
 }
 
 #[test]
-fn people_read_how_a_build_by_messages_went_about_it() {
+fn the_text_describes_a_build_by_messages() {
     let base = "kdtree --scene knot:1000 --builder messages --grain 16";
     let text = run_well(base.split(' '));
     for part in ["sync ", "by-depth", "chunked", "only for cells near"] {
@@ -193,7 +194,7 @@ fn people_read_how_a_build_by_messages_went_about_it() {
     }
 }
 
-/// Triangles with corners anywhere in a cube, as an OBJ file.
+/// Triangles with random corners in a cube, as an OBJ file.
 fn soup(count: usize) -> String {
     let mut state = 1_u64;
     let mut coordinate = || {
@@ -214,9 +215,9 @@ fn soup(count: usize) -> String {
     text
 }
 
-/// Rendering a soup of triangles once took hours, and nothing said so beforehand.
+/// Rendering a soup of triangles once took hours, without a warning.
 #[test]
-fn a_tree_with_slow_rays_is_warned_of() {
+fn a_tree_with_slow_rays_causes_a_warning() {
     let folder = Folder::new("kdtree-slow");
     let mesh = folder.file("soup.obj", soup(20_000));
     let mesh = mesh.to_str().expect("a name in UTF-8");
@@ -227,11 +228,11 @@ fn a_tree_with_slow_rays_is_warned_of() {
         &["render", mesh, "-o", picture, "--size", "4x4", "--json"],
     ];
     for command in commands {
-        let said = run(command);
-        assert_eq!(said.code, Some(0), "{said:?}");
-        assert!(said.errors.starts_with("warning: "), "{said:?}");
-        assert_eq!(said.errors.matches('\n').count(), 1, "{said:?}");
-        let tree = &json(&said.output)["tree"];
+        let outcome = run(command);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        assert!(outcome.errors.starts_with("warning: "), "{outcome:?}");
+        assert_eq!(outcome.errors.matches('\n').count(), 1, "{outcome:?}");
+        let tree = &json(&outcome.output)["tree"];
         assert_eq!(tree["is_slow"], true, "{tree}");
         let tests = tree["tests_per_ray"].as_f64().expect("a number");
         assert!((1_000.0..5_000.0).contains(&tests), "{tree}");

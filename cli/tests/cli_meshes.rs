@@ -1,5 +1,4 @@
-//! What the commands say about the meshes that they load: what was left out, and coordinates as in
-//! the file.
+//! Reports about loaded meshes: the elements that were left out, and coordinates of the file.
 
 mod common;
 
@@ -11,35 +10,36 @@ const POINTS: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
 const FACES: &str = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
 #[test]
-fn what_a_reader_leaves_out_is_one_warning_and_counts() {
+fn elements_that_a_reader_leaves_out_are_one_warning_and_counts() {
     let folder = Folder::new("ignored");
     let mesh = folder.file("a.obj", format!("{POINTS}l 1 2\np 1 2\nf 1 2\n{FACES}"));
-    let said = run(["kdtree".as_ref(), mesh.as_os_str(), "--json".as_ref()]);
-    assert_eq!(said.code, Some(0), "{}", said.errors);
+    let outcome = run(["kdtree".as_ref(), mesh.as_os_str(), "--json".as_ref()]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.errors);
     let expected = format!(
         "warning: {}: 1 face without three corners left out, 1 line left out, 2 points left out\n",
         mesh.display()
     );
-    assert_eq!(said.errors, expected);
-    let input = &json(&said.output)["input"];
+    assert_eq!(outcome.errors, expected);
+    let input = &json(&outcome.output)["input"];
     assert_eq!(input["ignored"]["faces"], 1);
     assert_eq!(input["ignored"]["lines"], 1);
     assert_eq!(input["ignored"]["points"], 2);
     assert_eq!(input["ignored"]["trailing_bytes"], 0);
     assert_eq!(input["offset"], serde_json::json!([0.0, 0.0, 0.0]));
-    let said = run(["kdtree".as_ref(), mesh.as_os_str(), "--quiet".as_ref()]);
-    assert_eq!((said.code, said.errors.as_str()), (Some(0), ""));
+    let outcome = run(["kdtree".as_ref(), mesh.as_os_str(), "--quiet".as_ref()]);
+    assert_eq!((outcome.code, outcome.errors.as_str()), (Some(0), ""));
     let whole = folder.file("b.obj", format!("{POINTS}{FACES}"));
-    let said = run(["kdtree".as_ref(), whole.as_os_str()]);
-    assert_eq!((said.code, said.errors.as_str()), (Some(0), ""));
+    let outcome = run(["kdtree".as_ref(), whole.as_os_str()]);
+    assert_eq!((outcome.code, outcome.errors.as_str()), (Some(0), ""));
 }
 
-/// Far from the origin, `f32` has no room for a small mesh: `--eye`, `--look-at` and every report
-/// are in the coordinates of the file, which the mesh itself is not.
+/// Far from the origin, `f32` is too coarse for a small mesh, so the mesh has coordinates of its
+/// own. `--eye`, `--look-at` and every report use the coordinates of the file.
 #[test]
-fn a_mesh_far_away_has_the_picture_that_it_has_at_the_origin() {
+fn a_mesh_far_from_the_origin_has_the_same_picture_as_at_the_origin() {
     let folder = Folder::new("far");
-    let far = "v 512000 5412000 -100\nv 512001 5412000 -100\nv 512000 5412001 -100\nv 512000 5412000 -99\n";
+    let far = "v 512000 5412000 -100\nv 512001 5412000 -100\n\
+               v 512000 5412001 -100\nv 512000 5412000 -99\n";
     let mut seen = Vec::new();
     for (name, points, eye, at) in [
         ("near", POINTS, "3.25,2.5,4.125", "0.25,0.25,0.25"),

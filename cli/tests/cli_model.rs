@@ -1,4 +1,5 @@
-//! `raddle predict` and `raddle simulate`: the study's figures, parameters from files, pictures, timelines, and what is told of mistakes.
+//! `raddle predict` and `raddle simulate`: the figures of the study, parameters from files,
+//! pictures, timelines, and errors.
 
 mod common;
 
@@ -22,7 +23,7 @@ fn near(found: f64, expected: f64, tolerance: f64) {
 }
 
 #[test]
-fn a_prediction_has_the_studys_quantities() {
+fn a_prediction_has_the_quantities_of_the_study() {
     let found = json(&run_well([
         "predict",
         "--nodes",
@@ -60,7 +61,7 @@ fn a_prediction_has_the_studys_quantities() {
 }
 
 #[test]
-fn questions_change_the_answer_as_the_study_says() {
+fn questions_change_the_answer_as_in_the_study() {
     let frame = |arguments: &[&str]| {
         let all = ["predict", "--json"].iter().chain(arguments);
         number(&json(&run_well(all)), "mean_frame_ms")
@@ -122,7 +123,7 @@ fn figures_are_tables_json_and_pictures() {
 }
 
 #[test]
-fn parameters_that_are_shown_are_read_again() {
+fn parameters_that_are_shown_can_be_read_again() {
     let folder = Folder::new("parameters");
     let text = run_well([
         "predict",
@@ -145,9 +146,9 @@ fn parameters_that_are_shown_are_read_again() {
 }
 
 #[test]
-fn wrong_parameters_are_told_with_file_line_and_range() {
+fn errors_of_parameters_name_file_line_and_range() {
     let folder = Folder::new("wrong");
-    let told = |text: &str| {
+    let error_of = |text: &str| {
         let path = folder.file("node.toml", text);
         run_badly(["predict", "--parameters", path.to_str().expect("a path")])
     };
@@ -174,7 +175,7 @@ fn wrong_parameters_are_told_with_file_line_and_range() {
             &["line 2", "core.contexts is 3", "4 or more"],
         ),
     ] {
-        let line = told(text);
+        let line = error_of(text);
         for part in parts.iter().chain(&["expected"]) {
             assert!(line.contains(part), "{part:?} is missing in {line}");
         }
@@ -184,13 +185,16 @@ fn wrong_parameters_are_told_with_file_line_and_range() {
         line.contains("nowhere.toml") && line.contains("parker-2013"),
         "{line}"
     );
-    let said = run(["predict", "--set", "network.wire_ns=-1"]);
-    assert_eq!(said.code, Some(2), "{said:?}");
-    assert!(said.errors.contains("--set network.wire_ns=-1"), "{said:?}");
+    let outcome = run(["predict", "--set", "network.wire_ns=-1"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(
+        outcome.errors.contains("--set network.wire_ns=-1"),
+        "{outcome:?}"
+    );
 }
 
 #[test]
-fn what_was_measured_before_makes_parameters() {
+fn earlier_measurements_are_converted_to_parameters() {
     let folder = Folder::new("calibrate");
     let row = |name: &str, ns: f64| format!("{{\"quantity\":\"{name}\",\"time_s\":{}e-9}}", ns);
     let rows = [
@@ -260,13 +264,13 @@ fn this_machine_can_be_measured() {
         "-o".as_ref(),
         toml.as_os_str(),
     ];
-    let said = run(arguments);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let found = json(&said.output);
+    let outcome = run(arguments);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let found = json(&outcome.output);
     // Other work on the machine may make measurements contradict each other.
     let doubts = found["measured"]["doubts"].as_array().expect("a list");
-    assert_eq!(said.errors.lines().count(), doubts.len(), "{said:?}");
-    for (line, doubt) in said.errors.lines().zip(doubts) {
+    assert_eq!(outcome.errors.lines().count(), doubts.len(), "{outcome:?}");
+    for (line, doubt) in outcome.errors.lines().zip(doubts) {
         let doubt = doubt.as_str().expect("a sentence");
         assert!(
             line.starts_with("warning: ") && line.contains(doubt),
@@ -293,7 +297,7 @@ fn this_machine_can_be_measured() {
 }
 
 #[test]
-fn simulated_round_trips_are_the_studys() {
+fn simulated_round_trips_are_those_of_the_study() {
     let found = json(&run_well(["simulate", "pingpong", "--json"]));
     let mean = |place: usize| number(&found["round_trips"][place], "mean_ns");
     near(mean(0), 896.0, 2.0);
@@ -311,7 +315,7 @@ fn simulated_round_trips_are_the_studys() {
 }
 
 #[test]
-fn the_simulated_tracer_stands_beside_its_prediction() {
+fn the_simulated_tracer_is_compared_with_its_prediction() {
     let arguments = [
         "simulate",
         "tracer",
@@ -341,7 +345,10 @@ fn the_simulated_tracer_stands_beside_its_prediction() {
         ],
     );
     let again = json(&run_well(arguments));
-    assert_eq!(again["counts"], found["counts"], "a seed is a run");
+    assert_eq!(
+        again["counts"], found["counts"],
+        "the same seed is the same run"
+    );
     let text = run_well([
         "simulate",
         "tracer",
@@ -359,7 +366,7 @@ fn the_simulated_tracer_stands_beside_its_prediction() {
 }
 
 #[test]
-fn the_symmetric_kernel_tells_both_ways_to_wait() {
+fn the_symmetric_kernel_reports_both_ways_to_wait() {
     let found = json(&run_well([
         "simulate",
         "symmetric",
@@ -397,7 +404,7 @@ fn a_timeline_is_written_whole_or_not_at_all() {
     let events: Vec<Value> =
         serde_json::from_str(&fs::read_to_string(&path).expect("a file")).expect("JSON");
     assert!(events.len() >= 500);
-    assert_eq!(folder.names(), ["trace.json"], "nothing is left beside it");
+    assert_eq!(folder.names(), ["trace.json"], "no temporary file remains");
     let line = run_badly(["simulate", "tracer", "--nodes", "2", "--trace", "/dev/full"]);
     assert!(line.contains("/dev/full"), "{line}");
     let line = run_badly(["simulate", "tracer", "--trace", "/nowhere/trace.json"]);

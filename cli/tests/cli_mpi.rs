@@ -1,4 +1,4 @@
-//! The commands between nodes that MPI has started.
+//! Commands between nodes that MPI has started.
 #![cfg(feature = "mpi")]
 
 mod common;
@@ -9,23 +9,23 @@ use std::process::Output;
 
 use common::run_badly;
 
-/// What lets Open MPI's `mpirun` start programs for whom everything is allowed: in a container.
+/// The variables that allow the `mpirun` of Open MPI to start programs as root, as in a container.
 const AS_ROOT: [(&str, &str); 2] = [
     ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
     ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
 ];
 
-/// Has MPI start the program twice.
+/// Starts the program twice with MPI.
 fn by_mpi(arguments: &[&str]) -> Output {
     mpirun::mpirun(2, env!("CARGO_BIN_EXE_raddle"), arguments, [])
 }
 
 #[track_caller]
 fn expect(output: &Output, parts: &[&str]) {
-    let told = mpirun::printed(output);
-    assert!(output.status.success(), "{told}");
+    let printed = mpirun::printed(output);
+    assert!(output.status.success(), "{printed}");
     for part in parts {
-        assert_eq!(told.matches(part).count(), 1, "{part:?} in:\n{told}");
+        assert_eq!(printed.matches(part).count(), 1, "{part:?} in:\n{printed}");
     }
 }
 
@@ -39,67 +39,67 @@ fn a_message_goes_from_process_to_process_and_back() {
         "--receive",
         "all",
     ];
-    let said = by_mpi(
+    let outcome = by_mpi(
         &[
             &["pingpong", "--nodes", "2", "--transport", "mpi"],
             &few[..],
         ]
         .concat(),
     );
-    expect(&said, &["2 nodes by mpi", "99.9 %"]);
+    expect(&outcome, &["2 nodes by mpi", "99.9 %"]);
     let by_messages = ["pingpong", "--nodes", "2", "--transport", "mpi-messages"];
-    let said = by_mpi(&[&by_messages, &few[..]].concat());
-    expect(&said, &["2 nodes by mpi-messages", "99.9 %"]);
-    // The same where nothing is said but that MPI has started it.
-    let said = by_mpi(&["pingpong", "--trips", "50", "--size", "1,3456"]);
-    expect(&said, &["2 nodes by mpi"]);
+    let outcome = by_mpi(&[&by_messages, &few[..]].concat());
+    expect(&outcome, &["2 nodes by mpi-messages", "99.9 %"]);
+    // Without options, the start by MPI selects the transport.
+    let outcome = by_mpi(&["pingpong", "--trips", "50", "--size", "1,3456"]);
+    expect(&outcome, &["2 nodes by mpi"]);
 }
 
 #[test]
-fn another_number_of_nodes_than_processes_is_told() {
-    let said = by_mpi(&["pingpong", "--nodes", "3"]);
-    let told = mpirun::printed(&said);
-    assert!(!said.status.success(), "{told}");
+fn a_number_of_nodes_other_than_that_of_processes_is_an_error() {
+    let outcome = by_mpi(&["pingpong", "--nodes", "3"]);
+    let printed = mpirun::printed(&outcome);
+    assert!(!outcome.status.success(), "{printed}");
     let expected = "error: --transport mpi: 2 processes were started by MPI, for 3 nodes";
-    assert!(told.contains(expected), "{told}");
+    assert!(printed.contains(expected), "{printed}");
 }
 
 #[test]
 fn a_ring_of_processes_exchanges_messages() {
     let few = ["--iterations", "50", "--repeat", "1", "--size", "16,4K"];
     for mode in ["mpi", "mpi-messages", "all"] {
-        let said = by_mpi(&[&["kneighbor", "--mode", mode], &few[..]].concat());
-        expect(&said, &[]);
+        let outcome = by_mpi(&[&["kneighbor", "--mode", mode], &few[..]].concat());
+        expect(&outcome, &[]);
     }
 }
 
-/// Each process brought up nodes of its own, and all of them reported.
+/// Each process started nodes of its own, and all of them reported.
 #[test]
-fn nodes_of_another_kind_are_refused_to_processes_of_mpi() {
+fn processes_of_mpi_refuse_nodes_of_another_kind() {
     for call in [
         &["kneighbor", "--mode", "shm"][..],
         &["pingpong", "--nodes", "2", "--transport", "socket"],
     ] {
-        let said = by_mpi(call);
-        let told = mpirun::printed(&said);
-        assert!(!said.status.success(), "{told}");
+        let outcome = by_mpi(call);
+        let printed = mpirun::printed(&outcome);
+        assert!(!outcome.status.success(), "{printed}");
         let expected = "each of which would have its own nodes by ";
-        assert!(told.contains(expected), "{told}");
-        assert!(told.contains("; expected mpi"), "{told}");
+        assert!(printed.contains(expected), "{printed}");
+        assert!(printed.contains("; expected mpi"), "{printed}");
     }
 }
 
-/// It said that MPI had been started before.
+/// The error was that MPI had been started before.
 #[test]
-fn more_than_one_measurement_by_mpi_is_refused_to_a_process_of_it() {
-    let said = by_mpi(&["kneighbor", "--mode", "mpi", "--progress", "all"]);
-    let told = mpirun::printed(&said);
-    assert!(!said.status.success(), "{told}");
+fn a_process_of_mpi_refuses_more_than_one_measurement_with_mpi() {
+    let outcome = by_mpi(&["kneighbor", "--mode", "mpi", "--progress", "all"]);
+    let printed = mpirun::printed(&outcome);
+    assert!(!outcome.status.success(), "{printed}");
     let expected = "a process can be a node by MPI once; expected one of them";
-    assert!(told.contains(expected), "{told}");
+    assert!(printed.contains(expected), "{printed}");
 }
 
-/// `mpirun` is started where this process is none of its own.
+/// `mpirun` is started if it has not started this process.
 #[test]
 fn all_modes_are_in_one_table() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_raddle"))
@@ -116,13 +116,13 @@ fn all_modes_are_in_one_table() {
         .envs(AS_ROOT)
         .output()
         .expect("it starts");
-    let told = mpirun::printed(&output);
-    assert!(output.status.success(), "{told}");
-    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&told);
-    for line in value["sizes"].as_array().expect(&told) {
-        let modes = line["modes"].as_array().expect(&told).iter();
+    let printed = mpirun::printed(&output);
+    assert!(output.status.success(), "{printed}");
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect(&printed);
+    for line in value["sizes"].as_array().expect(&printed) {
+        let modes = line["modes"].as_array().expect(&printed).iter();
         let names: Vec<_> = modes
-            .map(|mode| mode["mode"].as_str().expect(&told))
+            .map(|mode| mode["mode"].as_str().expect(&printed))
             .collect();
         let expected = [
             "threads",
@@ -144,15 +144,15 @@ fn all_modes_are_in_one_table() {
     assert_eq!(
         value["left_out"].as_array().map(Vec::len),
         Some(0),
-        "{told}"
+        "{printed}"
     );
 }
 
-/// Each saw only its own workers, so that all were on the first CPU.
+/// Each process saw only its own workers, so that all workers were on the first CPU.
 #[test]
 fn workers_of_two_processes_are_on_two_cpus() {
     if std::thread::available_parallelism().map_or(1, std::num::NonZero::get) < 2 {
-        // There is one for both.
+        // Both have to share one CPU.
         return;
     }
     let mut run = std::process::Command::new("mpirun")
@@ -179,7 +179,7 @@ fn workers_of_two_processes_are_on_two_cpus() {
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    // Killed, MPI would leave its own files.
+    // If it were killed, MPI would not remove its files.
     let mut end = std::process::Command::new("kill");
     let ended = end.args(["-TERM", &run.id().to_string()]).status();
     assert!(ended.is_ok_and(|status| status.success()));
@@ -188,7 +188,7 @@ fn workers_of_two_processes_are_on_two_cpus() {
     assert_ne!(cpus[0], cpus[1]);
 }
 
-/// Of the bound first workers of a process's children, the CPUs.
+/// Returns the CPUs of the first workers of all children of a process, if they are bound.
 fn worker_cpus(parent: u32) -> Vec<String> {
     let line = |status: &str, name: &str| {
         let found = status.lines().find_map(|line| line.strip_prefix(name));
@@ -201,7 +201,7 @@ fn worker_cpus(parent: u32) -> Vec<String> {
         if line(&status, "PPid:") != parent.to_string() {
             continue;
         }
-        // What ends meanwhile is passed over.
+        // A process that ends meanwhile is skipped.
         for thread in std::fs::read_dir(folder.join("task"))
             .into_iter()
             .flatten()
@@ -218,26 +218,27 @@ fn worker_cpus(parent: u32) -> Vec<String> {
 }
 
 #[test]
-fn who_was_not_started_by_mpi_is_told_how() {
-    let told = run_badly(["pingpong", "--nodes", "2", "--transport", "mpi"]);
-    assert!(told.contains("mpirun -n 2 PROGRAM"), "{told}");
+fn a_process_that_mpi_has_not_started_explains_how_to_start_it() {
+    let printed = run_badly(["pingpong", "--nodes", "2", "--transport", "mpi"]);
+    assert!(printed.contains("mpirun -n 2 PROGRAM"), "{printed}");
 }
 
-/// The transport was taken from the command line alone: the program was started once, and said that MPI had not started it.
+/// The transport was taken from the command line only: the program was started once, and failed
+/// since MPI had not started it.
 #[test]
-fn what_the_environment_says_is_launched() {
+fn launch_uses_the_transport_of_the_environment() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_raddle"))
         .args(["launch", "-n", "2", "sh", "-c", "echo one of $RADDLE_NODES"])
         .envs(AS_ROOT)
         .env("RADDLE_TRANSPORT", "mpi-messages")
         .output()
         .expect("it starts");
-    let told = mpirun::printed(&output);
-    assert!(output.status.success(), "{told}");
-    assert_eq!(told.matches("one of 2").count(), 2, "{told}");
+    let printed = mpirun::printed(&output);
+    assert!(output.status.success(), "{printed}");
+    assert_eq!(printed.matches("one of 2").count(), 2, "{printed}");
 }
 
-/// `mpirun` refused more nodes than there are CPUs, and bound those of which there were as many to one each.
+/// `mpirun` refused more nodes than CPUs, and bound each node to one CPU if there were enough.
 #[test]
 fn a_program_is_launched_on_more_nodes_than_cpus() {
     let nodes = std::thread::available_parallelism().map_or(4, |cpus| cpus.get() + 2);
@@ -248,17 +249,17 @@ fn a_program_is_launched_on_more_nodes_than_cpus() {
         .envs(AS_ROOT)
         .output()
         .expect("it starts");
-    let told = mpirun::printed(&output);
-    assert!(output.status.success(), "{told}");
+    let printed = mpirun::printed(&output);
+    assert!(output.status.success(), "{printed}");
     assert_eq!(
-        told.matches(&format!("{nodes} mpi")).count(),
+        printed.matches(&format!("{nodes} mpi")).count(),
         nodes,
-        "{told}"
+        "{printed}"
     );
-    let own = std::fs::read_to_string("/proc/self/status").expect("the system tells");
+    let own = std::fs::read_to_string("/proc/self/status").expect("the status");
     let own = own
         .lines()
         .find(|line| line.starts_with("Cpus_allowed_list"));
-    let own = own.expect("it tells which CPUs");
-    assert_eq!(told.matches(own).count(), nodes, "{told}");
+    let own = own.expect("the CPUs");
+    assert_eq!(printed.matches(own).count(), nodes, "{printed}");
 }

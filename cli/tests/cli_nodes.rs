@@ -1,4 +1,4 @@
-//! The commands that start nodes, which are processes of the same program.
+//! Commands that start nodes, which are processes of the same program.
 
 mod common;
 
@@ -52,9 +52,9 @@ fn a_message_goes_from_process_to_process_and_back_in_every_way() {
     }
 }
 
-/// By threads of one process there is nothing to start.
+/// Nodes that are threads need no other processes.
 #[test]
-fn nodes_that_are_threads_play_as_others_do() {
+fn nodes_that_are_threads_measure_like_processes() {
     let arguments = [
         "pingpong",
         "--nodes",
@@ -82,37 +82,38 @@ fn nodes_that_are_threads_play_as_others_do() {
     ];
     let text = run_well(overheads);
     assert!(text.contains("threads"), "{text}");
-    let said = run(["launch", "--transport", "threads", "-n", "2", "true"]);
+    let outcome = run(["launch", "--transport", "threads", "-n", "2", "true"]);
     assert!(
-        said.errors
+        outcome
+            .errors
             .contains("[possible values: shm, socket, mpi, mpi-messages]"),
-        "{said:?}"
+        "{outcome:?}"
     );
 }
 
-/// As `raddle launch` sets it; the commands that measure between nodes had to be told once more.
+/// These are the variables of `raddle launch`. Commands that measure between nodes ignored them.
 #[test]
-fn what_the_environment_says_is_done() {
-    let said = |arguments: &[&str]| {
+fn the_environment_selects_nodes_and_transport() {
+    let report_of = |arguments: &[&str]| {
         let output = raddle()
             .args(arguments)
             .args(["--json"])
             .envs([("RADDLE_NODES", "2"), ("RADDLE_TRANSPORT", "socket")])
             .output()
             .expect("it starts");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{told}");
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{errors}");
         json(&String::from_utf8_lossy(&output.stdout))
     };
-    let value = said(&["pingpong", "--trips", "20"]);
+    let value = report_of(&["pingpong", "--trips", "20"]);
     assert_eq!(
         (&value["nodes"], &value["transport"]),
         (&2.into(), &"socket".into())
     );
-    let value = said(&["kneighbor", "--iterations", "20", "--repeat", "1"]);
+    let value = report_of(&["kneighbor", "--iterations", "20", "--repeat", "1"]);
     assert_eq!(value["nodes"], 2);
     assert_eq!(value["sizes"][0]["modes"][0]["mode"], "socket");
-    let value = said(&[
+    let value = report_of(&[
         "kneighbor",
         "--iterations",
         "20",
@@ -122,7 +123,7 @@ fn what_the_environment_says_is_done() {
         "shm",
     ]);
     assert_eq!(value["sizes"][0]["modes"][0]["mode"], "shm");
-    let value = said(&[
+    let value = report_of(&[
         "kneighbor",
         "--iterations",
         "20",
@@ -132,27 +133,30 @@ fn what_the_environment_says_is_done() {
         "threads",
     ]);
     assert_eq!(value["sizes"], serde_json::Value::Null, "{value}");
-    let value = said(&["pingpong", "--overheads"]);
+    let value = report_of(&["pingpong", "--overheads"]);
     assert_eq!(value["transport"], "socket");
-    // What is said of workers is not for nodes.
-    let value = said(&["pingpong", "--trips", "20", "--workers", "2"]);
+    // Options for workers do not apply to nodes.
+    let value = report_of(&["pingpong", "--trips", "20", "--workers", "2"]);
     assert_eq!(value["nodes"], serde_json::Value::Null, "{value}");
-    let said = run(["pingpong", "--overheads"]);
-    assert!(said.errors.contains("expected --nodes as well"), "{said:?}");
+    let outcome = run(["pingpong", "--overheads"]);
+    assert!(
+        outcome.errors.contains("expected --nodes as well"),
+        "{outcome:?}"
+    );
     let output = raddle()
         .arg("kneighbor")
         .env("RADDLE_NODES", "many")
         .output()
         .expect("it starts");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        told.contains("RADDLE_NODES: found \"many\"; expected a number from 1"),
-        "{told}"
+        errors.contains("RADDLE_NODES: found \"many\"; expected a number from 1"),
+        "{errors}"
     );
 }
 
 #[test]
-fn three_nodes_on_one_cpu_play_to_the_end() {
+fn three_nodes_on_one_cpu_complete() {
     let one = json(&run_well([
         "pingpong", "--nodes", "2", "--trips", "1", "--json",
     ]));
@@ -180,7 +184,7 @@ fn three_nodes_on_one_cpu_play_to_the_end() {
 }
 
 #[test]
-fn steps_of_a_message_stand_beside_those_of_the_study() {
+fn steps_of_a_message_are_compared_with_those_of_the_study() {
     let arguments = ["pingpong", "--nodes", "2", "--overheads", "--trips", "60"];
     let value = json(&run_well([&arguments[..], &["--json"]].concat()));
     let found = rows(&value, "overheads");
@@ -203,7 +207,7 @@ fn steps_of_a_message_stand_beside_those_of_the_study() {
 }
 
 #[test]
-fn nodes_that_compute_are_answered() {
+fn nodes_that_compute_receive_answers() {
     let arguments = ["pingpong", "--nodes", "2", "--symmetric", "--trips", "40"];
     let value = json(&run_well(
         [&arguments[..], &["--compute", "2us", "--json"]].concat(),
@@ -253,7 +257,7 @@ fn neighbours_exchange_messages_between_threads_and_between_processes() {
 }
 
 #[test]
-fn neighbours_exchange_messages_whoever_receives_and_however_many_there_are() {
+fn neighbours_exchange_messages_with_every_way_to_receive_them() {
     let arguments = [
         "kneighbor",
         "--mode",
@@ -299,7 +303,7 @@ fn neighbours_exchange_messages_whoever_receives_and_however_many_there_are() {
 }
 
 #[test]
-fn nodes_that_memory_is_too_small_for_are_one_line() {
+fn nodes_that_need_too_much_memory_are_one_line() {
     let line = run_badly(["pingpong", "--nodes", "2", "--size", "16,1000000M"]);
     assert!(
         line.contains("--bytes") && line.contains("expected"),
@@ -308,9 +312,10 @@ fn nodes_that_memory_is_too_small_for_are_one_line() {
 }
 
 #[test]
-fn a_program_is_launched_in_the_place_of_the_command() {
-    let script = "echo $RADDLE_NODES $RADDLE_TRANSPORT $RADDLE_PROGRESS $RADDLE_WORKERS $RADDLE_AFFINITY $0 $1; exit 7";
-    let said = run([
+fn a_launched_program_replaces_the_command() {
+    let script = "echo $RADDLE_NODES $RADDLE_TRANSPORT $RADDLE_PROGRESS $RADDLE_WORKERS \
+                  $RADDLE_AFFINITY $0 $1; exit 7";
+    let outcome = run([
         "launch",
         "-n",
         "3",
@@ -328,8 +333,8 @@ fn a_program_is_launched_in_the_place_of_the_command() {
         "a",
         "--json",
     ]);
-    assert_eq!(said.output, "3 socket thread 2 none a --json\n");
-    assert_eq!(said.code, Some(7));
+    assert_eq!(outcome.output, "3 socket thread 2 none a --json\n");
+    assert_eq!(outcome.code, Some(7));
     let nowhere = run_badly(["launch", "-n", "2", "no-such-program"]);
     assert!(
         nowhere.contains("no-such-program: cannot be started"),
@@ -337,14 +342,16 @@ fn a_program_is_launched_in_the_place_of_the_command() {
     );
 }
 
-/// Each two nodes share a socket, of which the first has both ends at first: more files than programs may have open unless they say so.
+/// Every two nodes share a socket, and the first node opens both ends of each. These are more files
+/// than a program may have open unless it raises the limit.
 #[test]
-fn more_nodes_than_a_program_has_files_at_first() {
-    let script = "ulimit -S -n 256; exec \"$0\" kneighbor --mode shm --nodes 20 --iterations 5 --repeat 1 --json";
+fn nodes_may_need_more_files_than_the_soft_limit() {
+    let script = "ulimit -S -n 256; exec \"$0\" kneighbor --mode shm --nodes 20 \
+                  --iterations 5 --repeat 1 --json";
     let output = std::process::Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_raddle")])
         .output()
-        .expect("there is a shell");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+        .expect("a shell");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
 }

@@ -1,4 +1,4 @@
-//! `raddle place`: what it prints, draws and refuses.
+//! `raddle place`: its text, its pictures and its errors.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{Folder, has, json, run, run_badly, run_well};
 
 const MACHINE: &str = "package:2 core:2 pu:2";
 
-/// Four parties, of which 0 talks to 3 and 1 to 2.
+/// Four parties: 0 exchanges data with 3, and 1 with 2.
 const PAIRS: &str = "zero,one,two,three\n0,0,0,9\n0,0,9,0\n0,9,0,0\n9,0,0,0\n";
 
 fn place(folder: &Folder, content: &str, more: &[&str]) -> Vec<std::ffi::OsString> {
@@ -18,7 +18,7 @@ fn place(folder: &Folder, content: &str, more: &[&str]) -> Vec<std::ffi::OsStrin
 }
 
 #[test]
-fn a_placement_is_told_with_names_and_costs() {
+fn the_text_of_a_placement_has_names_and_costs() {
     let folder = Folder::new("place-text");
     let text = run_well(place(&folder, PAIRS, &[]));
     for part in [
@@ -32,11 +32,11 @@ fn a_placement_is_told_with_names_and_costs() {
 }
 
 #[test]
-fn a_placement_is_told_as_json() {
+fn the_json_of_a_placement_has_all_parties() {
     let folder = Folder::new("place-json");
-    let told = json(&run_well(place(&folder, PAIRS, &["--json", "--control"])));
+    let found = json(&run_well(place(&folder, PAIRS, &["--json", "--control"])));
     has(
-        &told,
+        &found,
         &[
             "strategy",
             "reason",
@@ -45,8 +45,8 @@ fn a_placement_is_told_as_json() {
             "parties",
         ],
     );
-    let party = |index: usize, key: &str| told["parties"][index][key].as_u64();
-    assert_eq!(told["cost_hop_bytes"], 360.0);
+    let party = |index: usize, key: &str| found["parties"][index][key].as_u64();
+    assert_eq!(found["cost_hop_bytes"], 360.0);
     assert_eq!(party(0, "numa_node"), Some(0));
     for index in 0..4 {
         assert_eq!(
@@ -60,13 +60,13 @@ fn a_placement_is_told_as_json() {
 fn a_placement_is_drawn() {
     let folder = Folder::new("place-svg");
     let path = folder.path("placed.svg");
-    let output = path.to_str().expect("a path of letters");
-    let said = run_well(place(
+    let output = path.to_str().expect("a path in UTF-8");
+    let outcome = run_well(place(
         &folder,
         PAIRS,
         &["--format", "svg", "--output", output],
     ));
-    assert_eq!(said, "");
+    assert_eq!(outcome, "");
     let svg = std::fs::read_to_string(&path).expect("the picture");
     for part in [
         "<svg xmlns=",
@@ -80,7 +80,7 @@ fn a_placement_is_drawn() {
 }
 
 #[test]
-fn bad_matrices_are_named_with_their_place() {
+fn errors_of_matrices_name_file_line_and_column() {
     let folder = Folder::new("place-bad");
     for (content, part) in [
         (
@@ -108,7 +108,7 @@ fn bad_matrices_are_named_with_their_place() {
 }
 
 #[test]
-fn what_cannot_be_placed_is_told() {
+fn parties_that_cannot_be_placed_are_an_error() {
     let folder = Folder::new("place-refused");
     let rows = "0,0,0,0,0,0,0,0,0,0,0\n".repeat(11);
     let line = run_badly(place(&folder, &rows, &["--no-sharing"]));
@@ -128,17 +128,17 @@ fn what_cannot_be_placed_is_told() {
         (&["--cpus", "compact"], "expected a list of CPUs"),
         (&["--strategy", "best"], "expected treematch, compact"),
     ] {
-        let said = run(place(&folder, &rows, more));
-        assert_eq!(said.code, Some(2), "{said:?}");
+        let outcome = run(place(&folder, &rows, more));
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
         assert!(
-            said.errors.contains(part),
-            "{part:?} is missing in: {said:?}"
+            outcome.errors.contains(part),
+            "{part:?} is missing in: {outcome:?}"
         );
     }
 }
 
 #[test]
-fn programs_are_placed_and_their_times_predicted() {
+fn programs_are_placed_and_their_run_times_predicted() {
     for (program, more, operations) in [
         (
             "lk23",
@@ -157,7 +157,7 @@ fn programs_are_placed_and_their_times_predicted() {
         ];
         let arguments: Vec<&str> = arguments.iter().chain(more).copied().collect();
         let text = run_well(&arguments);
-        // The answer comes first, and in numbers that people read.
+        // The run time comes first, without exponents.
         let first = text.lines().next().unwrap_or_default();
         assert!(
             first.contains(&format!("of {program} placed by treematch: "))
@@ -180,13 +180,13 @@ fn programs_are_placed_and_their_times_predicted() {
         ] {
             assert!(text.contains(part), "{part:?} is missing in: {text}");
         }
-        let told = json(&run_well(arguments.iter().chain(&["--json"])));
-        assert_eq!(told["program"]["operations"], operations, "{program}");
-        assert_eq!(told["parties"].as_array().map(Vec::len), Some(operations));
-        assert_eq!(told["predicted"]["migrations"], 0);
-        assert!(told["predicted"]["time_s"].as_f64() > Some(0.0));
-        assert!(told["baselines"][0]["predicted"]["remote_bytes"].is_u64());
-        assert!(told["program"]["wandering"]["migrations"].as_u64() > Some(0));
+        let found = json(&run_well(arguments.iter().chain(&["--json"])));
+        assert_eq!(found["program"]["operations"], operations, "{program}");
+        assert_eq!(found["parties"].as_array().map(Vec::len), Some(operations));
+        assert_eq!(found["predicted"]["migrations"], 0);
+        assert!(found["predicted"]["time_s"].as_f64() > Some(0.0));
+        assert!(found["baselines"][0]["predicted"]["remote_bytes"].is_u64());
+        assert!(found["program"]["wandering"]["migrations"].as_u64() > Some(0));
     }
 }
 
@@ -201,8 +201,8 @@ fn a_slower_link_is_a_longer_time() {
             "--topology",
             "numa:4 core:8 pu:1",
         ];
-        let told = json(&run_well(arguments.iter().chain(&["--link-gbs", link])));
-        told["program"]["wandering"]["time_s"]
+        let found = json(&run_well(arguments.iter().chain(&["--link-gbs", link])));
+        found["program"]["wandering"]["time_s"]
             .as_f64()
             .expect("a number")
     };
@@ -210,7 +210,7 @@ fn a_slower_link_is_a_longer_time() {
 }
 
 #[test]
-fn wrong_programs_are_told() {
+fn wrong_programs_are_an_error() {
     for (arguments, part) in [
         (&["place"][..], "a matrix"),
         (
@@ -256,11 +256,11 @@ fn wrong_programs_are_told() {
             "expected a row for each",
         ),
     ] {
-        let said = run(arguments);
-        assert_eq!(said.code, Some(2), "{arguments:?}: {said:?}");
+        let outcome = run(arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
         assert!(
-            said.errors.contains(part),
-            "{part:?} is missing in: {said:?}"
+            outcome.errors.contains(part),
+            "{part:?} is missing in: {outcome:?}"
         );
     }
 }

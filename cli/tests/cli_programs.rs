@@ -1,4 +1,5 @@
-//! `raddle lk23` and `raddle matmul`: programs of ordered locations, their checks, and what is told about them.
+//! `raddle lk23` and `raddle matmul`: programs of ordered locations, their checks and their
+//! reports.
 
 mod common;
 
@@ -38,7 +39,7 @@ fn a_stencil_is_right_in_both_forms() {
 }
 
 #[test]
-fn the_checksum_depends_on_the_numbers_alone() {
+fn the_checksum_depends_only_on_the_numbers() {
     let sum = |options: &[&str]| {
         let call = ["lk23", "--size", "60", "--turns", "7", "--json"];
         let result = json(&run_well(call.iter().chain(options)));
@@ -76,7 +77,7 @@ fn a_product_is_right_in_both_forms() {
 }
 
 #[test]
-fn results_are_told_to_programs() {
+fn the_json_has_all_results() {
     let result = json(&run_well([
         "lk23",
         "--size",
@@ -116,7 +117,7 @@ fn results_are_told_to_programs() {
             "cache_misses",
         ],
     );
-    // Sixteen blocks, of which four have eight borders each, eight five, and four three.
+    // Sixteen blocks: four have eight borders each, eight have five, and four have three.
     assert_eq!(result["operations"], 16 + 4 * 8 + 8 * 5 + 4 * 3);
     let result = json(&run_well([
         "matmul",
@@ -133,7 +134,7 @@ fn results_are_told_to_programs() {
 }
 
 #[test]
-fn counts_of_the_system_are_told_to_people() {
+fn the_text_has_the_counts_of_the_system() {
     let text = run_well(["matmul", "--size", "64", "--stats"]);
     for part in ["context switches", "CPU migrations", "cache misses"] {
         assert!(text.contains(part), "{part}: {text}");
@@ -141,7 +142,7 @@ fn counts_of_the_system_are_told_to_people() {
 }
 
 #[test]
-fn the_matrix_is_written_as_its_name_says() {
+fn the_extension_selects_the_format_of_the_matrix() {
     let folder = Folder::new("program-matrix");
     for (name, begin) in [
         ("m.csv", "\"row 0/product\","),
@@ -160,7 +161,7 @@ fn the_matrix_is_written_as_its_name_says() {
     }
 }
 
-/// It showed where operations would be that are placed by what they exchange, which those of kernel 23 are not.
+/// It showed operations placed by the data that they exchange; kernel 23 places its own operations.
 #[test]
 fn the_picture_shows_where_operations_run() {
     let folder = Folder::new("program-picture");
@@ -173,10 +174,11 @@ fn the_picture_shows_where_operations_run() {
     }
 }
 
-/// Of two workers for one CPU one is not bound: all operations went to the other, what dealt rows cost was not known, and there was no picture.
+/// With two workers on one CPU, one worker is not bound. All operations went to the other one, the
+/// cost of dealt rows was unknown, and there was no picture.
 #[test]
 #[cfg(target_os = "linux")]
-fn workers_that_are_not_bound_have_their_part() {
+fn workers_that_are_not_bound_run_operations() {
     let folder = Folder::new("program-one-cpu");
     let path = folder.path("m.svg");
     let run = |call: &[&str]| {
@@ -187,7 +189,7 @@ fn workers_that_are_not_bound_have_their_part() {
             .arg("--show-matrix")
             .arg(&path)
             .output()
-            .expect("taskset is in util-linux, which every Debian has");
+            .expect("taskset, which is part of util-linux");
         assert!(output.status.success(), "{output:?}");
         serde_json::from_slice::<Value>(&output.stdout).expect("an object")
     };
@@ -208,7 +210,7 @@ fn workers_that_are_not_bound_have_their_part() {
 }
 
 #[test]
-fn calls_that_cannot_be_are_told_so() {
+fn impossible_calls_are_an_error() {
     for (call, part) in [
         (
             &["lk23", "--size", "20", "--block", "30"][..],
@@ -229,15 +231,19 @@ fn calls_that_cannot_be_are_told_so() {
             ".csv, .mtx or .svg",
         ),
     ] {
-        let said = run(call);
-        assert_eq!(said.code, Some(2), "{call:?}: {}", said.errors);
-        assert!(said.errors.contains(part), "{call:?}: {}", said.errors);
+        let outcome = run(call);
+        assert_eq!(outcome.code, Some(2), "{call:?}: {}", outcome.errors);
+        assert!(
+            outcome.errors.contains(part),
+            "{call:?}: {}",
+            outcome.errors
+        );
     }
     let huge = ["matmul", "--size", "1000000", "--check"];
     let line = run_badly(&huge[..3]);
     let expected = "no memory for 32000000000000 bytes";
     assert!(line.contains(expected), "{line}");
-    // The check has a matrix of its own.
+    // The check needs a matrix of its own.
     let line = run_badly(huge);
     let expected = "no memory for 40000000000000 bytes";
     assert!(line.contains(expected), "{line}");

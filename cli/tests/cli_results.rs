@@ -1,4 +1,4 @@
-//! What the commands do and what they say about it, to people and to programs.
+//! The results of the commands, as text and as JSON.
 
 mod common;
 
@@ -190,7 +190,7 @@ fn numbers_are_sorted_on_every_pool_and_in_both_ways() {
             assert_eq!(value["by"], if way.is_empty() { "joins" } else { "tasks" });
             let ideal = value["speedup_ideal"].as_f64().expect("a number");
             assert!((ideal - 1.8795).abs() < 0.001, "{ideal}");
-            // At least one for every thousand numbers, and each but the first is half of a split.
+            // At least one for every thousand numbers. Each split adds two tasks to the first one.
             let tasks = value["tasks"].as_u64().expect("a number");
             assert!((50..1_000).contains(&tasks) && tasks % 2 == 1, "{tasks}");
         }
@@ -209,7 +209,7 @@ fn the_cutoff_decides_how_many_tasks_a_sort_has() {
 }
 
 #[test]
-fn people_read_how_a_sort_went() {
+fn the_text_of_a_sort_has_its_times_and_speedup() {
     let text = run_well([
         "sort",
         "12345",
@@ -278,7 +278,7 @@ fn neighbours_exchange_messages_through_every_mailbox() {
 }
 
 #[test]
-fn people_read_how_neighbours_exchanged_messages() {
+fn the_text_of_kneighbor_has_the_ring_and_its_rates() {
     let arguments = ["kneighbor", "--workers", "2", "--iterations", "100"];
     let text = run_well(arguments);
     for part in [
@@ -345,7 +345,7 @@ fn every_way_to_wait_is_measured_or_has_a_reason() {
             let times = keys.map(|key| row[part][key].as_f64().expect("a number"));
             assert!(times.is_sorted() && times[0] >= 0.0, "{row}");
         }
-        // Where two spin on one CPU, fewer than were asked for.
+        // Two threads that spin on one CPU make fewer than requested.
         for count in [&row["soon"]["trips"], &row["late"]["waits"]] {
             assert!(count.as_u64().is_some_and(|count| count <= 20), "{row}");
         }
@@ -355,7 +355,7 @@ fn every_way_to_wait_is_measured_or_has_a_reason() {
 }
 
 #[test]
-fn people_read_how_a_way_to_wait_did() {
+fn the_text_of_a_way_to_wait_has_both_tables() {
     let arguments = ["pingpong", "--wait", "eventfd", "--trips", "10"];
     let text = run_well([&arguments[..], &["--affinity", "none"]].concat());
     for part in [
@@ -381,13 +381,13 @@ fn two_threads_on_one_cpu_wait_for_each_other_in_every_way() {
     ));
     assert_eq!(value["waiter_cpu"], value["answerer_cpu"]);
     for row in value["waits"].as_array().expect("a row for each way") {
-        let was_heard = row["soon"]["trips"].as_u64().is_some_and(|trips| trips > 0);
-        assert!(was_heard || row["missing"].is_string(), "{row}");
+        let was_measured = row["soon"]["trips"].as_u64().is_some_and(|trips| trips > 0);
+        assert!(was_measured || row["missing"].is_string(), "{row}");
     }
 }
 
 #[test]
-fn quiet_says_nothing() {
+fn quiet_prints_nothing() {
     let folder = Folder::new("quiet");
     let picture = folder.path("a.ppm");
     assert_eq!(run_well(["kdtree", "--scene", "knot:500", "--quiet"]), "");
@@ -405,7 +405,7 @@ fn quiet_says_nothing() {
 }
 
 #[test]
-fn the_binding_names_every_worker_and_says_why() {
+fn the_binding_names_every_worker_and_the_reason() {
     let text = run_well(["--show-binding", "--workers", "3", "--affinity", "compact"]);
     for worker in ["0 |", "1 |", "2 |"] {
         assert!(text.contains(worker), "{text}");
@@ -427,7 +427,7 @@ fn the_binding_names_every_worker_and_says_why() {
 }
 
 #[test]
-fn variables_stand_in_for_options() {
+fn variables_replace_options() {
     let text = raddle()
         .env("RADDLE_WORKERS", "3")
         .env("RADDLE_POOL", "central")
@@ -442,7 +442,7 @@ fn variables_stand_in_for_options() {
 }
 
 #[test]
-fn a_topology_has_three_forms_and_goes_to_a_file() {
+fn a_topology_has_three_forms_and_can_be_written_to_a_file() {
     let folder = Folder::new("topology");
     let synthetic = ["topology", "--synthetic", "numa:2 core:4 pu:2"];
     let text = run_well(synthetic);
@@ -458,26 +458,26 @@ fn a_topology_has_three_forms_and_goes_to_a_file() {
     let svg = run_well(synthetic.iter().chain(&["--format", "svg"]));
     assert!(svg.contains("<svg") && svg.contains("</svg>"));
     let path = folder.path("machine.svg");
-    let said = run_well(synthetic.iter().copied().chain([
+    let outcome = run_well(synthetic.iter().copied().chain([
         "--format",
         "svg",
         "-o",
         path.to_str().expect("a plain path"),
     ]));
-    assert_eq!(said, "");
+    assert_eq!(outcome, "");
     assert_eq!(fs::read_to_string(path).expect("a file"), svg);
 }
 
 #[test]
-fn without_a_command_a_picture_appears_and_its_place_is_said() {
+fn without_a_command_a_picture_is_rendered_and_its_path_printed() {
     let folder = Folder::new("demo");
-    let said = raddle()
+    let outcome = raddle()
         .current_dir(&folder)
         .args(["--workers", "2"])
         .output()
         .expect("the program starts");
-    let text = String::from_utf8(said.stdout).expect("UTF-8");
-    assert!(said.status.success(), "{text}");
+    let text = String::from_utf8(outcome.stdout).expect("UTF-8");
+    assert!(outcome.status.success(), "{text}");
     assert_eq!(folder.names(), ["raddle-demo.png"]);
     assert!(
         text.contains(
@@ -491,22 +491,23 @@ fn without_a_command_a_picture_appears_and_its_place_is_said() {
 }
 
 #[test]
-fn no_progress_bar_where_nobody_looks() {
-    let said = run([
+fn there_is_no_progress_bar_without_a_terminal() {
+    let outcome = run([
         "kdtree",
         "--scene",
         "terrain:50000",
         "--builder",
         "sequential",
     ]);
-    assert_eq!((said.code, said.errors.as_str()), (Some(0), ""));
+    assert_eq!((outcome.code, outcome.errors.as_str()), (Some(0), ""));
 }
 
 #[test]
 fn an_stl_file_stands_upright_and_other_files_have_y_up() {
     let folder = Folder::new("upright");
-    let stl = "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 1\nendloop\nendfacet\n\
-        endsolid\n";
+    let stl = "solid\nfacet normal 0 0 1\nouter loop\n\
+               vertex 0 0 0\nvertex 1 0 0\nvertex 0 1 1\n\
+               endloop\nendfacet\nendsolid\n";
     let files = [
         (folder.file("a.stl", stl), 2),
         (folder.file("a.obj", TETRAHEDRON), 1),
@@ -516,7 +517,7 @@ fn an_stl_file_stands_upright_and_other_files_have_y_up() {
         let arguments = ["render", "--size", "9x9", "--json", "-o"].map(OsStr::new);
         let output = run_well([&arguments[..], &[picture.as_ref(), path.as_ref()]].concat());
         let result = json(&output);
-        // The eye stands above the middle and looks down.
+        // The camera is above the middle and looks down.
         let forward = result["camera"]["forward"][upright].as_f64();
         assert!(
             forward.is_some_and(|down| (-0.4..-0.2).contains(&down)),

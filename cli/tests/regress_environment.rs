@@ -1,16 +1,17 @@
-//! Environment variables: misspelt ones, wrong ones, and those that a command does not use.
+//! Environment variables that are misspelt, wrong, or not used by a command.
 //!
-//! A misspelt variable was ignored without a word, `RADDLE_WORKERS=0` ended with code 1 where
-//! `--workers 0` ends with code 2, and commands that run on one node ignored `RADDLE_NODES`.
-//! The texts named other ranges than the options, and different ones for different values.
+//! A misspelt variable was silently ignored, `RADDLE_WORKERS=0` ended with code 1 although
+//! `--workers 0` ends with code 2, and commands that run on one node silently ignored
+//! `RADDLE_NODES`. Errors named other ranges than the options, and different ranges for different
+//! values.
 
 mod common;
 
 use std::path::Path;
 
-use common::{Said, json, raddle};
+use common::{Outcome, json, raddle};
 
-fn run_with(variables: &[(&str, &str)], call: &str) -> Said {
+fn run_with(variables: &[(&str, &str)], call: &str) -> Outcome {
     raddle()
         .envs(variables.iter().copied())
         .args(call.split(' '))
@@ -23,29 +24,33 @@ const SORT: &str = "sort 1e3 --repeat 1";
 
 #[test]
 fn a_misspelt_variable_is_reported_in_one_line_with_the_nearest_name() {
-    let said = run_with(&[("RADDLE_WORKER", "2")], SORT);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    let lines: Vec<_> = said.errors.lines().collect();
-    assert_eq!(lines.len(), 1, "{said:?}");
+    let outcome = run_with(&[("RADDLE_WORKER", "2")], SORT);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let lines: Vec<_> = outcome.errors.lines().collect();
+    assert_eq!(lines.len(), 1, "{outcome:?}");
     for part in ["warning: ", "RADDLE_WORKER ", "RADDLE_WORKERS"] {
-        assert!(lines[0].contains(part), "{part:?} is missing: {said:?}");
+        assert!(lines[0].contains(part), "{part:?} is missing: {outcome:?}");
     }
-    let said = run_with(&[("RADDLE_WORKER", "2"), ("RADDLE_POLL", "deque")], SORT);
-    assert_eq!(said.errors.lines().count(), 2, "{said:?}");
-    let said = run_with(&[("RADDLE_WORKER", "2")], "sort 1e3 --repeat 1 --quiet");
-    assert_eq!(said.errors, "", "{said:?}");
+    let outcome = run_with(&[("RADDLE_WORKER", "2"), ("RADDLE_POLL", "deque")], SORT);
+    assert_eq!(outcome.errors.lines().count(), 2, "{outcome:?}");
+    let outcome = run_with(&[("RADDLE_WORKER", "2")], "sort 1e3 --repeat 1 --quiet");
+    assert_eq!(outcome.errors, "", "{outcome:?}");
 }
 
 #[test]
 fn processes_that_are_started_as_nodes_do_not_repeat_a_warning() {
     let call = "pingpong --nodes 2 --trips 5 --receive poll --size 16";
-    let said = run_with(&[("RADDLE_WORKER", "2")], call);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(said.errors.matches("RADDLE_WORKER ").count(), 1, "{said:?}");
+    let outcome = run_with(&[("RADDLE_WORKER", "2")], call);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert_eq!(
+        outcome.errors.matches("RADDLE_WORKER ").count(),
+        1,
+        "{outcome:?}"
+    );
 }
 
 #[test]
-fn variables_that_something_reads_are_no_mistake() {
+fn variables_that_are_read_cause_no_warning() {
     for (name, value) in [
         ("RADDLE_WORKERS", "1"),
         ("RADDLE_POOL", "deque"),
@@ -61,16 +66,16 @@ fn variables_that_something_reads_are_no_mistake() {
         ("RADDLE_PARAMETERS", "parker-2013"),
         ("RADDLE_DATA", "/tmp"),
     ] {
-        let said = run_with(&[(name, value)], SORT);
+        let outcome = run_with(&[(name, value)], SORT);
         assert_eq!(
-            (said.code, &*said.errors),
+            (outcome.code, &*outcome.errors),
             (Some(0), ""),
-            "{name}: {said:?}"
+            "{name}: {outcome:?}"
         );
     }
 }
 
-/// A value in a variable and in the option that it stands in for.
+/// Compares a value in a variable with the same value in the option that the variable replaces.
 #[test]
 fn a_wrong_variable_ends_with_the_code_of_the_wrong_option() {
     for (name, option, value) in [
@@ -83,7 +88,7 @@ fn a_wrong_variable_ends_with_the_code_of_the_wrong_option() {
         ("RADDLE_AFFINITY", "--affinity", "65535"),
         ("RADDLE_IDLE", "--idle", "never"),
         ("RADDLE_TASK_MEMORY", "--task-memory", "heap"),
-        ("RADDLE_MAILBOX", "--mailbox", "letter"),
+        ("RADDLE_MAILBOX", "--mailbox", "envelope"),
     ] {
         for command in [SORT, "kneighbor --mode shm --iterations 5 --repeat 1"] {
             let by_option = run_with(&[], &format!("{command} {option} {value}"));
@@ -108,26 +113,26 @@ fn a_wrong_variable_ends_with_the_code_of_the_wrong_option() {
     ];
     for (name, value) in nodes {
         for call in ["kneighbor --iterations 5", "pingpong --trips 5"] {
-            let said = run_with(&[(name, value)], call);
-            assert_eq!(said.code, Some(2), "{name}={value}: {said:?}");
-            assert!(said.errors.contains(name), "{said:?}");
+            let outcome = run_with(&[(name, value)], call);
+            assert_eq!(outcome.code, Some(2), "{name}={value}: {outcome:?}");
+            assert!(outcome.errors.contains(name), "{outcome:?}");
         }
     }
     let call = "kdtree --scene knot:200 --builder messages";
-    let said = run_with(&[("RADDLE_WATCH", "soon")], call);
-    assert_eq!(said.code, Some(2), "{said:?}");
-    assert!(said.errors.contains("RADDLE_WATCH"), "{said:?}");
-    assert_eq!(said.errors.lines().count(), 1, "{said:?}");
+    let outcome = run_with(&[("RADDLE_WATCH", "soon")], call);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.errors.contains("RADDLE_WATCH"), "{outcome:?}");
+    assert_eq!(outcome.errors.lines().count(), 1, "{outcome:?}");
 }
 
-/// It was not read where runs between nodes were compared.
+/// `RADDLE_WORKERS` was not read if runs between nodes were compared.
 #[test]
 fn the_number_of_workers_of_each_node_comes_from_the_variable_too() {
     let call = "kneighbor --mode shm --iterations 5 --repeat 1 --json";
     let workers = |variables: &[(&str, &str)], call: &str| {
-        let said = run_with(variables, call);
-        assert_eq!(said.code, Some(0), "{said:?}");
-        json(&said.output)["workers"].clone()
+        let outcome = run_with(variables, call);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        json(&outcome.output)["workers"].clone()
     };
     assert_eq!(workers(&[], call), 1);
     assert_eq!(workers(&[("RADDLE_WORKERS", "2")], call), 2);
@@ -136,17 +141,21 @@ fn the_number_of_workers_of_each_node_comes_from_the_variable_too() {
 }
 
 #[test]
-fn a_missing_file_of_parameters_ends_alike_by_variable_and_option() {
+fn a_missing_file_of_parameters_is_the_same_error_by_variable_and_option() {
     let missing = Path::new("no-such-machine.toml");
     assert!(!missing.exists());
-    let said = run_with(&[("RADDLE_PARAMETERS", "no-such-machine.toml")], "predict");
+    let outcome = run_with(&[("RADDLE_PARAMETERS", "no-such-machine.toml")], "predict");
     let by_option = run_with(&[], "predict --parameters no-such-machine.toml");
-    assert_eq!((said.code, by_option.code), (Some(1), Some(1)), "{said:?}");
-    assert_eq!(said.errors, by_option.errors);
+    assert_eq!(
+        (outcome.code, by_option.code),
+        (Some(1), Some(1)),
+        "{outcome:?}"
+    );
+    assert_eq!(outcome.errors, by_option.errors);
 }
 
 #[test]
-fn commands_of_one_node_say_that_they_ignore_nodes() {
+fn commands_of_one_node_warn_that_they_ignore_nodes() {
     for call in [
         SORT,
         "kdtree --scene knot:500",
@@ -154,12 +163,12 @@ fn commands_of_one_node_say_that_they_ignore_nodes() {
         "matmul --size 32",
         "pingpong --trips 5 --workers 2",
     ] {
-        let said = run_with(&[("RADDLE_NODES", "4")], call);
-        assert_eq!(said.code, Some(0), "{said:?}");
-        assert_eq!(said.errors.lines().count(), 1, "{said:?}");
+        let outcome = run_with(&[("RADDLE_NODES", "4")], call);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        assert_eq!(outcome.errors.lines().count(), 1, "{outcome:?}");
         assert!(
-            said.errors.starts_with("warning: RADDLE_NODES is 4"),
-            "{said:?}"
+            outcome.errors.starts_with("warning: RADDLE_NODES is 4"),
+            "{outcome:?}"
         );
     }
     for (nodes, call) in [
@@ -168,12 +177,16 @@ fn commands_of_one_node_say_that_they_ignore_nodes() {
         ("2", "topology"),
         ("2", "predict"),
     ] {
-        let said = run_with(&[("RADDLE_NODES", nodes)], call);
-        assert_eq!((said.code, &*said.errors), (Some(0), ""), "{said:?}");
+        let outcome = run_with(&[("RADDLE_NODES", nodes)], call);
+        assert_eq!(
+            (outcome.code, &*outcome.errors),
+            (Some(0), ""),
+            "{outcome:?}"
+        );
     }
 }
 
-/// Every wrong value has the range of the option in its text, whatever is wrong with it.
+/// The error of every wrong value names the range of the option.
 #[test]
 fn variables_and_options_name_the_same_range() {
     for (name, option, range, values) in [
@@ -194,10 +207,10 @@ fn variables_and_options_name_the_same_range() {
         for value in values {
             let call = "kneighbor --iterations 5 --mode shm";
             let by_variable = run_with(&[(name, value)], call);
-            let told = format!("{name}: found {value:?}; {expected}");
+            let expected = format!("{name}: found {value:?}; {expected}");
             assert!(
-                by_variable.errors.contains(&told),
-                "{told}: {by_variable:?}"
+                by_variable.errors.contains(&expected),
+                "{expected}: {by_variable:?}"
             );
             let by_option = run_with(&[], &format!("{call} {option} {value}"));
             assert_eq!(by_option.code, Some(2), "{option} {value}: {by_option:?}");

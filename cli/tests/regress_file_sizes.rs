@@ -1,18 +1,19 @@
-//! A file that would be larger than the process may write (`ulimit -f`) ended the program by a
-//! signal, without a word, and what it had begun stayed beside the picture; nodes ended so, too,
-//! for the memory that they share. (nodejs/node pull request 27798 tells of the same.)
+//! A file that exceeded the size limit of the process (`ulimit -f`) ended the program by a signal,
+//! without a message, and a temporary file remained beside the picture. Nodes ended in the same
+//! way, because of the memory that they share. (nodejs/node pull request 27798 describes the same
+//! fault.)
 //!
-//! The signal is blocked now. A program that is launched must not inherit that, as programs did in
-//! pocoproject/poco issue 3398.
+//! The signal is blocked now. A launched program must not inherit the blocked signal, as programs
+//! did in pocoproject/poco issue 3398.
 
 mod common;
 
 use std::process::Command;
 
-use common::{Folder, Said, expect_one_line};
+use common::{Folder, Outcome, expect_one_line};
 
-/// Runs the program where files may have so many blocks of 512 bytes.
-fn run_with_blocks(folder: &Folder, blocks: u32, arguments: &[&str]) -> Said {
+/// Runs the program with a limit of the file size, in blocks of 512 bytes.
+fn run_with_blocks(folder: &Folder, blocks: u32, arguments: &[&str]) -> Outcome {
     let limited = format!("ulimit -f {blocks} && exec \"$0\" \"$@\"");
     Command::new("sh")
         .args(["-c", &limited, env!("CARGO_BIN_EXE_raddle")])
@@ -24,19 +25,22 @@ fn run_with_blocks(folder: &Folder, blocks: u32, arguments: &[&str]) -> Said {
 }
 
 #[test]
-fn a_picture_that_may_not_be_so_large_is_one_line_and_leaves_nothing_behind() {
+fn a_picture_beyond_the_size_limit_is_one_line_and_leaves_no_file() {
     let folder = Folder::new("file-size");
     let call = [
         "render", "--scene", "knot:100", "--size", "64x64", "-o", "a.png",
     ];
-    let said = run_with_blocks(&folder, 1, &call);
-    expect_one_line(&said);
-    assert!(said.errors.contains("a.png: File too large"), "{said:?}");
+    let outcome = run_with_blocks(&folder, 1, &call);
+    expect_one_line(&outcome);
+    assert!(
+        outcome.errors.contains("a.png: File too large"),
+        "{outcome:?}"
+    );
     assert_eq!(folder.names(), Vec::<String>::new());
 }
 
 #[test]
-fn nodes_whose_memory_may_not_be_so_large_say_so() {
+fn shared_memory_beyond_the_size_limit_is_one_line() {
     let folder = Folder::new("segment-size");
     let call = [
         "kneighbor",
@@ -49,13 +53,13 @@ fn nodes_whose_memory_may_not_be_so_large_say_so() {
         "--repeat",
         "1",
     ];
-    let said = run_with_blocks(&folder, 8, &call);
-    expect_one_line(&said);
-    assert!(said.errors.contains("File too large"), "{said:?}");
+    let outcome = run_with_blocks(&folder, 8, &call);
+    expect_one_line(&outcome);
+    assert!(outcome.errors.contains("File too large"), "{outcome:?}");
 }
 
 #[test]
-fn a_program_that_is_launched_has_the_signals_of_its_caller() {
+fn a_launched_program_has_the_signal_mask_of_its_caller() {
     let program = ["grep", "SigBlk", "/proc/self/status"];
     let alone = Command::new(program[0])
         .args(&program[1..])

@@ -1,25 +1,25 @@
-//! Values and options that had no effect, or another one than was asked for, without a word.
+//! Values and options that silently had no effect, or another effect than requested.
 
 mod common;
 
 use common::{Folder, json, run, run_well};
 use serde_json::Value;
 
-/// Expects exit code 2 and one line that has all parts.
+/// Expects exit code 2 and an error that contains all parts.
 #[track_caller]
 fn is_refused(call: &str, parts: &[&str]) {
-    let said = run(call.split(' '));
-    assert_eq!(said.code, Some(2), "{call}: {said:?}");
-    assert_eq!(said.output, "", "{call}");
+    let outcome = run(call.split(' '));
+    assert_eq!(outcome.code, Some(2), "{call}: {outcome:?}");
+    assert_eq!(outcome.output, "", "{call}");
     for part in parts {
         assert!(
-            said.errors.contains(part),
-            "{part:?} is missing: {call}: {said:?}"
+            outcome.errors.contains(part),
+            "{part:?} is missing: {call}: {outcome:?}"
         );
     }
 }
 
-/// What was left of the round trip was cut to 0, and all longer sleeps gave the same answer.
+/// The rest of the round trip was cut to 0, so that all longer sleeps gave the same answer.
 #[test]
 fn a_sleep_longer_than_a_round_trip_is_refused_by_predict_and_can_be_simulated() {
     is_refused(
@@ -44,9 +44,10 @@ fn a_sleep_longer_than_a_round_trip_is_refused_by_predict_and_can_be_simulated()
     assert!(reason.contains("slower sleep"), "{reason}");
 }
 
-/// A machine whose round trips are shorter than the figure goes: lines end where the model does.
+/// On a machine with short round trips, the lines of the figure end where the model becomes
+/// invalid.
 #[test]
-fn the_figure_of_slower_sleeps_ends_where_they_are_longer_than_a_round_trip() {
+fn the_figure_of_slower_sleeps_ends_at_the_length_of_a_round_trip() {
     let call = "predict --parameters zen4-shm --renderers 1 --figure wake --json";
     let found = json(&run_well(call.split(' ')));
     let figures = found["figures"].as_array().expect("figures");
@@ -84,8 +85,8 @@ fn busy(wire_ns: u32) -> String {
     format!("{{\"overheads\":[{}]}}", rows.join(","))
 }
 
-/// Calibrating while other work ran gave measurements that contradict each other, and no sign of
-/// it.
+/// Calibrating while other work ran gave measurements that contradicted each other, without a
+/// warning.
 #[test]
 fn measurements_that_contradict_each_other_are_a_warning_and_a_comment() {
     let folder = Folder::new("busy");
@@ -96,35 +97,42 @@ fn measurements_that_contradict_each_other_are_a_warning_and_a_comment() {
         let call = ["predict", "--calibrate-from", &file, "-o", &toml, "--json"];
         run([&call[..], more].concat())
     };
-    let said = calibrate(&busy(125), &[]);
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(said.errors.lines().count(), 1, "{said:?}");
+    let outcome = calibrate(&busy(125), &[]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert_eq!(outcome.errors.lines().count(), 1, "{outcome:?}");
     for part in [
         "warning: network.wire_ns",
         "240.0 ns",
         "busy",
         "calibrate again",
     ] {
-        assert!(said.errors.contains(part), "{part:?} is missing: {said:?}");
+        assert!(
+            outcome.errors.contains(part),
+            "{part:?} is missing: {outcome:?}"
+        );
     }
-    let doubts = &json(&said.output)["measured"]["doubts"];
+    let doubts = &json(&outcome.output)["measured"]["doubts"];
     assert_eq!(doubts.as_array().map(Vec::len), Some(1), "{doubts}");
     let text = std::fs::read_to_string(&toml).expect("a file");
     assert!(text.starts_with("# doubtful: network.wire_ns"), "{text}");
-    // It is still a file of parameters.
+    // The file can still be read.
     let path = toml.display().to_string();
     run_well(["predict", "--parameters", &path]);
     assert_eq!(calibrate(&busy(125), &["--quiet"]).errors, "");
-    let said = calibrate(&busy(52), &[]);
-    assert_eq!((said.code, &*said.errors), (Some(0), ""), "{said:?}");
+    let outcome = calibrate(&busy(52), &[]);
+    assert_eq!(
+        (outcome.code, &*outcome.errors),
+        (Some(0), ""),
+        "{outcome:?}"
+    );
     let text = std::fs::read_to_string(&toml).expect("a file");
     assert!(!text.contains("doubtful"), "{text}");
 }
 
-/// Runs that are compared had fewer iterations than were asked for; only the JSON said so.
+/// Runs that are compared had fewer iterations than requested; only the JSON showed it.
 #[test]
-fn iterations_that_are_asked_for_are_made() {
-    // Two sizes are runs to compare; between threads a message is handed over without a copy.
+fn compared_runs_have_the_requested_iterations() {
+    // Two sizes are runs to compare. Between threads a message is passed on without a copy.
     let run = "kneighbor --workers 2 --size 4000000,2000000 --repeat 1";
     let iterations = |more: &[&str]| {
         let call: Vec<_> = run.split(' ').chain(more.iter().copied()).collect();
@@ -163,6 +171,10 @@ fn options_that_contradict_each_other_are_refused() {
             "sort 100 --pool deque --blocks 8x2",
             &["--blocks --pool deque", "DQ-BL-*"],
         ),
+        (
+            "launch -n 2 --pool deque --blocks 8x2 true",
+            &["--blocks --pool deque", "DQ-BL-*"],
+        ),
         ("topology --json --format svg", &["cannot be used with"]),
         (
             "place --program lk23 --json --format text",
@@ -192,7 +204,7 @@ fn options_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn options_that_agree_still_pass() {
+fn options_that_agree_are_accepted() {
     for call in [
         "sort 100 --repeat 1 --pool blocks --blocks 8x2 --quiet",
         "sort 100 --repeat 1 --pool auto --blocks 8x2 --quiet",

@@ -1,8 +1,8 @@
-//! The JSON of every command, for programs that read it.
+//! The JSON of every command.
 //!
 //! `lk23 --json --stats` had a key with a comma (`stalled_cycles,_front_end`), `predict` had the
-//! symbols of a study as keys (`t_r_ns`, `p_c`), and no object said which version of its keys it
-//! had. Now each object is one line with the number of its schema, and keys are plain words.
+//! symbols of a study as keys (`t_r_ns`, `p_c`), and no object named the version of its keys. Now
+//! each object is one line with the number of its schema, and keys are plain words.
 
 mod common;
 
@@ -53,7 +53,7 @@ fn each_object_is_one_line_with_a_schema_and_keys_of_plain_words() {
         let words = call.split(' ').map(|word| match word {
             "TRAFFIC" => traffic.display().to_string(),
             "PICTURE" => picture.display().to_string(),
-            // Spaces within a description.
+            // A `|` is a space within a description.
             _ => word.replace('|', " "),
         });
         // Checks the line, its schema and its keys.
@@ -67,7 +67,7 @@ fn every_command_that_has_json_is_among_those_calls() {
     let help = run_well(["--help"]);
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let commands = commands.take_while(|line| !line.is_empty());
-    // Further lines of a description stand farther to the right.
+    // The other lines of a description are indented further.
     let names: Vec<_> = commands
         .filter_map(|line| line.strip_prefix("  "))
         .filter(|line| !line.starts_with(' '))
@@ -84,7 +84,7 @@ fn every_command_that_has_json_is_among_those_calls() {
 }
 
 #[test]
-fn the_check_finds_what_is_wrong() {
+fn the_check_finds_wrong_schemas_and_keys() {
     let wrong = |text: &str| check_object(&serde_json::from_str::<Value>(text).expect("JSON"));
     assert_eq!(
         wrong("{\"schema\":1,\"two_words\":[{\"p99_9_s\":null}]}"),
@@ -104,7 +104,7 @@ fn the_check_finds_what_is_wrong() {
 }
 
 #[test]
-fn counters_that_the_processor_lacks_have_plain_keys_too() {
+fn counters_that_the_processor_lacks_have_plain_keys() {
     let call = "lk23 --size 64 --turns 2 --json --stats";
     let value = json(&run_well(call.split(' ')));
     let system = value["system"].as_object().expect("an object");

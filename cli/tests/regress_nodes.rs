@@ -1,13 +1,13 @@
-//! Nodes that do not run, and nodes for which there are too few threads.
+//! Nodes that do not run, and nodes without enough threads.
 //!
-//! - A stopped node was waited for without end and without a word, also after another one had been
+//! - A stopped node was waited for forever and without a message, even after another one had been
 //!   killed.
-//! - A thread that the system refused was a panic. Nodes that ended because another had ended said
-//!   so, too, and each node that lacked a thread had an error line of its own.
+//! - A thread that the system refused caused a panic. Nodes that ended because another one had
+//!   ended reported an error too, and each node that lacked a thread had an error line of its own.
 //! - Elements of `kneighbor` that began after such a failure did not find their neighbours, and
 //!   panicked.
-//! - `kneighbor --iterations 1e8` between nodes ran 48,828 iterations, and said so in JSON alone.
-//!   Now it runs them all.
+//! - `kneighbor --iterations 1e8` between nodes ran 48,828 iterations, and only the JSON showed it.
+//!   Now all iterations are run.
 
 mod common;
 
@@ -19,9 +19,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use common::{Folder, Said, expect_one_line, raddle, run_well};
+use common::{Folder, Outcome, expect_one_line, raddle, run_well};
 
-/// The processes that another has started, by their numbers.
+/// Returns the ids of the child processes of a process.
 fn children(parent: u32) -> Vec<u32> {
     let parent = format!("\nPPid:\t{parent}\n");
     let entries = fs::read_dir("/proc").expect("it is there").flatten();
@@ -42,7 +42,7 @@ fn signal(name: &str, process: u32) {
     assert!(kill.expect("there is a shell").success());
 }
 
-/// Starts the program, and returns it with its other nodes when they are there.
+/// Starts the program. Returns it and its other nodes when all have started.
 fn start(arguments: &[&str], others: usize) -> (Child, Vec<u32>) {
     let mut first = raddle()
         .args(arguments)
@@ -52,7 +52,7 @@ fn start(arguments: &[&str], others: usize) -> (Child, Vec<u32>) {
         .expect("it starts");
     loop {
         let found = children(first.id());
-        // Between fork and exec, a child is not yet the program.
+        // Between fork and exec, a child does not run the program yet.
         let is_up = |process: &u32| {
             let name = fs::read_to_string(format!("/proc/{process}/cmdline"));
             name.is_ok_and(|name| name.contains("raddle"))
@@ -66,31 +66,31 @@ fn start(arguments: &[&str], others: usize) -> (Child, Vec<u32>) {
     }
 }
 
-/// What the first node says, and how it ends; no other node is left.
-fn ends_badly(first: Child, others: &[u32]) -> Said {
-    let said: Said = first.wait_with_output().expect("it ends").into();
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.errors.contains("error: "), "{said:?}");
-    assert!(!said.errors.contains("panicked"), "{said:?}");
+/// Waits for the first node. Expects an error, and no other node left.
+fn ends_badly(first: Child, others: &[u32]) -> Outcome {
+    let outcome: Outcome = first.wait_with_output().expect("it ends").into();
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.errors.contains("error: "), "{outcome:?}");
+    assert!(!outcome.errors.contains("panicked"), "{outcome:?}");
     for other in others {
         let is_there = fs::exists(format!("/proc/{other}")).expect("it can be asked");
-        assert!(!is_there, "{other} is still there; {said:?}");
+        assert!(!is_there, "{other} is still there; {outcome:?}");
     }
-    said
+    outcome
 }
 
-/// A program that nobody ends, to be stopped.
+/// A program that does not end by itself, to be stopped.
 const PINGPONG: [&str; 5] = ["pingpong", "--nodes", "3", "--trips", "1e9"];
 
 fn a_stopped_node_is_not_waited_for_after_another_was_killed(program: &[&str]) {
     let (first, others) = start(program, 2);
     signal("STOP", others[0]);
     signal("KILL", others[1]);
-    let said = ends_badly(first, &others);
-    let is_told = ["has died", "has not answered"];
+    let outcome = ends_badly(first, &others);
+    let expected = ["has died", "has not answered"];
     assert!(
-        is_told.iter().any(|told| said.errors.contains(told)),
-        "{said:?}"
+        expected.iter().any(|part| outcome.errors.contains(part)),
+        "{outcome:?}"
     );
 }
 
@@ -98,13 +98,13 @@ fn a_stopped_node_is_named(transport: &str) {
     let program = [&PINGPONG[..], &["--transport", transport]].concat();
     let (first, others) = start(&program, 2);
     others.iter().for_each(|&other| signal("STOP", other));
-    let said = ends_badly(first, &others);
-    let told = "has not answered for 10 s: it is stopped, or does not get to run";
-    assert!(said.errors.contains(told), "{said:?}");
+    let outcome = ends_badly(first, &others);
+    let expected = "has not answered for 10 s: it is stopped, or does not get to run";
+    assert!(outcome.errors.contains(expected), "{outcome:?}");
 }
 
-/// All at the same time: each takes the ten seconds for which a node may be silent, and no CPU
-/// meanwhile.
+/// All cases run at the same time: each takes the ten seconds for which a node may be silent, and
+/// no CPU time meanwhile.
 #[test]
 fn stopped_nodes_are_named_and_not_waited_for() {
     let kneighbor = [
@@ -128,16 +128,16 @@ fn stopped_nodes_are_named_and_not_waited_for() {
     });
 }
 
-/// A user that has no processes yet, where this process may start some as another.
+/// Returns a user without processes, if this process may start programs as another user.
 fn fresh_user() -> Option<u32> {
     let own = fs::metadata("/proc/self").expect("it is there").uid();
     (own == 0).then_some(61_234)
 }
 
-/// The program, where any user may run it.
+/// Copies the program to a place where any user may run it.
 fn copy_for_all(folder: &Folder) -> PathBuf {
     let program = folder.path("raddle");
-    fs::copy(env!("CARGO_BIN_EXE_raddle"), &program).expect("there is room");
+    fs::copy(env!("CARGO_BIN_EXE_raddle"), &program).expect("a copy");
     for path in [folder.as_ref(), &program] {
         let all = fs::Permissions::from_mode(0o755);
         fs::set_permissions(path, all).expect("it is ours");
@@ -145,10 +145,9 @@ fn copy_for_all(folder: &Folder) -> PathBuf {
     program
 }
 
-/// Whatever the number of threads that a user may have: a program runs, or says in a line what it
-/// lacks.
+/// With any limit of the number of threads, a program runs or reports in one line what it lacks.
 #[test]
-fn too_few_threads_are_told_in_a_line() {
+fn too_few_threads_are_one_line() {
     let folder = Folder::new("threads");
     let program = copy_for_all(&folder);
     let calls = [
@@ -204,7 +203,7 @@ fn too_few_threads_are_told_in_a_line() {
     for call in calls {
         let mut refused = 0;
         for limit in 1..12 {
-            // Not all shells have the same letter for it.
+            // Shells differ in the name of the option.
             let script = "ulimit -p \"$0\" 2>/dev/null || ulimit -u \"$0\"; exec \"$@\"";
             let mut command = Command::new("sh");
             command
@@ -215,19 +214,19 @@ fn too_few_threads_are_told_in_a_line() {
             if let Some(user) = fresh_user() {
                 command.uid(user).gid(user);
             }
-            let said: Said = command.output().expect("there is a shell").into();
+            let outcome: Outcome = command.output().expect("there is a shell").into();
             assert!(
-                !said.errors.contains("panicked"),
-                "{call:?}, {limit}: {said:?}"
+                !outcome.errors.contains("panicked"),
+                "{call:?}, {limit}: {outcome:?}"
             );
-            match said.code {
-                Some(0) => assert_eq!(said.errors, "", "{call:?}, {limit}"),
+            match outcome.code {
+                Some(0) => assert_eq!(outcome.errors, "", "{call:?}, {limit}"),
                 Some(1) => {
                     refused += 1;
-                    // Of one node, whichever lacks something: the first says it for the others.
-                    expect_one_line(&said);
+                    // One line, whichever node lacks something: the first node reports for all.
+                    expect_one_line(&outcome);
                 }
-                code => panic!("{call:?}, {limit}: {code:?}, {said:?}"),
+                code => panic!("{call:?}, {limit}: {code:?}, {outcome:?}"),
             }
         }
         assert!(refused > 0, "{call:?}");
@@ -235,8 +234,8 @@ fn too_few_threads_are_told_in_a_line() {
 }
 
 #[test]
-fn as_many_iterations_are_run_as_are_asked_for() {
-    // An element sends more in them than it would in a run without that option.
+fn the_requested_iterations_are_run() {
+    // An element sends more bytes than in a run without this option.
     let text = run_well([
         "kneighbor",
         "--mode",

@@ -1,7 +1,8 @@
 //! A command accepts only the options that it honours.
 //!
 //! `topology`, `place`, `predict`, `simulate`, `launch` and `completions` listed all options for
-//! workers in their help, and then refused or ignored them; every help listed all 22 pools.
+//! workers in their help, and then refused or ignored them. Every help listed all 22 pools. Without
+//! a command, `--show-binding` ignored `--stats`.
 
 mod common;
 
@@ -18,20 +19,23 @@ const FOR_WORKERS: [&[&str]; 7] = [
 ];
 const FOR_OUTPUT: [&[&str]; 4] = [&["--show-binding"], &["--stats"], &["--json"], &["--quiet"]];
 
-/// Expects the parser's own error for an option that a command does not have.
+/// Expects the error of the parser for an option that a command does not have.
 #[track_caller]
 fn is_unexpected(call: &[&str], option: &str) {
-    let said = run(call);
-    assert_eq!(said.code, Some(2), "{call:?}: {said:?}");
+    let outcome = run(call);
+    assert_eq!(outcome.code, Some(2), "{call:?}: {outcome:?}");
     let expected = format!("unexpected argument '{option}' found");
-    assert!(said.errors.contains(&expected), "{call:?}: {said:?}");
-    assert!(said.errors.contains("Usage: raddle "), "{call:?}: {said:?}");
-    assert_eq!(said.output, "", "{call:?}");
+    assert!(outcome.errors.contains(&expected), "{call:?}: {outcome:?}");
+    assert!(
+        outcome.errors.contains("Usage: raddle "),
+        "{call:?}: {outcome:?}"
+    );
+    assert_eq!(outcome.output, "", "{call:?}");
 }
 
 #[test]
 fn options_without_effect_are_unknown_to_the_command_and_its_help() {
-    // The command, and which of the options it has.
+    // Each command, and the options that it has.
     let commands: [(&[&str], &[&str]); 9] = [
         (&["topology"], &["--json"]),
         (&["place", "--program", "lk23"], &["--json"]),
@@ -61,7 +65,7 @@ fn options_without_effect_are_unknown_to_the_command_and_its_help() {
         let help = run_well([command, &["--help"]].concat());
         for option in FOR_WORKERS.iter().chain(&FOR_OUTPUT) {
             let name = option[0];
-            // `--mailbox <NAME>` and `-q, --quiet`, each at the begin of a line.
+            // `--mailbox <NAME>` and `-q, --quiet`, each at the beginning of a line.
             let is_listed = help.lines().any(|line| {
                 let line = line.trim_start().trim_start_matches("-q, ");
                 line.split(' ').next() == Some(name)
@@ -70,7 +74,7 @@ fn options_without_effect_are_unknown_to_the_command_and_its_help() {
             if !known.contains(&name) {
                 let call = [command, option].concat();
                 is_unexpected(&call, name);
-                // Also before the command.
+                // The same before the command.
                 is_unexpected(&[option, command].concat(), name);
             }
         }
@@ -80,14 +84,22 @@ fn options_without_effect_are_unknown_to_the_command_and_its_help() {
 #[test]
 fn options_of_a_measurement_need_the_measurement() {
     for option in [&["--affinity", "0"][..], &["--show-binding"]] {
-        let said = run([&["predict"], option].concat());
-        assert_eq!(said.code, Some(2), "{said:?}");
-        assert!(said.errors.contains("--calibrate"), "{said:?}");
+        let outcome = run([&["predict"], option].concat());
+        assert_eq!(outcome.code, Some(2), "{outcome:?}");
+        assert!(outcome.errors.contains("--calibrate"), "{outcome:?}");
     }
 }
 
 #[test]
-fn options_stand_before_or_after_the_command() {
+fn the_binding_alone_has_no_statistics() {
+    let outcome = run(["--show-binding", "--stats"]);
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    let expected = "--show-binding --stats: no worker is started";
+    assert!(outcome.errors.contains(expected), "{outcome:?}");
+}
+
+#[test]
+fn options_may_precede_or_follow_the_command() {
     let value = json(&run_well(
         "--workers 2 --json sort 1e3 --repeat 1".split(' '),
     ));
@@ -106,7 +118,7 @@ fn options_stand_before_or_after_the_command() {
 }
 
 #[test]
-fn what_follows_a_launched_program_is_for_the_program() {
+fn options_behind_a_launched_program_belong_to_the_program() {
     let script = [
         "launch",
         "-n",
@@ -123,7 +135,7 @@ fn what_follows_a_launched_program_is_for_the_program() {
 }
 
 #[test]
-fn the_usual_names_for_the_number_of_workers_lead_to_ours() {
+fn the_usual_names_for_the_number_of_workers_suggest_workers() {
     let commands: [&[&str]; 4] = [&[], &["sort", "1e3"], &["launch", "-n", "2"], &["pingpong"]];
     for command in commands {
         for asked in [
@@ -137,22 +149,25 @@ fn the_usual_names_for_the_number_of_workers_lead_to_ours() {
             &["--threads"],
         ] {
             let call = [command, asked].concat();
-            let said = run(&call);
-            assert_eq!(said.code, Some(2), "{call:?}: {said:?}");
+            let outcome = run(&call);
+            assert_eq!(outcome.code, Some(2), "{call:?}: {outcome:?}");
             let name = asked[0].split('=').next().expect("a name");
             let name = if name.starts_with("-j") { "-j" } else { name };
             let unexpected = format!("unexpected argument '{name}' found");
             for part in [unexpected.as_str(), "'--workers'", "Usage: raddle"] {
-                assert!(said.errors.contains(part), "{part}: {call:?}: {said:?}");
+                assert!(
+                    outcome.errors.contains(part),
+                    "{part}: {call:?}: {outcome:?}"
+                );
             }
         }
     }
-    // Here it is an option of its own; the other names are not.
-    let said = run("lk23 --num-threads 4".split(' '));
-    assert!(said.errors.contains("'--workers'"), "{said:?}");
-    // Where there are no workers there is nothing to lead to.
-    let said = run("topology --threads 4".split(' '));
-    assert!(!said.errors.contains("--workers"), "{said:?}");
+    // `lk23` has an option --threads of its own, but not the other names.
+    let outcome = run("lk23 --num-threads 4".split(' '));
+    assert!(outcome.errors.contains("'--workers'"), "{outcome:?}");
+    // A command without workers has no option to suggest.
+    let outcome = run("topology --threads 4".split(' '));
+    assert!(!outcome.errors.contains("--workers"), "{outcome:?}");
 }
 
 #[test]
@@ -183,9 +198,9 @@ fn pools_are_listed_in_one_place() {
     }
     assert!(pools.len() > 20, "{value}");
     // A wrong name lists all of them.
-    let said = run("sort 100 --pool lake".split(' '));
-    assert_eq!(said.code, Some(2), "{said:?}");
-    assert!(said.errors.contains("DQ-SL-TRY-PRIV-C"), "{said:?}");
+    let outcome = run("sort 100 --pool lake".split(' '));
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    assert!(outcome.errors.contains("DQ-SL-TRY-PRIV-C"), "{outcome:?}");
 }
 
 #[test]
@@ -203,7 +218,7 @@ fn completions_offer_what_a_command_has_and_no_hints() {
         let answer = std::process::Command::new("bash")
             .args(["-c", &ask])
             .output()
-            .expect("bash is there");
+            .expect("bash is installed");
         assert!(answer.status.success(), "{answer:?}");
         String::from_utf8(answer.stdout).expect("UTF-8")
     };

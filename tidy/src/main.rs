@@ -58,8 +58,8 @@ fn report(tree: &Tree, findings: &[Finding]) -> String {
             cycles.join("; ")
         );
     }
-    let left = text::count(tree);
-    let _ = writeln!(report, "\n{left} places have text that is to be rewritten");
+    let left = text::check(tree).len();
+    let _ = writeln!(report, "\n{left} places have text that is not plain");
     for finding in findings {
         let _ = writeln!(report, "{finding}");
     }

@@ -1,4 +1,4 @@
-//! `raddle kdtree`: its options, and those of the builder by messages.
+//! `raddle kdtree` on the command line, including the options of the message builder.
 
 use std::num::NonZeroUsize;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use raddle_graphics::kdtree::messages::{
 use super::InputArguments;
 use super::values::{self, DepthChoice};
 
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   raddle kdtree dragon.ply.zst
   raddle kdtree dragon.ply.zst --builder sequential --depth 15 --repeat 5
@@ -21,18 +21,18 @@ Examples:
   raddle kdtree dragon.ply.zst --builder messages --repeat 11
   raddle kdtree dragon.ply.zst --builder messages --grain 64 --worker-tasks static --sync two-level
 
-Times are those of the builds that --repeat counts. Where these are several, with --builder messages
-and a tuned grain, eight others go before, which the tuner learns from; it goes on learning where a
-build takes less than 2 ms. With a number for --grain there are none.";
+The times are those of the builds that --repeat counts. With --builder messages, a tuned grain and
+--repeat 2 or more, eight other builds run first, from which the tuner learns. If a build takes less
+than 2 ms, the tuner continues to learn. With a number for --grain there are no such builds.";
 
-/// Which builder makes the tree.
+/// The builder of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BuilderChoice {
-    /// The plain one, on one thread; --workers is for its --check alone
+    /// The plain builder, on one thread; --workers is only for its --check
     Sequential,
-    /// The one that spreads over the workers
+    /// The builder with tasks that spread over the workers
     Tasks,
-    /// The one whose node tasks and worker tasks send messages
+    /// The message builder: node tasks and worker tasks that send messages
     Messages,
 }
 
@@ -45,7 +45,7 @@ impl BuilderChoice {
         }
     }
 
-    /// The one to compare with.
+    /// The builder to compare with.
     pub(crate) fn other(self) -> Self {
         match self {
             Self::Sequential => Self::Tasks,
@@ -59,10 +59,11 @@ impl BuilderChoice {
 pub(crate) struct KdtreeArguments {
     #[command(flatten)]
     pub(crate) input: InputArguments,
-    /// Which builder
+    /// Builder of the tree
     #[arg(long, value_enum, default_value_t = BuilderChoice::Tasks)]
     pub(crate) builder: BuilderChoice,
-    /// Depth limit: a number up to 64, auto (from the number of triangles) or none, where 64 is the most all the same
+    /// Depth limit: a number up to 64, auto (from the number of triangles) or none, which also
+    /// ends at 64
     #[arg(
         long,
         value_name = "LEVELS",
@@ -70,36 +71,46 @@ pub(crate) struct KdtreeArguments {
         allow_negative_numbers = true
     )]
     pub(crate) depth: DepthChoice,
-    /// Build a second tree with the sequential builder (tasks, if that is the first) and compare node for node
+    /// Build a second tree with the sequential builder (or tasks, if the first one is sequential)
+    /// and compare them node by node
     #[arg(long)]
     pub(crate) check: bool,
-    /// Build so often and report median, smallest and largest time; builds that a tuned grain is learned from go before and do not count
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = values::repeats, allow_negative_numbers = true)]
+    /// Build this many times and report median, smallest and largest time; builds from which a
+    /// tuned grain is learned run first and do not count
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = values::repeats)]
+    #[arg(allow_negative_numbers = true)]
     pub(crate) repeat: u32,
     #[command(flatten)]
     pub(crate) messages: MessageArguments,
 }
 
-/// What `--builder messages` may be told.
+/// The options of `--builder messages`.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Options for --builder messages")]
 pub(crate) struct MessageArguments {
-    /// Into how many node tasks the tree is cut, or tuned: what was best in 8 builds that go before where --repeat is 2 or more, and do not count [default: tuned]
-    #[arg(long, value_name = "TASKS", value_parser = NodeGrain::from_str, allow_negative_numbers = true)]
+    /// Number of node tasks into which the tree is cut, or tuned: the best number in 8 builds that
+    /// run first if --repeat is 2 or more, and do not count [default: tuned]
+    #[arg(long, value_name = "TASKS", value_parser = NodeGrain::from_str)]
+    #[arg(allow_negative_numbers = true)]
     pub(crate) grain: Option<NodeGrain>,
-    /// Worker tasks made beforehand over ranges of workers, or for each cell [default: dynamic]
+    /// Worker tasks are created beforehand for ranges of workers (static), or for each cell
+    /// (dynamic) [default: dynamic]
     #[arg(long, value_name = "KIND", ignore_case = true, value_parser = worker_tasks_parser())]
     pub(crate) worker_tasks: Option<WorkerTasks>,
-    /// One worker task for each N triangles of a cell, at most 64 a worker [default: only cells near the root have any]
-    #[arg(long, value_name = "N", value_parser = values::triangle_count, allow_negative_numbers = true)]
+    /// One worker task for each N triangles of a cell, at most 64 per worker [default: only cells
+    /// near the root have worker tasks]
+    #[arg(long, value_name = "N", value_parser = values::triangle_count)]
+    #[arg(allow_negative_numbers = true)]
     pub(crate) triangles_per_task: Option<NonZeroUsize>,
-    /// How node tasks call worker tasks and these answer; auto goes by their number, two-level needs --worker-tasks static [default: auto]
+    /// Form in which node tasks call worker tasks and receive their answers; auto chooses by their
+    /// number, two-level needs --worker-tasks static [default: auto]
     #[arg(long, value_name = "FORM", ignore_case = true, value_parser = sync_parser())]
     pub(crate) sync: Option<SectionForm>,
-    /// How worker tasks learn what comes before their share [default: by-depth]
+    /// Form of the scans that tell worker tasks where their share begins [default: by-depth]
     #[arg(long, value_name = "FORM", ignore_case = true, value_parser = scans_parser())]
     pub(crate) scans: Option<ScanChoice>,
-    /// One array, written at places that scans tell, or a chunk of each worker task [default: chunked]
+    /// One array, written at positions that scans compute (plain), or a chunk for each worker task
+    /// (chunked) [default: chunked]
     #[arg(long, value_name = "KIND", ignore_case = true, value_parser = arrays_parser())]
     pub(crate) arrays: Option<SharedArrays>,
 }
@@ -125,7 +136,7 @@ fn arrays_parser() -> impl TypedValueParser<Value = SharedArrays> {
 }
 
 impl MessageArguments {
-    /// The options that were given, by their names.
+    /// The names of the options that were given.
     pub(crate) fn given(&self) -> Vec<&'static str> {
         [
             ("--grain", self.grain.is_some()),
@@ -140,7 +151,7 @@ impl MessageArguments {
         .collect()
     }
 
-    /// What was asked for, and the defaults.
+    /// The options, with defaults for those that were not given.
     pub(crate) fn options(&self) -> MessageOptions {
         let default = MessageOptions::default();
         MessageOptions {

@@ -10,34 +10,37 @@ use raddle::net::TransportKind;
 use super::nodes::{NODES_MAX, transport_parser};
 use super::options::WorkerOptions;
 
-/// Shown below the help.
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   raddle launch -n 4 target/release/examples/jacobi
   raddle launch -n 2 --transport socket --progress thread --workers 8 ./heat 1000 200
   raddle launch -n 2 --transport mpi ./heat 1000 200
 
-The program is one that is written for several nodes: it begins with what Job::from_environment of
-raddle::chare::nodes says. It is told by RADDLE_NODES, RADDLE_TRANSPORT and RADDLE_PROGRESS, and by
-the variables of the options for workers, which are for each node. It takes the place of this
-command, and starts the other nodes; by mpi, mpirun starts all of them.";
+The program must be written for several nodes: it starts with Job::from_environment of
+raddle::chare::nodes. That reads RADDLE_NODES, RADDLE_TRANSPORT and RADDLE_PROGRESS, and the
+variables of the options for workers, which apply to each node. The program replaces this command
+and starts the other nodes; with mpi, mpirun starts all of them.";
 
 /// `raddle launch`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LaunchArguments {
-    /// Nodes, which are processes; the first is the program itself
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=NODES_MAX))]
+    /// Number of nodes, each of which is a process; the first is the program itself
+    #[arg(short, long, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=NODES_MAX))]
     pub(crate) nodes: u16,
-    /// How messages travel between nodes [default: shm]
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = transport_parser(&TransportKind::OF_PROCESSES))]
+    /// Transport of messages between nodes [default: shm]
+    #[arg(long, value_name = "NAME", ignore_case = true)]
+    #[arg(value_parser = transport_parser(&TransportKind::OF_PROCESSES))]
     pub(crate) transport: Option<TransportKind>,
-    /// Who receives what comes from other nodes: workers in passing, also after each send, or a thread [default: pending]
+    /// How messages from other nodes are received: by workers between tasks (pending), also after
+    /// each send (send), or by a thread (thread) [default: pending]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = progress_parser())]
     pub(crate) progress: Option<Progress>,
     /// The program, and its arguments
-    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, value_hint = ValueHint::CommandWithArguments)]
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true)]
+    #[arg(value_hint = ValueHint::CommandWithArguments)]
     pub(crate) program: Vec<OsString>,
-    /// Of each node.
+    /// The workers of each node.
     #[command(flatten)]
     pub(crate) workers: WorkerOptions,
 }

@@ -19,8 +19,7 @@ use super::options::{Options, OutputOptions, WorkerOptions};
 use super::values;
 use crate::error::CliError;
 
-/// Shown below the help.
-pub(super) const PREDICT_EXAMPLES: &str = "\
+pub(crate) const PREDICT_EXAMPLES: &str = "\
 Examples:
   raddle predict --nodes 32 --renderers 3
   raddle predict --nodes 256 --slower notification=2us --brick 7 --answers bold --json
@@ -30,31 +29,31 @@ Examples:
   raddle predict --parameters mine.toml --set network.wire_ns=1000 --figure scaling
   raddle predict --calibrate -o here.toml
 
-The program is a ray tracer over nodes: renderers compute, miss bricks of data that another node
-has, and wait for them; a handler on each node serves the misses of others. How long a frame takes
-follows from a queueing model of a simulated machine (Parker: Efficient user-level event
-notification, 2013), or of any other whose parameters you give.
+The program is a ray tracer on several nodes. Renderers compute, miss bricks of data that another
+node has, and wait for them; a handler on each node answers the requests of other nodes. The time of
+a frame follows from a queueing model of a simulated machine (Parker: Efficient user-level event
+notification, 2013), or of any other machine that your parameters describe.
 
---figure asks what the study's chapter 8 asks, beginning at the nodes, renderers and other options
-given: a name, or the number of a figure there. imbalance (51), speeds (52), renderers (53), states
-(54), threads (55), nodes (56), scaling (57), wire (58), send (59), receive (60), notification (61),
-system (62), wake (63), polling, inline, overheads (64), bricks (65), bricks-worst (66), brick-laws
-(67), direct (68), direct-bricks (69), combined (70), or all.
+--figure answers the questions of chapter 8 of the study, starting from the given nodes, renderers
+and other options. It takes a name, or the number of a figure there: imbalance (51), speeds (52),
+renderers (53), states (54), threads (55), nodes (56), scaling (57), wire (58), send (59), receive
+(60), notification (61), system (62), wake (63), polling, inline, overheads (64), bricks (65),
+bricks-worst (66), brick-laws (67), direct (68), direct-bricks (69), combined (70), or all.
 
---calibrate measures this machine: what the steps of a message take, as raddle pingpong --nodes 2
---overheads, and how fast threads are that share a core. What it does not measure stays as it was:
-the program, how much faster the core is than the study's, the cache, translations.";
+--calibrate measures this machine: the time of the steps of a message, as raddle pingpong --nodes 2
+--overheads does, and the speed of threads that share a core. It does not change what it does not
+measure: the program, the speed of the core relative to that of the study, the cache, and
+translations.";
 
-/// Shown below the help.
-pub(super) const SIMULATE_EXAMPLES: &str = "\
+pub(crate) const SIMULATE_EXAMPLES: &str = "\
 Examples:
   raddle simulate pingpong
   raddle simulate symmetric --nodes 8 --computing 3 --compute 5us
   raddle simulate tracer --nodes 32 --renderers 3 --trace tracer.json
   raddle simulate tracer --nodes 512 --renderers 7 --frames 2 --seed 7 --json
 
-The same seed is the same run, to the last event. A --trace shows what each thread and link did, and
-messages as arrows between them: open it in https://ui.perfetto.dev or chrome://tracing.";
+The same seed gives the same run, to the last event. A --trace shows the activity of each thread and
+link, and messages as arrows between them: open it in https://ui.perfetto.dev or chrome://tracing.";
 
 const PINGPONG_EXAMPLES: &str = "\
 Examples:
@@ -72,70 +71,104 @@ Examples:
   raddle simulate tracer --nodes 64 --brick 7 --answers bold --frames 4
   raddle simulate tracer --nodes 8 --set system.away=0.1 --no-injection
 
-Beside what was simulated stands what raddle predict says of the same.";
+The output compares the simulated values with those of raddle predict.";
 
-/// The machine.
+/// The options that describe the machine.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "The machine")]
 pub(crate) struct MachineArguments {
-    /// Parameters of the machine and the program: a TOML file, or the name of one that comes with the program [default: parker-2013]
-    #[arg(long, value_name = "FILE", env = "RADDLE_PARAMETERS", hide_env_values = true, value_hint = ValueHint::FilePath)]
+    /// Parameters of the machine and the program: a TOML file, or the name of one that comes with
+    /// raddle [default: parker-2013]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(env = "RADDLE_PARAMETERS", hide_env_values = true)]
     pub(crate) parameters: Option<PathBuf>,
-    /// A parameter that is different, such as network.wire_ns=500; may be given several times
+    /// Change a parameter, such as network.wire_ns=500; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }
 
-/// What is asked of the ray tracer.
+/// The options that describe a run of the ray tracer.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "The program")]
 pub(crate) struct ScenarioArguments {
     /// Worker nodes
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) nodes: u32,
-    /// Renderers on each; with the handler as many threads as a core has contexts, at most
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_023))]
+    /// Renderers on each node; together with the handler, at most one for each context of a core
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_023))]
     pub(crate) renderers: u32,
-    /// What takes longer than on the machine, and by how much, one added to the other: wire, send, receive, notification, wake, sleep, or system for send, receive and notification
+    /// Make a step take longer than on the machine: wire, send, receive, notification, wake, sleep,
+    /// or system for send, receive and notification; several delays add up
     #[arg(long, value_name = "STEP=TIME", value_delimiter = ',')]
     pub(crate) slower: Vec<SlowerStep>,
-    /// Elements on an edge of a brick [default: as in the parameters, 12]
+    /// Elements along the edge of a brick [default: from the parameters, 12]
     #[arg(long, value_name = "EDGE", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub(crate) brick: Option<u32>,
-    /// How misses grow as --brick makes bricks smaller
-    #[arg(long, value_name = "LAW", default_value = "expected", ignore_case = true, value_parser = laws())]
+    /// How the number of misses grows as --brick makes bricks smaller
+    #[arg(
+        long,
+        value_name = "LAW",
+        default_value = "expected",
+        ignore_case = true
+    )]
+    #[arg(value_parser = laws())]
     pub(crate) misses: BrickLaw,
-    /// Where answers go: to the handler, or straight to the renderer, which does all that the handler did, or only what is needed
-    #[arg(long, value_name = "WHERE", default_value = "handler", ignore_case = true, value_parser = answers())]
+    /// Receiver of the answers: the handler, or the renderer itself, which does all the work of the
+    /// handler or only what is needed
+    #[arg(
+        long,
+        value_name = "WHERE",
+        default_value = "handler",
+        ignore_case = true
+    )]
+    #[arg(value_parser = answers())]
     pub(crate) answers: Answers,
-    /// What is sent inline instead of by descriptors: nothing, requests, or all, with a share of the loads and stores above 0, up to 1, such as 0.25
+    /// Send inline instead of by descriptors: nothing, requests, all, or all with a share of the
+    /// loads and stores above 0 and up to 1, such as 0.25
     #[arg(long, value_name = "WHAT", default_value = "nothing", value_parser = inline)]
     pub(crate) inline: Sends,
-    /// Who polls instead of being notified: notified for nobody, handler-polls, all-poll
-    #[arg(long, value_name = "WHO", default_value = "notified", ignore_case = true, value_parser = waits())]
+    /// Threads that poll instead of being notified: none (notified), the handler (handler-polls) or
+    /// all (all-poll)
+    #[arg(
+        long,
+        value_name = "THREADS",
+        default_value = "notified",
+        ignore_case = true
+    )]
+    #[arg(value_parser = waits())]
     pub(crate) waits: Waits,
-    /// What messages wait for in the prediction: one open queue at each handler, as in the study, or handlers and links, each for itself
-    #[arg(long, value_name = "MODEL", default_value = "study", ignore_case = true, value_parser = queues())]
+    /// Queues in which messages wait in the prediction: one open queue at each handler, as in the
+    /// study, or separate queues at handlers and links
+    #[arg(
+        long,
+        value_name = "MODEL",
+        default_value = "study",
+        ignore_case = true
+    )]
+    #[arg(value_parser = queues())]
     pub(crate) queues: QueueModel,
 }
 
 impl ScenarioArguments {
-    /// The question of a single prediction or simulation.
+    /// The scenario of a single prediction or simulation.
     ///
     /// # Errors
-    /// [`CliError::WrongCall`] of a law for bricks that are as they were.
+    /// [`CliError::WrongCall`] for `--misses` without `--brick`, which has no effect.
     pub(crate) fn one_scenario(&self) -> Result<Scenario, CliError> {
         if self.brick.is_none() && self.misses != BrickLaw::default() {
             return Err(CliError::WrongCall {
                 options: format!("--misses {}", self.misses.name()),
-                reason: "it is of use where bricks are of another size; expected --brick as well"
+                reason: "it has an effect only if bricks change their size; \
+                         expected --brick as well"
                     .to_owned(),
             });
         }
         Ok(self.scenario())
     }
 
-    /// The question, or where several begin.
+    /// The scenario of a prediction, or the one from which figures start.
     pub(crate) fn scenario(&self) -> Scenario {
         let mut scenario = Scenario::new(self.nodes, self.renderers);
         scenario.slower = self
@@ -156,7 +189,8 @@ impl ScenarioArguments {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PredictArguments {
     /// Answer questions of the study instead: names or numbers of figures, or all
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = FigureChoice::from_str)]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(value_parser = FigureChoice::from_str)]
     pub(crate) figure: Vec<FigureChoice>,
     /// Draw the answers into this folder
     #[arg(long, value_name = "FOLDER", requires = "figure", value_hint = ValueHint::DirPath)]
@@ -167,16 +201,17 @@ pub(crate) struct PredictArguments {
     /// Measure this machine first
     #[arg(long)]
     pub(crate) calibrate: bool,
-    /// Take what was measured from what `raddle pingpong --nodes 2 --overheads --json` has printed
-    #[arg(long, value_name = "FILE", conflicts_with = "calibrate", value_hint = ValueHint::FilePath)]
+    /// Read the measurements from the output of `raddle pingpong --nodes 2 --overheads --json`
+    #[arg(long, value_name = "FILE", conflicts_with = "calibrate")]
+    #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) calibrate_from: Option<PathBuf>,
-    /// Write the parameters there, as a file for --parameters
+    /// Write the parameters to this file, as a file for --parameters
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-    /// With --calibrate: on which CPUs it measures, such as 0,2 [default: auto]
+    /// With --calibrate: the CPUs on which it measures, such as 0,2 [default: auto]
     #[arg(long, value_name = "WHERE", requires = "calibrate")]
     pub(crate) affinity: Option<Affinity>,
-    /// With --calibrate: print where it measures, and why
+    /// With --calibrate: print the CPUs on which it measures, and why
     #[arg(long, requires = "calibrate")]
     pub(crate) show_binding: bool,
     #[command(flatten)]
@@ -187,7 +222,7 @@ pub(crate) struct PredictArguments {
     pub(crate) output_options: OutputOptions,
 }
 
-/// The options that describe a question.
+/// The options that describe a scenario.
 const SCENARIO: [&str; 9] = [
     "nodes",
     "renderers",
@@ -201,7 +236,7 @@ const SCENARIO: [&str; 9] = [
 ];
 
 impl PredictArguments {
-    /// Options for what is measured, and for the output.
+    /// The options for the measurement and for the output.
     pub(crate) fn options(&self) -> Options {
         let runtime = WorkerOptions {
             affinity: self.affinity.clone(),
@@ -251,7 +286,7 @@ impl FromStr for FigureChoice {
     }
 }
 
-/// A step that takes longer, `wire=1us`.
+/// A step that takes longer: `wire=1us`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SlowerStep(Slower);
 
@@ -290,7 +325,7 @@ fn works() -> impl TypedValueParser<Value = Work> {
     one_of(Work::ALL, Work::name)
 }
 
-/// The one of that name.
+/// Returns a parser that accepts the names of `all`.
 fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,
@@ -323,20 +358,20 @@ fn inline(text: &str) -> Result<Sends, String> {
 /// `raddle simulate`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SimulateArguments {
-    /// What runs on the simulated nodes.
+    /// The program on the simulated nodes.
     #[command(subcommand)]
     pub(crate) program: SimulatedProgram,
     #[command(flatten)]
     pub(crate) output: OutputOptions,
 }
 
-/// What runs on the simulated nodes.
+/// The programs for simulated nodes.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum SimulatedProgram {
-    /// Send a message there and back, received in three ways
+    /// Send a message there and back, with three ways to receive it
     #[command(after_help = PINGPONG_EXAMPLES)]
     Pingpong(PingpongProgram),
-    /// Have all nodes compute, ask and answer
+    /// Let all nodes compute, send requests and answer them
     #[command(after_help = SYMMETRIC_EXAMPLES)]
     Symmetric(SymmetricProgram),
     /// Render frames with the distributed ray tracer
@@ -344,47 +379,51 @@ pub(crate) enum SimulatedProgram {
     Tracer(TracerProgram),
 }
 
-/// What every simulation knows.
+/// The options that all simulations share.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunArguments {
-    /// Where random numbers begin
+    /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// How fast threads are that share a core: as was measured, or as the fitted curve says [default: what the parameters say; if they say nothing, measured for pingpong and symmetric]
+    /// Speed of threads that share a core: as measured, or from the fitted curve [default: from the
+    /// parameters; without such parameters, measured for pingpong and symmetric]
     #[arg(long, value_enum, value_name = "CURVE")]
     pub(crate) speeds: Option<SpeedsChoice>,
-    /// Write what happens there, for Perfetto or Chrome
+    /// Write a timeline of the run to this file, for Perfetto or Chrome
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) trace: Option<PathBuf>,
-    /// How many events of it are written at most, such as 1e6
-    #[arg(long, value_name = "N", default_value = "1e6", value_parser = values::round_count, requires = "trace")]
+    /// Largest number of events in the timeline, such as 1e6
+    #[arg(long, value_name = "N", default_value = "1e6", requires = "trace")]
+    #[arg(value_parser = values::round_count)]
     pub(crate) trace_events: u64,
     #[command(flatten)]
     pub(crate) machine: MachineArguments,
 }
 
-/// Which speeds count.
+/// The source of the speed of threads that share a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SpeedsChoice {
-    /// As was measured
+    /// The measured values
     Measured,
-    /// As the fitted curve says
+    /// The fitted curve
     Fitted,
 }
 
 /// `raddle simulate pingpong`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PingpongProgram {
-    /// How messages are received: by looking, by being notified, or by a thread that wakes the one that asked
+    /// How messages are received: by polling, by notification, or by a thread that wakes the
+    /// waiting one
     #[arg(long, value_enum, value_name = "HOW", default_value = "all")]
     pub(crate) receive: ReceiveChoice,
     /// Round trips
     #[arg(long, value_name = "N", default_value = "10000", value_parser = values::round_count)]
     pub(crate) trips: u64,
     /// Bytes of data
-    #[arg(long, value_name = "B", visible_alias = "size", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(BYTES_MAX)))]
+    #[arg(long, value_name = "B", visible_alias = "size", default_value_t = 0)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(BYTES_MAX)))]
     pub(crate) bytes: u32,
-    /// Send inline, not by descriptors
+    /// Send inline instead of by descriptors
     #[arg(long)]
     pub(crate) inline: bool,
     #[command(flatten)]
@@ -395,32 +434,36 @@ pub(crate) struct PingpongProgram {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SymmetricProgram {
     /// Nodes
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub(crate) nodes: u32,
-    /// Threads of each that compute; with the handler as many as a core has contexts, at most
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1_023))]
+    /// Threads that compute on each node; together with the handler, at most one for each context
+    /// of a core
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_023))]
     pub(crate) computing: u32,
-    /// How long each computes before it asks, alone on a core, on average, such as 500ns or 10us
+    /// Mean time that a thread computes before it sends a request, if it is alone on its core, such
+    /// as 500ns or 10us
     #[arg(long, value_name = "TIME", default_value = "10us", value_parser = values::small_time)]
     pub(crate) compute: Nanoseconds,
-    /// How handlers receive
+    /// How handlers receive messages
     #[arg(long, value_enum, value_name = "HOW", default_value = "all")]
     pub(crate) receive: HandlerReceive,
-    /// How often each thread asks
+    /// Number of requests of each thread
     #[arg(long, value_name = "N", default_value = "1000", value_parser = values::round_count)]
     pub(crate) rounds: u64,
     #[command(flatten)]
     pub(crate) run: RunArguments,
 }
 
-/// How handlers receive.
+/// How handlers receive messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HandlerReceive {
-    /// Look for messages again and again
+    /// Poll for messages
     Poll,
-    /// Sleep until one comes
+    /// Sleep until a message arrives
     Notify,
-    /// One after the other
+    /// All ways, one after the other
     All,
 }
 
@@ -428,15 +471,23 @@ pub(crate) enum HandlerReceive {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TracerProgram {
     /// Frames
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) frames: u32,
-    /// How work is distributed around its mean
-    #[arg(long, value_name = "HOW", default_value = "exponential", ignore_case = true, value_parser = works())]
+    /// Distribution of the work around its mean
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "exponential",
+        ignore_case = true
+    )]
+    #[arg(value_parser = works())]
     pub(crate) work: Work,
-    /// Leave data in memory instead of putting it into the cache
+    /// Leave arriving data in memory instead of injecting it into the cache
     #[arg(long)]
     pub(crate) no_injection: bool,
-    /// Let renderers begin the next frame without waiting for others, and end when the first one is through
+    /// Let renderers begin the next frame without waiting for others, and end when the first one
+    /// has finished
     #[arg(long)]
     pub(crate) steady: bool,
     #[command(flatten)]

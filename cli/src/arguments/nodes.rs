@@ -1,4 +1,4 @@
-//! What the commands between nodes have in common on the command line.
+//! `raddle kneighbor` on the command line, and options that commands between nodes share.
 
 use std::str::FromStr;
 
@@ -12,11 +12,10 @@ use raddle_model::simulate;
 use super::values::{self, Bytes};
 use super::{ELEMENTS_MAX, NEIGHBOURS_MAX};
 
-/// The most nodes, as `clap` takes the end of a range.
+/// The largest number of nodes, in the type of a `clap` range.
 pub(super) const NODES_MAX: i64 = nodes::NODES_MAX as i64;
 
-/// Shown below the help of `raddle kneighbor`.
-pub(super) const KNEIGHBOR_EXAMPLES: &str = "\
+pub(crate) const KNEIGHBOR_EXAMPLES: &str = "\
 Examples:
   raddle kneighbor
   raddle kneighbor --elements 8 -k 1 --bytes 64K --mailbox pairs
@@ -25,38 +24,38 @@ Examples:
   raddle kneighbor --mode shm --nodes 4 -k 2 --size 16,4K
   raddle kneighbor --mode shm --progress all --workers 2
 
-Each element sends a message to each of its K left and K right neighbours and begins the next
+Each element sends a message to each of its K left and K right neighbours, and begins the next
 iteration when it has received theirs. The program is the same in all modes. Between the workers of
-one process messages carry buffers that go from hand to hand: nothing is copied or allocated. What
-goes to another node, which is a process, is copied: into what is sent, into memory that both share
-(shm) or the kernel and out of it (socket), and from there into a buffer of the receiver.
+one process, a message hands over its buffer: nothing is copied or allocated. A message to another
+node, which is a process, is copied: into the outgoing message, then through shared memory (shm) or
+the kernel (socket), and from there into a buffer of the receiver.
 
-With several sizes or modes the runs of all modes take turns, and a factor is the median over them.
-MPI, for which mpirun starts the program again, is measured after the others; its factor is that of
-the medians. Processes of one machine share memory by mpi, as by shm; by mpi-messages MPI brings all
-messages.";
+With several sizes or modes, the runs of all modes take turns, and a factor is the median over them.
+MPI, for which mpirun starts the program again, is measured after the others; its factor is the
+ratio of the medians. With mpi, processes on one machine share memory, as with shm; with
+mpi-messages, MPI carries all messages.";
 
-/// Iterations of a run.
+/// The number of iterations in a run.
 const ITERATIONS: u64 = 10_000;
-/// Bytes that each element sends in a run of several that are compared, at most, unless iterations are
-/// asked for.
+/// The largest number of bytes that each element sends in a run when several runs are compared,
+/// unless `--iterations` is given.
 const BYTES_SENT: u64 = 300_000_000;
 
-/// How nodes receive.
+/// How nodes receive messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReceiveChoice {
-    /// Who waits looks again and again
+    /// The waiting thread polls
     Poll,
-    /// Who waits is woken by the doorbell of the message
+    /// The waiting thread is woken by the doorbell of the message
     Notify,
-    /// A receiving thread is woken, and wakes who waits
+    /// A receiving thread is woken, and wakes the waiting thread
     Thread,
-    /// One after the other
+    /// All ways, one after the other
     All,
 }
 
 impl ReceiveChoice {
-    /// What it stands for.
+    /// The selected ways.
     pub(crate) const fn all(self) -> &'static [Receive] {
         match self {
             Self::Poll => &[Receive::Poll],
@@ -66,7 +65,7 @@ impl ReceiveChoice {
         }
     }
 
-    /// What it stands for on simulated nodes.
+    /// The selected ways on simulated nodes.
     pub(crate) const fn all_simulated(self) -> &'static [simulate::pingpong::Receive] {
         use simulate::pingpong::Receive;
         match self {
@@ -78,13 +77,13 @@ impl ReceiveChoice {
     }
 }
 
-/// The transport of that name.
+/// Returns the transport of the given name.
 fn transport_of(name: &str) -> Option<TransportKind> {
     let mut all = TransportKind::ALL.into_iter();
     all.find(|kind| kind.name().eq_ignore_ascii_case(name))
 }
 
-/// One of these transports.
+/// Returns a parser that accepts the names of `kinds`.
 pub(super) fn transport_parser(
     kinds: &'static [TransportKind],
 ) -> impl TypedValueParser<Value = TransportKind> {
@@ -92,17 +91,17 @@ pub(super) fn transport_parser(
         .try_map(|name| transport_of(&name).ok_or("no such transport"))
 }
 
-/// Between whom kNeighbor exchanges messages.
+/// The parties between which kNeighbor exchanges messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Workers of one process.
     Threads,
-    /// Nodes.
+    /// Nodes, which are connected by a transport.
     Nodes(TransportKind),
 }
 
 impl Mode {
-    /// Its name.
+    /// The name of the mode.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Threads => "threads",
@@ -110,7 +109,7 @@ impl Mode {
         }
     }
 
-    /// Why this process cannot exchange messages so, if it cannot.
+    /// Returns the reason why this process cannot use the mode; `None` if it can.
     pub(crate) fn why_not(self) -> Option<String> {
         let transport = match self {
             Self::Threads => TransportKind::Threads,
@@ -126,14 +125,14 @@ impl Mode {
         })
     }
 
-    /// All of them.
+    /// All modes.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let nodes = TransportKind::OF_PROCESSES.into_iter().map(Self::Nodes);
         [Self::Threads].into_iter().chain(nodes)
     }
 }
 
-/// One mode, or all of them.
+/// One mode, or all modes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Modes(pub(crate) Vec<Mode>);
 
@@ -147,7 +146,7 @@ fn modes_parser() -> impl TypedValueParser<Value = Modes> {
     })
 }
 
-/// One way to receive, or all of them.
+/// One way to receive messages, or all ways.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProgressChoice(pub(crate) Vec<Progress>);
 
@@ -165,7 +164,7 @@ fn progress_parser() -> impl TypedValueParser<Value = ProgressChoice> {
 /// The sizes of the study's figures.
 const SIZES: [usize; 7] = [16, 64, 256, 1_024, 4_096, 16_384, 65_536];
 
-/// Several sizes: `16,64K`, or `all` for those of the study.
+/// Several sizes: `16,64K`, or `all` for the sizes of the study.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sizes(pub(crate) Vec<Bytes>);
 
@@ -179,59 +178,75 @@ impl FromStr for Sizes {
         let sizes: Result<_, _> = text.split(',').map(Bytes::from_str).collect();
         sizes
             .map(Self)
-            .map_err(|told| format!("{told}; several are separated by commas, or all"))
+            .map_err(|reason| format!("{reason}; separate several sizes by commas, or use all"))
     }
 }
 
 /// `raddle kneighbor`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct KneighborArguments {
-    /// Elements in the ring [default: as many as workers]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=ELEMENTS_MAX))]
+    /// Elements in the ring [default: the number of workers]
+    #[arg(long, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=ELEMENTS_MAX))]
     pub(crate) elements: Option<u32>,
     /// Neighbours on each side
-    #[arg(short, long = "neighbours", value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=NEIGHBOURS_MAX))]
+    #[arg(short, long = "neighbours", value_name = "K", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=NEIGHBOURS_MAX))]
     pub(crate) k: u32,
-    /// Bytes in a message, such as 16, 64K or 1M; several sizes are separated by commas, all stands for 16 B to 64 KB
+    /// Bytes in a message, such as 16, 64K or 1M; several sizes separated by commas; or all, for
+    /// 16 B to 64 KB
     #[arg(long, value_name = "B", visible_alias = "size", default_value = "1K")]
     pub(crate) bytes: Sizes,
-    /// Iterations in a run, such as 10000 or 1e4 [default: 10000; where runs are compared as many as an element sends 300 MB in, if they are fewer]
+    /// Iterations in a run, such as 10000 or 1e4 [default: 10000; if runs are compared, fewer if an
+    /// element would otherwise send more than 300 MB]
     #[arg(long, value_name = "I", value_parser = values::round_count)]
     pub(crate) iterations: Option<u64>,
-    /// Write every byte before it is sent, and read it when it has come
+    /// Write every byte before it is sent, and read it when it has arrived
     #[arg(long)]
     pub(crate) touch: bool,
-    /// Run so often and report median, smallest and largest time
-    #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    /// Run this many times and report median, smallest and largest time
+    #[arg(long, value_name = "R", default_value_t = 5)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: u32,
-    /// Between whom: the workers of one process, nodes by a transport, or all of these [default: threads; nodes where RADDLE_NODES or mpirun says so]
-    #[arg(long, value_name = "NAME", ignore_case = true, overrides_with = "mode", value_parser = modes_parser())]
+    /// Parties that exchange messages: the workers of one process (threads), nodes with a
+    /// transport, or all of these [default: threads; nodes if RADDLE_NODES or mpirun asks for them]
+    #[arg(long, value_name = "NAME", ignore_case = true, overrides_with = "mode")]
+    #[arg(value_parser = modes_parser())]
     pub(crate) mode: Option<Modes>,
-    /// Nodes, each with as many workers as --workers or RADDLE_WORKERS says, 1 by default; of threads, as many in one process [default: 2]
+    /// Nodes, each with the number of workers that --workers or RADDLE_WORKERS gives, 1 by default;
+    /// in mode threads, the workers of all nodes are in one process [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=NODES_MAX))]
     pub(crate) nodes: Option<u16>,
-    /// Who receives what comes from other nodes: workers in passing, also after each send, or a thread; or one after the other [default: pending]
-    #[arg(long, value_name = "NAME", ignore_case = true, overrides_with = "progress", value_parser = progress_parser())]
+    /// How messages from other nodes are received: by workers between tasks (pending), also after
+    /// each send (send), by a thread (thread), or all, one after the other [default: pending]
+    #[arg(
+        long,
+        value_name = "NAME",
+        ignore_case = true,
+        overrides_with = "progress"
+    )]
+    #[arg(value_parser = progress_parser())]
     pub(crate) progress: Option<ProgressChoice>,
 }
 
 impl KneighborArguments {
-    /// The same, where nothing is said as the environment says.
+    /// Fills in what the options leave open from the environment.
     ///
     /// # Errors
-    /// [`JobError::Environment`].
+    /// [`JobError::Environment`] for a variable with a wrong value.
     pub(crate) fn or_environment(mut self) -> Result<Self, JobError> {
-        let said = JobEnvironment::read()?;
-        let nodes = said.nodes.filter(|&nodes| nodes > 1);
-        let kind = said.transport.unwrap_or_default();
-        // Of nodes that are asked for on the command line there are threads, if it does not say which.
+        let environment = JobEnvironment::read()?;
+        let nodes = environment.nodes.filter(|&nodes| nodes > 1);
+        let kind = environment.transport.unwrap_or_default();
+        // `--nodes` without `--mode` means threads. Nodes that only the variable asks for use its
+        // transport.
         if self.mode.is_none() && self.nodes.is_none() && nodes.is_some() {
             self.mode = Some(Modes(vec![Mode::Nodes(kind)]));
         }
         if self.modes() != [Mode::Threads] {
             self.nodes = self.nodes.or(nodes);
         }
-        if let (None, Some(way)) = (&self.progress, said.progress)
+        if let (None, Some(way)) = (&self.progress, environment.progress)
             && self.modes() != [Mode::Threads]
         {
             self.progress = Some(ProgressChoice(vec![way]));
@@ -239,32 +254,34 @@ impl KneighborArguments {
         Ok(self)
     }
 
-    /// Between whom.
+    /// The modes, `threads` by default.
     pub(crate) fn modes(&self) -> &[Mode] {
         self.mode
             .as_ref()
             .map_or(&[Mode::Threads], |modes| &modes.0)
     }
 
-    /// Who receives.
+    /// The ways to receive messages, `pending` by default.
     pub(crate) fn ways(&self) -> &[Progress] {
         let ways = self.progress.as_ref();
         ways.map_or(&[Progress::Pending], |ways| &ways.0)
     }
 
-    /// Iterations of a run of its own.
+    /// The number of iterations of a single run.
     pub(crate) fn iterations(&self) -> u64 {
         self.iterations.unwrap_or(ITERATIONS)
     }
 
-    /// Iterations of a run of several that are compared, with messages of so many bytes.
+    /// The number of iterations of a run that is compared with others, with messages of `bytes`
+    /// bytes.
     pub(crate) fn iterations_of(&self, bytes: usize) -> u64 {
         let sent = 2 * u64::from(self.k) * bytes.max(1) as u64;
         let few = ITERATIONS.min((BYTES_SENT / sent).max(1));
         self.iterations.unwrap_or(few)
     }
 
-    /// Whether there is one run of the workers that the options describe, or many to compare.
+    /// Returns true if there are several runs to compare, false for one run of the workers that the
+    /// options describe.
     pub(crate) fn compares(&self) -> bool {
         self.modes() != [Mode::Threads] || self.bytes.0.len() > 1 || self.nodes.is_some()
     }

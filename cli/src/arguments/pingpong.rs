@@ -13,8 +13,7 @@ use super::values::{self, Bytes};
 use crate::error::CliError;
 use crate::output;
 
-/// Shown below the help.
-pub(super) const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
   raddle pingpong
   raddle pingpong --layer post --bytes 16,1K,64K --trips 1e6
@@ -26,44 +25,44 @@ Examples:
   mpirun --bind-to none -n 2 raddle pingpong
   raddle pingpong --nodes 2 --symmetric --compute 50us
 
-The message goes from the first worker to the last and back, and nothing else is under way. The
-clock is read after each round trip, which is a part of its time.
+The message goes from the first worker to the last and back, while no other message is under way.
+The clock is read after each round trip, and the time of the round trip includes that.
 
-With --wait two threads without a runtime, each on a CPU of its own, throw a number to each other.
-First it is answered at once. Then the other side sleeps before it answers: reported is the time
-from its decision to answer until the waiter runs again, the CPU time of the waiter, and the work
-that a thread on the same core gets done meanwhile, as a share of what it gets done alone. Each of
-the three takes about a second at most for each way to wait.
+With --wait, two threads without a runtime, each on a CPU of its own, exchange a number. First the
+other thread answers at once. Then it sleeps before it answers; reported are the time from its
+decision to answer until the waiter runs again, the CPU time of the waiter, and the work that a
+thread on the same core gets done meanwhile, as a share of what it gets done alone. Each of the
+three measurements takes at most about a second for each way to wait.
 
-With --nodes the message goes from the first of so many processes to the last and back, each with
+With --nodes, the message goes from the first of several processes to the last and back, each with
 a CPU of its own; no row takes longer than about two seconds. --overheads measures the steps of a
-message: how long calls take, and how long news is under way. With --symmetric each node computes,
-asks another one, waits for the answer, and answers those who ask: with a receiving thread that
-polls (poll) or is notified (thread), or without one (notify).";
+message: the time of each call, and the time until a message becomes visible. With --symmetric each
+node computes, sends a request to another one, waits for the answer, and answers requests: with a
+receiving thread that polls (poll) or is notified (thread), or without one (notify).";
 
-/// Calls that have to be looked at one by one are measured no more often.
+/// The largest number of samples of `--overheads`, which measures each call on its own.
 const OVERHEADS_TRIPS_MAX: u64 = 20_000;
 
-/// Who sends the message of `raddle pingpong`.
+/// The senders of the message of `raddle pingpong`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LayerChoice {
     /// Elements of an array
     Array,
-    /// Chares that are in no array
+    /// Chares that are not in an array
     Chare,
     /// Workers, without objects
     Post,
-    /// One after the other
+    /// All senders, one after the other
     All,
 }
 
 /// `raddle pingpong`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PingpongArguments {
-    /// Who sends
+    /// Sender of the message
     #[arg(long, value_enum, default_value_t = LayerChoice::All)]
     pub(crate) layer: LayerChoice,
-    /// Bytes in the message, such as 16, 64K or 1M; several sizes are separated by commas
+    /// Bytes in the message, such as 16, 64K or 1M; several sizes separated by commas
     #[arg(
         long,
         value_name = "B",
@@ -72,42 +71,60 @@ pub(crate) struct PingpongArguments {
         default_value = "16,1K,64K"
     )]
     pub(crate) bytes: Vec<Bytes>,
-    /// Round trips, such as 100000 or 1e5 [default: 100000; with --overheads 20000, which are the most]
+    /// Round trips, such as 100000 or 1e5 [default: 100000; with --overheads 20000, the maximum]
     #[arg(long, value_name = "N", value_parser = values::round_count)]
     pub(crate) trips: Option<u64>,
     /// Measure a way to wait instead, between two threads without a runtime
-    #[arg(long, value_enum, value_name = "KIND", conflicts_with_all = BESIDE_WAIT)]
+    #[arg(long, value_enum, value_name = "KIND", conflicts_with_all = EXCLUDED_BY_WAIT)]
     pub(crate) wait: Option<WaitChoice>,
-    /// How long the other side sleeps before a late answer, such as 500us or 1ms
-    #[arg(long, value_name = "DURATION", default_value = "500us", value_parser = values::pause, requires = "wait")]
+    /// Time that the other thread sleeps before a late answer, such as 500us or 1ms
+    #[arg(
+        long,
+        value_name = "DURATION",
+        default_value = "500us",
+        requires = "wait"
+    )]
+    #[arg(value_parser = values::pause)]
     pub(crate) late: Duration,
-    /// Measure between so many nodes instead, each a process, or a thread with --transport threads: from the first to the last
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=NODES_MAX), conflicts_with_all = BESIDE_NODES)]
+    /// Measure between this many nodes instead, from the first to the last; each is a process, or a
+    /// thread with --transport threads
+    #[arg(long, value_name = "N", conflicts_with_all = EXCLUDED_BY_NODES)]
+    #[arg(value_parser = clap::value_parser!(u16).range(2..=NODES_MAX))]
     pub(crate) nodes: Option<u16>,
-    /// How messages come from node to node [default: shm; mpi where mpirun or srun has started the program]
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = transport_parser(&TransportKind::ALL))]
+    /// Transport of messages between nodes [default: shm; mpi if mpirun or srun has started the
+    /// program]
+    #[arg(long, value_name = "NAME", ignore_case = true)]
+    #[arg(value_parser = transport_parser(&TransportKind::ALL))]
     pub(crate) transport: Option<TransportKind>,
-    /// How nodes receive
+    /// How nodes receive messages
     #[arg(long, value_enum, value_name = "HOW", default_value = "all")]
     pub(crate) receive: ReceiveChoice,
-    /// What each step of a message costs, beside the study's simulated node
+    /// Measure the cost of each step of a message, and compare it with the simulated node of the
+    /// study
     #[arg(long, conflicts_with_all = ["bytes", "receive", "symmetric"])]
     pub(crate) overheads: bool,
-    /// Have all nodes compute, ask and answer
+    /// Let all nodes compute, send requests and answer them
     #[arg(long, conflicts_with = "bytes")]
     pub(crate) symmetric: bool,
-    /// How long a node computes before it asks, such as 5us or 1ms
-    #[arg(long, value_name = "DURATION", default_value = "10us", value_parser = values::pause, requires = "symmetric")]
+    /// Time that a node computes before it sends a request, such as 5us or 1ms
+    #[arg(
+        long,
+        value_name = "DURATION",
+        default_value = "10us",
+        requires = "symmetric"
+    )]
+    #[arg(value_parser = values::pause)]
     pub(crate) compute: Duration,
 }
 
 impl PingpongArguments {
-    /// The same, where nothing is said as the environment says.
+    /// Fills in what the options leave open from the environment, and checks the result.
     ///
     /// # Errors
-    /// [`CliError::Job`] where that makes no sense; [`CliError::WrongCall`] of options for nodes where there are none.
+    /// [`CliError::Job`] for a variable with a wrong value; [`CliError::WrongCall`] for options
+    /// that need nodes if there are none, and for too many samples.
     pub(crate) fn or_environment(mut self, options: &Options) -> Result<Self, CliError> {
-        let said = JobEnvironment::read().map_err(|source| CliError::Job {
+        let environment = JobEnvironment::read().map_err(|source| CliError::Job {
             what: "pingpong".to_owned(),
             source,
         })?;
@@ -117,35 +134,41 @@ impl PingpongArguments {
             ("--receive", self.receive != ReceiveChoice::All),
             ("--transport", self.transport.is_some()),
         ];
-        let for_nodes = for_nodes.into_iter().find(|(_, is_there)| *is_there);
-        // What is said of workers is said of those of one process.
-        let says_nothing =
-            self.wait.is_none() && self.layer == LayerChoice::All && !options.says_of_workers();
-        let nodes = said.nodes.filter(|&nodes| nodes > 1);
-        if let Some(nodes) = nodes.filter(|_| self.nodes.is_none() && !says_nothing)
+        let for_nodes = for_nodes.into_iter().find(|(_, is_given)| *is_given);
+        // Options for workers describe the workers of one process, so such a call does not ask for
+        // nodes.
+        let accepts_nodes =
+            self.wait.is_none() && self.layer == LayerChoice::All && !options.describes_workers();
+        let nodes = environment.nodes.filter(|&nodes| nodes > 1);
+        if let Some(nodes) = nodes.filter(|_| self.nodes.is_none() && !accepts_nodes)
             && Launch::rank_count().is_none()
             && !options.quiet
         {
             output::warn(&format!(
-                "RADDLE_NODES is {nodes}, and is not used beside --wait, --layer and options for workers of one process"
+                "RADDLE_NODES is {nodes}, and is not used with --wait, --layer and options for \
+                 workers of one process"
             ));
         }
-        self.nodes = self.nodes.or(nodes.filter(|_| says_nothing));
-        self.transport = self.transport.or(said.transport);
+        self.nodes = self.nodes.or(nodes.filter(|_| accepts_nodes));
+        self.transport = self.transport.or(environment.transport);
         match for_nodes {
             Some((name, _)) if self.nodes.is_none() => Err(CliError::WrongCall {
                 options: name.to_owned(),
-                reason: "it is of use between nodes; expected --nodes as well, or RADDLE_NODES, or mpirun".to_owned(),
+                reason: "it has an effect only between nodes; \
+                         expected --nodes as well, or RADDLE_NODES, or mpirun"
+                    .to_owned(),
             }),
             _ if self.overheads && self.trips() > OVERHEADS_TRIPS_MAX => Err(CliError::WrongCall {
                 options: format!("--overheads --trips {}", self.trips()),
-                reason: format!("calls are looked at one by one; expected at most {OVERHEADS_TRIPS_MAX}"),
+                reason: format!(
+                    "calls are measured one by one; expected at most {OVERHEADS_TRIPS_MAX}"
+                ),
             }),
             _ => Ok(self),
         }
     }
 
-    /// Round trips.
+    /// The number of round trips.
     pub(crate) fn trips(&self) -> u64 {
         self.trips.unwrap_or(match self.overheads {
             true => OVERHEADS_TRIPS_MAX,
@@ -153,14 +176,14 @@ impl PingpongArguments {
         })
     }
 
-    /// How messages come from node to node.
+    /// The transport of messages between nodes.
     pub(crate) fn transport(&self) -> TransportKind {
         self.transport.unwrap_or_default()
     }
 }
 
-/// What is of no use with `--wait`: there are no messages then, and no workers.
-const BESIDE_WAIT: [&str; 9] = [
+/// The options that have no effect with `--wait`, which has neither messages nor workers.
+const EXCLUDED_BY_WAIT: [&str; 9] = [
     "layer",
     "bytes",
     "workers",
@@ -172,8 +195,8 @@ const BESIDE_WAIT: [&str; 9] = [
     "stats",
 ];
 
-/// What is of no use with `--nodes`: there are no workers then.
-const BESIDE_NODES: [&str; 9] = [
+/// The options that have no effect with `--nodes`, which has no workers.
+const EXCLUDED_BY_NODES: [&str; 9] = [
     "wait",
     "layer",
     "workers",
@@ -188,11 +211,11 @@ const BESIDE_NODES: [&str; 9] = [
 /// How the threads of `raddle pingpong --wait` wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WaitChoice {
-    /// In a wait cell: look again and again
+    /// In a wait cell: check again and again
     Spin,
     /// In a wait cell: let the processor watch a word
     Monitor,
-    /// In a wait cell: look ever more seldom
+    /// In a wait cell: check less and less often
     Pause,
     /// In a wait cell: sleep in the kernel at once
     Futex,
@@ -202,14 +225,14 @@ pub(crate) enum WaitChoice {
     Signal,
     /// Read from a pipe
     Pipe,
-    /// In a wait cell: from one to the next, as the wait goes on
+    /// In a wait cell: change from one way to the next as the wait goes on
     Auto,
-    /// One after the other
+    /// All ways, one after the other
     All,
 }
 
 impl WaitChoice {
-    /// What it stands for; nothing for all.
+    /// The selected way; `None` for all ways.
     pub(crate) const fn kind(self) -> Option<Kind> {
         Some(match self {
             Self::Spin => Kind::Spin,

@@ -1,4 +1,4 @@
-//! `raddle place`: what it is called with.
+//! `raddle place` on the command line.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 use raddle_topology::{Affinity, Strategy};
 
-use super::values;
+use super::{Options, values};
 
-/// What the help ends with.
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   raddle place traffic.csv
@@ -19,15 +18,16 @@ Examples:
   raddle place --program pipeline --topology \"numa:4 core:8 pu:1\" --link-gbs 15 --json
 
 Matrices: CSV with a row for each sender, or below names such as src,dst,bytes with a row for each
-pair, Matrix Market, Scotch graphs, each also as .gz; the content tells the format. The cost is in
-hop-bytes: bytes times the distance of the two CPUs, which is 10 for CPUs that share no more than
-a memory, and firmware's latency between memories.
+pair; Matrix Market; Scotch graphs; each also as .gz. The content determines the format. The cost is
+in hop-bytes: bytes times the distance of the two CPUs, which is 10 for CPUs that share only a
+memory, and the latency that the firmware reports between memories.
 
 With --program the parties are the operations of a program, which does not run: it is simulated on
-the machine, where it is placed and where threads wander that are not bound. Times are predictions
-from the rates that the options give; what wandering costs stands in no relation to hop-bytes.";
+the machine, once where it is placed and once with threads that wander because they are not bound.
+Times are predictions from the rates that the options give; the cost of wandering is not related to
+hop-bytes.";
 
-/// How a placement is told.
+/// The form in which a placement is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlaceFormat {
     /// A table of parties and one of costs
@@ -38,12 +38,12 @@ pub(crate) enum PlaceFormat {
     Svg,
 }
 
-/// Programs that can be placed without being there.
+/// Programs that can be placed without running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgramChoice {
     /// Livermore kernel 23, a main operation for each block and up to eight for its borders
     Lk23,
-    /// A product of matrices, whose blocks go from task to task
+    /// A product of matrices, with blocks that move from task to task
     Matmul,
     /// A video tracker of 30 operations
     Pipeline,
@@ -55,28 +55,31 @@ pub(crate) struct PlaceArguments {
     /// The bytes that parties exchange: CSV, Matrix Market or a Scotch graph
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) matrix: Option<PathBuf>,
-    /// The machine: an XML file of hwloc's, or a made-up one of at most 5120 CPUs such as "numa:2 core:4 pu:2" [default: this one]
+    /// The machine: an XML file of hwloc, or a made-up machine of at most 5120 CPUs such as "numa:2
+    /// core:4 pu:2" [default: this machine]
     #[arg(long, value_name = "FILE|DESCRIPTION")]
     pub(crate) topology: Option<String>,
-    /// How places are found: treematch, compact, scatter, round-robin, random[:SEED] or exact
-    #[arg(long, value_name = "NAME", default_value = "treematch", value_parser = str::parse::<Strategy>)]
+    /// Strategy: treematch, compact, scatter, round-robin, random, random:SEED or exact
+    #[arg(long, value_name = "NAME", default_value = "treematch")]
+    #[arg(value_parser = str::parse::<Strategy>)]
     pub(crate) strategy: Strategy,
     /// Use these CPUs only, such as 0,2,4-7
     #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
     pub(crate) cpus: Option<Affinity>,
-    /// Keep CPUs for a control thread of each party: other hardware threads of the cores, or spare cores
+    /// Reserve CPUs for a control thread of each party: other hardware threads of the cores, or
+    /// spare cores
     #[arg(long)]
     pub(crate) control: bool,
-    /// Fail when there are more parties than CPUs, rather than share CPUs
+    /// Fail if there are more parties than CPUs, instead of sharing CPUs
     #[arg(long)]
     pub(crate) no_sharing: bool,
-    /// The first row of the matrix is that of the last party
+    /// Read the rows of the matrix in reverse order: the first row belongs to the last party
     #[arg(long)]
     pub(crate) reverse_rows: bool,
-    /// How to print it [default: text]
+    /// Form of the output [default: text]
     #[arg(long, value_enum, default_value_t = PlaceFormat::Text, hide_default_value = true)]
     pub(crate) format: PlaceFormat,
-    /// Print one JSON object, as --format json
+    /// Print one JSON object, like --format json
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
     /// Write to this file instead of standard output
@@ -86,40 +89,78 @@ pub(crate) struct PlaceArguments {
     pub(crate) simulated: SimulatedArguments,
 }
 
-/// A program in the place of a matrix, and the machine's rates.
+impl PlaceArguments {
+    /// The options for the output.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            json: self.json || self.format == PlaceFormat::Json,
+            ..Options::default()
+        }
+    }
+}
+
+/// A program that is placed instead of a matrix, and the rates of the machine.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Programs instead of a matrix")]
 pub(crate) struct SimulatedArguments {
-    /// Place the operations of a program, and predict how long it takes
+    /// Place the operations of a program, and predict its run time
     #[arg(long, value_enum, conflicts_with_all = ["matrix", "reverse_rows"])]
     pub(crate) program: Option<ProgramChoice>,
     /// Rows and columns of the matrices; lines of a picture, 16:9 [default: 16384; pipeline: 1080]
-    #[arg(long, value_name = "N", conflicts_with = "matrix", value_parser = values::matrix_side)]
+    #[arg(long, value_name = "N", conflicts_with = "matrix")]
+    #[arg(value_parser = values::matrix_side)]
     pub(crate) size: Option<u32>,
-    /// Blocks of lk23, row tasks of matmul, parts of the pipeline's first bottleneck [default: 64; pipeline: 16]
+    /// Blocks of lk23, row tasks of matmul, parts of the first bottleneck of the pipeline [default:
+    /// 64; pipeline: 16]
     #[arg(long, value_name = "N", conflicts_with = "matrix", value_parser = tasks)]
     pub(crate) tasks: Option<NonZeroUsize>,
-    /// Turns: sweeps of lk23, frames of the pipeline [default: 100; matmul: as many as tasks]
-    #[arg(long, value_name = "T", conflicts_with = "matrix", value_parser = values::round_count)]
+    /// Turns: sweeps of lk23, frames of the pipeline [default: 100; matmul: the number of tasks]
+    #[arg(long, value_name = "T", conflicts_with = "matrix")]
+    #[arg(value_parser = values::round_count)]
     pub(crate) turns: Option<u64>,
-    /// Flops a nanosecond of a core, for lk23 and matmul [default: 1.6, 12]
-    #[arg(long, value_name = "G", conflicts_with = "matrix", allow_negative_numbers = true, value_parser = rate)]
+    /// Floating-point operations per nanosecond of a core, for lk23 and matmul [default: 1.6, 12]
+    #[arg(
+        long,
+        value_name = "G",
+        conflicts_with = "matrix",
+        allow_negative_numbers = true
+    )]
+    #[arg(value_parser = rate)]
     pub(crate) core_gflops: Option<f64>,
-    /// Gigabytes a second that a core takes
-    #[arg(long, value_name = "G", conflicts_with = "matrix", allow_negative_numbers = true, default_value = "8", value_parser = rate)]
+    /// Bandwidth of a core, in gigabytes per second
+    #[arg(
+        long,
+        value_name = "G",
+        conflicts_with = "matrix",
+        allow_negative_numbers = true
+    )]
+    #[arg(default_value = "8", value_parser = rate)]
     pub(crate) core_gbs: f64,
-    /// Gigabytes a second that the memory of a NUMA node gives
-    #[arg(long, value_name = "G", conflicts_with = "matrix", allow_negative_numbers = true, default_value = "42.6", value_parser = rate)]
+    /// Bandwidth of the memory of a NUMA node, in gigabytes per second
+    #[arg(
+        long,
+        value_name = "G",
+        conflicts_with = "matrix",
+        allow_negative_numbers = true
+    )]
+    #[arg(default_value = "42.6", value_parser = rate)]
     pub(crate) node_gbs: f64,
-    /// Gigabytes a second that the link of a NUMA node carries, both ways together
-    #[arg(long, value_name = "G", conflicts_with = "matrix", allow_negative_numbers = true, default_value = "6.5", value_parser = rate)]
+    /// Bandwidth of the link of a NUMA node, both directions together, in gigabytes per second
+    #[arg(
+        long,
+        value_name = "G",
+        conflicts_with = "matrix",
+        allow_negative_numbers = true
+    )]
+    #[arg(default_value = "6.5", value_parser = rate)]
     pub(crate) link_gbs: f64,
-    /// Turns that a thread which is not bound stays on a CPU
-    #[arg(long, value_name = "T", conflicts_with = "matrix", default_value = "4", value_parser = values::round_count)]
+    /// Number of turns that a thread that is not bound stays on a CPU
+    #[arg(long, value_name = "T", conflicts_with = "matrix", default_value = "4")]
+    #[arg(value_parser = values::round_count)]
     pub(crate) stay: u64,
 }
 
-/// As many operations as can be simulated while somebody waits.
+/// Parses a number of tasks that can be simulated in a short time.
 fn tasks(text: &str) -> Result<NonZeroUsize, String> {
     let count = text.parse().ok();
     count
@@ -127,13 +168,14 @@ fn tasks(text: &str) -> Result<NonZeroUsize, String> {
         .ok_or_else(|| "expected a number of tasks from 1 to 4096".to_owned())
 }
 
+/// Parses a rate.
 fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok();
     rate.filter(|rate| (1e-6..=1e6).contains(rate))
         .ok_or_else(|| "expected a rate from 1e-6 to 1e6".to_owned())
 }
 
-/// Reads a list of CPUs, and nothing else that an affinity can be.
+/// Parses a list of CPUs, and no other kind of affinity.
 fn cpu_list(text: &str) -> Result<Affinity, String> {
     match text.parse::<Affinity>() {
         Ok(Affinity::Explicit(list)) => Ok(Affinity::Explicit(list)),

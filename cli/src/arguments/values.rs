@@ -1,4 +1,4 @@
-//! Values on the command line that are more than a word or a number.
+//! Parsers for values on the command line that are more than a word or a number.
 
 use std::fmt;
 use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
@@ -11,13 +11,13 @@ use raddle_graphics::kdtree::{DEPTH_MAX, DepthLimit};
 use raddle_graphics::scene::Scene;
 use raddle_model::units::Nanoseconds;
 
-/// The longest side of a picture: what the formats hold and memory stands.
+/// The longest side of a picture, limited by the picture formats and by memory.
 const SIDE_MAX: u32 = 32_768;
-/// Triangles of a generated scene, unless asked for otherwise.
+/// The number of triangles of a generated scene by default.
 const SCENE_TRIANGLES: usize = 200_000;
 const SCENE_TRIANGLES_MAX: usize = 50_000_000;
 
-/// Width and height in pixels, `1024x768`.
+/// Width and height in pixels: `1024x768`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) width: u32,
@@ -52,7 +52,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// A generated scene and about how many triangles it shall have, `knot:100000`.
+/// A generated scene and its approximate number of triangles: `knot:100000`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SceneChoice {
     pub(crate) scene: Scene,
@@ -87,7 +87,7 @@ impl FromStr for SceneChoice {
     }
 }
 
-/// A depth limit, `auto`, `none` or a number of levels that a tree can have.
+/// A depth limit: `auto`, `none` or a number of levels that a tree can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DepthChoice(pub(crate) DepthLimit);
 
@@ -120,7 +120,7 @@ impl fmt::Display for DepthChoice {
     }
 }
 
-/// Three finite numbers, `1,2.5,-3`.
+/// Parses three finite numbers: `1,2.5,-3`.
 pub(crate) fn vector(text: &str) -> Result<DVec3, String> {
     let is_in_range = |number: &f64| number.abs() <= f64::from(f32::MAX);
     let mut numbers = text
@@ -137,7 +137,7 @@ pub(crate) fn vector(text: &str) -> Result<DVec3, String> {
     }
 }
 
-/// A vector that points somewhere.
+/// Parses a vector other than zero, and normalises it.
 pub(crate) fn direction(text: &str) -> Result<Vec3, String> {
     vector(text)?
         .try_normalize()
@@ -145,7 +145,7 @@ pub(crate) fn direction(text: &str) -> Result<Vec3, String> {
         .ok_or_else(|| "expected a direction, found the zero vector".to_owned())
 }
 
-/// A vertical field of view that a flat picture can show.
+/// Parses a vertical field of view that a flat picture can show.
 pub(crate) fn field_of_view(text: &str) -> Result<f32, String> {
     text.parse()
         .ok()
@@ -153,7 +153,7 @@ pub(crate) fn field_of_view(text: &str) -> Result<f32, String> {
         .ok_or_else(|| "expected degrees from 1 to 170".to_owned())
 }
 
-/// A number of numbers: `20000000`, or `2e7`.
+/// Parses a number of numbers: `20000000`, or `2e7`.
 pub(crate) fn number_count(text: &str) -> Result<usize, String> {
     let (digits, exponent) = match text.split_once(['e', 'E']) {
         Some((digits, exponent)) => (digits, exponent.parse().ok()),
@@ -173,19 +173,19 @@ fn number_up_to<T: TryFrom<usize>>(most: usize, text: &str) -> Option<T> {
     count.and_then(|count| count.try_into().ok())
 }
 
-/// Iterations or round trips, more than which no run has.
+/// The largest number of iterations or round trips in a run.
 const ROUNDS_MAX: usize = 1_000_000_000;
 
-/// A number of iterations or round trips: `10000`, or `1e4`.
+/// Parses a number of iterations or round trips: `10000`, or `1e4`.
 pub(crate) fn round_count(text: &str) -> Result<u64, String> {
     let expected = "expected a whole number from 1 to 1e9, such as 10000 or 1e4";
     number_up_to(ROUNDS_MAX, text).ok_or_else(|| expected.to_owned())
 }
 
-/// The longest side of a matrix; more is a mistake.
+/// The longest side of a matrix. A larger number is a mistake.
 const MATRIX_SIDE_MAX: usize = 1_000_000;
 
-/// A side of a matrix: `4096`, or `1e4`.
+/// Parses a side of a matrix: `4096`, or `1e4`.
 pub(crate) fn matrix_side(text: &str) -> Result<u32, String> {
     let expected = "expected a whole number from 1 to 1e6, such as 4096 or 1e4";
     number_up_to(MATRIX_SIDE_MAX, text).ok_or_else(|| expected.to_owned())
@@ -215,7 +215,7 @@ impl FromStr for Bytes {
     }
 }
 
-/// A number with a unit of time, in seconds.
+/// Parses a number with a unit of time, and returns seconds.
 fn seconds(text: &str) -> Option<f64> {
     let units = [
         ("ns", 1e-9),
@@ -230,10 +230,10 @@ fn seconds(text: &str) -> Option<f64> {
     Some(number.trim_end().parse::<f64>().ok()? * unit)
 }
 
-/// The longest pause before an answer; more is a mistake.
+/// The longest pause before an answer. A longer one is a mistake.
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 
-/// A pause: `500us`, `0.5ms`, `1s`.
+/// Parses a pause: `500us`, `0.5ms`, `1s`.
 pub(crate) fn pause(text: &str) -> Result<Duration, String> {
     seconds(text)
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
@@ -241,10 +241,10 @@ pub(crate) fn pause(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a time from 1us to 10s, such as 500us or 1ms".to_owned())
 }
 
-/// The longest time of a step; more is a mistake.
+/// The longest time of a step. A longer one is a mistake.
 const STEP_MAX: Nanoseconds = Nanoseconds(1e9);
 
-/// How long a step takes: `0`, `500ns`, `2us`, `0.5ms`.
+/// Parses the time of a step: `0`, `500ns`, `2us`, `0.5ms`.
 pub(crate) fn small_time(text: &str) -> Result<Nanoseconds, String> {
     let text = text.trim();
     let time = match text {
@@ -257,10 +257,10 @@ pub(crate) fn small_time(text: &str) -> Result<Nanoseconds, String> {
         })
 }
 
-/// How often something is done again; more is a mistake.
+/// The largest number of repetitions. A larger one is a mistake.
 const REPEATS_MAX: u32 = 10_000;
 
-/// How often to build.
+/// Parses a number of repetitions.
 pub(crate) fn repeats(text: &str) -> Result<u32, String> {
     text.parse()
         .ok()
@@ -268,24 +268,24 @@ pub(crate) fn repeats(text: &str) -> Result<u32, String> {
         .ok_or_else(|| format!("expected a number from 1 to {REPEATS_MAX}"))
 }
 
-/// A number of triangles from 1 on.
+/// Parses a number of triangles, at least 1.
 pub(crate) fn triangle_count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|error: ParseIntError| match error.kind() {
             IntErrorKind::PosOverflow => {
                 format!("expected a number of triangles from 1 to {}", usize::MAX)
             }
-            _ => "expected a number of triangles from 1 on".to_owned(),
+            _ => "expected a number of triangles, at least 1".to_owned(),
         })
 }
 
-/// A number of things from 1 on.
+/// Parses a whole number, at least 1.
 pub(crate) fn count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
-        .map_err(|_| "expected a whole number from 1 on".to_owned())
+        .map_err(|_| "expected a whole number, at least 1".to_owned())
 }
 
-/// As many workers as a runtime can have.
+/// Parses a number of workers that a runtime can have.
 pub(crate) fn worker_count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .ok()

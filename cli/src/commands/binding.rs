@@ -1,24 +1,26 @@
 //! `raddle --show-binding` without a command: where workers would run, and why.
 
-use serde_json::{Map, json};
-
 use crate::arguments::Options;
 use crate::error::CliError;
-use crate::{output, schema, workers};
+use crate::report::{RanOn, Report};
+use crate::workers;
 
-/// Prints the plan without starting a worker.
+/// Reports the plan without starting a worker.
 ///
 /// # Errors
-/// [`CliError::Runtime`] when there is no plan, and what [`output::print`] returns.
-pub(crate) fn run(options: &Options) -> Result<(), CliError> {
+/// [`CliError::Runtime`] if there is no plan, and [`CliError::WrongCall`] for `--stats`, which has
+/// nothing to count.
+pub(super) fn run(options: &Options) -> Result<Report, CliError> {
+    if options.stats {
+        return Err(CliError::WrongCall {
+            options: "--show-binding --stats".to_owned(),
+            reason: "no worker is started; expected a command as well, or no --stats".to_owned(),
+        });
+    }
     let plan = workers::builder(options)
         .plan()
         .map_err(|error| workers::refused(error, options))?;
-    if options.json {
-        let entries = [("command", json!("binding")), ("binding", json!(plan))];
-        let entries = entries.map(|(key, value)| (key.to_owned(), value));
-        schema::print(Map::from_iter(entries))
-    } else {
-        output::print(&format!("{plan}\n"))
-    }
+    let mut report = Report::new();
+    report.requested(&format!("{plan}\n"));
+    Ok(report.on(RanOn::Plan(plan)))
 }

@@ -1,20 +1,28 @@
-//! `raddle completions`: a script that teaches a shell our commands and options.
+//! `raddle completions`: a script that completes the commands and options of this program.
 
-use crate::arguments::{self, CompletionsArguments};
-use crate::error::CliError;
-use crate::output;
+use clap::Args;
+use clap_complete::Shell;
 
-/// Prints the script.
-///
-/// # Errors
-/// What [`output::print`] returns.
-pub(crate) fn run(arguments: &CompletionsArguments) -> Result<(), CliError> {
+use super::call;
+use crate::report::Report;
+
+/// `raddle completions`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    shell: Shell,
+}
+
+/// Returns the script.
+pub(super) fn run(arguments: &CompletionsArguments) -> Report {
     let mut script = Vec::new();
     clap_complete::generate(
         arguments.shell,
-        &mut arguments::command(),
+        &mut call::definition(),
         "raddle",
         &mut script,
     );
-    output::print(&String::from_utf8_lossy(&script))
+    let mut report = Report::new();
+    report.requested(&String::from_utf8_lossy(&script));
+    report
 }

@@ -1,20 +1,22 @@
-//! Nodes for the commands that measure between them.
+//! The nodes of commands that measure between nodes.
 
 use raddle::net::{NetError, TransportKind};
 use raddle_messages::nodes::{Crew, NodesError, Seats};
 use raddle_topology::{Claims, Plan, Topology};
-use serde_json::{Value, json};
 
 use crate::arguments::Options;
 use crate::error::CliError;
-use crate::{output, table, workers};
+use crate::report::Report;
+use crate::{units, workers};
 
-/// Starts nodes as processes with the arguments of this one; each computes on a CPU of its own where there are as many.
+/// Starts nodes as processes with the arguments of this one. Each node computes on a CPU of its own
+/// if there are enough CPUs.
 ///
-/// Returns the nodes and where they are, and nothing in the processes that were started, when they are through with what they were told.
+/// Returns the nodes and their placement. Returns `None` in the processes that were started, after
+/// they have carried out what the first node asked for.
 ///
 /// # Errors
-/// [`CliError`]: nodes that do not come up, threads that have no place.
+/// [`CliError`]: nodes that do not start, threads that cannot be placed.
 pub(super) fn start(
     kind: TransportKind,
     nodes: u16,
@@ -26,7 +28,8 @@ pub(super) fn start(
             reason: NetError::OneOfMany(kind).to_string(),
         });
     }
-    // As if nobody else were on the machine: the nodes are gone in a moment.
+    // A group of its own ignores the CPUs that other programs have claimed: the nodes run only for
+    // a moment.
     let claims = Claims::in_group(format!("raddle-nodes-{}", std::process::id()));
     let builder = workers::builder(options).workers(nodes.into());
     let plan = builder.claims(claims).plan();
@@ -34,13 +37,13 @@ pub(super) fn start(
     let seats = Seats::of_plan(Topology::this_machine()?, &plan);
     let started = Crew::start(kind, nodes, seats, None);
     let started = started.map_err(|source| failed(kind, source))?;
-    if started.is_some() && options.show_binding && !options.json {
-        output::print(&format!("{plan}\n"))?;
+    if started.is_some() {
+        workers::print_plan(&plan, options)?;
     }
     Ok(started.map(|crew| (crew, plan)))
 }
 
-/// What ended a measurement.
+/// Converts an error of nodes that use this transport.
 pub(super) fn failed(kind: TransportKind, source: NodesError) -> CliError {
     CliError::Nodes {
         what: format!("--transport {kind}"),
@@ -51,8 +54,8 @@ pub(super) fn failed(kind: TransportKind, source: NodesError) -> CliError {
 /// Ends the nodes, and returns what was `measured` on them.
 ///
 /// # Errors
-/// That of the measurement, or of a node that failed and has told why: the measurement ended since
-/// that node did.
+/// The error of the measurement. If the measurement failed because a node has ended, and that node
+/// has reported a reason, returns that reason.
 pub(super) fn finish<T>(crew: Crew, measured: Result<T, CliError>) -> Result<T, CliError> {
     let kind = crew.transport();
     match measured {
@@ -68,13 +71,15 @@ pub(super) fn finish<T>(crew: Crew, measured: Result<T, CliError>) -> Result<T, 
     }
 }
 
-/// Who is where, for people.
+/// Returns the CPUs of the nodes; `None` for a node that is not bound.
+fn cpus(crew: &Crew) -> Vec<Option<u32>> {
+    let cpus = crew.seats().cpus();
+    cpus.map(|cpu| cpu.map(|cpu| cpu.0)).collect()
+}
+
+/// The nodes, their transport and their CPUs, in words.
 pub(super) fn about(crew: &Crew) -> String {
-    let cpus: Vec<_> = crew
-        .seats()
-        .cpus()
-        .map(|cpu| cpu.map(|cpu| cpu.0))
-        .collect();
+    let cpus = cpus(crew);
     let numbers: Option<Vec<_>> = cpus
         .iter()
         .map(|cpu| cpu.as_ref().map(u32::to_string))
@@ -82,19 +87,19 @@ pub(super) fn about(crew: &Crew) -> String {
     let places = match numbers {
         Some(numbers) => format!(
             "on {} {}",
-            table::plural(numbers.len(), "CPU"),
+            units::plural(numbers.len(), "CPU"),
             numbers.join(", ")
         ),
-        // Each sees the CPUs that it may use, and no other's.
+        // Each node sees only the CPUs that it may use itself.
         None if crew.transport().is_by_mpi() => {
-            "where mpirun has bound them; by mpirun --bind-to none each has a CPU of its own"
+            "where mpirun has bound them; with mpirun --bind-to none each has a CPU of its own"
                 .to_owned()
         }
         None => "not bound".to_owned(),
     };
     let (count, sharing) = (crew.node_count(), crew.sharing_count());
     let kind = crew.transport();
-    // Those on other machines, and those to which the system has refused it.
+    // Nodes on other machines do not share memory, nor do nodes to which the system has refused it.
     let apart = if kind == TransportKind::Mpi && sharing < usize::from(count) {
         format!(" ({sharing} of them by memory)")
     } else {
@@ -103,7 +108,7 @@ pub(super) fn about(crew: &Crew) -> String {
     format!("{count} nodes by {kind}{apart}, {places}")
 }
 
-/// Where receiving threads are, for people.
+/// The placement of receiving threads, in words.
 pub(super) const fn receivers(is_apart: bool) -> &'static str {
     if is_apart {
         "a receiving thread is on another hardware thread of the core"
@@ -112,20 +117,11 @@ pub(super) const fn receivers(is_apart: bool) -> &'static str {
     }
 }
 
-/// Who is where, in JSON.
-pub(super) fn describe(crew: &Crew) -> [(String, Value); 4] {
-    let cpus: Vec<_> = crew
-        .seats()
-        .cpus()
-        .map(|cpu| cpu.map(|cpu| cpu.0))
-        .collect();
-    [
-        ("nodes".to_owned(), json!(crew.node_count())),
-        ("transport".to_owned(), json!(crew.transport().name())),
-        ("cpus".to_owned(), json!(cpus)),
-        (
-            "receive_apart".to_owned(),
-            json!(crew.seats().receive_apart()),
-        ),
-    ]
+/// Adds the fields that describe the nodes.
+pub(super) fn describe(crew: &Crew, report: &mut Report) {
+    report
+        .field("nodes", crew.node_count())
+        .field("transport", crew.transport().name())
+        .field("cpus", cpus(crew))
+        .field("receive_apart", crew.seats().receive_apart());
 }

@@ -1,23 +1,25 @@
-//! `raddle` without a command: something to look at, without a file, without a question.
+//! `raddle` without a command: renders a scene without asking for a file.
 
 use std::path::PathBuf;
 
 use raddle_graphics::scene::Scene;
 
+use super::render;
 use crate::arguments::values::{SceneChoice, Size};
 use crate::arguments::{InputArguments, Options, RenderArguments};
 use crate::error::CliError;
-use crate::{commands, output};
+use crate::output;
+use crate::report::Report;
 
-/// Where the picture goes: into the folder that the caller is in.
+/// The picture, in the current folder.
 const PICTURE: &str = "raddle-demo.png";
 const TRIANGLES: usize = 500_000;
 
-/// Renders a generated scene and says what was done, where the picture lies and what to do next.
+/// Renders a generated scene, and reports the work, the picture and what to try next.
 ///
 /// # Errors
-/// As [`commands::render::run`].
-pub(crate) fn run(options: &Options) -> Result<(), CliError> {
+/// Those of [`render::run`].
+pub(super) fn run(options: &Options) -> Result<Report, CliError> {
     let picture = PathBuf::from(PICTURE);
     let arguments = RenderArguments {
         input: InputArguments {
@@ -38,15 +40,12 @@ pub(crate) fn run(options: &Options) -> Result<(), CliError> {
         up: None,
         fov: None,
     };
-    let people_read = !options.json && !options.quiet;
-    if people_read {
+    if !options.json && !options.quiet {
         output::print("Rendering a sphere flake, since no command was given.\n\n")?;
     }
-    commands::render::run(&arguments, options)?;
-    if people_read {
-        output::print(
-            "\nA mesh of yours: raddle render FILE -o PICTURE.png. All there is: raddle --help.\n",
-        )?;
-    }
-    Ok(())
+    let mut report = render::run(&arguments, options)?;
+    report.closing(
+        "\nA mesh of yours: raddle render FILE -o PICTURE.png. All commands: raddle --help.\n",
+    );
+    Ok(report)
 }

@@ -1,4 +1,4 @@
-//! `raddle kdtree`: builds a tree, and says what it cost and how good it is.
+//! `raddle kdtree`: builds a tree, and reports its cost and its quality.
 
 mod builder;
 mod report;
@@ -10,25 +10,25 @@ use raddle::chare::SectionForm;
 use raddle::chare::nodes::JobEnvironment;
 use raddle_graphics::kdtree::messages::{MessageOptions, WorkerTasks};
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters};
-use serde_json::json;
 
 use self::builder::Builder;
-use self::report::Report;
+use self::report::Builds;
 use crate::arguments::{BuilderChoice, KdtreeArguments, Options, WorkerOptions};
 use crate::error::CliError;
 use crate::input::Input;
 use crate::progress::Phase;
-use crate::{output, schema, slow_tree, workers};
+use crate::report::{RanOn, Report};
+use crate::{slow_tree, workers};
 
-/// Builds, checks where asked to, and reports.
+/// Builds trees, compares two of them if `--check` asks for it, and reports.
 ///
 /// # Errors
-/// [`CliError`]: a mesh that cannot be loaded or have a tree, builders that disagree, an output that fails.
-pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), CliError> {
+/// [`CliError`]: a mesh that cannot be loaded or has no tree, or builders that disagree.
+pub(super) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<Report, CliError> {
     check_call(arguments)?;
     let is_alone = arguments.builder == BuilderChoice::Sequential;
     let options = &Options {
-        // Nobody builds but this thread, and only a check has work for more.
+        // The sequential builder uses this thread only. Other workers are needed for a check.
         runtime: WorkerOptions {
             workers: if is_alone && !arguments.check {
                 Some(NonZeroUsize::MIN)
@@ -74,40 +74,35 @@ pub(crate) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<(), 
     }
     let statistics = tree.statistics();
     slow_tree::warn(&input.name, statistics.tests_per_ray, options.quiet);
-    let report = Report {
+    let builds = Builds {
         arguments,
         builder: &builder,
-        runtime: &runtime,
+        worker_count: runtime.worker_count(),
         input: &input,
         outcomes: &outcomes,
         statistics,
     };
-    if options.json {
-        let mut result = report.json();
-        workers::describe(&runtime, options, &mut result);
-        if is_alone {
-            result.insert("workers".to_owned(), json!(1));
-        }
-        schema::print(result)?;
-    } else if !options.quiet {
-        output::print(&report.text())?;
+    let mut report = builds.report();
+    if is_alone {
+        report.field("workers", 1);
     }
-    workers::print_stats(&runtime, options)
+    drop(builder);
+    Ok(report.on(RanOn::Workers(runtime)))
 }
 
-/// Refuses options that say nothing together.
+/// Refuses options that have no effect in combination.
 fn check_call(arguments: &KdtreeArguments) -> Result<(), CliError> {
     let given = arguments.messages.given();
     let is_by_messages = arguments.builder == BuilderChoice::Messages;
     if !is_by_messages && !given.is_empty() {
         return Err(CliError::WrongCall {
             options: given.join(", "),
-            reason: "said to another builder than the one by messages; expected --builder messages"
+            reason: "only the message builder has this option; expected --builder messages"
                 .to_owned(),
         });
     }
     if is_by_messages {
-        // Chares would panic if one of these variables, such as RADDLE_WATCH, were wrong.
+        // A wrong value of one of these variables, such as RADDLE_WATCH, would make chares panic.
         JobEnvironment::read().map_err(|source| CliError::Job {
             what: "--builder messages".to_owned(),
             source,
@@ -118,15 +113,15 @@ fn check_call(arguments: &KdtreeArguments) -> Result<(), CliError> {
         return Err(CliError::WrongCall {
             options: "--sync two-level".to_owned(),
             reason:
-                "worker tasks that are made one by one for each cell (dynamic, the default) are in \
-                     no array, and for such it is the same as auto; expected --worker-tasks static"
+                "worker tasks that are created for each cell (dynamic, the default) are not in an \
+                     array, and for these it equals auto; expected --worker-tasks static"
                     .to_owned(),
         });
     }
     Ok(())
 }
 
-/// Builds so often for the builder to learn from it, before its times count.
+/// Builds `builds` trees from which the builder learns, before the times count.
 fn learn(
     builder: &Builder,
     builds: usize,

@@ -1,4 +1,4 @@
-//! `raddle kneighbor`: messages between neighbours in a ring, and what an iteration of them takes.
+//! `raddle kneighbor`: messages between neighbours in a ring, and the time of an iteration.
 
 mod by_mpi;
 mod sweep;
@@ -8,20 +8,22 @@ use std::time::Duration;
 use raddle::chare::nodes::Progress;
 use raddle::{MailboxKind, Runtime};
 use raddle_messages::kneighbor::{KNeighbor, Shape};
-use serde_json::{Map, Value, json};
 
 use crate::arguments::{KneighborArguments, Mode, Options};
 use crate::error::CliError;
-use crate::output;
-use crate::table::{self, Table};
+use crate::report::{RanOn, Report};
 use crate::times::Times;
-use crate::{memory, schema, workers};
+use crate::{memory, units, workers};
 
-/// Runs the iterations, and reports.
+/// Runs the iterations, and reports. Returns `None` in a process that was started as a node.
 ///
 /// # Errors
-/// [`CliError`]: buffers that memory is too small for, messages that did not come as they were sent, an output that fails.
-pub(crate) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(), CliError> {
+/// [`CliError`]: buffers that need too much memory, messages that were lost or changed, or nodes
+/// that do not start.
+pub(super) fn run(
+    arguments: &KneighborArguments,
+    options: &Options,
+) -> Result<Option<Report>, CliError> {
     let arguments = &arguments
         .clone()
         .or_environment()
@@ -45,7 +47,7 @@ pub(crate) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
             .elements
             .map_or(runtime.worker_count(), |count| count as usize),
         k: arguments.k as usize,
-        // One size: with several, runs are compared.
+        // There is only one size: several sizes are compared above.
         bytes: arguments.bytes.0[0].0,
         touch: arguments.touch,
     };
@@ -58,17 +60,10 @@ pub(crate) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
         worker_count: runtime.worker_count(),
         mailbox: runtime.mailbox(),
     };
-    if options.json {
-        let mut result = exchanged.json();
-        workers::describe(&runtime, options, &mut result);
-        schema::print(result)?;
-    } else if !options.quiet {
-        output::print(&exchanged.text())?;
-    }
-    workers::print_stats(&runtime, options)
+    Ok(Some(exchanged.report().on(RanOn::Workers(runtime))))
 }
 
-/// The times of an iteration, one for each run.
+/// Measures the time of an iteration in each run.
 fn measure(
     runtime: &Runtime,
     shape: Shape,
@@ -89,7 +84,7 @@ fn measure(
     Ok(Times::of(times))
 }
 
-/// The ring in one line, as the options have it.
+/// The ring in the form of options.
 fn name(shape: &Shape) -> String {
     let Shape {
         elements, k, bytes, ..
@@ -97,29 +92,27 @@ fn name(shape: &Shape) -> String {
     format!("--elements {elements} -k {k} --bytes {bytes}")
 }
 
-/// Refuses messages that the machine has no memory for: once they are made, the lack of it would end the process.
+/// Refuses messages that need more memory than the machine has. Without this check the system would
+/// end the process.
 pub(super) fn check_memory(bytes: u64, what: impl Fn() -> String) -> Result<(), CliError> {
     let available = memory::available_bytes();
-    // Beyond what is available the system gives addresses, and ends the process when they are used.
-    let is_there = available.is_none_or(|available| bytes <= available)
+    // The system may grant more memory than is available, and end the process when it is used.
+    let is_enough = available.is_none_or(|available| bytes <= available)
         && usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve(bytes).is_ok());
-    if is_there {
+    if is_enough {
         return Ok(());
     }
     Err(CliError::MessagesTooLarge {
         what: what(),
         bytes,
-        available: available.map_or_else(
-            || "fewer or smaller messages".to_owned(),
-            |available| format!("at most {available} bytes"),
-        ),
+        available: memory::expected(available, "fewer or smaller messages"),
     })
 }
 
-/// What there is to say about the runs.
+/// The measurements of the runs.
 struct Exchanged {
     shape: Shape,
-    /// Of an iteration.
+    /// The time of an iteration.
     times: Times,
     iterations: u64,
     worker_count: usize,
@@ -127,84 +120,77 @@ struct Exchanged {
 }
 
 impl Exchanged {
-    /// Messages a second, in the median.
-    fn rate(&self) -> f64 {
-        // A clock that did not move between two readings.
-        let iteration = self.times.median.max(Duration::from_nanos(1));
-        self.shape.messages() as f64 / iteration.as_secs_f64()
-    }
-
-    /// Bytes a second, in the median.
-    fn byte_rate(&self) -> f64 {
-        self.rate() * self.shape.bytes as f64
-    }
-
-    fn json(&self) -> Map<String, Value> {
-        let mut result = Map::new();
-        let mut insert = |name: &str, value: Value| result.insert(name.to_owned(), value);
-        insert("command", json!("kneighbor"));
-        insert("elements", json!(self.shape.elements));
-        insert("neighbours_per_side", json!(self.shape.k));
-        insert("bytes", json!(self.shape.bytes));
-        insert("touch", json!(self.shape.touch));
-        insert("iterations", json!(self.iterations));
-        insert("mailbox", json!(self.mailbox.name()));
-        insert("messages_per_iteration", json!(self.shape.messages()));
-        insert("iteration_s", self.times.json());
-        insert("messages_per_s", json!(self.rate()));
-        insert("bytes_per_s", json!(self.byte_rate()));
-        result
-    }
-
-    fn text(&self) -> String {
+    fn report(&self) -> Report {
         let Shape {
-            elements, k, bytes, ..
+            elements,
+            k,
+            bytes,
+            touch,
         } = self.shape;
-        let mut table = Table::default();
-        table
-            .row(
-                "ring",
-                format!(
-                    "{} {}, each with {k} {} on either side",
-                    table::grouped(elements as u64),
-                    table::plural(elements, "element"),
-                    table::plural(k, "neighbour")
-                ),
-            )
+        // An iteration may take less time than the clock resolves.
+        let median = self.times.median.max(Duration::from_nanos(1));
+        let messages_per_s = self.shape.messages() as f64 / median.as_secs_f64();
+        let bytes_per_s = messages_per_s * bytes as f64;
+        let (workers, mailbox) = (self.worker_count, self.mailbox);
+        let mut report = Report::new();
+        report
+            .row("ring", ring_in_words(&self.shape))
+            .field("elements", elements)
+            .field("neighbours_per_side", k)
             .row(
                 "messages",
                 format!(
                     "{} an iteration, {} each{}",
-                    table::grouped(self.shape.messages()),
-                    table::bytes(bytes as u64),
-                    if self.shape.touch {
+                    units::grouped(self.shape.messages()),
+                    units::bytes(bytes as u64),
+                    if touch {
                         ", all of it written and read"
                     } else {
                         ""
                     }
                 ),
             )
+            .field("messages_per_iteration", self.shape.messages())
+            .field("bytes", bytes)
+            .field("touch", touch)
             .row(
                 "exchanged by",
                 format!(
-                    "{} {}, mailbox {}",
-                    self.worker_count,
-                    table::plural(self.worker_count, "worker"),
-                    self.mailbox
+                    "{workers} {}, mailbox {mailbox}",
+                    units::plural(workers, "worker")
                 ),
             )
+            .field("mailbox", mailbox.name())
             .row("an iteration", self.times.text())
-            .row("a second", {
-                let bytes = table::bytes(self.byte_rate() as u64);
-                format!("{} messages, {bytes}", table::large(self.rate()))
-            })
+            .field("iteration_s", self.times)
+            .row(
+                "a second",
+                format!(
+                    "{} messages, {}",
+                    units::large(messages_per_s),
+                    units::bytes(bytes_per_s as u64)
+                ),
+            )
+            .field("messages_per_s", messages_per_s)
+            .field("bytes_per_s", bytes_per_s)
             .row(
                 "check",
                 format!(
-                    "every message of {} iterations came in its turn",
-                    table::grouped(self.iterations)
+                    "every message of {} iterations arrived in order",
+                    units::grouped(self.iterations)
                 ),
-            );
-        table.text()
+            )
+            .field("iterations", self.iterations);
+        report
     }
+}
+
+/// The elements and their neighbours in words.
+fn ring_in_words(shape: &Shape) -> String {
+    let (elements, k) = (shape.elements, shape.k);
+    format!(
+        "{}, each with {k} {} on either side",
+        units::counted(elements, "element"),
+        units::plural(k, "neighbour")
+    )
 }

@@ -1,4 +1,4 @@
-//! `raddle launch`: a program on several nodes.
+//! `raddle launch`: runs a program on several nodes.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -10,9 +10,12 @@ use raddle::net::{Launch, TransportKind};
 
 use crate::arguments::LaunchArguments;
 use crate::error::CliError;
+use crate::report::Report;
 
-/// What Open MPI's `mpirun` is told by its environment, in the words of version 4 and of version 5: to bind nobody, since nodes bind their workers, and to start more nodes than there are CPUs, as by the other transports. MPICH's
-/// does both unasked.
+/// The environment of `mpirun` for Open MPI, with the names of version 4 and of version 5.
+///
+/// It must not bind processes, since nodes bind their workers. It must start more nodes than there
+/// are CPUs if asked to, as the other transports do. The `mpirun` of MPICH does both by default.
 pub(super) const MPIRUN: [(&str, &str); 4] = [
     ("OMPI_MCA_hwloc_base_binding_policy", "none"),
     ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
@@ -20,21 +23,24 @@ pub(super) const MPIRUN: [(&str, &str); 4] = [
     ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
 ];
 
-/// Becomes the program, which starts the other nodes, or `mpirun`, which starts them all. Returns where that fails.
+/// Becomes the program, which starts the other nodes, or `mpirun`, which starts all of them.
+/// Returns only if that fails.
 ///
 /// # Errors
-/// [`CliError::Launch`]; [`CliError::Job`] of a variable that makes no sense.
-pub(crate) fn run(arguments: &LaunchArguments) -> Result<(), CliError> {
-    // Within processes that MPI has started the program is one of them.
+/// [`CliError::Launch`] if the program cannot be started, [`CliError::Job`] for a variable with a
+/// wrong value, [`CliError::WrongCall`] for options that have no effect on the selected pool.
+pub(super) fn run(arguments: &LaunchArguments) -> Result<Option<Report>, CliError> {
+    arguments.workers.check()?;
+    // If MPI has started this process, the program becomes one of the nodes that MPI has started.
     let transport = match arguments.transport {
         None if Launch::rank_count().is_none() => {
-            let said = JobEnvironment::read().map_err(|source| CliError::Job {
+            let environment = JobEnvironment::read().map_err(|source| CliError::Job {
                 what: "launch".to_owned(),
                 source,
             })?;
-            said.transport
+            environment.transport
         }
-        said => said,
+        given => given,
     };
     let is_by_mpi = transport.is_some_and(TransportKind::is_by_mpi);
     let mut words = if is_by_mpi {
@@ -61,10 +67,10 @@ pub(crate) fn run(arguments: &LaunchArguments) -> Result<(), CliError> {
     })
 }
 
-/// What the program is told by; what was not asked for it has from its environment.
+/// Returns the environment variables for the options. A variable without a value keeps the one that
+/// it has in the environment.
 fn variables(arguments: &LaunchArguments) -> [(&'static str, Option<String>); 10] {
     let options = &arguments.workers;
-    let told = |value: Option<&dyn ToString>| value.map(ToString::to_string);
     [
         ("RADDLE_NODES", Some(arguments.nodes.to_string())),
         (
@@ -80,7 +86,7 @@ fn variables(arguments: &LaunchArguments) -> [(&'static str, Option<String>); 10
         ("RADDLE_BLOCKS", options.blocks.map(|it| it.to_string())),
         (
             "RADDLE_AFFINITY",
-            told(options.affinity.as_ref().map(|it| it as _)),
+            options.affinity.as_ref().map(|it| it.to_string()),
         ),
         ("RADDLE_IDLE", options.idle.map(|it| it.to_string())),
         (

@@ -1,27 +1,29 @@
-//! `raddle matmul`: a product of matrices by locations, its rate, and whether it is right.
+//! `raddle matmul`: a product of matrices with ordered locations, its rate, and a check of the
+//! result.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::time::Duration;
 
 use raddle::Runtime;
-use raddle_numerics::matmul::{self, BLOCK_PRODUCT, Difference, Input, Product};
-use serde_json::{Map, Value, json};
+use raddle::orwl::{Outcome, Program, ProgramPlacement, RunError};
+use raddle_numerics::lk23::Form;
+use raddle_numerics::matmul::{self, BLOCK_PRODUCT, Difference, Input, Product, Ran};
+use serde_json::json;
 
-use super::program::{self, Told, Watch};
+use super::program::{self, Kernel, Measured, Watch};
 use crate::arguments::{MatmulArguments, Options, sides};
 use crate::error::CliError;
 use crate::progress::Phase;
-use crate::table::{self, Table};
-use crate::times::Times;
-use crate::{output, schema, workers};
+use crate::report::Report;
+use crate::{units, workers};
 
-/// Multiplies, checks where that was asked for, and reports.
+/// Multiplies, checks the result if `--check` asks for it, and reports.
 ///
 /// # Errors
-/// [`CliError`]: matrices that memory is too small for, a result that is wrong, an output that fails.
-pub(crate) fn run(arguments: &MatmulArguments, options: &Options) -> Result<(), CliError> {
-    let mut watch = Watch::new(options);
+/// [`CliError`]: matrices that need too much memory, more tasks than rows or columns, or a wrong
+/// result.
+pub(super) fn run(arguments: &MatmulArguments, options: &Options) -> Result<Report, CliError> {
+    let watch = Watch::new(options);
     let given = [arguments.rows, arguments.inner, arguments.columns];
     let [rows, inner, columns] = sides(arguments.size, given)?;
     let input = Input {
@@ -30,7 +32,7 @@ pub(crate) fn run(arguments: &MatmulArguments, options: &Options) -> Result<(), 
         columns,
         seed: arguments.seed,
     };
-    // The result is gathered from the rows, and what checks it has a B of its own.
+    // The result is gathered from the rows, and the check has a second matrix of its own.
     let gathered = 8 * input.rows as u128 * input.columns as u128;
     let checked = if arguments.program.check {
         8 * input.inner as u128 * input.columns as u128
@@ -39,67 +41,12 @@ pub(crate) fn run(arguments: &MatmulArguments, options: &Options) -> Result<(), 
     };
     program::check_memory(input.bytes() + gathered + checked, || name(&input))?;
     let runtime = workers::start(options)?;
-    let tasks = task_count(&input, arguments, &runtime)?;
-    let mut told = None;
-    let mut difference = None;
-    let mut times = Vec::new();
-    for repeat in 0..arguments.program.repeat {
-        let phase = Arc::new(Phase::begin("multiplying", options.quiet));
-        let note = {
-            let (phase, total) = (Arc::clone(&phase), input.flops() as u64);
-            move |flops| phase.more_of(flops as u64, total)
-        };
-        let program = Product::new(
-            &runtime,
-            &input,
-            tasks,
-            program::form(&arguments.program),
-            note,
-        );
-        if repeat == 0 {
-            told = Some(program::show(
-                &program.program,
-                |program| program.compute_placement(&runtime),
-                &runtime,
-                &arguments.program,
-                options,
-            )?);
-        }
-        let failed = |source| CliError::Program {
-            what: name(&input),
-            source,
-        };
-        watch.begin();
-        let ran = program.run_on(&runtime).map_err(failed)?;
-        watch.pause();
-        drop(phase);
-        times.push(ran.outcome.elapsed);
-        if let Some(told) = &mut told {
-            told.sections = ran.outcome.sections;
-        }
-        if repeat == 0 && arguments.program.check {
-            let _phase = Phase::begin("checking", options.quiet);
-            let c = ran.values().map_err(|broken| failed(broken.into()))?;
-            difference = Some(check(&runtime, &input, &c)?);
-        }
-    }
-    let mut told = told.expect("it ran at least once");
-    told.watched(watch);
-    let multiplied = Multiplied {
+    let multiplication = Multiplication {
+        tasks: task_count(&input, arguments, &runtime)?,
         input,
-        tasks,
-        times: Times::of(times),
-        difference,
-        told,
+        difference: None,
     };
-    if options.json {
-        let mut result = multiplied.json();
-        multiplied.told.describe(&runtime, options, &mut result);
-        schema::print(result)?;
-    } else if !options.quiet {
-        output::print(&multiplied.text(&runtime))?;
-    }
-    multiplied.told.print_stats(&runtime, options)
+    program::run(multiplication, runtime, watch, &arguments.program, options)
 }
 
 fn task_count(
@@ -128,92 +75,107 @@ fn name(input: &Input) -> String {
     )
 }
 
-/// Compares with what three loops make.
-fn check(runtime: &Runtime, input: &Input, c: &[f64]) -> Result<Difference, CliError> {
-    let difference = runtime.install(|| matmul::difference(input, c));
-    if difference.is_allowed() {
-        return Ok(difference);
-    }
-    let (row, column) = difference.at;
-    Err(CliError::ResultWrong {
-        what: name(input),
-        found: format!(
-            "row {row}, column {column}: off by {:e}; expected at most {:e}",
-            difference.found, difference.bound
-        ),
-    })
-}
-
-/// What there is to say about the product.
-#[derive(Debug)]
-struct Multiplied {
+/// A product with rows that are divided among tasks.
+struct Multiplication {
     input: Input,
     tasks: usize,
-    times: Times,
+    /// The difference from the result of three loops, if it was checked.
     difference: Option<Difference>,
-    told: Told,
 }
 
-impl Multiplied {
-    /// Operations a second, in the median.
-    fn rate(&self) -> f64 {
-        // A clock that did not move between two readings.
-        self.input.flops() / self.times.median.max(Duration::from_nanos(1)).as_secs_f64()
+impl Kernel for Multiplication {
+    type Declared = Product;
+    type Ran = Ran;
+    const PHASE: &'static str = "multiplying";
+
+    fn name(&self) -> String {
+        name(&self.input)
     }
 
-    fn json(&self) -> Map<String, Value> {
-        let mut result = Map::new();
-        let mut insert = |name: &str, value: Value| result.insert(name.to_owned(), value);
-        insert("command", json!("matmul"));
-        insert("rows", json!(self.input.rows));
-        insert("inner", json!(self.input.inner));
-        insert("columns", json!(self.input.columns));
-        insert("seed", json!(self.input.seed));
-        insert("tasks", json!(self.tasks));
-        insert("block_product", json!(BLOCK_PRODUCT));
-        insert("run_s", self.times.json());
-        insert("gflops", json!(self.rate() / 1e9));
-        insert("checked", json!(self.difference.is_some()));
-        if let Some(difference) = &self.difference {
-            insert(
-                "difference",
-                json!({ "found": difference.found, "bound": difference.bound }),
-            );
+    fn declare(
+        &self,
+        runtime: &Runtime,
+        form: Form,
+        phase: Arc<Phase>,
+    ) -> (Product, Option<ProgramPlacement>) {
+        let total = self.input.flops() as u64;
+        let note = move |flops| phase.more_of(flops as u64, total);
+        let program = Product::new(runtime, &self.input, self.tasks, form, note);
+        (program, None)
+    }
+
+    fn program(declared: &Product) -> &Program {
+        &declared.program
+    }
+
+    fn run_on(declared: Product, runtime: &Runtime) -> Result<Ran, RunError> {
+        declared.run_on(runtime)
+    }
+
+    fn outcome(ran: &Ran) -> &Outcome {
+        &ran.outcome
+    }
+
+    fn inspect(&mut self, runtime: &Runtime, ran: &Ran, is_checked: bool) -> Result<(), CliError> {
+        if !is_checked {
+            return Ok(());
         }
-        result
+        let c = ran.values();
+        let c = c.map_err(|broken| program::failed(self, broken.into()))?;
+        let difference = runtime.install(|| matmul::difference(&self.input, &c));
+        if !difference.is_allowed() {
+            let (row, column) = difference.at;
+            return Err(CliError::ResultWrong {
+                what: self.name(),
+                found: format!(
+                    "row {row}, column {column}: off by {:e}; expected at most {:e}",
+                    difference.found, difference.bound
+                ),
+            });
+        }
+        self.difference = Some(difference);
+        Ok(())
     }
 
-    fn text(&self, runtime: &Runtime) -> String {
-        let mut table = Table::default();
+    fn describe(&self, measured: &Measured, report: &mut Report) {
         let Input {
             rows,
             inner,
             columns,
             seed,
         } = self.input;
-        table
+        let tasks = self.tasks;
+        let gflops = self.input.flops() / measured.seconds() / 1e9;
+        report
             .row(
                 "product",
                 format!("{rows} × {inner} by {inner} × {columns} (seed {seed})"),
             )
+            .field("rows", rows)
+            .field("inner", inner)
+            .field("columns", columns)
+            .field("seed", seed)
             .row(
                 "by",
                 format!(
-                    "{} row {}, {}, blocks by {BLOCK_PRODUCT}",
-                    self.tasks,
-                    table::plural(self.tasks, "task"),
-                    self.told.operations_on(runtime)
+                    "{tasks} row {}, {}, blocks by {BLOCK_PRODUCT}",
+                    units::plural(tasks, "task"),
+                    measured.operations_in_words
                 ),
             )
-            .row("time", self.times.text())
-            .row("a second", format!("{:.2} GFLOP", self.rate() / 1e9));
+            .field("tasks", tasks)
+            .field("block_product", BLOCK_PRODUCT)
+            .row("time", measured.times.text())
+            .row("a second", format!("{gflops:.2} GFLOP"))
+            .field("gflops", gflops);
         if let Some(difference) = &self.difference {
-            let text = format!(
-                "off by {:.1e} at most, where {:.1e} is allowed",
-                difference.found, difference.bound
-            );
-            table.row("check", text);
+            let Difference { found, bound, .. } = difference;
+            report
+                .row(
+                    "check",
+                    format!("off by {found:.1e} at most, where {bound:.1e} is allowed"),
+                )
+                .field("difference", json!({ "found": found, "bound": bound }));
         }
-        table.text()
     }
 }

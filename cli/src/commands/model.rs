@@ -7,10 +7,11 @@ use raddle_model::{ModelError, Parameters};
 use crate::arguments::MachineArguments;
 use crate::error::CliError;
 
-/// The parameters that were asked for, with what is set beside them.
+/// Returns the selected parameters, changed by `--set`.
 ///
 /// # Errors
-/// [`CliError::Model`] of a file that cannot be read or is wrong, [`CliError::WrongCall`] of a setting that is.
+/// [`CliError::Model`] for a file that is wrong, [`CliError::Parameters`] for one that cannot be
+/// read, [`CliError::WrongCall`] for a wrong setting.
 pub(super) fn parameters(arguments: &MachineArguments) -> Result<Parameters, CliError> {
     let mut parameters = match &arguments.parameters {
         None => Parameters::study(),
@@ -26,7 +27,7 @@ pub(super) fn parameters(arguments: &MachineArguments) -> Result<Parameters, Cli
     Ok(parameters)
 }
 
-/// A machine that comes with the program, unless there is a file of that name.
+/// Loads a file, or a machine that comes with the program if there is no file of that name.
 fn load(path: &Path) -> Result<Parameters, CliError> {
     let named = path.to_str().filter(|_| !path.exists());
     if let Some(parameters) = named.and_then(Parameters::built_in) {

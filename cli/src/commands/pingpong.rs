@@ -1,4 +1,4 @@
-//! `raddle pingpong`: one message, there and back, and what that takes.
+//! `raddle pingpong`: one message, there and back, and its time.
 
 mod latencies;
 mod nodes;
@@ -6,29 +6,32 @@ mod overheads;
 mod symmetric;
 mod waits;
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use raddle_messages::pingpong::{Layer, PingPong};
-use serde_json::{Map, Value, json};
 
 use self::latencies::Latencies;
 use super::kneighbor::check_memory;
 use crate::arguments::{LayerChoice, Options, PingpongArguments};
 use crate::error::CliError;
-use crate::output;
-use crate::schema;
-use crate::table;
-use crate::workers;
+use crate::report::{Column, Columns, RanOn, Report, Row};
+use crate::{units, workers};
 
-/// Makes the round trips, and reports.
+/// The longest time of the measurement of a row between nodes.
+const NODES_LIMIT: Duration = Duration::from_secs(2);
+
+/// Makes the round trips, and reports. Returns `None` in a process that was started as a node.
 ///
 /// # Errors
-/// [`CliError`]: messages that memory is too small for, a chare that failed, a way to wait that is not there, an output that fails.
-pub(crate) fn run(arguments: &PingpongArguments, options: &Options) -> Result<(), CliError> {
+/// [`CliError`]: messages that need too much memory, a chare that failed, or a way to wait that the
+/// machine does not have.
+pub(super) fn run(
+    arguments: &PingpongArguments,
+    options: &Options,
+) -> Result<Option<Report>, CliError> {
     let arguments = &arguments.clone().or_environment(options)?;
     if let Some(wait) = arguments.wait {
-        return waits::run(wait, arguments, options);
+        return waits::run(wait, arguments, options).map(Some);
     }
     if let Some(count) = arguments.nodes {
         return nodes::run(count, arguments, options);
@@ -46,7 +49,7 @@ pub(crate) fn run(arguments: &PingpongArguments, options: &Options) -> Result<()
         .saturating_mul(2 * size_of::<Duration>() as u64);
     let needed = times_bytes.saturating_add(largest.unwrap_or_default() as u64);
     check_memory(needed, || "--bytes and --trips".to_owned())?;
-    let mut lines = Vec::new();
+    let mut table = empty_table();
     for &layer in layers {
         for &bytes in &arguments.bytes {
             let sides = PingPong::new(&runtime, layer, bytes.0);
@@ -57,66 +60,39 @@ pub(crate) fn run(arguments: &PingpongArguments, options: &Options) -> Result<()
                         what: format!("{layer}, {} bytes", bytes.0),
                         source,
                     })?;
-            lines.push(Line {
-                layer,
-                bytes: bytes.0,
-                times: Latencies::of(times),
-            });
+            table.push(row(layer, bytes.0, &Latencies::of(times)));
         }
     }
-    if options.json {
-        let mut result = Map::new();
-        let mut insert = |name: &str, value: Value| result.insert(name.to_owned(), value);
-        insert("command", json!("pingpong"));
-        insert("trips", json!(arguments.trips()));
-        insert("mailbox", json!(runtime.mailbox().name()));
-        insert("round_trips", lines.iter().map(Line::json).collect());
-        workers::describe(&runtime, options, &mut result);
-        schema::print(result)?;
-    } else if !options.quiet {
-        let count = runtime.worker_count();
-        let trips = table::grouped(arguments.trips());
-        let workers = table::plural(count, "worker");
-        let head = format!(
-            "{trips} round trips, {count} {workers}, mailbox {}\n\n",
+    let (trips, workers) = (arguments.trips(), runtime.worker_count());
+    let mut report = Report::new();
+    report
+        .text(format!(
+            "{} round trips, {workers} {}, mailbox {}\n\n",
+            units::grouped(trips),
+            units::plural(workers, "worker"),
             runtime.mailbox()
-        );
-        output::print(&(head + &table_of(&lines)))?;
-    }
-    workers::print_stats(&runtime, options)
+        ))
+        .field("trips", trips)
+        .field("mailbox", runtime.mailbox().name())
+        .list("round_trips", &table);
+    Ok(Some(report.on(RanOn::Workers(runtime))))
 }
 
-/// What was found for one layer and one size.
-struct Line {
-    layer: Layer,
-    bytes: usize,
-    times: Latencies,
+fn empty_table() -> Columns {
+    let columns = [Column::left("layer", 6), Column::right("size", 8)];
+    Columns::new(columns.into_iter().chain(Latencies::columns()))
 }
 
-impl Line {
-    fn json(&self) -> Value {
-        let mut value = self.times.json();
-        value.insert("layer".to_owned(), json!(self.layer.name()));
-        value.insert("bytes".to_owned(), json!(self.bytes));
-        Value::Object(value)
-    }
-}
-
-/// A row for each layer and size.
-fn table_of(lines: &[Line]) -> String {
-    let head = Latencies::head();
-    let mut text = format!("{:<6} {:>8} {head}\n", "layer", "size");
-    for line in lines {
-        let size = table::bytes(line.bytes as u64);
-        // Writing to a string cannot fail.
-        let _infallible = writeln!(
-            text,
-            "{:<6} {size:>8} {}",
-            line.layer.name(),
-            line.times.columns()
-        );
-    }
-    text
+/// The measurements of one layer and one size.
+fn row(layer: Layer, bytes: usize, times: &Latencies) -> Row {
+    let mut row = Row::new();
+    row.cell(layer.name())
+        .field("layer", layer.name())
+        .cell(units::bytes(bytes as u64))
+        .field("bytes", bytes)
+        .fields(&times.object());
+    times.add_cells(&mut row);
+    row
 }
 
 #[cfg(test)]
@@ -124,14 +100,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_stand_below_their_heads() {
+    fn cells_are_aligned_below_their_headings() {
         let times = Latencies::of([1_500, 512].map(Duration::from_nanos).to_vec());
-        let line = Line {
-            layer: Layer::Post,
-            bytes: 16,
-            times,
-        };
-        let text = table_of(&[line]);
+        let mut table = empty_table();
+        table.push(row(Layer::Post, 16, &times));
+        let text = table.text();
         let rows: Vec<_> = text.lines().map(|row| row.chars().count()).collect();
         assert_eq!(rows[0], rows[1], "{text}");
         assert!(

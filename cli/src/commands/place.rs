@@ -1,7 +1,8 @@
-//! `raddle place`: where the parties of a matrix should run, or the operations of a program, and what that costs beside the baselines.
+//! `raddle place`: a placement of the parties of a matrix, or of the operations of a program, and
+//! its cost compared with the baselines.
 
+mod outcome;
 mod program;
-mod told;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -11,17 +12,17 @@ use raddle_topology::{
     place,
 };
 
+use self::outcome::{Outcome, Rating};
 use self::program::Simulation;
-use self::told::{Rating, Told};
 use crate::arguments::{PlaceArguments, PlaceFormat};
 use crate::error::CliError;
-use crate::output;
+use crate::report::Report;
 
 /// Places a matrix, or a program.
 ///
 /// # Errors
-/// [`CliError::Matrix`], [`CliError::Topology`], [`CliError::Place`], [`CliError::WrongCall`], and those of the output.
-pub(crate) fn run(arguments: &PlaceArguments) -> Result<(), CliError> {
+/// [`CliError::Matrix`], [`CliError::Topology`], [`CliError::Place`] and [`CliError::WrongCall`].
+pub(super) fn run(arguments: &PlaceArguments) -> Result<Report, CliError> {
     let topology = load_topology(arguments.topology.as_deref())?;
     let simulation = Simulation::of(&arguments.simulated)?;
     let mut wanted = place_options(arguments, &topology)?;
@@ -57,23 +58,25 @@ pub(crate) fn run(arguments: &PlaceArguments) -> Result<(), CliError> {
         }
         simulation.wandering(&topology, cpus.iter().collect())
     });
-    let told = Told {
-        matrix: &matrix,
-        topology: &topology,
-        placement: &placement,
-        ratings: &ratings,
-        simulation: simulation.as_ref().zip(wandering),
+    let mut report = match arguments.format {
+        PlaceFormat::Text | PlaceFormat::Json => {
+            let outcome = Outcome {
+                matrix: &matrix,
+                topology: &topology,
+                placement: &placement,
+                ratings: &ratings,
+                simulation: simulation.as_ref().zip(wandering),
+            };
+            outcome.report()
+        }
+        PlaceFormat::Svg => {
+            let mut picture = Report::new();
+            picture.text(format::placement_svg(&topology, &matrix, &placement));
+            picture
+        }
     };
-    let text = match arguments.format {
-        _ if arguments.json => told.json(),
-        PlaceFormat::Text => told.text(),
-        PlaceFormat::Json => told.json(),
-        PlaceFormat::Svg => format::placement_svg(&topology, &matrix, &placement),
-    };
-    match &arguments.output {
-        Some(path) => output::write_file(path, &text),
-        None => output::print(&text),
-    }
+    report.written_to(arguments.output.clone());
+    Ok(report)
 }
 
 fn read_matrix(path: Option<&PathBuf>, arguments: &PlaceArguments) -> Result<Matrix, CliError> {
@@ -91,7 +94,8 @@ fn read_matrix(path: Option<&PathBuf>, arguments: &PlaceArguments) -> Result<Mat
     })
 }
 
-/// A file if there is one of that name, or if the name looks like one; else a description.
+/// Loads a topology: from a file if there is one of that name or the name ends in `.xml`, otherwise
+/// from a description.
 fn load_topology(choice: Option<&str>) -> Result<Cow<'static, Topology>, CliError> {
     let Some(choice) = choice else {
         return Ok(Cow::Borrowed(Topology::this_machine()?));
@@ -130,7 +134,8 @@ fn place_options(
     Ok(wanted)
 }
 
-/// What cannot be placed is the file's fault, or that of the options.
+/// Converts an error of a placement. It names the strategy if that is the cause, otherwise the
+/// file.
 fn failure(arguments: &PlaceArguments, source: PlaceError) -> CliError {
     match source {
         PlaceError::ExactParties { .. } | PlaceError::ExactSteps { .. } => CliError::WrongCall {

@@ -1,44 +1,53 @@
-//! `raddle pools`: the pools that `--pool` and `RADDLE_POOL` know.
+//! `raddle pools`: the pools that `--pool` and `RADDLE_POOL` accept.
 
+use clap::Args;
 use raddle::PoolKind;
-use serde_json::{Map, json};
+use serde_json::json;
 
-use crate::arguments::PoolsArguments;
-use crate::error::CliError;
-use crate::table::Table;
-use crate::{output, schema};
+use crate::arguments::Options;
+use crate::report::Report;
 
-/// What the letters of the names say.
-const LETTERS: &str = "
-Letters: SQ is one queue for all workers, DQ one for each, DQ-BL one of blocks of tasks for each.
+/// `raddle pools`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PoolsArguments {
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+impl PoolsArguments {
+    /// The options for the output.
+    pub(super) fn options(&self) -> Options {
+        Options {
+            json: self.json,
+            ..Options::default()
+        }
+    }
+}
+
+/// The meaning of the parts of the names.
+const NAMES: &str = "
+Names: SQ is one queue for all workers, DQ one for each, DQ-BL one of blocks of tasks for each.
 PTH, SL, TL and CLH are the lock of a queue: of Pthreads, simple, ticket, or by Craig, Landin and
-Hagersten; LF is no lock. SP: the owner puts without the lock. TRY: thieves do not wait for a lock.
-PRIV: a private buffer of one task. C: each worker's part is on cache lines of its own.
+Hagersten; LF means that there is no lock. SP: the owner inserts without the lock. TRY: thieves do
+not wait for a lock. PRIV: a private buffer of one task. C: the part of each worker is on cache
+lines of its own.
 ";
 
-/// Lists them.
-///
-/// # Errors
-/// What [`output::print`] returns.
-pub(crate) fn run(arguments: &PoolsArguments) -> Result<(), CliError> {
-    if arguments.json {
-        let pools = PoolKind::ALL.map(|pool| json!({ "name": pool.name(), "about": pool.about() }));
-        let families = PoolKind::FAMILIES
-            .map(|(name, pool)| json!({ "name": name, "stands_for": pool.name() }));
-        let result = [
-            ("command", json!("pools")),
-            ("pools", json!(pools)),
-            ("families", json!(families)),
-        ];
-        let result = result.map(|(key, value)| (key.to_owned(), value));
-        return schema::print(Map::from_iter(result));
-    }
-    let mut table = Table::default();
+/// Lists the pools.
+pub(super) fn run() -> Report {
+    let mut report = Report::new();
+    let mut families = Vec::new();
     for (name, pool) in PoolKind::FAMILIES {
-        table.row(name, format!("The same as {pool}."));
+        report.row(name, format!("The same as {pool}."));
+        families.push(json!({ "name": name, "stands_for": pool.name() }));
     }
+    let mut pools = Vec::new();
     for pool in PoolKind::ALL {
-        table.row(pool.name(), pool.about().to_owned());
+        report.row(pool.name(), pool.about());
+        pools.push(json!({ "name": pool.name(), "about": pool.about() }));
     }
-    output::print(&(table.text() + LETTERS))
+    report.field("families", families).field("pools", pools);
+    report.text(NAMES);
+    report
 }

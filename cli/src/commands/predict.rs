@@ -1,78 +1,65 @@
-//! `raddle predict`: how long a frame of the distributed ray tracer takes, and what the study asks about it.
+//! `raddle predict`: the frame time of the distributed ray tracer, and the questions of the study
+//! about it.
 
 mod calibrate;
 mod figures;
 
 use raddle_model::units::Nanoseconds;
 use raddle_model::{Parameters, Prediction, predict};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use self::calibrate::Calibration;
 use super::model;
 use crate::arguments::{Options, PredictArguments};
 use crate::error::CliError;
-use crate::table::{self, Table};
-use crate::{output, schema};
+use crate::output;
+use crate::report::{RanOn, Report};
+use crate::units;
 
-/// Predicts what was asked for, and reports.
+/// Predicts, and reports. Returns `None` in a process that was started as a node to measure with.
 ///
 /// # Errors
-/// [`CliError`]: parameters or a question that the model does not hold for, a machine that cannot be measured, an output that fails.
-pub(crate) fn run(arguments: &PredictArguments, options: &Options) -> Result<(), CliError> {
+/// [`CliError`]: parameters or a question for which the model is not valid, a machine that cannot
+/// be measured, or a file that cannot be written.
+pub(super) fn run(
+    arguments: &PredictArguments,
+    options: &Options,
+) -> Result<Option<Report>, CliError> {
     let mut parameters = model::parameters(&arguments.machine)?;
-    let mut calibration = None;
+    let mut calibration = Calibration::default();
     if arguments.calibrate {
         let Some(found) = calibrate::here(&mut parameters, options)? else {
-            // A node that was started to measure with, and is through.
-            return Ok(());
+            // This process was started as a node, and has finished.
+            return Ok(None);
         };
-        calibration = Some(found);
+        calibration = found;
     }
     if let Some(path) = &arguments.calibrate_from {
-        calibration = Some(calibrate::from(path, &mut parameters)?);
+        calibration = calibrate::from(path, &mut parameters)?;
     }
-    let calibration = calibration.unwrap_or_default();
     calibration.warn(options);
     if let Some(path) = &arguments.output {
         output::write_file(path, &calibration.toml(&parameters))?;
     }
+    let mut report = Report::new();
+    report.field("parameters", &parameters.name);
+    if let Some(measured) = calibration.measured() {
+        report.field("measured", measured);
+    }
     if arguments.show_parameters {
-        return show(&parameters, &calibration, options);
-    }
-    let measured = calibration.json();
-    if !arguments.figure.is_empty() {
-        return figures::run(arguments, &parameters, measured, options);
-    }
-    let found = predict(&parameters, &arguments.scenario.one_scenario()?)?;
-    if options.json {
-        let mut result = head(&parameters);
-        result.extend(measured);
-        result.extend(schema::object(&found));
-        schema::print(result)
-    } else if options.quiet {
-        Ok(())
+        show(&parameters, &calibration, &mut report);
+    } else if arguments.figure.is_empty() {
+        let found = predict(&parameters, &arguments.scenario.one_scenario()?)?;
+        describe(&parameters, &found, &mut report);
     } else {
-        output::print(&text_of(&parameters, &found))
+        figures::answer(arguments, &parameters, &mut report)?;
     }
+    let ran_on = calibration.plan.map_or(RanOn::Nothing, RanOn::Plan);
+    Ok(Some(report.on(ran_on)))
 }
 
-/// What every answer in JSON begins with.
-fn head(parameters: &Parameters) -> Map<String, Value> {
-    Map::from_iter([
-        ("command".to_owned(), json!("predict")),
-        ("parameters".to_owned(), json!(parameters.name)),
-    ])
-}
-
-/// Prints all parameters.
-fn show(
-    parameters: &Parameters,
-    calibration: &Calibration,
-    options: &Options,
-) -> Result<(), CliError> {
-    if !options.json {
-        return output::print(&calibration.toml(parameters));
-    }
+/// Reports all parameters.
+fn show(parameters: &Parameters, calibration: &Calibration, report: &mut Report) {
     let rows = raddle_model::parameters::ALL.iter().map(|parameter| {
         json!({
             "key": parameter.key,
@@ -82,19 +69,30 @@ fn show(
             "origin": parameters.origin(parameter.key).to_string(),
         })
     });
-    let mut result = head(parameters);
-    result.extend(calibration.json());
-    result.insert("values".to_owned(), rows.collect());
-    schema::print(result)
+    report
+        .requested(&calibration.toml(parameters))
+        .field("values", rows.collect::<Value>());
 }
 
-/// The quantities in words.
-fn text_of(parameters: &Parameters, found: &Prediction) -> String {
+/// Reports the predicted quantities.
+fn describe(parameters: &Parameters, found: &Prediction, report: &mut Report) {
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let ns = |time: Nanoseconds| format!("{:.1} ns", time.0);
     let ms = |time: Nanoseconds| format!("{:.4} ms", time.milliseconds());
-    let mut rows = Table::default();
-    rows.row("mean frame, N_M X", ms(found.mean_frame))
+    let limit = match found.service == found.port {
+        true => "the bytes",
+        false => "its work",
+    };
+    report
+        .fields(found)
+        .text(format!(
+            "ray tracer on {}, {} {} each, by the model of {}\n\n",
+            units::counted(found.nodes as usize, "node"),
+            found.renderers,
+            units::plural(found.renderers as usize, "renderer"),
+            parameters.name,
+        ))
+        .row("mean frame, N_M X", ms(found.mean_frame))
         .row(
             "frame, T_F",
             format!(
@@ -132,24 +130,7 @@ fn text_of(parameters: &Parameters, found: &Prediction) -> String {
         .row("bytes on the wire, b", ns(found.port))
         .row(
             "load of the handler's queue",
-            format!(
-                "{}, limited by {}",
-                percent(found.queue_load),
-                if found.service == found.port {
-                    "the bytes"
-                } else {
-                    "its work"
-                }
-            ),
+            format!("{}, limited by {limit}", percent(found.queue_load)),
         )
         .row("load of a link", percent(found.link_load));
-    format!(
-        "ray tracer on {} {}, {} {} each, by the model of {}\n\n{}",
-        table::grouped(found.nodes),
-        table::plural(found.nodes as usize, "node"),
-        found.renderers,
-        table::plural(found.renderers as usize, "renderer"),
-        parameters.name,
-        rows.text()
-    )
 }

@@ -1,4 +1,4 @@
-//! `raddle render`: from triangles to a picture.
+//! `raddle render`: renders triangles into a picture.
 
 use std::time::Duration;
 
@@ -7,25 +7,24 @@ use raddle_graphics::camera::{Setting, View};
 use raddle_graphics::kdtree::{KdTree, Parameters, TESTS_SLOW};
 use raddle_graphics::picture;
 use raddle_graphics::render::{self, RenderError, RenderOptions, RenderReport};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::arguments::{Options, RenderArguments};
 use crate::error::CliError;
 use crate::input::{Input, coordinates};
-use crate::output;
 use crate::progress::Phase;
-use crate::table::{self, Table};
-use crate::{memory, schema, slow_tree, workers};
+use crate::report::{RanOn, Report};
+use crate::{slow_tree, units, workers};
 
-/// Renders what the arguments name.
+/// Renders the input of the arguments and writes the picture.
 ///
 /// # Errors
-/// [`CliError`]; an output that cannot be written is found out before any work is done.
-pub(crate) fn run(arguments: &RenderArguments, options: &Options) -> Result<(), CliError> {
+/// [`CliError`]. A path that cannot be written is detected before any work is done.
+pub(super) fn run(arguments: &RenderArguments, options: &Options) -> Result<Report, CliError> {
     picture::check_path(&arguments.output)?;
     let runtime = workers::start(options)?;
     let input = Input::get(&arguments.input, options.quiet)?;
-    // The mesh is relative to its offset, and so is a view of it.
+    // The mesh is relative to its offset, so the view has to be relative to it too.
     let relative = |point: DVec3| (point - input.offset).as_vec3();
     let given = View {
         eye: arguments.eye.map(relative),
@@ -34,7 +33,7 @@ pub(crate) fn run(arguments: &RenderArguments, options: &Options) -> Result<(), 
         fov_degrees: arguments.fov,
         up_default: None,
     };
-    // A scene brings a view of its own, which is of use as a whole or not at all.
+    // A scene has a view of its own, which only makes sense as a whole.
     let view = match arguments.input.scene {
         Some(choice) if given == View::default() => choice.scene.view(),
         _ => View {
@@ -48,19 +47,13 @@ pub(crate) fn run(arguments: &RenderArguments, options: &Options) -> Result<(), 
         view,
     };
     let made = runtime.install(|| make(&input, &render_options, arguments, options.quiet))?;
-    if options.json {
-        let mut result = made.json(&input, arguments);
-        workers::describe(&runtime, options, &mut result);
-        schema::print(result)?;
-    } else if !options.quiet {
-        output::print(&made.text(&input, arguments, runtime.worker_count()))?;
-    }
-    workers::print_stats(&runtime, options)
+    let report = made.report(&input, arguments, runtime.worker_count());
+    Ok(report.on(RanOn::Workers(runtime)))
 }
 
-/// What there is to say about a finished picture.
+/// The measurements of a finished picture.
 struct Made {
-    report: RenderReport,
+    rendered: RenderReport,
     build_time: Duration,
     write_time: Duration,
     tests_per_ray: f64,
@@ -93,14 +86,15 @@ fn make(
     let phase = Phase::begin("writing", quiet);
     rendering.picture.save(&arguments.output)?;
     Ok(Made {
-        report: rendering.report,
+        rendered: rendering.report,
         build_time,
         write_time: phase.elapsed(),
         tests_per_ray,
     })
 }
 
-/// What stands in the way of a picture: the options of the camera where they were given, or else the mesh.
+/// Converts an error of rendering. If options for the camera were given, they are named; otherwise
+/// the mesh is.
 fn refused(error: RenderError, arguments: &RenderArguments, input: &Input) -> CliError {
     let vector = |name: &str, value: Option<DVec3>| {
         value.map(|DVec3 { x, y, z }| format!("--{name}={x},{y},{z}"))
@@ -129,108 +123,89 @@ fn refused(error: RenderError, arguments: &RenderArguments, input: &Input) -> Cl
 }
 
 impl Made {
-    /// Where the camera stands, in the coordinates of the file.
-    fn eye(&self, input: &Input) -> DVec3 {
-        self.report.camera.eye().as_dvec3() + input.offset
-    }
-
-    fn render_time(&self) -> Duration {
-        self.report.time_prepare + self.report.time_trace
-    }
-
-    fn json(&self, input: &Input, arguments: &RenderArguments) -> Map<String, Value> {
-        let mut result = Map::new();
-        let mut insert = |name: &str, value: Value| result.insert(name.to_owned(), value);
-        let report = &self.report;
-        insert("command", json!("render"));
-        insert("input", input.json.clone());
-        insert("build_s", json!(self.build_time.as_secs_f64()));
-        insert("render_s", json!(self.render_time().as_secs_f64()));
-        insert("write_s", json!(self.write_time.as_secs_f64()));
-        insert(
-            "rays",
-            json!({
-                "primary": report.rays_primary,
-                "hit": report.rays_hit,
-                "shadow": report.rays_shadow,
-                "per_second": report.rays_per_second(),
-            }),
-        );
-        insert(
-            "tree",
-            json!({
-                "tests_per_ray": self.tests_per_ray,
-                "is_slow": self.tests_per_ray > TESTS_SLOW,
-            }),
-        );
-        insert(
-            "camera",
-            json!({
-                "eye": self.eye(input).to_array(),
-                "forward": report.camera.axes()[0].to_array(),
-                "fov_degrees": report.camera.fov_degrees(),
-                "setting": report.setting,
-            }),
-        );
-        insert(
-            "picture",
-            json!({
-                "file": arguments.output.display().to_string(),
-                "width": arguments.size.width,
-                "height": arguments.size.height,
-                "samples": arguments.samples,
-            }),
-        );
-        insert("memory_peak_bytes", json!(memory::peak_bytes()));
-        result
-    }
-
-    fn text(&self, input: &Input, arguments: &RenderArguments, worker_count: usize) -> String {
-        let report = &self.report;
-        let eye = coordinates(self.eye(input));
-        let seen_from = match report.setting {
-            Setting::Room => "inside",
-            Setting::Object => "outside",
+    fn report(&self, input: &Input, arguments: &RenderArguments, workers: usize) -> Report {
+        let rendered = &self.rendered;
+        let camera = &rendered.camera;
+        // The position in the coordinates of the file.
+        let eye = camera.eye().as_dvec3() + input.offset;
+        let render_time = rendered.time_prepare + rendered.time_trace;
+        let seen_from = match rendered.setting == Setting::Object {
+            true => "outside",
+            false => "inside",
         };
-        let mut table = Table::default();
-        input.describe(&mut table);
-        table
+        let by = format!("{workers} {}", units::plural(workers, "worker"));
+        let rays_per_second = rendered.rays_per_second();
+        let samples = arguments.samples;
+        let mut report = Report::new();
+        report
+            .section("input", &input.facts)
             .row(
                 "tree built in",
-                format!(
-                    "{} by {worker_count} {}",
-                    table::time(self.build_time),
-                    table::plural(worker_count, "worker")
-                ),
+                format!("{} by {by}", units::time(self.build_time)),
+            )
+            .field("build_s", self.build_time.as_secs_f64())
+            .field(
+                "tree",
+                json!({
+                    "tests_per_ray": self.tests_per_ray,
+                    "is_slow": self.tests_per_ray > TESTS_SLOW,
+                }),
             )
             .row(
                 "rendered in",
                 format!(
                     "{}, {:.2} million rays a second",
-                    table::time(self.render_time()),
-                    report.rays_per_second() / 1e6
+                    units::time(render_time),
+                    rays_per_second / 1e6
                 ),
+            )
+            .field("render_s", render_time.as_secs_f64())
+            .field(
+                "rays",
+                json!({
+                    "primary": rendered.rays_primary,
+                    "hit": rendered.rays_hit,
+                    "shadow": rendered.rays_shadow,
+                    "per_second": rays_per_second,
+                }),
             )
             .row(
                 "camera",
                 format!(
-                    "{seen_from}, at {eye}, field of view {:.0}°",
-                    report.camera.fov_degrees()
+                    "{seen_from}, at {}, field of view {:.0}°",
+                    coordinates(eye),
+                    camera.fov_degrees()
                 ),
-            );
-        if let Some(peak) = memory::peak_bytes() {
-            table.row("memory peak", table::bytes(peak));
-        }
-        table.row(
-            "picture",
-            format!(
-                "{} ({}, {} {} a pixel)",
-                arguments.output.display(),
-                arguments.size,
-                arguments.samples,
-                table::plural(arguments.samples as usize, "sample")
-            ),
-        );
-        table.text()
+            )
+            .field(
+                "camera",
+                json!({
+                    "eye": eye.to_array(),
+                    "forward": camera.axes()[0].to_array(),
+                    "fov_degrees": camera.fov_degrees(),
+                    "setting": rendered.setting,
+                }),
+            )
+            .memory_peak()
+            .row(
+                "picture",
+                format!(
+                    "{} ({}, {samples} {} a pixel)",
+                    arguments.output.display(),
+                    arguments.size,
+                    units::plural(samples as usize, "sample")
+                ),
+            )
+            .field(
+                "picture",
+                json!({
+                    "file": arguments.output.display().to_string(),
+                    "width": arguments.size.width,
+                    "height": arguments.size.height,
+                    "samples": samples,
+                }),
+            )
+            .field("write_s", self.write_time.as_secs_f64());
+        report
     }
 }

@@ -1,4 +1,4 @@
-//! `raddle simulate`: programs on the simulated nodes of the notification study.
+//! `raddle simulate`: simulated nodes of the notification study.
 
 mod pingpong;
 mod symmetric;
@@ -12,37 +12,38 @@ use raddle_model::simulate::timeline::Chrome;
 use raddle_model::simulate::{Counts, Layout};
 use raddle_model::{Origin, Parameters};
 use raddle_trace::whole_file::WholeFile;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::model;
 use crate::arguments::{Options, RunArguments, SimulateArguments, SimulatedProgram, SpeedsChoice};
 use crate::error::CliError;
-use crate::memory;
-use crate::{output, schema};
+use crate::report::Report;
+use crate::{memory, output, units};
 
-/// A file for what happens.
+/// A file for a timeline.
 type Trace = Chrome<BufWriter<WholeFile>>;
 
-/// Simulates what was asked for, and reports.
+/// Simulates the selected program, and reports.
 ///
 /// # Errors
-/// [`CliError`]: parameters or a program that make no sense, an output that fails.
-pub(crate) fn run(arguments: &SimulateArguments, options: &Options) -> Result<(), CliError> {
+/// [`CliError`]: impossible parameters, or a timeline that cannot be written.
+pub(super) fn run(arguments: &SimulateArguments, options: &Options) -> Result<Report, CliError> {
     match &arguments.program {
-        SimulatedProgram::Pingpong(program) => pingpong::run(program, options),
+        SimulatedProgram::Pingpong(program) => pingpong::run(program),
         SimulatedProgram::Symmetric(program) => symmetric::run(program, options),
         SimulatedProgram::Tracer(program) => tracer::run(program, options),
     }
 }
 
-/// The parameters, with the speeds that were asked for, or those that the program takes if nothing is said.
+/// Returns the parameters with the speeds of `--speeds`. Without that option the parameters decide,
+/// and if they leave it open, the default of the program.
 fn parameters(run: &RunArguments, speeds: Option<SpeedsChoice>) -> Result<Parameters, CliError> {
     let mut parameters = model::parameters(&run.machine)?;
-    // What somebody has said of the curve counts more than what a program takes if nobody has.
-    let is_said = ["core.curve", "core.aggregate", "core.saturation"]
+    // A curve that the user has set has priority over the default of a program.
+    let is_set = ["core.curve", "core.aggregate", "core.saturation"]
         .into_iter()
         .any(|key| !matches!(parameters.origin(key), Origin::BuiltIn(..)));
-    match run.speeds.or(speeds.filter(|_| !is_said)) {
+    match run.speeds.or(speeds.filter(|_| !is_set)) {
         Some(SpeedsChoice::Measured) => parameters.core.curve = Curve::Measured,
         Some(SpeedsChoice::Fitted) => parameters.core.curve = Curve::Fitted,
         None => {}
@@ -50,7 +51,7 @@ fn parameters(run: &RunArguments, speeds: Option<SpeedsChoice>) -> Result<Parame
     Ok(parameters)
 }
 
-/// Refuses nodes that the machine has no memory for.
+/// Refuses nodes that need more memory than the machine has.
 ///
 /// # Errors
 /// [`CliError::SimulationTooLarge`].
@@ -66,7 +67,8 @@ fn check_memory(layout: &Layout, parameters: &Parameters) -> Result<(), CliError
     }
 }
 
-/// The file of what happens, if one is wanted. `handler` is the thread of each node that is called so.
+/// Creates the file of the timeline, if `--trace` asks for one. `handler` is the thread of each
+/// node that is named "handler".
 fn begin_trace(run: &RunArguments, handler: Option<u32>) -> Result<Option<Trace>, CliError> {
     let Some(path) = &run.trace else {
         return Ok(None);
@@ -75,7 +77,7 @@ fn begin_trace(run: &RunArguments, handler: Option<u32>) -> Result<Option<Trace>
     Ok(Some(Chrome::new(out, run.trace_events, handler)))
 }
 
-/// Ends it; says how many events have not been written.
+/// Completes the file of a timeline. Returns how many events were not written.
 fn finish_trace(trace: Trace, path: &Path) -> Result<u64, CliError> {
     let mut left_out = 0;
     let written = trace.finish().and_then(|(out, left)| {
@@ -86,17 +88,17 @@ fn finish_trace(trace: Trace, path: &Path) -> Result<u64, CliError> {
     Ok(left_out)
 }
 
-/// What every answer in JSON begins with.
-fn head(program: &str, parameters: &Parameters, run: &RunArguments) -> Map<String, Value> {
-    Map::from_iter([
-        ("command".to_owned(), json!("simulate")),
-        ("program".to_owned(), json!(program)),
-        ("parameters".to_owned(), json!(parameters.name)),
-        ("seed".to_owned(), json!(run.seed)),
-    ])
+/// Begins a report with the fields that all simulations share.
+fn begin_report(program: &str, parameters: &Parameters, run: &RunArguments) -> Report {
+    let mut report = Report::new();
+    report
+        .field("program", program)
+        .field("parameters", &parameters.name)
+        .field("seed", run.seed);
+    report
 }
 
-/// What happened, in JSON.
+/// The object `counts` of a report.
 fn counts(counts: &Counts) -> Value {
     json!({
         "events": counts.events,
@@ -111,25 +113,13 @@ fn counts(counts: &Counts) -> Value {
     })
 }
 
-/// What is said of a trace that is not whole.
-fn told_of(left_out: u64, run: &RunArguments) -> String {
-    match (left_out, &run.trace) {
-        (1.., Some(path)) => format!(
-            "\n{}: {} events were left out; --trace-events says how many are written\n",
+/// Adds a line if a timeline is incomplete.
+fn report_left_out(left_out: u64, run: &RunArguments, report: &mut Report) {
+    if let (1.., Some(path)) = (left_out, &run.trace) {
+        report.text(format!(
+            "\n{}: {} events were left out; --trace-events sets the largest number\n",
             path.display(),
-            crate::table::grouped(left_out)
-        ),
-        _ => String::new(),
-    }
-}
-
-/// Prints one or the other.
-fn report(json: Map<String, Value>, text: &str, options: &Options) -> Result<(), CliError> {
-    if options.json {
-        schema::print(json)
-    } else if options.quiet {
-        Ok(())
-    } else {
-        output::print(text)
+            units::grouped(left_out)
+        ));
     }
 }

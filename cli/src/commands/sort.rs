@@ -1,102 +1,116 @@
-//! `raddle sort`: quicksort of random numbers, and how its speedup compares with what is possible.
+//! `raddle sort`: quicksort of random numbers, and its speedup compared with the ideal one.
 
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use raddle::{Private, Runtime};
 use raddle_numerics::random;
 use raddle_numerics::sort::{self, ideal};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use crate::arguments::{Options, SortArguments};
+use crate::arguments::{Options, values};
 use crate::error::CliError;
-use crate::output;
 use crate::progress::Phase;
-use crate::table::{self, Table};
+use crate::report::{RanOn, Report};
 use crate::times::Times;
-use crate::{memory, schema, workers};
+use crate::{memory, units, workers};
 
-/// A progress bar hears of every so many-th part of the numbers: more often, and telling it would be measured too.
-const TOLD_SHARE: u64 = 256;
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  raddle sort 2e7
+  raddle sort 1e8 --seed 7 --repeat 11 --stats
+  raddle sort 1e7 --tasks --pool central --workers 8 --json
+
+The numbers are 32-bit integers. The speedup that is printed beside the measured one is
+N log N / T(N, p) for T(N, p) = 2 N (1 - 1/2^ceil(log p)) + N/p (log N - ceil(log p)).";
+
+/// `raddle sort`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SortArguments {
+    /// Number of numbers, such as 20000000 or 2e7
+    #[arg(value_name = "N", value_parser = values::number_count)]
+    count: usize,
+    /// Seed of the numbers; the same seed gives the same numbers
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Largest number of numbers that one task sorts without splitting them
+    #[arg(long, value_name = "C", default_value = "1000")]
+    cutoff: NonZeroUsize,
+    /// Sort this many times and report median, smallest and largest time
+    #[arg(long, value_name = "R", default_value_t = 5)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: u32,
+    /// Create a task of the pool (--pool) for every part, instead of joins, which become tasks only
+    /// when another worker asks for them
+    #[arg(long)]
+    tasks: bool,
+}
+
+/// A worker updates the progress bar after each 1/256 of the numbers. More frequent updates would
+/// become part of the measured time.
+const UPDATES: u64 = 256;
 
 /// Sorts, checks, and reports.
 ///
 /// # Errors
-/// [`CliError`]: numbers that memory is too small for, a result that is wrong, an output that fails.
-pub(crate) fn run(arguments: &SortArguments, options: &Options) -> Result<(), CliError> {
+/// [`CliError`]: not enough memory for the numbers, or a wrong result.
+pub(super) fn run(arguments: &SortArguments, options: &Options) -> Result<Report, CliError> {
     let runtime = workers::start(options)?;
     let mut numbers = memory_for(arguments.count)?;
     let mut times = Vec::new();
-    let mut times_alone = Vec::new();
+    let mut sequential_times = Vec::new();
     let mut task_counts = Vec::new();
+    // Sequential and parallel sorts take turns, so that both see the same state of the machine.
     for _ in 0..arguments.repeat {
-        let alone = Phase::begin("sequential", options.quiet);
-        times_alone.push(sort_checked(
-            &runtime,
-            arguments,
-            &mut numbers,
-            |numbers| {
-                sort::sort_sequential(numbers);
-            },
-        )?);
-        drop(alone);
+        let phase = Phase::begin("sequential", options.quiet);
+        let sort = |numbers: &mut [i32]| sort::sort_sequential(numbers);
+        sequential_times.push(sort_checked(&runtime, arguments, &mut numbers, sort)?);
+        drop(phase);
         let phase = Phase::begin("sorting", options.quiet);
-        let tallies = Private::new(WorkerTally::default);
+        let counters = Private::new(WorkerCounters::default);
         let note = |settled| {
-            tallies.with(|tally| tally.note(settled as u64, arguments.count as u64, &phase));
+            let total = arguments.count as u64;
+            counters.with(|counters| counters.note(settled as u64, total, &phase));
         };
-        times.push(sort_checked(
-            &runtime,
-            arguments,
-            &mut numbers,
-            |numbers| {
-                if arguments.tasks {
-                    sort::sort_tasks(numbers, arguments.cutoff.get(), note);
-                } else {
-                    sort::sort_with(numbers, arguments.cutoff.get(), note);
-                }
-            },
-        )?);
-        task_counts.push(tallies.into_values().map(|tally| tally.tasks).sum());
+        let cutoff = arguments.cutoff.get();
+        let sort = |numbers: &mut [i32]| match arguments.tasks {
+            true => sort::sort_tasks(numbers, cutoff, note),
+            false => sort::sort_with(numbers, cutoff, note),
+        };
+        times.push(sort_checked(&runtime, arguments, &mut numbers, sort)?);
+        task_counts.push(counters.into_values().map(|counters| counters.tasks).sum());
     }
     let sorted = Sorted {
         times: Times::of(times),
-        times_alone: Times::of(times_alone),
+        sequential_times: Times::of(sequential_times),
         task_count: median_of(task_counts),
         worker_count: runtime.worker_count(),
     };
-    if options.json {
-        let mut result = sorted.json(arguments);
-        workers::describe(&runtime, options, &mut result);
-        schema::print(result)?;
-    } else if !options.quiet {
-        output::print(&sorted.text(arguments))?;
-    }
-    workers::print_stats(&runtime, options)
+    Ok(sorted.report(arguments).on(RanOn::Workers(runtime)))
 }
 
-/// Room for so many numbers, where the machine has it.
+/// Allocates memory for `count` numbers, if the machine has that much.
 fn memory_for(count: usize) -> Result<Vec<i32>, CliError> {
     let bytes = (count as u64).saturating_mul(size_of::<i32>() as u64);
     let available = memory::available_bytes();
     let mut numbers = Vec::new();
-    // Beyond what is available the system gives addresses, and ends the process when they are used.
+    // The system may grant more memory than is available, and end the process when it is used.
     if available.is_some_and(|available| available < bytes)
         || numbers.try_reserve_exact(count).is_err()
     {
         return Err(CliError::NumbersTooMany {
             count,
             bytes,
-            available: available.map_or_else(
-                || "fewer numbers".to_owned(),
-                |available| format!("at most {available} bytes"),
-            ),
+            available: memory::expected(available, "fewer numbers"),
         });
     }
     numbers.resize(count, 0);
     Ok(numbers)
 }
 
-/// Makes the numbers anew, sorts them on a worker, checks the result, and returns what the sort took.
+/// Generates the numbers, sorts them on a worker, checks the result, and returns the time of the
+/// sort.
 fn sort_checked(
     runtime: &Runtime,
     arguments: &SortArguments,
@@ -121,132 +135,105 @@ fn sort_checked(
             )));
         }
         if sort::fingerprint(numbers) != before {
-            let what = "some numbers were lost or came to be; expected those of the input";
+            let what = "some numbers were lost or added; expected those of the input";
             return Err(wrong(what.to_owned()));
         }
         Ok(took)
     })
 }
 
-/// The part of one sort that one worker did.
+/// Counters of one worker in one sort.
 #[derive(Debug, Default)]
-struct WorkerTally {
+struct WorkerCounters {
     tasks: u64,
+    /// Numbers that are in their final position.
     settled: u64,
-    told: u64,
+    /// The part of `settled` that the progress bar shows.
+    reported: u64,
 }
 
-impl WorkerTally {
-    /// Adds a task that has ended, and that put `settled` of `total` numbers in place.
+impl WorkerCounters {
+    /// Counts a task that has ended, and that put `settled` of `total` numbers in place.
     fn note(&mut self, settled: u64, total: u64, phase: &Phase) {
         self.tasks += 1;
         self.settled += settled;
-        let untold = self.settled - self.told;
-        if untold * TOLD_SHARE >= total {
-            self.told = self.settled;
-            phase.more_of(untold, total);
+        let unreported = self.settled - self.reported;
+        if unreported * UPDATES >= total {
+            self.reported = self.settled;
+            phase.more_of(unreported, total);
         }
     }
 }
 
-/// The tasks of a shared partition depend on who came when: of several sorts, the middle one speaks for all.
+/// Returns the median. The number of tasks of a shared partition depends on the timing of workers,
+/// so it differs between sorts.
 fn median_of(mut counts: Vec<u64>) -> u64 {
     counts.sort_unstable();
     counts[counts.len() / 2]
 }
 
-/// What there is to say about a sort.
+/// The measurements of a sort.
 struct Sorted {
     times: Times,
-    times_alone: Times,
+    sequential_times: Times,
     task_count: u64,
     worker_count: usize,
 }
 
 impl Sorted {
-    fn speedup(&self) -> f64 {
-        // A handful of numbers may take no time that a clock can tell.
-        let took = self.times.median.max(Duration::from_nanos(1));
-        self.times_alone.median.as_secs_f64() / took.as_secs_f64()
-    }
-
-    fn speedup_ideal(&self, arguments: &SortArguments) -> f64 {
-        ideal::speedup(arguments.count as u64, self.worker_count as u64)
-    }
-
-    /// What a task takes on average, in microseconds, on a worker that does all of them.
-    fn task_us(&self) -> f64 {
-        self.times_alone.median.as_secs_f64() * 1e6 / self.task_count.max(1) as f64
-    }
-
-    fn json(&self, arguments: &SortArguments) -> Map<String, Value> {
-        let mut result = Map::new();
-        let mut insert = |name: &str, value: Value| result.insert(name.to_owned(), value);
-        insert("command", json!("sort"));
-        insert(
-            "input",
-            json!({ "numbers": arguments.count, "seed": arguments.seed }),
-        );
-        insert("cutoff", json!(arguments.cutoff));
-        insert("by", json!(if arguments.tasks { "tasks" } else { "joins" }));
-        insert("sort_s", self.times.json());
-        insert("sequential_s", self.times_alone.json());
-        insert("speedup", json!(self.speedup()));
-        insert("speedup_ideal", json!(self.speedup_ideal(arguments)));
-        insert("tasks", json!(self.task_count));
-        insert("task_us", json!(self.task_us()));
-        insert("memory_peak_bytes", json!(memory::peak_bytes()));
-        result
-    }
-
-    fn text(&self, arguments: &SortArguments) -> String {
-        let way = if arguments.tasks {
-            "pool tasks"
-        } else {
-            "joins"
+    fn report(&self, arguments: &SortArguments) -> Report {
+        // A handful of numbers may take less time than the clock resolves.
+        let median = self.times.median.max(Duration::from_nanos(1));
+        let sequential = self.sequential_times.median.as_secs_f64();
+        let speedup = sequential / median.as_secs_f64();
+        let ideal = ideal::speedup(arguments.count as u64, self.worker_count as u64);
+        // The mean time of a task on a worker that runs all of them.
+        let task_us = sequential * 1e6 / self.task_count.max(1) as f64;
+        let (by, way, parts) = match arguments.tasks {
+            true => ("tasks", "pool tasks", "tasks"),
+            // A join becomes a task only if another worker takes it.
+            false => ("joins", "joins", "parts"),
         };
-        let mut table = Table::default();
-        table
+        let (numbers, seed) = (arguments.count, arguments.seed);
+        let workers = self.worker_count;
+        let mut report = Report::new();
+        report
             .row(
                 "numbers",
-                format!(
-                    "{}, random (seed {})",
-                    table::grouped(arguments.count as u64),
-                    arguments.seed
-                ),
+                format!("{}, random (seed {seed})", units::grouped(numbers)),
             )
+            .field("input", json!({ "numbers": numbers, "seed": seed }))
             .row(
                 "sorted by",
                 format!(
-                    "{way}, {} {}, cut-off {}",
-                    self.worker_count,
-                    table::plural(self.worker_count, "worker"),
-                    table::grouped(arguments.cutoff.get() as u64)
+                    "{way}, {workers} {}, cut-off {}",
+                    units::plural(workers, "worker"),
+                    units::grouped(arguments.cutoff.get())
                 ),
             )
+            .field("by", by)
+            .field("cutoff", arguments.cutoff)
             .row("sorted in", self.times.text())
-            .row("sequential", self.times_alone.text())
+            .field("sort_s", self.times)
+            .row("sequential", self.sequential_times.text())
+            .field("sequential_s", self.sequential_times)
             .row(
                 "speedup",
+                format!("{speedup:.2} (ideally {ideal:.2}, if one worker partitions each part)"),
+            )
+            .field("speedup", speedup)
+            .field("speedup_ideal", ideal)
+            .row(
+                parts,
                 format!(
-                    "{:.2} (ideally {:.2}, if one worker partitions each part)",
-                    self.speedup(),
-                    self.speedup_ideal(arguments)
+                    "{}, {task_us:.2} µs each on average",
+                    units::grouped(self.task_count)
                 ),
             )
-            // A join is a task only if somebody takes it away.
-            .row(
-                if arguments.tasks { "tasks" } else { "parts" },
-                format!(
-                    "{}, {:.2} µs each on average",
-                    table::grouped(self.task_count),
-                    self.task_us()
-                ),
-            );
-        if let Some(peak) = memory::peak_bytes() {
-            table.row("memory peak", table::bytes(peak));
-        }
-        table.row("check", "in order, and the same numbers as before");
-        table.text()
+            .field("tasks", self.task_count)
+            .field("task_us", task_us)
+            .memory_peak()
+            .row("check", "in order, and the same numbers as before");
+        report
     }
 }

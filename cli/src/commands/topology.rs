@@ -1,36 +1,80 @@
 //! `raddle topology`: the machine as text, picture or JSON.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
+use clap::{Args, ValueEnum, ValueHint};
 use raddle_topology::{Topology, format};
-use serde_json::{Map, Value, json};
 
-use crate::arguments::{TopologyArguments, TopologyFormat};
+use crate::arguments::Options;
 use crate::error::CliError;
-use crate::{output, schema};
+use crate::report::Report;
 
-/// Shows a topology.
-///
-/// # Errors
-/// [`CliError::Topology`] for a description or file that cannot be read, and those of the output.
-pub(crate) fn run(arguments: &TopologyArguments) -> Result<(), CliError> {
-    let topology = load(arguments)?;
-    let text = match arguments.format {
-        _ if arguments.json => schema::line(object(&topology)),
-        TopologyFormat::Text => format::text(&topology),
-        TopologyFormat::Svg => format::svg(&topology),
-        TopologyFormat::Json => schema::indented(object(&topology)),
-    };
-    match &arguments.output {
-        Some(path) => output::write_file(path, &text),
-        None => output::print(&text),
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  raddle topology
+  raddle topology --format svg -o machine.svg
+  raddle topology --synthetic \"numa:2 core:4 pu:2\"
+  raddle topology --xml other-machine.xml --format json";
+
+/// How a topology is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TopologyFormat {
+    /// An indented outline
+    Text,
+    /// A picture of nested boxes
+    Svg,
+    /// Everything that is known
+    Json,
+}
+
+/// `raddle topology`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TopologyArguments {
+    /// A made-up machine, such as "numa:2 core:4 pu:2"
+    #[arg(long, value_name = "DESCRIPTION", conflicts_with = "xml")]
+    synthetic: Option<String>,
+    /// A machine that hwloc wrote to an XML file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    xml: Option<PathBuf>,
+    /// How to draw it [default: text]
+    #[arg(long, value_enum, default_value_t = TopologyFormat::Text, hide_default_value = true)]
+    format: TopologyFormat,
+    /// Print one JSON object on one line; --format json indents it
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+}
+
+impl TopologyArguments {
+    /// The options for the output.
+    pub(super) fn options(&self) -> Options {
+        Options {
+            json: self.json || self.format == TopologyFormat::Json,
+            ..Options::default()
+        }
     }
 }
 
-fn object(topology: &Topology) -> Map<String, Value> {
-    let mut result = schema::object(topology);
-    result.insert("command".to_owned(), json!("topology"));
-    result
+/// Describes a topology.
+///
+/// # Errors
+/// [`CliError::Topology`] for a description or file that cannot be read.
+pub(super) fn run(arguments: &TopologyArguments) -> Result<Report, CliError> {
+    let topology = load(arguments)?;
+    let mut report = Report::new();
+    match arguments.format {
+        TopologyFormat::Svg => report.text(format::svg(&topology)),
+        TopologyFormat::Text | TopologyFormat::Json => {
+            report.text(format::text(&topology)).fields(&*topology)
+        }
+    };
+    report
+        .indented(arguments.format == TopologyFormat::Json)
+        .written_to(arguments.output.clone());
+    Ok(report)
 }
 
 fn load(arguments: &TopologyArguments) -> Result<Cow<'static, Topology>, CliError> {

@@ -27,7 +27,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_written_file_has_its_content_and_leaves_nothing_beside_it() {
+fn a_written_file_has_its_content_and_no_temporary_file_remains() {
     let folder = folder("whole");
     let path = folder.join("a.txt");
     write_file(&path, "one").expect("written");
@@ -38,9 +38,9 @@ fn a_written_file_has_its_content_and_leaves_nothing_beside_it() {
 }
 
 #[test]
-fn a_directory_and_a_missing_folder_are_named() {
+fn errors_name_a_directory_and_a_missing_folder() {
     let folder = folder("bad");
-    let error = write_file(&folder, "x").expect_err("a directory is no file");
+    let error = write_file(&folder, "x").expect_err("a directory");
     assert!(
         matches!(error, CliError::OutputIsDirectory { .. }),
         "{error}"

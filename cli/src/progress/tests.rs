@@ -1,23 +1,23 @@
-//! What a bar says, and that phases end whatever was told to them.
+//! The text of a bar, and the end of a phase.
 
 use super::*;
 
-/// The bar began with "0 % … 0s to go", which nobody could know.
+/// The bar began with "0 % … 0s to go", although nothing was known yet.
 #[test]
-fn nothing_is_said_of_the_rest_before_there_is_something_to_go_by() {
+fn the_remaining_time_appears_only_once_it_can_be_estimated() {
     let mut forecast = Forecast::default();
     let mut times = |share, seconds| forecast.times(share, Duration::from_secs(seconds));
     assert_eq!(times(0.0, 1), "1 s");
     assert_eq!(times(0.0, 2), "2 s");
     assert_eq!(times(0.0625, 10), "10 s");
     assert_eq!(times(0.0626, 11), "11 s");
-    // A quarter in five seconds, whatever went before it.
+    // A quarter took five seconds; the time before it does not count.
     assert_eq!(times(0.3125, 15), "15 s, 14 s to go");
     assert_eq!(times(1.0, 29), "29 s, 0 s to go");
 }
 
 #[test]
-fn the_furthest_that_was_told_counts() {
+fn a_share_never_decreases() {
     let phase = Phase::begin("testing", true);
     phase.at_share(0.5);
     phase.at_share(0.25);
@@ -29,9 +29,9 @@ fn the_furthest_that_was_told_counts() {
     assert_eq!(phase.count.done.load(Relaxed), 2);
 }
 
-/// Nobody looks at a spinner that stays up when its work is done, nor waits for it.
+/// A spinner that outlived its work would stay on the screen, and delay the end of the program.
 #[test]
-fn a_drawer_ends_with_its_phase() {
+fn the_drawing_thread_ends_with_its_phase() {
     let count = Arc::<Count>::default();
     let drawer = {
         let count = Arc::clone(&count);

@@ -1,4 +1,5 @@
-//! What the tests of the program share: a folder of their own, the real binary, and what it said.
+//! Helpers that the tests of the program share: temporary folders, runs of the real binary, and
+//! checks of its output.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::ffi::OsStr;
@@ -8,11 +9,11 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// A folder that is gone when the test ends.
+/// A folder that is removed when the test ends.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes a folder; `name` tells the tests apart.
+    /// Makes a folder. `name` must differ between tests.
     pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("raddle-cli-{}-{name}", std::process::id()));
         fs::create_dir_all(&path).expect("a temporary folder");
@@ -61,7 +62,8 @@ impl AsRef<Path> for Folder {
     }
 }
 
-/// The program, with no variable of ours set and a fixed width for its help.
+/// Returns a command that runs the program without `RADDLE_` variables, and with a fixed width of
+/// its help.
 pub(crate) fn raddle() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
     for (name, _) in std::env::vars_os() {
@@ -73,9 +75,9 @@ pub(crate) fn raddle() -> Command {
     command
 }
 
-/// What a run said and how it ended.
+/// The output and the exit code of a run.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct Outcome {
     /// Standard output.
     pub(crate) output: String,
     /// Standard error.
@@ -84,7 +86,7 @@ pub(crate) struct Said {
     pub(crate) code: Option<i32>,
 }
 
-impl From<Output> for Said {
+impl From<Output> for Outcome {
     fn from(output: Output) -> Self {
         Self {
             output: String::from_utf8(output.stdout).expect("UTF-8 on standard output"),
@@ -95,7 +97,7 @@ impl From<Output> for Said {
 }
 
 /// Runs the program.
-pub(crate) fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Said {
+pub(crate) fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Outcome {
     raddle()
         .args(arguments)
         .output()
@@ -103,37 +105,41 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Sai
         .into()
 }
 
-/// Runs the program and expects success and silence on standard error.
+/// Runs the program, expects success and nothing on standard error, and returns its output.
 #[track_caller]
 pub(crate) fn run_well(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
-    let said = run(arguments);
-    assert_eq!((said.code, said.errors.as_str()), (Some(0), ""), "{said:?}");
-    said.output
+    let outcome = run(arguments);
+    assert_eq!(
+        (outcome.code, outcome.errors.as_str()),
+        (Some(0), ""),
+        "{outcome:?}"
+    );
+    outcome.output
 }
 
-/// Runs the program and expects exit code 1 and one line on standard error, which is returned.
+/// Runs the program, expects exit code 1 and one line on standard error, and returns that line.
 #[track_caller]
 pub(crate) fn run_badly(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
-    let said = run(arguments);
-    expect_one_line(&said);
-    said.errors
+    let outcome = run(arguments);
+    expect_one_line(&outcome);
+    outcome.errors
 }
 
 /// Expects exit code 1, nothing on standard output and one line that begins with `error: `.
 #[track_caller]
-pub(crate) fn expect_one_line(said: &Said) {
-    assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(said.errors.starts_with("error: "), "{said:?}");
-    assert_eq!(said.errors.matches('\n').count(), 1, "{said:?}");
-    assert!(said.errors.ends_with('\n'), "{said:?}");
-    assert!(!said.errors.contains("panicked"), "{said:?}");
+pub(crate) fn expect_one_line(outcome: &Outcome) {
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.errors.starts_with("error: "), "{outcome:?}");
+    assert_eq!(outcome.errors.matches('\n').count(), 1, "{outcome:?}");
+    assert!(outcome.errors.ends_with('\n'), "{outcome:?}");
+    assert!(!outcome.errors.contains("panicked"), "{outcome:?}");
 }
 
-/// A small mesh that loads: a tetrahedron as an OBJ file.
+/// A small valid mesh: a tetrahedron as an OBJ file.
 pub(crate) const TETRAHEDRON: &str =
     "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
-/// Reads the one object that stands on one line, and checks its schema and its keys.
+/// Parses the only line as an object, and checks its schema and its keys.
 #[track_caller]
 pub(crate) fn json(text: &str) -> Value {
     assert_eq!(
@@ -146,8 +152,8 @@ pub(crate) fn json(text: &str) -> Value {
     value
 }
 
-/// Returns what is wrong with an object that a command prints: its schema, or a key that is not made of
-/// plain words.
+/// Checks an object that a command prints. Returns an error for a wrong schema, or for a key that
+/// is not made of plain words.
 pub(crate) fn check_object(value: &Value) -> Result<(), String> {
     let schema = value.get("schema");
     if schema != Some(&Value::from(1)) {
@@ -169,18 +175,18 @@ fn check_keys(value: &Value) -> Result<(), String> {
     }
 }
 
-/// Words of lower-case letters and digits, joined by `_`. Of single letters only the unit of seconds and the
-/// axes of a figure are words.
+/// Returns true for words of lower-case characters and digits, joined by `_`. A single character is
+/// a word only if it is a digit, the unit of seconds or an axis of a figure.
 fn is_plain(key: &str) -> bool {
     let is_word = |word: &str| {
-        let is_letter = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         let is_symbol = word.len() == 1 && !"sxy0123456789".contains(word);
-        !word.is_empty() && word.chars().all(is_letter) && !is_symbol
+        !word.is_empty() && word.chars().all(is_allowed) && !is_symbol
     };
     key.starts_with(|first: char| first.is_ascii_lowercase()) && key.split('_').all(is_word)
 }
 
-/// Checks that each path of keys, `a.b`, leads to something that is not null.
+/// Checks that each path of keys, such as `a.b`, leads to a value that is not null.
 #[track_caller]
 pub(crate) fn has(value: &Value, paths: &[&str]) {
     for path in paths {

@@ -415,6 +415,22 @@
 
 extern crate self as raddle_chare;
 
+// Layers, lowest first. A module imports only modules of its own layer and of the layers above it
+// in this list. `cargo run -p raddle-tidy` prints the exceptions, which are small cycles.
+//
+// data       failure; address (numbers, indices, keys, the directory of places); codec (values as
+//            bytes); state (what features keep for a worker, a part or a system)
+// engine     engine/object (the traits of `#[chare]`, `Cx`, proxies, parcels), engine/elements (a
+//            collection, and a worker's part of it), engine/local (one worker), engine/system
+// waiting    reply; remote (the way out to other nodes)
+// calls      measure; call (a message to a method), suspended (async entries), lifecycle (ends of
+//            elements), reduction, scan, losses
+// sending    send (the methods of proxies), outside (threads that are no workers), seeds, node
+//            (node groups), spread, section, multicast (messages to many)
+// features   migration, unpack, insertion, balance
+// interface  array, group, chares, checkpoint, waits and watch (what a program waits for), start,
+//            nodes (programs on several nodes)
+
 mod address;
 mod array;
 pub mod balance;

@@ -29,6 +29,8 @@
 //! 2. All messages that a sender sent by the old route arrive before its marker, since mailboxes
 //!    keep the order of each sender. The messages of outside threads are in one order, since these
 //!    threads send under a lock; worker 0 sends their marker as one of them.
+//! 3. An element that has moved leaves no forwarding address: once a batch is over, all senders use
+//!    the new routes.
 
 pub(crate) mod arrivals;
 pub(crate) mod crossing;

@@ -7,7 +7,8 @@
 //! decides whether a reduction is complete, so elements may move, come and go meanwhile.
 //!
 //! All reductions of an array have one root worker. Each section has its own: the worker of its
-//! first member when the section was made.
+//! first member when the section was made. The same code, here and in [`crate::scan`], serves
+//! arrays and sections: positions, counts and roots go by the [group](crate::state::rounds::Group).
 //!
 //! The root finds out from which reduction on an inserted element takes part
 //! ([`crate::insertion`]). An element that ends takes no part in reductions to which it has not

@@ -1,5 +1,12 @@
 //! Generates the code beside the `impl` block: proxies with a method for each entry, and a type for
 //! each entry.
+//!
+//! # Invariants
+//! 1. The block itself stays as it is, except for the marks. Entries remain plain methods, which
+//!    any code that has the value may call.
+//! 2. All generated paths are absolute, and generated variables have names of their own. So no
+//!    import and no argument of the user changes their meaning.
+//! 3. The code for an entry is under the same `#[cfg]` attributes as the entry.
 
 mod proxies;
 

@@ -1,4 +1,13 @@
 //! Ports: the objects by which a thread of a node sends, receives and waits.
+//!
+//! # Invariants
+//! 1. A port belongs to one thread, and a lane has one sender and one receiver. With shared memory,
+//!    sending and receiving take no lock, and make no system call except to wake a sleeping thread.
+//! 2. The receiver decides which messages are delivered. A message that it has not allowed is
+//!    counted, whatever its bytes are, and the next message arrives as if there had been no such
+//!    message. Only a lane in which no further message can be found is given up.
+//! 3. A thread that waits in a port wakes when a node ends. The messages that this node has sent
+//!    are delivered first.
 
 mod put;
 

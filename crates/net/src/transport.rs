@@ -22,6 +22,11 @@
 //! | label | release side | acquire side | what it publishes |
 //! |---|---|---|---|
 //! | N4 | `Progress::record_delivered` | `Progress::is_drained` | the packets in the lanes |
+//!
+//! # Invariants
+//! 1. With every transport, the bytes that a node has been sent and has not received are bounded:
+//!    by the capacity of lanes, of the system's socket buffers, or of the outboxes of MPI. A sender
+//!    without space gets [`SendError::Full`].
 
 mod choose;
 mod inbound;

@@ -4,6 +4,10 @@
 //! operations. The code that runs an operation calls [`Operation::begin_turn`] and
 //! [`Operation::end_turn`] around each turn. The handles of the operation read the turn, and record
 //! that they were used.
+//!
+//! # Invariants
+//! 1. An operation that is a future never waits on the thread of its worker: other futures, which
+//!    may be ahead of it, need that thread. Such a wait is refused.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,7 @@
 //! Runs operations: blocking ones on their own threads, and futures on workers.
+//!
+//! A future runs on its assigned worker. Of the futures that are ready there, the one in the
+//! earliest turn runs first; within a turn, the one that was declared first.
 
 use std::ops::ControlFlow;
 use std::pin::Pin;

@@ -27,7 +27,8 @@ use crate::threads::thread_name;
 
 /// The time for which a thread without work waits.
 const KEEP: Duration = Duration::from_secs(10);
-/// The limit of threads whose calls do not wait for the runtime. Further calls queue up.
+/// The limit of threads that run calls. Threads that wait for the runtime in a call do not count.
+/// Further calls queue up.
 const THREAD_COUNT_MAX: usize = 512;
 
 thread_local! {
@@ -57,7 +58,7 @@ struct State {
     waiting: Vec<Arc<WaitCell>>,
     threads: Vec<thread::JoinHandle<()>>,
     thread_count: usize,
-    /// Threads whose calls wait for the runtime.
+    /// Threads that wait for the runtime in a call.
     lent: usize,
     ending: bool,
 }

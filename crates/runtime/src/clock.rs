@@ -7,13 +7,14 @@ pub use quanta::Instant;
 #[cfg(any(loom, shuttle))]
 pub use raddle_sync::prim::Instant;
 
-/// Returns a short time in nanoseconds.
+/// Converts a short time to nanoseconds.
 #[inline]
 pub(crate) fn nanoseconds(time: Duration) -> f32 {
     time.as_secs() as f32 * 1e9 + time.subsec_nanos() as f32
 }
 
-/// What reading the clock twice adds to a time, in nanoseconds; found out once.
+/// Returns the time in nanoseconds that two readings of the clock add to a measured time. It is
+/// measured once.
 #[cfg(not(any(loom, shuttle)))]
 #[inline]
 pub(crate) fn reading_ns() -> f32 {
@@ -27,7 +28,7 @@ pub(crate) fn reading_ns() -> f32 {
     })
 }
 
-/// In a model nothing is known of the next execution, not even this.
+/// Returns 0 in a model, in which no value may be kept for the next execution.
 #[cfg(any(loom, shuttle))]
 pub(crate) fn reading_ns() -> f32 {
     0.0

@@ -1,4 +1,4 @@
-//! The settings of a runtime that are values of their own, the environment variables, and the errors.
+//! The types of individual settings of a runtime, the environment variables, and the errors.
 //!
 //! [`Builder`](crate::Builder) puts them together.
 

@@ -1,9 +1,9 @@
 //! Runs a call of a thread outside a runtime on one of its workers, and waits for it.
 //!
 //! # Memory ordering
-//! | label | release side                     | acquire side                       | what it publishes                        |
-//! |-------|----------------------------------|------------------------------------|------------------------------------------|
-//! | T1    | `RootSlot::finish` stores `done` | `run_root` loads `done`            | the result                               |
+//! | label | release side                     | acquire side            | what it publishes |
+//! |-------|----------------------------------|-------------------------|-------------------|
+//! | T1    | `RootSlot::finish` stores `done` | `run_root` loads `done` | the result        |
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;

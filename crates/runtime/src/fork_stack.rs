@@ -16,7 +16,7 @@
 //! 2. Slots below the base hold published cells. Slots from there to the top hold jobs on the
 //!    owner's call stack, which stay there until their join: `join` does not return or unwind
 //!    before its fork has been run or taken back.
-//! 3. A worker whose stack is full runs another fork at once.
+//! 3. If the stack is full, its worker runs a further fork at once instead of pushing it.
 //!
 //! # Source
 //! Lazy publication on request: Acar, Charguéraud, Rainwater: Scheduling parallel programs by work
@@ -55,7 +55,7 @@ unsafe impl<W> Send for ForkStack<W> {}
 
 impl<W> ForkStack<W> {
     raddle_sync::const_fn! {
-        /// Creates a stack without capacity whose gates are closed: that of a worker that has not
+        /// Creates a stack without capacity and with closed gates: that of a worker that has not
         /// started, or of a thread that is no worker.
         pub(crate) const fn new() -> Self {
             Self {
@@ -164,7 +164,7 @@ impl<W> ForkStack<W> {
     }
 }
 
-/// Returns the value of a slot whose fork is published as `cell`.
+/// Returns the slot value of a fork that is published as `cell`.
 fn as_slot(cell: &'static TaskCell) -> *mut () {
     ptr::from_ref(cell).cast_mut().cast::<()>()
 }
@@ -172,7 +172,7 @@ fn as_slot(cell: &'static TaskCell) -> *mut () {
 /// Returns the cell of a published fork from the value of its slot.
 ///
 /// # Safety
-/// `slot` is the value of a slot whose fork is published.
+/// `slot` is the slot value of a published fork.
 pub(crate) unsafe fn published_cell(slot: *mut ()) -> &'static TaskCell {
     // SAFETY: `as_slot` made it from a cell (contract); cells live as long as the process.
     unsafe { &*slot.cast::<TaskCell>() }

@@ -7,8 +7,8 @@
 //! wake-up goes there.
 //!
 //! # Invariants
-//! 1. For each future in a run queue there is a message on its way to that worker. A message that is
-//!    dropped drops one future.
+//! 1. For each future in a run queue there is a message on its way to that worker. If such a
+//!    message is dropped, one future is dropped.
 
 use std::future::Future;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A task whose result a thread can wait for through a handle.
+//! Handles to tasks, through which threads wait for the results.
 //!
 //! The call is stored in a packet that the handle shares with a task in the pool. The thread that
 //! takes the call out of the packet runs it: the worker that gets the task, or a worker of the same
@@ -7,19 +7,21 @@
 //! latest when half of the queue consists of empty tasks.
 //!
 //! # Memory ordering
-//! | label | release side                     | acquire side                       | what it publishes                        |
-//! |-------|----------------------------------|------------------------------------|------------------------------------------|
-//! | T2    | `Packet::finish` stores `done`   | `is_done` loads `done`             | the result, and what the task wrote      |
+//! | label | release side                   | acquire side           | what it publishes     |
+//! |-------|--------------------------------|------------------------|-----------------------|
+//! | T2    | `Packet::finish` stores `done` | `is_done` loads `done` | the result, and what  |
+//! |       |                                |                        | the task wrote        |
 //!
 //! No wait for a handle misses the end of the task. `finish` stores `done` before it looks for a
 //! waiter under the waiter's lock; `wait` registers under that lock before it looks at `done`. The
 //! one that gets the lock second sees what the other did first.
 //!
 //! # Invariants
-//! 1. The call is taken out of its packet once, on a worker of its runtime. A blocking call is taken
-//!    on a blocking thread or, if the system refuses to start one, on the thread that asked for it.
-//! 2. While the call runs on a worker, the packet's frame is its innermost frame. A worker that waits
-//!    for the handle finds the tasks that the call has put by this frame.
+//! 1. The call is taken out of its packet once, on a worker of its runtime. A blocking call is
+//!    taken on a blocking thread or, if the system refuses to start one, on the thread that asked
+//!    for it.
+//! 2. While the call runs on a worker, the packet's frame is its innermost frame. A worker that
+//!    waits for the handle finds the tasks that the call has put by this frame.
 
 use std::cell::Cell;
 use std::fmt;

@@ -1,19 +1,47 @@
-//! The engine below all of Raddle's programming models: workers, task pools, join, scopes, loops and
-//! idling.
+//! The engine below all of Raddle's programming models: workers, task pools, join, scopes, loops
+//! and idling.
 //!
 //! | purpose | function |
 //! |---|---|
 //! | two calls in parallel | [`join`] |
-//! | any number of tasks that may borrow | [`scope`] |
+//! | any number of tasks that may borrow | [`scope`](fn@scope) |
 //! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`map`], [`map_reduce`] |
 //! | loops over your own collections | [`for_each_piece`] |
-//! | a task whose result is needed later | [`Runtime::spawn`], [`Runtime::spawn_blocking`] |
+//! | a task with a result for later | [`Runtime::spawn`], [`Runtime::spawn_blocking`] |
 //! | work for a given worker | [`Post`] |
 //! | a future on a given worker | [`Post::run`] |
 //! | a variable with one value per worker | [`Private`] |
 //! | a separate runtime | [`Runtime::builder`] |
 //!
 //! No function needs any set-up: a default runtime with one worker per CPU starts on first use.
+
+// The layers, from the lowest to the highest. A module uses only modules of lower layers and of its
+// own:
+//
+// 1. clock, config, network, panics
+// 2. origin, task, threads
+// 3. fork_stack, pool, traffic
+// 4. mailbox, placing
+// 5. blocking
+// 6. worker
+// 7. enter, futures, handle, post
+// 8. fork, loops, private, runtime, scope
+// 9. model, which only loom models and seeded schedules have
+//
+// Modules, and those that belong to them:
+//
+// config     settings, errors, the environment; `runtime` has the builder, the default and the end
+// worker     the loop, searching, raids and their watch, gifts, waiting, compensating threads
+// fork_stack the private fork stack of a worker; `fork` has `join`, and the offers of loops
+// task       the task cell and its memory (`TaskMemory::Malloc`: blocks from the system)
+// pool       the trait, its implementations, and the list that makes them from parts.
+//            `pool/probe.rs` and `task/memory/probe.rs`: pools and cells without a runtime
+// mailbox    messages for one worker; `post` sends them; `futures` runs futures on a given worker
+// handle     tasks with handles; `scope` and `enter` are the other ways to wait for work
+// loops      all loops, by `loops/steps.rs`; `loops/pace.rs` decides where to cut them
+// placing    where workers are and how they move, by what `traffic` has counted
+// private    variables with one value per worker
+// blocking   threads for calls that block; `origin` is about child processes
 
 mod blocking;
 mod clock;

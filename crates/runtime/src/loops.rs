@@ -1,19 +1,25 @@
-//! Parallel loops whose grain finds itself.
+//! Parallel loops that choose their own grain size.
 //!
-//! A loop runs as one piece on one worker until somebody asks for work; then it splits what is left in two and goes
-//! on with the first part (lazy binary splitting). In between it runs chunks that take a few microseconds, sized by the
-//! time that the chunks before took, and looks at its gate after each. So a loop costs its body where all workers are
-//! busy, is shared within microseconds where they are not, and the caller tunes nothing.
+//! A loop runs as one piece on one worker until another worker asks for work. Then the loop splits
+//! what is left of it in two, and continues with the first part (lazy binary splitting). Between
+//! splits, the loop runs chunks that take a few microseconds, and checks after each one whether its
+//! gate is closed. The size of a chunk follows from the time that earlier chunks took. So a loop
+//! costs only its body while all workers are busy, is shared within microseconds otherwise, and
+//! the caller tunes nothing.
 //!
 //! While it runs a few items, a loop offers what is left of it ([`Offer`](crate::fork::Offer)). If
-//! one of these items takes long, a worker without work takes the offer: so no item waits behind
-//! another while a worker has nothing to do.
+//! one of these items takes long, a worker without work takes the offer. So no item waits behind
+//! another one while a worker has nothing to do.
 //!
-//! A split pays when what is left takes longer than handing half of it over ([`pace`]). How long that is, the loop
-//! learns from its first chunk; a loop with few items does not wait for that and splits at once when asked.
+//! A split pays off if what is left takes longer than handing half of it over ([`pace`]). A loop
+//! learns from its first chunk how long that is. A loop with few items does not wait for that, and
+//! splits as soon as a worker asks.
+//!
+//! The modules of this directory use workers and forks. No other module of the crate uses them.
 //!
 //! # Source
-//! Tzannes, Caragea, Barua, Vishkin: Lazy binary-splitting: a run-time adaptive work-stealing scheduler. PPoPP 2010.
+//! Tzannes, Caragea, Barua, Vishkin: Lazy binary-splitting: a run-time adaptive work-stealing
+//! scheduler. PPoPP 2010.
 
 mod each;
 mod map;
@@ -31,7 +37,8 @@ pub use map::map;
 pub use piece::Piece;
 pub use reduce::map_reduce;
 
-/// Calls `run` on this thread if it is a worker, else on one of the default runtime.
+/// Calls `run` on the current thread if it is a worker, otherwise on a worker of the default
+/// runtime.
 fn on_worker<R: Send>(run: impl FnOnce() -> R + Send) -> R {
     if with_worker(|worker| worker.is_some()) {
         run()

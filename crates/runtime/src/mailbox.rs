@@ -7,7 +7,7 @@
 //!
 //! | kind | producers | consumer |
 //! |---|---|---|
-//! | [`LockFree`](MailboxKind::LockFree) | one compare-and-swap | takes all messages with one swap |
+//! | [`LockFree`](MailboxKind::LockFree) | one compare-and-swap | takes all messages by a swap |
 //! | [`Locked`](MailboxKind::Locked) | the lock of the queue | the same lock |
 //! | [`ProducerLock`](MailboxKind::ProducerLock) | a lock among producers | a lock of its own |
 //! | [`Pairs`](MailboxKind::Pairs) | a queue to each worker, without a lock | all its queues |

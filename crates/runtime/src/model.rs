@@ -15,8 +15,7 @@ use crate::threads::WorkerThreads;
 use crate::worker::{COMPENSATING_MAX, Shared, Worker, as_worker};
 use crate::{BlockShape, IdlePolicy, MailboxKind, Network, PoolKind, Runtime, TaskMemory};
 
-/// Starts a runtime whose workers are not bound: a model reads neither the machine nor the
-/// environment.
+/// Starts a runtime with unbound workers: a model reads neither the machine nor the environment.
 ///
 /// # Panics
 /// If a worker cannot be started, which does not happen in a model.

@@ -6,11 +6,13 @@
 //!
 //! | in the child process | effect |
 //! |---|---|
-//! | [`join`](crate::join), [`scope`](crate::scope), loops | start a new default runtime on first use |
+//! | [`join`](crate::join), [`scope`](fn@crate::scope), loops | start a new default runtime |
 //! | calls of an inherited [`Runtime`](crate::Runtime) that need a worker | panic |
 //! | waiting for an inherited [`Handle`](crate::Handle) that is not done | panics |
 //! | messages to an inherited runtime | are dropped, as for a runtime that has ended |
-//! | dropping an inherited runtime | returns at once and leaks its memory, which threads that are gone may have used |
+//! | dropping an inherited runtime | returns at once and leaks its memory |
+//!
+//! The memory is leaked because threads that do not exist any more may have been using it.
 //!
 //! # A worker that forks
 //! If a worker called fork(2), its thread continues in the child inside the task, and is no worker
@@ -54,6 +56,8 @@ impl Origin {
         fork_count() != self.0
     }
 
+    /// Checks that this process is the current one.
+    ///
     /// # Panics
     /// In a child process of this one.
     #[inline]
@@ -64,7 +68,7 @@ impl Origin {
         }
     }
 
-    /// Ends the process if it is a child whose only thread has returned to the loop of a worker.
+    /// Ends the process if it is a child and its only thread has returned to the loop of a worker.
     #[inline]
     pub(crate) fn end_if_other_process(self) {
         if self.is_other_process() {

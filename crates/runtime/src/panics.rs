@@ -3,6 +3,10 @@
 //! A panic of user code reaches the caller that waits for the call. Some panics have no such
 //! caller: those of destructors of unwanted values, and those of tasks without a handle. They must
 //! not unwind through a worker, so they end here.
+//!
+//! **Invariant:** every panic of user code, also of a destructor, is caught where a worker enters
+//! that code. A panic of the work itself goes to the thread that waits for it, or to the runtime's
+//! panic handler if no thread does.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

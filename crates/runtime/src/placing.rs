@@ -1,12 +1,14 @@
-//! Where the workers of a running runtime are bound, and where they are wanted.
+//! The places of the workers of a running runtime: the CPU to which each worker is bound, and the
+//! CPU where it is wanted.
 //!
 //! Moving a worker has two steps: [`Placing::want`] records and claims its new CPU, and later the
 //! worker itself goes there with [`Placing::go`]. `worker/moves.rs` sends the messages between the
 //! two steps.
 //!
 //! # Claims
-//! A CPU is claimed before a worker is told to go there. The claim is given back when no worker is
-//! there and none is wanted there. All claims are given back when the last worker has ended.
+//! A CPU is claimed before a worker gets the message to go there. The claim is given back when no
+//! worker is there and none is wanted there. All claims are given back when the last worker has
+//! ended.
 //!
 //! With `auto`, workers move by themselves: see [`watch`].
 //!

@@ -1,18 +1,32 @@
-//! The task pool: where tasks wait until a worker asks.
+//! The task pool: it keeps tasks until workers ask for them.
 //!
-//! A [`Pool`] is the shared structure; each worker works through a [`Seat`] of its own, which may keep private
-//! things (the owner's end of a deque, a buffer) without any synchronisation. Pools only keep and hand out tasks.
-//! Waking sleepers, counting, and telling a live fork from a stale one is done above them, once for all pools.
+//! A [`Pool`] is the structure that all workers share. Each worker accesses the pool through its
+//! own [`Seat`]. A seat may contain private parts, such as the owner's end of a deque or a buffer,
+//! which need no synchronisation. A pool only keeps tasks and hands them out. The layers above the
+//! pool wake sleepers, count, and distinguish live forks from stale ones, in the same way for all
+//! pools.
 //!
-//! A pool is made of parts that go with each other in any way: a store (a list in some order under some lock, a lock-free
-//! stack, a queue that its owner fills without a lock), one of them for all or one for each worker, side by side or on
-//! cache lines of their own, a private buffer, blocks of several tasks, thieves that wait for a lock or go on. [`PoolKind`] has the
-//! list. Beside them stands the deque of Chase and Lev, one for each worker.
+//! A pool combines parts that can be chosen independently of each other:
 //!
-//! **Invariant:** a pool never runs, drops or copies a task; what is put in comes out exactly once.
+//! - a store: a list with some order and lock, a lock-free stack, or a queue that its owner fills
+//!   without a lock;
+//! - one store for all workers, or one for each worker, side by side or on separate cache lines;
+//! - a private buffer, or none;
+//! - single tasks, or blocks of several tasks;
+//! - thieves that wait for a lock, or that go on to the next victim.
+//!
+//! [`PoolKind`] lists the pools. One more pool has a Chase-Lev deque for each worker, and one
+//! chooses between other pools at run time (`auto`).
+//!
+//! The modules of this directory know tasks and the structures of `raddle_sync`. They know neither
+//! workers nor runtimes.
+//!
+//! **Invariant:** a pool never runs, drops or copies a task. Every task that is put in comes out
+//! exactly once.
 //!
 //! # Source
-//! Hoffmann, Korch, Rauber: Performance evaluation of task pools based on hardware synchronization. SC 2004, sect. 2.
+//! Hoffmann, Korch, Rauber: Performance evaluation of task pools based on hardware synchronization.
+//! SC 2004, sect. 2.
 
 mod auto;
 mod blocks;
@@ -48,18 +62,20 @@ pub use crate::task::Task;
 
 /// The structure that keeps the tasks of one runtime.
 pub trait Pool: fmt::Debug + Send + Sync {
-    /// The name that `--pool` takes.
+    /// Returns the name that `--pool` takes.
     fn name(&self) -> &'static str;
 
-    /// The seat of a worker; asked for once per worker, in any order.
+    /// Returns the seat of a worker. Called once for each worker, in any order.
     fn seat(&self, worker_index: usize) -> Box<dyn Seat>;
 
-    /// False when there was no task at some moment during the call. Those from outside do not count.
+    /// Returns false if there was no task at some moment during the call. Tasks from outside do not
+    /// count.
     ///
-    /// The caller has put a heavy fence before it, and relies on seeing every task put before a fence of the putter.
+    /// The caller has executed a heavy fence before the call. It relies on seeing every task that
+    /// was put before a fence of the worker that put it.
     fn has_work(&self) -> bool;
 
-    /// What the pool has chosen so far; nothing where it chooses nothing.
+    /// Returns the choices of the pool so far, or `None` if the pool has no choice.
     fn choice(&self) -> Option<Choice> {
         None
     }
@@ -67,54 +83,56 @@ pub trait Pool: fmt::Debug + Send + Sync {
 
 /// One worker's access to the pool. Used by one thread at a time.
 pub trait Seat: fmt::Debug + Send {
-    /// Keeps a task that this worker made.
+    /// Keeps a task that this worker has created.
     fn put(&self, task: Task) -> Put;
 
-    /// Keeps a task where the others find it: somebody has asked for one.
+    /// Keeps a task where other workers find it, because a worker has asked for one.
     fn share(&self, task: Task);
 
-    /// Makes all tasks of this worker public; false when they were.
+    /// Makes all tasks of this worker public. Returns false if they were public already.
     fn share_all(&self) -> bool {
         false
     }
 
-    /// A position among this worker's own tasks, below all that it puts from now on.
+    /// Returns a position among this worker's own tasks, below all tasks that it puts from now on.
     fn mark(&self) -> Mark;
 
-    /// A task that is `wanted`: the worker's own newest one, or one from outside, or another worker's oldest.
+    /// Takes a task that is `wanted`: the worker's own newest one, one from outside, or the oldest
+    /// one of another worker.
     ///
-    /// Adds what it did besides to `look`. May return nothing while another worker is just
-    /// taking the last task. A wanted task is found wherever it lies among this worker's own (from the given mark on) and
-    /// among those from outside; of another worker's, perhaps only the oldest is looked at.
+    /// Records in `look` what else it did. May return `None` while another worker is taking the
+    /// last task. A wanted task is found wherever it is among this worker's own tasks (from the
+    /// mark in `wanted` on) and among the tasks from outside. Of another worker's tasks, possibly
+    /// only the oldest is checked.
     fn get(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found>;
 }
 
-/// Who can find a task that was put.
-#[must_use = "those who sleep have to be told"]
+/// The workers that can find a task that was put.
+#[must_use = "sleeping workers must be notified of a shared task"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Put {
-    /// Only this worker, and who is about to sleep.
+    /// Only this worker, and workers that are about to sleep.
     Private,
-    /// Everybody, be it this task or an older one that made room for it.
+    /// All workers can find this task, or an older one that was moved to make space for it.
     Shared,
 }
 
-/// Which tasks a worker may run now.
+/// The tasks that a worker may run now.
 #[derive(Clone, Copy)]
 pub enum Wanted<'a> {
-    /// Any.
+    /// All tasks.
     Any,
-    /// Those of which the function says so: a worker that waits runs only work it waits for. Of its own tasks, only
-    /// those put since the mark can be such.
+    /// The tasks that the function accepts. A worker that waits runs only work that it waits for.
+    /// Among its own tasks, only tasks that were put since the mark can be accepted.
     Where(&'a dyn Fn(&Task) -> bool, Mark),
 }
 
-/// A position among a worker's own tasks; what it means is its pool's affair.
+/// A position among a worker's own tasks. Its meaning depends on the pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark(pub isize);
 
 impl Wanted<'_> {
-    /// True when `task` is wanted.
+    /// Returns true if `task` is wanted.
     #[inline]
     pub fn accepts(&self, task: &Task) -> bool {
         match self {
@@ -133,22 +151,25 @@ impl fmt::Debug for Wanted<'_> {
     }
 }
 
-/// A task, and where it was.
+/// A task that was taken from a pool, and the place from which it was taken.
 #[derive(Debug)]
 pub struct Found {
-    /// The task, now the caller's.
+    /// The task. The caller owns it now.
     pub task: Task,
-    /// The worker that it was taken from, unless that is the caller, or nobody.
+    /// The worker from which the task was stolen. `None` if the task was the caller's own, came
+    /// from outside, or was in a store that all workers share.
     pub stolen_from: Option<usize>,
 }
 
-/// What looking for a task did besides finding one or not.
+/// The mode and the side effects of a search for a task.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Look {
-    /// Also what other workers keep for themselves is looked at: this is the last look before sleep.
+    /// Set by the caller for its last search before it sleeps: tasks that other workers keep
+    /// private are included.
     pub is_last: bool,
-    /// Looks at another worker's tasks.
+    /// The number of attempts to take another worker's task.
     pub steals_tried: u64,
-    /// Tasks that stay were out of the others' sight for a moment: who looked for them then has to be told.
+    /// Some tasks that are still in the pool were briefly invisible to other workers. A worker that
+    /// searched at that moment must be notified.
     pub hid: bool,
 }

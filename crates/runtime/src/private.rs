@@ -1,10 +1,12 @@
-//! Variables of which every worker has a value of its own: [`Private`] in thread-local storage, [`PrivateArray`] in an array.
+//! Variables with one value per worker: [`Private`] in thread-local storage, [`PrivateArray`] in an
+//! array.
 //!
-//! The study replaced the array, in which workers push each other's values out of their caches, by thread-local storage. Both are here, so
-//! that the difference can be measured.
+//! In an array, workers push each other's values out of their caches. The study therefore replaced
+//! the array by thread-local storage. This crate has both, so that the difference can be measured.
 //!
 //! # Source
-//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010, sect. 3.3.
+//! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010,
+//! sect. 3.3.
 
 mod array;
 
@@ -15,17 +17,18 @@ use raddle_sync::per_thread::PerThread;
 pub use array::PrivateArray;
 pub use raddle_sync::per_thread::ValueInUse;
 
-/// A variable of which every worker has a value of its own, made when that worker first uses it.
+/// A variable with one value per worker. A worker's value is created when the worker first uses it.
 ///
-/// A use costs about as much as that of a thread-local variable, as long as at most 255 such
-/// variables live: no lock, no atomic, no cache line that another thread writes. Every thread has a
-/// value of its own, also threads that are no workers, and workers that stand in for others that
-/// wait. The values belong to the variable: they outlive their threads, come back with
-/// [`into_values`](Self::into_values), and are dropped with it. A thread can use the variable as
-/// long as it runs, in the destructors of its thread-local variables as well.
+/// An access costs about as much as that of a thread-local variable, as long as at most 255 such
+/// variables exist: no lock, no atomic operation, no cache line that another thread writes. Every
+/// thread has its own value, including threads that are not workers and compensating threads. The
+/// values belong to the variable: they outlive their threads, are returned by
+/// [`into_values`](Self::into_values), and are dropped with the variable. A thread can use the
+/// variable as long as the thread runs, even in the destructors of its thread-local variables.
 ///
-/// While other threads use the variable their values cannot be read; a [`Post`](crate::Post) can ask each worker for its own. For
-/// numbers that are read at any time there is [`PrivateArray`].
+/// The values of other threads cannot be read while these threads use the variable. A
+/// [`Post`](crate::Post) can ask each worker for its own value. For numbers that are read at any
+/// time, use [`PrivateArray`].
 ///
 /// # Examples
 /// Counting without a shared counter:
@@ -40,7 +43,7 @@ pub use raddle_sync::per_thread::ValueInUse;
 /// });
 /// assert_eq!(even.into_values().sum::<i32>(), 500);
 /// ```
-/// For the life of the program, with a value that depends on the worker:
+/// A variable for the whole run of the program, with a value that depends on the worker:
 /// ```
 /// use std::sync::LazyLock;
 /// use raddle_runtime::{Private, Runtime, worker_index};
@@ -73,7 +76,7 @@ impl<T: Default + 'static> Default for Private<T> {
 }
 
 impl<T> Private<T> {
-    /// A variable of which nobody has a value yet; `make` makes each, on the worker that it is for.
+    /// Creates a variable without values. `make` creates each value, on the thread that uses it.
     pub fn new(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
         Self {
             values: PerThread::new(),
@@ -81,14 +84,15 @@ impl<T> Private<T> {
         }
     }
 
-    /// Calls `change` with the calling thread's value, making that first if need be.
+    /// Calls `change` with the current thread's value. Creates the value first if necessary.
     ///
-    /// `change` should not fork, spawn or wait: other work, which this worker may run meanwhile, must not use the same variable. It
-    /// may use other variables.
+    /// `change` should not fork, spawn or wait: this worker may then run other work, which must not
+    /// use the same variable. `change` may use other variables.
     ///
     /// # Panics
-    /// When `change`, or the call that makes the value, uses the variable again; and with their panics. In a destructor of a
-    /// thread-local variable, where a panic ends the process, [`try_with`](Self::try_with) is better.
+    /// If `change`, or the call that creates the value, uses the variable again; with the panics of
+    /// both. In a destructor of a thread-local variable, where a panic ends the process, use
+    /// [`try_with`](Self::try_with).
     #[inline]
     #[track_caller]
     pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
@@ -98,14 +102,14 @@ impl<T> Private<T> {
         }
     }
 
-    /// As [`with`](Self::with), with an error instead of a panic when the value is in use.
+    /// As [`with`](Self::with), but returns an error instead of a panic if the value is in use.
     ///
     /// # Errors
-    /// [`ValueInUse`] when `change`, or the call that makes the value, uses the variable again: for the inner use, which
-    /// does nothing.
+    /// [`ValueInUse`] if `change`, or the call that creates the value, uses the variable again. The
+    /// inner use gets the error and does nothing.
     ///
     /// # Panics
-    /// With the panics of `change` and of the call that makes the value.
+    /// With the panics of `change` and of the call that creates the value.
     ///
     /// # Examples
     /// ```
@@ -120,12 +124,13 @@ impl<T> Private<T> {
         self.values.try_with(&self.make, change)
     }
 
-    /// The values of all threads that have used the variable, in the order of their first uses.
+    /// Returns the values of all threads that have used the variable, in the order of their first
+    /// uses.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.values.values_mut()
     }
 
-    /// As [`values_mut`](Self::values_mut), with the values themselves.
+    /// As [`values_mut`](Self::values_mut), but returns the values themselves.
     pub fn into_values(self) -> impl Iterator<Item = T> {
         self.values.into_values()
     }

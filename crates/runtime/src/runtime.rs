@@ -33,11 +33,11 @@ pub use shutdown::Shutdown;
 
 /// A set of workers with one task pool.
 ///
-/// Most programs do not need to create one: [`join`](crate::join), [`scope`](crate::scope) and the
-/// loops start a default runtime on first use. Dropping a runtime waits for all its tasks. A thread
-/// of the runtime itself cannot wait for its own end: there, dropping returns at once, and the
-/// runtime ends when its tasks have ended. [`shutdown_timeout`](Self::shutdown_timeout) waits for a
-/// limited time.
+/// Most programs do not need to create one: [`join`](crate::join), [`scope`](fn@crate::scope) and
+/// the loops start a default runtime on first use. Dropping a runtime waits for all its tasks. A
+/// thread of the runtime itself cannot wait for its own end: there, dropping returns at once, and
+/// the runtime ends when its tasks have ended. [`shutdown_timeout`](Self::shutdown_timeout) waits
+/// for a limited time.
 ///
 /// In a child process made by fork(2) the runtime has no workers: calls that need one panic, and
 /// dropping the runtime does nothing. The default runtime starts anew there.
@@ -138,7 +138,7 @@ impl Runtime {
         self.install(|| crate::join(a, b))
     }
 
-    /// As [`crate::scope`], on this runtime.
+    /// As [`crate::scope()`], on this runtime.
     pub fn scope<'env, F, R>(&self, body: F) -> R
     where
         F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R + Send,

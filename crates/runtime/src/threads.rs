@@ -1,5 +1,5 @@
-//! How the threads of a runtime are named, how large their stacks are, and what they call at their
-//! start and end.
+//! The settings of the threads of a runtime: their names, their stack sizes, and the functions that
+//! they call at their start and end.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,13 +1,22 @@
-//! What workers send each other and take from each other, in bytes.
+//! Counters of the bytes that workers send to each other and take from each other.
 //!
-//! Each worker has a row of counters that it alone writes: what it has sent to each other worker, and what it has taken from each. So
-//! counting is a load, an addition and a store in its own cache. A row is made of pages of 64 workers, which appear when they are
-//! first used: 4096 workers that talk to a few neighbours each have a page or two each, not a row of 64 KiB.
+//! Each worker has a row of counters that only this worker writes: the bytes that it has sent to
+//! each other worker, and the bytes that it has taken from each. So counting takes a load, an
+//! addition and a store in the worker's own cache. A row consists of pages of 64 workers, which are
+//! created on first use: if 4096 workers communicate with a few neighbours each, each needs one or
+//! two pages, not a row of 64 KiB.
 //!
-//! Counted are the cells that go from one cache to the other, two lines each, and closures that are too large for them. What closures
-//! refer to is not seen. Messages to oneself go nowhere, and substitutes are not counted: their places are others'.
+//! Two things are counted: the task cells that move from one cache to another, two cache lines
+//! each, and closures that are too large for a cell. The data to which closures refer are not
+//! counted. Messages of a worker to itself move nothing. Compensating threads are not counted,
+//! because they run at the places of other workers.
 //!
 //! Models count nothing: every counter would be one more thing to interleave.
+//!
+//! # Readers
+//! Two functions read the counters: `Runtime::traffic`, for the program, and the decision where
+//! workers should run (`placing/watch.rs`). The latter reads seldom, and never on machines on which
+//! all placements cost the same.
 
 use std::sync::OnceLock;
 
@@ -18,12 +27,12 @@ use raddle_trace::Counter;
 
 use crate::task::TaskCell;
 
-/// Counters of a page.
+/// The number of workers in a page.
 const PAGE: usize = 64;
-/// What a closure may have that lies in its cell.
+/// The size of the largest closure that is stored in its cell.
 const CLOSURE_BYTES_MAX: usize = 80;
 
-/// What a message with this closure moves. Known when the program is compiled.
+/// Returns the number of bytes that a message with this closure moves. Evaluated at compile time.
 #[inline]
 pub(crate) const fn message_bytes<F>(_closure: &F) -> u64 {
     let boxed = if size_of::<F>() > CLOSURE_BYTES_MAX {
@@ -38,21 +47,21 @@ pub(crate) const fn message_bytes<F>(_closure: &F) -> u64 {
 #[derive(Debug)]
 pub(crate) struct Traffic(Box<[Row]>);
 
-/// What one worker counts.
+/// The counters of one worker, in pages.
 #[derive(Debug)]
 struct Row(Box<[OnceLock<Box<CachePadded<Page>>>]>);
 
 #[derive(Debug)]
 struct Page([Pair; PAGE]);
 
-/// What one worker has to do with another one.
+/// The counters of one worker for another one.
 #[derive(Debug, Default)]
 struct Pair {
     sent: Counter,
     taken: Counter,
 }
 
-/// Bytes from one worker to another.
+/// The number of bytes from one worker to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flow {
     pub(crate) from: usize,
@@ -67,7 +76,7 @@ impl Traffic {
         Self((0..worker_count).map(|_| row()).collect())
     }
 
-    /// Worker `own`, which calls this, sends to worker `to`.
+    /// Counts `bytes` that worker `own` sends to worker `to`. Called by `own`.
     #[inline]
     pub(crate) fn sends(&self, own: usize, to: usize, bytes: u64) {
         if let Some(pair) = self.pair(own, to) {
@@ -75,7 +84,8 @@ impl Traffic {
         }
     }
 
-    /// Worker `own`, which calls this, has taken a task from worker `victim`.
+    /// Counts a task that worker `own` has taken from worker `victim`. Called by `own`.
+    /// Returns the counters of `own` for `other`, or `None` if nothing is counted.
     #[inline]
     pub(crate) fn takes(&self, own: usize, victim: usize) {
         if let Some(pair) = self.pair(own, victim) {
@@ -92,7 +102,7 @@ impl Traffic {
         Some(&page.get_or_init(new_page).0[other % PAGE])
     }
 
-    /// All that was counted so far, in the order of who it comes from and goes to, each pair once.
+    /// Returns all flows counted so far, each pair of workers once, ordered by sender and receiver.
     pub(crate) fn flows(&self) -> Vec<Flow> {
         let worker_count = self.0.len();
         let mut flows = Vec::new();
@@ -111,6 +121,8 @@ impl Traffic {
                 }
             }
         }
+        // A pair may occur twice: once as sent by one worker, once as taken by the other. Add both
+        // up.
         flows.sort_unstable_by_key(|flow| (flow.from, flow.to));
         flows.dedup_by(|next, first| {
             let same = (next.from, next.to) == (first.from, first.to);
@@ -130,7 +142,7 @@ fn new_page() -> Box<CachePadded<Page>> {
     }))))
 }
 
-/// The same as a matrix of so many workers.
+/// Converts flows into a matrix of `worker_count` workers.
 pub(crate) fn matrix_of(worker_count: usize, flows: &[Flow]) -> Matrix {
     let mut matrix = Matrix::new(worker_count);
     for flow in flows {
@@ -139,7 +151,7 @@ pub(crate) fn matrix_of(worker_count: usize, flows: &[Flow]) -> Matrix {
     matrix
 }
 
-/// What is in `now` beyond `before`, which is an earlier reading.
+/// Returns the flows in `now` that were added since `before`, an earlier reading.
 pub(crate) fn since(now: &[Flow], before: &[Flow]) -> Vec<Flow> {
     let mut before = before.iter().peekable();
     let key = |flow: &Flow| (flow.from, flow.to);
@@ -165,13 +177,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_and_taken_adds_up_by_direction() {
+    fn sent_and_taken_bytes_add_up_by_direction() {
         let traffic = Traffic::new(100);
         traffic.sends(3, 70, 200);
         traffic.sends(3, 70, 100);
         traffic.takes(70, 3);
         traffic.sends(70, 3, 5);
-        // Substitutes and those to whom they send.
+        // Compensating threads, and workers to which they send.
         traffic.sends(120, 3, 1);
         traffic.takes(3, 127);
         let cell = size_of::<TaskCell>() as u64;
@@ -187,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_workers_cost_what_they_use() {
+    fn thousands_of_workers_need_only_the_pages_that_they_use() {
         let traffic = Traffic::new(4096);
         for worker in 0..4096 {
             traffic.sends(worker, (worker + 1) % 4096, 1);

@@ -99,7 +99,7 @@ pub(crate) struct Worker {
     /// Rounds until this worker receives from the network although no news is visible.
     until_network: Cell<u32>,
     /// The runtime is ending, and this worker runs no more messages.
-    is_deaf: Cell<bool>,
+    has_stopped_messages: Cell<bool>,
     /// The number of calls that this worker runs inside waits for them.
     nested: Cell<u32>,
 }
@@ -120,7 +120,7 @@ impl Worker {
             streak: Cell::new(0),
             until_clock: Cell::new(is_watched.then_some(ROUNDS_PER_CLOCK)),
             until_network: Cell::new(0),
-            is_deaf: Cell::new(false),
+            has_stopped_messages: Cell::new(false),
             free: FreeList::new(index),
             waits: RefCell::new(SpinBudget::of_price(waiting::WAKES_PER_SLEEP)),
             gains: Gains::default(),

@@ -270,7 +270,10 @@ fn running_workers_move_to_the_cpus_that_they_are_bound_to() {
     let error = runtime
         .bind_workers(&[None])
         .expect_err("one place for two workers");
-    assert_eq!(error.to_string(), "1 places for 2 workers");
+    assert_eq!(
+        error.to_string(),
+        "found 1 CPUs; expected 2, one for each worker"
+    );
     drop(runtime);
     let others = Claims::in_group(group).others(&topology().allowed_set());
     assert!(others.runtimes.is_empty());

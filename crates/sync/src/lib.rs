@@ -32,6 +32,11 @@
 //! | [`idle`] | searching and sleeping workers; no wake-up is lost |
 //! | [`bits`] | a shared set of small numbers |
 //! | [`returns`] | a list that many threads push to and one thread takes as a whole |
+//!
+//! # Invariants
+//! 1. If either side of a labelled ordering is weakened, a model fails, or the header of the module
+//!    says why no model can.
+//! 2. There is one way to wait: a worker has one wait cell, for everything that it waits for.
 
 pub mod prim;
 

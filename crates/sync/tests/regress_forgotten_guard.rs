@@ -1,4 +1,5 @@
-//! A program may forget a guard, which is safe, and then move or drop the lock, which is still held.
+//! A program may forget a guard, which is safe, and then move or drop the lock, which is still
+//! held.
 //!
 //! A Pthreads mutex was destroyed while locked in that way, and moved after it had been used. POSIX
 //! forbids both. The mutex now stays where it was created, and only a pointer to it moves.
@@ -38,7 +39,7 @@ fn check<L: RawMutex + Send + Sync + 'static>() {
 }
 
 #[test]
-fn lock_whose_guard_is_forgotten_may_be_moved_and_dropped() {
+fn lock_with_a_forgotten_guard_may_be_moved_and_dropped() {
     check::<ClhLock>();
     check::<TicketLock>();
     check::<SingleTryTicketLock>();

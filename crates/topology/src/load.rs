@@ -13,6 +13,12 @@
 //! | `sysfs` | CPUs, caches and memories as `/sys` shows them |
 //! | `synthetic` | checks of synthetic descriptions |
 //! | `xml` | checks of XML files |
+//!
+//! # Invariants
+//! 1. hwloc refuses nothing that has passed these checks. A refusal would have no reason, would
+//!    write to the standard error stream, and would lose memory.
+//! 2. hwloc discovers this machine only after the kernel has answered `sched_getaffinity`, and only
+//!    if no environment variable makes hwloc read another machine ([`kernel`]).
 
 mod convert;
 mod kernel;

@@ -21,6 +21,15 @@
 //!
 //! The result depends only on the input: not on a clock, a thread or a hash.
 //!
+//! # Invariants
+//! 1. A placement costs no more than the baselines that it competes with, whatever the matrix.
+//! 2. No core has two parties while another has none, and no CPU has two parties more than another.
+//!    With loads, no CPU has more work than the baseline by the longest-first rule gives it, or
+//!    than the mean plus a twentieth.
+//! 3. The work is bounded by counts, not by a clock, so the same input gives the same placement.
+//! 4. No table of parties × parties is made for a large matrix: the memory is linear in the number
+//!    of pairs that communicate.
+//!
 //! # Source
 //! Gustedt, Jeannot, Mansouri: Fully-abstracted affinity optimization for task-based models. 2016,
 //! section 4.1, Algorithm 1. Jeannot, Mercier, Tessier: Process Placement in Multicore Clusters.

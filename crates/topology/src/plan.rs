@@ -4,6 +4,9 @@
 //! it may be used by this process. No CPU is used twice before all were used once, except in an
 //! explicit list, which is taken literally. With [`Affinity::Auto`] no CPU is used twice at all,
 //! not even by another process.
+//!
+//! A request for particular CPUs is obeyed even if other processes have claimed them. It claims
+//! those of them that are free.
 
 mod near;
 mod order;

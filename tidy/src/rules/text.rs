@@ -74,51 +74,10 @@ const NO_SUMMARY: [&str; 12] = [
 /// This rule and its tests, which name the words.
 const EXEMPT: [&str; 2] = ["tidy/src/rules/text.rs", "tidy/src/rules/text/tests.rs"];
 
-/// Where the text has still to be rewritten. Each prefix must have findings: one without is out of
-/// date, and is found itself.
-pub const UNWRITTEN: [&str; 17] = [
-    "ARCHITECTURE.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "README.md",
-    "apps/messages/",
-    "apps/numerics/",
-    "bench/",
-    "cli/",
-    "crates/collections/",
-    "crates/macros/",
-    "crates/orwl/",
-    "crates/raddle/",
-    "crates/runtime/",
-    "crates/sync/",
-    "crates/topology/",
-    "crates/trace/",
-    "docs/",
-];
-
 /// Checks every Rust file and every document.
 #[must_use]
 pub fn check(tree: &Tree) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = tree.files().iter().flat_map(check_file).collect();
-    for prefix in UNWRITTEN {
-        let exists = tree
-            .files()
-            .iter()
-            .any(|file| file.path.starts_with(prefix));
-        let is_below = |finding: &Finding| finding.path.starts_with(prefix);
-        if exists && !findings.iter().any(is_below) {
-            let what = format!("all text below {prefix} is plain; expected it out of `UNWRITTEN`");
-            findings.push(Finding::new("tidy/src/rules/text.rs", 1, what));
-        }
-        findings.retain(|finding| !finding.path.starts_with(prefix));
-    }
-    findings
-}
-
-/// Counts the findings of each kind, with the prefixes of [`UNWRITTEN`] included: for the report.
-#[must_use]
-pub fn count(tree: &Tree) -> usize {
-    tree.files().iter().map(|file| check_file(file).len()).sum()
+    tree.files().iter().flat_map(check_file).collect()
 }
 
 fn check_file(file: &SourceFile) -> Vec<Finding> {

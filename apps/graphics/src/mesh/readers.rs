@@ -2,6 +2,12 @@
 //!
 //! To add a format, write a reader in a new submodule, add it to [`READERS`], and add the format to
 //! [`super::format`].
+//!
+//! # Invariants
+//! 1. No content of a file makes a reader panic, or allocate more memory than the size of the file
+//!    justifies.
+//! 2. No reader narrows coordinates: they stay `f64`, or the file's own `f32`, until
+//!    [`Points::finish`](super::points::Points::finish).
 
 mod glb;
 mod obj;

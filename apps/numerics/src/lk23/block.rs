@@ -27,6 +27,10 @@
 //! | left | last columns | | right | last columns |
 //! | above left | last corner | | below right | last corner |
 //!
+//! # Invariants
+//! 1. A block copies from its neighbours the values that they have swept as often as it needs, and
+//!    no others. So every value that a sweep reads has exactly one version.
+//!
 //! # Source
 //! Skewing in time: M. Wolfe: More iteration space tiling. SC 1989.
 

@@ -20,6 +20,9 @@
 //! half of a [`raddle::join`], which costs a few nanoseconds if no other worker takes it. The
 //! number of helpers therefore need not be known in advance.
 //!
+//! # Invariants
+//! 1. Blocks are taken under the lock and partitioned without it.
+//!
 //! # Source
 //! Blocks from both ends, neutralised in pairs: P. Tsigas, Y. Zhang: A simple, fast parallel
 //! implementation of quicksort and its performance evaluation on SUN Enterprise 10000. PDP 2003.

@@ -1,4 +1,4 @@
-//! The builders of trees behind one face, and what a build by one of them took.
+//! One interface for all builders of trees.
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use raddle_graphics::kdtree::{AllWorkers, BuildError, KdTree, Parameters, Prepar
 use crate::arguments::BuilderChoice;
 use crate::input::Input;
 
-/// What builds trees.
+/// A builder of trees.
 pub(super) enum Builder<'runtime> {
     Sequential,
     Tasks(&'runtime Runtime),
     Messages(&'runtime Runtime, MessageBuilder<'runtime>),
 }
 
-/// What a build took.
+/// The measurements of one build.
 pub(super) struct Outcome {
     pub(super) prepared: PrepareTimes,
     pub(super) time: Duration,
     pub(super) by_messages: Option<Counts>,
 }
 
-/// What a build by messages was made of.
+/// The counts of a build by messages.
 #[derive(Clone, Copy)]
 pub(super) struct Counts {
     pub(super) parts: usize,
@@ -46,8 +46,10 @@ impl<'runtime> Builder<'runtime> {
         }
     }
 
-    /// How many builds go before so many that count, where several do: as many as a tuner of the grain needs where a build takes two
-    /// milliseconds or more. Shorter ones go on teaching it while they count.
+    /// Returns how many builds precede `repeat` builds that count.
+    ///
+    /// A tuner of the grain needs eight builds if a build takes two milliseconds or more. It
+    /// continues to learn from shorter builds while they count. A single build has none.
     pub(super) fn learning_builds(&self, repeat: u32) -> usize {
         let is_tuned = |builder: &MessageBuilder<'_>| builder.options().grain == NodeGrain::Tuned;
         match self {
@@ -56,7 +58,8 @@ impl<'runtime> Builder<'runtime> {
         }
     }
 
-    /// Builds a tree; only what comes after the sorting of the events is timed as building. `note` hears which share is done.
+    /// Builds a tree. The time of the build begins after the events are sorted. `note` receives the
+    /// share of the work that is done.
     pub(super) fn build(
         &self,
         input: &Input,

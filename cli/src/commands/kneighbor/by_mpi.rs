@@ -1,4 +1,5 @@
-//! A mode by MPI beside others: `mpirun` starts this program again, as the nodes of that mode alone.
+//! Measures a mode that uses MPI together with other modes: `mpirun` starts this program again, as
+//! the nodes of that mode alone.
 
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
@@ -11,13 +12,14 @@ use crate::arguments::Mode;
 use crate::commands::launch::MPIRUN;
 use crate::times::Times;
 
-/// What an iteration took, for each size, where nodes receive in one way.
+/// The times of an iteration for each size, with one way to receive messages.
 pub(super) type Column = (Progress, Vec<Times>);
 
-/// Measures what these arguments of this program ask for, on so many nodes, by one way to receive after the other: a process can be a node by MPI once.
+/// Measures on `nodes` nodes with the given arguments of this program, for each way to receive
+/// messages. Each way needs new processes, since a process can be an MPI node only once.
 ///
 /// # Errors
-/// Why there is nothing to show.
+/// The reason why there is no result.
 pub(super) fn measure(
     mode: Mode,
     arguments: impl Iterator<Item = OsString>,
@@ -27,7 +29,7 @@ pub(super) fn measure(
     if cfg!(not(feature = "mpi")) {
         return Err(NetError::WithoutMpi.to_string());
     }
-    // They are for what this process prints.
+    // These options are for the output of this process.
     let is_ours = |word: &OsString| ["--json", "--show-binding"].iter().any(|own| word == own);
     let arguments: Vec<_> = arguments.filter(|word| !is_ours(word)).collect();
     let columns = ways
@@ -36,7 +38,7 @@ pub(super) fn measure(
     columns.collect()
 }
 
-/// By what Open MPI is told that it may start programs for root.
+/// The variables that allow Open MPI to start programs as root.
 const AS_ROOT: [&str; 2] = ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"];
 
 fn measure_way(
@@ -57,42 +59,45 @@ fn measure_way(
         format!("mpirun cannot be started: {error}; on Debian: apt-get install openmpi-bin")
     })?;
     if !output.status.success() {
-        let told = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("mpirun: {}", reason(&told)));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("mpirun: {}", reason(&errors)));
     }
-    let told = String::from_utf8_lossy(&output.stdout);
-    let column = column(&told, way);
-    column.ok_or_else(|| "what was printed by the nodes makes no sense".to_owned())
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let column = column(&printed, way);
+    column.ok_or_else(|| "the output of the nodes cannot be read".to_owned())
 }
 
-/// Of what was told on failing, what says why: an error of ours, or the first paragraph.
-fn reason(told: &str) -> String {
-    let lines = told.lines().map(str::trim);
+/// Extracts the reason of a failure from standard error: an error line of this program, or the
+/// first paragraph.
+fn reason(errors: &str) -> String {
+    let lines = errors.lines().map(str::trim);
     if let Some(ours) = lines.clone().find(|line| line.starts_with("error:")) {
         return ours.to_owned();
     }
-    let says = |line: &&str| line.chars().any(char::is_alphanumeric);
-    let paragraph = lines.skip_while(|line| !says(line)).take_while(says);
+    let has_text = |line: &&str| line.chars().any(char::is_alphanumeric);
+    let paragraph = lines
+        .skip_while(|line| !has_text(line))
+        .take_while(has_text);
     let mut reason = paragraph.collect::<Vec<_>>().join(" ");
     if reason.is_empty() {
         reason.push_str("it failed");
     }
-    if told.contains(AS_ROOT[0]) {
+    if errors.contains(AS_ROOT[0]) {
         let [one, other] = AS_ROOT;
-        reason.push_str(&format!(" It does with {one}=1 and {other}=1."));
+        reason.push_str(&format!(" Set {one}=1 and {other}=1 to allow it."));
     }
     reason
 }
 
-/// Of what was printed, what concerns one way to receive.
-fn column(told: &str, way: Progress) -> Option<Vec<Times>> {
-    let told: Value = serde_json::from_str(told.lines().next_back()?).ok()?;
+/// Reads the times of one way to receive messages from standard output.
+fn column(printed: &str, way: Progress) -> Option<Vec<Times>> {
+    let report: Value = serde_json::from_str(printed.lines().next_back()?).ok()?;
     let times = |size: &Value| {
         let mut modes = size["modes"].as_array()?.iter();
         let found = modes.find(|mode| mode["progress"] == way.name())?;
         Times::of_json(&found["iteration_s"])
     };
-    told["sizes"].as_array()?.iter().map(times).collect()
+    report["sizes"].as_array()?.iter().map(times).collect()
 }
 
 #[cfg(test)]
@@ -100,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_is_told_by_what_says_why() {
+    fn the_reason_of_a_failure_is_our_error_or_the_first_paragraph() {
         let rule = "-----------------";
         let of_mpirun = format!("{rule}\nmpirun was unable to\nlaunch it.\n\nGood bye.\n{rule}\n");
         assert_eq!(reason(&of_mpirun), "mpirun was unable to launch it.");
@@ -108,23 +113,25 @@ mod tests {
             "{rule}\nNot for root.\n\nSet {} to 1.\n{rule}\n",
             AS_ROOT[0]
         );
-        let expected = "Not for root. It does with OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1.";
+        let expected = "Not for root. Set OMPI_ALLOW_RUN_AS_ROOT=1 and \
+                        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 to allow it.";
         assert_eq!(reason(&as_root), expected);
         assert_eq!(
-            reason(&format!("error: no room\n{of_mpirun}")),
-            "error: no room"
+            reason(&format!("error: no space\n{of_mpirun}")),
+            "error: no space"
         );
         assert_eq!(reason("\n"), "it failed");
     }
 
     #[test]
-    fn what_makes_no_sense_is_no_column() {
-        for told in ["", "{}", "{\"sizes\": 3}", "{\"sizes\": [{\"modes\": []}]}"] {
-            assert!(column(told, Progress::Pending).is_none(), "{told}");
+    fn output_without_times_gives_no_column() {
+        for printed in ["", "{}", "{\"sizes\": 3}", "{\"sizes\": [{\"modes\": []}]}"] {
+            assert!(column(printed, Progress::Pending).is_none(), "{printed}");
         }
-        let told = "noise\n{\"sizes\": [{\"modes\": [{\"progress\": \"pending\", \"iteration_s\": \
-            {\"median\": 2e-6, \"min\": 1e-6, \"max\": 3e-6, \"repeats\": 5}}]}]}\n";
-        let found = column(told, Progress::Pending).expect("it makes sense");
+        let printed = "noise\n{\"sizes\": [{\"modes\": [{\"progress\": \"pending\", \
+            \"iteration_s\": {\"median\": 2e-6, \"min\": 1e-6, \"max\": 3e-6, \
+            \"repeats\": 5}}]}]}\n";
+        let found = column(printed, Progress::Pending).expect("times");
         assert_eq!(found[0].median, std::time::Duration::from_micros(2));
     }
 }

@@ -1,36 +1,41 @@
-//! `raddle kneighbor --mode` and `--size`: the same exchange between threads and between nodes, over the size of a message.
+//! `raddle kneighbor --mode` and `--size`: compares the exchange between threads and between nodes,
+//! for several sizes of a message.
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use raddle::chare::nodes::{Job, JobError, Progress};
 use raddle::net::Launch;
 use raddle_messages::kneighbor::{KNeighbor, Shape, claims, together};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::{by_mpi, check_memory};
+use super::{by_mpi, check_memory, ring_in_words};
 use crate::arguments::{KneighborArguments, Mode, Options};
 use crate::error::CliError;
+use crate::report::{Column, Columns, Object, Report, Row};
 use crate::times::Times;
-use crate::{output, schema, table, workers};
+use crate::{units, workers};
 
-/// Iterations before those that are timed, at most.
-const FIRST: u64 = 100;
+/// The largest number of iterations that run before those that are timed.
+const WARM_UP_MAX: u64 = 100;
 
-/// Why processes that MPI has started do not measure one thing by it after the other.
+/// The reason why processes that MPI has started cannot measure several things with MPI.
 const ONCE: &str = "a process can be a node by MPI once";
 
-/// Runs all sizes in all modes, in turns, and reports.
+/// Runs all sizes in all modes, in turns, and reports. Returns `None` in a process that was started
+/// as a node.
 ///
 /// # Errors
-/// [`CliError`]: nodes that do not come up, messages that did not come as they were sent.
-pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(), CliError> {
+/// [`CliError`]: nodes that do not start, messages that were lost or changed.
+pub(super) fn run(
+    arguments: &KneighborArguments,
+    options: &Options,
+) -> Result<Option<Report>, CliError> {
     check_call(options)?;
     let left_out = left_out(arguments)?;
     let crew = Crew::new(arguments, options)?;
     if !Launch::is_started() {
-        // What is wrong with options and variables is reported once, not by each node.
+        // Wrong options and variables are reported once, not by each node.
         let plan = workers::builder(options).workers(crew.workers).plan();
         plan.map_err(|error| workers::refused(error, options))?;
     }
@@ -47,11 +52,8 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
     let jobs = teams.iter().map(|team| team.job(&crew, options));
     let measured = together(jobs, shape, |rings| {
         let teams: Vec<_> = teams.iter().zip(rings).collect();
-        for (_, ring) in teams
-            .iter()
-            .filter(|_| options.show_binding && !options.json)
-        {
-            output::print(&format!("{}\n", ring.runtime().plan()))?;
+        for (_, ring) in &teams {
+            workers::print_plan(&ring.runtime().plan(), options)?;
         }
         let lines = runs
             .iter()
@@ -65,9 +67,11 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
             source,
         },
     })?;
-    // A process that was started as a node is through.
-    let Some(lines) = measured else { return Ok(()) };
-    let mut report = Report {
+    // A process that was started as a node has finished.
+    let Some(lines) = measured else {
+        return Ok(None);
+    };
+    let mut comparison = Comparison {
         shape,
         crew,
         repeat: arguments.repeat,
@@ -76,30 +80,24 @@ pub(super) fn run(arguments: &KneighborArguments, options: &Options) -> Result<(
         left_out: Vec::new(),
     };
     for (mode, why) in left_out {
-        // Where MPI has not started this process, it can start others.
+        // If MPI has not started this process, this process can start others with MPI.
         let is_by_mpi = matches!(mode, Mode::Nodes(kind) if kind.is_by_mpi());
         if !is_by_mpi || Launch::rank_count().is_some() {
-            report.left_out.push((mode, why));
+            comparison.left_out.push((mode, why));
             continue;
         }
         let own = std::env::args_os().skip(1);
         match by_mpi::measure(mode, own, crew.nodes, arguments.ways()) {
             Ok(columns) => columns
                 .into_iter()
-                .for_each(|(progress, times)| report.add(mode, progress, times)),
-            Err(why) => report.left_out.push((mode, why)),
+                .for_each(|(progress, times)| comparison.add(mode, progress, times)),
+            Err(why) => comparison.left_out.push((mode, why)),
         }
     }
-    if options.json {
-        schema::print(report.json())
-    } else if options.quiet {
-        Ok(())
-    } else {
-        output::print(&report.text())
-    }
+    Ok(Some(comparison.report()))
 }
 
-/// Refuses what is reported of the workers of one run only.
+/// Refuses options that describe the workers of a single run.
 fn check_call(options: &Options) -> Result<(), CliError> {
     let refused = [
         ("--stats", options.stats),
@@ -108,20 +106,22 @@ fn check_call(options: &Options) -> Result<(), CliError> {
             options.show_binding && options.json,
         ),
     ];
-    match refused.into_iter().find(|(_, is_there)| *is_there) {
+    match refused.into_iter().find(|(_, is_given)| *is_given) {
         Some((name, _)) => Err(CliError::WrongCall {
             options: name.to_owned(),
-            reason: "several runs are compared, each by other workers; expected one size, and neither --mode nor --nodes"
+            reason: "several runs are compared, each with other workers; \
+                     expected one size, and neither --mode nor --nodes"
                 .to_owned(),
         }),
         None => Ok(()),
     }
 }
 
-/// Of all modes those that this process has not, and why.
+/// Returns the modes that this process cannot use, and why.
 ///
 /// # Errors
-/// [`CliError::WrongCall`] where there was one to be, and it is such a one; where it was to be a node by MPI more than once.
+/// [`CliError::WrongCall`] if it can use none of the modes, or would have to be an MPI node several
+/// times.
 fn left_out(arguments: &KneighborArguments) -> Result<Vec<(Mode, String)>, CliError> {
     let modes = arguments.modes();
     let why_not = |&mode: &Mode| Some((mode, mode.why_not()?));
@@ -133,14 +133,16 @@ fn left_out(arguments: &KneighborArguments) -> Result<Vec<(Mode, String)>, CliEr
             return Err(CliError::WrongCall {
                 options: "--progress all".to_owned(),
                 reason: format!(
-                    "{ONCE}; expected one of them, or a call without mpirun, which is then started for each"
+                    "{ONCE}; expected one of them, or a call without mpirun, which is then \
+                     started for each"
                 ),
             });
         }
         found.extend(by_mpi.map(|&mode| (mode, ONCE.to_owned())));
     }
     match (modes, &found[..]) {
-        // Each process has threads; and who asks for MPI is told how to have it.
+        // Every process has threads. A call that asks for MPI alone fails later, with an error that
+        // explains how to start it.
         ([Mode::Threads], _) => Ok(Vec::new()),
         ([Mode::Nodes(kind)], _) if kind.is_by_mpi() => Ok(Vec::new()),
         ([mode @ Mode::Nodes(_)], [(_, why)]) => Err(CliError::WrongCall {
@@ -159,14 +161,14 @@ fn left_out(arguments: &KneighborArguments) -> Result<Vec<(Mode, String)>, CliEr
     }
 }
 
-/// Messages of one size, and iterations of them in a run.
+/// The size of the messages and the number of iterations of a run.
 #[derive(Clone, Copy)]
 struct Run {
     bytes: usize,
     iterations: u64,
 }
 
-/// One for each size.
+/// Returns a run for each size.
 fn runs(arguments: &KneighborArguments, shape: Shape) -> Result<Vec<Run>, CliError> {
     let mut runs = Vec::new();
     for bytes in &arguments.bytes.0 {
@@ -174,7 +176,7 @@ fn runs(arguments: &KneighborArguments, shape: Shape) -> Result<Vec<Run>, CliErr
             bytes: bytes.0,
             ..shape
         };
-        // The first node does so for all.
+        // The first node checks on behalf of all nodes.
         if !Launch::is_started() {
             check_memory(shape.memory_bytes(), || format!("--bytes {}", bytes.0))?;
         }
@@ -186,11 +188,11 @@ fn runs(arguments: &KneighborArguments, shape: Shape) -> Result<Vec<Run>, CliErr
     Ok(runs)
 }
 
-/// How many run a ring, in every mode.
+/// The number of nodes and workers that run a ring, in every mode.
 #[derive(Clone, Copy)]
 struct Crew {
     nodes: u16,
-    /// Of each node.
+    /// The workers of each node.
     workers: usize,
 }
 
@@ -198,11 +200,12 @@ impl Crew {
     fn new(arguments: &KneighborArguments, options: &Options) -> Result<Self, CliError> {
         let are_threads_alone = arguments.modes() == [Mode::Threads];
         let nodes = arguments.nodes.unwrap_or(1 + u16::from(!are_threads_alone));
-        let is_said = std::env::var_os("RADDLE_WORKERS").is_some_and(|value| !value.is_empty());
+        let is_in_environment =
+            std::env::var_os("RADDLE_WORKERS").is_some_and(|value| !value.is_empty());
         let is_one_run = are_threads_alone && arguments.nodes.is_none();
         let workers = match options.runtime.workers {
             Some(workers) => workers.get(),
-            None if is_said || is_one_run => workers::builder(options).worker_count()?,
+            None if is_in_environment || is_one_run => workers::builder(options).worker_count()?,
             None => 1,
         };
         Ok(Self { nodes, workers })
@@ -213,7 +216,7 @@ impl Crew {
     }
 }
 
-/// Who exchanges, and who receives.
+/// A mode, and the way in which its nodes receive messages.
 #[derive(Clone, Copy)]
 struct Team {
     mode: Mode,
@@ -221,7 +224,7 @@ struct Team {
 }
 
 impl Team {
-    /// One for threads, and of nodes one for each way to receive.
+    /// Returns one team for threads, and for nodes one for each way to receive messages.
     fn all(arguments: &KneighborArguments, left_out: &[(Mode, String)]) -> Vec<Self> {
         let ways = |mode| match mode {
             Mode::Threads => &[Progress::Pending],
@@ -237,7 +240,8 @@ impl Team {
         modes.flat_map(of_mode).collect()
     }
 
-    /// Brings it up: in one process, or in several, which come here with the words that say for which team they are.
+    /// Returns the job that starts the team: in one process, or in several. The arguments of the
+    /// other processes name the team to which they belong.
     fn job(self, crew: &Crew, options: &Options) -> Job {
         let Self { mode, progress } = self;
         let claims = claims(&format!("{}-{progress}", mode.name()));
@@ -257,7 +261,8 @@ impl Team {
         }
     }
 
-    /// Its name, where others of the same mode receive in another way.
+    /// The name of the team. `has_ways` is true if other teams of the same mode receive messages in
+    /// another way.
     fn name(self, has_ways: bool) -> String {
         match self.mode {
             Mode::Nodes(kind) if has_ways => format!("{kind} {}", self.progress),
@@ -265,7 +270,7 @@ impl Team {
         }
     }
 
-    /// What an iteration takes.
+    /// Measures the time of an iteration.
     fn measure(self, ring: &KNeighbor<'_>, run: Run) -> Result<Duration, CliError> {
         let exchange = ring.run_with(run.bytes, run.iterations);
         let exchange = exchange.map_err(|source| CliError::MessagesWrong {
@@ -276,25 +281,25 @@ impl Team {
     }
 }
 
-/// What was found for one size.
+/// The measurements of one size.
 struct Line {
     run: Run,
-    /// Of an iteration, of each team.
+    /// The time of an iteration, for each team.
     times: Vec<Times>,
-    /// Of each team over the first, where that is threads.
+    /// The factor of each team over the first team, which is threads if there is more than one.
     factors: Vec<f64>,
 }
 
 impl Line {
     fn measure(teams: &[(&Team, &KNeighbor<'_>)], run: Run, repeat: u32) -> Result<Self, CliError> {
         let mut times = vec![Vec::new(); teams.len()];
-        // Buffers, lanes and ways to copy are found by the first messages of a size.
-        let first = Run {
-            iterations: run.iterations.min(FIRST),
+        // The first messages of a size set up buffers and lanes and choose how to copy.
+        let warm_up = Run {
+            iterations: run.iterations.min(WARM_UP_MAX),
             ..run
         };
         for (team, ring) in teams {
-            team.measure(ring, first)?;
+            team.measure(ring, warm_up)?;
         }
         for _ in 0..repeat {
             for ((team, ring), times) in teams.iter().zip(&mut times) {
@@ -317,19 +322,19 @@ impl Line {
     }
 }
 
-/// All that was found.
-struct Report {
+/// All measurements.
+struct Comparison {
     shape: Shape,
     crew: Crew,
     repeat: u32,
     teams: Vec<Team>,
     lines: Vec<Line>,
-    /// Modes that are not among them, and why.
+    /// The modes that were not measured, and why.
     left_out: Vec<(Mode, String)>,
 }
 
-impl Report {
-    /// Another team, which was measured after the others: its factor is that of the medians.
+impl Comparison {
+    /// Adds a team that was measured after the others; its factor is the ratio of the medians.
     fn add(&mut self, mode: Mode, progress: Progress, times: Vec<Times>) {
         self.teams.push(Team { mode, progress });
         for (line, times) in self.lines.iter_mut().zip(times) {
@@ -340,94 +345,86 @@ impl Report {
         }
     }
 
-    /// Whether there are factors over threads, which are the first of several.
+    /// Returns true if the first of several teams is threads, over which the others have a factor.
     fn has_factors(&self) -> bool {
         self.teams.len() > 1 && self.teams[0].mode == Mode::Threads
     }
 
-    fn json(&self) -> Map<String, Value> {
-        let line = |line: &Line| {
-            let teams = self.teams.iter().zip(&line.times).zip(&line.factors);
-            let teams = teams.map(|((team, times), factor)| {
-                let mut value = Map::new();
-                value.insert("mode".to_owned(), json!(team.mode.name()));
-                if let Mode::Nodes(_) = team.mode {
-                    value.insert("progress".to_owned(), json!(team.progress.name()));
-                }
-                value.insert("iteration_s".to_owned(), json!(times.json()));
-                if self.has_factors() {
-                    value.insert("over_threads".to_owned(), json!(factor));
-                }
-                Value::Object(value)
-            });
-            json!({
-                "bytes": line.run.bytes,
-                "iterations": line.run.iterations,
-                "modes": teams.collect::<Vec<_>>(),
-            })
+    fn report(&self) -> Report {
+        let touched = match self.shape.touch {
+            true => ", all bytes written and read",
+            false => "",
         };
-        let left_out = |(mode, why): &(Mode, String)| json!({ "mode": mode.name(), "why": why });
-        let entries = [
-            ("command", json!("kneighbor")),
-            ("nodes", json!(self.crew.nodes)),
-            ("workers", json!(self.crew.workers)),
-            ("elements", json!(self.shape.elements)),
-            ("neighbours_per_side", json!(self.shape.k)),
-            ("touch", json!(self.shape.touch)),
-            ("sizes", self.lines.iter().map(line).collect()),
-            ("left_out", self.left_out.iter().map(left_out).collect()),
-        ];
-        let entries = entries.map(|(key, value)| (key.to_owned(), value));
-        Map::from_iter(entries)
+        let mut report = Report::new();
+        report
+            .text(format!(
+                "{}{touched}; an iteration, median of {}\n\n",
+                ring_in_words(&self.shape),
+                self.repeat
+            ))
+            .field("nodes", self.crew.nodes)
+            .field("workers", self.crew.workers)
+            .field("elements", self.shape.elements)
+            .field("neighbours_per_side", self.shape.k)
+            .field("touch", self.shape.touch)
+            .list("sizes", &self.table());
+        let mut left_out = Vec::new();
+        for (mode, why) in &self.left_out {
+            report.text(format!("\n{} is left out: {why}\n", mode.name()));
+            left_out.push(json!({ "mode": mode.name(), "why": why }));
+        }
+        report.field("left_out", left_out);
+        report
     }
 
-    fn text(&self) -> String {
-        let Shape { elements, k, .. } = self.shape;
-        let mut text = format!(
-            "{} {}, each with {k} {} on either side{}; an iteration, median of {}\n\n{:>8} {:>10}",
-            table::grouped(elements as u64),
-            table::plural(elements, "element"),
-            table::plural(k, "neighbour"),
-            if self.shape.touch {
-                ", all bytes written and read"
-            } else {
-                ""
-            },
-            self.repeat,
-            "size",
-            "iterations"
-        );
-        let has_ways = self
-            .teams
-            .iter()
-            .any(|team| team.progress != self.teams[0].progress);
+    /// A row for each size, and a column for each team and for its factor.
+    fn table(&self) -> Columns {
+        let first = self.teams[0].progress;
+        let has_ways = self.teams.iter().any(|team| team.progress != first);
         let names: Vec<_> = self.teams.iter().map(|team| team.name(has_ways)).collect();
         let width = names.iter().map(String::len).fold(9, usize::max);
-        let has_factor = |index: usize| self.has_factors() && index > 0;
+        let mut columns = vec![Column::right("size", 8), Column::right("iterations", 10)];
         for (index, name) in names.iter().enumerate() {
-            // Writing to a string cannot fail, here and below.
-            let _infallible = write!(text, " {name:>width$}");
-            if has_factor(index) {
-                let _infallible = write!(text, " {:>8}", "/threads");
+            columns.push(Column::right(name, width));
+            if index > 0 && self.has_factors() {
+                columns.push(Column::right("/threads", 8));
             }
         }
-        text.push('\n');
+        let mut table = Columns::new(columns);
         for line in &self.lines {
-            let iterations = table::grouped(line.run.iterations);
-            let size = table::bytes(line.run.bytes as u64);
-            let _infallible = write!(text, "{size:>8} {iterations:>10}");
-            for (index, (times, factor)) in line.times.iter().zip(&line.factors).enumerate() {
-                let _infallible = write!(text, " {:>width$}", table::time(times.median));
-                if has_factor(index) {
-                    let _infallible = write!(text, " {factor:>8.2}");
-                }
+            table.push(self.row(line));
+        }
+        table
+    }
+
+    fn row(&self, line: &Line) -> Row {
+        let Run { bytes, iterations } = line.run;
+        let mut row = Row::new();
+        row.cell(units::bytes(bytes as u64))
+            .field("bytes", bytes)
+            .cell(units::grouped(iterations))
+            .field("iterations", iterations);
+        let mut modes = Vec::new();
+        let teams = self.teams.iter().zip(&line.times).zip(&line.factors);
+        for (index, ((team, times), factor)) in teams.enumerate() {
+            let mut mode = Object::new();
+            mode.field("mode", team.mode.name());
+            if let Mode::Nodes(_) = team.mode {
+                mode.field("progress", team.progress.name());
             }
-            text.push('\n');
+            row.cell(units::time(times.median));
+            mode.field("iteration_s", times);
+            if self.has_factors() {
+                // The factor of threads over threads is no column, only a field.
+                if index > 0 {
+                    row.cell(format!("{factor:.2}"));
+                }
+                mode.field("over_threads", factor);
+            }
+            modes.push(mode);
         }
-        for (mode, why) in &self.left_out {
-            let _infallible = write!(text, "\n{} is left out: {why}\n", mode.name());
-        }
-        text
+        row.field("modes", modes);
+        row
     }
 }
 
@@ -438,7 +435,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_stand_below_their_heads() {
+    fn cells_are_aligned_below_their_headings() {
         let times = || Times::of([1_500, 512, 900].map(Duration::from_nanos).to_vec());
         let line = Line {
             run: Run {
@@ -452,7 +449,7 @@ mod tests {
             mode,
             progress: Progress::Pending,
         });
-        let mut report = Report {
+        let mut comparison = Comparison {
             shape: Shape {
                 elements: 2,
                 k: 3,
@@ -466,12 +463,9 @@ mod tests {
             repeat: 3,
             teams: teams.collect(),
             lines: vec![line],
-            left_out: vec![(
-                Mode::Nodes(TransportKind::Mpi),
-                "it is not there".to_owned(),
-            )],
+            left_out: vec![(Mode::Nodes(TransportKind::Mpi), "not started".to_owned())],
         };
-        let text = report.text();
+        let text = comparison.report().as_text();
         let rows: Vec<_> = text.lines().map(|row| row.chars().count()).collect();
         assert_eq!(rows[2], rows[3], "{text}");
         assert!(text.contains("    13.25"), "{text}");
@@ -479,19 +473,19 @@ mod tests {
             text.contains("16.4 kB         10    900 ns    900 ns     2.50"),
             "{text}"
         );
-        assert!(
-            text.ends_with("\nmpi is left out: it is not there\n"),
-            "{text}"
-        );
+        assert!(text.ends_with("\nmpi is left out: not started\n"), "{text}");
         let more = Times::of(vec![Duration::from_micros(9)]);
-        report.add(
+        comparison.add(
             Mode::Nodes(TransportKind::Mpi),
             Progress::Pending,
             vec![more],
         );
-        assert!(report.text().contains("9.00 µs    10.00"), "{text}");
-        report.teams[2].progress = Progress::Thread;
-        let text = report.text();
+        assert!(
+            comparison.report().as_text().contains("9.00 µs    10.00"),
+            "{text}"
+        );
+        comparison.teams[2].progress = Progress::Thread;
+        let text = comparison.report().as_text();
         assert!(text.contains("socket thread"), "{text}");
         let rows: Vec<_> = text.lines().map(|row| row.chars().count()).collect();
         assert_eq!(rows[2], rows[3], "{text}");

@@ -1,88 +1,78 @@
-//! Many times, told by a few: the shortest, the longest, and quantiles.
+//! Summaries of many times: the shortest, the longest, and quantiles.
 
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use crate::report::{Column, Object, Row};
+use crate::units;
 
-use crate::table;
-
-/// Of a thousand times, how many are no longer than what is reported besides the shortest and the longest.
-const PER_MILLE: [(&str, usize); 4] = [
-    ("median", 500),
-    ("90 %", 900),
-    ("99 %", 990),
-    ("99.9 %", 999),
+/// The quantiles of a summary: heading, key in JSON, and how many of 1,000 times are not longer.
+const QUANTILES: [(&str, &str, usize); 4] = [
+    ("median", "median_s", 500),
+    ("90 %", "p90_s", 900),
+    ("99 %", "p99_s", 990),
+    ("99.9 %", "p99_9_s", 999),
 ];
-/// The same in JSON.
-const KEYS: [&str; 4] = ["median", "p90", "p99", "p99_9"];
 
-/// The times of many round trips or waits, the shortest first.
+/// The times of many round trips or waits, in ascending order.
 #[derive(Debug)]
 pub(super) struct Latencies(Vec<Duration>);
 
 impl Latencies {
-    /// Sorts times, of which there is at least one: the command line lets no `--trips 0` through.
+    /// Sorts at least one time.
+    ///
+    /// There is always one: the command line does not accept `--trips 0`.
     pub(super) fn of(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         Self(times)
     }
 
-    /// How many they are.
+    /// The number of times.
     pub(super) fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The shortest.
+    /// The shortest time.
     pub(super) fn min(&self) -> Duration {
         self.0[0]
     }
 
-    /// The longest.
+    /// The longest time.
     pub(super) fn max(&self) -> Duration {
         self.0[self.0.len() - 1]
     }
 
-    /// The time than which so many of a thousand are no longer.
+    /// Returns the shortest time that at least `per_mille` of 1,000 times do not exceed.
     pub(super) fn quantile(&self, per_mille: usize) -> Duration {
         let rank = (self.0.len() * per_mille).div_ceil(1_000);
         self.0[rank.saturating_sub(1)]
     }
 
-    /// The heads of its columns.
-    pub(super) fn head() -> String {
-        let names = PER_MILLE.map(|(name, _)| name);
-        let all = ["min"].into_iter().chain(names).chain(["max"]);
-        in_columns(all.map(str::to_owned))
+    /// The columns of [`add_cells`](Self::add_cells).
+    pub(super) fn columns() -> impl Iterator<Item = Column> {
+        let quantiles = QUANTILES.map(|(heading, ..)| heading);
+        let headings = ["min"].into_iter().chain(quantiles).chain(["max"]);
+        headings.map(|heading| Column::right(heading, 9))
     }
 
-    /// Its columns, below those heads.
-    pub(super) fn columns(&self) -> String {
-        let quantiles = PER_MILLE.map(|(_, per_mille)| self.quantile(per_mille));
-        let all = [self.min()]
-            .into_iter()
-            .chain(quantiles)
-            .chain([self.max()]);
-        in_columns(all.map(table::time))
-    }
-
-    /// Seconds, a key for each column.
-    pub(super) fn json(&self) -> Map<String, Value> {
-        let seconds = |time: Duration| json!(time.as_secs_f64());
-        let mut value = Map::new();
-        value.insert("min_s".to_owned(), seconds(self.min()));
-        for (key, (_, per_mille)) in KEYS.into_iter().zip(PER_MILLE) {
-            value.insert(format!("{key}_s"), seconds(self.quantile(per_mille)));
+    /// Adds a cell for each column.
+    pub(super) fn add_cells(&self, row: &mut Row) {
+        row.cell(units::time(self.min()));
+        for (_, _, per_mille) in QUANTILES {
+            row.cell(units::time(self.quantile(per_mille)));
         }
-        value.insert("max_s".to_owned(), seconds(self.max()));
-        value
+        row.cell(units::time(self.max()));
     }
-}
 
-fn in_columns(words: impl Iterator<Item = String>) -> String {
-    words
-        .map(|word| format!("{word:>9}"))
-        .collect::<Vec<_>>()
-        .join(" ")
+    /// A field for each column, in seconds.
+    pub(super) fn object(&self) -> Object {
+        let mut object = Object::new();
+        object.field("min_s", self.min().as_secs_f64());
+        for (_, key, per_mille) in QUANTILES {
+            object.field(key, self.quantile(per_mille).as_secs_f64());
+        }
+        object.field("max_s", self.max().as_secs_f64());
+        object
+    }
 }
 
 #[cfg(test)]
@@ -90,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quantile_is_a_time_than_which_so_many_are_no_longer() {
+    fn a_quantile_is_a_time_that_the_given_share_does_not_exceed() {
         let times = Latencies::of((1..=1_000).rev().map(Duration::from_nanos).collect());
         let at = |per_mille| times.quantile(per_mille).as_nanos();
         assert_eq!((at(500), at(900), at(999)), (500, 900, 999));

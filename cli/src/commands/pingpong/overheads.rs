@@ -1,6 +1,6 @@
-//! `raddle pingpong --nodes N --overheads`: what each step of a message costs, beside the study's simulated node.
+//! `raddle pingpong --nodes N --overheads`: the cost of each step of a message, compared with the
+//! simulated node of the study.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use raddle_messages::nodes::{Crew, Overheads};
@@ -9,46 +9,46 @@ use raddle_model::parameters::{Curve, Message};
 use raddle_model::simulate::Silent;
 use raddle_model::simulate::pingpong::{PingPong, Receive};
 use raddle_model::units::Nanoseconds;
-use serde_json::{Map, Value, json};
 
 use super::super::crew;
-use super::nodes::Report;
 use crate::arguments::PingpongArguments;
 use crate::error::CliError;
-use crate::table;
+use crate::report::{Column, Columns, Report, Row};
+use crate::units;
 
-/// Measures, and puts the study's figures beside it.
+/// The explanation below the table.
+const NOTES: &str = "
+wire: half a round trip of a number between two threads that spin; latencies together: half a round
+trip of 1 byte, less the wire. The simulated node: 3 GHz, a network interface 10 ns from the core.
+";
+
+/// Measures, and compares with the values of the study.
 ///
 /// # Errors
-/// [`CliError`]: a node that ended.
+/// [`CliError`] if a node has ended.
 pub(super) fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Report, CliError> {
     let samples = arguments.trips();
     let found = crew.overheads(samples);
     let found = found.map_err(|source| crew::failed(crew.transport(), source))?;
-    let rows = rows(&Study::simulated()?, &found);
-    let values = rows.iter().map(|row| {
-        json!({
-            "quantity": row.name,
-            "simulated_s": row.simulated.map(|time| time.0 * 1e-9),
-            "time_s": row.here.map(|time| time.as_secs_f64()),
-        })
-    });
-    let entries = Map::from_iter([
-        ("samples".to_owned(), json!(samples)),
-        ("overheads".to_owned(), Value::Array(values.collect())),
-    ]);
-    let head = format!("steps of a message, {}\n\n", crew::about(crew));
-    Ok((head + &table_of(&rows), entries))
+    let steps = steps(&Study::simulated()?, &found);
+    let mut report = Report::new();
+    report
+        .text(format!("steps of a message, {}\n\n", crew::about(crew)))
+        .field("samples", samples)
+        .list("overheads", &table_of(&steps))
+        .text(NOTES);
+    Ok(report)
 }
 
-/// One quantity.
-struct Row {
+/// The cost of a step, simulated and measured. A cost that is only known in the sum of two steps is
+/// `None`.
+struct Step {
     name: &'static str,
     simulated: Option<Nanoseconds>,
     here: Option<Duration>,
 }
 
-/// The study's node: what its steps take, and its simulated round trips.
+/// The node of the study: the times of its steps and of its simulated round trips.
 struct Study {
     message: Message,
     wire: Nanoseconds,
@@ -57,7 +57,8 @@ struct Study {
 }
 
 impl Study {
-    /// So many trips, since a look of a polling receiver may come at any time after a message.
+    /// The number of simulated trips. It is large because a polling receiver may check at any time
+    /// after a message arrives.
     const TRIPS: u32 = 1_000;
 
     fn simulated() -> Result<Self, CliError> {
@@ -76,70 +77,71 @@ impl Study {
     }
 }
 
-fn rows(study: &Study, found: &Overheads) -> Vec<Row> {
+fn steps(study: &Study, found: &Overheads) -> Vec<Step> {
     let message = &study.message;
-    let row = |name, simulated, here| Row {
+    let step = |name, simulated, here| Step {
         name,
         simulated,
         here,
     };
     vec![
-        row("send overhead", Some(message.send), Some(found.send)),
-        // What was stored is under way while the call works on: only the sum with the receiver's latency can be told, here and below.
-        row("send initiation latency", Some(message.send_latency), None),
-        row("wire", Some(study.wire), Some(found.wire)),
-        row(
+        step("send overhead", Some(message.send), Some(found.send)),
+        // The stored data travels while the call continues. So only the sum of this latency and
+        // that of the receiver can be measured, here and below.
+        step("send initiation latency", Some(message.send_latency), None),
+        step("wire", Some(study.wire), Some(found.wire)),
+        step(
             "polling receive overhead (message waiting)",
             Some(message.poll),
             Some(found.poll_waiting),
         ),
-        row(
+        step(
             "polling period (no message waiting)",
             Some(message.poll_period),
             Some(found.poll_none),
         ),
-        row(
+        step(
             "polling receive latency (no message waiting)",
             Some(message.poll_latency),
             None,
         ),
-        row(
+        step(
             "send and polling receive latency together",
             Some(message.send_latency + message.poll_latency),
             Some(found.poll_latency()),
         ),
-        row(
+        step(
             "notified receive overhead (message waiting)",
             Some(message.notify),
             Some(found.notify_waiting),
         ),
-        row(
+        step(
             "notified receive latency (no message waiting)",
             Some(message.notify_latency),
             None,
         ),
-        row(
+        step(
             "send and notified receive latency together",
             Some(message.send_latency + message.notify_latency),
             Some(found.notify_latency()),
         ),
-        row("thread wake overhead", Some(message.wake), Some(found.wake)),
-        row(
+        step("thread wake overhead", Some(message.wake), Some(found.wake)),
+        step(
             "thread wake latency (in its wait)",
             Some(message.wake_latency),
             Some(found.wake_latency),
         ),
-        row(
+        step(
             "thread wake latency (asleep in the kernel)",
             None,
             Some(found.wake_asleep),
         ),
-        row(
+        step(
             "round trip, polling",
             Some(study.poll_trip),
             Some(found.poll_trip),
         ),
-        row(
+        step(
             "round trip, notified",
             Some(study.notify_trip),
             Some(found.notify_trip),
@@ -147,20 +149,26 @@ fn rows(study: &Study, found: &Overheads) -> Vec<Row> {
     ]
 }
 
-fn table_of(rows: &[Row]) -> String {
-    let mut text = format!("{:<46} {:>9} {:>9}\n", "", "simulated", "here");
-    for row in rows {
+fn table_of(steps: &[Step]) -> Columns {
+    let mut table = Columns::new([
+        Column::left("", 46),
+        Column::right("simulated", 9),
+        Column::right("here", 9),
+    ]);
+    for step in steps {
         let none = || "-".to_owned();
-        let simulated = row
-            .simulated
-            .map_or_else(none, |time| format!("{:.0} ns", time.0));
-        let here = row.here.map_or_else(none, table::time);
-        // Writing to a string cannot fail.
-        let _infallible = writeln!(text, "{:<46} {simulated:>9} {here:>9}", row.name);
+        let simulated = step.simulated;
+        let simulated_text = simulated.map_or_else(none, |time| format!("{:.0} ns", time.0));
+        let mut row = Row::new();
+        row.cell(step.name)
+            .field("quantity", step.name)
+            .cell(simulated_text)
+            .field("simulated_s", simulated.map(|time| time.0 * 1e-9))
+            .cell(step.here.map_or_else(none, units::time))
+            .field("time_s", step.here.map(|time| time.as_secs_f64()));
+        table.push(row);
     }
-    text += "\nwire: half a round trip of a number between two threads that spin; latencies together: half a round trip of 1 byte,\n\
-             less the wire. The simulated node: 3 GHz, a network interface 10 ns from the core.\n";
-    text
+    table
 }
 
 #[cfg(test)]
@@ -168,14 +176,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_stand_below_their_heads() {
+    fn cells_are_aligned_below_their_headings() {
         let found = Overheads {
             send: Duration::from_nanos(30),
             poll_trip: Duration::from_nanos(400),
             ..Overheads::default()
         };
-        let study = Study::simulated().expect("the study's node is right");
-        let text = table_of(&rows(&study, &found));
+        let study = Study::simulated().expect("the node of the study");
+        let text = table_of(&steps(&study, &found)).text();
         let rows: Vec<_> = text.lines().map(|row| row.chars().count()).collect();
         assert_eq!(rows[0], rows[1], "{text}");
         assert!(text.contains("138 ns    200 ns"), "half of it: {text}");

@@ -1,97 +1,88 @@
-//! `raddle pingpong --wait`: how soon two threads hear of each other, and what waiting costs, in each way.
+//! `raddle pingpong --wait`: how soon a waiting thread continues, and what waiting costs, for each
+//! way to wait.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use raddle_messages::waits::{Bystander, Kind, Places, Waits, WaitsError};
 use raddle_topology::{Claims, CpuId, Topology};
-use serde_json::{Map, Value, json};
 
 use super::latencies::Latencies;
 use crate::arguments::{Options, PingpongArguments, WaitChoice};
 use crate::error::CliError;
-use crate::{output, schema, table, workers};
+use crate::report::{Column, Columns, Object, RanOn, Report, Row};
+use crate::{units, workers};
 
-/// Answers at once, and late ones, are waited for no longer than this.
+/// The longest time of each measurement with answers at once, and with late answers.
 const LIMIT: Duration = Duration::from_secs(1);
-/// Rounds of a bystander, a fifth of a second each.
+/// The number of rounds of a bystander, each of which takes a fifth of a second.
 const ROUNDS: usize = 5;
 
-/// Measures the way to wait, or all that there are, and reports.
+/// Measures the selected way to wait, or all of them, and reports.
 ///
 /// # Errors
-/// [`CliError`]: a way that the processor does not have where it is asked for alone, threads that cannot be bound, an output that fails.
+/// [`CliError`]: the only selected way is not available on this processor, or threads cannot be
+/// bound.
 pub(super) fn run(
     wait: WaitChoice,
     arguments: &PingpongArguments,
     options: &Options,
-) -> Result<(), CliError> {
-    // As if nobody else were on the machine: the threads are gone in a moment.
+) -> Result<Report, CliError> {
+    // A group of its own ignores the CPUs that other programs have claimed: the threads run only
+    // for a moment.
     let claims = Claims::in_group(format!("raddle-waits-{}", std::process::id()));
     let plan = workers::builder(options).workers(2).claims(claims).plan();
     let plan = plan.map_err(|error| workers::refused(error, options))?;
-    if options.show_binding && !options.json {
-        output::print(&format!("{plan}\n"))?;
-    }
+    workers::print_plan(&plan, options)?;
     let topology = Topology::this_machine()?;
-    let report = Report {
+    let measurement = Measurement {
         trips: arguments.trips(),
         pause: arguments.late,
         places: Places::of_plan(topology, &plan),
-        rows: Vec::new(),
+        ways: Vec::new(),
     };
-    let report = report.measure(topology, wait)?;
-    if options.json {
-        let mut result = report.json();
-        if options.show_binding {
-            result.insert("binding".to_owned(), json!(plan));
-        }
-        schema::print(result)
-    } else if options.quiet {
-        Ok(())
-    } else {
-        output::print(&report.text())
-    }
+    let report = measurement.measure(topology, wait)?.report();
+    Ok(report.on(RanOn::Plan(plan)))
 }
 
-/// What was found.
-struct Report {
+/// The measurements of all ways to wait.
+struct Measurement {
     trips: u64,
     pause: Duration,
     places: Places,
-    rows: Vec<(Kind, Result<Row, &'static str>)>,
+    /// A way that the processor does not have is an error with the reason.
+    ways: Vec<(Kind, Result<Way, &'static str>)>,
 }
 
-/// What was found for one way; where the processor does not have it, the reason stands instead.
-struct Row {
+/// The measurements of one way to wait.
+struct Way {
     soon: Latencies,
     late: Latencies,
-    /// CPU time of the waiter in a late wait.
+    /// The CPU time of the waiter in a wait for a late answer.
     cpu: Duration,
     bystander: Option<Bystander>,
 }
 
-impl Report {
+impl Measurement {
     fn measure(mut self, topology: &Topology, wait: WaitChoice) -> Result<Self, WaitsError> {
         let kinds = match wait.kind() {
             Some(kind) => vec![kind],
             None => Kind::ALL.to_vec(),
         };
         for &kind in &kinds {
-            let row = match Waits::new(topology, &self.places, kind) {
-                Ok(waits) => Ok(self.row(&waits)?),
+            let way = match Waits::new(topology, &self.places, kind) {
+                Ok(waits) => Ok(self.way(&waits)?),
                 Err(WaitsError::Missing { reason, .. }) if kinds.len() > 1 => Err(reason),
                 Err(error) => return Err(error),
             };
-            self.rows.push((kind, row));
+            self.ways.push((kind, way));
         }
         Ok(self)
     }
 
-    fn row(&self, waits: &Waits<'_>) -> Result<Row, WaitsError> {
+    fn way(&self, waits: &Waits<'_>) -> Result<Way, WaitsError> {
         let soon = waits.soon(self.trips, LIMIT)?;
         let late = waits.late(self.trips, LIMIT, self.pause)?;
-        Ok(Row {
+        Ok(Way {
             soon: Latencies::of(soon),
             cpu: late.cpu_per_wait(),
             late: Latencies::of(late.latencies),
@@ -99,78 +90,65 @@ impl Report {
         })
     }
 
-    fn json(&self) -> Map<String, Value> {
-        let number = |cpu: Option<CpuId>| json!(cpu.map(|cpu| cpu.0));
-        let rows = self.rows.iter().map(|(kind, row)| {
-            let mut value = match row {
-                Ok(row) => row.json(),
-                Err(reason) => Map::from_iter([("missing".to_owned(), json!(not_here(reason)))]),
-            };
-            value.insert("wait".to_owned(), json!(kind.name()));
-            Value::Object(value)
-        });
-        let entries = [
-            ("command", json!("pingpong")),
-            ("trips", json!(self.trips)),
-            ("limit_s", json!(LIMIT.as_secs_f64())),
-            ("late_pause_s", json!(self.pause.as_secs_f64())),
-            ("waiter_cpu", number(self.places.waiter)),
-            ("answerer_cpu", number(self.places.answerer)),
-            (
-                "bystander_cpu",
-                number(self.places.bystander.map(|(cpu, _)| cpu)),
-            ),
-            (
+    fn report(&self) -> Report {
+        let number = |cpu: Option<CpuId>| cpu.map(|cpu| cpu.0);
+        let Places {
+            waiter,
+            answerer,
+            bystander,
+        } = self.places;
+        let (soon, late) = self.tables();
+        let mut report = Report::new();
+        report
+            .text(format!(
+                "{}\n\nanswered at once: a round trip\n",
+                self.about()
+            ))
+            .list("waits", &soon)
+            .text(format!(
+                "\nanswered after {}: from the decision to answer until the waiter ran, \
+                 and the cost of a wait\n",
+                units::time(self.pause)
+            ))
+            .text(late.text())
+            .field("trips", self.trips)
+            .field("limit_s", LIMIT.as_secs_f64())
+            .field("late_pause_s", self.pause.as_secs_f64())
+            .field("waiter_cpu", number(waiter))
+            .field("answerer_cpu", number(answerer))
+            .field("bystander_cpu", number(bystander.map(|(cpu, _)| cpu)))
+            .field(
                 "bystander_beside",
-                json!(self.places.bystander.map(|(_, beside)| beside.name())),
-            ),
-            ("waits", rows.collect()),
-        ];
-        entries
-            .into_iter()
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect()
+                bystander.map(|(_, beside)| beside.name()),
+            );
+        report
     }
 
-    fn text(&self) -> String {
-        let mut text = format!(
-            "{}\n\nanswered at once: a round trip\n{:<8} {:>8} {}\n",
-            self.about(),
-            "wait",
-            "trips",
-            Latencies::head()
-        );
-        for (kind, row) in &self.rows {
-            // Writing to a string cannot fail, here and below.
-            let _infallible = match row {
-                Ok(row) => {
-                    let trips = table::grouped(row.soon.count() as u64);
-                    writeln!(text, "{:<8} {trips:>8} {}", kind.name(), row.soon.columns())
+    /// A table for answers at once, with rows that also have all fields, and one for late answers.
+    fn tables(&self) -> (Columns, Columns) {
+        let head = |count| [Column::left("wait", 8), Column::right(count, 8)].into_iter();
+        let costs = [Column::right("CPU time", 9), Column::right("bystander", 9)];
+        let mut soon = Columns::new(head("trips").chain(Latencies::columns()));
+        let mut late = Columns::new(head("waits").chain(Latencies::columns()).chain(costs));
+        for (kind, way) in &self.ways {
+            let [mut soon_row, mut late_row] = [Row::new(), Row::new()];
+            soon_row.cell(kind.name()).field("wait", kind.name());
+            late_row.cell(kind.name());
+            match way {
+                Ok(way) => way.fill(&mut soon_row, &mut late_row),
+                Err(reason) => {
+                    let missing = format!("not on this processor: {reason}");
+                    soon_row.cell(&missing).field("missing", &missing);
+                    late_row.cell(missing);
                 }
-                Err(reason) => writeln!(text, "{:<8} {}", kind.name(), not_here(reason)),
-            };
+            }
+            soon.push(soon_row);
+            late.push(late_row);
         }
-        let _infallible = write!(
-            text,
-            "\nanswered after {}: from the decision to answer until the waiter ran, and what a wait cost\n\
-             {:<8} {:>8} {} {:>9} {:>9}\n",
-            table::time(self.pause),
-            "wait",
-            "waits",
-            Latencies::head(),
-            "CPU time",
-            "bystander",
-        );
-        for (kind, row) in &self.rows {
-            let _infallible = match row {
-                Ok(row) => writeln!(text, "{:<8} {}", kind.name(), row.late_columns()),
-                Err(reason) => writeln!(text, "{:<8} {}", kind.name(), not_here(reason)),
-            };
-        }
-        text
+        (soon, late)
     }
 
-    /// Who is where.
+    /// The CPUs of the threads, in words.
     fn about(&self) -> String {
         let threads = match (self.places.waiter, self.places.answerer) {
             (Some(waiter), Some(answerer)) if waiter == answerer => {
@@ -189,35 +167,27 @@ impl Report {
     }
 }
 
-impl Row {
-    fn json(&self) -> Map<String, Value> {
-        let mut soon = self.soon.json();
-        soon.insert("trips".to_owned(), json!(self.soon.count()));
-        let mut late = self.late.json();
-        late.insert("waits".to_owned(), json!(self.late.count()));
-        late.insert("cpu_s".to_owned(), json!(self.cpu.as_secs_f64()));
+impl Way {
+    /// Adds the cells of both rows, and all fields to the first one.
+    fn fill(&self, soon_row: &mut Row, late_row: &mut Row) {
+        soon_row.cell(units::grouped(self.soon.count()));
+        self.soon.add_cells(soon_row);
+        let mut soon: Object = self.soon.object();
+        soon.field("trips", self.soon.count());
+
+        late_row.cell(units::grouped(self.late.count()));
+        self.late.add_cells(late_row);
         let share = self.bystander.map(|bystander| bystander.share);
-        late.insert("bystander_share".to_owned(), json!(share));
-        Map::from_iter([
-            ("soon".to_owned(), Value::Object(soon)),
-            ("late".to_owned(), Value::Object(late)),
-        ])
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        late_row
+            .cell(units::time(self.cpu))
+            .cell(share.map_or_else(|| "-".to_owned(), percent));
+        let mut late: Object = self.late.object();
+        late.field("waits", self.late.count())
+            .field("cpu_s", self.cpu.as_secs_f64())
+            .field("bystander_share", share);
+        soon_row.field("soon", soon).field("late", late);
     }
-
-    fn late_columns(&self) -> String {
-        let waits = table::grouped(self.late.count() as u64);
-        let cpu = table::time(self.cpu);
-        let bystander = match self.bystander {
-            Some(bystander) => format!("{:.0} %", bystander.share * 100.0),
-            None => "-".to_owned(),
-        };
-        let times = self.late.columns();
-        format!("{waits:>8} {times} {cpu:>9} {bystander:>9}")
-    }
-}
-
-fn not_here(reason: &str) -> String {
-    format!("not on this processor: {reason}")
 }
 
 #[cfg(test)]
@@ -226,19 +196,19 @@ mod tests {
     use raddle_messages::waits::Beside;
 
     #[test]
-    fn columns_stand_below_their_heads_and_what_is_missing_has_a_reason() {
+    fn cells_are_aligned_and_a_missing_way_has_a_reason() {
         let times = || Latencies::of([1_500, 512].map(Duration::from_nanos).to_vec());
         let bystander = Some(Bystander {
             beside: Beside::SameCpu,
             share: 0.987,
         });
-        let row = Row {
+        let way = Way {
             soon: times(),
             late: times(),
             cpu: Duration::from_micros(12),
             bystander,
         };
-        let report = Report {
+        let measurement = Measurement {
             trips: 2,
             pause: Duration::from_micros(500),
             places: Places {
@@ -246,9 +216,9 @@ mod tests {
                 answerer: Some(CpuId(1)),
                 bystander: Some((CpuId(0), Beside::SameCpu)),
             },
-            rows: vec![(Kind::Eventfd, Ok(row)), (Kind::Monitor, Err("no WAITPKG"))],
+            ways: vec![(Kind::Eventfd, Ok(way)), (Kind::Monitor, Err("no WAITPKG"))],
         };
-        let text = report.text();
+        let text = measurement.report().as_text();
         let lines: Vec<_> = text.lines().collect();
         let width = |line: usize| lines[line].chars().count();
         assert_eq!((width(3), width(8)), (width(4), width(9)), "{text}");

@@ -1,4 +1,4 @@
-//! A program in the place of a matrix: its sketch, and how long it would take.
+//! A program that is placed instead of a matrix: its sketch, and its predicted run time.
 
 use std::num::NonZeroUsize;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::arguments::{ProgramChoice, SimulatedArguments};
 use crate::error::CliError;
 
-/// Where threads that wander begin; any number would do.
+/// The seed that decides where wandering threads start. Its value does not matter.
 const SEED: u64 = 1;
 
 /// A program that is placed and simulated.
@@ -23,7 +23,7 @@ pub(super) struct Simulation {
     turns_per_stay: u64,
 }
 
-/// What is predicted of a placement.
+/// The prediction for a placement.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Prediction {
     #[serde(rename = "time_s")]
@@ -33,7 +33,7 @@ pub(super) struct Prediction {
 }
 
 impl Simulation {
-    /// The program that was asked for, if one was.
+    /// Returns the program that `--program` selects, if there is one.
     pub(super) fn of(arguments: &SimulatedArguments) -> Result<Option<Self>, CliError> {
         let Some(program) = arguments.program else {
             return Ok(None);
@@ -45,7 +45,8 @@ impl Simulation {
                 if let Some(gflops) = arguments.core_gflops {
                     return Err(CliError::WrongCall {
                         options: format!("--program pipeline --core-gflops {gflops}"),
-                        reason: "the times of its operations are measured ones; expected lk23 or matmul, or a call without it"
+                        reason: "the times of its operations were measured; \
+                                 expected lk23 or matmul, or no --core-gflops"
                             .to_owned(),
                     });
                 }
@@ -106,7 +107,7 @@ fn or(size: Option<u32>, default: usize) -> usize {
     size.map_or(default, |size| size as usize)
 }
 
-/// Blocks as square as their number allows, one sweep in a turn: the study's program.
+/// Returns the program of the study: blocks as square as their number allows, one sweep in a turn.
 fn lk23(arguments: &SimulatedArguments) -> Result<(Sketch, u64), CliError> {
     let size = or(arguments.size, 16_384);
     let tasks = arguments.tasks.map_or(64, NonZeroUsize::get);

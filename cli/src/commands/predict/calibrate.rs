@@ -1,4 +1,5 @@
-//! `raddle predict --calibrate`: parameters for the machine at hand, from what is measured now or was before.
+//! `raddle predict --calibrate`: parameters for this machine, from measurements that are made now
+//! or were made before.
 
 use std::fs;
 use std::path::Path;
@@ -11,36 +12,37 @@ use raddle_model::units::Nanoseconds;
 use raddle_model::{Measured, Parameters};
 use raddle_topology::{Plan, Topology};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
 
 use super::super::crew;
 use crate::arguments::Options;
 use crate::error::CliError;
 use crate::output;
 use crate::progress::Phase;
+use crate::report::Object;
 
-/// A look takes some time, even where the clock cannot tell.
+/// The smallest polling period. A poll takes some time, even if the clock does not resolve it.
 const PERIOD_MIN: Nanoseconds = Nanoseconds(0.1);
-/// As many calls and round trips as `raddle pingpong --overheads` looks at.
+/// The number of calls and round trips, as in `raddle pingpong --overheads`.
 const SAMPLES: u64 = 20_000;
-/// The data of a response; what it takes longer than the smallest message says what a byte takes.
+/// The size of a response. The time per byte follows from the difference to the smallest message.
 const LONG_BYTES: usize = 3_456;
 const LONG_TRIPS: u64 = 5_000;
-/// A round trip of some size is measured so often, and the median counts.
+/// The number of measurements of a round trip, of which the median counts.
 const REPEATS: usize = 7;
-/// How many threads share a core at most, how often each number is measured, and for how long.
+/// The largest number of threads that share a core, the number of measurements for each number of
+/// threads, and the duration of a measurement.
 const THREADS: usize = 8;
 const ROUNDS: usize = 3;
 const SPELL: Duration = Duration::from_millis(60);
-/// Why a measurement contradicts another one, and what to do.
+/// The reason why measurements contradict each other, and advice.
 const BUSY: &str = "the machine was busy with other work; calibrate again while it is idle";
 
-/// What parameters were made of, if anything was measured.
+/// The measurements from which parameters were computed, if there are any.
 #[derive(Debug, Default)]
 pub(super) struct Calibration {
     measured: Option<Measured>,
-    /// Where the nodes were that measured, if that was asked for.
-    binding: Option<Plan>,
+    /// The placement of the nodes that measured.
+    pub(super) plan: Option<Plan>,
 }
 
 impl Calibration {
@@ -57,7 +59,7 @@ impl Calibration {
         }
     }
 
-    /// The parameters as a file; comments at its head say what is doubtful.
+    /// The parameters as a file, preceded by comments about doubtful measurements.
     pub(super) fn toml(&self, parameters: &Parameters) -> String {
         let doubts = self.doubts();
         let comments = doubts
@@ -66,25 +68,32 @@ impl Calibration {
         comments.collect::<String>() + &parameters.to_toml()
     }
 
-    /// What it adds to a result.
-    pub(super) fn json(&self) -> Map<String, Value> {
-        let mut result = Map::new();
-        if let Some(measured) = &self.measured {
-            let mut told = told(measured);
-            told.insert("doubts".to_owned(), json!(measured.doubts()));
-            result.insert("measured".to_owned(), Value::Object(told));
-        }
-        if let Some(plan) = &self.binding {
-            result.insert("binding".to_owned(), json!(plan));
-        }
-        result
+    /// The object `measured` of a report; `None` without measurements.
+    pub(super) fn measured(&self) -> Option<Object> {
+        let measured = self.measured.as_ref()?;
+        let mut object = Object::new();
+        object
+            .field("send_ns", measured.send)
+            .field("wire_ns", measured.wire)
+            .field("poll_ns", measured.poll)
+            .field("poll_period_ns", measured.poll_period)
+            .field("notify_ns", measured.notify)
+            .field("wake_ns", measured.wake)
+            .field("wake_latency_ns", measured.wake_latency)
+            .field("poll_trip_ns", measured.poll_trip)
+            .field("notify_trip_ns", measured.notify_trip)
+            .field("per_byte_ns", measured.per_byte)
+            .field("speeds", &measured.speeds)
+            .field("doubts", measured.doubts());
+        Some(object)
     }
 }
 
-/// Measures this machine, and puts that into the parameters. Nothing comes back in a process that was started for it.
+/// Measures this machine and calibrates the parameters. Returns `None` in a process that was
+/// started as a node.
 ///
 /// # Errors
-/// [`CliError`]: nodes that do not come up, threads that cannot be bound.
+/// [`CliError`]: nodes that do not start, threads that cannot be bound.
 pub(super) fn here(
     parameters: &mut Parameters,
     options: &Options,
@@ -122,14 +131,16 @@ pub(super) fn here(
     parameters.calibrate("here", &measured)?;
     Ok(Some(Calibration {
         measured: Some(measured),
-        binding: options.show_binding.then_some(plan),
+        plan: Some(plan),
     }))
 }
 
-/// Reads what `raddle pingpong --nodes 2 --overheads --json` has printed, and puts that into the parameters.
+/// Reads the output of `raddle pingpong --nodes 2 --overheads --json`, and calibrates the
+/// parameters.
 ///
 /// # Errors
-/// [`CliError::Measurements`] where it is something else, [`CliError::Model`] where it cannot be.
+/// [`CliError::Measurements`] if the file has something else, [`CliError::Model`] if its values are
+/// impossible.
 pub(super) fn from(path: &Path, parameters: &mut Parameters) -> Result<Calibration, CliError> {
     let wrong = |found: String| CliError::Measurements {
         path: path.to_owned(),
@@ -160,11 +171,11 @@ pub(super) fn from(path: &Path, parameters: &mut Parameters) -> Result<Calibrati
     parameters.calibrate(&name, &measured)?;
     Ok(Calibration {
         measured: Some(measured),
-        binding: None,
+        plan: None,
     })
 }
 
-/// What a report of `raddle pingpong --overheads` has.
+/// The part of the output of `raddle pingpong --overheads` that is read.
 #[derive(Debug, Deserialize)]
 struct Report {
     overheads: Vec<Row>,
@@ -191,21 +202,4 @@ fn of(overheads: &Overheads) -> Measured {
         per_byte: None,
         speeds: Vec::new(),
     }
-}
-
-fn told(measured: &Measured) -> Map<String, Value> {
-    let entries = [
-        ("send_ns", json!(measured.send)),
-        ("wire_ns", json!(measured.wire)),
-        ("poll_ns", json!(measured.poll)),
-        ("poll_period_ns", json!(measured.poll_period)),
-        ("notify_ns", json!(measured.notify)),
-        ("wake_ns", json!(measured.wake)),
-        ("wake_latency_ns", json!(measured.wake_latency)),
-        ("poll_trip_ns", json!(measured.poll_trip)),
-        ("notify_trip_ns", json!(measured.notify_trip)),
-        ("per_byte_ns", json!(measured.per_byte)),
-        ("speeds", json!(measured.speeds)),
-    ];
-    Map::from_iter(entries.map(|(key, value)| (key.to_owned(), value)))
 }

@@ -1,27 +1,24 @@
-//! `raddle predict --figure`: what the study asks, as tables, JSON and pictures.
+//! `raddle predict --figure`: the questions of the study, answered by tables, JSON and pictures.
 
 use std::fs;
 use std::path::Path;
 
 use raddle_model::Parameters;
 use raddle_model::study::Chart;
-use serde_json::{Map, Value, json};
 
-use super::head;
-use crate::arguments::{Options, PredictArguments};
+use crate::arguments::PredictArguments;
 use crate::error::CliError;
 use crate::output;
-use crate::schema;
+use crate::report::Report;
 
-/// Answers the questions, and draws them where that is wanted.
+/// Answers the questions, and draws them if `--svg` asks for it.
 ///
 /// # Errors
-/// [`CliError`]: a question that the model does not hold for, an output that fails.
-pub(super) fn run(
+/// [`CliError`]: a question for which the model is not valid, or a file that cannot be written.
+pub(super) fn answer(
     arguments: &PredictArguments,
     parameters: &Parameters,
-    measured: Map<String, Value>,
-    options: &Options,
+    report: &mut Report,
 ) -> Result<(), CliError> {
     let base = arguments.scenario.scenario();
     let mut charts = Vec::new();
@@ -31,22 +28,16 @@ pub(super) fn run(
     if let Some(folder) = &arguments.svg {
         draw(&charts, folder)?;
     }
-    if options.json {
-        let mut result = head(parameters);
-        result.extend(measured);
-        result.insert("nodes".to_owned(), json!(base.nodes));
-        result.insert("renderers".to_owned(), json!(base.renderers));
-        result.insert("figures".to_owned(), json!(charts));
-        schema::print(result)
-    } else if options.quiet {
-        Ok(())
-    } else {
-        let tables: Vec<_> = charts.iter().map(Chart::table).collect();
-        output::print(&tables.join("\n"))
-    }
+    let tables: Vec<_> = charts.iter().map(Chart::table).collect();
+    report
+        .text(tables.join("\n"))
+        .field("nodes", base.nodes)
+        .field("renderers", base.renderers)
+        .field("figures", charts);
+    Ok(())
 }
 
-/// A picture for each chart, named after its figure and question.
+/// Writes a picture for each chart, named after its figure and question.
 fn draw(charts: &[Chart], folder: &Path) -> Result<(), CliError> {
     if folder.exists() && !folder.is_dir() {
         return Err(CliError::WrongCall {
@@ -66,7 +57,7 @@ fn draw(charts: &[Chart], folder: &Path) -> Result<(), CliError> {
         let number = chart
             .figure
             .map_or_else(String::new, |number| format!("{number}-"));
-        // A question may have a second chart.
+        // A question may have several charts.
         let ending = if same > 0 {
             format!("-{}", same + 1)
         } else {

@@ -1,21 +1,19 @@
 //! `raddle simulate pingpong`: a message there and back.
 
-use std::fmt::Write as _;
-
 use raddle_model::simulate::Silent;
 use raddle_model::simulate::pingpong::{Found, PingPong, Receive};
-use serde_json::{Map, Value, json};
 
-use super::{begin_trace, counts, finish_trace, head, parameters, report, told_of};
-use crate::arguments::{Options, PingpongProgram, SpeedsChoice};
+use super::{begin_report, begin_trace, counts, finish_trace, parameters, report_left_out};
+use crate::arguments::{PingpongProgram, SpeedsChoice};
 use crate::error::CliError;
-use crate::table;
+use crate::report::{Column, Columns, Report, Row};
+use crate::units;
 
-/// Simulates it.
+/// Simulates round trips with each way to receive, and reports.
 ///
 /// # Errors
-/// [`CliError`]: parameters or a size out of range, an output that fails.
-pub(super) fn run(program: &PingpongProgram, options: &Options) -> Result<(), CliError> {
+/// [`CliError`]: parameters or a size out of range, or a timeline that cannot be written.
+pub(super) fn run(program: &PingpongProgram) -> Result<Report, CliError> {
     let parameters = parameters(&program.run, Some(SpeedsChoice::Measured))?;
     let ways = program.receive.all_simulated();
     if program.run.trace.is_some() && ways.len() > 1 {
@@ -25,60 +23,57 @@ pub(super) fn run(program: &PingpongProgram, options: &Options) -> Result<(), Cl
                 .to_owned(),
         });
     }
-    let mut rows: Vec<(Receive, Found)> = Vec::new();
+    let mut table = Columns::new([
+        Column::left("receive", 8),
+        Column::right("mean", 12),
+        Column::right("min", 12),
+        Column::right("max", 12),
+    ]);
     let mut left_out = 0;
     for &receive in ways {
-        // No more than the command line takes.
+        // The command line does not accept more.
         let trips = u32::try_from(program.trips).unwrap_or(u32::MAX);
-        let mut what = PingPong::new(receive, trips, program.run.seed);
-        what.data_bytes = program.bytes;
-        what.is_inline = program.inline;
+        let mut simulation = PingPong::new(receive, trips, program.run.seed);
+        simulation.data_bytes = program.bytes;
+        simulation.is_inline = program.inline;
         let handler = (receive == Receive::Thread).then_some(1);
         let found = match (begin_trace(&program.run, handler)?, &program.run.trace) {
             (Some(trace), Some(path)) => {
-                let (found, trace) = what.run(&parameters, trace)?;
+                let (found, trace) = simulation.run(&parameters, trace)?;
                 left_out = finish_trace(trace, path)?;
                 found
             }
-            _ => what.run(&parameters, Silent)?.0,
+            _ => simulation.run(&parameters, Silent)?.0,
         };
-        rows.push((receive, found));
+        table.push(row(receive, &found));
     }
-    let mut json = head("pingpong", &parameters, &program.run);
-    json.insert("bytes".to_owned(), json!(program.bytes));
-    json.insert("trips".to_owned(), json!(program.trips));
-    json.insert("round_trips".to_owned(), rows.iter().map(row).collect());
-    let mut text = format!(
-        "round trips of {} on simulated nodes ({}), {} each\n\n{:<8} {:>12} {:>12} {:>12}\n",
-        table::bytes(program.bytes.into()),
-        parameters.name,
-        table::grouped(program.trips),
-        "receive",
-        "mean",
-        "min",
-        "max"
-    );
-    for (receive, found) in &rows {
-        let ns = |time: f64| format!("{time:.1} ns");
-        // Writing to a string cannot fail.
-        let _infallible = writeln!(
-            text,
-            "{:<8} {:>12} {:>12} {:>12}",
-            receive.name(),
-            ns(found.mean.0),
-            ns(found.min.0),
-            ns(found.max.0)
-        );
-    }
-    report(json, &(text + &told_of(left_out, &program.run)), options)
+    let mut report = begin_report("pingpong", &parameters, &program.run);
+    report
+        .text(format!(
+            "round trips of {} on simulated nodes ({}), {} each\n\n",
+            units::bytes(program.bytes.into()),
+            parameters.name,
+            units::grouped(program.trips),
+        ))
+        .field("bytes", program.bytes)
+        .field("trips", program.trips)
+        .list("round_trips", &table);
+    report_left_out(left_out, &program.run, &mut report);
+    Ok(report)
 }
 
-fn row((receive, found): &(Receive, Found)) -> Value {
-    let mut row = Map::new();
-    row.insert("receive".to_owned(), json!(receive.name()));
-    row.insert("mean_ns".to_owned(), json!(found.mean));
-    row.insert("min_ns".to_owned(), json!(found.min));
-    row.insert("max_ns".to_owned(), json!(found.max));
-    row.insert("counts".to_owned(), counts(&found.counts));
-    Value::Object(row)
+/// The measurements of one way to receive.
+fn row(receive: Receive, found: &Found) -> Row {
+    let ns = |time: f64| format!("{time:.1} ns");
+    let mut row = Row::new();
+    row.cell(receive.name())
+        .field("receive", receive.name())
+        .cell(ns(found.mean.0))
+        .field("mean_ns", found.mean)
+        .cell(ns(found.min.0))
+        .field("min_ns", found.min)
+        .cell(ns(found.max.0))
+        .field("max_ns", found.max)
+        .field("counts", counts(&found.counts));
+    row
 }

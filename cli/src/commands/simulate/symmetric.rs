@@ -1,21 +1,21 @@
-//! `raddle simulate symmetric`: all nodes compute, ask and answer.
-
-use std::fmt::Write as _;
+//! `raddle simulate symmetric`: all nodes compute, send requests and answer them.
 
 use raddle_model::simulate::symmetric::{Found, Symmetric};
 use raddle_model::simulate::{Layout, Silent, Way};
-use serde_json::{Value, json};
 
-use super::{begin_trace, check_memory, counts, finish_trace, head, parameters, report, told_of};
+use super::{
+    begin_report, begin_trace, check_memory, counts, finish_trace, parameters, report_left_out,
+};
 use crate::arguments::{HandlerReceive, Options, SpeedsChoice, SymmetricProgram};
 use crate::error::CliError;
 use crate::progress::Phase;
+use crate::report::{Column, Columns, Report, Row};
 
-/// Simulates it.
+/// Simulates the nodes with each way in which handlers receive messages, and reports.
 ///
 /// # Errors
-/// [`CliError`]: parameters or numbers out of range, an output that fails.
-pub(super) fn run(program: &SymmetricProgram, options: &Options) -> Result<(), CliError> {
+/// [`CliError`]: parameters or numbers out of range, or a timeline that cannot be written.
+pub(super) fn run(program: &SymmetricProgram, options: &Options) -> Result<Report, CliError> {
     let parameters = parameters(&program.run, Some(SpeedsChoice::Measured))?;
     let ways: &[Way] = match program.receive {
         HandlerReceive::Poll => &[Way::Poll],
@@ -32,74 +32,65 @@ pub(super) fn run(program: &SymmetricProgram, options: &Options) -> Result<(), C
         &Layout::new(program.nodes, program.computing + 1),
         &parameters,
     )?;
-    let mut rows = Vec::new();
+    let mut table = Columns::new([
+        Column::left("handler", 9),
+        Column::right("round trip", 12),
+        Column::right("cycle", 12),
+        Column::right("speed", 8),
+        Column::right("handler active", 16),
+    ]);
     let mut left_out = 0;
     for &way in ways {
-        let mut what = Symmetric::new(program.nodes, program.computing, program.compute);
-        what.way = way;
-        what.seed = program.run.seed;
-        // No more than the command line takes.
-        what.rounds = u32::try_from(program.rounds).unwrap_or(u32::MAX);
+        let mut simulation = Symmetric::new(program.nodes, program.computing, program.compute);
+        simulation.way = way;
+        simulation.seed = program.run.seed;
+        // The command line does not accept more.
+        simulation.rounds = u32::try_from(program.rounds).unwrap_or(u32::MAX);
         let phase = Phase::begin("simulate", options.quiet);
         let progress = |share: f64| phase.at_share(share as f32);
         let trace = begin_trace(&program.run, Some(program.computing))?;
         let found = match (trace, &program.run.trace) {
             (Some(trace), Some(path)) => {
-                let (found, trace) = what.run(&parameters, trace, progress)?;
+                let (found, trace) = simulation.run(&parameters, trace, progress)?;
                 left_out = finish_trace(trace, path)?;
                 found
             }
-            _ => what.run(&parameters, Silent, progress)?.0,
+            _ => simulation.run(&parameters, Silent, progress)?.0,
         };
-        rows.push((way, found));
+        table.push(row(way, &found));
     }
-    let mut json = head("symmetric", &parameters, &program.run);
-    json.insert("nodes".to_owned(), json!(program.nodes));
-    json.insert("computing".to_owned(), json!(program.computing));
-    json.insert("compute_ns".to_owned(), json!(program.compute));
-    json.insert("handlers".to_owned(), rows.iter().map(row).collect());
-    let mut text = format!(
-        "{} simulated nodes ({}), {} threads each compute for {:.0} ns and ask\n\n{:<9} {:>12} {:>12} {:>8} {:>16}\n",
-        program.nodes,
-        parameters.name,
-        program.computing,
-        program.compute.0,
-        "handler",
-        "round trip",
-        "cycle",
-        "speed",
-        "handler active"
-    );
-    for (way, found) in &rows {
-        let ns = |time: f64| format!("{time:.1} ns");
-        // Writing to a string cannot fail.
-        let _infallible = writeln!(
-            text,
-            "{:<9} {:>12} {:>12} {:>8.4} {:>16}",
-            name(*way),
-            ns(found.round_trip.0),
-            ns(found.cycle.0),
-            found.speed,
-            format!("{:.2} %", 100.0 * found.handler_share)
-        );
-    }
-    report(json, &(text + &told_of(left_out, &program.run)), options)
+    let mut report = begin_report("symmetric", &parameters, &program.run);
+    report
+        .text(format!(
+            "{} simulated nodes ({}), {} threads each compute for {:.0} ns and ask\n\n",
+            program.nodes, parameters.name, program.computing, program.compute.0,
+        ))
+        .field("nodes", program.nodes)
+        .field("computing", program.computing)
+        .field("compute_ns", program.compute)
+        .list("handlers", &table);
+    report_left_out(left_out, &program.run, &mut report);
+    Ok(report)
 }
 
-const fn name(way: Way) -> &'static str {
-    match way {
+/// The measurements of one way in which handlers receive messages.
+fn row(way: Way, found: &Found) -> Row {
+    let name = match way {
         Way::Poll => "polls",
         Way::Notify => "notified",
-    }
-}
-
-fn row((way, found): &(Way, Found)) -> Value {
-    json!({
-        "handler": name(*way),
-        "round_trip_ns": found.round_trip,
-        "cycle_ns": found.cycle,
-        "speed": found.speed,
-        "handler_share": found.handler_share,
-        "counts": counts(&found.counts),
-    })
+    };
+    let ns = |time: f64| format!("{time:.1} ns");
+    let mut row = Row::new();
+    row.cell(name)
+        .field("handler", name)
+        .cell(ns(found.round_trip.0))
+        .field("round_trip_ns", found.round_trip)
+        .cell(ns(found.cycle.0))
+        .field("cycle_ns", found.cycle)
+        .cell(format!("{:.4}", found.speed))
+        .field("speed", found.speed)
+        .cell(format!("{:.2} %", 100.0 * found.handler_share))
+        .field("handler_share", found.handler_share)
+        .field("counts", counts(&found.counts));
+    row
 }

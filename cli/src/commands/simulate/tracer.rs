@@ -1,34 +1,39 @@
-//! `raddle simulate tracer`: the distributed ray tracer, beside what the model says of it.
+//! `raddle simulate tracer`: the distributed ray tracer, compared with the prediction of the model.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use raddle_model::simulate::tracer::{Found, Tracer};
 use raddle_model::simulate::{Layout, Silent};
-use raddle_model::{ModelError, Parameters, Prediction, predict};
-use serde_json::{Value, json};
+use raddle_model::{Prediction, predict};
+use serde_json::json;
 
-use super::{begin_trace, check_memory, counts, finish_trace, head, parameters, report, told_of};
+use super::{
+    begin_report, begin_trace, check_memory, counts, finish_trace, parameters, report_left_out,
+};
 use crate::arguments::{Options, TracerProgram};
 use crate::error::CliError;
 use crate::progress::Phase;
-use crate::{schema, table};
+use crate::report::{Column, Columns, Report, Row};
+use crate::units;
 
-/// Simulates it.
+/// Simulates the ray tracer, and reports.
 ///
 /// # Errors
-/// [`CliError`]: parameters or a scenario that make no sense, an output that fails.
-pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<(), CliError> {
+/// [`CliError`]: impossible parameters, an impossible scenario, or a timeline that cannot be
+/// written.
+pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<Report, CliError> {
     let parameters = parameters(&program.run, None)?;
     let scenario = program.scenario.one_scenario()?;
-    let mut what = Tracer::new(scenario, program.frames, program.run.seed);
-    what.work = program.work;
-    what.injects = !program.no_injection;
-    what.meets = !program.steady;
+    let mut simulation = Tracer::new(scenario, program.frames, program.run.seed);
+    simulation.work = program.work;
+    simulation.injects = !program.no_injection;
+    simulation.meets = !program.steady;
     check_memory(
         &Layout::new(scenario.nodes, scenario.renderers + 1),
         &parameters,
     )?;
-    // What can be simulated need not be predictable, such as a handler that is asked for more than it serves.
+    // The model may not be valid for a scenario that can be simulated, for example if a handler
+    // receives more requests than it can serve.
     let predicted = predict(&parameters, &scenario);
     let phase = Phase::begin("simulate", options.quiet);
     let progress = |share: f64| phase.at_share(share as f32);
@@ -37,41 +42,55 @@ pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<(), CliE
     let mut left_out = 0;
     let found = match (trace, &program.run.trace) {
         (Some(trace), Some(path)) => {
-            let (found, trace) = what.run(&parameters, trace, progress)?;
+            let (found, trace) = simulation.run(&parameters, trace, progress)?;
             left_out = finish_trace(trace, path)?;
             found
         }
-        _ => what.run(&parameters, Silent, progress)?.0,
+        _ => simulation.run(&parameters, Silent, progress)?.0,
     };
     let took = began.elapsed();
     drop(phase);
-    let mut json = head("tracer", &parameters, &program.run);
-    json.insert("frames".to_owned(), json!(program.frames));
-    json.extend(schema::object(&found));
-    json.insert("counts".to_owned(), counts(&found.counts));
-    json.insert("took_s".to_owned(), json!(took.as_secs_f64()));
-    json.insert("events_per_s".to_owned(), json!(rate(&found, took)));
-    let told = match &predicted {
-        Ok(predicted) => Value::Object(schema::object(predicted)),
-        Err(error) => json!({ "error": error.to_string() }),
+    let events_per_s = found.counts.events as f64 / took.as_secs_f64().max(1e-9);
+    let mut report = begin_report("tracer", &parameters, &program.run);
+    report
+        .text(format!(
+            "ray tracer on {} simulated nodes, {} {} each ({}), {} {}, seed {}\n\n",
+            units::grouped(found.nodes),
+            found.renderers,
+            units::plural(found.renderers as usize, "renderer"),
+            parameters.name,
+            program.frames,
+            units::plural(program.frames as usize, "frame"),
+            program.run.seed,
+        ))
+        .fields(&found)
+        .field("frames", program.frames)
+        .text(comparison(&found, predicted.as_ref().ok()).text());
+    match &predicted {
+        Ok(predicted) => report.field("predicted", predicted),
+        Err(error) => report
+            .text(format!("\nnot predicted: {error}\n"))
+            .field("predicted", json!({ "error": error.to_string() })),
     };
-    json.insert("predicted".to_owned(), told);
-    let text = text_of(&parameters, program, &found, &predicted, took);
-    report(json, &(text + &told_of(left_out, &program.run)), options)
+    report
+        .text(format!(
+            "\nlinks busy: out {:.1} %, in {:.1} % of the time\n{} events in {}, {} a second\n",
+            100.0 * found.link_out,
+            100.0 * found.link_in,
+            units::grouped(found.counts.events),
+            units::time(took),
+            units::large(events_per_s)
+        ))
+        .field("counts", counts(&found.counts))
+        .field("took_s", took.as_secs_f64())
+        .field("events_per_s", events_per_s);
+    report_left_out(left_out, &program.run, &mut report);
+    Ok(report)
 }
 
-fn rate(found: &Found, took: Duration) -> f64 {
-    found.counts.events as f64 / took.as_secs_f64().max(1e-9)
-}
-
-/// Simulated and predicted quantities beside each other.
-fn text_of(
-    parameters: &Parameters,
-    program: &TracerProgram,
-    found: &Found,
-    predicted: &Result<Prediction, ModelError>,
-    took: Duration,
-) -> String {
+/// Compares the simulated with the predicted quantities. The last column is the relative
+/// difference.
+fn comparison(found: &Found, predicted: Option<&Prediction>) -> Columns {
     type Quantity = fn(&Prediction) -> f64;
     let rows: [(&str, f64, Quantity, usize); 7] = [
         (
@@ -117,39 +136,22 @@ fn text_of(
             4,
         ),
     ];
-    let mut text = format!(
-        "ray tracer on {} simulated nodes, {} {} each ({}), {} {}, seed {}\n\n{:<28} {:>12} {:>12} {:>9}\n",
-        table::grouped(found.nodes),
-        found.renderers,
-        table::plural(found.renderers as usize, "renderer"),
-        parameters.name,
-        program.frames,
-        table::plural(program.frames as usize, "frame"),
-        program.run.seed,
-        "",
-        "simulated",
-        "predicted",
-        ""
-    );
+    let mut table = Columns::new([
+        Column::left("", 28),
+        Column::right("simulated", 12),
+        Column::right("predicted", 12),
+        Column::right("", 9),
+    ]);
     for (name, simulated, quantity, digits) in rows {
-        text += &format!("{name:<28} {simulated:>12.digits$}");
-        if let Ok(predicted) = predicted {
+        let mut row = Row::new();
+        row.cell(name).cell(format!("{simulated:.digits$}"));
+        if let Some(predicted) = predicted {
             let predicted = quantity(predicted);
             let off = 100.0 * (predicted / simulated - 1.0);
-            text += &format!(" {predicted:>12.digits$} {off:>+7.2} %");
+            row.cell(format!("{predicted:.digits$}"))
+                .cell(format!("{off:+.2} %"));
         }
-        text.push('\n');
+        table.push(row);
     }
-    if let Err(error) = predicted {
-        text += &format!("\nnot predicted: {error}\n");
-    }
-    text += &format!(
-        "\nlinks busy: out {:.1} %, in {:.1} % of the time\n{} events in {}, {} a second\n",
-        100.0 * found.link_out,
-        100.0 * found.link_in,
-        table::grouped(found.counts.events),
-        table::time(took),
-        table::large(rate(found, took))
-    );
-    text
+    table
 }

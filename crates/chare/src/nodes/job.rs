@@ -2,6 +2,10 @@
 //!
 //! All nodes run the same set-up, which makes the arrays over nodes. Then the first node runs the
 //! program's main part, and the others serve.
+//!
+//! # Invariants
+//! 1. A node that ends, in whatever way, before the first node has asked all nodes to stop fails
+//!    the program. So no node waits for work that an ended node was to do.
 
 mod allocator;
 #[cfg(not(shuttle))]

@@ -1,4 +1,7 @@
 //! The reducers that apply one operation to numbers.
+//!
+//! Merging two numbers compiles to the operation on them: no allocation, no call, and no branch on
+//! the kind of reducer.
 
 use super::error::Mismatch;
 use super::operand::{Neutral, Operand, op};

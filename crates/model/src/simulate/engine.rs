@@ -26,6 +26,9 @@
 //!    `turn`. Events with other numbers are outdated and ignored.
 //! 3. A thread is active exactly in the states `Runs`, `AtInterface`, `Polls`, `Finds` and `Spins`
 //!    (`Does::is_active`). It has an end in `ends` exactly in state `Runs`.
+//! 4. Memory is linear in the number of nodes, threads and messages under way.
+//! 5. A simulation is a function of its parameters, program and seed. Time is counted in whole
+//!    picoseconds, and simultaneous events happen in the order in which they were caused.
 //!
 //! # Source
 //! Parker 2013, chapter 3 and sections 4.2 and 4.3. The study simulates the processor instruction

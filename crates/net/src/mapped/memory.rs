@@ -5,6 +5,9 @@
 //! their own or through the same one. So no reference to its bytes is ever created, neither here
 //! nor by a caller. Bytes are copied in and out by [`copy_shared`], for which that is not a data
 //! race.
+//!
+//! The memory is that of `memfd_create`, not of `shm_open`: it has no name that could remain, its
+//! size can be sealed, and only processes that were given its descriptor can reach it.
 
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};

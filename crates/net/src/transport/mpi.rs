@@ -19,6 +19,16 @@
 //! arrived, and MPI has read all of its own. At that point nothing is on its way, and MPI ends in
 //! all processes together. If a process ends without this, `mpirun` ends the others: MPI has no
 //! other way to report a death. On the same machine a socket reports it, too.
+//!
+//! # Messages, not windows
+//! Within one machine, shared memory is faster than messages and windows of MPI. Between machines,
+//! a window reports neither the sender nor the port of a message, and the binding does not support
+//! windows.
+//!
+//! # Files of MPI
+//! A node leaves no memory, socket or process with a name in a file system. Files that an MPI
+//! library creates, such as `/dev/shm/vader_segment.*` of Open MPI, may stay if a process is
+//! killed.
 
 mod neighbours;
 mod outbox;

@@ -1,6 +1,8 @@
-//! One of a few, chosen by its name: with a flag, with a variable of the environment, or in a program.
+//! Settings with a few named values, which are chosen with an option, with an environment variable,
+//! or in a program.
 
-/// Gives an enum the names of its values: `ALL`, `EXPECTED`, `name`, `Display`, `FromStr` and the error of that.
+/// Implements the names of the values of an enum: `ALL`, `EXPECTED`, `name`, `Display`, `FromStr`
+/// and its error.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! choice {
@@ -9,13 +11,13 @@ macro_rules! choice {
         $($value:ident $name:literal),+; expected $expected:literal, else $unknown:ident
     ) => {
         impl $choice {
-            /// All of them.
+            /// All values.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$value),+];
 
-            /// What is understood, for messages.
+            /// The accepted names, for messages.
             pub const EXPECTED: &str = $expected;
 
-            #[doc = concat!("The name that ", $options, " take.")]
+            #[doc = concat!("Returns the name that ", $options, " take.")]
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$value => $name),+
@@ -29,18 +31,18 @@ macro_rules! choice {
             }
         }
 
-        #[doc = concat!("There is no ", $what, " of that name.")]
+        #[doc = concat!("The error for a name that is no ", $what, ".")]
         #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
         #[error("no {} named {found:?}; expected {}", $what, $choice::EXPECTED)]
         pub struct $unknown {
-            /// What was asked for.
+            /// The requested name.
             pub found: String,
         }
 
         impl std::str::FromStr for $choice {
             type Err = $unknown;
 
-            /// Reads a name, in letters of either case.
+            /// Parses a name, ignoring case.
             fn from_str(name: &str) -> Result<Self, $unknown> {
                 Self::ALL
                     .into_iter()

@@ -1,86 +1,87 @@
-//! What can go wrong when a runtime is set up.
+//! The errors of setting up a runtime and of moving workers.
 
 use raddle_topology::{BindError, PlanError, TopologyError};
 
-/// Workers could not be sent to other CPUs.
+/// The error for workers that could not be moved to other CPUs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MoveError {
-    /// There is not one CPU for each worker.
-    #[error("{found} places for {expected} workers")]
+    /// The number of CPUs is not the number of workers.
+    #[error("found {found} CPUs; expected {expected}, one for each worker")]
     WorkerCount {
-        /// Places that were given.
+        /// The number of CPUs that were given.
         found: usize,
-        /// Workers that there are.
+        /// The number of workers.
         expected: usize,
     },
-    /// A CPU is none that a worker can be bound to.
+    /// No worker can be bound to one of the CPUs.
     #[error(transparent)]
     Cpu(#[from] BindError),
 }
 
-/// A runtime could not be set up.
+/// The error for a runtime that could not be set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// An environment variable has a value that means nothing.
+    /// An environment variable has an invalid value.
     #[error("environment variable {name}: {reason}")]
     Environment {
-        /// The variable.
+        /// The name of the variable.
         name: &'static str,
-        /// What was found and what was expected.
+        /// The value that was found, and the expected values.
         reason: String,
     },
-    /// The number of workers is not one that a runtime can have.
+    /// The requested number of workers is out of range.
     #[error("{found} workers: expected a number from 1 to {max}")]
     WorkerCount {
-        /// What was asked for.
+        /// The requested number.
         found: usize,
         /// The largest number.
         max: usize,
     },
-    /// No thread can have that name.
+    /// The requested name is not valid for a thread.
     #[error("thread name {name:?}: found a NUL; expected none")]
     ThreadName {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
-    /// The machine could not be read.
+    /// The topology of the machine could not be read.
     #[error("cannot read this machine's topology: {0}")]
     Topology(#[from] TopologyError),
     /// The workers could not be placed.
     #[error("cannot place the workers: {0}")]
     Plan(#[from] PlanError),
-    /// A worker could not be bound.
+    /// A worker could not be bound to its CPU.
     #[error("cannot bind worker {worker_index}: {source}")]
     Bind {
-        /// The worker.
+        /// The index of the worker.
         worker_index: usize,
-        /// Why not.
+        /// The reason.
         source: BindError,
     },
-    /// The system gave no thread.
+    /// The system did not start a thread.
     #[error("cannot start worker {worker_index}: {source}")]
     Thread {
-        /// The worker.
+        /// The index of the worker.
         worker_index: usize,
-        /// Why not.
+        /// The reason.
         source: std::io::Error,
     },
-    /// The default runtime is up already.
-    #[error("the default runtime is up already; set it up before its first use")]
+    /// The default runtime has been started already.
+    #[error("the default runtime has already started; configure it before its first use")]
     DefaultIsUp,
 }
 
 impl BuildError {
-    /// True when the error lies in what was asked for, by a call or by an environment variable, and not in the machine or in the order of calls.
+    /// Returns true if the error is caused by a setting, from a call or from an environment
+    /// variable, and not by the machine or by the order of calls.
     ///
-    /// Programs with a command line report such an error as they report a bad option: `RADDLE_WORKERS=0` is no
-    /// other mistake than an option that asks for no worker.
+    /// A program with a command line should report such an error in the same way as an invalid
+    /// option: `RADDLE_WORKERS=0` is the same mistake as an option that asks for 0 workers.
     pub fn is_of_the_settings(&self) -> bool {
         match self {
             Self::Environment { .. } | Self::WorkerCount { .. } | Self::ThreadName { .. } => true,
-            // A list of CPUs is the only rule that names any.
+            // Only explicit lists of CPUs cause the other errors of a plan.
             Self::Plan(error) => !matches!(error, PlanError::NoCpus),
             Self::Bind { .. } | Self::Topology(_) | Self::Thread { .. } | Self::DefaultIsUp => {
                 false

@@ -1,17 +1,18 @@
-//! What a worker does when there is no work.
+//! The behaviour of workers without work.
 
 use super::choice::choice;
 
-/// What a worker does when there is no work.
+/// The behaviour of a worker when there is no work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IdlePolicy {
-    /// Spins as long as the gaps of late make it pay, at most what a wake-up has cost lately, then sleeps. Uses no CPU while idle.
+    /// Spins for as long as recent gaps between tasks make it worthwhile, at most for the recent
+    /// cost of a wake-up. Then sleeps. Uses no CPU while idle.
     #[default]
     Adaptive,
-    /// Never sleeps: the quickest answer, and a core per worker all the time.
+    /// Never sleeps. Reacts fastest, and occupies one core per worker all the time.
     Spin,
-    /// Sleeps at once: for machines shared with others.
+    /// Sleeps at once. For machines that are shared with other programs.
     Park,
 }
 

@@ -1,8 +1,8 @@
 //! Settings that come from environment variables, and settings that programming models add to a
 //! runtime.
 //!
-//! The runtime knows only its own settings. A programming model that is built on it, such as chares,
-//! defines a type that implements [`Setting`]. A program gives a value to
+//! The runtime knows only its own settings. A programming model that is built on it, such as
+//! chares, defines a type that implements [`Setting`]. A program gives a value to
 //! [`Builder::setting`](crate::Builder::setting), and the model reads it with
 //! [`Runtime::setting`](crate::Runtime::setting).
 

@@ -1,18 +1,19 @@
-//! Where the closures of tasks lie.
+//! The memory for the closures of tasks.
 
 use super::choice::choice;
 
-/// Where the closures of tasks lie.
+/// The memory for the closures of tasks.
 ///
-/// Cells of tasks come from lists that each worker has for itself in either case: a thief may still look at the cell of a task that
-/// another one has run, so a cell cannot go back to the system.
+/// The task cells themselves come from free lists of the workers in both cases. A thief may still
+/// read the cell of a task that another worker has run, so a cell cannot be returned to the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskMemory {
-    /// In the cell up to 80 bytes, and only beyond that in a block from the system.
+    /// Closures of up to 80 bytes are stored in the cell, larger ones in a block from the system.
     #[default]
     Cells,
-    /// Each in a block of its own from the system, freed when the task has run: for comparison.
+    /// Each closure is stored in its own block from the system, which is freed when the task has
+    /// run. For comparison.
     Malloc,
 }
 

@@ -6,9 +6,9 @@
 use std::env;
 use std::fmt;
 
-/// What the names of all variables begin with.
+/// The prefix of all names.
 const PREFIX: &str = "RADDLE_";
-/// What the names begin with that the tests of Raddle itself use among their processes.
+/// The prefix of the names that the tests of Raddle use between their processes.
 const TEST_PREFIX: &str = "RADDLE_TEST_";
 
 /// The name of every variable that some part of Raddle reads, in alphabetical order.
@@ -49,7 +49,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("RADDLE_WORKER_COUNT", "RADDLE_WORKERS"),
 ];
 
-/// An environment variable whose name begins with `RADDLE_` and that nothing reads.
+/// An environment variable with the prefix `RADDLE_` that nothing reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownVariable {
@@ -76,7 +76,7 @@ impl fmt::Display for UnknownVariable {
 /// Returns the variables of this process's environment that begin with `RADDLE_` and that nothing
 /// reads, in alphabetical order.
 ///
-/// An empty variable counts as unset. A name in small letters is returned if it is close to a known
+/// An empty variable counts as unset. A name in lower case is returned if it is close to a known
 /// one.
 ///
 /// # Examples
@@ -109,7 +109,7 @@ fn unknown(name: String) -> Option<UnknownVariable> {
     is_ours.then_some(UnknownVariable { name, nearest })
 }
 
-/// The known name that `name` is closest to, if at most a third of its letters differ.
+/// Returns the known name that is closest to `name`, if at most a third of the characters differ.
 fn nearest_to(name: &str) -> Option<&'static str> {
     if let Some((_, meant)) = SYNONYMS.iter().find(|(synonym, _)| *synonym == name) {
         return Some(meant);
@@ -124,8 +124,8 @@ fn nearest_to(name: &str) -> Option<&'static str> {
     (distance <= distance_max).then_some(nearest)
 }
 
-/// The number of letters that have to be inserted, left out, replaced or swapped with the next one
-/// to make `b` of `a`.
+/// Returns the number of characters that have to be inserted, removed, replaced or swapped with the
+/// next one to turn `a` into `b`.
 ///
 /// # Source
 /// The optimal string alignment distance: Damerau: A technique for computer detection and

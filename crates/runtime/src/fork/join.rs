@@ -128,7 +128,7 @@ fn push_slow(forks: &Forks, job: *mut ()) -> bool {
 fn pop_slow(forks: &Forks, slot: *mut Slot) -> bool {
     let worker = worker_of(forks).expect("only workers have forks to pop");
     let idle = &worker.shared().idle;
-    // SAFETY: this worker is the owner, whose pop of this slot has failed.
+    // SAFETY: this worker is the owner, and its pop of this slot has failed.
     let published = unsafe { forks.slots().pop_slow(slot, || idle.anyone_sleeps()) };
     if let Some(cell) = published {
         return end_published(worker, cell);
@@ -145,7 +145,7 @@ pub(super) fn end_published(worker: &Worker, cell: *mut ()) -> bool {
     worker.reclaim_or_wait(cell)
 }
 
-/// Runs both closures on a thread that is no worker, or whose fork stack is full.
+/// Runs both closures on a thread that is no worker, or that has a full fork stack.
 #[cold]
 fn join_without_fork<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where

@@ -1,6 +1,6 @@
 //! Offers: work that thieves may take while its worker does something else, at almost no cost.
 //!
-//! An offer is a fork whose push and pop ignore the gates, so that a request from another worker
+//! An offer is a fork. Its push and its pop ignore the gates, so that a request from another worker
 //! does not publish it. A loop can therefore offer its remaining items for every few items that it
 //! runs, and no worker is woken for a loop of a microsecond. If those items take long, a thief
 //! raids the offer ([`crate::worker`]).

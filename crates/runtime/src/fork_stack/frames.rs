@@ -5,9 +5,9 @@
 //!
 //! # What a thief may read
 //! A thief holds the lock of the raid, so the join of its fork has not ended, and all frames that
-//! were entered before the fork are still there. They are the ones whose first slot is at or below
-//! the fork's. Frames above come and go meanwhile, but the first slots of those are always above
-//! the fork's: each was entered when the fork lay on the stack already.
+//! were entered before the fork are still there. The first slot of such a frame is at or below the
+//! slot of the fork. Frames above come and go meanwhile, but their first slots are always above the
+//! slot of the fork: each was entered when the fork was on the stack already.
 //!
 //! # Memory ordering
 //! | label | release side           | acquire side             | what it publishes  |
@@ -116,7 +116,7 @@ impl Frames {
 }
 
 impl Entry {
-    /// So many entries without a frame.
+    /// Returns entries without frames.
     #[cfg(not(loom))]
     const fn empty() -> [Self; SEEN_MAX] {
         [const {
@@ -127,7 +127,7 @@ impl Entry {
         }; SEEN_MAX]
     }
 
-    /// The same, with loom's atomics, which no constant can hold.
+    /// As above, with loom's atomics, which no constant can contain.
     #[cfg(loom)]
     fn empty() -> [Self; SEEN_MAX] {
         std::array::from_fn(|_| Self {

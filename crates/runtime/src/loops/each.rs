@@ -5,14 +5,14 @@ use std::ops::Range;
 use super::piece::{Chunks, Elements, Piece};
 use super::steps::run_piece;
 
-/// Calls `body` with every index of `range`, on as many workers as have time.
+/// Calls `body` with every index of `range`, on all workers that have time.
 ///
-/// There is no order between calls. Cost: the bodies, and about 1 % where they are small; no
-/// allocation.
+/// The calls have no order. Cost: that of the bodies, and about 1 % more if they are short. Does
+/// not allocate.
 ///
 /// # Panics
-/// With the panic of some body. Items that have not begun by then are left out, but for those that other workers run within the next
-/// microseconds.
+/// With the panic of one of the bodies. Items that have not begun by then are skipped, except for
+/// items that other workers run within the next microseconds.
 ///
 /// # Examples
 /// ```
@@ -28,7 +28,7 @@ pub fn for_each(range: Range<usize>, body: impl Fn(usize) + Sync) {
     each(range, move |range: Range<usize>| range.for_each(&body));
 }
 
-/// Calls `body` with the index of every element of `slice`, and the element.
+/// Calls `body` with every element of `slice` and its index.
 ///
 /// # Panics
 /// As [`for_each`].
@@ -51,11 +51,13 @@ pub fn for_each_mut<T: Send>(slice: &mut [T], body: impl Fn(usize, &mut T) + Syn
     });
 }
 
-/// Cuts `slice` into chunks of `chunk_len` elements, the last one perhaps shorter, and calls `body` with the index of
-/// every chunk, from 0, and the chunk.
+/// Cuts `slice` into chunks of `chunk_len` elements, and calls `body` with every chunk and its
+/// index, which begins at 0.
+///
+/// The last chunk may be shorter.
 ///
 /// # Panics
-/// As [`for_each`], and when `chunk_len` is 0.
+/// As [`for_each`], and if `chunk_len` is 0.
 ///
 /// # Examples
 /// ```
@@ -85,10 +87,13 @@ pub fn for_each_chunk_mut<T: Send>(
     });
 }
 
-/// Calls `body` with parts of `piece`, on as many workers as have time; together they are all of it, and none is empty.
+/// Calls `body` with parts of `piece`, on all workers that have time.
 ///
-/// For collections and bodies that want to see their items in a row: what a part costs beyond its items is paid about once a
-/// microsecond, or once an item where items take longer. There is no order between parts.
+/// Together, the parts are the whole piece. No part is empty. The calls have no order.
+///
+/// Use this function for your own collections, and for bodies that process several items in a row.
+/// The cost of a part beyond its items arises about once per microsecond, or once per item if
+/// items take longer.
 ///
 /// # Panics
 /// As [`for_each`].

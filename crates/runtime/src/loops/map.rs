@@ -1,4 +1,4 @@
-//! A loop that collects what its body returns.
+//! A loop that collects the results of its body.
 
 use std::ops::Range;
 
@@ -6,11 +6,12 @@ use super::steps::run_piece;
 
 /// Calls `body` with every index of `range` and collects the results in the order of the indices.
 ///
-/// Cost: as [`for_each`](super::for_each), one allocation, and a copy of what other workers made.
+/// Costs one allocation more than [`for_each`](super::for_each), and copies the results of other
+/// workers.
 ///
 /// # Panics
-/// With the panic of some body. Results that were made are dropped then: a destructor that panics
-/// as well ends the process, as it does without Raddle.
+/// With the panic of one of the bodies. Results that exist by then are dropped. If a destructor
+/// panics as well, the process ends, as it does without Raddle.
 ///
 /// # Examples
 /// ```

@@ -1,56 +1,63 @@
-//! How long an item takes, and what follows for the size of chunks and for splitting.
+//! The pace of a loop: how long an item takes, and what follows for chunk sizes and splits.
 //!
-//! Whether a split pays depends on who would take the other part.
+//! Whether a split pays off depends on the worker that would take the other part.
 //!
-//! A worker that *searches* has it soon: within a fraction of a microsecond when the two share a cache, within more than
-//! a microsecond when they are far apart. Which of the two it is today, a worker learns ([`Gains`](crate::worker::Gains)): both
-//! whether to split, and how much more than half to keep, so that both parts end at the same time.
+//! A worker that *searches* has the part soon: within a fraction of a microsecond if the two
+//! workers share a cache, within more than a microsecond if they are far apart. Each worker learns
+//! which of these holds at the moment ([`Gains`](crate::worker::Gains)). It learns both whether to
+//! split, and how much more than half to keep so that both parts end at the same time.
 //!
-//! A worker that *sleeps* must be woken, which costs the waker microseconds, and comes tens of microseconds later. A loop too
-//! short for that is not split, but remembered: when many such loops come in a row, what they could have gained together
-//! pays for a wake-up, and then for the sleeper's staying awake. This is ski rental again, as in the wait cell: at most
-//! twice the cost of having known.
+//! A worker that *sleeps* must be woken. This costs the waking worker microseconds, and the woken
+//! one starts tens of microseconds later. A loop that is too short for that is not split, but
+//! remembered. When many such loops come in a row, the time that they could have saved together
+//! pays for a wake-up, and then for keeping the woken worker awake. This is ski rental, as in the
+//! wait cell: it costs at most twice as much as knowing the future would.
 //!
-//! All that is for items that are short. A long item leaves whoever asks to wait for its end, so before each the other half of
-//! what is left is published, and half of the rest, and so on, asked for or not, as tasks would be. Each of these parts begins by
-//! timing its own items: one long item says nothing about those far away.
+//! The above is for short items. During a long item, a worker that asks for work waits until the
+//! item ends. Therefore, before each long item, half of what is left is published, then half of the
+//! rest, and so on, whether or not a worker asks, as with tasks. Each of these parts begins by
+//! timing its own items: one long item says nothing about items far away.
 //!
-//! A part that was taken from beside a long item is *eager*: while other workers are without
-//! work, it is cut before its first item is timed. Otherwise only one more worker would join the
-//! loop for each long item. Its parts are eager only on a worker that has taken them. So a worker
-//! cuts a part that it has taken about log2(items) times, not once for each item.
+//! A part that was taken while a long item was running is *eager*: while other workers are without
+//! work, it is split before its first item is timed. Otherwise only one more worker would join the
+//! loop for each long item. The parts of an eager part are eager only on a worker that has taken
+//! them. So a worker splits a part that it has taken about log2(items) times, not once per item.
 
 use crate::clock::{Instant, nanoseconds, reading_ns};
 use crate::fork::join;
 use crate::worker::{FEW_ITEMS, SPLIT_ASLEEP_NS, Worker, current_worker};
 
-/// Between two looks at the gate lies an eighth of the loop, but no more and no less time than this.
+/// The shortest and the longest time between two checks of the gate. Between these limits, it is an
+/// eighth of the loop.
 const CHUNK_NS: (f32, f32) = (4_000.0, 16_000.0);
-/// Between two steps of a chunk lies so much, at the pace of the items before.
+/// The time between two steps of a chunk, at the pace of earlier items.
 const STEP_NS: f32 = 1_000.0;
-/// A chunk that is likely to be the last is run in so many steps at least: its end is not to wait
-/// behind one item that takes long after all.
+/// The minimum number of steps of a chunk that is likely to be the last one. Its end must not wait
+/// behind a single item that takes unexpectedly long.
 const LAST_STEPS: usize = 2;
-/// Loops with fewer items run one to learn how long it takes, longer ones several, for a better reading.
+/// Loops with fewer items than this run one item to learn how long it takes. Longer loops run
+/// several, for a better measurement.
 const LONG_LOOP: usize = 512;
-/// Who asks during an item that takes longer would wait too long for the end of it: a part is given away beforehand.
+/// Items that take longer than this are *coarse*. A worker that asks during such an item would wait
+/// too long for its end, so a part is given away beforehand.
 const COARSE_NS: f32 = 20_000.0;
 
-/// What a loop knows about its items.
+/// The knowledge of a loop about its items.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// Nanoseconds an item, once a chunk has been timed.
+    /// The nanoseconds per item, once a chunk has been timed.
     item_ns: Option<f32>,
-    /// The end of the last chunk; none where other things were done since.
+    /// The end of the last chunk. `None` if the loop has done other things since.
     now: Option<Instant>,
-    /// Parts given away since the last chunk. Perhaps nobody has taken them yet, and who searches still is to have them.
+    /// The number of parts given away since the last chunk. Perhaps no worker has taken them yet,
+    /// so as many searching workers are about to be served.
     given: usize,
-    /// Items may take long: the loop is cut for idle workers before one has been timed.
+    /// Items may take long: the loop is split for idle workers before an item has been timed.
     is_eager: bool,
 }
 
 impl Pace {
-    /// A loop begins.
+    /// Creates the pace of a loop that begins.
     #[inline]
     pub(super) fn start() -> Self {
         Self {
@@ -61,7 +68,7 @@ impl Pace {
         }
     }
 
-    /// A part begins that was taken from beside a long item.
+    /// Creates the pace of a part that was taken while a long item was running.
     #[inline]
     pub(super) fn eager() -> Self {
         Self {
@@ -70,7 +77,8 @@ impl Pace {
         }
     }
 
-    /// For a part of the same loop, whose worker has just given away `given` other parts.
+    /// Returns the pace for a part of the same loop. The worker that begins the part has just given
+    /// away `given` other parts.
     #[inline]
     fn part(&self, given: usize) -> Self {
         Self {
@@ -81,7 +89,8 @@ impl Pace {
         }
     }
 
-    /// For a part that may be taken from the worker `giver`: it stays eager only there.
+    /// Returns the pace for a part that may be taken from worker `giver`. The part stays eager only
+    /// if it was taken.
     #[inline]
     fn for_taker(self, giver: usize) -> Self {
         let is_taken = || current_worker().is_some_and(|taker| taker.index() != giver);
@@ -91,7 +100,7 @@ impl Pace {
         }
     }
 
-    /// The next chunk, when `len` items are left.
+    /// Begins the next chunk when `len` items are left.
     #[inline]
     pub(super) fn begin_chunk(&mut self, len: usize, worker: &Worker) -> Chunk {
         let (left, step, watch) = match self.item_ns {
@@ -124,8 +133,8 @@ impl Pace {
         }
     }
 
-    /// The chunk has been run, or a part of it, and `len` items were left when it began: learns how
-    /// long an item takes.
+    /// Ends a chunk that has been run, perhaps in part, and learns from it how long an item takes.
+    /// `len` is the number of items that were left when the chunk began.
     #[inline]
     pub(super) fn end_chunk(&mut self, chunk: &Chunk, len: usize, worker: &Worker) {
         let Some(begun) = chunk.begun else {
@@ -140,14 +149,16 @@ impl Pace {
         if self.item_ns.is_none() && len < FEW_ITEMS {
             worker.gains().remember_few(len, item_ns * len as f32);
         }
-        // The latest chunk counts for half: bodies change along a loop. Never zero, so that chunks stay bounded.
+        // The latest chunk counts half, because bodies change along a loop. The value is never
+        // zero, so that chunks stay bounded.
         let item_ns = self
             .item_ns
             .map_or(item_ns, |before| f32::midpoint(before, item_ns));
         self.item_ns = Some(item_ns.max(0.01));
     }
 
-    /// Where to cut a loop of `len` items for whoever asked `worker` for work; nowhere if it does not pay.
+    /// Returns where to split a loop of `len` items for the worker that asked `worker` for work.
+    /// Returns `None` if a split does not pay off.
     #[inline]
     pub(super) fn cut(&self, len: usize, worker: &Worker) -> Option<Cut> {
         if len > 1 && (worker.forks().gates().are_closed() || self.is_coarse() || self.is_eager) {
@@ -157,9 +168,9 @@ impl Pace {
         }
     }
 
-    /// Returns false if the next chunk is likely to be over within microseconds. Such a part of a
-    /// loop need not look first whether the loop has ended: the flag lies among what another worker
-    /// writes all the time.
+    /// Returns false if the next chunk is likely to be over within microseconds. Such a chunk need
+    /// not check first whether the loop has ended. This avoids reading a flag on a cache line that
+    /// another worker writes all the time.
     #[inline]
     pub(super) fn may_take_long(&self) -> bool {
         self.item_ns.is_none_or(|item_ns| item_ns >= COARSE_NS)
@@ -177,6 +188,8 @@ impl Pace {
             left: len.div_ceil(2),
             teaches: false,
         };
+        // No item has been timed yet: split for idle workers if the part is eager, or if the loop
+        // has few items and such loops were long enough lately.
         let Some(item_ns) = self.item_ns else {
             let idle = &worker.shared().idle;
             if self.is_eager && (idle.anyone_sleeps() || idle.anyone_searches()) {
@@ -189,10 +202,12 @@ impl Pace {
             if worker.is_alone() {
                 return None;
             }
-            // Asks in the name of whoever will: the fork is published as soon as it is there.
+            // Close the gate as if a worker had asked: the fork is published at once.
             worker.forks().gates().close();
             return Some(halves);
         }
+        // Items are short. Compare the time that is left with the cost for the workers that would
+        // take the other part: searching ones first, then sleeping ones.
         let left_ns = item_ns * len as f32;
         let searching = worker.shared().idle.searching();
         if searching > self.given {
@@ -214,8 +229,8 @@ impl Pace {
         }
     }
 
-    /// Runs a loop in two parts, `left` here and `right` where it is taken, each with a pace of its own, and learns from
-    /// it. Returns what they return.
+    /// Runs a loop in two parts, each with its own pace, and learns from it. `left` runs here, and
+    /// `right` on the worker that takes it. Returns both results.
     pub(super) fn split<L: Send, R: Send>(
         self,
         cut: Cut,
@@ -236,7 +251,8 @@ impl Pace {
         }
         let start = Instant::now();
         let (left, right) = join(|| Timed::run(|| left(left_pace)), || Timed::run(right));
-        // From the start of the left part: a loop that is not split does not pay for the fork.
+        // Measured from the start of the left part: a loop that is not split does not pay for the
+        // fork.
         let own_ns = nanoseconds(left.end - left.begun);
         let alone_ns = own_ns * cut.len as f32 / cut.left as f32;
         let gains = worker.gains();
@@ -268,41 +284,42 @@ impl<R> Timed<R> {
     }
 }
 
-/// Some items, run step by step.
+/// A number of items that are run step by step.
 #[derive(Debug)]
 pub(super) struct Chunk {
-    /// Items that are still to be run,
+    /// The number of items still to be run.
     left: usize,
-    /// so many of them before the next look at `watch`,
+    /// The number of items in the next step, after which `watch` is checked.
     step: usize,
-    /// and items that have been run since `begun`.
+    /// The number of items that have been run since `begun`.
     done: usize,
     watch: Watch,
     /// The start of the chunk. `None` for the last chunk, which is not timed.
     begun: Option<Instant>,
 }
 
-/// What ends a chunk before its time: items may turn out longer than those before them.
+/// The event that ends a chunk early, because items may turn out longer than earlier ones.
 #[derive(Clone, Copy, Debug)]
 enum Watch {
-    /// The first item, when it alone tells enough. Otherwise those behind it are timed.
+    /// The first item, if it takes long enough to be timed alone. Otherwise the items behind it are
+    /// timed.
     First,
-    /// Somebody asks.
+    /// Another worker asks for work.
     Gate,
-    /// Somebody has asked before, in vain: the clock.
+    /// The time is over. Another worker has asked before, and nothing was given to it.
     Clock,
-    /// The chunk is short.
+    /// Nothing, because the chunk is short.
     Nothing,
 }
 
 impl Chunk {
-    /// Items to run now.
+    /// Returns the number of items to run now.
     #[inline]
     pub(super) fn step(&self) -> usize {
         self.step.min(self.left)
     }
 
-    /// These have been run; true when the chunk is at its end.
+    /// Records that `count` items have been run. Returns true if the chunk has ended.
     #[inline]
     pub(super) fn is_over(&mut self, count: usize, worker: &Worker) -> bool {
         self.done += count;
@@ -314,7 +331,7 @@ impl Chunk {
                     let now = Instant::now();
                     let is_long = self.has_taken(CHUNK_NS.0, now);
                     if !is_long {
-                        // The first one has also brought in what all items read.
+                        // The first item has also loaded the data that all items read.
                         (self.done, self.begun) = (0, Some(now));
                     }
                     is_long
@@ -325,20 +342,23 @@ impl Chunk {
             }
     }
 
+    /// Returns true if the chunk has taken longer than `ns` nanoseconds.
     fn has_taken(&self, ns: f32, now: Instant) -> bool {
         self.begun
             .is_some_and(|begun| nanoseconds(now - begun) > ns)
     }
 }
 
-/// Where a loop is cut in two.
+/// The place where a loop is split in two.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
-    /// Items of the loop.
+    /// The number of items of the loop.
     len: usize,
-    /// Items that stay: somewhat more than half, so that both end at the same time although the other begins later.
+    /// The number of items that stay: somewhat more than half, so that both parts end at the same
+    /// time although the other one begins later.
     pub(super) left: usize,
-    /// The loop is short, and somebody searched: how long it takes says whether such loops shall be split.
+    /// The loop is short, and a worker was searching: the time that the loop takes says whether
+    /// such loops should be split.
     teaches: bool,
 }
 

@@ -1,10 +1,12 @@
-//! What a loop can split: index ranges, slices, and what others make of them.
+//! Pieces of loops: index ranges, slices, and collections of users.
 
 use std::ops::Range;
 
-/// A part of a loop that can be cut in two: a range of indices, a slice, a view of any collection that lies in order.
+/// A part of a loop that can be split: a range of indices, a slice, or a view of any ordered
+/// collection.
 ///
-/// [`for_each_piece`](super::for_each_piece) runs loops over pieces. Both functions are called about once a microsecond.
+/// [`for_each_piece`](super::for_each_piece) runs loops over pieces. It calls both functions about
+/// once per microsecond.
 ///
 /// # Examples
 /// ```
@@ -35,10 +37,12 @@ use std::ops::Range;
 /// assert_eq!(y, [7.0; 1000]);
 /// ```
 pub trait Piece: Send + Sized {
-    /// Items in it: what the loop counts and times.
+    /// Returns the number of items. The loop counts and times them.
     fn item_count(&self) -> usize;
 
-    /// The first `count` items, and the rest; `count` is no more than [`item_count`](Self::item_count).
+    /// Splits the piece into its first `count` items and the rest.
+    ///
+    /// `count` is at most [`item_count`](Self::item_count).
     #[must_use]
     fn split(self, count: usize) -> (Self, Self);
 }
@@ -56,7 +60,7 @@ impl Piece for Range<usize> {
     }
 }
 
-/// Elements that may be changed, and the index of the first.
+/// Mutable elements, and the index of the first one.
 #[derive(Debug)]
 pub(super) struct Elements<'a, T> {
     pub(super) first: usize,
@@ -85,7 +89,7 @@ impl<T: Send> Piece for Elements<'_, T> {
     }
 }
 
-/// Elements in chunks of a fixed length, the last one perhaps shorter; an item is a chunk.
+/// Elements in chunks of a fixed length. An item is a chunk. The last one may be shorter.
 #[derive(Debug)]
 pub(super) struct Chunks<'a, T> {
     pub(super) first: usize,

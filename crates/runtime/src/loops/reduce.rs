@@ -1,8 +1,9 @@
-//! Reduction in an order that depends on the number of items alone.
+//! Reduction in an order that depends only on the number of items.
 //!
-//! The items are cut into at most [`BLOCK_COUNT`] blocks of equal length; a block is folded from left to right, and the
-//! blocks are combined in a balanced binary tree. Who evaluates which part of that tree changes from run to run, the
-//! tree does not. So floating-point sums are the same bits on any number of workers.
+//! The items are cut into at most [`BLOCK_COUNT`] blocks of equal length. Each block is folded from
+//! left to right, and the blocks are combined in a balanced binary tree. The workers that evaluate
+//! the parts of the tree differ from run to run, but the tree does not. So floating-point sums have
+//! the same bits on any number of workers.
 
 use std::ops::Range;
 
@@ -11,25 +12,28 @@ use super::stop::Stop;
 use crate::fork::{Offer, Offered, join};
 use crate::worker::current_worker;
 
-/// Leaves of the tree at most: enough for balance on hundreds of workers.
+/// The largest number of leaves of the tree. It is enough for balance on hundreds of workers.
 const BLOCK_COUNT: usize = 1024;
-/// Above this many leaves a node always forks. Below, it forks when another worker asks, and offers its right half otherwise.
+/// A node with more leaves than this always forks. A smaller one forks if another worker asks, and
+/// offers its right half otherwise.
 const FORK_BLOCKS: usize = 16;
-/// In trees of many leaves, a node with fewer than this neither forks nor offers: a leaf may be a single short item there.
+/// In trees with many leaves, a node with fewer leaves than this neither forks nor offers: a leaf
+/// may be a single short item there.
 const OFFER_BLOCKS: usize = 4;
-/// Items of a leaf between two looks whether the loop ends with a panic.
+/// The number of items of a leaf between two checks of whether the loop ends with a panic.
 const LOOK_ITEMS: usize = 1024;
-/// A tree with more leaves has many.
+/// A tree with more leaves than this has many leaves.
 const MANY_BLOCKS: usize = 64;
 
-/// Combines `map(i)` for all `i` in `range` with `combine`, an associative operation; `identity()` for an empty range.
+/// Combines `map(i)` for all `i` in `range` with `combine`, an associative operation.
 ///
-/// The result does not depend on the number of workers, nor on timing, not even in its last bit: the order in which
-/// results are combined is a function of `range.len()`.
+/// Returns `identity()` for an empty range. The result depends neither on the number of workers nor
+/// on timing, not even in its last bit: the order in which results are combined is a function of
+/// `range.len()`.
 ///
 /// # Panics
-/// With the panic of one of the closures. Values that were made are dropped then: a destructor that
-/// panics as well ends the process, as it does without Raddle.
+/// With the panic of one of the closures. Values that exist by then are dropped. If a destructor
+/// panics as well, the process ends, as it does without Raddle.
 ///
 /// # Examples
 /// ```
@@ -62,9 +66,11 @@ pub fn map_reduce<T: Send>(
     on_worker(|| tree.node(0..block_count)).expect("without a panic, every node has a value")
 }
 
+/// The tree of one reduction.
 struct Tree<M, C> {
     range: Range<usize>,
     block_len: usize,
+    /// A node with fewer leaves than this neither forks nor offers.
     offer_blocks: usize,
     stop: Stop,
     map: M,
@@ -72,7 +78,8 @@ struct Tree<M, C> {
 }
 
 impl<M: Sync, C: Sync> Tree<M, C> {
-    /// The value of the subtree over `blocks`, which is not empty; none once a closure has panicked.
+    /// Returns the value of the subtree over `blocks`, which is not empty. Returns `None` once a
+    /// closure has panicked.
     fn node<T: Send>(&self, blocks: Range<usize>) -> Option<T>
     where
         M: Fn(usize) -> T,
@@ -89,6 +96,7 @@ impl<M: Sync, C: Sync> Tree<M, C> {
         let (left, right) = if blocks.len() > FORK_BLOCKS || is_asked() {
             join(|| self.node(left), || self.node(right))
         } else if blocks.len() >= self.offer_blocks {
+            // Evaluate the left half here. Meanwhile another worker may take the right half.
             let during = || {
                 if let Some(worker) = current_worker() {
                     worker.call_watch();
@@ -108,7 +116,7 @@ impl<M: Sync, C: Sync> Tree<M, C> {
         Some(self.stop.unless_panics(|| (self.combine)(left, right)))
     }
 
-    /// The value of one block; none once a closure has panicked elsewhere.
+    /// Returns the value of one block. Returns `None` once a closure has panicked elsewhere.
     fn block<T>(&self, index: usize) -> Option<T>
     where
         M: Fn(usize) -> T,
@@ -130,6 +138,7 @@ impl<M: Sync, C: Sync> Tree<M, C> {
     }
 }
 
+/// Returns true if another worker has asked this one for work.
 fn is_asked() -> bool {
     current_worker().is_some_and(|worker| worker.forks().gates().are_closed())
 }

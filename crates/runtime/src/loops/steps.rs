@@ -1,7 +1,7 @@
-//! Running a piece of a loop: chunk by chunk, step by step.
+//! The execution of a piece of a loop: chunk by chunk, step by step.
 //!
-//! Before a chunk the loop is cut in two if that pays ([`pace`](super::pace)). During each step,
-//! what is left of the loop is offered to workers without work.
+//! Before a chunk the loop is split in two if that pays off ([`pace`](super::pace)). During each
+//! step, what is left of the loop is offered to workers without work.
 
 use super::on_worker;
 use super::pace::Pace;
@@ -10,12 +10,12 @@ use super::stop::Stop;
 use crate::fork::{Offer, Offered};
 use crate::worker::current_worker;
 
-/// What a loop gathers while it runs: nothing, or what its body returns.
+/// The results that a loop gathers while it runs: nothing, or the return values of its body.
 pub(super) trait Gather: Send {
-    /// For a part of `len` items that another worker runs.
+    /// Creates an empty value for a part of `len` items that another worker runs.
     fn elsewhere(len: usize) -> Self;
 
-    /// Appends what was gathered from the part behind this one.
+    /// Appends the results of the part that follows this one.
     fn append(&mut self, behind: Self);
 }
 
@@ -37,16 +37,16 @@ impl<T: Send> Gather for Vec<T> {
     }
 }
 
-/// What all parts of a loop read: on a cache line of its own, so that no write beside it takes the
-/// line away from the other workers.
+/// The data that all parts of a loop read. They have a cache line of their own, so that no write
+/// next to them takes the line away from other workers.
 #[repr(align(64))]
 struct Common<F> {
     stop: Stop,
     run: F,
 }
 
-/// Calls `run` with parts of `piece`, on as many workers as have time; none of the parts is empty.
-/// `run` puts into its first argument what the loop gathers.
+/// Calls `run` with non-empty parts of `piece`, on all workers that have time. `run` adds its
+/// results to its first argument.
 #[inline]
 pub(super) fn run_piece<P: Piece, G: Gather>(
     gathered: &mut G,
@@ -78,6 +78,8 @@ impl<F> Common<F> {
             if len == 0 || (pace.may_take_long() && stop.is_set()) {
                 return;
             }
+            // Split what is left if a worker asks for work and the split pays off. Each part runs
+            // the rest of this function for itself.
             if let Some(cut) = pace.cut(len, worker) {
                 let (left, right) = piece.split(cut.left);
                 let left = |pace| self.drive(gathered, left, pace);
@@ -86,6 +88,7 @@ impl<F> Common<F> {
                 gathered.append(behind);
                 return;
             }
+            // Run the next chunk in steps. During each step, offer everything behind it.
             let mut chunk = pace.begin_chunk(len, worker);
             loop {
                 let count = chunk.step();
@@ -102,6 +105,7 @@ impl<F> Common<F> {
                 } else {
                     offer.during(rest, run_step)
                 };
+                // If the offer was taken, another worker has run everything behind this step.
                 match offered {
                     ((), Offered::Kept(rest)) => piece = rest,
                     ((), Offered::Taken(behind)) => return gathered.append(behind),
@@ -120,7 +124,7 @@ impl<F> Common<F> {
         }
     }
 
-    /// Runs a piece on whichever worker has taken it. Returns what it gathers.
+    /// Runs a piece on the worker that has taken it. Returns the gathered results.
     fn drive_elsewhere<P: Piece, G: Gather>(&self, piece: P, pace: Pace) -> G
     where
         F: Fn(&mut G, P) + Sync,

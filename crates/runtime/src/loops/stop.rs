@@ -1,21 +1,22 @@
-//! How a panic in one part of a loop ends the others.
+//! The flag by which a panic in one part of a loop ends the other parts.
 
 use raddle_sync::prim::{AtomicBool, Relaxed};
 
-/// Set once a body of the loop has panicked: items that have not begun are left out then.
+/// A flag that is set once a body of the loop has panicked. Items that have not begun by then are
+/// skipped.
 #[derive(Debug)]
 pub(super) struct Stop(AtomicBool);
 
 impl Stop {
-    /// A loop begins.
+    /// Creates the flag of a loop that begins.
     pub(super) fn new() -> Self {
         Self(AtomicBool::new(false))
     }
 
-    /// Returns true when the loop ends with a panic.
+    /// Returns true if the loop ends with a panic.
     #[inline]
     pub(super) fn is_set(&self) -> bool {
-        // Relaxed: a hint; the panic itself reaches the caller through its join.
+        // Relaxed: a hint. The panic itself reaches the caller through its join.
         self.0.load(Relaxed)
     }
 

@@ -6,8 +6,8 @@ use raddle_sync::single_put::{Putter, Takers, single_put};
 use super::each::Queue;
 use crate::task::{Task, TaskList};
 
-/// A queue whose sending end is under a lock. The receiving end has a lock of its own, which a
-/// producer takes only to enlarge the queue.
+/// A queue with a lock at its sending end. The receiving end has its own lock, which a producer
+/// takes only to enlarge the queue.
 #[derive(Debug)]
 pub(super) struct ProducerLock {
     putter: Locked<PthreadLock, Putter<SimpleLock, Task>>,

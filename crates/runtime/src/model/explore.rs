@@ -104,7 +104,7 @@ impl Scenario {
         self.runtime_on(worker_count, None)
     }
 
-    /// As [`runtime_of`](Self::runtime_of), for a node whose workers receive from `network`, if
+    /// As [`runtime_of`](Self::runtime_of), for a node with workers that receive from `network`, if
     /// there is one.
     pub fn runtime_on(&self, worker_count: usize, network: Option<Arc<dyn Network>>) -> Runtime {
         let Self {

@@ -1,4 +1,4 @@
-//! Real child processes: nothing in them waits for a worker that is not there.
+//! Tests with real child processes: nothing in them waits for a worker that does not exist there.
 //!
 //! Each test runs in a process of its own, in which no other test holds a lock when it forks. A
 //! child that hangs is killed by an alarm, and counts as failed.
@@ -15,9 +15,9 @@ use super::*;
 use crate::worker::apart;
 use crate::{Handle, Runtime, Shutdown, default_runtime, for_each, join, scope, worker_index};
 
-/// Set in the process of one test.
+/// The variable that is set in the process of one test.
 const ALONE: &str = "RADDLE_TEST_CHILD";
-/// After so many seconds a child counts as one that hangs.
+/// The number of seconds after which a child counts as hanging.
 const ALARM_SECONDS: u32 = 30;
 
 /// Runs `body` in a process in which the test of this name is alone.
@@ -41,20 +41,21 @@ fn alone(test: &str, body: impl FnOnce()) {
     assert!(text.contains("1 passed"), "{text}");
 }
 
-/// How a child process ended.
+/// The end of a child process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     Code(i32),
     Signal(i32),
 }
 
-/// Forks here. In the child, calls `call`, and exits with 0 if it returns true.
+/// Forks. In the child, calls `call`, and exits with 0 if it returns true. Returns how the child
+/// ended.
 fn in_child(call: impl FnOnce() -> bool) -> Ended {
     in_child_of(fork, call)
 }
 
 fn fork() -> libc::pid_t {
-    // SAFETY: what the child does is what these tests are about.
+    // SAFETY: these tests examine exactly what the child may do.
     unsafe { libc::fork() }
 }
 
@@ -74,7 +75,7 @@ fn in_child_of(fork: impl FnOnce() -> libc::pid_t, call: impl FnOnce() -> bool) 
 
 fn wait_for(child: libc::pid_t) -> Ended {
     let mut status = 0;
-    // SAFETY: the number is written to a variable of ours.
+    // SAFETY: the status is written to a local variable.
     let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
     assert_eq!(waited, child);
     if libc::WIFEXITED(status) {
@@ -92,7 +93,7 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
         .unwrap_or_default()
 }
 
-/// True if `call` panics because its runtime is inherited.
+/// Returns true if `call` panics because its runtime is inherited.
 fn is_refused<R>(call: impl FnOnce() -> R) -> bool {
     let result = catch_unwind(AssertUnwindSafe(call));
     result.is_err_and(|panic| text_of(&*panic) == INHERITED)
@@ -106,11 +107,11 @@ fn fib(n: u64) -> u64 {
     a + b
 }
 
-/// Uses the default runtime in every way; true if all results are right.
+/// Uses the default runtime in every way. Returns true if all results are right.
 fn works() -> bool {
     let sum = AtomicU64::new(0);
     let add = |number: u64| {
-        // Relaxed: read when all have ended.
+        // Relaxed: read after all calls have ended.
         sum.fetch_add(number, Relaxed);
     };
     for_each(0..1_000, |index| add(index as u64));
@@ -118,7 +119,7 @@ fn works() -> bool {
     let spawned = default_runtime().spawn(|| 3).wait();
     let blocking = default_runtime().spawn_blocking(|| 4).wait();
     let workers = default_runtime().worker_count();
-    // All workers are there: each waits for all others.
+    // All workers exist: each waits for all others.
     let together = Arc::new(std::sync::Barrier::new(workers));
     let (done, ended) = mpsc::channel();
     for worker in 0..workers {
@@ -162,14 +163,14 @@ fn fork_before_the_first_use_changes_nothing() {
     });
 }
 
-/// A worker was finding something out for the whole process, such as the number of CPUs, when its
-/// process forked. The child waited for that worker, which it does not have.
+/// Once, a worker was determining a value for the whole process, such as the number of CPUs, when
+/// its process forked. The child then waited for that worker, which it does not have.
 #[test]
 fn fork_right_after_a_start_copies_no_half_done_beginning() {
     alone(
         "fork_right_after_a_start_copies_no_half_done_beginning",
         || {
-            // Each round in a process in which no runtime has been started.
+            // Each round runs in a process in which no runtime has been started.
             for _round in 0..20 {
                 let ended = in_child(|| {
                     let _runtime = Runtime::builder().workers(2).build().expect("a runtime");
@@ -203,7 +204,7 @@ fn inherited_runtime_refuses_what_needs_a_worker() {
                 && is_refused(|| undone.wait());
             let error = runtime.spawn_thread(|| ()).map(drop);
             let is_error = error.is_err_and(|error| error.to_string() == INHERITED);
-            // Messages are dropped, and what they hold with them.
+            // Messages are dropped together with the values that they own.
             let post = runtime.post();
             for to in 0..2 {
                 let held = Arc::clone(&dropped);
@@ -262,14 +263,14 @@ fn worker_that_forks_goes_on_in_the_child_as_no_worker() {
                     })
                 };
                 assert_eq!(runtime.install(fork), GOOD);
-                // In a task, a message, and on a blocking thread.
+                // The same in a task, in a message, and on a blocking thread.
                 assert_eq!(runtime.spawn(|| in_child(works)).wait(), GOOD);
                 assert_eq!(runtime.spawn_blocking(|| in_child(works)).wait(), GOOD);
-                let (tell, told) = mpsc::channel();
-                let message = move || tell.send(in_child(works)).expect("the test waits");
+                let (report, ended) = mpsc::channel();
+                let message = move || report.send(in_child(works)).expect("the test waits");
                 runtime.post().send(0, message);
-                assert_eq!(told.recv(), Ok(GOOD));
-                // The worker that forked is one still, here.
+                assert_eq!(ended.recv(), Ok(GOOD));
+                // In this process, the thread that forked is still a worker.
                 assert_eq!(runtime.install(|| fib(20)), 6_765);
             }
         },
@@ -277,13 +278,13 @@ fn worker_that_forks_goes_on_in_the_child_as_no_worker() {
 }
 
 #[test]
-fn worker_that_forks_while_it_stands_apart_is_no_worker_in_the_child_either() {
+fn worker_that_forks_while_apart_is_no_worker_in_the_child_either() {
     alone(
-        "worker_that_forks_while_it_stands_apart_is_no_worker_in_the_child_either",
+        "worker_that_forks_while_apart_is_no_worker_in_the_child_either",
         || {
             let runtime = Runtime::builder().workers(1).build().expect("a worker");
-            let is_nobody = || worker_index().is_none() && works();
-            let ended = runtime.install(|| in_child_of(|| apart(fork), is_nobody));
+            let is_no_worker = || worker_index().is_none() && works();
+            let ended = runtime.install(|| in_child_of(|| apart(fork), is_no_worker));
             assert_eq!(ended, GOOD);
         },
     );
@@ -314,7 +315,7 @@ fn forks_that_are_open_when_a_worker_forks_are_called_in_the_child() {
 }
 
 fn is_set(flag: &AtomicBool) -> bool {
-    // Acquire: what the thread did that set it.
+    // Acquire: everything that the thread did before it set the flag.
     flag.load(Acquire)
 }
 
@@ -323,7 +324,7 @@ fn set(flag: &AtomicBool) {
     flag.store(true, Release);
 }
 
-/// Forks, and returns in both processes; the child's number, or 0 in the child.
+/// Forks, and returns in both processes: the process id of the child, or 0 in the child.
 fn fork_and_return(is_child: &AtomicBool) -> libc::pid_t {
     // SAFETY: as in `in_child`.
     let child = unsafe { libc::fork() };
@@ -416,11 +417,11 @@ fn task_that_returns_in_the_child_ends_the_process() {
     alone("task_that_returns_in_the_child_ends_the_process", || {
         let runtime = Runtime::builder().workers(1).build().expect("a runtime");
         let aborted = Ended::Signal(libc::SIGABRT);
-        let (tell, told) = mpsc::channel();
+        let (report, children) = mpsc::channel();
         let fork = move || {
             let child = fork_and_return(&AtomicBool::new(false));
             if child != 0 {
-                tell.send(child).expect("the test waits");
+                report.send(child).expect("the test waits");
             }
         };
         let spawned: [Handle<()>; 2] = [
@@ -428,7 +429,7 @@ fn task_that_returns_in_the_child_ends_the_process() {
             runtime.spawn_blocking(fork.clone()),
         ];
         runtime.post().send(0, fork);
-        for child in told.iter().take(3) {
+        for child in children.iter().take(3) {
             assert_eq!(wait_for(child), aborted);
         }
         spawned.into_iter().for_each(Handle::wait);

@@ -1,4 +1,4 @@
-//! When a runtime looks whether its workers should move, and the decision.
+//! The decision to move workers: when a runtime considers it, and what it decides.
 //!
 //! Some worker looks ([`relocate`](raddle_topology::relocate())): one that has run out of work, or
 //! that has run many tasks since it last read the clock. The first look comes after 10 ms. Each

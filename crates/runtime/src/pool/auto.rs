@@ -1,25 +1,39 @@
-//! The pool that chooses itself: several pools, of which one at a time gets the new tasks.
+//! The self-choosing pool: it contains several pools, the candidates, and puts new tasks into one
+//! of them at a time.
 //!
-//! How many tasks the workers get is counted, and the time now and then read: a pool's speed. [`judge`] compares.
+//! The time is divided into turns. The pool counts how many tasks the workers get during a turn,
+//! and reads the clock now and then: this is the speed of the current candidate. [`judge`] compares
+//! the speeds and decides which candidate has the next turn.
 //!
-//! So whatever makes a pool slow on a program (tasks too small for one queue, too few for blocks, a lock under which
-//! threads are interrupted, an order that the caches do not like) counts, without a model of it.
+//! Therefore everything that makes a candidate slow for the program at hand counts, without a model
+//! of it: tasks too small for a single queue, too few tasks for blocks, a lock under which threads
+//! are interrupted, an order that is bad for the caches.
 //!
-//! # Moving
-//! A move changes where tasks are put from now on. Those that lie elsewhere stay until they are taken: a worker looks into the
-//! current pool first, and then into every other one that is in use. One that was left and is empty counts as used no more.
+//! # Change of the current candidate
+//! A change only affects where new tasks are put. Tasks in other candidates stay there until they
+//! are taken. A worker looks into the current candidate first, and then into all others that are in
+//! use. When a turn ends, all candidates that are empty, except for the current one, are marked as
+//! unused.
 //!
 //! # Memory ordering
-//! | label | one side                                            | other side                                                 |
-//! |-------|-----------------------------------------------------|------------------------------------------------------------|
-//! | A1    | `put` puts a task, light fence, looks at `used`     | clears a bit of `used`, heavy fence, looks for tasks there |
+//! | label | one side                       | other side                       |
+//! |-------|--------------------------------|----------------------------------|
+//! | A1    | `put` puts a task, light       | `move_to` clears a bit of        |
+//! |       | fence, checks the bit in       | `used`, heavy fence, checks that |
+//! |       | `used`                         | candidate for tasks              |
 //!
-//! No task is missed. Whoever puts one sees to it that its pool counts as used, before the fence that he owes to those who sleep; who is
-//! about to sleep looks at what is used after the fence on his side ([`raddle_sync::idle`]). Where a pool stops to count just when a task
-//! is put there, its maker sees that and makes it count again, or the task is seen (A1) by who cleared the bit; that one tells whoever
-//! went to sleep in between.
+//! # No task is missed
+//! A worker that puts a task makes sure that the bit of the candidate is set. It does so before the
+//! fence that a producer has to execute before it looks for sleepers. A worker that is about to
+//! sleep reads `used` after its own fence ([`raddle_sync::idle`]). If a bit is cleared at the same
+//! time as a task is put, one of two things happens (A1):
+//!
+//! - The worker that puts the task sees that the bit is clear, and sets it again.
+//! - The worker that cleared the bit sees the task. It sets the bit again, and notifies workers
+//!   that went to sleep in between.
 //! # Invariants
-//! 1. Of the workers, one at a time weighs and moves: whoever has the lock of `judge`; nobody waits for it.
+//! 1. At most one worker at a time evaluates a turn and changes the current candidate: the one that
+//!    holds the lock of `turns`. No worker waits for this lock.
 
 mod judge;
 
@@ -36,13 +50,13 @@ use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::clock::Instant;
 use crate::task::Task;
 
-/// In a model everything is asked and moved all the time.
+/// In a model, the candidates are compared and changed all the time.
 const HASTY: bool = cfg!(any(loom, shuttle));
 
-/// Tasks that a worker gets between two readings of the clock.
+/// The number of tasks that a worker gets between two readings of the clock.
 const TASKS_PER_LOOK: u32 = if HASTY { 1 } else { 64 };
 
-/// All candidates, and who decides between them.
+/// All candidates, and the judge that decides between them.
 #[derive(Debug)]
 pub(super) struct Auto {
     name: &'static str,
@@ -54,23 +68,23 @@ struct Shared {
     pools: Box<[Box<dyn Pool>]>,
     /// The candidate that gets new tasks.
     current: CachePadded<AtomicUsize>,
-    /// A bit for every candidate that may hold tasks.
+    /// One bit for each candidate, set if it may contain tasks.
     used: CachePadded<AtomicUsize>,
-    /// Tasks that each worker has got, as of its last reading of the clock.
+    /// The number of tasks that each worker has got, as of its last reading of the clock.
     counts: Box<[CachePadded<AtomicU64>]>,
     worker_count: usize,
-    /// Workers that there have been: the counts of the others are zero.
+    /// The number of workers started so far. The counts of all others are zero.
     present: Arc<AtomicUsize>,
-    judge: Locked<SimpleLock, Court>,
+    turns: Locked<SimpleLock, Turns>,
     born: Instant,
 }
 
-/// The judge, and what has been measured so far in this turn.
+/// The judge, and the start of the current turn.
 #[derive(Debug)]
-struct Court {
+struct Turns {
     judge: Judge,
     start_ns: u64,
-    /// Tasks that all workers had got when the turn began.
+    /// The number of tasks that all workers had got when the turn began.
     count: u64,
 }
 
@@ -79,7 +93,7 @@ struct AutoSeat {
     worker_index: usize,
     seats: Box<[Box<dyn Seat>]>,
     shared: Arc<Shared>,
-    /// Tasks got since the clock was read.
+    /// The number of tasks got since the last reading of the clock.
     since_look: Cell<u32>,
 }
 
@@ -95,7 +109,7 @@ impl Auto {
                 counts: counts.collect(),
                 worker_count: setup.worker_count(),
                 present: setup.present(),
-                judge: Locked::new(Court {
+                turns: Locked::new(Turns {
                     judge: Judge::new(),
                     start_ns: 0,
                     count: 0,
@@ -128,7 +142,7 @@ impl Pool for Auto {
     }
 
     fn choice(&self) -> Option<Choice> {
-        Some(self.shared.judge.with(|court| court.judge.tell()))
+        Some(self.shared.turns.with(|turns| turns.judge.choice()))
     }
 }
 
@@ -139,13 +153,13 @@ impl Shared {
         self.current.load(Relaxed)
     }
 
-    /// The candidates that may hold tasks.
+    /// Returns the candidates that may contain tasks.
     fn used(&self) -> impl Iterator<Item = usize> {
         // Relaxed: see the header.
         of_bits(self.used.load(Relaxed))
     }
 
-    /// Counts these candidates as used, since tasks were put there besides.
+    /// Marks these candidates as used, because tasks were put into them or became visible there.
     #[inline]
     fn use_again(&self, bits: usize) {
         // Relaxed: ordered by the fence that follows each put.
@@ -155,34 +169,36 @@ impl Shared {
         }
     }
 
-    /// Ends the turn if its time is over and nobody else is just doing so; true when there was a task for a moment where nobody looks.
+    /// Ends the turn if its time is over and no other worker is ending it. Returns true if some
+    /// tasks were invisible for a moment, because they were in a candidate marked as unused.
     #[cold]
     fn look_at_turn(&self) -> bool {
-        let look = |court: &mut Court| {
+        let look = |turns: &mut Turns| {
             let now_ns = u64::try_from(self.born.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            // Relaxed: a statistic; what is counted late is counted in the next turn.
+            // Relaxed: a statistic; tasks that are counted late count for the next turn.
             let present = &self.counts[..self.present.load(Relaxed)];
             // Relaxed: as above.
             let counts = present.iter().map(|count| count.load(Relaxed));
             let count = counts.fold(0, u64::wrapping_add);
             let turn = Turn {
-                ns: now_ns.saturating_sub(court.start_ns),
-                tasks: count.wrapping_sub(court.count),
+                ns: now_ns.saturating_sub(turns.start_ns),
+                tasks: count.wrapping_sub(turns.count),
                 workers: self.worker_count as u64,
             };
             if !Judge::may_end(turn) {
                 return false;
             }
-            court.judge.end_turn(turn);
-            (court.start_ns, court.count) = (now_ns, count);
-            self.move_to(court.judge.current())
+            turns.judge.end_turn(turn);
+            (turns.start_ns, turns.count) = (now_ns, count);
+            self.move_to(turns.judge.current())
         };
-        self.judge.try_with(look).unwrap_or(false)
+        self.turns.try_with(look).unwrap_or(false)
     }
 
-    /// Has tasks put to `next` from now on; true as [`look_at_turn`](Self::look_at_turn).
+    /// Makes `next` the current candidate, into which new tasks are put. Marks empty candidates as
+    /// unused. Returns the same as [`look_at_turn`](Self::look_at_turn).
     fn move_to(&self, next: usize) -> bool {
-        // Relaxed: it says where to put, and nothing of what is there.
+        // Relaxed: the index says where to put tasks. It publishes no tasks.
         self.current.store(next, Relaxed);
         let is_empty = |pool: &usize| *pool != next && !self.pools[*pool].has_work();
         let empty = bits_of(self.used().filter(is_empty));
@@ -191,7 +207,7 @@ impl Shared {
         }
         // Relaxed: ordered by the fence.
         self.used.fetch_and(!empty, Relaxed);
-        // ORDERING(A1): cleared before the look for tasks.
+        // ORDERING(A1): the bits are cleared before the check for tasks.
         heavy_fence();
         let has_work = |pool: &usize| self.pools[*pool].has_work();
         let missed = bits_of(of_bits(empty).filter(has_work));
@@ -200,18 +216,19 @@ impl Shared {
     }
 }
 
-/// The candidates whose bits are set.
+/// Returns the candidates of a set of bits.
 fn of_bits(bits: usize) -> impl Iterator<Item = usize> {
     (0..CANDIDATES.len()).filter(move |pool| bits & (1 << pool) != 0)
 }
 
-/// The bits of these candidates.
+/// Returns the set of bits of these candidates.
 fn bits_of(pools: impl Iterator<Item = usize>) -> usize {
     pools.fold(0, |bits, pool| bits | 1 << pool)
 }
 
 impl AutoSeat {
-    /// Counts a task that was got, and looks at the turn now and then; true as [`Shared::look_at_turn`].
+    /// Counts a task that this worker has got, and sometimes checks whether the turn is over.
+    /// Returns the same as [`Shared::look_at_turn`].
     #[inline]
     fn count(&self) -> bool {
         let since_look = self.since_look.get() + 1;
@@ -233,13 +250,13 @@ impl AutoSeat {
     fn put_with<R>(&self, put: impl FnOnce(&dyn Seat) -> R) -> R {
         let current = self.shared.current();
         let result = put(&*self.seats[current]);
-        // ORDERING(A1): put before the look at whether that counts.
+        // ORDERING(A1): the task is put before the check of `used`.
         light_fence();
         self.shared.use_again(1 << current);
         result
     }
 
-    /// Looks where tasks were put earlier.
+    /// Looks into the candidates into which tasks were put earlier.
     fn get_elsewhere(&self, current: usize, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
         // Relaxed: see the header.
         let others = self.shared.used.load(Relaxed) & !(1 << current);
@@ -271,7 +288,8 @@ impl Seat for AutoSeat {
         changed != 0
     }
 
-    /// Only the first candidate has positions; the others are searched as a whole.
+    /// Returns a position in the first candidate. The others need no positions, because they are
+    /// searched as a whole.
     fn mark(&self) -> Mark {
         self.seats[0].mark()
     }
@@ -280,7 +298,7 @@ impl Seat for AutoSeat {
         let current = self.shared.current();
         let mut found = self.seats[current].get(wanted, look);
         if look.hid {
-            // Tasks that were out of sight for a moment did not count meanwhile.
+            // Tasks that were invisible for a moment may have made the candidate look empty.
             self.shared.use_again(1 << current);
         }
         if found.is_none() {

@@ -1,16 +1,20 @@
 //! Block-distributed pools: workers steal several tasks at once.
 //!
-//! A worker puts its tasks into a private block; a full one joins its private blocks. As long as its public queue has room, the
-//! oldest private block goes there, where the others steal it as a whole; the owner itself takes its newest private task first, and the oldest public block when it has none. So
-//! small tasks cost a lock once a block. In exchange, the others take tasks of private blocks only when they are about to sleep
-//! ([`hidden`](super::hidden)). A worker that has to wait makes all that it has public, unless there is something public already.
+//! A worker puts its tasks into a private block. A block that is full joins the worker's other
+//! private blocks. As long as the worker's public queue has capacity, the oldest full block moves
+//! there, where other workers steal it as a whole. The worker itself takes its newest private task
+//! first, and its oldest public block when it has no private tasks. So small tasks cost one lock
+//! per block. In exchange, other workers take tasks of private blocks only when they are about to
+//! sleep ([`hidden`](super::hidden)). A worker that has to wait makes all its tasks public, unless
+//! some are public already.
 //!
-//! A worker that waits in a join or a scope steals only blocks of which it may run every task: what else lay in a block might be
-//! what others wait for.
+//! A worker that waits in a join or a scope steals only blocks in which it may run every task: the
+//! other tasks of a block could be tasks for which other workers wait.
 //!
 //! # Source
-//! DQ-BL-* in Hoffmann, Korch, Rauber, SC 2004, sect. 2.2.2; Korch, Rauber: A comparison of task pools for dynamic load balancing of
-//! irregular algorithms. Concurrency and Computation 16(1), 2004.
+//! DQ-BL-* in Hoffmann, Korch, Rauber, SC 2004, sect. 2.2.2; Korch, Rauber: A comparison of task
+//! pools for dynamic load balancing of irregular algorithms. Concurrency and Computation 16(1),
+//! 2004.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -30,19 +34,20 @@ use crate::task::{Task, TaskList};
 
 /// The public blocks of one worker.
 pub(super) trait Public: fmt::Debug + Send + Sync + Sized + 'static {
-    /// What only the queue's owner has.
+    /// The part of the queue that only its owner has.
     type Owner: fmt::Debug + Send;
 
-    /// An empty queue.
+    /// Creates an empty queue.
     fn new() -> (Self, Self::Owner);
 
     /// Adds a block.
     fn put(&self, owner: &Self::Owner, block: TaskList);
 
-    /// The oldest block that is `wanted`; gives up when that needs waiting and `single_try` is set.
+    /// Takes the oldest block that is `wanted`. With `single_try`, gives up instead of waiting for
+    /// a lock.
     fn take(&self, wanted: impl Fn(&TaskList) -> bool, single_try: bool) -> Option<TaskList>;
 
-    /// The number of blocks at some moment during the call.
+    /// Returns the number of blocks at some moment during the call.
     fn len(&self) -> usize;
 }
 
@@ -127,8 +132,8 @@ impl<L: Lock + 'static> Public for SingleQueue<L> {
     }
 }
 
-/// A public queue of blocks for each worker. With `SINGLE_TRY`, a thief goes on to the next
-/// victim rather than wait for a lock.
+/// A public queue of blocks for each worker. With `SINGLE_TRY`, a thief does not wait for a lock,
+/// but goes on to the next victim.
 #[derive(Debug)]
 pub(super) struct Blocks<Q: Public, P: Layout, const SINGLE_TRY: bool> {
     name: &'static str,
@@ -158,12 +163,12 @@ struct BlocksSeat<Q: Public, P: Layout, const SINGLE_TRY: bool> {
     victims: Victims,
 }
 
-/// What only its owner can reach.
+/// The private blocks of a worker.
 #[derive(Debug, Default)]
 struct Private {
-    /// The block that is being filled, newest task first.
+    /// The block to which new tasks are added, newest task first.
     current: TaskList,
-    /// Full ones, newest last.
+    /// Full blocks, newest last.
     full: VecDeque<TaskList>,
 }
 
@@ -175,7 +180,7 @@ impl Place for Private {
 }
 
 impl Private {
-    /// Puts a task into the block that is being filled.
+    /// Puts a task into the current block.
     #[inline]
     fn put(&mut self, task: Task, block_len: usize) {
         self.current.put_first(task);
@@ -184,15 +189,16 @@ impl Private {
         }
     }
 
-    /// The oldest full block, if there is one and `has_room`.
+    /// Takes the oldest full block, if there is one and `has_capacity` returns true.
     #[inline]
-    fn take_full(&mut self, has_room: impl FnOnce() -> bool) -> Option<TaskList> {
-        if self.full.is_empty() || !has_room() {
+    fn take_full(&mut self, has_capacity: impl FnOnce() -> bool) -> Option<TaskList> {
+        if self.full.is_empty() || !has_capacity() {
             return None;
         }
         self.full.pop_front()
     }
 
+    /// Takes the newest task.
     #[inline]
     fn take_newest(&mut self) -> Option<Task> {
         if self.current.is_empty() {
@@ -201,13 +207,13 @@ impl Private {
         self.current.take_first()
     }
 
-    /// The oldest block, be it full or not.
+    /// Takes the oldest block, full or not.
     fn take_oldest_block(&mut self) -> Option<TaskList> {
         let oldest = self.full.pop_front();
         oldest.or_else(|| Some(std::mem::take(&mut self.current)).filter(|block| !block.is_empty()))
     }
 
-    /// The newest task that `accepts` takes.
+    /// Takes the newest task that `accepts` accepts.
     fn take_where(&mut self, accepts: impl Fn(&Task) -> bool + Copy) -> Option<Task> {
         let mut blocks = std::iter::once(&mut self.current).chain(self.full.iter_mut().rev());
         let task = blocks.find_map(|block| block.take_where(accepts))?;
@@ -262,10 +268,12 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Pool for Blocks<Q, P, SINGLE_
 }
 
 impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> {
+    /// Returns this worker's public blocks.
     fn own(&self) -> &Q {
         &self.shared.parts.own(self.worker_index).queue
     }
 
+    /// Takes any task.
     fn take_any(&self, look: &mut Look) -> Option<Found> {
         if let Some(task) = self.take_private() {
             return Some(Found {
@@ -289,7 +297,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         self.begin(block, Some(victim), look)
     }
 
-    /// The newest private task.
+    /// Takes this worker's newest private task.
     #[inline]
     fn take_private(&self) -> Option<Task> {
         if self.private.is_empty() {
@@ -298,9 +306,10 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         self.private.with(Private::take_newest)
     }
 
-    /// Takes the first task of a block, whose others become this worker's private ones: it has no others.
+    /// Takes the first task of a block. The other tasks of the block become this worker's private
+    /// tasks. It has no others at this point.
     ///
-    /// Between the queue and there, those others are in nobody's sight.
+    /// These tasks are invisible to all other workers while they are moved.
     fn begin(
         &self,
         mut block: TaskList,
@@ -315,7 +324,8 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         Some(Found { task, stolen_from })
     }
 
-    /// Of what another worker keeps for itself, what `take` takes, where this is the last look.
+    /// Lets `take` take from the private tasks of another worker, if this is the last search before
+    /// sleep.
     #[cold]
     fn raid<R>(&self, look: &Look, take: impl Fn(&mut Private) -> Option<R>) -> Option<(usize, R)> {
         if !look.is_last {
@@ -327,11 +337,12 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         })
     }
 
+    /// Takes a task that is wanted by a waiting worker.
     fn take_where(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
         let accepts = |task: &Task| wanted.accepts(task);
         let own = self.take_own(accepts, look);
         if own.is_some() && self.own().len() == 0 {
-            // The others shall have something while this worker runs it.
+            // Give the other workers something to take while this worker runs the task.
             look.hid |= self.share_all();
         }
         if let Some(task) = own.or_else(|| self.shared.outside.take_oldest(wanted)) {
@@ -340,7 +351,8 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
                 stolen_from: None,
             });
         }
-        // From here on nothing is private.
+        // This worker has no wanted task. It makes its private tasks public, because it may be
+        // about to wait.
         look.hid |= self.share_all();
         if let Some((victim, block)) = self.steal(|block| block.all(accepts), look) {
             return self.begin(block, Some(victim), look);
@@ -352,7 +364,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         })
     }
 
-    /// A wanted task from wherever it lies among this worker's own.
+    /// Takes a wanted task from anywhere among this worker's own tasks.
     fn take_own(&self, accepts: impl Fn(&Task) -> bool + Copy, look: &mut Look) -> Option<Task> {
         let private = self.private.with(|private| private.take_where(accepts));
         if private.is_some() {
@@ -367,13 +379,15 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
         task
     }
 
+    /// Takes a wanted public block from another worker.
     #[cold]
     fn steal(
         &self,
         wanted: impl Fn(&TaskList) -> bool + Copy,
         look: &mut Look,
     ) -> Option<(usize, TaskList)> {
-        // A last look gives up nowhere: nobody tells who sleeps after it of what was there.
+        // The last search waits for locks: a worker that sleeps after it is not notified of blocks
+        // that were there before.
         let single_try = SINGLE_TRY && !look.is_last;
         self.victims.iter().find_map(|victim| {
             look.steals_tried += 1;
@@ -386,16 +400,16 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> BlocksSeat<Q, P, SINGLE_TRY> 
 impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Seat for BlocksSeat<Q, P, SINGLE_TRY> {
     fn put(&self, task: Task) -> Put {
         let BlockShape { tasks, blocks } = self.shared.shape;
-        let has_room = || self.own().len() < blocks.get();
+        let has_capacity = || self.own().len() < blocks.get();
         let mut ready = self.private.with(|private| {
             private.put(task, tasks.get());
-            private.take_full(has_room)
+            private.take_full(has_capacity)
         });
         let mut put = Put::Private;
         while let Some(block) = ready {
             self.own().put(&self.owner, block);
             put = Put::Shared;
-            ready = self.private.with(|private| private.take_full(has_room));
+            ready = self.private.with(|private| private.take_full(has_capacity));
         }
         put
     }
@@ -419,7 +433,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Seat for BlocksSeat<Q, P, SIN
         true
     }
 
-    /// The blocks are searched as a whole: no position is needed.
+    /// No position is needed: the blocks are searched as a whole.
     fn mark(&self) -> Mark {
         Mark::default()
     }

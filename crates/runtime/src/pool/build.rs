@@ -1,5 +1,5 @@
-//! What each pool is made of: its store, how its parts lie in memory, its private buffer, and whether
-//! its thieves wait for a lock.
+//! The composition of each pool: its store, the arrangement of its parts in memory, its private
+//! buffer, and the behaviour of its thieves when a lock is taken.
 
 use raddle_sync::lock::{ClhLock, PthreadLock, SimpleLock, TicketLock};
 

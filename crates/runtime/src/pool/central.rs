@@ -1,6 +1,7 @@
 //! Central pools: one store for all workers.
 //!
-//! The best balance, and the order of a depth-first run; the store is the bottleneck when tasks are small.
+//! These pools balance the load best, and run tasks in the order of a depth-first run. The store
+//! becomes the bottleneck if tasks are small.
 //!
 //! # Source
 //! SQ-* in Hoffmann, Korch, Rauber, SC 2004, sect. 2.1.
@@ -70,7 +71,7 @@ impl<S: Store<Owner = ()>> Seat for CentralSeat<S> {
         self.shared.tasks.put(&(), task);
     }
 
-    /// The store is searched as a whole: no position is needed.
+    /// No position is needed: the store is searched as a whole.
     fn mark(&self) -> Mark {
         Mark::default()
     }

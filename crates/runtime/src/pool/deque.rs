@@ -1,6 +1,6 @@
 //! The deque pool: a lock-free deque per worker.
 //!
-//! The owner's newest task costs it one fence, a thief's steal one compare-and-swap.
+//! Taking its newest task costs the owner one fence. A steal costs the thief one compare-and-swap.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ struct DequeSeat {
 }
 
 impl Deque {
-    /// There is one such pool, whose name it is.
+    /// Creates the pool. `name` is the name of the only kind of this family.
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
         let thieves = setup.parts(|| {
             let (owner, thief) = deque();
@@ -113,7 +113,8 @@ impl Seat for DequeSeat {
 impl DequeSeat {
     fn steal(&self, victim: usize, wanted: Wanted<'_>) -> Option<Task> {
         let thief = self.shared.thieves.get(victim)?;
-        // A look costs less than the fence of a steal. A worker that is about to sleep has put a fence before it.
+        // This check is cheaper than the fence of a steal. A worker that is about to sleep has
+        // executed a fence before it.
         if thief.is_empty() {
             return None;
         }

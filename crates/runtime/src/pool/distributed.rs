@@ -1,7 +1,10 @@
-//! Distributed pools: a store for each worker, from which the others steal.
+//! Distributed pools: each worker has a store, from which the others steal.
 //!
-//! With a private buffer, the newest task of a worker lies where nobody else looks: it costs no synchronisation and stays
-//! in the cache; the one before it becomes public. A worker that has to wait makes its private task public first.
+//! With a private buffer, the newest task of a worker is in a place that other workers do not
+//! search: it costs no synchronisation and stays in the cache. When the worker puts the next task,
+//! the previous one becomes public. A worker that has to wait makes its private task public first.
+//! A worker that is about to sleep takes private tasks of others as well
+//! ([`hidden`](super::hidden)).
 //!
 //! # Source
 //! DQ-* in Hoffmann, Korch, Rauber, SC 2004, sect. 2.2.1.
@@ -20,20 +23,20 @@ use super::victims::Victims;
 use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::task::Task;
 
-/// How the stores lie in memory.
+/// The arrangement of the stores in memory.
 pub(super) trait Layout: fmt::Debug + Send + Sync + 'static {
     type Of<T: fmt::Debug + Send + Sync>: Deref<Target = T> + From<T> + fmt::Debug + Send + Sync;
 }
 
-/// Side by side.
+/// Stores side by side.
 #[derive(Debug)]
 pub(super) struct Dense;
 
-/// Each on cache lines of its own.
+/// Stores on separate cache lines.
 #[derive(Debug)]
 pub(super) struct Padded;
 
-/// A value and nothing around it.
+/// A value without padding.
 #[derive(Debug)]
 pub(super) struct Bare<T>(T);
 
@@ -59,24 +62,24 @@ impl Layout for Padded {
     type Of<T: fmt::Debug + Send + Sync> = CachePadded<T>;
 }
 
-/// Whether the newest task of a worker is its own.
+/// The private buffer of a worker, for its newest task.
 pub(super) trait Buffer: Sized + fmt::Debug + Send + 'static {
-    /// What the other workers see of it.
+    /// The end of the buffer that the other workers see.
     type Seen: fmt::Debug + Send + Sync;
 
-    /// An empty buffer.
+    /// Creates an empty buffer.
     fn new() -> (Self::Seen, Self);
 
-    /// Keeps the task, and returns what has to become public.
+    /// Keeps the task. Returns the task that has to become public, if there is one.
     fn keep(&self, task: Task) -> Option<Task>;
 
-    /// The private task.
+    /// Takes the private task.
     fn take(&self) -> Option<Task>;
 
-    /// Another worker's private task, if it is wanted.
+    /// Takes another worker's private task if it is wanted.
     fn raid(seen: &Self::Seen, wanted: Wanted<'_>) -> Option<Task>;
 
-    /// True when there may be a private task.
+    /// Returns true if there may be a private task.
     fn holds(seen: &Self::Seen) -> bool;
 }
 
@@ -151,8 +154,8 @@ impl Buffer for OneTask {
     }
 }
 
-/// A store for each worker. With `SINGLE_TRY`, a thief goes on to the next victim
-/// rather than wait for a lock.
+/// A store for each worker. With `SINGLE_TRY`, a thief does not wait for a lock, but goes on to the
+/// next victim.
 #[derive(Debug)]
 pub(super) struct Distributed<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> {
     name: &'static str,
@@ -232,7 +235,8 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> DistributedSeat<S, 
         &self.shared.parts.own(self.worker_index).store
     }
 
-    /// The private task if it is wanted; one that is not becomes public, since this worker may be about to wait.
+    /// Takes the private task if it is wanted. Otherwise makes it public, since this worker may be
+    /// about to wait.
     #[inline]
     fn take_private(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Task> {
         let task = self.private.take()?;
@@ -246,7 +250,8 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> DistributedSeat<S, 
 
     #[cold]
     fn steal(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
-        // A last look gives up nowhere: nobody tells who sleeps after it of what was there.
+        // The last search waits for locks: a worker that sleeps after it is not notified of tasks
+        // that were there before.
         let single_try = SINGLE_TRY && !look.is_last;
         let found = self.victims.iter().find_map(|victim| {
             look.steals_tried += 1;
@@ -291,7 +296,7 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Seat
         had
     }
 
-    /// The store is searched as a whole: no position is needed.
+    /// No position is needed: the store is searched as a whole.
     fn mark(&self) -> Mark {
         Mark::default()
     }

@@ -1,8 +1,14 @@
-//! What a worker keeps for itself: tasks that cost it no synchronisation, and that others take only when there is nothing else.
+//! The private place of a worker: tasks there cost the worker no synchronisation, and other workers
+//! take them only when they find nothing else.
 //!
-//! Nobody sleeps while there are such tasks: who is about to, takes them ([`Pool::has_work`](super::Pool::has_work) counts them, after a
-//! heavy fence), and their maker makes them public when he sees somebody sleep, after a light one. So a worker that stands still in
-//! the middle of its task keeps nothing from the others for ever.
+//! No worker sleeps while there are private tasks:
+//!
+//! - A worker that is about to sleep takes them. [`Pool::has_work`](super::Pool::has_work) counts
+//!   them after a heavy fence.
+//! - The owner makes them public when it sees that a worker sleeps. It checks this after a light
+//!   fence.
+//!
+//! So a worker that stands still in the middle of its task does not withhold other tasks for ever.
 
 use std::sync::Arc;
 
@@ -10,27 +16,28 @@ use raddle_sync::CachePadded;
 use raddle_sync::biased::{Others, Owner, biased};
 use raddle_sync::prim::{AtomicBool, Relaxed};
 
-/// A place for tasks, possibly none.
+/// A place for tasks.
 pub(super) trait Place: Default + Send + 'static {
+    /// Returns true if there is no task.
     fn is_empty(&self) -> bool;
 }
 
-/// The worker's own end.
+/// The owner's end of the place.
 #[derive(Debug)]
 pub(super) struct Own<T> {
     place: Owner<T>,
     holds: Arc<CachePadded<AtomicBool>>,
 }
 
-/// The others' end.
+/// The end of the place for all other workers.
 #[derive(Debug)]
 pub(super) struct Hidden<T> {
     place: Others<T>,
-    /// Whether something is there, as its owner said last.
+    /// The place contains tasks, as of its last use.
     holds: Arc<CachePadded<AtomicBool>>,
 }
 
-/// An empty place.
+/// Creates an empty place.
 pub(super) fn hidden<T: Place>() -> (Hidden<T>, Own<T>) {
     let (own, others) = biased(T::default());
     let holds = Arc::<CachePadded<AtomicBool>>::default();
@@ -57,16 +64,16 @@ impl<T: Place> Own<T> {
         })
     }
 
-    /// True when nothing is there. Others only take.
+    /// Returns true if there is no task. Other workers only take tasks, so the owner relies on it.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        // Relaxed: our own, but for what others take.
+        // Relaxed: this worker has written it, unless another worker has taken tasks since.
         !self.holds.load(Relaxed)
     }
 }
 
 impl<T: Place> Hidden<T> {
-    /// Calls `change` with the place if something is there.
+    /// Calls `change` with the place if it may contain tasks.
     pub(super) fn raid<R>(&self, change: impl FnOnce(&mut T) -> Option<R>) -> Option<R> {
         if !self.holds() {
             return None;
@@ -79,6 +86,7 @@ impl<T: Place> Hidden<T> {
         })
     }
 
+    /// Returns true if the place may contain tasks.
     #[inline]
     pub(super) fn holds(&self) -> bool {
         // Relaxed: see the header.

@@ -8,16 +8,16 @@ macro_rules! pools {
     ($($(#[doc = $about:literal])+ $(#[$default:ident])? $kind:ident = $name:literal,)*) => {
         /// The task pools, by name.
         ///
-        /// The first letters say how tasks are distributed: `SQ` has one queue for all workers, `DQ`
-        /// one for each worker, `DQ-BL` one of blocks of several tasks. The next ones name the
-        /// synchronisation: `PTH` a Pthreads mutex, `SL` the simple lock, `TL` the ticket lock,
-        /// `CLH` the CLH lock, `LF` lock-free; `SP` (single put) lets the owner put without the
-        /// lock. The rest is: `TRY`, thieves do not wait for a lock; `PRIV`, a private buffer of one
-        /// task; `C`, each worker's part on cache lines of its own.
+        /// The first part of a name says how tasks are distributed: `SQ` has one queue for all
+        /// workers, `DQ` one for each worker, `DQ-BL` one of blocks of several tasks. The next part
+        /// names the synchronisation: `PTH` a Pthreads mutex, `SL` the simple lock, `TL` the ticket
+        /// lock, `CLH` the CLH lock, `LF` lock-free; `SP` (single put) lets the owner put without
+        /// the lock. The rest is: `TRY`, thieves do not wait for a lock; `PRIV`, a private buffer
+        /// of one task; `C`, each worker's part on cache lines of its own.
         ///
         /// Unlike in the study, other workers can reach tasks in private buffers and blocks when
-        /// they find nothing else. So a program whose tasks wait for each other in their own way
-        /// (by a channel, a lock, a flag) makes progress.
+        /// they find nothing else. So a program makes progress if its tasks wait for each other in
+        /// their own way (by a channel, a lock, a flag).
         ///
         /// # Source
         /// Hoffmann, Korch, Rauber: Performance evaluation of task pools based on hardware
@@ -140,7 +140,8 @@ impl PoolKind {
 impl FromStr for PoolKind {
     type Err = UnknownPool;
 
-    /// Parses the name of a pool or of a family (`central`, `distributed`, `blocks`), ignoring case.
+    /// Parses the name of a pool or of a family (`central`, `distributed`, `blocks`), ignoring
+    /// case.
     fn from_str(name: &str) -> Result<Self, UnknownPool> {
         let kinds = Self::ALL.iter().map(|&kind| (kind.name(), kind));
         kinds

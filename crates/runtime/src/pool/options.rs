@@ -4,8 +4,8 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-/// How block-distributed pools group tasks. The default is that of the study: four tasks per block,
-/// two public blocks.
+/// The grouping of tasks in block-distributed pools. The default is that of the study: four tasks
+/// per block, two public blocks.
 ///
 /// Written `TASKSxBLOCKS`, for example `4x2`.
 ///

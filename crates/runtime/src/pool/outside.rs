@@ -1,11 +1,12 @@
-//! What comes from threads that are no workers here: there is one such queue, whatever the pool.
+//! The queue of tasks from threads that are not workers of this runtime. Every pool has one.
 //!
-//! A root task (a call from outside, a task with a handle) is below nothing, so a worker that waits never wants one. A task that
-//! another thread put into a scope may be just what that scope waits for. The two are kept apart, so that who waits looks through the
-//! second kind alone, however many roots are queued.
+//! A root task (a call from outside, or a task with a handle) belongs to no other work, so a
+//! waiting worker never wants one. A task that another thread put into a scope may be what that
+//! scope waits for. The two kinds are kept apart, so that a waiting worker searches only the second
+//! kind, however many root tasks are queued.
 //!
-//! A root task whose call was begun by who waits for its handle is an empty one ([`crate::task`]). When half of the
-//! queue is empty, the empty ones are taken out.
+//! The call of a root task may be started by the worker that waits for its handle. The task is
+//! empty then ([`crate::task`]). When half of the queue consists of empty tasks, they are removed.
 
 use raddle_sync::CachePadded;
 use raddle_sync::lock::SimpleLock;
@@ -15,7 +16,7 @@ use super::Wanted;
 use super::store::{Fifo, List};
 use crate::task::{Task, TaskList};
 
-/// Empty tasks that are not worth looking for.
+/// The number of empty tasks that are not worth removing.
 const EMPTY_MIN: usize = if LIGHT { 0 } else { 64 };
 
 /// Tasks from outside, in the order in which they came.
@@ -23,7 +24,8 @@ const EMPTY_MIN: usize = if LIGHT { 0 } else { 64 };
 pub(crate) struct Outside {
     roots: CachePadded<List<SimpleLock, Fifo>>,
     below_scopes: List<SimpleLock, Fifo>,
-    /// Root tasks that were begun while they were queued, at most; some of them may be out already.
+    /// An upper bound of the number of empty root tasks in the queue. Some of them may have been
+    /// taken already.
     begun: AtomicUsize,
 }
 
@@ -36,7 +38,7 @@ impl Outside {
         }
     }
 
-    /// The oldest task that is wanted; those that some scope waits for go first.
+    /// Takes the oldest task that is wanted. Tasks for which a scope waits come first.
     pub(crate) fn take_oldest(&self, wanted: Wanted<'_>) -> Option<Task> {
         let below = self.below_scopes.take(wanted);
         below.or_else(|| match wanted {
@@ -50,12 +52,13 @@ impl Outside {
         self.roots.is_empty() && self.below_scopes.is_empty()
     }
 
-    /// How many there are. May be outdated on return, as any number here.
+    /// Returns the number of tasks. It may be outdated on return.
     pub(crate) fn len(&self) -> usize {
         self.roots.len() + self.below_scopes.len()
     }
 
-    /// Counts a root task that was begun while it was queued; returns those to be disposed of, now and then.
+    /// Counts a root task that was started while it was queued. If many were, removes all empty
+    /// tasks and returns them. The caller disposes of them.
     pub(crate) fn count_begun(&self) -> TaskList {
         // Relaxed: a rough count that decides when to look.
         let begun = self.begun.fetch_add(1, Relaxed) + 1;

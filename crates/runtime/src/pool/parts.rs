@@ -1,9 +1,9 @@
 //! The parts of a pool, one for each worker: a shared half, which all workers see, and a private
 //! half, which only its owner has.
 //!
-//! The parts of the first workers lie side by side and exist from the start. There may be a thousand
-//! compensating threads, but most programs have none: the part of such a thread is made when it
-//! takes its seat.
+//! The parts of the first workers lie side by side and exist from the start. There may be a
+//! thousand compensating threads, but most programs have none: the part of such a thread is made
+//! when it takes its seat.
 //!
 //! # Memory ordering
 //! A compensating thread takes its seat before it puts its first task. The fences of

@@ -22,8 +22,8 @@ pub struct Probe {
     memory: Arc<Memory>,
 }
 
-/// The memory of all probes. Tasks have no lifetime: a task may be put into a pool after its probe was
-/// dropped, and its memory must not be reused by another runtime then.
+/// The memory of all probes. Tasks have no lifetime: a task may be put into a pool after its probe
+/// was dropped, and its memory must not be reused by another runtime then.
 #[cfg(not(any(loom, shuttle)))]
 static KEPT: Mutex<Vec<Arc<Memory>>> = Mutex::new(Vec::new());
 
@@ -33,7 +33,8 @@ impl Probe {
         Self::with_setup(kind, &Setup::new(worker_count, 0, blocks))
     }
 
-    /// As [`new`](Self::new), with `compensating_limit` compensating threads, which count as started.
+    /// As [`new`](Self::new), with `compensating_limit` compensating threads, which count as
+    /// started.
     pub fn with_compensating(
         kind: PoolKind,
         worker_count: usize,

@@ -1,9 +1,10 @@
-//! Where a pool keeps tasks that any worker may take: the part that differs in its lock and its order.
+//! The stores of a pool, which contain tasks that any worker may take. They differ in their locks
+//! and orders.
 //!
-//! | store | lock | order | who puts |
+//! | store | lock | order | which workers put tasks |
 //! |---|---|---|---|
-//! | [`List`] | any | newest or oldest first | anybody |
-//! | [`LockFree`] | none | newest first | anybody |
+//! | [`List`] | any | newest or oldest first | all |
+//! | [`LockFree`] | none | newest first | all |
 //! | [`Single`] | any, for taking only | oldest first | its owner |
 
 use std::fmt;
@@ -19,26 +20,27 @@ use crate::task::{Task, TaskList};
 
 /// Tasks that any worker may take.
 pub(super) trait Store: fmt::Debug + Send + Sync + Sized + 'static {
-    /// What only the store's owner has.
+    /// The part of the store that only its owner has.
     type Owner: fmt::Debug + Send;
 
-    /// An empty store.
+    /// Creates an empty store.
     fn new() -> (Self, Self::Owner);
 
     /// Keeps a task.
     fn put(&self, owner: &Self::Owner, task: Task);
 
-    /// The first task that is wanted, wherever it lies.
+    /// Takes the first task that is wanted, wherever it is.
     fn take(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Task>;
 
-    /// The first task if it is wanted; gives up when that needs waiting and `single_try` is set.
+    /// Takes the first task if it is wanted. With `single_try`, gives up instead of waiting for a
+    /// lock.
     fn steal(&self, wanted: Wanted<'_>, single_try: bool, look: &mut Look) -> Option<Task>;
 
-    /// False when there was no task at some moment during the call.
+    /// Returns false if there was no task at some moment during the call.
     fn has_tasks(&self) -> bool;
 }
 
-/// Which task comes first.
+/// The order in which tasks are taken.
 pub(crate) trait Order: fmt::Debug + Send + Sync + 'static {
     fn put(list: &mut TaskList, task: Task);
 }
@@ -65,7 +67,7 @@ impl Order for Fifo {
     }
 }
 
-/// A list under a lock; a look at an empty one takes no lock.
+/// A list under a lock. Checking an empty list takes no lock.
 #[derive(Debug)]
 pub(crate) struct List<L, O> {
     tasks: Locked<L, TaskList>,
@@ -109,17 +111,19 @@ impl<L: Lock, O: Order> List<L, O> {
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        // Relaxed: callers that rely on the answer put a SeqCst fence before it (`Pool::has_work`).
+        // Relaxed: callers that rely on the answer execute a SeqCst fence before it
+        // (`Pool::has_work`).
         self.len.load(Relaxed) == 0
     }
 
-    /// The number of tasks at some moment during the call.
+    /// Returns the number of tasks at some moment during the call.
     pub(crate) fn len(&self) -> usize {
         // Relaxed: a hint.
         self.len.load(Relaxed)
     }
 
-    /// Takes out the root tasks that were begun by who waits for them. Cost: a look at each task.
+    /// Removes the root tasks that were started by workers that wait for them. Cost: one visit per
+    /// task.
     #[cold]
     pub(crate) fn take_begun(&self) -> TaskList {
         self.tasks.with(|tasks| {
@@ -129,12 +133,13 @@ impl<L: Lock, O: Order> List<L, O> {
         })
     }
 
+    /// Publishes the length of the list.
     fn note(&self, tasks: &TaskList) {
         // Relaxed: written under the lock; read as a hint, or after a fence (`is_empty`).
         self.len.store(tasks.len(), Relaxed);
     }
 
-    /// The first task if it is wanted.
+    /// Takes the first task if it is wanted.
     fn take_first(&self, tasks: &mut TaskList, wanted: Wanted<'_>) -> Option<Task> {
         let task = tasks.take_first()?;
         if wanted.accepts(&task) {

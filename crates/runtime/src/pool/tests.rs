@@ -1,4 +1,4 @@
-//! The battery that every pool passes, without a runtime around it.
+//! Tests that every pool passes, without a runtime around it.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ fn is_central(kind: PoolKind) -> bool {
 }
 
 #[test]
-fn names_read_back_in_letters_of_either_case() {
+fn names_are_parsed_in_either_case() {
     for kind in PoolKind::ALL {
         assert_eq!(kind.name().parse(), Ok(kind));
         assert_eq!(kind.name().to_lowercase().parse(), Ok(kind));
@@ -30,10 +30,11 @@ fn names_read_back_in_letters_of_either_case() {
 
 #[test]
 fn names_are_those_of_the_study_the_deque_and_auto() {
-    // Table 1 there, and the two pools of blocks that it has besides.
-    let study = "SQ-PTH SQ-SL SQ-TL SQ-LF DQ-PTH DQ-SL DQ-SL-PRIV DQ-SL-PRIV-C DQ-SL-TRY-PRIV-C DQ-TL-PRIV-C \
-                 DQ-SL-SP-PRIV-C DQ-CLH-PRIV-C DQ-LF-PRIV-C DQ-BL-PTH DQ-BL-SL-C DQ-BL-SL-TRY-C DQ-BL-TL-C \
-                 DQ-BL-TL-TRY-C DQ-BL-SP-C DQ-BL-SP-TRY-C DQ-BL-CLH-C deque auto";
+    // Table 1 of the study, and its two further pools of blocks.
+    let study = "SQ-PTH SQ-SL SQ-TL SQ-LF DQ-PTH DQ-SL DQ-SL-PRIV DQ-SL-PRIV-C DQ-SL-TRY-PRIV-C \
+                 DQ-TL-PRIV-C DQ-SL-SP-PRIV-C DQ-CLH-PRIV-C DQ-LF-PRIV-C DQ-BL-PTH DQ-BL-SL-C \
+                 DQ-BL-SL-TRY-C DQ-BL-TL-C DQ-BL-TL-TRY-C DQ-BL-SP-C DQ-BL-SP-TRY-C DQ-BL-CLH-C \
+                 deque auto";
     let expected: BTreeSet<&str> = study.split_whitespace().collect();
     let names: BTreeSet<&str> = PoolKind::ALL.iter().map(|kind| kind.name()).collect();
     assert_eq!(names, expected);
@@ -66,10 +67,10 @@ fn shared_task_is_work_and_another_worker_finds_it() {
     }
 }
 
-/// The other tasks of a block were in no pool for a moment. `auto` had left just this pool then, looked there no more, and they were
-/// never found.
+/// The other tasks of a block are in no pool for a moment. Once, `auto` moved to another candidate
+/// at that moment, marked this one as unused, and the tasks were never found.
 #[test]
-fn what_comes_along_with_a_task_was_out_of_sight() {
+fn other_tasks_of_a_stolen_block_are_reported_as_briefly_invisible() {
     for kind in PoolKind::ALL {
         let pool = probe(kind, 2);
         let (first, second) = (pool.seat(0), pool.seat(1));
@@ -86,7 +87,7 @@ fn what_comes_along_with_a_task_was_out_of_sight() {
 }
 
 #[test]
-fn what_was_put_counts_as_work_until_it_is_taken() {
+fn task_counts_as_work_until_it_is_taken() {
     for kind in PoolKind::ALL {
         let pool = probe(kind, 2);
         let (first, second) = (pool.seat(0), pool.seat(1));
@@ -99,14 +100,14 @@ fn what_was_put_counts_as_work_until_it_is_taken() {
             }
         }
         while get(&*second, Wanted::Any).is_some() {}
-        // What is left is the first worker's own.
+        // The tasks that are left are private to the first worker.
         while get(&*first, Wanted::Any).is_some() {}
         assert!(!pool.has_work(), "{kind}");
     }
 }
 
 #[test]
-fn own_wanted_task_is_found_wherever_it_lies_and_the_unwanted_stay() {
+fn own_wanted_task_is_found_anywhere_and_unwanted_tasks_stay() {
     for kind in PoolKind::ALL {
         for position in 0..14 {
             let pool = probe(kind, 1);
@@ -135,7 +136,7 @@ fn own_wanted_task_is_found_wherever_it_lies_and_the_unwanted_stay() {
 }
 
 #[test]
-fn worker_that_waits_in_vain_leaves_nothing_private() {
+fn worker_that_finds_no_wanted_task_leaves_no_task_private() {
     for kind in PoolKind::ALL {
         let pool = probe(kind, 2);
         let (first, second) = (pool.seat(0), pool.seat(1));
@@ -152,7 +153,7 @@ fn worker_that_waits_in_vain_leaves_nothing_private() {
         );
         assert!(
             look.hid || before,
-            "{kind}: who sleeps is told of what became public"
+            "{kind}: sleeping workers are notified of tasks that became public"
         );
         let taken = std::iter::from_fn(|| get(&*second, Wanted::Any)).count();
         assert_eq!(taken, 7, "{kind}");
@@ -160,7 +161,7 @@ fn worker_that_waits_in_vain_leaves_nothing_private() {
 }
 
 #[test]
-fn last_look_finds_what_another_worker_keeps_for_itself() {
+fn last_search_finds_private_tasks_of_other_workers() {
     for kind in PoolKind::ALL {
         let pool = probe(kind, 2);
         let (first, second) = (pool.seat(0), pool.seat(1));
@@ -196,12 +197,12 @@ fn thief_takes_a_block_and_leaves_the_private_ones() {
     }
     assert!(get(&*second, Wanted::Any).is_none());
     let _ = first.put(pool.task());
-    assert!(pool.has_work(), "there is room for the next block");
+    assert!(pool.has_work(), "there is space for the next block");
     assert_eq!(std::iter::from_fn(|| get(&*first, Wanted::Any)).count(), 6);
 }
 
 #[test]
-fn shapes_read_back() {
+fn shapes_survive_printing_and_parsing() {
     let shape = BlockShape::new(8, 3);
     assert_eq!(shape.to_string().parse(), Ok(shape));
     for bad in ["", "4", "4x", "0x2", "4x0", "4x-1", "4x2x1"] {
@@ -239,10 +240,10 @@ fn compensating_threads_are_victims_once_they_have_started() {
     assert_eq!(of_compensating, [0, 1, 2]);
 }
 
-/// A compensating thread has its part of a pool once it has taken its seat. Others may be counted
-/// that have not taken theirs.
+/// A compensating thread has its part of a pool once it has taken its seat. Threads may be counted
+/// that have not taken theirs yet.
 #[test]
-fn tasks_of_a_compensating_thread_are_found_beside_absent_ones() {
+fn tasks_of_a_compensating_thread_are_found_next_to_threads_without_a_seat() {
     for kind in PoolKind::ALL {
         let pool = Probe::with_compensating(kind, 2, 3, BlockShape::default());
         let first = pool.seat(0);
@@ -263,9 +264,9 @@ fn tasks_of_a_compensating_thread_are_found_beside_absent_ones() {
     }
 }
 
-/// Workers put, share, get and pick as they like; in the end every task has come out once.
+/// Workers put, share and take tasks in many orders. In the end every task has been taken once.
 #[test]
-fn every_task_comes_out_exactly_once() {
+fn every_task_is_taken_exactly_once() {
     const WORKERS: usize = 4;
     const PUTS: usize = if raddle_sync::prim::LIGHT { 20 } else { 5_000 };
     for kind in PoolKind::ALL {
@@ -303,7 +304,7 @@ fn work(pool: &Probe, seat: &dyn Seat, taken: &AtomicUsize, all: usize, puts: us
                 _ => drop(seat.put(pool.task())),
             }
         }
-        // Tasks pile up at first, and are taken by all when nobody puts any more.
+        // Tasks pile up at first. All workers take them once no worker puts any more.
         if put < puts && turn.is_multiple_of(3) {
             continue;
         }

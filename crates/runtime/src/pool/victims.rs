@@ -1,8 +1,8 @@
 //! The order in which a worker looks through the other workers for work.
 //!
-//! Each worker has a random permutation of the others, fixed from the start, so that workers without
-//! work do not all ask the same one. Compensating threads come last, in the order in which they were
-//! started.
+//! Each worker has a random permutation of the others, fixed from the start, so that workers
+//! without work do not all ask the same one. Compensating threads come last, in the order in which
+//! they were started.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Worker-private numbers in one array.
+//! Numbers of workers, side by side in one array.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,15 +9,17 @@ use raddle_sync::prim::{AtomicU64, Relaxed};
 use crate::runtime::Runtime;
 use crate::worker::{Shared, with_worker};
 
-/// Words from one slot to the next where each has cache lines of its own.
+/// The number of words from one slot to the next if each slot has its own cache lines.
 const PADDED_WORDS: usize = size_of::<CachePadded<u64>>() / size_of::<u64>();
 
-/// A number for each worker of a runtime, side by side in one array: here to be measured.
+/// A number for each worker of a runtime, side by side in one array. This type serves to measure
+/// the cost of such arrays.
 ///
-/// Slots of several workers lie in one cache line, which they take from each other with every change (false sharing): where they
-/// change them all the time, a change costs several times what it costs in [`Private`](crate::Private), and more with more workers.
-/// [`padded`](Self::padded) makes the array so that it does not, at 128 bytes a worker; that form is of use where numbers are read
-/// while they change.
+/// The slots of several workers are on one cache line. Each change takes the line away from the
+/// other workers (false sharing). If workers change their numbers all the time, a change costs
+/// several times as much as in [`Private`](crate::Private), and more with more workers.
+/// [`padded`](Self::padded) creates an array without this problem, at 128 bytes per worker. That
+/// form is useful if numbers are read while they change.
 ///
 /// # Examples
 /// ```
@@ -34,8 +36,8 @@ const PADDED_WORDS: usize = size_of::<CachePadded<u64>>() / size_of::<u64>();
 /// # Ok::<(), raddle_runtime::BuildError>(())
 /// ```
 /// # Source
-/// The processor-private variables (`Cpv`) of Charm++ as they were: Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system
-/// for multicore clusters. 2010, sect. 3.3.
+/// The processor-private variables (`Cpv`) of Charm++ in their old form: Mei, Zheng, Gioachin,
+/// Kalé: Optimizing a parallel runtime system for multicore clusters. 2010, sect. 3.3.
 pub struct PrivateArray {
     slots: Box<[AtomicU64]>,
     stride: usize,
@@ -51,12 +53,13 @@ impl fmt::Debug for PrivateArray {
 }
 
 impl PrivateArray {
-    /// A zero for each worker of `runtime`, and for each that may stand in for one.
+    /// Creates an array with a zero for each worker of `runtime`, and for each possible
+    /// compensating thread.
     pub fn new(runtime: &Runtime) -> Self {
         Self::with_stride(runtime, 1)
     }
 
-    /// As [`new`](Self::new), but each on cache lines of its own.
+    /// As [`new`](Self::new), but with each number on separate cache lines.
     pub fn padded(runtime: &Runtime) -> Self {
         Self::with_stride(runtime, PADDED_WORDS)
     }
@@ -71,19 +74,19 @@ impl PrivateArray {
         }
     }
 
-    /// Adds to the calling worker's number, around the end of its range.
+    /// Adds to the current worker's number. Wraps around at the end of the range.
     ///
     /// # Panics
-    /// When the calling thread is no worker of the array's runtime.
+    /// If the current thread is not a worker of the array's runtime.
     #[inline]
     #[track_caller]
     pub fn add(&self, number: u64) {
         let slot = self.own_slot();
-        // Relaxed: nobody else writes it, and who reads it wants no more than the number.
+        // Relaxed: only this worker writes the slot, and readers rely on nothing but the number.
         slot.store(slot.load(Relaxed).wrapping_add(number), Relaxed);
     }
 
-    /// The calling worker's number.
+    /// Returns the current worker's number.
     ///
     /// # Panics
     /// As [`add`](Self::add).
@@ -94,7 +97,7 @@ impl PrivateArray {
         self.own_slot().load(Relaxed)
     }
 
-    /// Replaces the calling worker's number.
+    /// Replaces the current worker's number.
     ///
     /// # Panics
     /// As [`add`](Self::add).
@@ -105,7 +108,7 @@ impl PrivateArray {
         self.own_slot().store(number, Relaxed);
     }
 
-    /// All numbers, each as it is at the moment, by worker index.
+    /// Returns all numbers by worker index, each as it is when it is read.
     pub fn values(&self) -> impl Iterator<Item = u64> {
         // Relaxed: as in `add`.
         let slots = self.slots.iter().step_by(self.stride);
@@ -129,5 +132,5 @@ impl PrivateArray {
 #[cold]
 #[track_caller]
 fn refuse_others() -> ! {
-    panic!("only a worker of the array's own runtime has a number in it");
+    panic!("the current thread is not a worker of the runtime of this array");
 }

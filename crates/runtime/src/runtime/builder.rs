@@ -359,7 +359,7 @@ fn worker_count_from_environment() -> Result<Option<usize>, BuildError> {
     Ok(count.map(|count| count.0))
 }
 
-/// Adds to an error the environment variable whose well-formed value caused it.
+/// Adds to an error the environment variable that caused it with a well-formed value.
 fn blame<T, E: fmt::Display>(name: &'static str, result: Result<T, E>) -> Result<T, BuildError> {
     result.map_err(|error| BuildError::Environment {
         name,

@@ -10,8 +10,8 @@ use crate::worker::{Worker, current_worker};
 
 /// The default runtime of one process, and those of the child processes that fork(2) makes.
 ///
-/// A child process has a copy of its parent's runtime, whose workers do not exist there. So it
-/// walks the list to an entry of its own.
+/// A child process has a copy of its parent's runtime, but not its workers. So it walks the list to
+/// an entry of its own.
 struct OfProcess {
     /// The [`fork_count`] of the process.
     forks: u64,

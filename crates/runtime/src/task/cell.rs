@@ -16,7 +16,7 @@ const PAYLOAD_WORDS: usize = 10;
 /// The function that ends the closure in a cell: runs it or drops it.
 type EndPayload = unsafe fn(*mut u8, End);
 
-/// How a closure ends.
+/// The two ways in which a closure ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Run,
@@ -225,6 +225,8 @@ impl TaskCell {
         }
     }
 
+    /// Stores a closure in the payload.
+    ///
     /// # Safety
     /// `F` fits into the payload, and the task is run before anything that `closure` borrows ends.
     unsafe fn put_payload<F: FnOnce() + Send>(&self, closure: F) {
@@ -295,6 +297,8 @@ impl TaskCell {
         unsafe { self.end_closure(End::Drop) };
     }
 
+    /// Ends the closure of this task by running or dropping it.
+    ///
     /// # Safety
     /// As [`run_closure`](Self::run_closure).
     unsafe fn end_closure(&self, how: End) {

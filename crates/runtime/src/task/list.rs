@@ -134,7 +134,7 @@ impl TaskList {
         None
     }
 
-    /// Takes out the root tasks whose call has begun already. Cost: one visit per task.
+    /// Removes the root tasks that have begun already. Cost: one visit per task.
     pub(crate) fn take_begun(&mut self) -> Self {
         let (mut begun, mut others) = (Self::default(), Self::default());
         while let Some(task) = self.take_first() {

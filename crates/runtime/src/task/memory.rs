@@ -1,8 +1,8 @@
 //! The allocator of task cells: a free list per worker, slabs from the system, and a return list
 //! per worker for cells that other threads free.
 //!
-//! Every cell has a *home*: the worker whose free list it belongs to. A worker takes cells from its
-//! own list without any synchronisation. A cell that another thread frees goes onto the
+//! Every cell has a *home*: the worker to which the cell's free list belongs. A worker takes cells
+//! from its own list without any synchronisation. A cell that another thread frees goes onto the
 //! [`Returns`] of its home; the home takes them all at once when its own list is empty. Slabs are
 //! never given back to the system: a runtime that ends leaves them to the next one. Therefore a
 //! cell stays a cell for the life of the process, which the lineage of tasks relies on.

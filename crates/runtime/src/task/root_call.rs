@@ -1,6 +1,6 @@
 //! The call that a task of kind [`Root`](super::Kind::Root) refers to.
 
-/// A call whose result a [`Handle`](crate::Handle) waits for.
+/// A call with a result for a [`Handle`](crate::Handle).
 ///
 /// The call is shared by its handle and its task. It runs once, on the thread that begins it first.
 pub(crate) trait RootCall: Send + Sync {

@@ -12,8 +12,8 @@
 //! resting. There are up to [`COMPENSATING_MAX`]. When all of them are in use, a worker waits
 //! without one. If tasks wait only for handles that existed when the tasks were spawned, such a
 //! program still ends: root tasks begin in the order in which they were spawned, so the first
-//! unfinished one waits for nothing that has not begun. Only a program in which more tasks than
-//! that wait for later ones, whose handles they received afterwards, can stand still;
+//! unfinished one waits for nothing that has not begun. A program can stand still only if more
+//! tasks than that wait for later tasks, of which they received the handles afterwards;
 //! [`super::standstill`] reports it.
 //!
 //! # Invariants
@@ -73,7 +73,7 @@ struct State {
     resting: Vec<usize>,
     /// Compensating threads that the system refused to start.
     lost: usize,
-    /// For each compensating thread, the worker whose place it took last.
+    /// For each compensating thread, the worker that it replaced last.
     places: HashMap<usize, usize>,
     /// The threads of all workers.
     handles: Vec<thread::JoinHandle<()>>,
@@ -165,7 +165,7 @@ impl Compensation {
     }
 
     /// Returns true if `worker_index` has to rest; it then counts as resting.
-    fn shall_rest(&self, worker_index: usize) -> bool {
+    fn should_rest(&self, worker_index: usize) -> bool {
         self.change(|state| {
             let surplus = state.running > state.lent;
             if surplus {
@@ -278,8 +278,8 @@ impl Worker {
     /// Returns true if this is a compensating thread that is not needed any more. It counts as
     /// resting then.
     #[inline]
-    pub(super) fn shall_rest(&self) -> bool {
-        self.is_surplus() && self.shared().compensation.shall_rest(self.index())
+    pub(super) fn should_rest(&self) -> bool {
+        self.is_surplus() && self.shared().compensation.should_rest(self.index())
     }
 
     /// Rests until this compensating thread is needed. Returns false if the runtime ends instead.

@@ -76,7 +76,7 @@ pub fn apart<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// Has every child process that fork(2) makes call [`become_outside`].
+/// Arranges that every child process that fork(2) makes calls [`become_outside`].
 #[cfg(not(any(loom, shuttle)))]
 pub(super) fn leave_workers_in_children() {
     use raddle_sync::prim::{AtomicBool, Relaxed, call_in_children};
@@ -118,8 +118,9 @@ pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
     run()
 }
 
-/// Returns the worker of the current thread, if it is one. `forks` is from [`current_forks`], whose
-/// conditions hold here as well.
+/// Returns the worker of the current thread, if it is one.
+///
+/// `forks` is from [`current_forks`]. The conditions of that function hold here as well.
 #[inline]
 pub(crate) fn worker_of(forks: &Forks) -> Option<&Worker> {
     // SAFETY: set by `as_worker` for as long as this thread is that worker.

@@ -5,9 +5,11 @@
 //! outside when no worker is left to run them. The last worker to end closes the mailboxes and
 //! drops what is in them. A thread that sends later, or at the same time, drops its own message:
 //!
-//! | label | one side                                  | other side                                                     |
-//! |-------|-------------------------------------------|----------------------------------------------------------------|
-//! | E4    | puts a message, light fence, looks at `closed`; or puts a call, fence(SeqCst), looks | the last worker sets `closed`, heavy fence, looks into the mailboxes, and at calls from outside |
+//! | label | one side                           | other side                          |
+//! |-------|------------------------------------|-------------------------------------|
+//! | E4    | puts a message, light fence,       | the last worker sets `closed`,      |
+//! |       | checks `closed`; or puts a call,   | heavy fence, looks into mailboxes   |
+//! |       | fence(SeqCst), checks `closed`     | and at calls from outside           |
 
 use std::mem;
 use std::sync::Arc;

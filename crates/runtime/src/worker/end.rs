@@ -4,11 +4,13 @@
 //! A worker ends when the runtime is stopping, no root task is unfinished, and the pool is empty. A
 //! worker that is about to sleep must not miss the last of these events:
 //!
-//! | label | one side                                                          | other side                                                |
-//! |-------|-------------------------------------------------------------------|-----------------------------------------------------------|
-//! | E1    | `stop` stores `stopping`, fence(SeqCst), looks for sleepers       | sleeper: sets its bit, fence(SeqCst), looks at `stopping` |
-//! | E2    | `end_root` counts `live` down, fence(SeqCst), looks at `stopping` | `stop` as above; sleeper: as above, looks at `live`       |
-//! | E3    | `stop` stores `stopping`                                          | `may_end` loads it, then `live`                           |
+//! | label | one side                           | other side                          |
+//! |-------|------------------------------------|-------------------------------------|
+//! | E1    | `stop` stores `stopping`,          | sleeper: sets its bit,              |
+//! |       | fence(SeqCst), looks for sleepers  | fence(SeqCst), checks `stopping`    |
+//! | E2    | `end_root` decrements `live`,      | `stop` as above; sleeper: as above, |
+//! |       | fence(SeqCst), checks `stopping`   | then checks `live`                  |
+//! | E3    | `stop` stores `stopping`           | `may_end` loads it, then `live`     |
 //!
 //! Suppose that a worker falls asleep although `stop` misses its bit and the last `end_root` misses
 //! `stopping`. Then the fences are in the order `end_root`, `stop`, sleeper, and the sleeper sees

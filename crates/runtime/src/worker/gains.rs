@@ -1,4 +1,5 @@
-//! What a worker learns about splitting short loops: whether it pays on this machine, at this time.
+//! The experience of a worker with splitting short loops: whether it pays off on this machine, at
+//! this time.
 //!
 //! After a short split loop, its worker compares the duration with the time that the loop would
 //! have taken on one worker, and adjusts the length from which on it splits. [`crate::loops`]

@@ -55,7 +55,7 @@ impl Worker {
         self.streak.set(0);
         self.count_round();
         if self.shared.may_end() {
-            self.is_deaf.set(true);
+            self.has_stopped_messages.set(true);
         }
         self.receive_from_network();
         self.get(Wanted::Any).or_else(|| self.next_message())
@@ -98,7 +98,7 @@ impl Worker {
         if !self.is_compensating {
             self.shared.post.receive(self.index, &mut urgent, &mut mail);
         }
-        if self.is_deaf.get() {
+        if self.has_stopped_messages.get() {
             return None;
         }
         let message = urgent.take_first().or_else(|| mail.take_first())?;

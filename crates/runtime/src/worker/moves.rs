@@ -1,8 +1,9 @@
 //! Moving the workers of a running runtime to other CPUs.
 //!
-//! The thread that moves workers records where each one is wanted ([`Placing`]), and sends an
-//! urgent message to each worker that is elsewhere. Each of them binds itself when it gets to that
-//! message. Two moves in a row are correct: a worker goes where the last one wants it.
+//! The thread that moves workers records where each one is wanted
+//! ([`Placing`](crate::placing::Placing)), and sends an urgent message to each worker that is
+//! elsewhere. Each of them binds itself when it gets to that message. Two moves in a row are
+//! correct: a worker goes where the last one wants it.
 //!
 //! With [`Affinity::Auto`](raddle_topology::Affinity::Auto) the workers move themselves when the
 //! observed traffic makes it pay ([`crate::placing`] says when they look).
@@ -17,8 +18,8 @@ use crate::config::MoveError;
 use crate::placing::bind;
 
 impl Shared {
-    /// Moves each worker to its CPU, or unbinds it if it has none. Returns how many workers are
-    /// told to move.
+    /// Moves each worker to its CPU, or unbinds it if it has none. Returns the number of workers
+    /// that have to move.
     ///
     /// If the runtime `must` have the CPUs to itself and another process has claimed one of them,
     /// no worker moves.
@@ -68,7 +69,7 @@ impl Worker {
         }
     }
 
-    /// Binds this compensating thread to the CPU of the worker whose place it takes.
+    /// Binds this compensating thread to the CPU of the worker that it replaces.
     pub(super) fn take_place_of(&self, worker_index: usize) {
         let placing = &self.shared.placing;
         if let Some(topology) = placing.topology().filter(|_| placing.binds()) {

@@ -1,4 +1,4 @@
-//! Runs a task: the one place where a worker enters user code from the pool.
+//! Runs a task: the only place where a worker enters user code from the pool.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -39,7 +39,7 @@ impl Worker {
         }
     }
 
-    /// Runs a fork whose offer this worker has won, and notifies its owner.
+    /// Runs a fork after this worker has won its offer, and notifies the owner.
     fn run_fork(&self, cell: &'static TaskCell) {
         let (owner, shared) = (cell.owner(), self.shared());
         cell.set_thief(self.index());

@@ -34,7 +34,7 @@ impl Worker {
         let mut messages_seen = 0;
         let origin = self.shared.origin;
         loop {
-            if self.shall_rest() && !self.rest() {
+            if self.should_rest() && !self.rest() {
                 return;
             }
             let found = match self.next() {

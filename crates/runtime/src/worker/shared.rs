@@ -70,7 +70,7 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    /// Creates a runtime whose workers have not started yet.
+    /// Creates a runtime. Its workers have not started yet.
     pub(crate) fn new(
         pool: PoolKind,
         setup: &Setup,
@@ -147,7 +147,7 @@ impl Shared {
             return;
         }
         // `work_piled_up` has put a fence between the task and this look: see
-        // `Worker::sleep_until_told`.
+        // `Worker::sleep_until_notified`.
         while let Some(helper) = self.helpers.take_any(0) {
             let _ = self.idle.cell(helper).notify();
         }

@@ -84,7 +84,7 @@ impl Worker {
     /// in `gives_up`.
     ///
     /// `gives_up` is `None` for waits that cannot end early.
-    pub(super) fn shall_give_up(&self, gives_up: Option<&Cell<Option<StandsStill>>>) -> bool {
+    pub(super) fn should_give_up(&self, gives_up: Option<&Cell<Option<StandsStill>>>) -> bool {
         let Some(state) = self.shared.stands_still() else {
             return false;
         };
@@ -104,7 +104,7 @@ impl Worker {
     }
 }
 
-/// Has the panic hook print the state: a library does not print.
+/// Lets the panic hook print the state: a library does not print.
 #[cold]
 fn report(state: &StandsStill) {
     discard(catch_unwind(|| panic!("{state}")));

@@ -17,7 +17,7 @@ use crate::task::TaskCell;
 thread_local! {
     /// The wait cell of a thread that is no worker.
     static OUTSIDE: Arc<Outside> = Arc::default();
-    /// What this thread has learnt about how long to spin before it sleeps.
+    /// The time for which this thread spins before it sleeps, learnt from former waits.
     static BUDGET: RefCell<SpinBudget> = RefCell::default();
 }
 
@@ -198,6 +198,8 @@ impl Waiter {
 }
 
 impl Waiter {
+    /// Checks that the current thread is the waiter's.
+    ///
     /// # Panics
     /// If the waiter belongs to another thread.
     #[track_caller]

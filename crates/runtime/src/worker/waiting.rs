@@ -25,13 +25,13 @@ pub(crate) struct Helping<'a> {
     pub(crate) frame: &'a TaskCell,
     /// Only the worker's own tasks from this mark on can be below the frame.
     pub(crate) mark: Mark,
-    /// When this worker lends its place to a compensating thread.
+    /// The time at which this worker lends its place to a compensating thread.
     pub(crate) lends: Lends,
     /// Set when the runtime stands still; the wait ends then. `None` if the wait cannot end early.
     pub(crate) gives_up: Option<&'a Cell<Option<StandsStill>>>,
 }
 
-/// When a waiting worker lends its place, so that other work continues.
+/// The time at which a waiting worker lends its place, so that other work continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lends {
     /// Before it sleeps: the wait may depend on any other work.
@@ -133,7 +133,7 @@ impl Worker {
                 lent = Some(self.lend(is_foreign));
             }
             if lent.as_ref().is_some_and(Lent::is_empty) {
-                if passed >= LOOK_TIME && self.shall_give_up(helping.gives_up) {
+                if passed >= LOOK_TIME && self.should_give_up(helping.gives_up) {
                     self.count_gap();
                     return;
                 }
@@ -141,7 +141,7 @@ impl Worker {
             }
             let task = match self.shared.policy {
                 IdlePolicy::Spin => self.get_last(wanted),
-                _ => self.sleep_until_told(thief(), wanted, timeout),
+                _ => self.sleep_until_notified(thief(), wanted, timeout),
             };
             if let Some(task) = task {
                 self.count_gap();
@@ -157,7 +157,7 @@ impl Worker {
         self.nested.get() < NESTED_MAX
     }
 
-    /// Calls `call`, whose result this worker waits for, inside that wait.
+    /// Calls `call` inside this worker's wait for its result.
     pub(crate) fn nest<R>(&self, call: impl FnOnce() -> R) -> R {
         self.nested.set(self.nested.get() + 1);
         let result = call();
@@ -207,7 +207,7 @@ impl Worker {
     ///
     /// As in `IdleSet::sleep`, the worker announces its sleep, looks for work once more, and then
     /// sleeps. Returns the task that this last look finds.
-    fn sleep_until_told(
+    fn sleep_until_notified(
         &self,
         thief: Option<usize>,
         wanted: Wanted<'_>,
@@ -233,7 +233,7 @@ impl Worker {
         if task.is_none() {
             self.counters().parks.add(1);
             let watch = self.watch_time(&self.waits.borrow());
-            let _is_told = cell.wait_for(watch, timeout);
+            let _is_notified = cell.wait_for(watch, timeout);
         }
         self.shared.helpers.remove(self.index);
         task

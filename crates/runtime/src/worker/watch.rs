@@ -22,7 +22,7 @@
 //!
 //! A worker that is about to sleep without a timeout looks for private forks and offers last. If it
 //! misses an offer, its bit was out before, and the loop sees that a worker sleeps while none keeps
-//! the watch. Of a later offer of that loop no sleeper needs to be told: the worker that ends its
+//! the watch. For later offers of that loop no sleeper needs to be woken: the worker that ends its
 //! watch has seen no fork end since its look before, so it has not looked between two offers.
 
 use std::time::Duration;
@@ -37,7 +37,7 @@ use crate::clock::Instant;
 const WATCH_TIME: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(8)];
 
 impl Shared {
-    /// A number that changes only while some worker makes forks or offers.
+    /// Returns a number that changes only while some worker makes forks or offers.
     fn fork_activity(&self) -> u64 {
         self.present_forks()
             .fold(0, |sum, (_, forks)| sum.wrapping_add(forks.activity()))
@@ -45,8 +45,8 @@ impl Shared {
 }
 
 impl Worker {
-    /// Wakes a sleeper that looks after this worker's offers, if no worker would. For after the
-    /// first offer of a loop.
+    /// Wakes a sleeper that looks after this worker's offers, if no worker would do so otherwise.
+    /// To be called after the first offer of a loop.
     #[inline]
     pub(crate) fn call_watch(&self) {
         // ORDERING(O1): the fence is in `only_sleepers`.
@@ -69,9 +69,9 @@ impl Worker {
         }
     }
 
-    /// Raids the worker that has called for a watch, if it is stalled. For a worker that was woken:
-    /// a wake-up takes about as long as [`PATIENCE`], so the caller counts as stalled if it has
-    /// popped nothing since its call.
+    /// Raids the worker that has called for a watch, if it is stalled. To be called by a worker
+    /// that was woken. A wake-up takes about as long as [`PATIENCE`], so the caller of the watch
+    /// counts as stalled if it has popped nothing since its call.
     pub(super) fn raid_caller(&self) {
         let call = self.shared.watch.call.take();
         if let Some(caller) = Call::caller(call)
@@ -83,10 +83,11 @@ impl Worker {
     }
 }
 
-/// How long a worker sleeps before it looks for stalled workers again, during one search.
+/// The intervals at which a sleeping worker looks for stalled workers, during one search.
 #[derive(Debug)]
 pub(super) struct WatchTurn {
-    /// None once another worker keeps the watch, or nothing is to be watched.
+    /// The time until the next look. `None` once another worker keeps the watch, or nothing needs
+    /// to be watched.
     next: Option<Duration>,
     /// The sum of all workers' counters of forks at the last look, if there was one.
     activity: Option<u64>,
@@ -95,7 +96,7 @@ pub(super) struct WatchTurn {
 }
 
 impl WatchTurn {
-    /// A worker begins to search.
+    /// Creates the intervals of a worker that begins to search.
     pub(super) fn start() -> Self {
         Self {
             next: can_raid().then_some(WATCH_TIME[0]),
@@ -104,8 +105,8 @@ impl WatchTurn {
         }
     }
 
-    /// How long a worker that is about to sleep does so at most, after it has waited without the
-    /// kernel.
+    /// Returns the longest time for which a worker that is about to sleep sleeps, after it has
+    /// waited without the kernel.
     pub(super) fn timeout(&mut self, stalls: &Stalls, shared: &Shared) -> Option<Duration> {
         self.next?;
         if self.activity.is_none() {
@@ -117,11 +118,11 @@ impl WatchTurn {
             .or(Some(Duration::ZERO))
     }
 
-    /// A look of the watch. Returns how long to sleep before the next one, or `None` if the worker
-    /// shall search: some worker is stalled, or nothing is to be watched any more.
+    /// Looks for stalled workers. Returns how long to sleep before the next look, or `None` if the
+    /// worker should search: some worker is stalled, or nothing needs to be watched any more.
     ///
-    /// Nothing is to be watched when no forks have been made since the look before, or when another
-    /// worker keeps the watch.
+    /// Nothing needs to be watched if no forks have been made since the previous look, or if
+    /// another worker keeps the watch.
     pub(super) fn look(&mut self, worker: &Worker, stalls: &mut Stalls) -> Option<Duration> {
         let shared = &worker.shared;
         if stalls.is_watching() {
@@ -159,7 +160,7 @@ impl WatchTurn {
 #[derive(Debug, Default)]
 pub(crate) struct WatchState {
     sleeping: AtomicUsize,
-    /// All raids of this runtime so far.
+    /// The number of raids of this runtime so far.
     raids: AtomicUsize,
     call: Call,
 }
@@ -170,14 +171,16 @@ pub(crate) struct WatchState {
 struct Call(AtomicU64);
 
 impl Call {
-    /// Bits of the activity. A hint: it may come round.
+    /// The number of bits for the activity. The activity is a hint: it may wrap around.
     const ACTIVITY_BITS: u32 = 48;
 
+    /// Packs a call into a word.
     fn word(caller: usize, activity: u64) -> u64 {
         let caller = (caller as u64 + 1) << Self::ACTIVITY_BITS;
         caller | (activity & ((1 << Self::ACTIVITY_BITS) - 1))
     }
 
+    /// Returns the caller in a word, or `None` if the word contains no call.
     fn caller(word: u64) -> Option<usize> {
         ((word >> Self::ACTIVITY_BITS) as usize).checked_sub(1)
     }
@@ -206,7 +209,7 @@ impl WatchState {
         self.raids.fetch_add(1, Relaxed);
     }
 
-    /// A number that changes with each raid.
+    /// Returns a number that changes with each raid.
     fn raids(&self) -> usize {
         self.raids.load(Relaxed)
     }
@@ -231,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_tells_who_called_and_whether_it_has_gone_on() {
+    fn call_contains_its_caller_and_whether_the_caller_has_gone_on() {
         let call = Call::default();
         assert_eq!(Call::caller(call.take()), None);
         for caller in [0, 1, 5_000] {

@@ -193,7 +193,7 @@ fn each_worker_counts_in_its_own_slot_of_an_array() {
 
 #[test]
 fn only_workers_of_its_runtime_may_use_an_array() {
-    const OTHERS: &str = "only a worker of the array's own runtime has a number in it";
+    const OTHERS: &str = "the current thread is not a worker of the runtime of this array";
     let (here, there) = (runtime(1), runtime(1));
     let array = PrivateArray::new(&here);
     assert_eq!(panic_text(|| array.add(1)), OTHERS);

@@ -58,10 +58,3 @@ fn documents_may_have_wide_tables_and_programs() {
     assert!(findings("manual/a.md", &text).is_empty());
     assert_eq!(findings("manual/a.md", &wide).len(), 1);
 }
-
-#[test]
-fn a_prefix_that_needs_no_exception_any_longer_is_found() {
-    let path = format!("{}one.md", UNWRITTEN[UNWRITTEN.len() - 1]);
-    assert!(findings(&path, PERSONS[0]).is_empty());
-    assert_eq!(findings(&path, "plain").len(), 1);
-}

@@ -19,6 +19,12 @@
 //! team       the origin of the worker tasks of a cell
 //! ```
 //!
+//! # Invariants
+//! 1. A worker task keeps no reference to the data of a phase after it has answered. So its node
+//!    task can take the lists back (`Arc::into_inner`), and the next cell reuses their memory
+//!    (`builders/store`).
+//! 2. Lists that were passed in with a build are freed with it.
+//!
 //! # Source
 //! P. Jetley, L. V. Kalé: Optimizations for message driven applications on multicore architectures.
 //! HiPC 2011, sections III to VI. The parallel algorithm: B. Choi et al.: Parallel SAH k-D tree

@@ -5,6 +5,12 @@
 //!
 //! There are two tags for messages: one for packets, and one for control frames. MPI keeps the
 //! order of messages with the same tag.
+//!
+//! # Invariants
+//! 1. All calls of MPI are made under the lock. No call waits for an action of another node, with
+//!    three exceptions: the exchanges at the start, in which all processes with memory for a region
+//!    take part, whatever else they were refused; the end, which all processes reach when no
+//!    message is under way; and the time in which a message that has arrived is copied.
 
 use std::fmt;
 use std::mem::ManuallyDrop;

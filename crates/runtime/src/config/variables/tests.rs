@@ -1,4 +1,4 @@
-//! Names of variables: which are unknown, and what was meant.
+//! Tests of unknown variables, and of the suggested names.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn names_that_are_read_are_known() {
 }
 
 #[test]
-fn misspelt_names_come_with_what_was_meant() {
+fn misspelt_names_come_with_a_suggestion() {
     for (name, nearest) in [
         ("RADDLE_WORKER", Some("RADDLE_WORKERS")),
         ("RADDLE_WROKERS", Some("RADDLE_WORKERS")),
@@ -32,7 +32,7 @@ fn misspelt_names_come_with_what_was_meant() {
         ("RADDLE_WACTH", Some("RADDLE_WATCH")),
         ("RADDLE_COLOUR_OF_THE_SKY", None),
         ("RADDLE_", None),
-        // In small letters only what is close to a name of Raddle's.
+        // In lower case, only a name that is close to a known one is reported.
         ("raddle_workers", Some("RADDLE_WORKERS")),
     ] {
         assert_eq!(check(name), Some((name.to_owned(), nearest)));
@@ -41,7 +41,7 @@ fn misspelt_names_come_with_what_was_meant() {
 }
 
 #[test]
-fn unknown_names_come_in_alphabetical_order_and_say_what_they_do() {
+fn unknown_names_are_in_alphabetical_order_and_have_messages() {
     let names = ["RADDLE_WORKRES", "HOME", "RADDLE_X", "RADDLE_POOL"];
     let unknown = unknown_among(names.into_iter().map(str::to_owned));
     let texts: Vec<String> = unknown.iter().map(UnknownVariable::to_string).collect();
@@ -55,7 +55,7 @@ fn unknown_names_come_in_alphabetical_order_and_say_what_they_do() {
 }
 
 #[test]
-fn distance_counts_letters() {
+fn distance_counts_edited_characters() {
     for (a, b, distance) in [
         ("", "", 0),
         ("", "abc", 3),

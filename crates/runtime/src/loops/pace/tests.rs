@@ -1,4 +1,4 @@
-//! Tests of where a loop is cut.
+//! Tests of the places where loops are split.
 
 use std::thread;
 
@@ -6,13 +6,13 @@ use super::*;
 use crate::Runtime;
 use crate::worker::current_worker;
 
-/// Each worker once took all that was left of such a loop, and then ran an item of it while the
-/// next worker waited for its turn to do the same: sixteen workers took 3 ms to come together.
+/// Once, each worker took all that was left of such a loop, and then ran an item of it while the
+/// next worker waited for its turn to do the same. It took 3 ms until sixteen workers had joined.
 #[test]
-fn a_part_taken_from_beside_a_long_item_is_cut_at_once_for_idle_workers() {
+fn part_taken_during_a_long_item_is_split_at_once_for_idle_workers() {
     let cut = |workers: usize, pace: Pace| {
         let runtime = Runtime::builder().workers(workers).build();
-        let runtime = runtime.expect("a runtime comes up");
+        let runtime = runtime.expect("the runtime starts");
         runtime.install(move || {
             let worker = current_worker().expect("installed on a worker");
             while workers > 1 && !worker.shared().idle.anyone_sleeps() {
@@ -27,13 +27,13 @@ fn a_part_taken_from_beside_a_long_item_is_cut_at_once_for_idle_workers() {
 }
 
 #[test]
-fn a_part_stays_eager_until_its_first_items_are_timed() {
+fn part_stays_eager_until_its_first_items_are_timed() {
     let runtime = Runtime::builder().workers(1).build();
-    runtime.expect("a runtime comes up").install(|| {
+    runtime.expect("the runtime starts").install(|| {
         let worker = current_worker().expect("installed on a worker");
         let mut pace = Pace::eager();
         assert!(pace.part(1).is_eager);
-        // The worker that gave it away runs it itself after all.
+        // The part is not eager if the worker that gave it away runs it itself after all.
         assert!(!pace.for_taker(worker.index()).is_eager);
         assert!(pace.for_taker(worker.index() + 1).is_eager);
         let mut chunk = pace.begin_chunk(100, worker);

@@ -18,13 +18,13 @@ fn worker_count_out_of_range_is_refused() {
 }
 
 #[test]
-fn errors_say_whether_the_settings_are_to_blame() {
+fn errors_show_whether_a_setting_caused_them() {
     let of_settings = |builder: Builder| builder.build().is_err_and(|it| it.is_of_the_settings());
     assert!(of_settings(Builder::new().workers(0)));
     assert!(of_settings(Builder::new().workers(1).thread_name("a\0b")));
     let nowhere = Affinity::Explicit(vec![CpuId(u32::MAX)]);
     assert!(of_settings(Builder::new().workers(1).affinity(nowhere)));
-    // As for `RADDLE_WORKERS=0`, and for a number that is out of range.
+    // The errors for `RADDLE_WORKERS=0`, and for a number that is out of range.
     for text in ["0", "5000"] {
         let name = "RADDLE_WORKERS";
         let reason = text.to_owned();

@@ -1,9 +1,9 @@
-//! Tests of what a worker learns from short loops; times are made up, no clock is asked.
+//! Tests of what a worker learns from short loops. The times are invented; no clock is read.
 
 use super::*;
 
 #[test]
-fn splits_that_do_not_pay_stop_and_are_tried_again_in_the_end() {
+fn unprofitable_splits_stop_and_are_tried_again_later() {
     let gains = Gains::default();
     assert!(!gains.allow_split(SPLIT_AWAKE_NS / 2.0));
     assert!(gains.allow_split(1_000.0));
@@ -21,7 +21,7 @@ fn splits_that_do_not_pay_stop_and_are_tried_again_in_the_end() {
 }
 
 #[test]
-fn splits_that_pay_lower_the_limit_again() {
+fn profitable_splits_lower_the_limit_again() {
     let gains = Gains::default();
     while gains.allow_split(20_000.0) {
         gains.learn(20_000.0, 20_000.0);
@@ -33,7 +33,7 @@ fn splits_that_pay_lower_the_limit_again() {
 }
 
 #[test]
-fn loops_in_a_row_pay_for_a_wake_up_and_scattered_ones_do_not() {
+fn dense_loops_pay_for_a_wake_up_and_scattered_ones_do_not() {
     let gains = Gains::default();
     let mut now = Instant::now();
     let dense = (1..1_000)
@@ -50,10 +50,10 @@ fn loops_in_a_row_pay_for_a_wake_up_and_scattered_ones_do_not() {
     assert!(!scattered);
 }
 
-/// The limit once came down only while somebody searched: after a bad spell, whose end put the
-/// other worker to sleep, short loops ran alone for seconds.
+/// Once, the limit came down only while a worker was searching. After a period of unprofitable
+/// splits, at the end of which the other worker went to sleep, short loops ran alone for seconds.
 #[test]
-fn splits_are_tried_again_where_the_others_have_gone_to_sleep() {
+fn splits_are_tried_again_when_the_other_workers_sleep() {
     let gains = Gains::default();
     while gains.allow_split(2_000.0) {
         gains.learn(2_000.0, 4_000.0);
@@ -80,11 +80,12 @@ fn loops_of_few_items_split_at_once_unless_such_loops_were_too_short() {
 }
 
 #[test]
-fn whoever_of_two_ends_first_gets_more_of_the_next_loop() {
+fn worker_that_ends_first_gets_more_of_the_next_loop() {
     let gains = Gains::default();
     let own = Instant::now();
     let late = |ns| own + std::time::Duration::from_nanos(ns);
-    // The other worker begins 1,000 ns later, and each nanosecond that is known is one less.
+    // The other worker begins 1,000 ns later. It is late by this time, less the handover that is
+    // known already.
     for _ in 0..500 {
         let unknown_ns = 1_000.0 - gains.handover_ns();
         gains.learn_handover(own, late(unknown_ns as u64));

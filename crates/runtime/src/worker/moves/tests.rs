@@ -1,4 +1,4 @@
-//! Workers that really move, because traffic that was observed says so.
+//! Tests with workers that move because of observed traffic.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use crate::Runtime;
 use crate::placing::{Claiming, Decide};
 use crate::runtime::Builder;
 
-/// Two workers change places once the first has sent the second more than a hundred messages, if
-/// they stand in order.
+/// Decides that two workers change places once the first has sent the second more than a hundred
+/// messages, if the worker with the lower index has the lower CPU.
 fn swap(
     matrix: &Matrix,
     observed: Duration,
@@ -55,37 +55,37 @@ fn start(name: &str, decide: Decide, is_never_alike: bool) -> Runtime {
 fn talk(runtime: &Runtime) {
     let (post, (done, is_done)) = (runtime.post(), mpsc::channel());
     runtime.post().send(0, move || {
-        post.send(1, move || done.send(()).expect("the test listens"));
+        post.send(1, move || done.send(()).expect("the test waits"));
     });
     is_done.recv().expect("the message runs");
 }
 
-/// The CPU that each worker's thread is bound to, as the system tells it.
+/// Returns the CPU to which each worker's thread is bound, according to the system.
 fn bindings(runtime: &Runtime) -> Vec<Option<CpuId>> {
     let ask = |worker| {
-        let (reply, told) = mpsc::channel();
+        let (reply, answer) = mpsc::channel();
         runtime.post().send(worker, move || {
             let topology = Topology::this_machine().expect("hwloc knows this machine");
             let cpus = topology.this_thread_cpus().expect("a set");
             reply
                 .send(cpus.first().filter(|_| cpus.len() == 1))
-                .expect("the test listens");
+                .expect("the test waits");
         });
-        told.recv().expect("the worker answers")
+        answer.recv().expect("the worker answers")
     };
     (0..runtime.worker_count()).map(ask).collect()
 }
 
 #[test]
-fn workers_change_places_when_what_they_exchange_says_so() {
+fn workers_change_places_because_of_their_traffic() {
     let runtime = start("swap", swap, true);
     let before = runtime.plan();
     let cpus: Vec<_> = before.entries.iter().map(|entry| entry.cpu).collect();
     if cpus.iter().flatten().count() < 2 {
-        // There is one CPU: nobody can change places with anybody.
+        // With one CPU, no workers can change places.
         return;
     }
-    // As long as it takes until a worker looks; every message gives both of them an end of work.
+    // Repeat until a worker looks at the traffic. After every message both workers run out of work.
     while !runtime.plan().summary.starts_with("placed by traffic") {
         talk(&runtime);
     }
@@ -110,7 +110,7 @@ fn workers_change_places_when_what_they_exchange_says_so() {
     );
     assert!(moves.why.starts_with("2 move: it saves "), "{}", moves.why);
     assert!(report.to_string().contains("workers: looked "), "{report}");
-    // Traffic goes on, and nobody moves back.
+    // The traffic goes on, and no worker moves back.
     for _ in 0..1_000 {
         talk(&runtime);
     }
@@ -119,7 +119,7 @@ fn workers_change_places_when_what_they_exchange_says_so() {
 }
 
 #[test]
-fn nobody_looks_where_nothing_can_be_gained() {
+fn placement_is_not_watched_where_nothing_can_be_gained() {
     fn never(
         _: &Matrix,
         _: Duration,

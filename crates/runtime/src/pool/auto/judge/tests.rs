@@ -1,8 +1,8 @@
-//! What is decided from which turns.
+//! Tests of the judge's decisions after sequences of turns.
 
 use super::*;
 
-/// Tasks of a microsecond on two workers, when the pool is so fast.
+/// A turn in which two workers run tasks that take a microsecond with a pool of speed 1.
 fn turn(speed: f64) -> Turn {
     Turn {
         ns: TURN_NS,
@@ -11,7 +11,8 @@ fn turn(speed: f64) -> Turn {
     }
 }
 
-/// Lets turns pass in which each candidate is as fast as `speed` says; returns which had them.
+/// Ends `count` turns in which each candidate is as fast as `speed` says. Returns the candidates
+/// that had them.
 fn turns(judge: &mut Judge, count: usize, speed: impl Fn(usize) -> f64) -> Vec<usize> {
     let pass = |_| {
         let current = judge.current();
@@ -22,7 +23,7 @@ fn turns(judge: &mut Judge, count: usize, speed: impl Fn(usize) -> f64) -> Vec<u
 }
 
 #[test]
-fn long_tasks_ask_no_question() {
+fn no_round_starts_while_tasks_are_long() {
     let mut judge = Judge::new();
     let long = Turn {
         ns: TURN_NS,
@@ -36,7 +37,7 @@ fn long_tasks_ask_no_question() {
 }
 
 #[test]
-fn fastest_candidate_stays() {
+fn fastest_candidate_becomes_and_stays_the_champion() {
     let mut judge = Judge::new();
     let all = turns(&mut judge, 100, |pool| if pool == 3 { 1.2 } else { 1.0 });
     for pool in 0..CANDIDATES.len() {
@@ -47,14 +48,14 @@ fn fastest_candidate_stays() {
 }
 
 #[test]
-fn nearly_as_fast_is_no_reason_to_move() {
+fn slightly_faster_candidate_does_not_win() {
     let mut judge = Judge::new();
     turns(&mut judge, 50_000, |pool| 1.0 + 0.005 * pool as f64);
     assert_eq!((judge.chosen, judge.moves), (0, 0));
 }
 
 #[test]
-fn asking_costs_a_small_part_of_the_time_however_bad_the_others_are() {
+fn comparisons_cost_a_small_fraction_of_the_time_however_slow_the_others_are() {
     for bad in [0.9, 0.5, 0.1] {
         let mut judge = Judge::new();
         let speed = |pool| if pool == 0 { 1.0 } else { bad };
@@ -69,22 +70,22 @@ fn asking_costs_a_small_part_of_the_time_however_bad_the_others_are() {
 }
 
 #[test]
-fn program_that_changes_is_followed() {
+fn champion_changes_when_the_program_changes() {
     let mut judge = Judge::new();
     turns(&mut judge, 500, |pool| if pool == 1 { 1.5 } else { 1.0 });
     assert_eq!(judge.chosen, 1);
     turns(&mut judge, 8_000, |pool| if pool == 2 { 1.5 } else { 1.0 });
     assert_eq!((judge.chosen, judge.moves), (2, 2));
-    let told = judge.tell();
-    assert_eq!((&*told.now, told.moves), ("DQ-TL-PRIV-C", 2));
-    assert_eq!(told.tried.len(), CANDIDATES.len());
-    let all: f64 = told.tried.iter().map(|tried| tried.share).sum();
+    let choice = judge.choice();
+    assert_eq!((&*choice.now, choice.moves), ("DQ-TL-PRIV-C", 2));
+    assert_eq!(choice.tried.len(), CANDIDATES.len());
+    let all: f64 = choice.tried.iter().map(|tried| tried.share).sum();
     assert!((all - 1.0).abs() < 1e-9);
 }
 
-/// Fifty seconds of equal pools, with interruptions and noise of a tenth.
+/// Fifty seconds of equally fast pools, with interruptions and noise of ten percent.
 #[test]
-fn noise_moves_next_to_nothing() {
+fn noise_hardly_ever_changes_the_champion() {
     let mut judge = Judge::new();
     let mut state = 1_u64;
     let mut moved = 0;

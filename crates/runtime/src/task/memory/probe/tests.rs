@@ -1,11 +1,11 @@
-//! Cells are in use by one at a time, and free again when they are dropped.
+//! Tests that a cell has one user at a time, and is reused after it was dropped.
 
 use std::collections::BTreeSet;
 
 use super::*;
 
 #[test]
-fn cells_in_use_are_different_and_come_again() {
+fn used_cells_are_distinct_and_are_reused() {
     let cells = Cells::new(2);
     let free = cells.list(1);
     let addresses = |count: usize| -> BTreeSet<usize> {

@@ -1,39 +1,8 @@
-//! Results for people: two columns, and numbers with units that a person would choose.
+//! Numbers for people, with the unit that a reader would choose.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Rows of a name and a value.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Table {
-    rows: Vec<(String, String)>,
-}
-
-impl Table {
-    /// Adds a row.
-    pub(crate) fn row(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
-        self.rows.push((name.to_owned(), value.into()));
-        self
-    }
-
-    /// The rows below each other, values in one column.
-    pub(crate) fn text(&self) -> String {
-        let width = self
-            .rows
-            .iter()
-            .map(|(name, _)| name.chars().count())
-            .max()
-            .unwrap_or_default();
-        let mut text = String::new();
-        for (name, value) in &self.rows {
-            // Writing to a string cannot fail.
-            let _infallible = writeln!(text, "{name:<width$}  {value}");
-        }
-        text
-    }
-}
-
-/// A whole number in groups of three: `871,414`.
+/// A whole number in groups of three digits: `871,414`.
 pub(crate) fn grouped(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -46,13 +15,18 @@ pub(crate) fn grouped(number: impl TryInto<u64>) -> String {
     text
 }
 
-/// The word as it stands after that number: `1 worker`, `2 workers`.
+/// The form of a word that follows a number: `worker` after 1, `workers` after 2.
 pub(crate) fn plural(count: usize, word: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{word}{ending}")
 }
 
-/// A time with three digits that count: `1.23 s`, `45.6 ms`, `789 µs`, `512 ns`.
+/// A number and the word for what is counted: `1 worker`, `2,000 workers`.
+pub(crate) fn counted(count: usize, word: &str) -> String {
+    format!("{} {}", grouped(count), plural(count, word))
+}
+
+/// A time with three significant digits: `1.23 s`, `45.6 ms`, `789 µs`, `512 ns`.
 pub(crate) fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds >= 1.0 {
@@ -77,7 +51,7 @@ pub(crate) fn large(number: f64) -> String {
     format!("{}{word}", three_digits(number * factor))
 }
 
-/// A size in the unit that fits: `761 kB`, `1.20 GB` (powers of ten).
+/// A size in the unit that fits, by powers of ten: `761 kB`, `1.20 GB`.
 pub(crate) fn bytes(bytes: u64) -> String {
     let number = bytes as f64;
     match bytes {
@@ -97,4 +71,29 @@ fn three_digits(number: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_three_digits() {
+        assert_eq!(grouped(7_u64), "7");
+        assert_eq!(grouped(871_414_usize), "871,414");
+        assert_eq!(grouped(1_000_000_u64), "1,000,000");
+        assert_eq!(counted(1, "worker"), "1 worker");
+        assert_eq!(counted(2_000, "worker"), "2,000 workers");
+    }
+
+    #[test]
+    fn times_and_sizes_keep_three_digits() {
+        assert_eq!(time(Duration::from_micros(789)), "789 µs");
+        assert_eq!(time(Duration::from_nanos(512)), "512 ns");
+        assert_eq!(time(Duration::from_micros(45_600)), "45.6 ms");
+        assert_eq!(time(Duration::from_millis(1_234)), "1.23 s");
+        assert_eq!(large(7.0), "7.00");
+        assert_eq!(large(12_345_678.0), "12.3 million");
+        assert_eq!(large(4.56e9), "4.56 billion");
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(761_368), "761 kB");
+        assert_eq!(bytes(1_200_000_000), "1.20 GB");
+    }
+}

@@ -1,0 +1,100 @@
+//! JSON objects, and facts that have a row and a field each.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// A JSON object that is being filled.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Object(Map<String, Value>);
+
+impl Object {
+    /// An object without fields.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a field, or replaces the one of that key.
+    pub(crate) fn field(&mut self, key: &str, value: impl Serialize) -> &mut Self {
+        self.0.insert(key.to_owned(), json!(value));
+        self
+    }
+
+    /// Adds a field unless there is one of that key.
+    pub(crate) fn field_or(&mut self, key: &str, value: impl Serialize) -> &mut Self {
+        self.0.entry(key.to_owned()).or_insert_with(|| json!(value));
+        self
+    }
+
+    /// Adds all fields of a value that serialises as an object.
+    ///
+    /// # Panics
+    /// If the value serialises as something else, or not at all.
+    pub(crate) fn fields(&mut self, value: &impl Serialize) -> &mut Self {
+        match serde_json::to_value(value) {
+            Ok(Value::Object(map)) => self.0.extend(map),
+            other => unreachable!("expected an object, found {other:?}"),
+        }
+        self
+    }
+
+    /// The object as a JSON value.
+    pub(crate) fn value(self) -> Value {
+        Value::Object(self.0)
+    }
+}
+
+/// Rows for people, and the fields of one object that says the same.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Facts {
+    rows: Vec<(String, String)>,
+    object: Object,
+}
+
+impl Facts {
+    /// Facts without rows and fields.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a row. Fields that it covers follow as [`field`](Self::field).
+    pub(crate) fn row(&mut self, label: &str, text: impl Into<String>) -> &mut Self {
+        self.rows.push((label.to_owned(), text.into()));
+        self
+    }
+
+    /// Adds a field.
+    pub(crate) fn field(&mut self, key: &str, value: impl Serialize) -> &mut Self {
+        self.object.field(key, value);
+        self
+    }
+
+    /// The rows.
+    pub(super) fn rows(&self) -> &[(String, String)] {
+        &self.rows
+    }
+
+    /// The rows as text.
+    pub(crate) fn text(&self) -> String {
+        rows_as_text(&self.rows)
+    }
+
+    /// The object.
+    pub(crate) fn object(&self) -> &Object {
+        &self.object
+    }
+}
+
+/// Returns the rows below each other, with all values in one column.
+pub(crate) fn rows_as_text(rows: &[(String, String)]) -> String {
+    let widths = rows.iter().map(|(label, _)| label.chars().count());
+    let width = widths.max().unwrap_or_default();
+    let mut text = String::new();
+    for (label, value) in rows {
+        // Writing to a string cannot fail.
+        let _infallible = writeln!(text, "{label:<width$}  {value}");
+    }
+    text
+}
