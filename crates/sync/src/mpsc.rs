@@ -19,7 +19,7 @@
 //! | label | release side                       | acquire side             | what it publishes     |
 //! |-------|------------------------------------|--------------------------|-----------------------|
 //! | M1    | `push` stores a slot               | `pop` loads it           | the value; `next`     |
-//! | M2    | `push` stores the index of a block | `push` loads the index   | `tail.block`          |
+//! | M2    | `push` stores the index of a block | `push` loads the index   | the new block         |
 //! | M3    | `recycle` stores `spare`           | `new_block` takes it     | that the slots are empty |
 //!
 //! # Invariants
@@ -151,9 +151,9 @@ impl<T: Word> Producer<T> {
                 backoff.pause();
                 continue;
             }
-            // ORDERING(M2): Acquire, what is in a block that another producer has made. If the
-            // index has advanced to another block since, the exchange fails.
-            let block = tail.block.load(Acquire);
+            // Relaxed: published with the index (M2). If the index has advanced to another block
+            // since, the exchange fails.
+            let block = tail.block.load(Relaxed);
             let is_last = slot + 1 == SLOTS;
             if is_last && next.is_null() {
                 next = self.shared.new_block();
@@ -169,9 +169,9 @@ impl<T: Word> Producer<T> {
             // SAFETY: this thread has claimed a slot of the block (invariant 1).
             let block = unsafe { &*block };
             if is_last {
-                // ORDERING(M2): Release, the new block.
-                tail.block.store(next, Release);
-                // ORDERING(M2): Release, the block that belongs to this index.
+                // Relaxed: published with the index (M2).
+                tail.block.store(next, Relaxed);
+                // ORDERING(M2): Release, the new block, which belongs to this index.
                 tail.index.store(index + 2, Release);
                 // Relaxed: published with the slot (M1).
                 block.next.store(next, Relaxed);

@@ -2,10 +2,14 @@
 //! per worker for cells that other threads free.
 //!
 //! Every cell has a *home*: the worker to which the cell's free list belongs. A worker takes cells
-//! from its own list without any synchronisation. A cell that another thread frees goes onto the
-//! [`Returns`] of its home; the home takes them all at once when its own list is empty. Slabs are
-//! never given back to the system: a runtime that ends leaves them to the next one. Therefore a
-//! cell stays a cell for the life of the process, which the lineage of tasks relies on.
+//! from its own list without any synchronisation. A cell that another thread frees goes into the
+//! queue of its home ([`raddle_sync::mpsc`]); the home takes cells from there when its own list is
+//! empty. The queue holds pointers, so neither side reads the cell itself: the thread that frees it
+//! does not write to it, and its home writes the next task into it without waiting for its cache
+//! lines.
+//!
+//! Slabs are never given back to the system: a runtime that ends leaves them to the next one.
+//! Therefore a cell stays a cell for the life of the process, which the lineage of tasks relies on.
 //!
 //! **Invariant:** memory is bounded by the largest number of cells in use at one time, rounded up
 //! to slabs.
@@ -14,11 +18,13 @@ pub(crate) mod probe;
 mod spare;
 
 use std::cell::Cell;
-use std::ptr::{self, NonNull};
+use std::ptr;
 
 use raddle_sync::CachePadded;
+use raddle_sync::deque::Word;
+use raddle_sync::mpsc::{Consumer, Producer, mpsc};
 use raddle_sync::prim::{Mutex, Relaxed};
-use raddle_sync::returns::{Linked, Returns};
+use raddle_sync::returns::Linked;
 
 use super::TaskCell;
 use crate::config::TaskMemory;
@@ -31,7 +37,10 @@ type Slab = &'static [TaskCell];
 /// The homes of the cells of one runtime: one per worker, and a last one for all other threads.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    homes: Box<[CachePadded<Returns<TaskCell>>]>,
+    /// For each home, the queue of the cells that other threads free.
+    homes: Box<[CachePadded<Producer<FreeCell>>]>,
+    /// The receiving ends of these queues, until the homes take them.
+    returned: Mutex<Vec<Option<Consumer<FreeCell>>>>,
     slabs: Mutex<Vec<Slab>>,
     outside: Mutex<FreeList>,
     closures: TaskMemory,
@@ -42,6 +51,26 @@ pub(crate) struct Memory {
 pub(crate) struct FreeList {
     home: usize,
     first: Cell<*const TaskCell>,
+    /// Cells that other threads have freed.
+    returned: Consumer<FreeCell>,
+}
+
+/// A free cell on its way to its home.
+#[derive(Debug)]
+struct FreeCell(&'static TaskCell);
+
+// SAFETY: the pointer is the reference; cells live as long as the process.
+unsafe impl Word for FreeCell {
+    type Target = TaskCell;
+
+    fn into_raw(self) -> *mut TaskCell {
+        ptr::from_ref(self.0).cast_mut()
+    }
+
+    unsafe fn from_raw(pointer: *mut TaskCell) -> Self {
+        // SAFETY: from `into_raw` (contract); cells live as long as the process.
+        Self(unsafe { &*pointer })
+    }
 }
 
 // SAFETY: free cells belong to the list's owner alone; moving the list moves them all.
@@ -49,14 +78,33 @@ unsafe impl Send for FreeList {}
 
 impl Memory {
     pub(crate) fn new(worker_count: usize, closures: TaskMemory) -> Self {
+        let (homes, mut returned): (Vec<_>, Vec<_>) = (0..=worker_count)
+            .map(|_| {
+                let (producer, consumer) = mpsc();
+                (CachePadded::new(producer), Some(consumer))
+            })
+            .unzip();
+        let outside = returned[worker_count].take().expect("just made");
         Self {
             closures,
-            homes: (0..=worker_count)
-                .map(|_| CachePadded::new(Returns::new()))
-                .collect(),
+            homes: homes.into(),
+            returned: Mutex::new(returned),
             slabs: Mutex::new(Vec::new()),
-            outside: Mutex::new(FreeList::new(worker_count)),
+            outside: Mutex::new(FreeList::new(worker_count, outside)),
         }
+    }
+
+    /// Creates the free list of a worker.
+    ///
+    /// # Panics
+    /// If it was created before.
+    pub(crate) fn free_list(&self, worker_index: usize) -> FreeList {
+        let mut returned = self
+            .returned
+            .lock()
+            .expect("nothing panics under this lock");
+        let returned = returned[worker_index].take();
+        FreeList::new(worker_index, returned.expect("a worker has one free list"))
     }
 
     /// Returns where closures are stored.
@@ -75,9 +123,7 @@ impl Memory {
 
     /// Frees a cell from any thread.
     pub(crate) fn give_back(&self, cell: &'static TaskCell) {
-        // SAFETY: the caller frees the cell once (invariant 2 of `crate::task`), and it is in no
-        // list.
-        unsafe { self.homes[cell.home()].push(NonNull::from(cell)) };
+        self.homes[cell.home()].push(FreeCell(cell));
     }
 
     #[cold]
@@ -108,29 +154,31 @@ impl Drop for Memory {
 }
 
 impl FreeList {
-    pub(crate) fn new(home: usize) -> Self {
+    fn new(home: usize, returned: Consumer<FreeCell>) -> Self {
         Self {
             home,
             first: Cell::new(ptr::null()),
+            returned,
         }
     }
 
-    /// Takes a free cell. Cost: a few instructions; now and then a swap that takes the returned
-    /// cells; rarely a slab.
+    /// Takes a free cell. Cost: a few instructions, also for a cell that another thread has freed;
+    /// rarely a slab.
     #[inline]
     pub(crate) fn take(&self, memory: &Memory) -> &'static TaskCell {
         // SAFETY: null, or a cell, which lives as long as the process.
-        let cell = match unsafe { self.first.get().as_ref() } {
-            Some(cell) => cell,
+        if let Some(cell) = unsafe { self.first.get().as_ref() } {
+            // Relaxed: free cells belong to this list alone.
+            self.first.set(cell.next().load(Relaxed));
+            return cell;
+        }
+        match self.returned.pop() {
+            Some(FreeCell(cell)) => cell,
             None => self.refill(memory),
-        };
-        // Relaxed: free cells belong to this list alone.
-        self.first.set(cell.next().load(Relaxed));
-        cell
+        }
     }
 
-    /// Frees a cell: into this list if this is its home, otherwise onto the return list of its
-    /// home.
+    /// Frees a cell: into this list if this is its home, otherwise into the queue of its home.
     #[inline]
     pub(crate) fn give_back(&self, cell: &'static TaskCell, memory: &Memory) {
         if cell.home() == self.home {
@@ -144,10 +192,6 @@ impl FreeList {
 
     #[cold]
     fn refill(&self, memory: &Memory) -> &'static TaskCell {
-        if let Some(first) = memory.homes[self.home].take_all() {
-            // SAFETY: cells live as long as the process.
-            return unsafe { first.as_ref() };
-        }
         let slab = memory.slab(self.home);
         for pair in slab.windows(2) {
             // Relaxed: as in `take`.
@@ -157,6 +201,7 @@ impl FreeList {
         }
         // Relaxed: as in `take`.
         slab[SLAB_CELLS - 1].next().store(ptr::null_mut(), Relaxed);
+        self.first.set(&slab[1]);
         &slab[0]
     }
 }

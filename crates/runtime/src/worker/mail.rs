@@ -53,6 +53,10 @@ impl Worker {
             return Some(message);
         }
         self.streak.set(0);
+        // A worker that sends to itself all the time must not overlook the messages of others.
+        if let Some(receiver) = &self.receiver {
+            receiver.receive(&mut self.mail.borrow_mut());
+        }
         self.count_round();
         if self.shared.may_end() {
             self.has_stopped_messages.set(true);
@@ -95,8 +99,13 @@ impl Worker {
     #[inline]
     fn next_message(&self) -> Option<Task> {
         let (mut urgent, mut mail) = (self.urgent.borrow_mut(), self.mail.borrow_mut());
-        if !self.is_compensating {
-            self.shared.post.receive(self.index, &mut urgent, &mut mail);
+        // The mailbox is on cache lines that senders write. So the worker looks there only when it
+        // has run what it received before, or when an urgent message has come.
+        if let Some(receiver) = &self.receiver
+            && (mail.is_empty() || self.shared.post.has_urgent(self.index))
+        {
+            let post = &self.shared.post;
+            post.receive(self.index, &**receiver, &mut urgent, &mut mail);
         }
         if self.has_stopped_messages.get() {
             return None;
@@ -114,7 +123,9 @@ impl Worker {
     /// Returns false if the mailbox was empty at some moment during the call.
     #[inline]
     pub(super) fn has_mail(&self) -> bool {
-        !self.is_compensating && self.shared.post.has_mail(self.index)
+        self.receiver
+            .as_ref()
+            .is_some_and(|receiver| receiver.has_mail() || self.shared.post.has_urgent(self.index))
     }
 }
 
@@ -124,6 +135,9 @@ impl Drop for Worker {
         mail.append(self.mail.take());
         while let Some(message) = mail.take_first() {
             message.drop_message(|cell| self.give_back(cell));
+        }
+        if let Some(receiver) = self.receiver.take() {
+            self.shared.post.give_back(self.index, receiver);
         }
     }
 }
