@@ -300,11 +300,11 @@ fn options_that_cannot_be_followed_are_a_wrong_call_that_names_them() {
         ),
         (
             &["kdtree", "--scene", "knot:500", "--affinity", "65535"],
-            &["--affinity 65535", "may be used"],
+            &["--affinity 65535", "this process may use"],
         ),
         (
             &["--show-binding", "--affinity", "65535"],
-            &["--affinity 65535", "may be used"],
+            &["--affinity 65535", "this process may use"],
         ),
         (&["--workers", "0"], &["--workers", "1 to 4096"]),
         (&["--workers", "5000"], &["--workers", "1 to 4096"]),

@@ -93,7 +93,7 @@ fn errors_of_matrices_name_file_line_and_column() {
         ),
         (
             "0,1\n2\n",
-            "traffic.csv:2:1: found a row of 1 number, expected one of 2",
+            "traffic.csv:2:1: found a row of 1 number, expected 2 numbers",
         ),
         (
             "",

@@ -99,9 +99,17 @@ fn a_wrong_variable_ends_with_the_code_of_the_wrong_option() {
             assert_eq!(by_variable.errors.lines().count(), 1, "{by_variable:?}");
         }
     }
-    let seeds = run_with(&[("RADDLE_SEEDS", "nearest")], SORT);
-    assert_eq!(seeds.code, Some(2), "{seeds:?}");
-    assert!(seeds.errors.contains("RADDLE_SEEDS"), "{seeds:?}");
+    // A variable without an option. The first command starts no chares, the last one starts nodes.
+    let (threads, nodes) = (
+        "kneighbor --iterations 5 --repeat 1",
+        "kneighbor --mode shm",
+    );
+    for command in [SORT, threads, &format!("{nodes} --iterations 5 --repeat 1")] {
+        let seeds = run_with(&[("RADDLE_SEEDS", "nearest")], command);
+        assert_eq!(seeds.code, Some(2), "{command}: {seeds:?}");
+        assert!(seeds.errors.contains("RADDLE_SEEDS"), "{seeds:?}");
+        assert_eq!(seeds.errors.lines().count(), 1, "{seeds:?}");
+    }
     let nodes = [
         ("RADDLE_NODES", "0"),
         ("RADDLE_NODES", "many"),

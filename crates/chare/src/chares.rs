@@ -21,7 +21,7 @@ use crate::section::{Section, of_singles};
 use crate::seeds;
 use crate::start::system_of;
 use crate::state::members::SectionForm;
-use crate::waits::who_waits;
+use crate::waits::explain_waits;
 
 /// Creates chares: implemented by [`Runtime`], and in entries by [`Cx::runtime`].
 pub trait Chares: HasSystem {
@@ -216,8 +216,8 @@ pub trait Chares: HasSystem {
     /// # Panics
     /// On a worker, which would have to answer.
     #[track_caller]
-    fn who_waits(&self) -> Vec<String> {
-        who_waits(&self.with_system(Arc::clone))
+    fn explain_waits(&self) -> Vec<String> {
+        explain_waits(&self.with_system(Arc::clone))
     }
 
     /// Comes when no message is under way and no entry runs.

@@ -19,7 +19,8 @@ use std::sync::Arc;
 ///
 /// `async` entries are notified only of failures of their own replies. Other things that an entry
 /// waits for (a message, a reduction) may or may not arrive. If they do not, the entry stays
-/// suspended until the runtime ends: [`Chares::who_waits`](crate::Chares::who_waits) lists it.
+/// suspended until the runtime ends: [`Chares::explain_waits`](crate::Chares::explain_waits) lists
+/// it.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.text)]
 pub struct Failure(Arc<Cause>);

@@ -25,7 +25,7 @@
 //! | the end of elements | [`Cx::end`], [`Array::destroy`] |
 //! | arrays over several processes | the module [`nodes`]: [`Job`](nodes::Job) |
 //! | resuming with other workers and nodes | [`Array::checkpoint`], [`Chares::restore`] |
-//! | diagnosing a standstill | [`Failure`], [`Chares::who_waits`], variable `RADDLE_WATCH` |
+//! | diagnosing a standstill | [`Failure`], [`Chares::explain_waits`], variable `RADDLE_WATCH` |
 //! | data written in chunks, read as an array | [`ChunkedArray`] of `raddle-collections` |
 //!
 //! [policy]: SeedPolicy
@@ -398,7 +398,7 @@
 //! | incompatible contributions to one reduction | all waiters |
 //! | a chare awaits a reply of its own | that entry, as a panic |
 //! | the runtime ends | waiters of its replies; other messages are dropped silently |
-//! | the awaited message or contribution is never sent | not reported; see [`Chares::who_waits`] |
+//! | a message or contribution is never sent | not reported; see [`Chares::explain_waits`] |
 //!
 //! "All waiters" are the threads and futures outside of entries that wait for anything of this
 //! runtime's chares, now or later. If nothing waits until the end, dropping the runtime panics, a

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use raddle_runtime::Runtime;
+use raddle_runtime::{BuildError, Runtime};
 use raddle_sync::prim::panicking;
 
 use crate::engine::system::System;
@@ -17,21 +17,27 @@ use crate::watch::Watcher;
 /// Returns the system of `runtime`, and creates it on the first call.
 ///
 /// # Panics
-/// On the first call, if `RADDLE_SEEDS` has an invalid value.
+/// As [`try_system_of`] fails.
 pub(crate) fn system_of(runtime: &Runtime) -> Arc<System> {
+    try_system_of(runtime).unwrap_or_else(|error| panic!("cannot start chares: {error}"))
+}
+
+/// Returns the system of `runtime`, and creates it on the first call.
+///
+/// # Errors
+/// On the first call, if `RADDLE_SEEDS` has an invalid value.
+pub(crate) fn try_system_of(runtime: &Runtime) -> Result<Arc<System>, BuildError> {
     let owner = runtime.model(|post| {
+        let policy = runtime.setting::<SeedPolicy>()?;
         #[cfg(not(any(loom, shuttle)))]
         raddle_sync::exit::watch_panics();
-        let policy = runtime
-            .setting::<SeedPolicy>()
-            .unwrap_or_else(|error| panic!("cannot start chares: {error}"));
         let states = SharedStates::default()
             .with(Moves::default())
             .with(Seeds::new(policy, post.worker_count()));
         let system = registry::add(|id| System::new(id, post, states));
-        Arc::new(Owner::new(system))
-    });
-    Arc::clone(&owner.system)
+        Ok::<_, BuildError>(Arc::new(Owner::new(system)))
+    })?;
+    Ok(Arc::clone(&owner.system))
 }
 
 /// The runtime's reference to its system.

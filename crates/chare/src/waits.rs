@@ -1,5 +1,5 @@
 //! Diagnosis of a program that makes no progress: what waits, and for what
-//! ([`Chares::who_waits`](crate::Chares::who_waits)).
+//! ([`Chares::explain_waits`](crate::Chares::explain_waits)).
 //!
 //! All workers are asked twice. First each says what waits on it, and which reductions and scans
 //! lack contributions, as far as it knows. Then each says what it knows of all of those that some
@@ -72,7 +72,7 @@ type Place = (usize, Number);
 
 /// Asks all workers of a system what waits; a line each.
 #[track_caller]
-pub(crate) fn who_waits(system: &Arc<System>) -> Vec<String> {
+pub(crate) fn explain_waits(system: &Arc<System>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut open = BTreeMap::<Row, Rounds>::new();
     for waits in ask_all(system, waits) {
@@ -105,7 +105,7 @@ fn ask_all<R: Send + 'static>(
 ) -> Vec<R> {
     let what = What {
         chare: "Runtime",
-        entry: "who_waits",
+        entry: "explain_waits",
     };
     let ask = |worker| {
         let (replier, answer) = reply(system.id(), None, what);

@@ -3,9 +3,9 @@
 //! The variable `RADDLE_WATCH` gives a period, such as `5s`. A runtime that uses chares then has a
 //! thread that checks once per period. If a thread, or a future of another executor, waits for
 //! something of the runtime, and no message has been under way since the previous check, the thread
-//! prints what waits ([`Chares::who_waits`](crate::Chares::who_waits)) to standard error. It prints
-//! this once, until there is progress again. Without the variable there is no such thread, and no
-//! output.
+//! prints what waits ([`Chares::explain_waits`](crate::Chares::explain_waits)) to standard error.
+//! It prints this once, until there is progress again. Without the variable there is no such
+//! thread, and no output.
 //!
 //! In a program over nodes, each node checks by itself. Nodes other than the first run the program
 //! as a service, so there it suffices that elements wait.
@@ -19,7 +19,7 @@ use raddle_sync::prim::thread;
 
 use crate::engine::system::System;
 use crate::remote;
-use crate::waits::who_waits;
+use crate::waits::explain_waits;
 
 /// The variable that names the time.
 pub(crate) const VARIABLE: &str = "RADDLE_WATCH";
@@ -78,7 +78,7 @@ fn watch(system: &Weak<System>, period: Duration, end: &mpsc::Receiver<()>) {
         if !stands_still || said == before || !has_waiter(&system) {
             continue;
         }
-        let lines = who_waits(&system);
+        let lines = explain_waits(&system);
         // At a service without waiting elements there is nothing to report.
         if !(lines.is_empty() && is_service(&system)) {
             say(period, &lines);

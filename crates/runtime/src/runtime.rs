@@ -7,7 +7,7 @@ mod shutdown;
 use std::any::Any;
 use std::fmt;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use raddle_sync::prim::{Mutex, mpsc};
 use raddle_sync::wait::prepare_waits;
@@ -213,17 +213,27 @@ impl Runtime {
     /// Returns the state that a programming model shares among all its users on this runtime. The
     /// first caller creates it with `make`.
     ///
-    /// The runtime drops the state after its last worker has ended.
-    pub fn model<M: Any + Send + Sync>(&self, make: impl FnOnce(Post) -> Arc<M>) -> Arc<M> {
-        let mut models = self.models.lock().expect("nothing panics under this lock");
+    /// The runtime drops the state after its last worker has ended. If `make` fails or panics, the
+    /// next caller calls its own `make`.
+    ///
+    /// # Errors
+    /// The error of `make`.
+    pub fn model<M: Any + Send + Sync, E>(
+        &self,
+        make: impl FnOnce(Post) -> Result<Arc<M>, E>,
+    ) -> Result<Arc<M>, E> {
+        // A `make` that has panicked under the lock has added nothing.
+        let models = self.models.lock();
+        let mut models = models.unwrap_or_else(PoisonError::into_inner);
         let present = models
             .iter()
             .find_map(|model| Arc::clone(model).downcast::<M>().ok());
-        present.unwrap_or_else(|| {
-            let model = make(self.post());
-            models.push(Arc::clone(&model) as Arc<dyn Any + Send + Sync>);
-            model
-        })
+        if let Some(model) = present {
+            return Ok(model);
+        }
+        let model = make(self.post())?;
+        models.push(Arc::clone(&model) as Arc<dyn Any + Send + Sync>);
+        Ok(model)
     }
 
     /// Returns the number of workers.

@@ -16,7 +16,7 @@ use crate::topology::{Source, Topology};
 /// Returns a topology as indented JSON, with a line break at the end.
 ///
 /// ```text
-/// { "source": "this_machine" | "environment" | {"synthetic": TEXT} | {"xml": PATH},
+/// { "source": "this_machine" | {"synthetic": TEXT} | {"xml": PATH},
 ///   "hwloc_version": TEXT, "is_this_machine": BOOL,
 ///   "counts": {"cpus": N, "allowed_cpus": N, "cores": N, "packages": N, "numa_nodes": N},
 ///   "worker_count_default": N,

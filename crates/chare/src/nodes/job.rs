@@ -51,7 +51,7 @@ use crate::engine::object::chare::CrossesNodes;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::remote::{self, Away, WireMessage, out};
-use crate::start::system_of;
+use crate::start::try_system_of;
 use raddle_collections::reduce::Reducer;
 
 /// Ports of a node besides those of its workers: one receives wire messages, and threads that are
@@ -232,7 +232,7 @@ impl Job {
         // With MPI a single node, too, is one of the started processes.
         if is_alone && !self.kind.is_by_mpi() {
             let runtime = builder.build()?;
-            let system = system_of(&runtime);
+            let system = try_system_of(&runtime)?;
             let made = setup(&Setup {
                 runtime: &runtime,
                 system: &system,
@@ -386,7 +386,7 @@ pub(crate) fn run_on<S, R>(
         Progress::Pending | Progress::EachSend => Some(Arc::clone(&listener) as _),
         Progress::Thread => None,
     })?;
-    let system = system_of(&runtime);
+    let system = try_system_of(&runtime)?;
     let me = node.id().0;
     let transport = NetTransport::new(node, runtime.worker_count(), &listener, progress);
     let away = Away::new(me, node.shape().nodes, Box::new(transport));

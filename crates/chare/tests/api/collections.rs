@@ -398,7 +398,7 @@ fn a_destroyed_array_drops_its_elements_and_is_unreachable() {
         array.at(3).index().is_here();
         runtime.quiescence().wait();
         assert_eq!(
-            runtime.who_waits(),
+            runtime.explain_waits(),
             ["Mortal[3] waits in `wait`, and a message for it"]
         );
         assert_eq!(last.index().wait(), 9);

@@ -233,7 +233,7 @@ fn an_entry_that_waits_in_silence_stays_until_the_end_and_is_named() {
         let waits = actors.at(1).wait();
         drop(others.at(0).fall());
         runtime.quiescence().try_wait().expect_err("it falls");
-        let lines = runtime.who_waits();
+        let lines = runtime.explain_waits();
         // The entry does not fail with the others, and can continue.
         actors.at(1).go();
         while !waits.is_here() {

@@ -1,8 +1,8 @@
-//! `who_waits` always answers, and names everything that waits.
+//! `explain_waits` always answers, and names everything that waits.
 //!
-//! Regressions: `who_waits` waited for its answers like for any reply, and therefore panicked after
-//! a failure, which is when programs call it. It omitted elements of node groups, and scans. It
-//! knew only the contributions that had reached the root of a reduction: with three of four
+//! Regressions: `explain_waits` waited for its answers like for any reply, and therefore panicked
+//! after a failure, which is when programs call it. It omitted elements of node groups, and scans.
+//! It knew only the contributions that had reached the root of a reduction: with three of four
 //! contributions made, it reported none, and it never named the missing element.
 
 use raddle_chare::reduce::Sum;
@@ -58,8 +58,8 @@ fn it_answers_after_a_failure() {
         idlers.at(3).receive();
         // Call it twice: after a failure, a wait does not show that earlier messages have been
         // processed.
-        runtime.who_waits();
-        runtime.who_waits()
+        runtime.explain_waits();
+        runtime.explain_waits()
     });
     assert_eq!(lines, ["Idler[3] waits in `wait`, and a message for it"]);
 }
@@ -78,7 +78,7 @@ fn it_names_the_element_of_a_node_group_once() {
         idlers.here().receive();
         idlers.here().receive();
         runtime.quiescence().wait();
-        runtime.who_waits()
+        runtime.explain_waits()
     });
     assert_eq!(lines, ["a Idler waits in `wait`, and 2 messages for it"]);
 }
@@ -108,7 +108,7 @@ fn it_names_the_elements_that_a_reduction_lacks() {
             voters.iter().for_each(|&index| idlers.at(index).vote());
             let sum = idlers.reduction::<u32>();
             runtime.quiescence().wait();
-            let lines = runtime.who_waits();
+            let lines = runtime.explain_waits();
             drop(sum);
             lines
         });
@@ -125,7 +125,7 @@ fn it_counts_reductions_that_some_elements_are_ahead_in() {
             idlers.at(0).vote();
         }
         runtime.quiescence().wait();
-        runtime.who_waits()
+        runtime.explain_waits()
     });
     let names: Vec<_> = (1..9).map(|index| format!("Idler[{index}]")).collect();
     let names = names.join(", ");
@@ -151,7 +151,7 @@ fn it_names_the_members_that_a_reduction_of_a_section_lacks() {
                 idlers.at(index).vote_in(section);
             }
             runtime.quiescence().wait();
-            runtime.who_waits()
+            runtime.explain_waits()
         });
         let expected = "reduction 0 of section 0 of Idler has 3 of 5 contributions; \
             Section<Idler>#0 lacks those of Idler[5], Idler[2]";
@@ -168,7 +168,7 @@ fn it_names_scans_that_lack_contributions() {
             drop(idlers.at(index).scan());
         }
         runtime.quiescence().wait();
-        runtime.who_waits()
+        runtime.explain_waits()
     });
     lines.sort();
     assert_eq!(
@@ -192,7 +192,7 @@ fn it_names_scans_of_sections_that_lack_contributions() {
         drop(idlers[2].scan_in(sections[1]));
         drop(idlers[1].scan_in(sections[0]));
         runtime.quiescence().wait();
-        runtime.who_waits()
+        runtime.explain_waits()
     });
     lines.sort();
     assert_eq!(

@@ -169,8 +169,7 @@ impl Pace {
     }
 
     /// Returns false if the next chunk is likely to be over within microseconds. Such a chunk need
-    /// not check first whether the loop has ended. This avoids reading a flag on a cache line that
-    /// another worker writes all the time.
+    /// not check first whether the loop has ended: the check could save only microseconds.
     #[inline]
     pub(super) fn may_take_long(&self) -> bool {
         self.item_ns.is_none_or(|item_ns| item_ns >= COARSE_NS)

@@ -12,5 +12,6 @@ mod handle_waiting;
 mod join_tree;
 mod loops_results;
 mod messages;
+mod models;
 mod pool_battery;
 mod private_variables;
