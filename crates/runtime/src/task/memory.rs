@@ -1,26 +1,27 @@
 //! The allocator of task cells: a free list per worker, slabs from the system, and a return list
 //! per worker for cells that other threads free.
 //!
-//! Every cell has a *home*: the worker to which the cell's free list belongs. A worker takes cells
-//! from its own list without any synchronisation. A cell that another thread frees goes into the
-//! queue of its home ([`raddle_sync::mpsc`]); the home takes cells from there when its own list is
-//! empty. The queue holds pointers, so neither side reads the cell itself: the thread that frees it
-//! does not write to it, and its home writes the next task into it without waiting for its cache
-//! lines.
+//! Every cell has a *home*: the worker whose slab the cell is from. A worker takes cells from its own
+//! list without any synchronisation, the cell that was freed last first, because that one is in the
+//! worker's cache. A worker that frees a cell of another home keeps it in its list if it keeps fewer
+//! than [`KEPT_MAX`] such cells. So two workers that send each other messages in turn write each
+//! message into a cell that is in their own cache already. The cells beyond that go into the queue
+//! of their home ([`raddle_sync::mpsc`]), which takes them from there when its own list is empty. The
+//! queue holds pointers, so the thread that frees a cell does not write to it.
 //!
 //! Slabs are never given back to the system: a runtime that ends leaves them to the next one.
 //! Therefore a cell stays a cell for the life of the process, which the lineage of tasks relies on.
 //!
-//! **Invariant:** memory is bounded by the largest number of cells in use at one time, rounded up
-//! to slabs.
+//! **Invariant:** memory is bounded by the largest number of cells in use at one time, plus
+//! [`KEPT_MAX`] for each worker, rounded up to slabs.
 
 pub(crate) mod probe;
 mod spare;
 
 use std::cell::Cell;
 use std::ptr;
+use std::sync::OnceLock;
 
-use raddle_sync::CachePadded;
 use raddle_sync::deque::Word;
 use raddle_sync::mpsc::{Consumer, Producer, mpsc};
 use raddle_sync::prim::{Mutex, Relaxed};
@@ -32,16 +33,19 @@ use crate::config::TaskMemory;
 /// The number of cells in a slab, the unit of allocation.
 const SLAB_CELLS: usize = if raddle_sync::prim::LIGHT { 2 } else { 64 };
 
+/// The largest number of cells of other homes in the list of a worker.
+const KEPT_MAX: u32 = if raddle_sync::prim::LIGHT { 1 } else { 32 };
+
 type Slab = &'static [TaskCell];
 
 /// The homes of the cells of one runtime: one per worker, and a last one for all other threads.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    /// For each home, the queue of the cells that other threads free.
-    homes: Box<[CachePadded<Producer<FreeCell>>]>,
-    /// The receiving ends of these queues, until the homes take them.
-    returned: Mutex<Vec<Option<Consumer<FreeCell>>>>,
+    /// For each home, the queue of the cells that other threads free. A home has one before it has
+    /// a slab.
+    homes: Box<[OnceLock<Producer<FreeCell>>]>,
     slabs: Mutex<Vec<Slab>>,
+    /// The free list of the last home.
     outside: Mutex<FreeList>,
     closures: TaskMemory,
 }
@@ -51,6 +55,8 @@ pub(crate) struct Memory {
 pub(crate) struct FreeList {
     home: usize,
     first: Cell<*const TaskCell>,
+    /// The number of cells of other homes in the list.
+    kept: Cell<u32>,
     /// Cells that other threads have freed.
     returned: Consumer<FreeCell>,
 }
@@ -78,19 +84,13 @@ unsafe impl Send for FreeList {}
 
 impl Memory {
     pub(crate) fn new(worker_count: usize, closures: TaskMemory) -> Self {
-        let (homes, mut returned): (Vec<_>, Vec<_>) = (0..=worker_count)
-            .map(|_| {
-                let (producer, consumer) = mpsc();
-                (CachePadded::new(producer), Some(consumer))
-            })
-            .unzip();
-        let outside = returned[worker_count].take().expect("just made");
+        let homes: Box<[_]> = (0..=worker_count).map(|_| OnceLock::new()).collect();
+        let outside = FreeList::new(worker_count, &homes);
         Self {
             closures,
-            homes: homes.into(),
-            returned: Mutex::new(returned),
+            homes,
             slabs: Mutex::new(Vec::new()),
-            outside: Mutex::new(FreeList::new(worker_count, outside)),
+            outside: Mutex::new(outside),
         }
     }
 
@@ -99,12 +99,7 @@ impl Memory {
     /// # Panics
     /// If it was created before.
     pub(crate) fn free_list(&self, worker_index: usize) -> FreeList {
-        let mut returned = self
-            .returned
-            .lock()
-            .expect("nothing panics under this lock");
-        let returned = returned[worker_index].take();
-        FreeList::new(worker_index, returned.expect("a worker has one free list"))
+        FreeList::new(worker_index, &self.homes)
     }
 
     /// Returns where closures are stored.
@@ -123,7 +118,9 @@ impl Memory {
 
     /// Frees a cell from any thread.
     pub(crate) fn give_back(&self, cell: &'static TaskCell) {
-        self.homes[cell.home()].push(FreeCell(cell));
+        let home = self.homes[cell.home()].get();
+        home.expect("a home has a queue before it has a slab")
+            .push(FreeCell(cell));
     }
 
     #[cold]
@@ -154,10 +151,13 @@ impl Drop for Memory {
 }
 
 impl FreeList {
-    fn new(home: usize, returned: Consumer<FreeCell>) -> Self {
+    fn new(home: usize, homes: &[OnceLock<Producer<FreeCell>>]) -> Self {
+        let (producer, returned) = mpsc();
+        homes[home].set(producer).expect("a home has one free list");
         Self {
             home,
             first: Cell::new(ptr::null()),
+            kept: Cell::new(0),
             returned,
         }
     }
@@ -170,6 +170,9 @@ impl FreeList {
         if let Some(cell) = unsafe { self.first.get().as_ref() } {
             // Relaxed: free cells belong to this list alone.
             self.first.set(cell.next().load(Relaxed));
+            if cell.home() != self.home {
+                self.kept.set(self.kept.get() - 1);
+            }
             return cell;
         }
         match self.returned.pop() {
@@ -178,16 +181,19 @@ impl FreeList {
         }
     }
 
-    /// Frees a cell: into this list if this is its home, otherwise into the queue of its home.
+    /// Frees a cell: into this list, or into the queue of its home if this list keeps enough cells
+    /// of other homes.
     #[inline]
     pub(crate) fn give_back(&self, cell: &'static TaskCell, memory: &Memory) {
-        if cell.home() == self.home {
-            // Relaxed: as in `take`.
-            cell.next().store(self.first.get().cast_mut(), Relaxed);
-            self.first.set(cell);
-        } else {
-            memory.give_back(cell);
+        if cell.home() != self.home {
+            if self.kept.get() == KEPT_MAX {
+                return memory.give_back(cell);
+            }
+            self.kept.set(self.kept.get() + 1);
         }
+        // Relaxed: as in `take`.
+        cell.next().store(self.first.get().cast_mut(), Relaxed);
+        self.first.set(cell);
     }
 
     #[cold]

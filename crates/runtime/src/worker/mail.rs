@@ -52,9 +52,10 @@ impl Worker {
             self.streak.set(self.streak.get() + 1);
             return Some(message);
         }
-        self.streak.set(0);
         // A worker that sends to itself all the time must not overlook the messages of others.
-        if let Some(receiver) = &self.receiver {
+        if self.streak.replace(0) == STREAK_MAX
+            && let Some(receiver) = &self.receiver
+        {
             receiver.receive(&mut self.mail.borrow_mut());
         }
         self.count_round();
