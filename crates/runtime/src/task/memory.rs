@@ -190,6 +190,8 @@ impl FreeList {
                 return memory.give_back(cell);
             }
             self.kept.set(self.kept.get() + 1);
+            // Another core has written the cell last. A later message would wait for its lines.
+            cell.fetch_second_line();
         }
         // Relaxed: as in `take`.
         cell.next().store(self.first.get().cast_mut(), Relaxed);
