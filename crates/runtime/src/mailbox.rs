@@ -77,6 +77,12 @@ pub(crate) trait Receiver: fmt::Debug + Send {
     /// Appends what has arrived, or at least the oldest message, to `mail`.
     fn receive(&self, mail: &mut TaskList);
 
+    /// Like [`receive`](Self::receive) with an empty `mail`, but returns the oldest message.
+    fn receive_first(&self, mail: &mut TaskList) -> Option<Task> {
+        self.receive(mail);
+        mail.take_first()
+    }
+
     /// Returns false if the mailbox was empty at some moment during the call.
     fn has_mail(&self) -> bool;
 }

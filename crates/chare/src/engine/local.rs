@@ -74,16 +74,21 @@ pub(crate) fn with<R>(id: u32, call: impl FnOnce(Option<&Local>) -> R) -> R {
     // so that it can be made then, too.
     let mut call = Some(call);
     let mut run = |local: Option<&Local>| call.take().map(|call| call(local));
-    let result = LOCAL.try_with(|local| match local.get() {
-        Some(local) if local.owner.get() == id => run(Some(local)),
-        Some(_) => run(None),
-        None => run(start(local, id)),
-    });
+    let result = LOCAL.try_with(|local| run(of(local, id)));
     match result {
         Ok(result) => result,
         Err(_) => run(None),
     }
     .expect("it is called once")
+}
+
+/// Returns the [`Local`] of this thread if the thread is a worker of system `id`.
+#[inline]
+fn of(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
+    match local.get() {
+        Some(local) => (local.owner.get() == id).then_some(local),
+        None => start(local, id),
+    }
 }
 
 /// The number of no system.
@@ -134,8 +139,8 @@ fn start(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
 /// as done.
 #[inline]
 pub(crate) fn on_arrival(id: u32, call: impl FnOnce(&Local)) {
-    with(id, |local| {
-        let local = local.expect("messages arrive at workers of their system");
+    LOCAL.with(|local| {
+        let local = of(local, id).expect("messages arrive at workers of their system");
         local.guard(|| call(local));
         local.system.quiet().count_done(local);
     });

@@ -78,6 +78,12 @@ impl Receiver for Consumer<Task> {
         }
     }
 
+    fn receive_first(&self, mail: &mut TaskList) -> Option<Task> {
+        let first = self.pop()?;
+        self.receive(mail);
+        Some(first)
+    }
+
     fn has_mail(&self) -> bool {
         !self.is_empty()
     }

@@ -99,21 +99,35 @@ impl Worker {
 
     #[inline]
     fn next_message(&self) -> Option<Task> {
-        let (mut urgent, mut mail) = (self.urgent.borrow_mut(), self.mail.borrow_mut());
+        let mut mail = self.mail.borrow_mut();
+        let has_urgent =
+            self.shared.post.has_urgent(self.index) || !self.urgent.borrow().is_empty();
         // The mailbox is on cache lines that senders write. So the worker looks there only when it
         // has run what it received before, or when an urgent message has come.
-        if let Some(receiver) = &self.receiver
-            && (mail.is_empty() || self.shared.post.has_urgent(self.index))
-        {
+        let message = match &self.receiver {
+            _ if has_urgent || self.has_stopped_messages.get() => {
+                drop(mail);
+                self.urgent_message()
+            }
+            Some(receiver) if mail.is_empty() => receiver.receive_first(&mut mail),
+            _ => mail.take_first(),
+        }?;
+        self.counters().messages.add(1);
+        Some(message)
+    }
+
+    /// Returns the next message if there may be urgent ones, or if the worker runs no more.
+    #[cold]
+    fn urgent_message(&self) -> Option<Task> {
+        let (mut urgent, mut mail) = (self.urgent.borrow_mut(), self.mail.borrow_mut());
+        if let Some(receiver) = &self.receiver {
             let post = &self.shared.post;
             post.receive(self.index, &**receiver, &mut urgent, &mut mail);
         }
         if self.has_stopped_messages.get() {
             return None;
         }
-        let message = urgent.take_first().or_else(|| mail.take_first())?;
-        self.counters().messages.add(1);
-        Some(message)
+        urgent.take_first().or_else(|| mail.take_first())
     }
 
     /// Returns true if there is a message to run.
