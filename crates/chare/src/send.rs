@@ -83,19 +83,21 @@ impl<T: Chare> One<T> {
 /// Sends a parcel to the place of its element.
 #[inline]
 fn dispatch<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>) {
-    let part = local.part::<T>(one.collection);
     if let Some((collection, from)) = local.sender().get()
         && collection == one.collection
     {
+        let part = local.part::<T>(collection);
         measure::count_traffic(&part, from, one.number, size_of_val(&parcel));
     }
-    let place = part.collection().directory().place(one.number);
-    match place.worker_of(one.number, local.epoch()) {
+    match local.worker_of::<T>(one.collection, one.number) {
         Some(worker) if one.priority == 0 && local.detours().borrow().is_empty() => {
             carry(local, worker, one, parcel);
             local.system().receive_after_send();
         }
-        _ => detour::dispatch_slow(local, &part, one, Box::new(parcel)),
+        _ => {
+            let part = local.part(one.collection);
+            detour::dispatch_slow(local, &part, one, Box::new(parcel));
+        }
     }
 }
 

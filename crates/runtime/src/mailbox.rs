@@ -7,7 +7,7 @@
 //!
 //! | kind | producers | consumer |
 //! |---|---|---|
-//! | [`LockFree`](MailboxKind::LockFree) | one compare-and-swap | takes all messages by a swap |
+//! | [`LockFree`](MailboxKind::LockFree) | one compare-and-swap | reads its slots; no atomic update |
 //! | [`Locked`](MailboxKind::Locked) | the lock of the queue | the same lock |
 //! | [`ProducerLock`](MailboxKind::ProducerLock) | a lock among producers | a lock of its own |
 //! | [`Pairs`](MailboxKind::Pairs) | a queue to each worker, without a lock | all its queues |
@@ -16,6 +16,7 @@
 //! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters. 2010,
 //! sect. 3.2.3, has the last three, one after the other, and rejects the first as too costly.
 
+mod blocks;
 mod each;
 mod office;
 mod pairs;
@@ -25,12 +26,13 @@ use std::fmt;
 
 use raddle_sync::lock::PthreadLock;
 
+use self::blocks::Blocks;
 use self::each::Each;
 use self::pairs::Pairs;
 use self::producer_lock::ProducerLock;
 use crate::config::choice;
 use crate::pool::{Fifo, List};
-use crate::task::{Arrivals, Task, TaskList};
+use crate::task::{Task, TaskList};
 
 pub(crate) use self::office::PostOffice;
 
@@ -66,12 +68,23 @@ pub(crate) trait Post: fmt::Debug + Send + Sync {
     /// Returns true if messages of different senders arrive in the order in which they were put.
     fn is_one_queue(&self) -> bool;
 
-    /// Appends what has arrived, or at least the oldest message, to `mail`. To be called by the
-    /// mailbox's worker, or after its end.
-    fn receive(&self, worker_index: usize, mail: &mut TaskList);
+    /// Returns the receiving end of a mailbox. To be called once per worker.
+    fn receiver(&self, worker_index: usize) -> Box<dyn Receiver>;
+}
+
+/// The receiving end of one mailbox. One thread at a time has it.
+pub(crate) trait Receiver: fmt::Debug + Send {
+    /// Appends what has arrived, or at least the oldest message, to `mail`.
+    fn receive(&self, mail: &mut TaskList);
+
+    /// Like [`receive`](Self::receive) with an empty `mail`, but returns the oldest message.
+    fn receive_first(&self, mail: &mut TaskList) -> Option<Task> {
+        self.receive(mail);
+        mail.take_first()
+    }
 
     /// Returns false if the mailbox was empty at some moment during the call.
-    fn has_mail(&self, worker_index: usize) -> bool;
+    fn has_mail(&self) -> bool;
 }
 
 /// One worker's sending end of the mailboxes.
@@ -85,7 +98,7 @@ impl MailboxKind {
     /// threads may send to them.
     pub(crate) fn build(self, worker_count: usize, sender_limit: usize) -> Box<dyn Post> {
         match self {
-            Self::LockFree => Box::new(Each::<Arrivals>::new(worker_count)),
+            Self::LockFree => Box::new(Blocks::new(worker_count)),
             Self::Locked => Box::new(Each::<List<PthreadLock, Fifo>>::new(worker_count)),
             Self::ProducerLock => Box::new(Each::<ProducerLock>::new(worker_count)),
             Self::Pairs => Box::new(Pairs::new(worker_count, sender_limit)),

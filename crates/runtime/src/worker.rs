@@ -51,7 +51,7 @@ use raddle_sync::wait::SpinBudget;
 use raddle_trace::Counters;
 
 use crate::fork_stack::ForkStack;
-use crate::mailbox::Sender;
+use crate::mailbox::{Receiver, Sender};
 use crate::placing::ROUNDS_PER_CLOCK;
 use crate::pool::{Look, Mark, Put, Seat, Wanted};
 use crate::task::memory::FreeList;
@@ -87,6 +87,8 @@ pub(crate) struct Worker {
     raids_seen: Cell<usize>,
     gifts: Gifts,
     sender: Box<dyn Sender>,
+    /// The receiving end of the mailbox. `None` for a compensating thread.
+    receiver: Option<Box<dyn Receiver>>,
     /// Messages that have arrived, and those that this worker sent to itself.
     mail: RefCell<TaskList>,
     /// Messages that have arrived and run before those in `mail`.
@@ -108,20 +110,24 @@ impl Worker {
     pub(crate) fn new(index: usize, shared: Arc<Shared>) -> Self {
         let seat = shared.pool.seat(index);
         let sender = shared.post.sender(index);
+        let free = shared.memory.free_list(index);
+        let is_compensating = index >= shared.worker_count();
+        let receiver = (!is_compensating).then(|| shared.post.take_receiver(index));
         let is_watched = shared.placing.is_watched();
         Self {
             index,
-            is_compensating: index >= shared.worker_count(),
+            is_compensating,
             shared,
             seat,
             sender,
+            receiver,
             mail: RefCell::default(),
             urgent: RefCell::default(),
             streak: Cell::new(0),
             until_clock: Cell::new(is_watched.then_some(ROUNDS_PER_CLOCK)),
             until_network: Cell::new(0),
             has_stopped_messages: Cell::new(false),
-            free: FreeList::new(index),
+            free,
             waits: RefCell::new(SpinBudget::of_price(waiting::WAKES_PER_SLEEP)),
             gains: Gains::default(),
             raids_seen: Cell::new(0),

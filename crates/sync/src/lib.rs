@@ -18,6 +18,7 @@
 //! | [`lane`] | messages from one sender to one receiver, through shared memory |
 //! | [`stack`] | a lock-free stack with a version against ABA |
 //! | [`single_put`] | a queue with one producer, which needs no lock to put |
+//! | [`mpsc`] | a queue with many producers and one consumer |
 //! | [`deque`] | a work-stealing deque: one owner, many thieves |
 //! | [`ever`] | a flag that records a rare event, and is almost free to read |
 //! | [`late`] | a value that is set once, and read by all threads afterwards |
@@ -52,6 +53,7 @@ pub mod idle;
 pub mod lane;
 pub mod late;
 pub mod lock;
+pub mod mpsc;
 pub mod offer;
 pub mod ordered;
 pub mod per_thread;

@@ -78,6 +78,18 @@ impl Gaps {
         gap_ns
     }
 
+    /// Ends the gap, which counts for `count` gaps: the others were not recorded.
+    pub fn end_like(&self, count: u64, now_ns: u64) {
+        let gap_ns = self.end(now_ns);
+        // Relaxed: as in `end`.
+        self.ended_ns.store(
+            self.ended_ns
+                .load(Relaxed)
+                .wrapping_add(gap_ns * (count - 1)),
+            Relaxed,
+        );
+    }
+
     /// Returns the length of the current gap; zero outside gaps.
     pub fn open(&self, now_ns: u64) -> u64 {
         // Relaxed: a statistic.
@@ -109,5 +121,7 @@ mod tests {
         assert_eq!((gaps.open(130), gaps.end(140), gaps.open(150)), (30, 40, 0));
         gaps.begin(200);
         assert_eq!(gaps.sum(205), 45);
+        gaps.end_like(16, 210);
+        assert_eq!(gaps.sum(300), 200);
     }
 }

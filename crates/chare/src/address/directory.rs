@@ -156,6 +156,12 @@ impl Route {
         self.0 >> 61 == Self::PLACED
     }
 
+    /// True for a placed element of this generation.
+    #[inline]
+    fn is_placed_in(self, generation: u32) -> bool {
+        self.0 >> 41 == Self::PLACED << 20 | u64::from(generation)
+    }
+
     #[inline]
     pub(crate) fn generation(self) -> u32 {
         (self.0 >> 41) as u32 & LAST_GENERATION
@@ -285,7 +291,8 @@ impl Place {
     #[inline]
     pub(crate) fn worker_of(&self, number: Number, epoch: u32) -> Option<usize> {
         let route = self.route();
-        (route.is_placed() && route.generation() == number.generation())
+        route
+            .is_placed_in(number.generation())
             .then(|| route.worker(epoch))
     }
 

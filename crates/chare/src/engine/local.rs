@@ -2,23 +2,22 @@
 //!
 //! A thread-local variable holds it, so that any code that a worker runs finds it ([`with`]).
 
+mod parts;
 pub(crate) mod ranks;
 
 use std::any::{Any, TypeId};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_sync::prim::thread_local;
 
 use crate::address::detours::Detours;
 use crate::address::number::Number;
-use crate::engine::elements::part::{AnyPart, Part};
+use crate::engine::local::parts::Parts;
 use crate::engine::local::ranks::WorkerRanks;
 use crate::engine::object::chare::Chare;
 use crate::engine::system::System;
-use crate::engine::system::collections::place_of;
 use crate::failure::{Failure, contain, said};
 use crate::state::{State, States};
 
@@ -33,9 +32,6 @@ thread_local! {
 /// message.
 pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
 
-/// A part, and the id of its collection.
-type OwnPart = (u32, Rc<dyn AnyPart>);
-
 /// One worker's side of the system of its runtime.
 pub(crate) struct Local {
     system: Arc<System>,
@@ -45,8 +41,7 @@ pub(crate) struct Local {
     worker: usize,
     /// The number of batches of moves that this worker has gone over to ([`crate::migration`]).
     epoch: Cell<u32>,
-    /// This worker's part of each collection that it has used.
-    parts: RefCell<Vec<Option<OwnPart>>>,
+    parts: Parts,
     /// The element that runs an asynchronous entry now.
     running: Cell<Option<(u32, Number)>>,
     /// The element that runs, if what it sends is measured.
@@ -79,16 +74,21 @@ pub(crate) fn with<R>(id: u32, call: impl FnOnce(Option<&Local>) -> R) -> R {
     // so that it can be made then, too.
     let mut call = Some(call);
     let mut run = |local: Option<&Local>| call.take().map(|call| call(local));
-    let result = LOCAL.try_with(|local| match local.get() {
-        Some(local) if local.owner.get() == id => run(Some(local)),
-        Some(_) => run(None),
-        None => run(start(local, id)),
-    });
+    let result = LOCAL.try_with(|local| run(of(local, id)));
     match result {
         Ok(result) => result,
         Err(_) => run(None),
     }
     .expect("it is called once")
+}
+
+/// Returns the [`Local`] of this thread if the thread is a worker of system `id`.
+#[inline]
+fn of(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
+    match local.get() {
+        Some(local) => (local.owner.get() == id).then_some(local),
+        None => start(local, id),
+    }
 }
 
 /// The number of no system.
@@ -124,7 +124,7 @@ fn start(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
         system,
         worker,
         epoch: Cell::new(0),
-        parts: RefCell::default(),
+        parts: Parts::default(),
         running: Cell::new(None),
         sender: Cell::new(None),
         detours: RefCell::default(),
@@ -139,8 +139,8 @@ fn start(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
 /// as done.
 #[inline]
 pub(crate) fn on_arrival(id: u32, call: impl FnOnce(&Local)) {
-    with(id, |local| {
-        let local = local.expect("messages arrive at workers of their system");
+    LOCAL.with(|local| {
+        let local = of(local, id).expect("messages arrive at workers of their system");
         local.guard(|| call(local));
         local.system.quiet().count_done(local);
     });
@@ -212,15 +212,12 @@ impl Drop for Local {
         // Models do not call exit(3).
         #[cfg(not(any(loom, shuttle)))]
         if raddle_runtime::worker_index().is_some() {
-            leave(&self.parts);
+            self.parts.leave();
             leave(&self.ranks);
             self.states.take_all().for_each(std::mem::forget);
             return;
         }
-        for (_, part) in self.parts.take().into_iter().flatten() {
-            part.drop_all(self);
-            self.guard(|| drop(part));
-        }
+        self.drop_parts();
         let ranks = self.ranks.take();
         self.guard(|| drop(ranks));
         let mut states = std::mem::take(&mut self.states);
@@ -293,67 +290,6 @@ impl Local {
     #[inline]
     pub(crate) fn state<S: State>(&self) -> &RefCell<S> {
         self.states.of()
-    }
-
-    /// This worker's part of a collection of `T`, made when it is first asked for.
-    #[inline]
-    pub(crate) fn part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
-        let parts = self.parts.borrow();
-        match parts.get(place_of(collection)) {
-            Some(Some((id, part))) if *id == collection => (Rc::clone(part) as Rc<dyn Any>)
-                .downcast()
-                .expect("a proxy has the type of its collection"),
-            _ => {
-                drop(parts);
-                self.new_part(collection)
-            }
-        }
-    }
-
-    #[cold]
-    fn new_part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
-        let Some(shared) = self.system.find_collection(collection) else {
-            // The array has been destroyed. The part is not kept: no message will come to drop it.
-            return Rc::new(Part::new(self.system.collection(collection)));
-        };
-        let part = Rc::new(Part::new(shared));
-        let mut parts = self.parts.borrow_mut();
-        let place = place_of(collection);
-        if parts.len() <= place {
-            parts.resize_with(place + 1, || None);
-        }
-        parts[place] = Some((collection, Rc::clone(&part) as Rc<dyn AnyPart>));
-        part
-    }
-
-    /// This worker's parts of all collections.
-    pub(crate) fn all_parts(&self) -> Vec<Rc<dyn AnyPart>> {
-        let parts = self.parts.borrow();
-        parts
-            .iter()
-            .flatten()
-            .map(|own| Rc::clone(&own.1))
-            .collect()
-    }
-
-    /// This worker's part of a collection of any type, if there is one.
-    pub(crate) fn any_part(&self, collection: u32) -> Option<Rc<dyn AnyPart>> {
-        let parts = self.parts.borrow();
-        let own = parts.get(place_of(collection))?.as_ref();
-        own.filter(|own| own.0 == collection)
-            .map(|own| Rc::clone(&own.1))
-    }
-
-    /// Drops this worker's part of a collection that has been destroyed.
-    pub(crate) fn drop_part(&self, collection: u32) {
-        let mut parts = self.parts.borrow_mut();
-        let own = parts.get_mut(place_of(collection));
-        let part = own.and_then(|own| own.take_if(|(id, _)| *id == collection));
-        drop(parts);
-        if let Some((_, part)) = part {
-            part.drop_all(self);
-            self.guard(|| drop(part));
-        }
     }
 
     /// The collection of all chares of type `T` that are in no array.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 use raddle_sync::lock::PthreadLock;
 
-use super::{Post, Sender};
+use super::{Post, Receiver, Sender};
 use crate::pool::{Fifo, List, Wanted};
-use crate::task::{Arrivals, Task, TaskList};
+use crate::task::{Task, TaskList};
 
 /// A queue in which messages of many threads wait for one thread.
 pub(super) trait Queue: Default + fmt::Debug + Send + Sync + 'static {
@@ -45,32 +45,34 @@ impl<Q: Queue> Post for Each<Q> {
         true
     }
 
-    fn receive(&self, worker_index: usize, mail: &mut TaskList) {
-        self.0[worker_index].receive(mail);
+    fn receiver(&self, worker_index: usize) -> Box<dyn Receiver> {
+        Box::new(EachReceiver {
+            queues: Arc::clone(&self.0),
+            worker_index,
+        })
+    }
+}
+
+/// The receiving end of one of the queues.
+#[derive(Debug)]
+struct EachReceiver<Q> {
+    queues: Arc<[CachePadded<Q>]>,
+    worker_index: usize,
+}
+
+impl<Q: Queue> Receiver for EachReceiver<Q> {
+    fn receive(&self, mail: &mut TaskList) {
+        self.queues[self.worker_index].receive(mail);
     }
 
-    fn has_mail(&self, worker_index: usize) -> bool {
-        !self.0[worker_index].is_empty()
+    fn has_mail(&self) -> bool {
+        !self.queues[self.worker_index].is_empty()
     }
 }
 
 impl<Q: Queue> Sender for Each<Q> {
     fn send(&self, to: usize, message: Task) {
         self.0[to].put(message);
-    }
-}
-
-impl Queue for Arrivals {
-    fn put(&self, message: Task) {
-        Self::put(self, message);
-    }
-
-    fn receive(&self, mail: &mut TaskList) {
-        self.take_all(mail);
-    }
-
-    fn is_empty(&self) -> bool {
-        Self::is_empty(self)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The mailboxes of one runtime, with a second set for urgent messages.
 
 use raddle_sync::CachePadded;
-use raddle_sync::prim::{AtomicBool, Relaxed};
+use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
 
-use super::{MailboxKind, Post, Sender};
+use super::{MailboxKind, Post, Receiver, Sender};
 use crate::task::{Arrivals, Task, TaskList};
 
 /// The mailboxes of a runtime. They are open until its last worker ends.
@@ -13,7 +13,8 @@ pub(crate) struct PostOffice {
     mailboxes: Box<dyn Post>,
     /// Messages that run before all messages in the worker's mailbox.
     urgent: Box<[CachePadded<Arrivals>]>,
-    worker_count: usize,
+    /// The receiving ends that no worker has at the moment.
+    receivers: Box<[Mutex<Option<Box<dyn Receiver>>>]>,
     closed: AtomicBool,
 }
 
@@ -21,18 +22,16 @@ impl PostOffice {
     /// Creates empty mailboxes for `worker_count` workers; `sender_limit` workers and compensating
     /// threads may send to them.
     pub(crate) fn new(kind: MailboxKind, worker_count: usize, sender_limit: usize) -> Self {
+        let mailboxes = kind.build(worker_count, sender_limit);
+        let receivers =
+            (0..worker_count).map(|worker| Mutex::new(Some(mailboxes.receiver(worker))));
         Self {
             kind,
-            mailboxes: kind.build(worker_count, sender_limit),
+            receivers: receivers.collect(),
+            mailboxes,
             urgent: (0..worker_count).map(|_| CachePadded::default()).collect(),
-            worker_count,
             closed: AtomicBool::new(false),
         }
-    }
-
-    /// Returns the number of mailboxes.
-    pub(crate) fn worker_count(&self) -> usize {
-        self.worker_count
     }
 
     /// Returns true if messages of different senders arrive in the order in which they were put.
@@ -55,23 +54,67 @@ impl PostOffice {
         self.urgent[to].put(message);
     }
 
+    /// Takes the receiving end of a worker's mailbox, which the worker keeps until it ends.
+    ///
+    /// # Panics
+    /// If it was taken before.
+    pub(crate) fn take_receiver(&self, worker_index: usize) -> Box<dyn Receiver> {
+        let receiver = self.receiver(worker_index).take();
+        receiver.expect("a mailbox has one receiver")
+    }
+
+    /// Gives the receiving end back at the end of the worker.
+    pub(crate) fn give_back(&self, worker_index: usize, receiver: Box<dyn Receiver>) {
+        *self.receiver(worker_index) = Some(receiver);
+    }
+
+    fn receiver(
+        &self,
+        worker_index: usize,
+    ) -> impl std::ops::DerefMut<Target = Option<Box<dyn Receiver>>> + '_ {
+        self.receivers[worker_index]
+            .lock()
+            .expect("nothing panics under this lock")
+    }
+
     /// Receives what has arrived for a worker, or at least the oldest message. To be called by that
-    /// worker, or after its end.
+    /// worker.
     ///
     /// Urgent messages are received last. So an urgent message that was sent before an ordinary one
     /// is here if the ordinary one is, and runs before it.
     #[inline]
-    pub(crate) fn receive(&self, worker_index: usize, urgent: &mut TaskList, mail: &mut TaskList) {
-        if self.mailboxes.has_mail(worker_index) {
-            self.mailboxes.receive(worker_index, mail);
-        }
+    pub(crate) fn receive(
+        &self,
+        worker_index: usize,
+        receiver: &dyn Receiver,
+        urgent: &mut TaskList,
+        mail: &mut TaskList,
+    ) {
+        receiver.receive(mail);
         self.urgent[worker_index].take_all(urgent);
     }
 
-    /// Returns false if the mailbox was empty at some moment during the call.
+    /// Returns false if no urgent message was there at some moment during the call.
     #[inline]
-    pub(crate) fn has_mail(&self, worker_index: usize) -> bool {
-        !self.urgent[worker_index].is_empty() || self.mailboxes.has_mail(worker_index)
+    pub(crate) fn has_urgent(&self, worker_index: usize) -> bool {
+        !self.urgent[worker_index].is_empty()
+    }
+
+    /// Takes all messages of workers that have ended.
+    pub(crate) fn take_left(&self) -> TaskList {
+        let (mut urgent, mut mail) = (TaskList::default(), TaskList::default());
+        for worker_index in 0..self.receivers.len() {
+            // A worker that has not ended has its receiver.
+            let receiver = self.receiver(worker_index);
+            let Some(receiver) = receiver.as_deref() else {
+                continue;
+            };
+            while receiver.has_mail() || self.has_urgent(worker_index) {
+                self.receive(worker_index, receiver, &mut urgent, &mut mail);
+            }
+        }
+        urgent.append(mail);
+        urgent
     }
 
     /// Returns true once the mailboxes are closed.

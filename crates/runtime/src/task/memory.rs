@@ -1,24 +1,31 @@
 //! The allocator of task cells: a free list per worker, slabs from the system, and a return list
 //! per worker for cells that other threads free.
 //!
-//! Every cell has a *home*: the worker to which the cell's free list belongs. A worker takes cells
-//! from its own list without any synchronisation. A cell that another thread frees goes onto the
-//! [`Returns`] of its home; the home takes them all at once when its own list is empty. Slabs are
-//! never given back to the system: a runtime that ends leaves them to the next one. Therefore a
-//! cell stays a cell for the life of the process, which the lineage of tasks relies on.
+//! Every cell has a *home*: the worker whose slab the cell is from. A worker takes cells from its own
+//! list without any synchronisation, the cell that was freed last first, because that one is in the
+//! worker's cache. A worker that frees a cell of another home keeps it in its list if it keeps fewer
+//! than [`KEPT_MAX`] such cells. So two workers that send each other messages in turn write each
+//! message into a cell that is in their own cache already. The cells beyond that go into the queue
+//! of their home ([`raddle_sync::mpsc`]), which takes them from there when its own list is empty. The
+//! queue holds pointers, so the thread that frees a cell does not write to it.
 //!
-//! **Invariant:** memory is bounded by the largest number of cells in use at one time, rounded up
-//! to slabs.
+//! Slabs are never given back to the system: a runtime that ends leaves them to the next one.
+//! Therefore a cell stays a cell for the life of the process, which the lineage of tasks relies on.
+//!
+//! **Invariant:** memory is bounded by the largest number of cells in use at one time, plus
+//! [`KEPT_MAX`] for each worker, rounded up to slabs.
 
 pub(crate) mod probe;
 mod spare;
 
 use std::cell::Cell;
-use std::ptr::{self, NonNull};
+use std::ptr;
+use std::sync::OnceLock;
 
-use raddle_sync::CachePadded;
+use raddle_sync::deque::Word;
+use raddle_sync::mpsc::{Consumer, Producer, mpsc};
 use raddle_sync::prim::{Mutex, Relaxed};
-use raddle_sync::returns::{Linked, Returns};
+use raddle_sync::returns::Linked;
 
 use super::TaskCell;
 use crate::config::TaskMemory;
@@ -26,13 +33,19 @@ use crate::config::TaskMemory;
 /// The number of cells in a slab, the unit of allocation.
 const SLAB_CELLS: usize = if raddle_sync::prim::LIGHT { 2 } else { 64 };
 
+/// The largest number of cells of other homes in the list of a worker.
+const KEPT_MAX: u32 = if raddle_sync::prim::LIGHT { 1 } else { 32 };
+
 type Slab = &'static [TaskCell];
 
 /// The homes of the cells of one runtime: one per worker, and a last one for all other threads.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    homes: Box<[CachePadded<Returns<TaskCell>>]>,
+    /// For each home, the queue of the cells that other threads free. A home has one before it has
+    /// a slab.
+    homes: Box<[OnceLock<Producer<FreeCell>>]>,
     slabs: Mutex<Vec<Slab>>,
+    /// The free list of the last home.
     outside: Mutex<FreeList>,
     closures: TaskMemory,
 }
@@ -42,6 +55,28 @@ pub(crate) struct Memory {
 pub(crate) struct FreeList {
     home: usize,
     first: Cell<*const TaskCell>,
+    /// The number of cells of other homes in the list.
+    kept: Cell<u32>,
+    /// Cells that other threads have freed.
+    returned: Consumer<FreeCell>,
+}
+
+/// A free cell on its way to its home.
+#[derive(Debug)]
+struct FreeCell(&'static TaskCell);
+
+// SAFETY: the pointer is the reference; cells live as long as the process.
+unsafe impl Word for FreeCell {
+    type Target = TaskCell;
+
+    fn into_raw(self) -> *mut TaskCell {
+        ptr::from_ref(self.0).cast_mut()
+    }
+
+    unsafe fn from_raw(pointer: *mut TaskCell) -> Self {
+        // SAFETY: from `into_raw` (contract); cells live as long as the process.
+        Self(unsafe { &*pointer })
+    }
 }
 
 // SAFETY: free cells belong to the list's owner alone; moving the list moves them all.
@@ -49,14 +84,22 @@ unsafe impl Send for FreeList {}
 
 impl Memory {
     pub(crate) fn new(worker_count: usize, closures: TaskMemory) -> Self {
+        let homes: Box<[_]> = (0..=worker_count).map(|_| OnceLock::new()).collect();
+        let outside = FreeList::new(worker_count, &homes);
         Self {
             closures,
-            homes: (0..=worker_count)
-                .map(|_| CachePadded::new(Returns::new()))
-                .collect(),
+            homes,
             slabs: Mutex::new(Vec::new()),
-            outside: Mutex::new(FreeList::new(worker_count)),
+            outside: Mutex::new(outside),
         }
+    }
+
+    /// Creates the free list of a worker.
+    ///
+    /// # Panics
+    /// If it was created before.
+    pub(crate) fn free_list(&self, worker_index: usize) -> FreeList {
+        FreeList::new(worker_index, &self.homes)
     }
 
     /// Returns where closures are stored.
@@ -75,9 +118,9 @@ impl Memory {
 
     /// Frees a cell from any thread.
     pub(crate) fn give_back(&self, cell: &'static TaskCell) {
-        // SAFETY: the caller frees the cell once (invariant 2 of `crate::task`), and it is in no
-        // list.
-        unsafe { self.homes[cell.home()].push(NonNull::from(cell)) };
+        let home = self.homes[cell.home()].get();
+        home.expect("a home has a queue before it has a slab")
+            .push(FreeCell(cell));
     }
 
     #[cold]
@@ -108,46 +151,55 @@ impl Drop for Memory {
 }
 
 impl FreeList {
-    pub(crate) fn new(home: usize) -> Self {
+    fn new(home: usize, homes: &[OnceLock<Producer<FreeCell>>]) -> Self {
+        let (producer, returned) = mpsc();
+        homes[home].set(producer).expect("a home has one free list");
         Self {
             home,
             first: Cell::new(ptr::null()),
+            kept: Cell::new(0),
+            returned,
         }
     }
 
-    /// Takes a free cell. Cost: a few instructions; now and then a swap that takes the returned
-    /// cells; rarely a slab.
+    /// Takes a free cell. Cost: a few instructions, also for a cell that another thread has freed;
+    /// rarely a slab.
     #[inline]
     pub(crate) fn take(&self, memory: &Memory) -> &'static TaskCell {
         // SAFETY: null, or a cell, which lives as long as the process.
-        let cell = match unsafe { self.first.get().as_ref() } {
-            Some(cell) => cell,
+        if let Some(cell) = unsafe { self.first.get().as_ref() } {
+            // Relaxed: free cells belong to this list alone.
+            self.first.set(cell.next().load(Relaxed));
+            if cell.home() != self.home {
+                self.kept.set(self.kept.get() - 1);
+            }
+            return cell;
+        }
+        match self.returned.pop() {
+            Some(FreeCell(cell)) => cell,
             None => self.refill(memory),
-        };
-        // Relaxed: free cells belong to this list alone.
-        self.first.set(cell.next().load(Relaxed));
-        cell
+        }
     }
 
-    /// Frees a cell: into this list if this is its home, otherwise onto the return list of its
-    /// home.
+    /// Frees a cell: into this list, or into the queue of its home if this list keeps enough cells
+    /// of other homes.
     #[inline]
     pub(crate) fn give_back(&self, cell: &'static TaskCell, memory: &Memory) {
-        if cell.home() == self.home {
-            // Relaxed: as in `take`.
-            cell.next().store(self.first.get().cast_mut(), Relaxed);
-            self.first.set(cell);
-        } else {
-            memory.give_back(cell);
+        if cell.home() != self.home {
+            if self.kept.get() == KEPT_MAX {
+                return memory.give_back(cell);
+            }
+            self.kept.set(self.kept.get() + 1);
+            // Another core has written the cell last. A later message would wait for its lines.
+            cell.fetch_second_line();
         }
+        // Relaxed: as in `take`.
+        cell.next().store(self.first.get().cast_mut(), Relaxed);
+        self.first.set(cell);
     }
 
     #[cold]
     fn refill(&self, memory: &Memory) -> &'static TaskCell {
-        if let Some(first) = memory.homes[self.home].take_all() {
-            // SAFETY: cells live as long as the process.
-            return unsafe { first.as_ref() };
-        }
         let slab = memory.slab(self.home);
         for pair in slab.windows(2) {
             // Relaxed: as in `take`.
@@ -157,6 +209,7 @@ impl FreeList {
         }
         // Relaxed: as in `take`.
         slab[SLAB_CELLS - 1].next().store(ptr::null_mut(), Relaxed);
+        self.first.set(&slab[1]);
         &slab[0]
     }
 }

@@ -11,14 +11,13 @@
 //! |       | checks `closed`; or puts a call,   | heavy fence, looks into mailboxes   |
 //! |       | fence(SeqCst), checks `closed`     | and at calls from outside           |
 
-use std::mem;
 use std::sync::Arc;
 
 use raddle_sync::prim::heavy_fence;
 
 use super::{Shared, Worker, with_worker};
 use crate::pool::Wanted;
-use crate::task::{Task, TaskList};
+use crate::task::Task;
 use crate::traffic::message_bytes;
 
 impl Shared {
@@ -106,15 +105,9 @@ impl Shared {
         while let Some(call) = self.outside.take_oldest(Wanted::Any) {
             self.drop_call(call);
         }
-        let (mut urgent, mut mail) = (TaskList::default(), TaskList::default());
-        for worker_index in 0..self.post.worker_count() {
-            while self.post.has_mail(worker_index) {
-                self.post.receive(worker_index, &mut urgent, &mut mail);
-                mail.append(mem::take(&mut urgent));
-                while let Some(message) = mail.take_first() {
-                    self.drop_call(message);
-                }
-            }
+        let mut left = self.post.take_left();
+        while let Some(message) = left.take_first() {
+            self.drop_call(message);
         }
     }
 }

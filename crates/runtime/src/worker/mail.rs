@@ -52,7 +52,12 @@ impl Worker {
             self.streak.set(self.streak.get() + 1);
             return Some(message);
         }
-        self.streak.set(0);
+        // A worker that sends to itself all the time must not overlook the messages of others.
+        if self.streak.replace(0) == STREAK_MAX
+            && let Some(receiver) = &self.receiver
+        {
+            receiver.receive(&mut self.mail.borrow_mut());
+        }
         self.count_round();
         if self.shared.may_end() {
             self.has_stopped_messages.set(true);
@@ -94,16 +99,35 @@ impl Worker {
 
     #[inline]
     fn next_message(&self) -> Option<Task> {
+        let mut mail = self.mail.borrow_mut();
+        let has_urgent =
+            self.shared.post.has_urgent(self.index) || !self.urgent.borrow().is_empty();
+        // The mailbox is on cache lines that senders write. So the worker looks there only when it
+        // has run what it received before, or when an urgent message has come.
+        let message = match &self.receiver {
+            _ if has_urgent || self.has_stopped_messages.get() => {
+                drop(mail);
+                self.urgent_message()
+            }
+            Some(receiver) if mail.is_empty() => receiver.receive_first(&mut mail),
+            _ => mail.take_first(),
+        }?;
+        self.counters().messages.add(1);
+        Some(message)
+    }
+
+    /// Returns the next message if there may be urgent ones, or if the worker runs no more.
+    #[cold]
+    fn urgent_message(&self) -> Option<Task> {
         let (mut urgent, mut mail) = (self.urgent.borrow_mut(), self.mail.borrow_mut());
-        if !self.is_compensating {
-            self.shared.post.receive(self.index, &mut urgent, &mut mail);
+        if let Some(receiver) = &self.receiver {
+            let post = &self.shared.post;
+            post.receive(self.index, &**receiver, &mut urgent, &mut mail);
         }
         if self.has_stopped_messages.get() {
             return None;
         }
-        let message = urgent.take_first().or_else(|| mail.take_first())?;
-        self.counters().messages.add(1);
-        Some(message)
+        urgent.take_first().or_else(|| mail.take_first())
     }
 
     /// Returns true if there is a message to run.
@@ -114,7 +138,9 @@ impl Worker {
     /// Returns false if the mailbox was empty at some moment during the call.
     #[inline]
     pub(super) fn has_mail(&self) -> bool {
-        !self.is_compensating && self.shared.post.has_mail(self.index)
+        self.receiver
+            .as_ref()
+            .is_some_and(|receiver| receiver.has_mail() || self.shared.post.has_urgent(self.index))
     }
 }
 
@@ -124,6 +150,9 @@ impl Drop for Worker {
         mail.append(self.mail.take());
         while let Some(message) = mail.take_first() {
             message.drop_message(|cell| self.give_back(cell));
+        }
+        if let Some(receiver) = self.receiver.take() {
+            self.shared.post.give_back(self.index, receiver);
         }
     }
 }

@@ -23,6 +23,11 @@ const VICTIMS_PER_CLOCK: usize = LOOKS_PER_CLOCK * 64;
 /// Where the processor can watch a word (MWAIT), a worker searches for this fraction of its spin
 /// budget: one part in `SEARCH_SHARE`.
 const SEARCH_SHARE: u32 = 8;
+/// The number of pauses between two looks into the pool. The worker checks its mailbox after each.
+const PAUSES_PER_LOOK: usize = if LIGHT { 1 } else { 4 };
+/// Of this many short searches for the next message, one is timed and counts for all of them:
+/// reading the clock would take a large part of such a search.
+const LINGERS_PER_CLOCK: u64 = 16;
 /// A worker that never sleeps does a last look, as before sleeping, once in this many readings of
 /// the clock.
 const ROUNDS_PER_LAST_LOOK: u32 = 256;
@@ -31,7 +36,7 @@ impl Worker {
     /// Runs messages and tasks until the runtime ends.
     pub(crate) fn run_to_the_end(&self) {
         let mut budget = SpinBudget::default();
-        let mut messages_seen = 0;
+        let mut lingers = Lingers::default();
         let origin = self.shared.origin;
         loop {
             if self.should_rest() && !self.rest() {
@@ -39,7 +44,7 @@ impl Worker {
             }
             let found = match self.next() {
                 Some(task) => Searched::Found(task),
-                None => self.search(&mut budget, &mut messages_seen),
+                None => self.search(&mut budget, &mut lingers),
             };
             match found {
                 Searched::Found(task) => {
@@ -57,15 +62,25 @@ impl Worker {
     ///
     /// The reply to a message often arrives within less than a microsecond. Handling it this way
     /// avoids the duties of a searching worker towards sleeping ones.
-    fn linger(&self, messages_seen: &mut u64) -> Option<Task> {
+    fn linger(&self, lingers: &mut Lingers) -> Option<Task> {
         let messages = self.counters().messages.get();
-        let has_received = mem::replace(messages_seen, messages) != messages;
+        let has_received = mem::replace(&mut lingers.messages_seen, messages) != messages;
         let has_time = self.shared.policy != IdlePolicy::Park && !self.shared.is_oversubscribed();
         if !has_received || !has_time || self.shared.idle.anyone_sleeps() {
             return None;
         }
+        lingers.count += 1;
+        let is_timed = lingers.count.is_multiple_of(LINGERS_PER_CLOCK);
+        if is_timed {
+            self.begin_gap();
+        }
         let mut victim = self.index;
-        self.look_around(&mut victim)
+        let task = self.look_around(&mut victim)?;
+        if is_timed {
+            let idle = &self.counters().idle;
+            idle.end_like(LINGERS_PER_CLOCK, self.shared.age_ns());
+        }
+        Some(task)
     }
 
     /// Looks into the pool a few times, and asks busy workers for work, beginning after `victim`.
@@ -78,21 +93,24 @@ impl Worker {
             if look % 4 == 0 {
                 *victim = self.ask_next(*victim);
             }
-            spin_loop();
+            for _ in 0..PAUSES_PER_LOOK {
+                spin_loop();
+                if self.has_mail() {
+                    break;
+                }
+            }
         }
         None
     }
 
     /// Searches until there is a task or the runtime ends. A compensating thread that is not needed
     /// any more returns [`Searched::Nothing`].
-    ///
-    /// `messages_seen` is the number of messages that had arrived at this worker's last search.
-    fn search(&self, budget: &mut SpinBudget, messages_seen: &mut u64) -> Searched {
-        let age_ns = self.begin_gap();
-        if let Some(task) = self.linger(messages_seen) {
-            budget.observe(self.end_gap());
+    fn search(&self, budget: &mut SpinBudget, lingers: &mut Lingers) -> Searched {
+        if let Some(task) = self.linger(lingers) {
+            budget.observe(Duration::ZERO);
             return Searched::Found(task);
         }
+        let age_ns = self.begin_gap();
         if self.shared.placing.is_due(age_ns) {
             self.look_at_places(age_ns);
         }
@@ -257,6 +275,14 @@ impl Worker {
             }
         }
     }
+}
+
+/// The short searches of a worker for its next message.
+#[derive(Default)]
+struct Lingers {
+    count: u64,
+    /// The number of messages that had arrived at the last one.
+    messages_seen: u64,
 }
 
 enum Searched {

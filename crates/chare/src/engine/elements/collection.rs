@@ -25,7 +25,7 @@ pub(crate) struct Collection<T: Chare> {
     id: u32,
     /// The number by which all nodes know it, if it is over nodes.
     wide: Option<u32>,
-    directory: Directory,
+    directory: Arc<Directory>,
     kind: Kind<T::Index>,
     /// The elements that it was made with.
     population: u64,
@@ -97,7 +97,7 @@ impl<T: Chare> Collection<T> {
             system,
             id,
             wide: None,
-            directory,
+            directory: Arc::new(directory),
             kind,
             population: 0,
             root,
@@ -227,7 +227,7 @@ impl<T: Chare> Collection<T> {
 
     /// Where each element is.
     #[inline]
-    pub(crate) fn directory(&self) -> &Directory {
+    pub(crate) fn directory(&self) -> &Arc<Directory> {
         &self.directory
     }
 

@@ -32,7 +32,7 @@ impl Cells {
     pub fn list(&self, worker_index: usize) -> FreeCells<'_> {
         FreeCells {
             memory: &self.0,
-            list: FreeList::new(worker_index),
+            list: self.0.free_list(worker_index),
         }
     }
 }

@@ -1,0 +1,90 @@
+//! Lock-free mailboxes: a queue of blocks of slots for each worker.
+
+use std::sync::Arc;
+
+use raddle_sync::CachePadded;
+use raddle_sync::mpsc::{Consumer, Producer, mpsc};
+use raddle_sync::prim::{LIGHT, Mutex};
+
+use super::{Post, Receiver, Sender};
+use crate::task::{Task, TaskList};
+
+/// The largest number of messages that are received at once, so that a worker runs its messages even
+/// if others send as fast as it receives.
+const RECEIVED_MAX: usize = if LIGHT { 2 } else { 64 };
+
+/// One queue per worker, into which all senders put.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    senders: BlockSender,
+    receivers: Mutex<Vec<Option<Consumer<Task>>>>,
+}
+
+/// The sending ends of all queues.
+#[derive(Clone, Debug)]
+struct BlockSender(Arc<[CachePadded<Producer<Task>>]>);
+
+impl Blocks {
+    pub(super) fn new(worker_count: usize) -> Self {
+        let (senders, receivers): (Vec<_>, Vec<_>) = (0..worker_count)
+            .map(|_| {
+                let (producer, consumer) = mpsc();
+                (CachePadded::new(producer), Some(consumer))
+            })
+            .unzip();
+        Self {
+            senders: BlockSender(senders.into()),
+            receivers: Mutex::new(receivers),
+        }
+    }
+}
+
+impl Post for Blocks {
+    fn sender(&self, _worker_index: usize) -> Box<dyn Sender> {
+        Box::new(self.senders.clone())
+    }
+
+    fn send_outside(&self, to: usize, message: Task) {
+        self.senders.send(to, message);
+    }
+
+    fn is_one_queue(&self) -> bool {
+        true
+    }
+
+    fn receiver(&self, worker_index: usize) -> Box<dyn Receiver> {
+        let mut receivers = self
+            .receivers
+            .lock()
+            .expect("nothing panics under this lock");
+        let receiver = receivers[worker_index].take();
+        Box::new(receiver.expect("every receiver is taken once"))
+    }
+}
+
+impl Sender for BlockSender {
+    fn send(&self, to: usize, message: Task) {
+        self.0[to].push(message);
+    }
+}
+
+impl Receiver for Consumer<Task> {
+    fn receive(&self, mail: &mut TaskList) {
+        // Linking a message writes to its cell. The processor fetches the cells of all messages in
+        // parallel, because it does not wait for its writes.
+        for _ in 0..RECEIVED_MAX {
+            let Some(message) = self.pop() else { return };
+            mail.put_last(message);
+        }
+    }
+
+    fn receive_first(&self, mail: &mut TaskList) -> Option<Task> {
+        let first = self.pop()?;
+        self.receive(mail);
+        Some(first)
+    }
+
+    fn has_mail(&self) -> bool {
+        !self.is_empty()
+    }
+}
