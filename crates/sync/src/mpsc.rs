@@ -12,8 +12,10 @@
 //! the slots in order. It stops at a slot that is empty, even if a later slot is full: the producer
 //! of the empty one is about to fill it.
 //!
-//! A producer that is interrupted between its two steps delays the values behind its own. All waits
-//! yield the CPU ([`crate::backoff`]).
+//! A producer that is interrupted between its two steps delays the values behind its own, although
+//! they have been put. One that is interrupted while it appends a block also stops other producers.
+//! Those yield the CPU ([`crate::backoff`]), so that it goes on. Under a real-time policy a thread
+//! yields only to threads of its own priority, so all users of a queue need the same one.
 //!
 //! # Memory ordering
 //! | label | release side                       | acquire side             | what it publishes     |

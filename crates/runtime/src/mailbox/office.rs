@@ -6,6 +6,9 @@ use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
 use super::{MailboxKind, Post, Receiver, Sender};
 use crate::task::{Arrivals, Task, TaskList};
 
+/// The receiving end of a mailbox while no worker has it.
+type Kept = Mutex<Option<Box<dyn Receiver>>>;
+
 /// The mailboxes of a runtime. They are open until its last worker ends.
 #[derive(Debug)]
 pub(crate) struct PostOffice {
@@ -14,7 +17,7 @@ pub(crate) struct PostOffice {
     /// Messages that run before all messages in the worker's mailbox.
     urgent: Box<[CachePadded<Arrivals>]>,
     /// The receiving ends that no worker has at the moment.
-    receivers: Box<[Mutex<Option<Box<dyn Receiver>>>]>,
+    receivers: Box<[Kept]>,
     closed: AtomicBool,
 }
 
@@ -77,20 +80,11 @@ impl PostOffice {
             .expect("nothing panics under this lock")
     }
 
-    /// Receives what has arrived for a worker, or at least the oldest message. To be called by that
-    /// worker.
+    /// Appends the urgent messages for a worker to `urgent`. To be called by that worker.
     ///
-    /// Urgent messages are received last. So an urgent message that was sent before an ordinary one
-    /// is here if the ordinary one is, and runs before it.
-    #[inline]
-    pub(crate) fn receive(
-        &self,
-        worker_index: usize,
-        receiver: &dyn Receiver,
-        urgent: &mut TaskList,
-        mail: &mut TaskList,
-    ) {
-        receiver.receive(mail);
+    /// A worker looks for urgent messages after it has received an ordinary one: an urgent message
+    /// that was sent before the ordinary one is then here, and runs first.
+    pub(crate) fn take_urgent(&self, worker_index: usize, urgent: &mut TaskList) {
         self.urgent[worker_index].take_all(urgent);
     }
 
@@ -109,9 +103,10 @@ impl PostOffice {
             let Some(receiver) = receiver.as_deref() else {
                 continue;
             };
-            while receiver.has_mail() || self.has_urgent(worker_index) {
-                self.receive(worker_index, receiver, &mut urgent, &mut mail);
+            while receiver.has_mail() {
+                receiver.receive(&mut mail);
             }
+            self.take_urgent(worker_index, &mut urgent);
         }
         urgent.append(mail);
         urgent

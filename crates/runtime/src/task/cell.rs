@@ -96,16 +96,6 @@ impl TaskCell {
         );
     }
 
-    /// Brings the second cache line of this free cell into the cache of this core, ready for
-    /// writing. The first line is there already, because linking the cell writes to it.
-    #[inline]
-    pub(super) fn fetch_second_line(&self) {
-        // SAFETY: the cell is free, hence ours (invariant 1), and the word is in the payload.
-        self.payload.with_mut(|payload| unsafe {
-            payload.cast::<u64>().add(PAYLOAD_WORDS - 1).write(0);
-        });
-    }
-
     pub(crate) fn kind(&self) -> Kind {
         match self.kind.load(Relaxed) {
             1 => Kind::Closure,

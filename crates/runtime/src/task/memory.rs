@@ -12,8 +12,10 @@
 //! Slabs are never given back to the system: a runtime that ends leaves them to the next one.
 //! Therefore a cell stays a cell for the life of the process, which the lineage of tasks relies on.
 //!
-//! **Invariant:** memory is bounded by the largest number of cells in use at one time, plus
-//! [`KEPT_MAX`] for each worker, rounded up to slabs.
+//! **Invariant:** the slabs of a home have at most as many cells as were in use at one time of those
+//! that this home took, plus [`KEPT_MAX`] for each worker, rounded up to slabs. The memory of a
+//! runtime is the sum over its homes: if its workers send many messages one after the other, each
+//! needs slabs of its own.
 
 pub(crate) mod probe;
 mod spare;
@@ -190,8 +192,6 @@ impl FreeList {
                 return memory.give_back(cell);
             }
             self.kept.set(self.kept.get() + 1);
-            // Another core has written the cell last. A later message would wait for its lines.
-            cell.fetch_second_line();
         }
         // Relaxed: as in `take`.
         cell.next().store(self.first.get().cast_mut(), Relaxed);

@@ -100,39 +100,52 @@ impl Worker {
     #[inline]
     fn next_message(&self) -> Option<Task> {
         let mut mail = self.mail.borrow_mut();
-        let has_urgent =
-            self.shared.post.has_urgent(self.index) || !self.urgent.borrow().is_empty();
         // The mailbox is on cache lines that senders write. So the worker looks there only when it
-        // has run what it received before, or when an urgent message has come.
-        let message = match &self.receiver {
-            _ if has_urgent || self.has_stopped_messages.get() => {
-                drop(mail);
-                self.urgent_message()
-            }
+        // has run what it received before.
+        let first = match &self.receiver {
             Some(receiver) if mail.is_empty() => receiver.receive_first(&mut mail),
             _ => mail.take_first(),
+        };
+        // Urgent messages are looked for last: one that was sent before `first` is visible now.
+        let message = if self.has_urgent() || self.has_stopped_messages.get() {
+            if let Some(first) = first {
+                mail.put_first(first);
+            }
+            drop(mail);
+            self.next_with_urgent()
+        } else {
+            first
         }?;
         self.counters().messages.add(1);
         Some(message)
     }
 
-    /// Returns the next message if there may be urgent ones, or if the worker runs no more.
+    /// Returns the next of the messages that have arrived and of those that are urgent, or `None`
+    /// if this worker runs no more.
     #[cold]
-    fn urgent_message(&self) -> Option<Task> {
-        let (mut urgent, mut mail) = (self.urgent.borrow_mut(), self.mail.borrow_mut());
-        if let Some(receiver) = &self.receiver {
-            let post = &self.shared.post;
-            post.receive(self.index, &**receiver, &mut urgent, &mut mail);
+    fn next_with_urgent(&self) -> Option<Task> {
+        let mut urgent = self.urgent.borrow_mut();
+        if self.receiver.is_some() {
+            self.shared.post.take_urgent(self.index, &mut urgent);
         }
         if self.has_stopped_messages.get() {
             return None;
         }
-        urgent.take_first().or_else(|| mail.take_first())
+        urgent
+            .take_first()
+            .or_else(|| self.mail.borrow_mut().take_first())
+    }
+
+    /// Returns false if there was no urgent message at some moment during the call.
+    #[inline]
+    fn has_urgent(&self) -> bool {
+        !self.urgent.borrow().is_empty()
+            || self.receiver.is_some() && self.shared.post.has_urgent(self.index)
     }
 
     /// Returns true if there is a message to run.
     pub(crate) fn has_any_mail(&self) -> bool {
-        !self.urgent.borrow().is_empty() || !self.mail.borrow().is_empty() || self.has_mail()
+        !self.mail.borrow().is_empty() || self.has_urgent() || self.has_mail()
     }
 
     /// Returns false if the mailbox was empty at some moment during the call.
