@@ -7,7 +7,7 @@
 //!
 //! | kind | producers | consumer |
 //! |---|---|---|
-//! | [`LockFree`](MailboxKind::LockFree) | one compare-and-swap | reads its slots; no atomic update |
+//! | [`LockFree`](MailboxKind::LockFree) | one compare-and-swap | reads its slots, no update |
 //! | [`Locked`](MailboxKind::Locked) | the lock of the queue | the same lock |
 //! | [`ProducerLock`](MailboxKind::ProducerLock) | a lock among producers | a lock of its own |
 //! | [`Pairs`](MailboxKind::Pairs) | a queue to each worker, without a lock | all its queues |

@@ -1,16 +1,16 @@
 //! A queue with many producers and one consumer, for values that are pointers.
 //!
-//! Unlike a linked list of the values themselves, the queue keeps the pointers next to each other, in
-//! blocks of [`SLOTS`] slots. A producer does not touch the value of another producer, and one
+//! Unlike a linked list of the values themselves, the queue keeps the pointers next to each other,
+//! in blocks of [`SLOTS`] slots. A producer does not touch the value of another producer, and one
 //! transfer of a cache line brings the consumer eight values. The consumer checks the slot that it
 //! will read next, so that it and the producers share no word that all of them write.
 //!
 //! # Operation
-//! `tail.index` counts slots, with one *gap* after each block. A producer claims a slot by advancing
-//! the index, and then stores its value there. The producer that claims the last slot of a block
-//! appends the next block and skips the gap; other producers wait meanwhile. The consumer follows
-//! the slots in order. It stops at a slot that is empty, even if a later slot is full: the producer
-//! of the empty one is about to fill it.
+//! `tail.index` counts slots, with one *gap* after each block. A producer claims a slot by
+//! advancing the index, and then stores its value there. The producer that claims the last slot of
+//! a block appends the next block and skips the gap; other producers wait meanwhile. The consumer
+//! follows the slots in order. It stops at a slot that is empty, even if a later slot is full: the
+//! producer of the empty one is about to fill it.
 //!
 //! A producer that is interrupted between its two steps delays the values behind its own, although
 //! they have been put. One that is interrupted while it appends a block also stops other producers.
@@ -18,16 +18,16 @@
 //! yields only to threads of its own priority, so all users of a queue need the same one.
 //!
 //! # Memory ordering
-//! | label | release side                       | acquire side             | what it publishes     |
-//! |-------|------------------------------------|--------------------------|-----------------------|
-//! | M1    | `push` stores a slot               | `pop` loads it           | the value; `next`     |
-//! | M2    | `push` stores the index of a block | `push` loads the index   | the new block         |
-//! | M3    | `recycle` stores `spare`           | `new_block` takes it     | that the slots are empty |
+//! | label | release side                       | acquire side           | what it publishes |
+//! |-------|------------------------------------|------------------------|-------------------|
+//! | M1    | `push` stores a slot               | `pop` loads it         | the value; `next` |
+//! | M2    | `push` stores the index of a block | `push` loads the index | the new block     |
+//! | M3    | `recycle` stores `spare`           | `new_block` takes it   | the empty slots   |
 //!
 //! # Invariants
-//! 1. A block is freed or reused only when all its slots have been read. Storing its slot is the last
-//!    access of each producer to a block, and a producer accesses a block only after it has claimed
-//!    a slot of it.
+//! 1. A block is freed or reused only when all its slots have been read. Storing its slot is the
+//!    last access of each producer to a block, and a producer accesses a block only after it has
+//!    claimed a slot of it.
 //! 2. `tail.block` is the block of `tail.index`, except while the index is in a gap.
 //! 3. `next` is set before the last slot is full.
 //!

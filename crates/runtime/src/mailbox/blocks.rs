@@ -9,8 +9,8 @@ use raddle_sync::prim::{LIGHT, Mutex};
 use super::{Post, Receiver, Sender};
 use crate::task::{Task, TaskList};
 
-/// The largest number of messages that are received at once, so that a worker runs its messages even
-/// if others send as fast as it receives.
+/// The largest number of messages that are received at once, so that a worker runs its messages
+/// even if others send as fast as it receives.
 const RECEIVED_MAX: usize = if LIGHT { 2 } else { 64 };
 
 /// One queue per worker, into which all senders put.

@@ -1,8 +1,8 @@
 //! A worker's parts of all collections, found by the number of the collection.
 //!
-//! A send asks only for the worker of an element, and needs neither the part nor its type. A message
-//! that arrives asks for the part itself, which stays alive while the message runs even if the
-//! message destroys the collection.
+//! A send asks only for the worker of an element, and needs neither the part nor its type. A
+//! message that arrives asks for the part itself, which stays alive while the message runs even if
+//! the message destroys the collection.
 
 use std::any::Any;
 use std::cell::RefCell;
