@@ -32,6 +32,8 @@ mod delivery;
 mod end;
 mod gains;
 mod gifts;
+mod lent_places;
+mod life;
 mod mail;
 mod moves;
 mod raid;
@@ -42,6 +44,7 @@ mod standstill;
 mod waiter;
 mod waiting;
 mod watch;
+mod watch_state;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -58,11 +61,13 @@ use crate::task::memory::FreeList;
 use crate::task::{Task, TaskCell, TaskList};
 use gifts::Gifts;
 
-pub(crate) use compensation::{COMPENSATING_MAX, run as run_worker};
+pub(crate) use compensation::run as run_worker;
 pub use current::apart;
-pub(crate) use current::{as_worker, current_forks, current_worker, with_worker, worker_of};
+pub(crate) use current::{
+    as_worker, current_forks, current_worker, is_on_bound_worker, with_worker, worker_of,
+};
 pub(crate) use gains::{FEW_ITEMS, Gains, SPLIT_ASLEEP_NS};
-pub(crate) use moves::is_on_bound_worker;
+pub(crate) use lent_places::COMPENSATING_MAX;
 pub(crate) use shared::Shared;
 pub(crate) use standstill::StandsStill;
 pub use waiter::Waiter;

@@ -1,7 +1,7 @@
 //! A queue with many producers and one consumer, for values that are pointers.
 //!
 //! Unlike a linked list of the values themselves, the queue keeps the pointers next to each other,
-//! in blocks of [`SLOTS`] slots. A producer does not touch the value of another producer, and one
+//! in blocks of 63 slots. A producer does not touch the value of another producer, and one
 //! transfer of a cache line brings the consumer eight values. The consumer checks the slot that it
 //! will read next, so that it and the producers share no word that all of them write.
 //!

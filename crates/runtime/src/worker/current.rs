@@ -139,3 +139,8 @@ pub(crate) fn with_worker<R>(call: impl FnOnce(Option<&Worker>) -> R) -> R {
 pub(crate) fn current_worker<'a>() -> Option<&'a Worker> {
     worker_of(current_forks())
 }
+
+/// Returns true if threads that the current thread starts inherit the binding of a worker.
+pub(crate) fn is_on_bound_worker() -> bool {
+    current_worker().is_some_and(|worker| worker.shared().placing.binds())
+}

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use raddle_sync::prim::Relaxed;
 use raddle_topology::{CpuId, CpuSet};
 
-use super::{Shared, Worker, current_worker, with_worker};
+use super::{Shared, Worker, with_worker};
 use crate::config::MoveError;
 use crate::placing::bind;
 
@@ -90,11 +90,6 @@ impl Worker {
             || shared.age_ns(),
         );
     }
-}
-
-/// Returns true if threads that the current thread starts inherit the binding of a worker.
-pub(crate) fn is_on_bound_worker() -> bool {
-    current_worker().is_some_and(|worker| worker.shared().placing.binds())
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]

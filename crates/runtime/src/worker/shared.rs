@@ -10,11 +10,10 @@ use raddle_sync::prim::{AtomicBool, Relaxed};
 use raddle_trace::{Counters, Report, WorkerReport};
 
 use super::Forks;
-use super::compensation::Compensation;
-use super::current::leave_workers_in_children;
-use super::end::Life;
-use super::moves::is_on_bound_worker;
-use super::watch::WatchState;
+use super::current::{is_on_bound_worker, leave_workers_in_children};
+use super::lent_places::Compensation;
+use super::life::Life;
+use super::watch_state::WatchState;
 use crate::blocking::BlockingThreads;
 use crate::clock::Instant;
 use crate::config::{IdlePolicy, TaskMemory};
