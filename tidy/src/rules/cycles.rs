@@ -2,8 +2,9 @@
 //!
 //! A module is a file, together with the files of the folder that has its name. At each level, the
 //! siblings are compared: module `a` imports module `b` if a file of `a` names an item by a path
-//! into `b` that begins with `crate`, `self` or `super`, also in an attribute of serde. Tests are
-//! left out.
+//! into `b` that begins with `crate`, `self` or `super`, also in an attribute of serde. A name that
+//! a module takes from another by `use`, such as `pub use child::Item`, leads to that other module.
+//! Tests are left out. Names from `use path::*` and macros are not followed.
 //!
 //! # Source
 //! Tarjan: Depth-first search and linear graph algorithms. SIAM J. Computing 1(2), 1972, for the
@@ -85,18 +86,18 @@ fn levels_of(package: &str, files: &[&SourceFile]) -> Vec<Level> {
         .iter()
         .map(|file| (module_path(&file.path), *file))
         .collect();
-    let known: BTreeSet<ModulePath> = modules.keys().cloned().collect();
     let mut parents: BTreeMap<ModulePath, BTreeSet<String>> = BTreeMap::new();
-    for path in &known {
+    for path in modules.keys() {
         for depth in 0..path.len() {
             let children = parents.entry(path[..depth].to_vec()).or_default();
             children.insert(path[depth].clone());
         }
     }
     let mut edges: BTreeMap<ModulePath, BTreeSet<(String, String)>> = BTreeMap::new();
+    let uses = Uses::read(&modules);
     for (from, file) in &modules {
         let code = format!("{}{}", file.code, paths_of_serde(&file.text));
-        for to in imports(from, &code, &known) {
+        for to in imports(from, &code, &uses) {
             // The two part at this depth: below it they have the same parents.
             let same = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
             if same < from.len() && same < to.len() {
@@ -134,7 +135,7 @@ fn module_path(path: &str) -> ModulePath {
 }
 
 /// The modules that a file names by paths.
-fn imports(from: &ModulePath, code: &str, known: &BTreeSet<ModulePath>) -> BTreeSet<ModulePath> {
+fn imports(from: &ModulePath, code: &str, uses: &Uses) -> BTreeSet<ModulePath> {
     let code = without_tests(code);
     let mut found = BTreeSet::new();
     for (at, _) in code.match_indices("::") {
@@ -146,17 +147,113 @@ fn imports(from: &ModulePath, code: &str, known: &BTreeSet<ModulePath>) -> BTree
         if before[..start].ends_with("::") {
             continue;
         }
-        let base = match &before[start..] {
-            "crate" => Vec::new(),
-            "self" => from.clone(),
-            "super" => from[..from.len().saturating_sub(1)].to_vec(),
-            _ => continue,
+        let Some(base) = base_of(&before[start..], from) else {
+            continue;
         };
         let mut paths = Vec::new();
         read_paths(&code[at + 2..], base, &mut paths);
-        found.extend(paths.iter().map(|path| module_of(path, known)));
+        found.extend(
+            paths
+                .into_iter()
+                .map(|named| uses.module_of(from, named.path)),
+        );
     }
     found
+}
+
+/// The module in which a path goes on after `crate`, `self` or `super`.
+fn base_of(head: &str, from: &ModulePath) -> Option<ModulePath> {
+    match head {
+        "crate" => Some(Vec::new()),
+        "self" => Some(from.clone()),
+        "super" => Some(from[..from.len().saturating_sub(1)].to_vec()),
+        _ => None,
+    }
+}
+
+/// The modules of a crate, and the names that each takes from others.
+struct Uses {
+    of: BTreeMap<ModulePath, BTreeMap<String, Taken>>,
+}
+
+/// A name that a module takes from another one.
+struct Taken {
+    from: ModulePath,
+    /// Other modules than those within see the name, too.
+    is_public: bool,
+}
+
+impl Uses {
+    /// The largest number of `use` that are followed from one name.
+    const STEPS_MAX: usize = 8;
+
+    fn read(modules: &BTreeMap<ModulePath, &SourceFile>) -> Self {
+        let read = |(module, file): (&ModulePath, &&SourceFile)| {
+            let code = without_tests(&file.code);
+            let mut names = BTreeMap::new();
+            for (at, _) in code.match_indices("use ") {
+                if code[..at].ends_with(is_part_of_name) {
+                    continue;
+                }
+                let statement = code[at + "use ".len()..].trim_start();
+                let head = statement
+                    .split(|c| !is_part_of_name(c))
+                    .next()
+                    .unwrap_or_default();
+                let mut child = module.clone();
+                child.push(head.to_owned());
+                let mut paths = Vec::new();
+                if let Some(base) = base_of(head, module) {
+                    let rest = statement[head.len()..].trim_start_matches("::");
+                    read_paths(rest, base, &mut paths);
+                } else if modules.contains_key(&child) {
+                    read_paths(statement, module.clone(), &mut paths);
+                }
+                let visibility = code[..at].trim_end();
+                let is_public = visibility.ends_with("pub") || visibility.ends_with(')');
+                names.extend(paths.into_iter().map(|named| {
+                    let from = named.path;
+                    (named.name, Taken { from, is_public })
+                }));
+            }
+            (module.clone(), names)
+        };
+        Self {
+            of: modules.iter().map(read).collect(),
+        }
+    }
+
+    /// The module that defines what a path names in module `user`.
+    fn module_of(&self, user: &[String], mut path: ModulePath) -> ModulePath {
+        for _ in 0..Self::STEPS_MAX {
+            let depth = self.depth_of(&path);
+            let taken = path
+                .get(depth)
+                .and_then(|name| self.of.get(&path[..depth])?.get(name));
+            match taken {
+                Some(taken) if taken.is_public || user.starts_with(&path[..depth]) => {
+                    let rest = path.split_off(depth + 1);
+                    path = [taken.from.as_slice(), &rest].concat();
+                }
+                _ => break,
+            }
+        }
+        path.truncate(self.depth_of(&path));
+        path
+    }
+
+    /// The length of the innermost module on a path; the rest of it names an item.
+    fn depth_of(&self, path: &[String]) -> usize {
+        let is_module = |depth: &usize| self.of.contains_key(&path[..*depth]);
+        (0..=path.len()).rev().find(is_module).unwrap_or(0)
+    }
+}
+
+/// A path, and the name by which the code refers to it.
+#[derive(Debug, PartialEq, Eq)]
+struct Named {
+    path: ModulePath,
+    name: String,
 }
 
 /// The paths that attributes of serde name in literals, as code.
@@ -172,11 +269,7 @@ fn is_part_of_name(character: char) -> bool {
 }
 
 /// Reads the paths that go on in `rest` after `base::`. Returns what follows them.
-fn read_paths<'code>(
-    rest: &'code str,
-    base: ModulePath,
-    paths: &mut Vec<ModulePath>,
-) -> &'code str {
+fn read_paths<'code>(rest: &'code str, base: ModulePath, paths: &mut Vec<Named>) -> &'code str {
     let mut rest = rest.trim_start();
     if let Some(list) = rest.strip_prefix('{') {
         rest = list;
@@ -195,7 +288,8 @@ fn read_paths<'code>(
     match name {
         "" => {
             // `*`, or something that this scanner does not know: the module itself.
-            paths.push(path);
+            let name = String::new();
+            paths.push(Named { path, name });
             let mut skipped = rest.chars();
             skipped.next();
             return skipped.as_str();
@@ -211,19 +305,15 @@ fn read_paths<'code>(
     {
         return read_paths(more, path, paths);
     }
-    paths.push(path);
+    let mut name = path.last().cloned().unwrap_or_default();
     // `as name`, up to the next item of a list.
-    if after.trim_start().starts_with("as ") {
+    if let Some(alias) = after.trim_start().strip_prefix("as ") {
+        let end = alias.find(|c| !is_part_of_name(c)).unwrap_or(alias.len());
+        alias[..end].clone_into(&mut name);
         after = after.find([',', '}', ';']).map_or("", |at| &after[at..]);
     }
+    paths.push(Named { path, name });
     after
-}
-
-/// The innermost module on a path; the rest of it names an item.
-fn module_of(path: &[String], known: &BTreeSet<ModulePath>) -> ModulePath {
-    let is_known = |depth: &usize| known.contains(&path[..*depth]);
-    let depth = (0..=path.len()).rev().find(is_known).unwrap_or(0);
-    path[..depth].to_vec()
 }
 
 /// The code of a file without its inline modules of tests.
@@ -234,9 +324,10 @@ fn without_tests(code: &str) -> String {
     while let Some(line) = lines.next() {
         let begins = line.starts_with("#[cfg(")
             && line.contains("test")
-            && lines
-                .peek()
-                .is_some_and(|next| next.starts_with("mod ") && next.ends_with('{'));
+            && lines.peek().is_some_and(|next| {
+                let next = next.trim_start_matches("pub(crate) ");
+                next.starts_with("mod ") && next.ends_with('{')
+            });
         is_in_tests |= begins;
         if !is_in_tests {
             kept.push_str(line);

@@ -37,14 +37,34 @@ pub const PEERS: [&str; 6] = [
     "tokio",
 ];
 
-/// Checks every `Cargo.toml` below the root.
+/// Checks every `Cargo.toml`.
 #[must_use]
 pub fn check(tree: &Tree) -> Vec<Finding> {
-    tree.files()
-        .iter()
-        .filter(|file| file.path.ends_with("/Cargo.toml"))
-        .flat_map(check_manifest)
-        .collect()
+    let of_file = |file: &SourceFile| match file.path.as_str() {
+        "Cargo.toml" => check_names(file),
+        path if path.ends_with("/Cargo.toml") => check_manifest(file),
+        _ => Vec::new(),
+    };
+    tree.files().iter().flat_map(of_file).collect()
+}
+
+/// Checks that the workspace uses all crates under their own names, by which the rules know them.
+fn check_names(root: &SourceFile) -> Vec<Finding> {
+    let manifest: Table = match root.text.parse() {
+        Ok(manifest) => manifest,
+        Err(error) => return vec![Finding::new(&root.path, 1, format!("no TOML: {error}"))],
+    };
+    let workspace = manifest.get("workspace").and_then(Value::as_table);
+    let dependencies = workspace.and_then(|table| table.get("dependencies")?.as_table());
+    let renamed = dependencies
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, value)| {
+            let package = value.get("package")?.as_str()?;
+            let what = format!("{name} is another name for {package}; use the crate's own name");
+            Some(Finding::new(&root.path, line_of(&root.text, name), what))
+        });
+    renamed.collect()
 }
 
 /// Checks that every crate that has a layer exists.

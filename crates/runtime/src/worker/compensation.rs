@@ -9,11 +9,11 @@
 //! compensating thread rests after its current task.
 //!
 //! Compensating threads are started when they are first needed. They stay until the runtime ends,
-//! resting. There are up to [`COMPENSATING_MAX`](super::COMPENSATING_MAX). When all of them are in use, a worker waits
-//! without one. If tasks wait only for handles that existed when the tasks were spawned, such a
-//! program still ends: root tasks begin in the order in which they were spawned, so the first
-//! unfinished one waits for nothing that has not begun. A program can stand still only if more
-//! tasks than that wait for later tasks, of which they received the handles afterwards;
+//! resting. There are up to [`COMPENSATING_MAX`](super::COMPENSATING_MAX). When all of them are in
+//! use, a worker waits without one. If tasks wait only for handles that existed when the tasks were
+//! spawned, such a program still ends: root tasks begin in the order in which they were spawned, so
+//! the first unfinished one waits for nothing that has not begun. A program can stand still only if
+//! more tasks than that wait for later tasks, of which they received the handles afterwards;
 //! [`super::standstill`] reports it.
 //!
 //! # Invariants

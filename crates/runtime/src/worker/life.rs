@@ -1,4 +1,4 @@
-//! What a runtime counts to know when it may end ([`super::end`]).
+//! The counts by which a runtime knows that it may end ([`super::end`]).
 
 use std::mem;
 use std::ops::DerefMut;

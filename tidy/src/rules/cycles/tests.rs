@@ -41,6 +41,29 @@ fn paths_in_lists_and_from_parents_are_imports() {
 }
 
 #[test]
+fn names_that_a_parent_takes_from_a_child_lead_to_the_child() {
+    let files = [
+        (
+            "crates/a/src/p.rs",
+            "pub(crate) use b::B;\nuse self::c::{C as D};",
+        ),
+        ("crates/a/src/p/a.rs", "use super::B;"),
+        ("crates/a/src/p/b.rs", "use super::a::A;"),
+        ("crates/a/src/p/c.rs", "use super::b::E;"),
+        ("crates/a/src/p/d.rs", "fn f() { super::D::new() }"),
+        ("crates/a/src/q.rs", "pub use crate::p::B;"),
+        ("crates/a/src/lib.rs", "pub use q::B;"),
+        ("crates/a/src/r.rs", "use crate::B;"),
+    ];
+    let inner = level(&files, "p");
+    assert_eq!(inner.cycles, [["a", "b"]]);
+    assert_eq!(inner.edge_count, 4);
+    // `r` imports `p`, where `B` is, through the root and `q`.
+    let root = level(&files, "");
+    assert_eq!((root.edge_count, root.layer_count), (2, 2));
+}
+
+#[test]
 fn siblings_of_a_folder_are_compared_among_themselves() {
     let files = [
         ("crates/a/src/pool.rs", ""),

@@ -52,6 +52,19 @@ fn a_crate_without_a_layer_is_found() {
 }
 
 #[test]
+fn a_crate_under_another_name_is_found() {
+    let root = "[workspace.dependencies]\nserde = \"1\"\n\
+                chan = { package = \"crossbeam-channel\", version = \"0.5\" }\n";
+    let found = check(&Tree::made_up(&[("Cargo.toml", root)]));
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0]
+            .to_string()
+            .contains("another name for crossbeam-channel")
+    );
+}
+
+#[test]
 fn a_layer_without_a_crate_is_found() {
     let manifest = |name: &str| {
         (
