@@ -35,6 +35,18 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
         })
 }
 
+/// Writes `text` to standard output before the work of a command. If the reader has closed the pipe,
+/// the command still does its work, which may be to write a file.
+///
+/// # Errors
+/// [`CliError::StandardOutput`].
+pub(crate) fn print_ahead(text: &str) -> Result<(), CliError> {
+    match print(text) {
+        Err(CliError::ReaderGone) => Ok(()),
+        printed => printed,
+    }
+}
+
 /// Writes a one-line warning to standard error.
 pub(crate) fn warn(text: &str) {
     // If standard error is closed, the command still does its work.

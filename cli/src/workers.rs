@@ -58,7 +58,7 @@ pub(crate) fn refused(error: BuildError, options: &Options) -> CliError {
 /// Starts the workers. Prints their plan first if `--show-binding` asks for it as text.
 ///
 /// # Errors
-/// [`CliError::Runtime`], and those of [`output::print`].
+/// [`CliError::Runtime`], and those of [`output::print_ahead`].
 pub(crate) fn start(options: &Options) -> Result<Runtime, CliError> {
     // Chares read this variable when they start. An invalid value is reported before that.
     SeedPolicy::from_environment().map_err(|error| refused(error, options))?;
@@ -75,10 +75,10 @@ pub(crate) fn start(options: &Options) -> Result<Runtime, CliError> {
 /// with the result instead.
 ///
 /// # Errors
-/// Those of [`output::print`].
+/// Those of [`output::print_ahead`].
 pub(crate) fn print_plan(plan: &Plan, options: &Options) -> Result<(), CliError> {
     match options.show_binding && !options.json {
-        true => output::print(&format!("{plan}\n")),
+        true => output::print_ahead(&format!("{plan}\n")),
         false => Ok(()),
     }
 }

@@ -210,6 +210,32 @@ fn a_reader_that_closes_the_pipe_is_not_an_error() {
     assert_eq!((outcome.code, outcome.errors.as_str()), (Some(0), ""));
 }
 
+/// A regression test: the command ended without its picture, and with exit code 0.
+#[test]
+fn a_reader_that_closes_the_pipe_does_not_stop_the_work() {
+    let folder = Folder::new("no-reader");
+    let picture = folder.path("picture.ppm");
+    let mut child = raddle()
+        .args([
+            "render",
+            "--scene",
+            "knot:500",
+            "--size",
+            "16x12",
+            "--show-binding",
+        ])
+        .arg("--output")
+        .arg(&picture)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let outcome: Outcome = child.wait_with_output().expect("it ends").into();
+    assert_eq!((outcome.code, outcome.errors.as_str()), (Some(0), ""));
+    assert!(picture.exists());
+}
+
 #[test]
 fn bad_topologies_are_named() {
     let folder = Folder::new("bad-topologies");

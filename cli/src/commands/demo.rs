@@ -41,7 +41,7 @@ pub(super) fn run(options: &Options) -> Result<Report, CliError> {
         fov: None,
     };
     if !options.json && !options.quiet {
-        output::print("Rendering a sphere flake, since no command was given.\n\n")?;
+        output::print_ahead("Rendering a sphere flake, since no command was given.\n\n")?;
     }
     let mut report = render::run(&arguments, options)?;
     report.closing(

@@ -201,7 +201,7 @@ fn show(
         return Ok(None);
     }
     if !options.json {
-        output::print(&format!("{placement}\n"))?;
+        output::print_ahead(&format!("{placement}\n"))?;
     }
     Ok(Some(placement))
 }

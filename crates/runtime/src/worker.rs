@@ -105,6 +105,8 @@ pub(crate) struct Worker {
     until_clock: Cell<Option<u32>>,
     /// Rounds until this worker receives from the network although no news is visible.
     until_network: Cell<u32>,
+    /// The age of the runtime when this worker last received from the network.
+    received_ns: Cell<u64>,
     /// The runtime is ending, and this worker runs no more messages.
     has_stopped_messages: Cell<bool>,
     /// The number of calls that this worker runs inside waits for them.
@@ -131,6 +133,7 @@ impl Worker {
             streak: Cell::new(0),
             until_clock: Cell::new(is_watched.then_some(ROUNDS_PER_CLOCK)),
             until_network: Cell::new(0),
+            received_ns: Cell::new(0),
             has_stopped_messages: Cell::new(false),
             free,
             waits: RefCell::new(SpinBudget::of_price(waiting::WAKES_PER_SLEEP)),

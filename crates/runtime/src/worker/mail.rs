@@ -14,6 +14,11 @@ const STREAK_MAX: u32 = 64;
 /// Rounds without visible news after which a worker receives from the network: as many as a search
 /// has looks between two readings of the clock.
 const ROUNDS_PER_NETWORK: u32 = 32;
+/// The longest time for which a worker with work does not receive from the network, if its messages
+/// and tasks are short.
+const NETWORK_TIME_NS: u64 = 100_000;
+/// The number of messages in a row after which a worker checks that time.
+const MESSAGES_PER_NETWORK: u32 = 8;
 
 impl Worker {
     /// Sends a message of `bytes` bytes to a worker of this runtime, which may be this one.
@@ -50,6 +55,9 @@ impl Worker {
             && let Some(message) = self.next_message()
         {
             self.streak.set(self.streak.get() + 1);
+            if self.streak.get().is_multiple_of(MESSAGES_PER_NETWORK) {
+                self.receive_if_late();
+            }
             return Some(message);
         }
         // A worker that sends to itself all the time must not overlook the messages of others.
@@ -90,11 +98,27 @@ impl Worker {
             return;
         };
         let left = self.until_network.get();
-        if left > 0 && !network.has_news() {
-            return self.until_network.set(left - 1);
+        if left == 0 || network.has_news() {
+            self.until_network.set(ROUNDS_PER_NETWORK);
+            self.received_ns.set(self.shared.age_ns());
+            return network.receive();
         }
-        self.until_network.set(ROUNDS_PER_NETWORK);
-        network.receive();
+        self.until_network.set(left - 1);
+        // Rounds with long tasks take long.
+        self.receive_if_late();
+    }
+
+    /// Receives what has arrived from other nodes if that was done long ago.
+    #[inline]
+    fn receive_if_late(&self) {
+        let Some(network) = &self.shared.network else {
+            return;
+        };
+        let age_ns = self.shared.age_ns();
+        if age_ns.saturating_sub(self.received_ns.get()) >= NETWORK_TIME_NS {
+            self.received_ns.set(age_ns);
+            network.receive();
+        }
     }
 
     #[inline]

@@ -11,6 +11,7 @@ mod nesting;
 
 mod asleep_first;
 mod buried_work;
+mod busy_network;
 mod hidden_task;
 mod idle_workers;
 mod long_items;
