@@ -35,8 +35,8 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
         })
 }
 
-/// Writes `text` to standard output before the work of a command. If the reader has closed the pipe,
-/// the command still does its work, which may be to write a file.
+/// Writes `text` to standard output before the work of a command. If the reader has closed the
+/// pipe, the command still does its work, which may be to write a file.
 ///
 /// # Errors
 /// [`CliError::StandardOutput`].

@@ -1,7 +1,7 @@
 //! A worker with many messages of its own hardly received from the network.
 //!
-//! A worker counted rounds between two calls of the network, and a round was up to 64 messages long.
-//! With messages of a millisecond, it received about once in two seconds.
+//! A worker counted rounds between two calls of the network, and a round was up to 64 messages
+//! long. With messages of a millisecond, it received about once in two seconds.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
