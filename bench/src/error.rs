@@ -59,7 +59,7 @@ pub(crate) enum BenchError {
     /// A mesh cannot be read. The message names the file.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// The model rejected its parameters.
+    /// The model returned an error, such as a parameter out of range.
     #[error(transparent)]
     Model(#[from] raddle_model::ModelError),
     /// A figure of the model could not be drawn.

@@ -186,7 +186,7 @@ impl Peer {
                 _ => system(&program.display().to_string(), error),
             })?;
         let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
-            unreachable!("both streams were asked to be pipes");
+            unreachable!("standard input and output are pipes");
         };
         let mut peer = Self {
             name: source.name,

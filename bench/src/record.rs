@@ -65,7 +65,7 @@ impl Record {
     /// Returns the record as one JSON object, with the number of its schema.
     ///
     /// # Errors
-    /// As [`serde_json::to_string`].
+    /// Those of [`serde_json::to_string`].
     pub(crate) fn json(&self) -> serde_json::Result<String> {
         #[derive(Serialize)]
         struct Numbered<'record> {

@@ -253,7 +253,7 @@ fn wrong_programs_are_an_error() {
                 "--tasks",
                 "5",
             ],
-            "expected a row for each",
+            "expected at most one task for each row",
         ),
     ] {
         let outcome = run(arguments);

@@ -34,7 +34,7 @@ fn a_stencil_is_right_in_both_forms() {
             text.contains("3 × 3, of about 23 × 17 points, up to 3 sweeps"),
             "{text}"
         );
-        assert!(text.contains("to the last bit"), "{text}");
+        assert!(text.contains("bit for bit"), "{text}");
     }
 }
 

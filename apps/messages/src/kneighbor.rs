@@ -287,7 +287,7 @@ impl Element {
         }
     }
 
-    /// As [`send`](Self::send), with the additional work of a variant of the program.
+    /// Like [`send`](Self::send), with the additional work of a variant of the program.
     fn send_variant(&mut self, extras: &Extras) {
         let Shape { bytes, touch, .. } = self.shape;
         let stamp = if touch { self.iteration as u8 } else { 0 };

@@ -1,5 +1,5 @@
-//! The speed of threads that share a core, as a function of their number: the study's kernel, for
-//! the current machine.
+//! Measures the speed of threads that share a core of the current machine, as a function of their
+//! number. The threads run the loop of the study below.
 //!
 //! The threads are bound to the hardware threads of one core in a round-robin way. Each thread
 //! repeatedly passes over its own table with loads, stores and arithmetic. Its speed is its rate

@@ -381,7 +381,8 @@ impl SingleThread<'_, '_> {
         self.fragment.push_leaf(names.len());
     }
 
-    /// Splits a node and builds both halves: first the one below, with its lists behind the cut.
+    /// Splits a node, builds the half below the plane, and then the half above it. The lists of the
+    /// half below lie behind the [`Cut`].
     fn halves(
         &mut self,
         node: &Node,

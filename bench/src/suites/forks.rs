@@ -26,7 +26,7 @@ const FIB_RESULT: u64 = 39_088_169;
 /// Runs the suite.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     if measurement.wants("fib38") {
         compare(measurement, case("fib38", FIB_RESULT, 1), &FibCase)?;

@@ -119,7 +119,7 @@ impl Skew {
 /// Runs the suite, with two workers unless the caller named other numbers.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     if !measurement.are_workers_asked {
         measurement.workers = vec![2];

@@ -1,5 +1,5 @@
-//! The kd-tree by messages: the effect of each of its options, and a comparison with other
-//! builders.
+//! The construction of the kd-tree by messages: the effect of each option of the builder, and a
+//! comparison with other builders.
 //!
 //! - `dragon-d15`: the build by messages against every peer: dragon, depth 15, 2 workers.
 //! - `bunny-d15`: the sequential builder against the crate `bvh`: bunny, depth 15, one thread.
@@ -150,7 +150,7 @@ fn wants_figures(measurement: &Measurement<'_>) -> bool {
 /// Runs the suite.
 ///
 /// # Errors
-/// As [`check`] and [`Measurement::compare`].
+/// Those of [`check`] and [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     if wants_bounds(measurement) {
         bounds::run(measurement)?;

@@ -89,7 +89,7 @@ impl Contender for Renamed<'_> {
 /// Runs the suite.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for setting in &SETTINGS {
         if measurement.wants(setting.name) {

@@ -30,7 +30,7 @@ const FUTURE_TURNS: u64 = 5;
 /// Runs the suite.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let workers = measurement.workers.clone();
     if measurement.wants("section") {

@@ -45,7 +45,7 @@ const DEPTH: usize = 16;
 /// Runs the suite.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let threads = contended::thread_counts(&measurement.workers, measurement.are_workers_asked);
     measurement.workers = vec![1];

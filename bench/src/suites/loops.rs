@@ -30,7 +30,7 @@ const REPETITIONS: [u64; 2] = [50, 50_000];
 /// Runs the suite.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for ((name, length), repetitions) in CASES.into_iter().zip(LENGTHS).zip(REPETITIONS) {
         if measurement.wants(name) {

@@ -39,7 +39,7 @@ const TOLERANCE: u64 = 4;
 /// Runs the suite.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for (name, size, repetitions) in [(CASES[0], 4096, 1), (CASES[1], 1024, 1)] {
         if measurement.wants(name) {

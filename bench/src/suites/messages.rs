@@ -103,7 +103,7 @@ const BETWEEN_WORKERS: [&str; 9] = [
 /// Runs the suite.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.only_near = true;
     let all = measurement.workers.clone();

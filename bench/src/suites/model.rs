@@ -27,7 +27,7 @@ const SEED: u64 = 7;
 /// Runs the suite, on one thread.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.workers = vec![1];
     let [chapter, tracer] = CASES;

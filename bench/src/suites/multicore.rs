@@ -92,7 +92,7 @@ const SIZES: [usize; 7] = [16, 64, 256, 1_024, 4_096, 16_384, 65_536];
 /// exchanges no messages with others.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.only_near = true;
     if measurement.workers.iter().any(|&workers| workers > 1) {

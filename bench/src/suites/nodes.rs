@@ -62,7 +62,7 @@ const RING: &str = "kneighbor";
 /// Runs the suite, always between two processes.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.workers = vec![2];
     for (name, (bytes, trips)) in CASES.into_iter().zip(ROUND_TRIPS) {

@@ -90,7 +90,7 @@ pub(crate) fn takes_pool(case: &str) -> bool {
 /// Runs the suite.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     for name in CASES {
         if !measurement.wants(name) || measurement.case.is_none() && ONLY_BY_NAME.contains(&name) {

@@ -43,7 +43,7 @@ const SEED: u64 = 2004;
 /// Runs the suite.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     let mut input = vec![0; LEN];
     random::fill(&mut input, SEED);

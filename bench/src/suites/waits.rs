@@ -70,7 +70,7 @@ const WAIT_CASES: [WaitCase; 3] = [
 /// Runs the suite, always between two threads.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.workers = vec![2];
     for wait in WAIT_CASES {

@@ -36,7 +36,7 @@ const END: u32 = 2;
 /// Runs the suite, always with one worker. The other side is a thread outside the runtime.
 ///
 /// # Errors
-/// As [`Measurement::compare`].
+/// Those of [`Measurement::compare`].
 pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     measurement.workers = vec![2];
     for ((name, repetitions), gap) in CASES.into_iter().zip(REPETITIONS).zip(GAPS) {

@@ -198,7 +198,7 @@ impl Kernel for Stencil {
             .row("checksum", &checksum)
             .field("checksum", &checksum);
         if measured.is_checked {
-            report.row("check", "as the plain loops, to the last bit");
+            report.row("check", "equal to the plain loops, bit for bit");
         }
     }
 }

@@ -140,7 +140,7 @@ impl<T: Chare> Array<T> {
     /// Puts an element in, on worker `worker`.
     ///
     /// # Panics
-    /// As [`insert`](Self::insert), and when there is no such worker.
+    /// As for [`insert`](Self::insert), and when there is no such worker.
     #[track_caller]
     pub fn insert_on(
         self,
@@ -376,7 +376,7 @@ impl<T: Chare> Array<T> {
     /// Creates a section with messages and reductions in the given `form`.
     ///
     /// # Panics
-    /// As [`section`](Self::section).
+    /// As for [`section`](Self::section).
     #[track_caller]
     pub fn section_with(
         self,

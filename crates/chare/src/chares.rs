@@ -61,7 +61,7 @@ pub trait Chares: HasSystem {
     /// Makes an array with options.
     ///
     /// # Panics
-    /// As [`array`](Self::array), and when an option names a worker that does not exist.
+    /// As for [`array`](Self::array), and when an option names a worker that does not exist.
     fn array_with<T: Chare<Index: Index>>(
         &self,
         options: ArrayOptions<T::Index>,
@@ -169,7 +169,7 @@ pub trait Chares: HasSystem {
     /// `form`.
     ///
     /// # Panics
-    /// As [`section`](Self::section).
+    /// As for [`section`](Self::section).
     #[track_caller]
     fn section_with<T: Chare>(
         &self,

@@ -70,7 +70,7 @@ pub(crate) struct Away {
     collections: Mutex<Vec<Option<Arc<dyn Reachable>>>>,
     replies: Mutex<Replies>,
     pub(crate) reducers: Reducers,
-    /// WireMessages of the program, which are counted so that quiescence is known.
+    /// The number of wire messages of the program that were sent, for quiescence detection.
     sent: AtomicU64,
     received: AtomicU64,
     pub(crate) waves: Mutex<Waves>,
@@ -214,7 +214,7 @@ impl Away {
     }
 }
 
-/// WireMessages for a collection over nodes find it no more.
+/// Removes a collection over nodes, so that wire messages no longer find it.
 pub(crate) fn forget_wide(system: &System, number: u32) {
     if let Some(away) = away(system) {
         let mut collections = away.collections();

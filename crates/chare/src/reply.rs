@@ -290,7 +290,7 @@ impl<T> Reply<T> {
     /// Waits for a value that is certain to arrive or to be lost, whatever fails meanwhile.
     ///
     /// # Panics
-    /// As [`try_wait`](Self::try_wait).
+    /// As for [`try_wait`](Self::try_wait).
     #[track_caller]
     pub(crate) fn wait_through_failures(self) -> Result<T, Failure> {
         self.check_thread();

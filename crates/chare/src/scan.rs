@@ -115,11 +115,11 @@ impl<T: Chare> Cx<T> {
         self.scan_with(ScanForm::Auto, reducer).await
     }
 
-    /// As [`scan`](Self::scan), in the given form, which must be the same for all elements. An
+    /// Like [`scan`](Self::scan), in the given form, which must be the same for all elements. An
     /// array over nodes uses recursive doubling, whatever the form.
     ///
     /// # Panics
-    /// As [`scan`](Self::scan).
+    /// As for [`scan`](Self::scan).
     pub async fn scan_with<R: Monoid>(&mut self, form: ScanForm, reducer: R) -> R::Output {
         let row = self.with_collection(|collection| {
             assert!(

@@ -363,10 +363,10 @@ impl<T: Chare> Cx<T> {
         self.scan_in_with(section, ScanForm::Auto, reducer).await
     }
 
-    /// As [`scan_in`](Self::scan_in), in the given form, which must be the same for all members.
+    /// Like [`scan_in`](Self::scan_in), in the given form, which must be the same for all members.
     ///
     /// # Panics
-    /// As [`scan_in`](Self::scan_in).
+    /// As for [`scan_in`](Self::scan_in).
     pub async fn scan_in_with<R: Monoid>(
         &mut self,
         section: Section<T>,

@@ -17,7 +17,7 @@ use crate::watch::Watcher;
 /// Returns the system of `runtime`, and creates it on the first call.
 ///
 /// # Panics
-/// As [`try_system_of`] fails.
+/// As for [`try_system_of`] fails.
 pub(crate) fn system_of(runtime: &Runtime) -> Arc<System> {
     try_system_of(runtime).unwrap_or_else(|error| panic!("cannot start chares: {error}"))
 }
@@ -68,8 +68,8 @@ impl Drop for Owner {
             // The shutdown did not wait for the workers. The exit code reports what they do.
             return;
         }
-        // Reporters first: a future that is polled meanwhile has a place in the list of waiters
-        // before its thread ceases to be one.
+        // Check for reporters before waiters: a future that is polled meanwhile is entered in the
+        // list of waiters before its thread stops being a reporter.
         if system.unreported().has_reporters() || system.waiters().has_any() {
             // These threads and futures get the failure. If they are dropped without being polled,
             // the exit code reports the panic.

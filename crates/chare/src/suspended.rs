@@ -290,7 +290,7 @@ impl<T: Chare> Cx<T> {
     /// arrives, so each arrival costs as many calls of `is_it` as there are queued messages.
     ///
     /// # Panics
-    /// As [`next`](Self::next).
+    /// As for [`next`](Self::next).
     pub fn next_where<M: Message<Chare = T>, F>(
         &self,
         _kind: M,

@@ -21,10 +21,10 @@ use crate::state::rounds::{Group, NextRounds, name_of};
 /// Elements that a line names.
 const NAMES_MAX: usize = 8;
 
-/// The waits on one worker.
+/// The elements that wait on one worker, and the reductions and scans that lack contributions.
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
-    /// A line each.
+    /// One line of text for each waiting element.
     pub(crate) lines: Vec<String>,
     open: Vec<(Row, Rounds)>,
 }

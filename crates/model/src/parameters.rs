@@ -278,7 +278,7 @@ impl Parameters {
     /// Reads the text of a file; `path` is the name of the file in errors.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// Those of [`Self::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self, ModelError> {
         let mut parameters = Self::study();
         parameters.apply(text, |line| Origin::File(path.to_owned(), line))?;
@@ -289,7 +289,7 @@ impl Parameters {
     /// Sets a parameter from a line as in a file, such as `network.wire_ns = 500`.
     ///
     /// # Errors
-    /// As [`Self::read`]; nothing is set then.
+    /// Those of [`Self::read`]; nothing is set then.
     pub fn set(&mut self, line: &str) -> Result<(), ModelError> {
         self.set_all([line])
     }
@@ -298,7 +298,7 @@ impl Parameters {
     /// parameter counts.
     ///
     /// # Errors
-    /// As [`Self::read`]; nothing is set then.
+    /// Those of [`Self::read`]; nothing is set then.
     pub fn set_all<'line>(
         &mut self,
         lines: impl IntoIterator<Item = &'line str>,

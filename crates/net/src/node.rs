@@ -79,7 +79,7 @@ impl Node {
     /// they were processes.
     ///
     /// # Errors
-    /// As [`in_process`](Self::in_process); [`NetError::OneProcess`] if the transport needs
+    /// Those of [`in_process`](Self::in_process); [`NetError::OneProcess`] if the transport needs
     /// processes.
     pub fn in_process_by(kind: TransportKind, shape: Shape) -> Result<Vec<Self>, NetError> {
         if !TransportKind::WITHIN.contains(&kind) {

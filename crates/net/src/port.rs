@@ -217,7 +217,7 @@ impl Port {
     /// Sends bytes unchanged, for tests of the receiver. They need not be a message.
     ///
     /// # Errors
-    /// As [`send`](Self::send).
+    /// Those of [`send`](Self::send).
     /// # Panics
     /// If `short` is longer than a descriptor and [`METADATA_MAX`], or as [`send`](Self::send).
     #[doc(hidden)]

@@ -127,7 +127,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     /// An `async` task uses `drop(handle.enter().await)` instead.
     ///
     /// # Panics
-    /// As [`enter`](Self::enter) and [`Enter::wait`].
+    /// As for [`enter`](Self::enter) and [`Enter::wait`].
     #[track_caller]
     pub fn pass(&mut self) {
         drop(self.enter().wait());
@@ -273,7 +273,7 @@ impl<D: ?Sized> Handle<D, Read> {
     /// Takes about 20 ns if no other task is ahead.
     ///
     /// # Panics
-    /// As [`enter`](Self::enter) and [`Enter::wait`], and if `read` panics.
+    /// As for [`enter`](Self::enter) and [`Enter::wait`], and if `read` panics.
     #[inline]
     #[track_caller]
     pub fn section<T>(&mut self, read: impl FnOnce(&D) -> T) -> T {
@@ -287,8 +287,8 @@ impl<D: ?Sized> Handle<D, Write> {
     /// Takes about 20 ns if no other task is ahead.
     ///
     /// # Panics
-    /// As [`enter`](Self::enter) and [`Enter::wait`], and if `write` panics. The location is broken
-    /// then.
+    /// As for [`enter`](Self::enter) and [`Enter::wait`], and if `write` panics. The location is
+    /// broken then.
     #[inline]
     #[track_caller]
     pub fn section<T>(&mut self, write: impl FnOnce(&mut D) -> T) -> T {
@@ -397,7 +397,7 @@ impl<D: ?Sized> Once<D, Read> {
     /// Waits for the section, and calls `read` in it; see [`Handle::section`].
     ///
     /// # Panics
-    /// As [`Handle::section`].
+    /// As for [`Handle::section`].
     #[track_caller]
     pub fn section<T>(mut self, read: impl FnOnce(&D) -> T) -> T {
         self.0.section(read)
@@ -408,7 +408,7 @@ impl<D: ?Sized> Once<D, Write> {
     /// Waits for the section, and calls `write` in it; see [`Handle::section`].
     ///
     /// # Panics
-    /// As [`Handle::section`].
+    /// As for [`Handle::section`].
     #[track_caller]
     pub fn section<T>(mut self, write: impl FnOnce(&mut D) -> T) -> T {
         self.0.section(write)
@@ -419,7 +419,7 @@ impl<D: ?Sized, R: Right> Once<D, R> {
     /// Enters the section; see [`Handle::enter`].
     ///
     /// # Panics
-    /// As [`Handle::enter`].
+    /// As for [`Handle::enter`].
     #[track_caller]
     pub fn enter(&mut self) -> Enter<'_, D, R> {
         self.0.enter()

@@ -169,7 +169,7 @@ impl<D: ?Sized> Location<D> {
     /// [`Broken`] if a task panicked while it wrote.
     ///
     /// # Panics
-    /// As [`read`](Self::read).
+    /// As for [`read`](Self::read).
     #[track_caller]
     pub fn write(&self) -> Result<Outside<D, Write>, Broken> {
         self.enter()

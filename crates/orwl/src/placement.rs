@@ -65,7 +65,7 @@ impl ProgramPlacement {
     /// [`svg`](Self::svg).
     ///
     /// # Errors
-    /// As [`svg`](Self::svg).
+    /// Those of [`svg`](Self::svg).
     pub fn cost_on(&self, runtime: &Runtime, matrix: &Matrix) -> Result<f64, PlaceError> {
         Ok(self.seated(runtime, matrix)?.1.cost)
     }

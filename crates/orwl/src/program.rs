@@ -143,7 +143,7 @@ impl Program {
     /// location of the program from outside, or if a location is broken or has too many handles.
     ///
     /// # Panics
-    /// As [`default_runtime`].
+    /// As for [`default_runtime`].
     pub fn run(self, turns: Turns) -> Result<Outcome, RunError> {
         self.run_on(default_runtime(), turns)
     }
@@ -151,7 +151,7 @@ impl Program {
     /// Runs the program on a runtime, to its end.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// Those of [`run`](Self::run).
     pub fn run_on(mut self, runtime: &Runtime, turns: Turns) -> Result<Outcome, RunError> {
         if self.operations.is_empty() {
             return Err(RunError::Empty { program: self.name });

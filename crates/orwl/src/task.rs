@@ -108,7 +108,7 @@ impl<'a> Task<'a> {
     /// values, that value is as many turns old as there are values.
     ///
     /// # Panics
-    /// As [`reads_each_turn`](Self::reads_each_turn).
+    /// As for [`reads_each_turn`](Self::reads_each_turn).
     #[track_caller]
     pub fn writes_each_turn<D>(&mut self, location: &Location<D>) -> WriteHandle<D>
     where
@@ -120,7 +120,7 @@ impl<'a> Task<'a> {
     /// Creates a handle to read a location once, in the first turn.
     ///
     /// # Panics
-    /// As [`reads_each_turn`](Self::reads_each_turn).
+    /// As for [`reads_each_turn`](Self::reads_each_turn).
     #[track_caller]
     pub fn reads<D>(&mut self, location: &Location<D>) -> Once<D, Read>
     where
@@ -132,8 +132,8 @@ impl<'a> Task<'a> {
     /// Creates a handle to write a location once, in the first turn.
     ///
     /// # Panics
-    /// As [`reads_each_turn`](Self::reads_each_turn). Also panics if the location keeps old values,
-    /// since the values of later turns would be older than the one that is written.
+    /// As for [`reads_each_turn`](Self::reads_each_turn). Also panics if the location keeps old
+    /// values, since the values of later turns would be older than the one that is written.
     #[track_caller]
     pub fn writes<D>(&mut self, location: &Location<D>) -> Once<D, Write>
     where

@@ -30,10 +30,10 @@ pub fn runtime(
     runtime_on(worker_count, pool, mailbox, idle, oversubscribed, None)
 }
 
-/// As [`runtime`], with workers that receive from `network`, if there is one.
+/// Like [`runtime`], with workers that receive from `network`, if there is one.
 ///
 /// # Panics
-/// As [`runtime`].
+/// As for [`runtime`].
 #[must_use]
 pub fn runtime_on(
     worker_count: usize,

@@ -94,7 +94,7 @@ impl Post {
         });
     }
 
-    /// As [`send`](Self::send), but the message runs before all messages that are not urgent and
+    /// Like [`send`](Self::send), but the message runs before all messages that are not urgent and
     /// that the worker has not begun.
     ///
     /// # Panics
@@ -103,7 +103,8 @@ impl Post {
         self.shared.send_urgent(to, message);
     }
 
-    /// As [`send`](Self::send), but in the order of the messages from threads that are no workers.
+    /// Like [`send`](Self::send), but in the order of the messages from threads that are no
+    /// workers.
     ///
     /// # Panics
     /// If there is no such worker.

@@ -102,7 +102,7 @@ impl<T> Private<T> {
         }
     }
 
-    /// As [`with`](Self::with), but returns an error instead of a panic if the value is in use.
+    /// Like [`with`](Self::with), but returns an error instead of a panic if the value is in use.
     ///
     /// # Errors
     /// [`ValueInUse`] if `change`, or the call that creates the value, uses the variable again. The
@@ -130,7 +130,7 @@ impl<T> Private<T> {
         self.values.values_mut()
     }
 
-    /// As [`values_mut`](Self::values_mut), but returns the values themselves.
+    /// Like [`values_mut`](Self::values_mut), but returns the values themselves.
     pub fn into_values(self) -> impl Iterator<Item = T> {
         self.values.into_values()
     }

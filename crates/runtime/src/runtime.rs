@@ -66,7 +66,7 @@ impl Runtime {
     /// Starts a runtime with the settings of the environment and the defaults.
     ///
     /// # Errors
-    /// As [`Builder::build`].
+    /// Those of [`Builder::build`].
     pub fn new() -> Result<Self, BuildError> {
         Builder::new().build()
     }
@@ -127,7 +127,7 @@ impl Runtime {
         }
     }
 
-    /// As [`crate::join`], on this runtime.
+    /// Like [`crate::join`], on this runtime.
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -138,7 +138,7 @@ impl Runtime {
         self.install(|| crate::join(a, b))
     }
 
-    /// As [`crate::scope()`], on this runtime.
+    /// Like [`crate::scope()`], on this runtime.
     pub fn scope<'env, F, R>(&self, body: F) -> R
     where
         F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R + Send,
@@ -182,8 +182,8 @@ impl Runtime {
         handle
     }
 
-    /// As [`spawn_blocking`](Self::spawn_blocking), but the call begins at once, on a new thread if
-    /// necessary: any number of such calls may wait for each other.
+    /// Like [`spawn_blocking`](Self::spawn_blocking), but the call begins at once, on a new thread
+    /// if necessary: any number of such calls may wait for each other.
     ///
     /// # Errors
     /// The error of the system if it refuses to start a thread; an error in a process that fork(2)

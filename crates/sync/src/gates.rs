@@ -116,7 +116,7 @@ impl<T> Gates<T> {
     /// If there are any, it closes the gates for them.
     ///
     /// # Safety
-    /// As [`open`](Self::open).
+    /// As for [`open`](Self::open).
     pub unsafe fn follow(&self, end: *mut T, base: *mut T, anyone_sleeps: impl FnOnce() -> bool) {
         if !self.are_closed() {
             // SAFETY: as the caller promises.
@@ -128,7 +128,7 @@ impl<T> Gates<T> {
     /// request.
     ///
     /// # Safety
-    /// As [`open`](Self::open).
+    /// As for [`open`](Self::open).
     pub unsafe fn open_unless_asked(
         &self,
         end: *mut T,
@@ -149,7 +149,7 @@ impl<T> Gates<T> {
     /// these workers.
     ///
     /// # Safety
-    /// As [`open`](Self::open).
+    /// As for [`open`](Self::open).
     pub unsafe fn open_and_take(&self, end: *mut T, base: *mut T) -> u64 {
         // SAFETY: as the caller promises.
         unsafe { self.open(end, base) };

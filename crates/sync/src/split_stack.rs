@@ -247,7 +247,7 @@ impl SplitStack {
     /// Otherwise returns the published form of the fork, and removes it from the stack.
     ///
     /// # Safety
-    /// As [`pop`](Self::pop), which has returned false.
+    /// As for [`pop`](Self::pop), which has returned false.
     pub unsafe fn pop_slow(
         &self,
         slot: *mut Slot,
@@ -282,7 +282,7 @@ impl SplitStack {
     /// published form, like [`pop_slow`](Self::pop_slow).
     ///
     /// # Safety
-    /// As [`pop`](Self::pop).
+    /// As for [`pop`](Self::pop).
     #[inline]
     pub unsafe fn pop_offer(
         &self,
@@ -309,7 +309,7 @@ impl SplitStack {
     /// Calls [`pop_slow`](Self::pop_slow), outside the hot path of `pop_offer`.
     ///
     /// # Safety
-    /// As [`pop`](Self::pop).
+    /// As for [`pop`](Self::pop).
     #[cold]
     #[inline(never)]
     unsafe fn pop_raided(

@@ -67,7 +67,7 @@ impl Topology {
     /// Returns the CPUs that the calling thread is bound to.
     ///
     /// # Errors
-    /// As [`Topology::unbind_this_thread`].
+    /// Those of [`Topology::unbind_this_thread`].
     pub fn this_thread_cpus(&self) -> Result<CpuSet, BindError> {
         match self.binder_or_error()? {
             Binder::Hwloc(loaded) => {
@@ -85,7 +85,7 @@ impl Topology {
     /// A thread that is not bound may have moved since.
     ///
     /// # Errors
-    /// As [`Topology::unbind_this_thread`].
+    /// Those of [`Topology::unbind_this_thread`].
     pub fn this_thread_last_cpu(&self) -> Result<CpuId, BindError> {
         let last = match self.binder_or_error()? {
             Binder::Hwloc(loaded) => {

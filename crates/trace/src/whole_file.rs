@@ -55,7 +55,7 @@ pub struct WholeFile {
     part: Option<Part>,
 }
 
-/// The part file beside the target.
+/// The part file, beside the target unless `is_copied`.
 #[derive(Debug)]
 struct Part {
     path: PathBuf,
@@ -83,8 +83,8 @@ impl WholeFile {
             File::options().append(true).open(&target)?;
         }
         remove_abandoned(&target);
-        // The part file is created beside the target. If the folder accepts no new file, it is
-        // created elsewhere, and copied into the target at the end.
+        // The part file is created beside the target. If the folder accepts no new file and the
+        // target exists, the part file is created elsewhere, and copied into the target at the end.
         let beside = create_beside(&target, there.is_some());
         let takes_none = beside.as_ref().is_err_and(refuses_new_files);
         let (file, path) = match beside {

@@ -1,4 +1,5 @@
-//! Dependency arrows point down the layers, and what is said once is said in the root `Cargo.toml`.
+//! Checks each `Cargo.toml`: a crate uses only lower layers, only the benchmark uses peers, and
+//! versions and lints come from the root `Cargo.toml`.
 
 use toml::{Table, Value};
 

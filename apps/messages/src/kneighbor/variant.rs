@@ -36,7 +36,7 @@ pub enum Buffers {
     Reused,
     /// Each message is allocated by its sender and freed by its receiver.
     New,
-    /// As [`New`](Self::New), with one Pthreads mutex around each allocation and each free.
+    /// Like [`New`](Self::New), with one Pthreads mutex around each allocation and each free.
     NewLocked,
 }
 
@@ -47,7 +47,7 @@ pub enum PrivateForm {
     ThreadLocal,
     /// One array for each variable, with the values of all workers side by side: [`PrivateArray`].
     Array,
-    /// As [`Array`](Self::Array), with cache lines of its own for each value.
+    /// Like [`Array`](Self::Array), with cache lines of its own for each value.
     Padded,
 }
 

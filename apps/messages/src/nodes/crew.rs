@@ -181,7 +181,7 @@ impl Crew {
     /// Measures the total time of `trips` round trips.
     ///
     /// # Errors
-    /// As [`rally`](Self::rally).
+    /// Those of [`rally`](Self::rally).
     pub fn rally_in_all(
         &self,
         receive: Receive,
@@ -202,7 +202,7 @@ impl Crew {
     /// Runs the symmetric kernel.
     ///
     /// # Errors
-    /// As [`rally`](Self::rally).
+    /// Those of [`rally`](Self::rally).
     pub fn serve(&self, kernel: Kernel) -> Result<Served, NodesError> {
         let (own, _) = self.all_do(Task::Kernel(kernel))?;
         Ok(Served::of(own))
@@ -211,7 +211,7 @@ impl Crew {
     /// Measures the steps of a message, `samples` times each.
     ///
     /// # Errors
-    /// As [`rally`](Self::rally).
+    /// Those of [`rally`](Self::rally).
     pub fn overheads(&self, samples: u64) -> Result<Overheads, NodesError> {
         let (own, others) = self.all_do(Task::Overheads { samples })?;
         let last = others.last().copied().unwrap_or_default();

@@ -1,6 +1,7 @@
-//! A limit of the number of threads, for tests of the programs that start threads.
+//! A limit on the number of threads, for tests of programs that start threads.
 //!
-//! To have a thread refused, it is started with a stack that is too large for any machine.
+//! A thread beyond the limit is started with a stack that is too large for any machine, so that the
+//! system refuses it.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -52,7 +52,7 @@ impl<'a> Watched<'a> {
     /// Emits records of the counters for a case in which this builder was measured.
     ///
     /// # Errors
-    /// As [`Measurement::add`].
+    /// Those of [`Measurement::add`].
     pub(super) fn emit_counts(
         &self,
         measurement: &mut Measurement<'_>,

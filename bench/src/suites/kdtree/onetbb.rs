@@ -34,7 +34,7 @@ impl<'a> OneTbb<'a> {
     /// Starts the program and finds its fastest grain.
     ///
     /// # Errors
-    /// As [`Builder::start`]; and the failure of a build.
+    /// Those of [`Builder::start`]; and the failure of a build.
     pub(super) fn on(stage: &Stage<'a>) -> Result<Self, BenchError> {
         let mut builder = Builder::start(stage.subject)?;
         let grain = quickest_for_peer(|grain| builder.build(stage.workers(), grain))?;
@@ -46,7 +46,7 @@ impl<'a> Builder<'a> {
     /// Starts the program and writes its input.
     ///
     /// # Errors
-    /// As [`Program::start`]; [`BenchError::System`] if the file cannot be written.
+    /// Those of [`Program::start`]; [`BenchError::System`] if the file cannot be written.
     fn start(subject: &'a Subject<'a>) -> Result<Self, BenchError> {
         let program = Program::start(KDTREE_ONETBB)?;
         // All running programs have different process ids.

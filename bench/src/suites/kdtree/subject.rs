@@ -108,7 +108,7 @@ impl Source {
     /// read only once (a pipe).
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// Those of [`load`](Self::load).
     pub(super) fn check(&self) -> Result<(), BenchError> {
         if !self.is_named {
             return suites::check_data(&self.path);

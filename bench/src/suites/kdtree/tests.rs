@@ -1,4 +1,5 @@
-//! The whole suite on a small scene with checked trees; and the names of meshes and cases.
+//! Tests of the whole suite on a small scene with checked trees, and of the names of meshes and
+//! cases.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -28,7 +28,7 @@ pub(super) fn thread_counts(workers: &[usize], are_asked: bool) -> Vec<usize> {
 /// Compares a lock with the Pthreads mutex.
 ///
 /// # Errors
-/// As [`Measurement::compare_on`].
+/// Those of [`Measurement::compare_on`].
 pub(super) fn compare<L: Lock + 'static>(
     measurement: &mut Measurement<'_>,
     name: &'static str,

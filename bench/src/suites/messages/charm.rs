@@ -49,7 +49,7 @@ const FIGURES: [(&str, usize, f64); 24] = [
 /// Adds Charm++'s figures of `name` to Raddle's figures of `case`, which has just been measured.
 ///
 /// # Errors
-/// As [`Measurement::add`].
+/// Those of [`Measurement::add`].
 pub(super) fn refer(
     measurement: &mut Measurement<'_>,
     case: &str,

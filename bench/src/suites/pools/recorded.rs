@@ -25,7 +25,7 @@ const EQUATION: &str = "equation (2)";
 /// Measures the sizes of the tasks of a quicksort of `len` random numbers.
 ///
 /// # Errors
-/// As [`Measurement::add`].
+/// Those of [`Measurement::add`].
 pub(super) fn sizes(
     measurement: &mut Measurement<'_>,
     name: &str,
@@ -39,7 +39,7 @@ pub(super) fn sizes(
 /// Simulates the pools on the tasks of a quicksort of `len` random numbers.
 ///
 /// # Errors
-/// As [`Measurement::add`].
+/// Those of [`Measurement::add`].
 pub(super) fn speedups(
     measurement: &mut Measurement<'_>,
     name: &str,

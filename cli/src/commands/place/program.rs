@@ -142,7 +142,9 @@ fn matmul(arguments: &SimulatedArguments) -> Result<(Sketch, u64), CliError> {
     if tasks > size {
         return Err(CliError::WrongCall {
             options: format!("--program matmul --size {size} --tasks {tasks}"),
-            reason: format!("found {tasks} tasks for {size} rows; expected a row for each"),
+            reason: format!(
+                "found {tasks} tasks for {size} rows; expected at most one task for each row"
+            ),
         });
     }
     let input = matmul::Input {

@@ -91,11 +91,11 @@ impl Route {
     const SEED: u64 = 1;
     const SEED_WITH_MAIL: u64 = 2;
     const PLACED: u64 = 3;
-    /// From a node to a node, both others, or there.
+    /// On another node, or moving from one other node to another.
     const AWAY: u64 = 4;
-    /// From a worker here to a node.
+    /// Moving from a worker of this node to another node.
     const LEAVING: u64 = 5;
-    /// From a node to a worker here.
+    /// Moving from another node to a worker of this node.
     const COMING: u64 = 6;
 
     fn pack(state: u64, generation: u32, epoch: u32, old: usize, new: usize) -> Self {

@@ -33,7 +33,7 @@ impl<K> Default for Keys<K> {
 }
 
 impl<K> Keys<K> {
-    /// Tables up to this size are not worth a search.
+    /// Tables smaller than this are not searched for entries without an element.
     const FEW: usize = 64;
 }
 
@@ -95,7 +95,7 @@ impl<K: Key> Keys<K> {
         are_same
     }
 
-    /// As [`put`](Self::put), for a caller that never removes keys: now and then forgets the keys
+    /// Like [`put`](Self::put), for a caller that never removes keys: now and then forgets the keys
     /// of ended elements.
     pub(crate) fn put_tidily(
         &mut self,

@@ -1,4 +1,4 @@
-//! Where the elements of an array are to be, before it is made.
+//! The plan of an array: a route for each element, computed before the array is made.
 
 use std::sync::Arc;
 

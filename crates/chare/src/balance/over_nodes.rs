@@ -63,7 +63,7 @@ pub(crate) fn ask_other_nodes<T: Chare>(local: &Local, part: &Part<T>) {
     }
 }
 
-/// Tells the array's root, on another node, what this worker has measured.
+/// Sends this worker's measurements to the array's root, which is on another node.
 pub(crate) fn tell_measured<T: Chare>(local: &Local, part: &Part<T>) {
     if let Some(collection) = part.collection().wide() {
         let measured = measure(local, part);

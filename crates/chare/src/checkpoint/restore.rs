@@ -1,4 +1,4 @@
-//! An array made of the files of a checkpoint.
+//! Restores an array from the files of a checkpoint.
 
 use std::collections::HashMap;
 use std::path::Path;

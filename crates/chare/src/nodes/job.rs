@@ -269,13 +269,13 @@ impl Job {
         }
     }
 
-    /// As [`run`](Self::run), on nodes within this process. Each node has its own runtime and
+    /// Like [`run`](Self::run), on nodes within this process. Each node has its own runtime and
     /// memory; the nodes communicate only by messages.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// Those of [`run`](Self::run).
     /// # Panics
-    /// As [`run`](Self::run).
+    /// As for [`run`](Self::run).
     pub fn run_within<S, R: Send>(
         self,
         setup: impl Fn(&Setup<'_>) -> S + Sync,
@@ -444,7 +444,7 @@ impl<'a> Setup<'a> {
     /// Makes an array over all nodes: each makes those of its elements that are its own.
     ///
     /// # Panics
-    /// As [`Chares::array`](crate::Chares::array).
+    /// As for [`Chares::array`](crate::Chares::array).
     pub fn array<T: CrossesNodes<Index: Index>>(
         &self,
         shape: <T::Index as Index>::Shape,
@@ -457,7 +457,7 @@ impl<'a> Setup<'a> {
     /// consecutively, starting with those of the first node.
     ///
     /// # Panics
-    /// As [`Chares::array_with`](crate::Chares::array_with).
+    /// As for [`Chares::array_with`](crate::Chares::array_with).
     pub fn array_with<T: CrossesNodes<Index: Index>>(
         &self,
         options: ArrayOptions<T::Index>,

@@ -1,4 +1,4 @@
-//! WireMessages on their way out.
+//! Sends wire messages to other nodes.
 
 use super::{Away, Reachable, Travel, WireMessage};
 use crate::address::directory::Site;

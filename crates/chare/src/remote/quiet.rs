@@ -1,7 +1,7 @@
 //! Quiescence over all nodes: no wire message is under way, and no message within any node.
 //!
 //! The first node asks all nodes, including itself, for the numbers of wire messages that they have
-//! sent and received. Each node answers once it is quiet within ([`crate::engine::system::quiet`]).
+//! sent and received. Each node answers once it is quiet itself ([`crate::engine::system::quiet`]).
 //! This is a wave. If the number received up to one wave equals the number sent up to the next, all
 //! nodes are quiet. Proof: at a moment between the two waves no wire message was under way, and
 //! each node had finished what it had received by then before it answered again, without sending
@@ -48,7 +48,7 @@ impl Notify {
 /// A node's knowledge of waves.
 #[derive(Default)]
 pub(crate) struct Waves {
-    /// The waves that wait for this node to be quiet within.
+    /// The waves that wait for this node to be quiet itself.
     asked: Vec<(u64, Reply<()>)>,
     // The rest is the first node's.
     /// The requesters, each with the last wave before its request.
@@ -61,7 +61,7 @@ pub(crate) struct Waves {
     received_before: Option<u64>,
 }
 
-/// WireMessages sent and received.
+/// The numbers of wire messages sent and received.
 type Counts = (u64, u64);
 
 /// Asks the receiving thread to check for work.
@@ -117,7 +117,7 @@ fn begin(system: &Arc<System>, mut waves: impl std::ops::DerefMut<Target = Waves
     count(system, wave);
 }
 
-/// Answers a wave when this node is quiet within. At any node.
+/// Answers a wave when this node is quiet itself. At any node.
 pub(crate) fn count(system: &Arc<System>, wave: u64) {
     let what = What {
         chare: "Runtime",

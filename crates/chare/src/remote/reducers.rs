@@ -157,7 +157,7 @@ impl Reducers {
     /// Serialises the result of a reduction.
     ///
     /// # Errors
-    /// As [`write`](Self::write).
+    /// Those of [`write`](Self::write).
     pub(crate) fn write_output(&self, output: &dyn Output) -> Result<(u64, Vec<u8>), Failure> {
         let value: &dyn Any = output;
         let kind = locked(&self.0)

@@ -35,9 +35,9 @@ pub enum SeedPolicy {
     /// If a worker has more seeds than the average of its neighbourhood, a new one goes to the
     /// neighbour with the fewest. The neighbours are the two next to it in a ring.
     Ring,
-    /// As `Ring`, with up to four neighbours in a square mesh.
+    /// Like `Ring`, with up to four neighbours in a square mesh.
     Mesh,
-    /// As `Ring`, with one neighbour for each bit of the worker's index.
+    /// Like `Ring`, with one neighbour for each bit of the worker's index.
     Hypercube,
 }
 

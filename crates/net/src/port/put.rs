@@ -86,13 +86,13 @@ impl Port {
     /// them there when the message arrives.
     ///
     /// # Errors
-    /// As [`send`](Self::send), [`SendError::OutOfBounds`], [`SendError::Closed`] if the receiver
+    /// Those of [`send`](Self::send), [`SendError::OutOfBounds`], [`SendError::Closed`] if the receiver
     /// has closed the connection, and [`SendError::NotAccepted`]. On [`SendError::Full`], some of
     /// the data may have been put, and no message has been sent. The same `put`, passed again,
     /// continues from there. Once the message has been sent, the `put` starts again from the
     /// beginning.
     /// # Panics
-    /// As [`send`](Self::send).
+    /// As for [`send`](Self::send).
     #[inline]
     pub fn put(&mut self, put: &mut Put<'_>) -> Result<(), SendError> {
         let Put {

@@ -83,7 +83,7 @@ pub(crate) fn check_ranks(shape: Shape) -> Result<(), NetError> {
 /// Connects this process, which MPI has started, to the others. All of them have to call this.
 ///
 /// # Errors
-/// As [`Launch::start`](crate::Launch::start).
+/// Those of [`Launch::start`](crate::Launch::start).
 #[cfg(feature = "mpi")]
 pub(crate) fn join_ranks(kind: TransportKind, shape: Shape) -> Result<Parts, NetError> {
     super::mpi::join(shape, kind == TransportKind::MpiMessages)

@@ -86,7 +86,7 @@ struct Incoming {
 /// `apart` shares memory with no other.
 ///
 /// # Errors
-/// As [`Launch::start`](crate::Launch::start).
+/// Those of [`Launch::start`](crate::Launch::start).
 pub(super) fn join(shape: Shape, is_apart: bool) -> Result<Parts, NetError> {
     NetError::check_shape(shape)?;
     let system = NetError::system("the memory of a node");

@@ -1,9 +1,9 @@
 //! Offers: work that thieves may take while its worker does something else, at almost no cost.
 //!
-//! An offer is a fork. Its push and its pop ignore the gates, so that a request from another worker
-//! does not publish it. A loop can therefore offer its remaining items for every few items that it
-//! runs, and no worker is woken for a loop of a microsecond. If those items take long, a thief
-//! raids the offer ([`crate::worker`]).
+//! An offer is a fork. Its push and its pop ignore the gates, so they publish nothing when another
+//! worker asks for work. (A join during the offer may publish it.) A loop can therefore offer its
+//! remaining items for every few items that it runs, and no worker is woken for a loop of a
+//! microsecond. If those items take long, a thief raids the offer ([`crate::worker`]).
 
 use std::panic::resume_unwind;
 
@@ -30,8 +30,8 @@ pub(crate) struct Offer<'a, V, F, R> {
 }
 
 impl<V: Send, F: Fn(V) -> R + Copy + Send, R: Send> Offer<'_, V, F, R> {
-    /// Creates an offer on which thieves call `call`. On a thread that is no worker, nothing is
-    /// ever offered.
+    /// Creates an offer. A thief calls `call` with the value that it takes. On a thread that is no
+    /// worker, nothing is ever offered.
     #[inline]
     pub(crate) fn of(call: F) -> Self {
         Self {

@@ -103,7 +103,8 @@ impl Frames {
             .or_else(|| self.of_slot(slot))
     }
 
-    /// As [`of_own_slot`](Self::of_own_slot), for any thread that keeps the fork from being popped.
+    /// Like [`of_own_slot`](Self::of_own_slot), for any thread that keeps the fork from being
+    /// popped.
     pub(super) fn of_slot(&self, slot: usize) -> Option<&'static TaskCell> {
         // ORDERING(P1): Acquire, the entries.
         let len = self.len.load(Acquire).min(SEEN_MAX);

@@ -31,7 +31,7 @@ pub fn for_each(range: Range<usize>, body: impl Fn(usize) + Sync) {
 /// Calls `body` with every element of `slice` and its index.
 ///
 /// # Panics
-/// As [`for_each`].
+/// As for [`for_each`].
 ///
 /// # Examples
 /// ```
@@ -57,7 +57,7 @@ pub fn for_each_mut<T: Send>(slice: &mut [T], body: impl Fn(usize, &mut T) + Syn
 /// The last chunk may be shorter.
 ///
 /// # Panics
-/// As [`for_each`], and if `chunk_len` is 0.
+/// As for [`for_each`], and if `chunk_len` is 0.
 ///
 /// # Examples
 /// ```
@@ -96,7 +96,7 @@ pub fn for_each_chunk_mut<T: Send>(
 /// items take longer.
 ///
 /// # Panics
-/// As [`for_each`].
+/// As for [`for_each`].
 ///
 /// # Examples
 /// ```

@@ -99,13 +99,13 @@ impl Scenario {
         self.runtime_of(self.worker_count)
     }
 
-    /// As [`runtime`](Self::runtime), with another number of workers.
+    /// Like [`runtime`](Self::runtime), with another number of workers.
     pub fn runtime_of(&self, worker_count: usize) -> Runtime {
         self.runtime_on(worker_count, None)
     }
 
-    /// As [`runtime_of`](Self::runtime_of), for a node with workers that receive from `network`, if
-    /// there is one.
+    /// Like [`runtime_of`](Self::runtime_of), for a node with workers that receive from `network`,
+    /// if there is one.
     pub fn runtime_on(&self, worker_count: usize, network: Option<Arc<dyn Network>>) -> Runtime {
         let Self {
             pool,
@@ -126,11 +126,11 @@ pub fn explore(body: impl Fn(Scenario) + Send + Sync + 'static) {
     explore_some(SETTING_COUNT, body);
 }
 
-/// As [`explore`], for `seed_count` seeds. 96 seeds cover every mailbox with every number of
+/// Like [`explore`], for `seed_count` seeds. 96 seeds cover every mailbox with every number of
 /// workers, idle policy and scheduler, and a few pools of different families.
 ///
 /// # Panics
-/// As [`explore`].
+/// As for [`explore`].
 pub fn explore_some(seed_count: usize, body: impl Fn(Scenario) + Send + Sync + 'static) {
     let body = Arc::new(body);
     let first = variable("RADDLE_SCHEDULES_SEED").unwrap_or(1);

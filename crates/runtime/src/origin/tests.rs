@@ -59,7 +59,7 @@ fn fork() -> libc::pid_t {
     unsafe { libc::fork() }
 }
 
-/// As [`in_child`], where `fork` forks and returns in both processes.
+/// Like [`in_child`], where `fork` forks and returns in both processes.
 fn in_child_of(fork: impl FnOnce() -> libc::pid_t, call: impl FnOnce() -> bool) -> Ended {
     let child = fork();
     assert!(child >= 0, "the system has no process");

@@ -33,7 +33,7 @@ impl Probe {
         Self::with_setup(kind, &Setup::new(worker_count, 0, blocks))
     }
 
-    /// As [`new`](Self::new), with `compensating_limit` compensating threads, which count as
+    /// Like [`new`](Self::new), with `compensating_limit` compensating threads, which count as
     /// started.
     pub fn with_compensating(
         kind: PoolKind,

@@ -59,7 +59,7 @@ impl PrivateArray {
         Self::with_stride(runtime, 1)
     }
 
-    /// As [`new`](Self::new), but with each number on separate cache lines.
+    /// Like [`new`](Self::new), but with each number on separate cache lines.
     pub fn padded(runtime: &Runtime) -> Self {
         Self::with_stride(runtime, PADDED_WORDS)
     }
@@ -89,7 +89,7 @@ impl PrivateArray {
     /// Returns the current worker's number.
     ///
     /// # Panics
-    /// As [`add`](Self::add).
+    /// As for [`add`](Self::add).
     #[inline]
     #[track_caller]
     pub fn get(&self) -> u64 {
@@ -100,7 +100,7 @@ impl PrivateArray {
     /// Replaces the current worker's number.
     ///
     /// # Panics
-    /// As [`add`](Self::add).
+    /// As for [`add`](Self::add).
     #[inline]
     #[track_caller]
     pub fn set(&self, number: u64) {

@@ -240,7 +240,7 @@ impl Builder {
     /// Starts the default runtime with these settings. To be called before its first use.
     ///
     /// # Errors
-    /// As [`build`](Self::build), and [`BuildError::DefaultIsUp`].
+    /// Those of [`build`](Self::build), and [`BuildError::DefaultIsUp`].
     pub fn build_default(self) -> Result<&'static Runtime, BuildError> {
         set_default(|| self.build())
     }
@@ -248,7 +248,7 @@ impl Builder {
     /// Returns where the workers would run, without starting them or claiming CPUs.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// Those of [`build`](Self::build).
     pub fn plan(self) -> Result<Plan, BuildError> {
         Ok(self.settle(Claiming::Look)?.placed.plan)
     }

@@ -291,7 +291,7 @@ impl TaskCell {
     /// Drops the closure of this task.
     ///
     /// # Safety
-    /// As [`run_closure`](Self::run_closure), which is not called then.
+    /// As for [`run_closure`](Self::run_closure), which is not called then.
     pub(super) unsafe fn drop_closure(&self) {
         // SAFETY: as promised.
         unsafe { self.end_closure(End::Drop) };
@@ -300,7 +300,7 @@ impl TaskCell {
     /// Ends the closure of this task by running or dropping it.
     ///
     /// # Safety
-    /// As [`run_closure`](Self::run_closure).
+    /// As for [`run_closure`](Self::run_closure).
     unsafe fn end_closure(&self, how: End) {
         // SAFETY: written when the task was made; we are its one runner (contract, invariant 1).
         let end = self.end.with_mut(|end| unsafe { (*end).take() });

@@ -75,8 +75,8 @@ impl Gains {
         left_ns >= limit_ns
     }
 
-    /// As [`allow_split`](Self::allow_split), for a loop of `len` items, fewer than [`FEW_ITEMS`],
-    /// that does not know its own time yet.
+    /// Like [`allow_split`](Self::allow_split), for a loop of `len` items, fewer than
+    /// [`FEW_ITEMS`], that does not know its own time yet.
     pub(crate) fn allow_split_of_few(&self, len: usize) -> bool {
         self.allow_split(self.few(len).get())
     }

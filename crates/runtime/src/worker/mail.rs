@@ -35,7 +35,7 @@ impl Worker {
         }
     }
 
-    /// As [`send`](Self::send), but the message runs before all that are not urgent.
+    /// Like [`send`](Self::send), but the message runs before all that are not urgent.
     pub(crate) fn send_urgent(&self, to: usize, message: Task, bytes: u64) {
         if to == self.index {
             self.urgent.borrow_mut().put_last(message);

@@ -148,12 +148,12 @@ impl Waiter {
     /// A worker lends its place before it sleeps, as in [`Handle::wait`](crate::Handle::wait).
     ///
     /// # Panics
-    /// As [`wait_asking`](Self::wait_asking).
+    /// As for [`wait_asking`](Self::wait_asking).
     pub fn wait_until(&self, done: impl Fn() -> bool) {
         self.wait_below(None, None, done);
     }
 
-    /// As [`wait_until`](Self::wait_until); a worker runs tasks below `frame`.
+    /// Like [`wait_until`](Self::wait_until); a worker runs tasks below `frame`.
     ///
     /// If the runtime stands still, the wait sets `gives_up` and ends. Without `gives_up` it
     /// continues.

@@ -63,7 +63,7 @@ impl WatchState {
         self.raids.load(Relaxed)
     }
 
-    /// As [`is_kept`](Self::is_kept), for the watch itself.
+    /// Like [`is_kept`](Self::is_kept), for the watch itself.
     pub(super) fn is_kept_by_others(&self) -> bool {
         self.sleeping.load(Relaxed) > 1
     }

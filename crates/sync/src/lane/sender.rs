@@ -60,9 +60,9 @@ impl LaneSender {
     /// Like [`send`](Self::send), for a long part that is read as `reader` says.
     ///
     /// # Errors
-    /// As [`send`](Self::send).
+    /// Those of [`send`](Self::send).
     /// # Panics
-    /// As [`send`](Self::send).
+    /// As for [`send`](Self::send).
     #[inline]
     pub fn send_for(&mut self, short: &[&[u8]], long: &[u8], reader: Reader) -> Result<(), Full> {
         let short_len: usize = short.iter().map(|piece| piece.len()).sum();

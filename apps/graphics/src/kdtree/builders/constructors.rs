@@ -48,7 +48,7 @@ impl KdTree {
         Self::build_with(mesh, parameters, |_| ())
     }
 
-    /// As [`build`](Self::build), and reports the progress.
+    /// Like [`build`](Self::build), and reports the progress.
     ///
     /// `on_progress` is called on any worker with the share of the triangles that are in finished
     /// subtrees, from 0 to 1. It is called once per some thousand triangles, and at last with 1.
@@ -77,7 +77,7 @@ impl KdTree {
         Self::from_prepared(Prepared::new(mesh)?, parameters, on_progress)
     }
 
-    /// As [`build_with`](Self::build_with), with a mesh that has already been prepared.
+    /// Like [`build_with`](Self::build_with), with a mesh that has already been prepared.
     ///
     /// # Errors
     /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
@@ -89,7 +89,7 @@ impl KdTree {
         Self::from_prepared_by(prepared, parameters, &AllWorkers, on_progress)
     }
 
-    /// As [`from_prepared`](Self::from_prepared), on the threads of `crew`.
+    /// Like [`from_prepared`](Self::from_prepared), on the threads of `crew`.
     ///
     /// # Errors
     /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
@@ -102,7 +102,7 @@ impl KdTree {
         Ok(Self::timed_by(prepared, parameters, crew, on_progress)?.tree)
     }
 
-    /// As [`from_prepared_by`](Self::from_prepared_by), and also returns the build time.
+    /// Like [`from_prepared_by`](Self::from_prepared_by), and also returns the build time.
     ///
     /// # Errors
     /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
@@ -151,7 +151,7 @@ impl KdTree {
         Self::build_sequential_with(mesh, parameters, |_| ())
     }
 
-    /// As [`build_sequential`](Self::build_sequential), and reports the progress as
+    /// Like [`build_sequential`](Self::build_sequential), and reports the progress as
     /// [`build_with`](Self::build_with) does.
     ///
     /// # Errors
@@ -164,8 +164,8 @@ impl KdTree {
         Self::from_prepared_sequential(Prepared::sequential(mesh)?, parameters, on_progress)
     }
 
-    /// As [`build_sequential_with`](Self::build_sequential_with), with a mesh that has already been
-    /// prepared.
+    /// Like [`build_sequential_with`](Self::build_sequential_with), with a mesh that has already
+    /// been prepared.
     ///
     /// # Errors
     /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
@@ -177,8 +177,8 @@ impl KdTree {
         Ok(Self::timed_sequential(prepared, parameters, on_progress)?.tree)
     }
 
-    /// As [`from_prepared_sequential`](Self::from_prepared_sequential), and also returns the build
-    /// time.
+    /// Like [`from_prepared_sequential`](Self::from_prepared_sequential), and also returns the
+    /// build time.
     ///
     /// # Errors
     /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.

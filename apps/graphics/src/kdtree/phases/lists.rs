@@ -16,8 +16,8 @@ pub(in crate::kdtree) trait Lists<T> {
     fn lens(&self) -> Counts;
 }
 
-/// Both lists in one slice: the list above begins at its start, the list below at a given position
-/// behind that.
+/// Both lists in one slice. The list of the half above the plane begins at index 0, the list of the
+/// half below at a given index behind it.
 #[derive(Debug)]
 pub(in crate::kdtree) struct Slices<'a, T> {
     items: &'a mut [T],

@@ -1,4 +1,4 @@
-//! The record of a sort, and its groups.
+//! Tests of the record of a sort: its tree, its groups by size, and its charts.
 
 use super::*;
 

@@ -383,7 +383,7 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// As [`number_of`](Self::number_of), of a key that has this hash.
+    /// Like [`number_of`](Self::number_of), of a key that has this hash.
     pub(crate) fn number_of_hashed(&self, index: T::Index, hash: u64) -> Option<Number> {
         let Kind::Sparse { numbers, .. } = &self.kind else {
             return None;

@@ -264,8 +264,9 @@ impl Listener {
     fn report_end(&self, system: &Arc<System>, error: NetError) {
         match error {
             NetError::Left(NodeId(0)) => return self.close(),
-            // Other nodes than the first may see that before they are asked to stop; if it is too
-            // early, the first node reports it. Relaxed: as in `stop`.
+            // A node other than the first may see another node leave before it is asked to stop
+            // itself. If that node left too early, the first node reports it.
+            // Relaxed: as in `stop`.
             NetError::Left(_) if !Self::is_first(system) || self.stops.load(Relaxed) => return,
             _ => {}
         }

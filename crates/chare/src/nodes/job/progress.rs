@@ -24,7 +24,7 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// All of them.
+    /// All variants, in the order of their declaration.
     pub const ALL: [Self; 4] = [Self::Pending, Self::EachSend, Self::AnySend, Self::Thread];
 
     /// Its name: `pending`, `send`, `any-send` or `thread`.

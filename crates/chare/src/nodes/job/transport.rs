@@ -68,8 +68,8 @@ impl Transport for NetTransport {
         let (mut sent, mut waits_since) = (0, None);
         while let Err(error) = send(&mut port, node, wire_message, &mut sent) {
             match error {
-                // Nothing receives any more, and no thread should wait for space elsewhere: all
-                // nodes end.
+                // The program is over: this node receives nothing more, and all nodes end. Drop the
+                // message, because space for it may never become free.
                 SendError::Full if self.listener.is_over() => return Ok(()),
                 // The other side may be waiting for space here.
                 SendError::Full if self.listener.try_receive() => waits_since = None,

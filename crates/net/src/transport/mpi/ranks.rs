@@ -115,7 +115,7 @@ impl Ranks {
     /// Sends a message.
     ///
     /// # Errors
-    /// As [`Port::send`](crate::Port::send).
+    /// Those of [`Port::send`](crate::Port::send).
     pub(super) fn send(
         &self,
         from: u16,

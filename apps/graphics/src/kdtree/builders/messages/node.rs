@@ -58,7 +58,7 @@ impl Build {
 enum Outcome {
     /// The subtree, built by this task alone.
     Whole(Piece),
-    /// As [`Step::CutOff`], with the rest of the cell.
+    /// Like [`Step::CutOff`], with the rest of the cell.
     CutOff(Plane, usize, Box<SharedCell>),
     /// Both halves, and the number of references of the cell.
     Halves(Plane, Box<[SharedCell; 2]>, usize),
