@@ -77,7 +77,7 @@ impl Measurement<'_> {
     /// Compares on every number of workers.
     ///
     /// # Errors
-    /// Those of [`harness::compare`], and as [`add`](Self::add).
+    /// Those of [`harness::compare`], and those of [`add`](Self::add).
     pub(crate) fn compare(
         &mut self,
         case: &Case<'_>,
@@ -93,7 +93,7 @@ impl Measurement<'_> {
     /// Compares on one number of workers.
     ///
     /// # Errors
-    /// Those of [`harness::compare`], and as [`add`](Self::add).
+    /// Those of [`harness::compare`], and those of [`add`](Self::add).
     pub(crate) fn compare_on(
         &mut self,
         workers: usize,

@@ -17,7 +17,7 @@ use crate::watch::Watcher;
 /// Returns the system of `runtime`, and creates it on the first call.
 ///
 /// # Panics
-/// As for [`try_system_of`] fails.
+/// When [`try_system_of`] fails.
 pub(crate) fn system_of(runtime: &Runtime) -> Arc<System> {
     try_system_of(runtime).unwrap_or_else(|error| panic!("cannot start chares: {error}"))
 }

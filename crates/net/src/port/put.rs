@@ -86,10 +86,10 @@ impl Port {
     /// them there when the message arrives.
     ///
     /// # Errors
-    /// Those of [`send`](Self::send), [`SendError::OutOfBounds`], [`SendError::Closed`] if the receiver
-    /// has closed the connection, and [`SendError::NotAccepted`]. On [`SendError::Full`], some of
-    /// the data may have been put, and no message has been sent. The same `put`, passed again,
-    /// continues from there. Once the message has been sent, the `put` starts again from the
+    /// Those of [`send`](Self::send), [`SendError::OutOfBounds`], [`SendError::Closed`] if the
+    /// receiver has closed the connection, and [`SendError::NotAccepted`]. On [`SendError::Full`],
+    /// some of the data may have been put, and no message has been sent. The same `put`, passed
+    /// again, continues from there. Once the message has been sent, the `put` starts again from the
     /// beginning.
     /// # Panics
     /// As for [`send`](Self::send).
