@@ -149,11 +149,12 @@ impl<'de, N: Plain> Visitor<'de> for Bytes<N> {
 
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<N>, E> {
         let bytes = little_end_first::<N>(bytes);
-        let numbers = bytes.chunks_exact(size_of::<N>());
-        if !numbers.remainder().is_empty() {
+        if !bytes.len().is_multiple_of(size_of::<N>()) {
             return Err(E::invalid_length(bytes.len(), &self));
         }
-        Ok(numbers.map(bytemuck::pod_read_unaligned).collect())
+        let mut numbers = bytemuck::zeroed_vec(bytes.len() / size_of::<N>());
+        bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(&bytes);
+        Ok(numbers)
     }
 
     /// Reads from a format without bytes, which writes them as numbers.
