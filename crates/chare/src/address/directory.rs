@@ -1,6 +1,7 @@
 //! Where each element of a collection is: a word for each, which all workers read.
 //!
-//! Tables grow by segments, each as large as all before it, so that an entry never moves.
+//! The elements of a dense array are in one table of fixed size. Other tables grow by segments, each
+//! as large as all before it. So an entry never moves.
 //!
 //! # Memory ordering
 //! A route only says where to send; nothing is read through it. A proxy comes, directly or
@@ -234,8 +235,12 @@ pub(crate) struct Place {
 
 impl Place {
     fn new() -> Self {
+        Self::of(Route(0))
+    }
+
+    fn of(route: Route) -> Self {
         Self {
-            route: AtomicU64::new(0),
+            route: AtomicU64::new(route.0),
             slot: AtomicU32::new(NO_SLOT),
             worker: AtomicU32::new(NO_WORKER),
         }
@@ -313,6 +318,8 @@ impl Place {
 /// The places of all elements of a collection.
 #[derive(Debug)]
 pub(crate) struct Directory {
+    /// The places of the first numbers of home 0.
+    fixed: Box<[Place]>,
     homes: Box<[CachePadded<Table>]>,
     /// The place of all numbers of an array that no longer exists.
     nowhere: Place,
@@ -345,25 +352,28 @@ impl Spare {
 }
 
 impl Directory {
-    /// An empty directory with so many homes.
+    /// Creates an empty directory with `home_count` homes.
     pub(crate) fn new(home_count: usize) -> Self {
         Self {
+            fixed: Box::default(),
             homes: (0..home_count).map(|_| CachePadded::default()).collect(),
             nowhere: Place::new(),
         }
     }
 
+    /// Creates a directory whose first numbers, all of home 0, have these routes.
+    pub(crate) fn of_routes(routes: &[Route]) -> Self {
+        let directory = Self {
+            fixed: routes.iter().map(|&route| Place::of(route)).collect(),
+            ..Self::new(1)
+        };
+        let count = u32::try_from(routes.len()).expect("arrays have fewer than 2^31 elements");
+        directory.homes[0].numbers().used = count;
+        directory
+    }
+
     /// The number of elements that one home can have.
     pub(crate) const CAPACITY: u64 = 1 << 31;
-
-    /// Gives the first `count` numbers of home 0.
-    pub(crate) fn reserve(&self, count: u32) {
-        let table = &self.homes[0];
-        table.numbers().used = count;
-        for index in (0..count).step_by(1 << FIRST_BITS) {
-            table.reserve(index, count);
-        }
-    }
 
     /// Allocates an unused number with the given home.
     pub(crate) fn allocate(&self, home: usize) -> Number {
@@ -396,7 +406,7 @@ impl Directory {
         );
         numbers.used += 1;
         drop(numbers);
-        table.reserve(index, u32::MAX);
+        table.reserve(index);
         Number::new(home, 0, index)
     }
 
@@ -438,6 +448,14 @@ impl Directory {
     /// The place of a number that was given; a vacant one if the array no longer exists.
     #[inline]
     pub(crate) fn place(&self, number: Number) -> &Place {
+        match self.fixed.get(number.index() as usize) {
+            Some(place) if number.home() == 0 => place,
+            _ => self.place_in_table(number),
+        }
+    }
+
+    #[inline]
+    fn place_in_table(&self, number: Number) -> &Place {
         let (segment, offset) = locate(number.index());
         let table = self.homes.get(number.home());
         match table.and_then(|table| table.segments[segment].get()) {
@@ -452,12 +470,11 @@ impl Table {
         self.numbers.lock().expect("nothing panics under this lock")
     }
 
-    /// Makes the segments for an index, given at most `count` indices.
-    fn reserve(&self, index: u32, count: u32) {
-        let (segment, offset) = locate(index);
+    /// Makes the segment for an index.
+    fn reserve(&self, index: u32) {
+        let (segment, _) = locate(index);
         self.segments[segment].get_or_init(|| {
             let length = 1_usize << (FIRST_BITS as usize + segment.saturating_sub(1));
-            let length = length.min(count as usize - (index as usize - offset));
             (0..length).map(|_| Place::new()).collect()
         });
     }
@@ -491,6 +508,23 @@ mod tests {
         }
         let (segment, _) = locate(u32::MAX);
         assert_eq!(segment, SEGMENT_COUNT - 1);
+    }
+
+    #[test]
+    fn numbers_beyond_the_fixed_ones_are_in_tables() {
+        let routes: Vec<_> = (0..100).map(|worker| Route::placed(0, worker)).collect();
+        let directory = Directory::of_routes(&routes);
+        for index in 0..100 {
+            let number = Number::new(0, 0, index);
+            let worker = directory.place(number).worker_of(number, 0);
+            assert_eq!(worker, Some(index as usize));
+        }
+        let more = directory.allocate(0);
+        assert_eq!(more.index(), 100);
+        directory.place(more).set_route(Route::placed(0, 7));
+        assert_eq!(directory.place(more).worker_of(more, 0), Some(7));
+        let elsewhere = Number::new(1, 0, 3);
+        assert_eq!(directory.place(elsewhere).worker_of(elsewhere, 0), None);
     }
 
     #[test]

@@ -145,13 +145,8 @@ impl<T: Chare> Collection<T> {
         root: usize,
         routes: &[Route],
     ) -> Self {
-        let count = u32::try_from(routes.len()).expect("arrays have fewer than 2^31 elements");
         let is_taken = |route: &&Route| route.whereabouts() != Whereabouts::Vacant;
-        let directory = Directory::new(1);
-        directory.reserve(count);
-        for (index, &route) in (0..count).zip(routes) {
-            directory.place(Number::new(0, 0, index)).set_route(route);
-        }
+        let directory = Directory::of_routes(routes);
         Self {
             population: routes.iter().filter(is_taken).count() as u64,
             ..Self::empty(system, id, Kind::Grid(grid), directory, root)
