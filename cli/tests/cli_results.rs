@@ -157,6 +157,21 @@ fn the_json_of_render_has_its_documented_fields() {
     assert_eq!(value["rays"]["primary"], 32 * 24 * 2);
 }
 
+/// A regression test: numbers of 32 bits were extended, and 45.85 became 45.849998474121094.
+#[test]
+fn json_has_numbers_as_they_were_given() {
+    let folder = Folder::new("json-numbers");
+    let picture = folder.path("picture.ppm");
+    let path = picture.to_str().expect("plain");
+    let call = [
+        "render", "--scene", "knot:500", "--size", "16x12", "-o", path,
+    ];
+    let value = json(&run_well(
+        [&call[..], &["--fov", "45.85", "--json"]].concat(),
+    ));
+    assert_eq!(value["camera"]["fov_degrees"], 45.85);
+}
+
 #[test]
 fn numbers_are_sorted_on_every_pool_and_in_both_ways() {
     for pool in ["central", "distributed", "blocks", "deque", "auto"] {

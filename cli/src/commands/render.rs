@@ -13,7 +13,7 @@ use crate::arguments::{Options, RenderArguments};
 use crate::error::CliError;
 use crate::input::{Input, coordinates};
 use crate::progress::Phase;
-use crate::report::{RanOn, Report};
+use crate::report::{Object, RanOn, Report};
 use crate::{slow_tree, units, workers};
 
 /// Renders the input of the arguments and writes the picture.
@@ -179,12 +179,11 @@ impl Made {
             )
             .field(
                 "camera",
-                json!({
-                    "eye": eye.to_array(),
-                    "forward": camera.axes()[0].to_array(),
-                    "fov_degrees": camera.fov_degrees(),
-                    "setting": rendered.setting,
-                }),
+                Object::new()
+                    .field("eye", eye.to_array())
+                    .field("forward", camera.axes()[0].to_array())
+                    .field("fov_degrees", camera.fov_degrees())
+                    .field("setting", rendered.setting),
             )
             .memory_peak()
             .row(

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// A JSON object that is being filled.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -18,13 +18,15 @@ impl Object {
 
     /// Adds a field, or replaces the one of that key.
     pub(crate) fn field(&mut self, key: &str, value: impl Serialize) -> &mut Self {
-        self.0.insert(key.to_owned(), json!(value));
+        self.0.insert(key.to_owned(), value_of(&value));
         self
     }
 
     /// Adds a field unless there is one of that key.
     pub(crate) fn field_or(&mut self, key: &str, value: impl Serialize) -> &mut Self {
-        self.0.entry(key.to_owned()).or_insert_with(|| json!(value));
+        self.0
+            .entry(key.to_owned())
+            .or_insert_with(|| value_of(&value));
         self
     }
 
@@ -33,8 +35,8 @@ impl Object {
     /// # Panics
     /// If the value serialises as something else, or not at all.
     pub(crate) fn fields(&mut self, value: &impl Serialize) -> &mut Self {
-        match serde_json::to_value(value) {
-            Ok(Value::Object(map)) => self.0.extend(map),
+        match value_of(value) {
+            Value::Object(map) => self.0.extend(map),
             other => unreachable!("expected an object, found {other:?}"),
         }
         self
@@ -44,6 +46,16 @@ impl Object {
     pub(crate) fn value(self) -> Value {
         Value::Object(self.0)
     }
+}
+
+/// Returns a value as JSON, by way of its text. `serde_json::to_value` would extend an `f32` to an
+/// `f64`, so that 45.85 became 45.849998474121094.
+///
+/// # Panics
+/// If the value cannot be serialised.
+fn value_of(value: &impl Serialize) -> Value {
+    let text = serde_json::to_string(value).expect("results can be serialised");
+    serde_json::from_str(&text).expect("text of a value is read back")
 }
 
 /// Rows for people, and the fields of one object that says the same.
