@@ -147,6 +147,9 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        // Other threads have used this list under its lock. Models do not know the owner's `Arc`,
+        // which orders that, too.
+        drop(self.outside.lock());
         let mut slabs = self.slabs.lock().expect("nothing panics under this lock");
         spare::keep(std::mem::take(&mut slabs));
     }
