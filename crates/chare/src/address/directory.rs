@@ -1,7 +1,7 @@
 //! Where each element of a collection is: a word for each, which all workers read.
 //!
-//! The elements of a dense array are in one table of fixed size. Other tables grow by segments, each
-//! as large as all before it. So an entry never moves.
+//! The elements of a dense array are in one table of fixed size. Other tables grow by segments,
+//! each as large as all before it. So an entry never moves.
 //!
 //! # Memory ordering
 //! A route only says where to send; nothing is read through it. A proxy comes, directly or
@@ -361,7 +361,7 @@ impl Directory {
         }
     }
 
-    /// Creates a directory whose first numbers, all of home 0, have these routes.
+    /// Creates a directory that has these routes for its first numbers, all of home 0.
     pub(crate) fn of_routes(routes: &[Route]) -> Self {
         let directory = Self {
             fixed: routes.iter().map(|&route| Place::of(route)).collect(),
