@@ -127,8 +127,8 @@ impl PostOffice {
 }
 
 impl Drop for PostOffice {
-    /// Drops the receiving ends. A thread that found the mailboxes closed may have used them before,
-    /// under their locks. The owner's `Arc` orders that, too, but models do not know it.
+    /// Drops the receiving ends. A thread that found the mailboxes closed may have used them
+    /// before, under their locks. The owner's `Arc` orders that, too, but models do not know it.
     fn drop(&mut self) {
         for worker_index in 0..self.receivers.len() {
             drop(self.receiver(worker_index).take());
