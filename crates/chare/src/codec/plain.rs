@@ -152,7 +152,7 @@ impl<'de, N: Plain> Visitor<'de> for Bytes<N> {
         if !bytes.len().is_multiple_of(size_of::<N>()) {
             return Err(E::invalid_length(bytes.len(), &self));
         }
-        let mut numbers = bytemuck::zeroed_vec(bytes.len() / size_of::<N>());
+        let mut numbers = vec![N::zeroed(); bytes.len() / size_of::<N>()];
         bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(&bytes);
         Ok(numbers)
     }
