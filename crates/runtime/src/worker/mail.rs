@@ -3,6 +3,8 @@
 //! A worker runs messages before tasks. After [`STREAK_MAX`] messages in a row it runs one task of
 //! the pool. Compensating threads have no mailbox.
 
+use raddle_sync::prim::LIGHT;
+
 use super::Worker;
 use crate::placing::ROUNDS_PER_CLOCK;
 use crate::pool::Wanted;
@@ -100,7 +102,9 @@ impl Worker {
         let left = self.until_network.get();
         if left == 0 || network.has_news() {
             self.until_network.set(ROUNDS_PER_NETWORK);
-            self.received_ns.set(self.shared.age_ns());
+            if !LIGHT {
+                self.received_ns.set(self.shared.age_ns());
+            }
             return network.receive();
         }
         self.until_network.set(left - 1);
@@ -114,6 +118,10 @@ impl Worker {
         let Some(network) = &self.shared.network else {
             return;
         };
+        // In models, time passes only while threads sleep.
+        if LIGHT {
+            return;
+        }
         let age_ns = self.shared.age_ns();
         if age_ns.saturating_sub(self.received_ns.get()) >= NETWORK_TIME_NS {
             self.received_ns.set(age_ns);
