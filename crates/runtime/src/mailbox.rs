@@ -25,6 +25,7 @@ mod producer_lock;
 use std::fmt;
 
 use raddle_sync::lock::PthreadLock;
+use raddle_sync::prim::LIGHT;
 
 use self::blocks::Blocks;
 use self::each::Each;
@@ -57,6 +58,10 @@ choice! {
     expected "lock-free, locked, producer-lock or pairs", else UnknownMailbox
 }
 
+/// The largest number of messages that are received at once, so that a worker runs its messages
+/// even if others send as fast as it receives.
+const RECEIVED_MAX: usize = if LIGHT { 2 } else { 64 };
+
 /// The mailboxes of all workers of a runtime.
 pub(crate) trait Post: fmt::Debug + Send + Sync {
     /// Returns the sending end of a worker. To be called once per worker.
@@ -74,7 +79,7 @@ pub(crate) trait Post: fmt::Debug + Send + Sync {
 
 /// The receiving end of one mailbox. One thread at a time has it.
 pub(crate) trait Receiver: fmt::Debug + Send {
-    /// Appends what has arrived, or at least the oldest message, to `mail`.
+    /// Appends what has arrived, up to about [`RECEIVED_MAX`] messages, to `mail`.
     fn receive(&self, mail: &mut TaskList);
 
     /// Like [`receive`](Self::receive) with an empty `mail`, but returns the oldest message.

@@ -4,14 +4,10 @@ use std::sync::Arc;
 
 use raddle_sync::CachePadded;
 use raddle_sync::mpsc::{Consumer, Producer, mpsc};
-use raddle_sync::prim::{LIGHT, Mutex};
+use raddle_sync::prim::Mutex;
 
-use super::{Post, Receiver, Sender};
+use super::{Post, RECEIVED_MAX, Receiver, Sender};
 use crate::task::{Task, TaskList};
-
-/// The largest number of messages that are received at once, so that a worker runs its messages
-/// even if others send as fast as it receives.
-const RECEIVED_MAX: usize = if LIGHT { 2 } else { 64 };
 
 /// One queue per worker, into which all senders put.
 #[derive(Debug)]

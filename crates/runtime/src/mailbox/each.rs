@@ -6,7 +6,7 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 use raddle_sync::lock::PthreadLock;
 
-use super::{Post, Receiver, Sender};
+use super::{Post, RECEIVED_MAX, Receiver, Sender};
 use crate::pool::{Fifo, List, Wanted};
 use crate::task::{Task, TaskList};
 
@@ -15,8 +15,8 @@ pub(super) trait Queue: Default + fmt::Debug + Send + Sync + 'static {
     /// Puts a message.
     fn put(&self, message: Task);
 
-    /// Appends all messages, or at least the oldest one, to `mail`.
-    fn receive(&self, mail: &mut TaskList);
+    /// Takes the oldest message.
+    fn take(&self) -> Option<Task>;
 
     /// Returns true if the queue was empty at some moment during the call.
     fn is_empty(&self) -> bool;
@@ -62,7 +62,11 @@ struct EachReceiver<Q> {
 
 impl<Q: Queue> Receiver for EachReceiver<Q> {
     fn receive(&self, mail: &mut TaskList) {
-        self.queues[self.worker_index].receive(mail);
+        let queue = &self.queues[self.worker_index];
+        for _ in 0..RECEIVED_MAX {
+            let Some(message) = queue.take() else { return };
+            mail.put_last(message);
+        }
     }
 
     fn has_mail(&self) -> bool {
@@ -81,10 +85,8 @@ impl Queue for List<PthreadLock, Fifo> {
         Self::put(self, message);
     }
 
-    fn receive(&self, mail: &mut TaskList) {
-        if let Some(message) = self.take(Wanted::Any) {
-            mail.put_last(message);
-        }
+    fn take(&self) -> Option<Task> {
+        Self::take(self, Wanted::Any)
     }
 
     fn is_empty(&self) -> bool {

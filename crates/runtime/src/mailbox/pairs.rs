@@ -8,7 +8,7 @@ use raddle_sync::single_put::{Putter, Takers, single_put};
 
 use super::each::Queue;
 use super::producer_lock::ProducerLock;
-use super::{Post, Receiver, Sender};
+use super::{Post, RECEIVED_MAX, Receiver, Sender};
 use crate::pool::Parts;
 use crate::task::{Task, TaskList};
 
@@ -81,10 +81,19 @@ impl Sender for PairsSender {
 
 impl Receiver for PairsReceiver {
     fn receive(&self, mail: &mut TaskList) {
-        let from = self.queues.between.iter().map(|to| &to[self.worker_index]);
-        let oldest = from.filter_map(|takers| takers.take_where(|_| true));
-        oldest.for_each(|message| mail.put_last(message));
-        self.queues.from_outside[self.worker_index].receive(mail);
+        let from_outside = &self.queues.from_outside[self.worker_index];
+        let len = mail.len();
+        // One message of each sender in turn.
+        loop {
+            let before = mail.len();
+            let from = self.queues.between.iter().map(|to| &to[self.worker_index]);
+            let oldest = from.filter_map(|takers| takers.take_where(|_| true));
+            let oldest = oldest.chain(from_outside.take());
+            oldest.for_each(|message| mail.put_last(message));
+            if mail.len() == before || mail.len() - len >= RECEIVED_MAX {
+                return;
+            }
+        }
     }
 
     fn has_mail(&self) -> bool {

@@ -4,7 +4,7 @@ use raddle_sync::lock::{Locked, PthreadLock, SimpleLock};
 use raddle_sync::single_put::{Putter, Takers, single_put};
 
 use super::each::Queue;
-use crate::task::{Task, TaskList};
+use crate::task::Task;
 
 /// A queue with a lock at its sending end. The receiving end has its own lock, which a producer
 /// takes only to enlarge the queue.
@@ -29,10 +29,8 @@ impl Queue for ProducerLock {
         self.putter.with(|putter| putter.put(message));
     }
 
-    fn receive(&self, mail: &mut TaskList) {
-        if let Some(message) = self.takers.take_where(|_| true) {
-            mail.put_last(message);
-        }
+    fn take(&self) -> Option<Task> {
+        self.takers.take_where(|_| true)
     }
 
     fn is_empty(&self) -> bool {
