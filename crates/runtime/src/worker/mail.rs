@@ -11,7 +11,7 @@ use crate::pool::Wanted;
 use crate::task::Task;
 
 /// The number of messages in a row after which a worker runs a task of the pool.
-const STREAK_MAX: u32 = 64;
+const STREAK_MAX: u32 = if LIGHT { 2 } else { 64 };
 
 /// Rounds without visible news after which a worker receives from the network: as many as a search
 /// has looks between two readings of the clock.
