@@ -216,6 +216,18 @@ struct Element {
     began: Instant,
 }
 
+/// Takes a buffer of a received message, and writes `stamp` to all its bytes.
+///
+/// # Panics
+/// If there is none: an element receives as many messages as it sends.
+fn reused(buffers: &mut Vec<Box<[u8]>>, stamp: Option<u8>) -> Box<[u8]> {
+    let mut buffer = buffers.pop().expect("a buffer was received per message");
+    if let Some(stamp) = stamp {
+        buffer.fill(stamp);
+    }
+    buffer
+}
+
 impl Element {
     fn new(shape: Shape) -> Self {
         Self::of(shape, None)
@@ -275,36 +287,27 @@ impl Element {
             let extras = Arc::clone(extras);
             return self.send_variant(&extras);
         }
+        let stamp = self.stamp();
         for neighbour in &self.neighbours {
-            let mut buffer = self
-                .buffers
-                .pop()
-                .expect("a buffer was received per message");
-            if self.shape.touch {
-                buffer.fill(self.iteration as u8);
-            }
-            neighbour.receive(self.iteration, buffer);
+            neighbour.receive(self.iteration, reused(&mut self.buffers, stamp));
         }
     }
 
     /// Like [`send`](Self::send), with the additional work of a variant of the program.
     fn send_variant(&mut self, extras: &Extras) {
-        let Shape { bytes, touch, .. } = self.shape;
-        let stamp = if touch { self.iteration as u8 } else { 0 };
+        let (bytes, stamp) = (self.shape.bytes, self.stamp());
         for neighbour in &self.neighbours {
             let buffer = match extras.reuses_buffers() {
-                true => {
-                    let buffer = self.buffers.pop();
-                    let mut buffer = buffer.expect("a buffer was received per message");
-                    if touch {
-                        buffer.fill(stamp);
-                    }
-                    buffer
-                }
-                false => extras.allocate(bytes, stamp),
+                true => reused(&mut self.buffers, stamp),
+                false => extras.allocate(bytes, stamp.unwrap_or(0)),
             };
             extras.send(|| neighbour.receive(self.iteration, buffer));
         }
+    }
+
+    /// Returns the value of all bytes of a message of this iteration, if messages are touched.
+    fn stamp(&self) -> Option<u8> {
+        self.shape.touch.then_some(self.iteration as u8)
     }
 
     /// Keeps the buffer of a message, or frees it.

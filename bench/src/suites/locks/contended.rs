@@ -7,7 +7,7 @@ use std::time::Instant;
 use raddle_sync::lock::{Lock, Locked, PthreadLock};
 
 use crate::error::BenchError;
-use crate::harness::{Case, Contender, Local, Sample, Unit};
+use crate::harness::{Case, Contender, Local, Sample};
 use crate::probe;
 use crate::suites::Measurement;
 
@@ -35,13 +35,9 @@ pub(super) fn compare<L: Lock + 'static>(
     thread_counts: &[usize],
 ) -> Result<(), BenchError> {
     let case = Case {
-        suite: "locks",
-        name,
-        unit: Unit::Nanoseconds,
         repetitions: ROUNDS,
-        file: None,
         expected: ROUNDS,
-        tolerance: 0,
+        ..super::case(name)
     };
     let mut own = Local::new("raddle", |request| Ok(count::<L>(request.workers)));
     let mut peers: Vec<Box<dyn Contender>> = vec![Box::new(Local::new("pthread", |request| {

@@ -16,8 +16,9 @@ pub enum Progress {
     Pending,
     /// Workers, then and after everything that they send to another node.
     EachSend,
-    /// Workers, then and after every message to a single element, also to an element of this node.
-    /// This makes messages within a node slower. It exists for comparison.
+    /// Workers, then, after everything that they send to another node, and after every message
+    /// without a priority to an element of their own node. This makes messages within a node
+    /// slower. It exists for comparison.
     AnySend,
     /// One thread for each node, which does nothing else; it sleeps while nothing comes.
     Thread,
