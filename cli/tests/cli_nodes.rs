@@ -3,6 +3,7 @@
 mod common;
 
 use common::{json, raddle, run, run_badly, run_well};
+use raddle::net::TransportKind;
 use serde_json::Value;
 
 fn rows<'value>(value: &'value Value, key: &str) -> &'value Vec<Value> {
@@ -83,12 +84,12 @@ fn nodes_that_are_threads_measure_like_processes() {
     let text = run_well(overheads);
     assert!(text.contains("threads"), "{text}");
     let outcome = run(["launch", "--transport", "threads", "-n", "2", "true"]);
-    assert!(
-        outcome
-            .errors
-            .contains("[possible values: shm, socket, mpi, mpi-messages]"),
-        "{outcome:?}"
-    );
+    let names: Vec<&str> = TransportKind::OF_PROCESSES
+        .iter()
+        .map(|kind| kind.name())
+        .collect();
+    let expected = format!("[possible values: {}]", names.join(", "));
+    assert!(outcome.errors.contains(&expected), "{outcome:?}");
 }
 
 /// These are the variables of `raddle launch`. Commands that measure between nodes ignored them.

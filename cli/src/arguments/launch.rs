@@ -30,7 +30,7 @@ pub(crate) struct LaunchArguments {
     pub(crate) nodes: u16,
     /// Transport of messages between nodes [default: shm]
     #[arg(long, value_name = "NAME", ignore_case = true)]
-    #[arg(value_parser = transport_parser(&TransportKind::OF_PROCESSES))]
+    #[arg(value_parser = transport_parser(TransportKind::OF_PROCESSES))]
     pub(crate) transport: Option<TransportKind>,
     /// How messages from other nodes are received: by workers between tasks (pending), also after
     /// each message to another node (send) or to any element (any-send), or by a thread (thread)

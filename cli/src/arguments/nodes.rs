@@ -80,7 +80,7 @@ impl ReceiveChoice {
 
 /// Returns the transport of the given name.
 fn transport_of(name: &str) -> Option<TransportKind> {
-    let mut all = TransportKind::ALL.into_iter();
+    let mut all = TransportKind::ALL.iter().copied();
     all.find(|kind| kind.name().eq_ignore_ascii_case(name))
 }
 
@@ -128,7 +128,7 @@ impl Mode {
 
     /// All modes.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let nodes = TransportKind::OF_PROCESSES.into_iter().map(Self::Nodes);
+        let nodes = TransportKind::OF_PROCESSES.iter().copied().map(Self::Nodes);
         [Self::Threads].into_iter().chain(nodes)
     }
 }

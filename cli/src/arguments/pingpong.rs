@@ -94,7 +94,7 @@ pub(crate) struct PingpongArguments {
     /// Transport of messages between nodes [default: shm; mpi if mpirun or srun has started the
     /// program]
     #[arg(long, value_name = "NAME", ignore_case = true)]
-    #[arg(value_parser = transport_parser(&TransportKind::ALL))]
+    #[arg(value_parser = transport_parser(TransportKind::ALL))]
     pub(crate) transport: Option<TransportKind>,
     /// How nodes receive messages
     #[arg(long, value_enum, value_name = "HOW", default_value = "all")]

@@ -136,7 +136,7 @@ fn an_array_is_restored_in_any_number_of_processes() {
         }
     };
     let has_mpi = cfg!(feature = "mpi");
-    let kinds = TransportKind::OF_PROCESSES.into_iter();
+    let kinds = TransportKind::OF_PROCESSES.iter().copied();
     let kinds: Vec<_> = kinds.filter(|kind| has_mpi || !kind.is_by_mpi()).collect();
     // Each transport also reads what the previous one has written.
     for (kind, next) in kinds.iter().zip(kinds.iter().cycle().skip(1)) {

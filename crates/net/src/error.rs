@@ -92,7 +92,10 @@ pub enum NetError {
     OneProcess(TransportKind),
     /// Nodes that are threads are in one process, which creates them all
     /// ([`Node::in_process`](crate::Node::in_process)).
-    #[error("nodes by {0} cannot be processes; by shm, socket, mpi and mpi-messages they can")]
+    #[error(
+        "nodes by {0} cannot be processes; expected one of: {names}",
+        names = TransportKind::names_of_processes()
+    )]
     NoProcess(TransportKind),
     /// A node does not leave, although the first node has left.
     #[error("{0} does not end, though the program has ended")]

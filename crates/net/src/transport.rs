@@ -7,8 +7,8 @@
 //! the lanes.
 //!
 //! A transport is a [`Transport`] (send, pump, close) and a [`Capabilities`], which says what the
-//! rest of the crate has to do for it. To add one, write a module here, a variant of
-//! [`TransportKind`](crate::TransportKind), and its arm in `choose`.
+//! rest of the crate has to do for it. To add one, write a module here, a line in
+//! [`TransportKind`](crate::TransportKind), and an arm in `choose`.
 //!
 //! | module | contents |
 //! |---|---|
@@ -57,6 +57,9 @@ pub(crate) use progress::Progress;
 pub(crate) use share::Share;
 
 /// A node's access to the other nodes.
+///
+/// A transport by which all nodes share memory has only [`link`](Self::link): it needs no pumping,
+/// and nothing to end.
 pub(crate) trait Transport: fmt::Debug + Send + Sync {
     /// Returns the link by which a port of this node sends to any port. It is called once for each
     /// pair of ports.
@@ -66,27 +69,33 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
     /// doing so. Returns true if there were any.
     ///
     /// Updates the [`Progress`] of the [`Capabilities`].
-    fn pump(&self) -> bool;
+    fn pump(&self) -> bool {
+        false
+    }
 
-    /// Sends nothing more to `node`, because this node leaves. Returns the number of packets sent
+    /// Sends nothing more to a node, because this node leaves. Returns the number of packets sent
     /// to it, or [`Progress::UNKNOWN`] if the receiver sees the end of the packets by itself.
-    fn close(&self, node: NodeId) -> u64;
+    fn close(&self, _node: NodeId) -> u64 {
+        Progress::UNKNOWN
+    }
 
     /// Ends the transport because this node has died, although its process may live on. Ends the
     /// other nodes if they cannot notice that by themselves.
-    fn abort(&self);
+    fn abort(&self) {}
 
     /// Ends the transport of a node that has left, once all nodes can end.
     ///
     /// # Errors
-    /// [`NetError::Stays`] if another node has not left within `limit`, [`NetError::Died`] if it
-    /// never will, and, if `silence` is given, [`NetError::Silent`] if it does not answer.
+    /// [`NetError::Stays`] if another node has not left within the limit, [`NetError::Died`] if it
+    /// never will, and, if there is a limit of silence, [`NetError::Silent`] if it does not answer.
     fn finish(
         &self,
-        controls: &Controls,
-        limit: Option<Duration>,
-        silence: Option<Silence>,
-    ) -> Result<(), NetError>;
+        _controls: &Controls,
+        _limit: Option<Duration>,
+        _silence: Option<Silence>,
+    ) -> Result<(), NetError> {
+        Ok(())
+    }
 
     /// Sends bytes to a node unchanged, for tests of the receiver. Returns false if the transport
     /// has no packets or no capacity.

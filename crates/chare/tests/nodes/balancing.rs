@@ -86,7 +86,7 @@ fn dealt(setup: &Setup<'_>) -> Array<Load> {
 
 #[test]
 fn elements_migrate_to_the_workers_chosen_by_the_strategy() {
-    for kind in TransportKind::WITHIN {
+    for &kind in TransportKind::WITHIN {
         for nodes in 1..=4_u16 {
             let placed = job(nodes, kind).run_within(dealt, |runtime, loads| {
                 let turn = |_| {

@@ -89,7 +89,7 @@ impl Store {
 
 #[test]
 fn buffers_arrive_unchanged_in_every_way_of_sending() {
-    for kind in TransportKind::WITHIN {
+    for &kind in TransportKind::WITHIN {
         let job = Job::new(2)
             .transport(kind)
             .runtime(Runtime::builder().workers(1));

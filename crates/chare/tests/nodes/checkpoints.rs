@@ -147,7 +147,7 @@ fn an_array_is_restored_on_any_number_of_nodes() {
     let folder = Folder::new("any");
     // The number of workers also differs: two workers per node have written the checkpoint.
     let workers = [1, 3, 2].into_iter().cycle();
-    let mut kinds = TransportKind::WITHIN.into_iter().cycle();
+    let mut kinds = TransportKind::WITHIN.iter().copied().cycle();
     for from in [1, 4, 3] {
         let before = write(from, &folder.0);
         for (to, workers) in [1, 3, 2, 4].into_iter().zip(workers.clone()) {

@@ -13,7 +13,7 @@ const NODES: [u16; 4] = [1, 2, 3, 4];
 
 /// Runs `check` with all numbers of nodes, all transports and all progress modes.
 fn everywhere(check: impl Fn(&dyn Fn() -> Job)) {
-    for kind in TransportKind::WITHIN {
+    for &kind in TransportKind::WITHIN {
         for progress in Progress::ALL {
             for nodes in NODES {
                 check(&|| job(nodes, kind).progress(progress));
@@ -165,7 +165,7 @@ fn a_number_circulates_until_the_exit() {
 
 #[test]
 fn a_worker_receives_after_sends_within_its_node_if_asked_to() {
-    for kind in TransportKind::WITHIN {
+    for &kind in TransportKind::WITHIN {
         let builder = Runtime::builder().workers(1);
         let job = job(2, kind).runtime(builder).progress(Progress::AnySend);
         let is_here = job.run_within(

@@ -68,7 +68,7 @@ fn lines(seed: u64) -> impl Fn(&Setup<'_>) -> Array<Line> {
 #[test]
 fn each_element_gets_the_contributions_of_all_elements_before_it() {
     const LAST: u64 = 20;
-    for kind in TransportKind::WITHIN {
+    for &kind in TransportKind::WITHIN {
         for nodes in 1..=4 {
             let seed = u64::from(nodes);
             let stories = job(nodes, kind).run_within(lines(seed), |runtime, lines| {

@@ -49,10 +49,12 @@ fn parts_of(
     // With sockets, a node has only its own region.
     let own = regions.get(usize::from(me.0)).unwrap_or(&regions[0]);
     let own = Arc::clone(own);
-    let (transport, capabilities) = if kind.shares_memory() {
-        ByMemory::connect(shape, regions)
-    } else {
-        BySockets::connect(shape, Arc::clone(&own), &rights, sockets)
+    let (transport, capabilities) = match kind {
+        TransportKind::Threads | TransportKind::Memory => ByMemory::connect(shape, regions),
+        TransportKind::Sockets => BySockets::connect(shape, Arc::clone(&own), &rights, sockets),
+        TransportKind::Mpi | TransportKind::MpiMessages => {
+            unreachable!("the processes of MPI have no share, but join each other")
+        }
     };
     Parts {
         me,

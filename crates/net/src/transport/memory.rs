@@ -2,18 +2,15 @@
 //! sender writes into the receiver's lanes, and rings its wait cells.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use raddle_sync::lane::{Full, LaneSender};
 use raddle_sync::prim::Release;
 
-use super::{Capabilities, Link, Outgoing, Progress, Transport};
-use crate::address::{NodeId, PortId, Shape};
-use crate::control::Controls;
-use crate::error::{NetError, SendError};
+use super::{Capabilities, Link, Outgoing, Transport};
+use crate::address::{PortId, Shape};
+use crate::error::SendError;
 use crate::mapped::Region;
 use crate::packet::Kind;
-use crate::watch::Silence;
 
 /// The regions of all nodes. Processes have mappings of their own, threads share the mappings.
 #[derive(Debug)]
@@ -41,25 +38,6 @@ impl Transport for ByMemory {
             from,
             to.index,
         ))
-    }
-
-    fn pump(&self) -> bool {
-        false
-    }
-
-    fn close(&self, _node: NodeId) -> u64 {
-        Progress::UNKNOWN
-    }
-
-    fn abort(&self) {}
-
-    fn finish(
-        &self,
-        _controls: &Controls,
-        _limit: Option<Duration>,
-        _silence: Option<Silence>,
-    ) -> Result<(), NetError> {
-        Ok(())
     }
 }
 

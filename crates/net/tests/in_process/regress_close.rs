@@ -59,7 +59,7 @@ fn is_untouched(segment: &Segment) -> bool {
 
 #[test]
 fn a_put_after_close_is_refused_and_writes_nothing() {
-    for kind in TransportKind::WITHIN {
+    for &kind in TransportKind::WITHIN {
         let three = three(kind);
         let segment = three.owner.segment(LEN).expect("memory");
         let (connection, remote) = three.connect(&segment);
@@ -95,7 +95,7 @@ fn a_put_in_parts_ends_when_the_connection_is_closed() {
 
 #[test]
 fn a_put_to_a_dropped_segment_is_refused() {
-    for kind in TransportKind::WITHIN {
+    for &kind in TransportKind::WITHIN {
         let three = three(kind);
         let segment = three.owner.segment(LEN).expect("memory");
         let (_, remote) = three.connect(&segment);
@@ -115,7 +115,7 @@ fn a_put_to_a_dropped_segment_is_refused() {
 
 #[test]
 fn closing_twice_leaves_the_next_connection_of_that_number() {
-    for kind in TransportKind::WITHIN {
+    for &kind in TransportKind::WITHIN {
         let three = three(kind);
         let segment = three.owner.segment(LEN).expect("memory");
         let (first, _) = three.connect(&segment);
@@ -130,7 +130,7 @@ fn closing_twice_leaves_the_next_connection_of_that_number() {
 
 #[test]
 fn a_connection_belongs_to_the_node_that_has_accepted_it() {
-    for kind in TransportKind::WITHIN {
+    for &kind in TransportKind::WITHIN {
         let three = three(kind);
         let segment = three.owner.segment(LEN).expect("memory");
         let (_, remote) = three.connect(&segment);

@@ -50,7 +50,7 @@ fn a_write_through_a_clone_does_not_change_bytes_that_were_read() {
 
 #[test]
 fn a_put_does_not_change_bytes_that_were_read() {
-    for kind in TransportKind::WITHIN {
+    for &kind in TransportKind::WITHIN {
         let shape = Shape { nodes: 2, ports: 1 };
         let nodes = Node::in_process_by(kind, shape).expect("the nodes start");
         let segment = nodes[0].segment(LEN).expect("memory");

@@ -43,6 +43,10 @@ const SETTING_COUNT: usize = IDLE.len() * WORKERS_MAX * PoolKind::ALL.len() * 2;
 /// The distance from one pool to the next, so that the first few are of different families. It has
 /// no common divisor with the number of pools.
 const POOL_STRIDE: usize = 7;
+const _: () = assert!(
+    PoolKind::ALL.len() % POOL_STRIDE != 0,
+    "choose another prime number as the stride"
+);
 
 /// The settings of the runtimes of one batch of schedules.
 #[derive(Clone, Copy, Debug)]

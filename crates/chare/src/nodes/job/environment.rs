@@ -37,12 +37,11 @@ impl JobEnvironment {
             let nodes = text.parse().ok();
             nodes.filter(|nodes| (1..=NODES_MAX).contains(nodes))
         })?;
-        let names = TransportKind::OF_PROCESSES
-            .map(TransportKind::name)
-            .join(", ");
+        let kinds = || TransportKind::OF_PROCESSES.iter().copied();
+        let names: Vec<&str> = kinds().map(TransportKind::name).collect();
+        let names = names.join(", ");
         let transport = variable("RADDLE_TRANSPORT", &names, |text| {
-            let mut kinds = TransportKind::OF_PROCESSES.into_iter();
-            kinds.find(|kind| kind.name().eq_ignore_ascii_case(text))
+            kinds().find(|kind| kind.name().eq_ignore_ascii_case(text))
         })?;
         let names = Progress::ALL.map(Progress::name).join(", ");
         let progress = variable("RADDLE_PROGRESS", &names, |text| {
