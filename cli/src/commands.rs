@@ -7,8 +7,8 @@
 //! 2. In this file, [`Command`] gets a variant, with a comment that becomes its line in the help,
 //!    [`Entry::of`] gets an arm, and the test gets a call. Nothing else in the program lists
 //!    commands.
-//! 3. `tests/regress_json.rs` gets a call of it if it has `--json`.
-//! 4. `RADDLE_BLESS=1 cargo test -p raddle-cli --test cli_help` writes its help to
+//! 3. `tests/cli/regress_json.rs` gets a call of it if it has `--json`.
+//! 4. `RADDLE_BLESS=1 cargo test -p raddle-cli --test cli help` writes its help to
 //!    `tests/snapshots/help.txt`.
 //!
 //! [`Call`] has the beginning of the help, and parses calls. [`crate::arguments`] has the options

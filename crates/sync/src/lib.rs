@@ -2,7 +2,7 @@
 //! protocols.
 //!
 //! Every other crate imports its atomics from [`prim`]. The same code therefore runs under `std` in
-//! production, under `loom` in the models (`tests/loom_*.rs`), and under `shuttle` in the seeded
+//! production, under `loom` in the models (`tests/loom`), and under `shuttle` in the seeded
 //! schedules of the runtime.
 //!
 //! | module | contents |

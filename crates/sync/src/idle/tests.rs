@@ -1,4 +1,4 @@
-//! Tests of the choice of workers to wake. The models in `tests/loom_idle.rs` check that no wake-up
+//! Tests of the choice of workers to wake. The models in `tests/loom/idle.rs` check that no wake-up
 //! is lost.
 
 use std::thread;

@@ -1,0 +1,20 @@
+//! The program `raddle`, as its users call it: help, results, errors, and bugs of the past.
+
+mod common;
+
+mod errors;
+mod help;
+mod kdtree;
+mod meshes;
+mod model;
+mod mpi;
+mod nodes;
+mod place;
+mod programs;
+mod regress_environment;
+mod regress_file_sizes;
+mod regress_ignored;
+mod regress_json;
+mod regress_nodes;
+mod regress_options;
+mod results;

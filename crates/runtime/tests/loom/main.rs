@@ -1,0 +1,6 @@
+//! Models of the runtime and of its pools.
+
+#![cfg(loom)]
+
+mod pools;
+mod runtime;

@@ -1,0 +1,22 @@
+//! Models of the structures of this crate.
+
+#![cfg(loom)]
+
+mod biased;
+mod deque;
+mod ever;
+mod fifo;
+mod gates;
+mod idle;
+mod lane;
+mod late;
+mod lock;
+mod mpsc;
+mod offer;
+mod ordered;
+mod per_thread;
+mod returns;
+mod single_put;
+mod split_stack;
+mod stack;
+mod wait;

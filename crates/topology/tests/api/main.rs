@@ -1,0 +1,14 @@
+//! Matrices and topologies from files, by the public interface; and bugs of the past.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../matrix_support/mod.rs"]
+mod matrix_support;
+
+mod matrix_formats;
+mod regress_matrix_formats;
+mod regress_matrix_parties;
+mod regress_topology_fuzz;
+mod regress_xml_formats;
+mod synthetic_shapes;
+mod xml_machines;
