@@ -78,18 +78,12 @@ impl ReceiveChoice {
     }
 }
 
-/// Returns the transport of the given name.
-fn transport_of(name: &str) -> Option<TransportKind> {
-    let mut all = TransportKind::ALL.iter().copied();
-    all.find(|kind| kind.name().eq_ignore_ascii_case(name))
-}
-
 /// Returns a parser that accepts the names of `kinds`.
 pub(super) fn transport_parser(
     kinds: &'static [TransportKind],
 ) -> impl TypedValueParser<Value = TransportKind> {
     PossibleValuesParser::new(kinds.iter().map(|kind| kind.name()))
-        .try_map(|name| transport_of(&name).ok_or("no such transport"))
+        .try_map(|name| TransportKind::by_name(&name).ok_or("no such transport"))
 }
 
 /// The parties between which kNeighbor exchanges messages.

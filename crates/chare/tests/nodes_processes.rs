@@ -145,7 +145,7 @@ mod by_mpi {
             let kind = environment.transport.expect("one was said");
             return super::the_answer_is_the_same(test, kind, nodes, progress);
         }
-        let kinds = TransportKind::OF_PROCESSES.into_iter();
+        let kinds = TransportKind::OF_PROCESSES.iter();
         for kind in kinds.filter(|kind| kind.is_by_mpi()) {
             let output = mpirun::again(test, nodes, [("RADDLE_TRANSPORT", kind.name())]);
             assert!(output.status.success(), "{}", mpirun::printed(&output));

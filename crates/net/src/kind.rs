@@ -81,6 +81,12 @@ transports! {
 }
 
 impl TransportKind {
+    /// Returns the kind with a name, ignoring case.
+    pub fn by_name(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.iter().copied();
+        all.find(|kind| kind.name().eq_ignore_ascii_case(name))
+    }
+
     /// Returns true if this process can have nodes with this transport.
     ///
     /// The MPI transports need a program that was built with MPI, in a process that MPI has

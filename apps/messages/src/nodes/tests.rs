@@ -18,7 +18,7 @@ fn crew(kind: TransportKind, nodes: u16) -> Crew {
 
 fn transports() -> impl Iterator<Item = TransportKind> {
     // The transports between threads of one process.
-    TransportKind::WITHIN.into_iter()
+    TransportKind::WITHIN.iter().copied()
 }
 
 #[test]

@@ -92,11 +92,10 @@ impl Team {
         let [suite, kind, progress, nodes, workers] = words else {
             return None;
         };
-        let mut kinds = TransportKind::ALL.into_iter();
         let mut ways = Progress::ALL.into_iter();
         let team = Self {
             name: "node",
-            transport: Some(kinds.find(|one| one.name() == kind)?),
+            transport: Some(TransportKind::by_name(kind)?),
             progress: ways.find(|way| way.name() == progress)?,
             nodes: nodes.parse().ok()?,
             workers: workers.parse().ok()?,

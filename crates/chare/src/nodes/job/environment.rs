@@ -37,11 +37,11 @@ impl JobEnvironment {
             let nodes = text.parse().ok();
             nodes.filter(|nodes| (1..=NODES_MAX).contains(nodes))
         })?;
-        let kinds = || TransportKind::OF_PROCESSES.iter().copied();
-        let names: Vec<&str> = kinds().map(TransportKind::name).collect();
+        let kinds = TransportKind::OF_PROCESSES;
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
         let names = names.join(", ");
         let transport = variable("RADDLE_TRANSPORT", &names, |text| {
-            kinds().find(|kind| kind.name().eq_ignore_ascii_case(text))
+            TransportKind::by_name(text).filter(|kind| kinds.contains(kind))
         })?;
         let names = Progress::ALL.map(Progress::name).join(", ");
         let progress = variable("RADDLE_PROGRESS", &names, |text| {
