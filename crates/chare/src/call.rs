@@ -59,7 +59,7 @@ impl<M: Method, K: Kind<M>, F: Finish<M::Output>> Parcel<M::Chare> for Call<M, K
         M::NAME
     }
 
-    #[inline]
+    #[inline(always)]
     fn deliver(self, local: &Local, part: &Part<M::Chare>, number: Number) {
         K::deliver(self, local, part, number);
     }
@@ -120,7 +120,7 @@ pub(crate) fn written<M: Method>(args: &M::Args) -> Result<(u16, Vec<u8>), Failu
 pub(crate) struct Run;
 
 impl<E: Entry> Kind<E> for Run {
-    #[inline]
+    #[inline(always)]
     fn deliver<F: Finish<E::Output>>(
         call: Call<E, Self, F>,
         local: &Local,

@@ -76,7 +76,7 @@ impl Failure {
 }
 
 /// Calls `call`, and passes a panic to `tell`.
-#[inline]
+#[inline(always)]
 pub(crate) fn contain(call: impl FnOnce(), tell: impl FnOnce(&(dyn Any + Send))) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
         tell(&*panic);

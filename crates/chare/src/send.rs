@@ -71,17 +71,17 @@ impl<T: Chare> One<T> {
         reply(self.system, Some((self.collection, self.number)), what)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn dispatch(self, parcel: impl Parcel<T>) {
-        local::with(self.system, |local| match local {
-            Some(local) => dispatch(local, self, parcel),
+        match local::current(self.system) {
+            Some(local) => dispatch(&local, self, parcel),
             None => outside::dispatch(self, Box::new(parcel)),
-        });
+        }
     }
 }
 
 /// Sends a parcel to the place of its element.
-#[inline]
+#[inline(always)]
 fn dispatch<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>) {
     if let Some((collection, from)) = local.sender().get()
         && collection == one.collection
@@ -102,7 +102,7 @@ fn dispatch<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>) {
 }
 
 /// Sends a parcel to a worker.
-#[inline]
+#[inline(always)]
 pub(crate) fn carry<T: Chare>(local: &Local, worker: usize, one: One<T>, parcel: impl Parcel<T>) {
     let One {
         collection, number, ..

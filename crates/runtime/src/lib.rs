@@ -91,4 +91,5 @@ pub use runtime::{
     Builder, Runtime, Shutdown, WORKER_COUNT_MAX, default_runtime, worker_count, worker_index,
 };
 pub use scope::{Scope, scope};
+pub use task::Message;
 pub use worker::{Waiter, apart};

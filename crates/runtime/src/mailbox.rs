@@ -1,9 +1,10 @@
 //! Mailboxes: queues of messages that are addressed to one worker. The worker looks there before
 //! anywhere else.
 //!
-//! A message is a task in a cell ([`crate::task`]): sending it moves a pointer. Messages of one
-//! sender arrive in the order in which they were sent. A message that a worker sends to itself goes
-//! through no mailbox.
+//! A message is a task ([`crate::task`]). In the lock-free mailboxes a small closure is stored in
+//! the slot, and its cell is one of the receiver; otherwise sending moves the pointer to a cell.
+//! Messages of one sender arrive in the order in which they were sent. A message that a worker
+//! sends to itself goes through no mailbox.
 //!
 //! | kind | producers | consumer |
 //! |---|---|---|
@@ -25,6 +26,7 @@ mod producer_lock;
 use std::fmt;
 
 use raddle_sync::lock::PthreadLock;
+use raddle_sync::mpsc::Claimed;
 use raddle_sync::prim::LIGHT;
 
 use self::blocks::Blocks;
@@ -33,7 +35,8 @@ use self::pairs::Pairs;
 use self::producer_lock::ProducerLock;
 use crate::config::choice;
 use crate::pool::{Fifo, List};
-use crate::task::{Task, TaskList};
+use crate::task::memory::Cells;
+use crate::task::{EnvelopeSlot, Task, TaskList};
 
 pub(crate) use self::office::PostOffice;
 
@@ -80,11 +83,12 @@ pub(crate) trait Post: fmt::Debug + Send + Sync {
 /// The receiving end of one mailbox. One thread at a time has it.
 pub(crate) trait Receiver: fmt::Debug + Send {
     /// Appends what has arrived, up to about [`RECEIVED_MAX`] messages, to `mail`.
-    fn receive(&self, mail: &mut TaskList);
+    /// Messages without a cell get one of `cells`, which are those of the worker.
+    fn receive(&self, mail: &mut TaskList, cells: Cells<'_>);
 
     /// Like [`receive`](Self::receive) with an empty `mail`, but returns the oldest message.
-    fn receive_first(&self, mail: &mut TaskList) -> Option<Task> {
-        self.receive(mail);
+    fn receive_first(&self, mail: &mut TaskList, cells: Cells<'_>) -> Option<Task> {
+        self.receive(mail, cells);
         mail.take_first()
     }
 
@@ -96,6 +100,11 @@ pub(crate) trait Receiver: fmt::Debug + Send {
 pub(crate) trait Sender: fmt::Debug + Send {
     /// Puts a message into a mailbox.
     fn send(&self, to: usize, message: Task);
+
+    /// Returns a slot of a mailbox for a message without a cell, if this kind has such slots.
+    fn claim(&self, _to: usize) -> Option<Claimed<'_, EnvelopeSlot>> {
+        None
+    }
 }
 
 impl MailboxKind {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use raddle_topology::CpuId;
 use raddle_trace::Moves;
 
-use crate::task::Task;
-use crate::traffic::message_bytes;
+use crate::task::{Message, Task};
 use crate::worker::{Shared, Worker};
 
 /// Sends messages to the workers of a runtime: calls that one given worker runs, each to
@@ -68,30 +67,25 @@ impl Post {
         self.shared.with_own(|worker| worker.is_some())
     }
 
-    /// Sends a message to worker `to`. Cost: a task cell and the put into the mailbox; for a
-    /// message to the current worker, a task cell alone.
+    /// Sends a message to worker `to`. Cost: the transfer of a cache line; for a message to the
+    /// current worker, a task cell.
     ///
-    /// A closure of more than 80 bytes also costs an allocation.
+    /// To another worker, a closure of more than 48 bytes costs a task cell as well, which is two
+    /// cache lines. A closure of more than 80 bytes also costs an allocation.
     ///
     /// # Panics
     /// If there is no such worker.
-    #[inline]
-    pub fn send(&self, to: usize, message: impl FnOnce() + Send + 'static) {
+    #[inline(always)]
+    pub fn send(&self, to: usize, message: impl Message + Send + 'static) {
         assert!(
             to < self.worker_count(),
             "there is no worker {to}: there are {}",
             self.worker_count()
         );
-        let closures = self.shared.memory.closures();
-        self.shared.with_own(|worker| {
-            let cell = worker.map_or_else(|| self.shared.memory.take_outside(), Worker::take_cell);
-            let bytes = message_bytes(&message);
-            let message = Task::message(cell, closures, message);
-            match worker {
-                Some(worker) => worker.send(to, message, bytes),
-                None => self.shared.send_outside(to, message),
-            }
-        });
+        match self.shared.own_worker() {
+            Some(worker) => worker.send(to, message),
+            None => self.send_outside(to, message),
+        }
     }
 
     /// Like [`send`](Self::send), but the message runs before all messages that are not urgent and
@@ -108,7 +102,8 @@ impl Post {
     ///
     /// # Panics
     /// If there is no such worker.
-    pub fn send_outside(&self, to: usize, message: impl FnOnce() + Send + 'static) {
+    #[inline(never)]
+    pub fn send_outside(&self, to: usize, message: impl Message + Send + 'static) {
         let cell = self.shared.memory.take_outside();
         let message = Task::message(cell, self.shared.memory.closures(), message);
         self.shared.send_outside(to, message);

@@ -22,6 +22,8 @@
 //!    owner took it back ([`raddle_sync::offer`]).
 
 mod cell;
+mod closure;
+mod envelope;
 mod job;
 mod list;
 pub(crate) mod memory;
@@ -33,9 +35,11 @@ use std::ptr::NonNull;
 use raddle_sync::deque::Word;
 
 pub(crate) use cell::{Kind, TaskCell};
+pub(crate) use envelope::{Envelope, EnvelopeSlot};
 pub(crate) use job::{JobHead, JobRef};
 pub(crate) use list::TaskList;
 pub(crate) use message::Arrivals;
+pub use message::Message;
 pub(crate) use root_call::RootCall;
 
 /// A unit of work that some worker runs exactly once. Pools keep tasks and hand them out, but

@@ -6,10 +6,10 @@
 //! created on first use: if 4096 workers communicate with a few neighbours each, each needs one or
 //! two pages, not a row of 64 KiB.
 //!
-//! Two things are counted: the task cells that move from one cache to another, two cache lines
-//! each, and closures that are too large for a cell. The data to which closures refer are not
-//! counted. Messages of a worker to itself move nothing. Compensating threads are not counted,
-//! because they run at the places of other workers.
+//! The bytes that move from one cache to another are counted: a cache line of the mailbox for a
+//! message, two lines for a task cell, and closures that are too large for a cell. The data to
+//! which closures refer are not counted. Messages of a worker to itself move nothing. Compensating
+//! threads are not counted, because they run at the places of other workers.
 //!
 //! Models count nothing: every counter would be one more thing to interleave.
 //!
@@ -29,18 +29,25 @@ use crate::task::TaskCell;
 
 /// The number of workers in a page.
 const PAGE: usize = 64;
-/// The size of the largest closure that is stored in its cell.
+/// The size of a slot of the default mailbox, a cache line.
+const SLOT_BYTES: usize = 64;
+/// The size of the largest closure that is stored in a slot.
+const SMALL_BYTES_MAX: usize = 48;
+/// The size of the largest closure that is stored in a cell.
 const CLOSURE_BYTES_MAX: usize = 80;
 
-/// Returns the number of bytes that a message with this closure moves. Evaluated at compile time.
+/// Returns the number of bytes that a message with this closure moves, with the default mailbox.
+/// Evaluated at compile time.
 #[inline]
 pub(crate) const fn message_bytes<F>(_closure: &F) -> u64 {
-    let boxed = if size_of::<F>() > CLOSURE_BYTES_MAX {
-        size_of::<F>()
-    } else {
+    let size = size_of::<F>();
+    let cell = if size <= SMALL_BYTES_MAX {
         0
+    } else {
+        size_of::<TaskCell>()
     };
-    (size_of::<TaskCell>() + boxed) as u64
+    let boxed = if size <= CLOSURE_BYTES_MAX { 0 } else { size };
+    (SLOT_BYTES + cell + boxed) as u64
 }
 
 /// The rows of all workers of a runtime.

@@ -49,6 +49,7 @@ mod watch_state;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use raddle_sync::CachePadded;
 use raddle_sync::prim::light_fence;
 use raddle_sync::wait::SpinBudget;
 use raddle_trace::Counters;
@@ -57,8 +58,8 @@ use crate::fork_stack::ForkStack;
 use crate::mailbox::{Receiver, Sender};
 use crate::placing::ROUNDS_PER_CLOCK;
 use crate::pool::{Look, Mark, Put, Seat, Wanted};
-use crate::task::memory::FreeList;
-use crate::task::{Task, TaskCell, TaskList};
+use crate::task::memory::{Cells, FreeList};
+use crate::task::{Arrivals, Task, TaskCell, TaskList};
 use gifts::Gifts;
 
 pub(crate) use compensation::run as run_worker;
@@ -84,6 +85,10 @@ pub(crate) struct Worker {
     /// stored because every message asks for it.
     is_compensating: bool,
     shared: Arc<Shared>,
+    /// This worker's own of the lists in `shared`.
+    forks: Arc<Forks>,
+    /// Likewise.
+    counters: Arc<CachePadded<Counters>>,
     seat: Box<dyn Seat>,
     free: FreeList,
     waits: RefCell<SpinBudget>,
@@ -98,6 +103,10 @@ pub(crate) struct Worker {
     mail: RefCell<TaskList>,
     /// Messages that have arrived and run before those in `mail`.
     urgent: RefCell<TaskList>,
+    /// The mailbox of such messages; one into which nothing is put for a compensating thread.
+    urgent_arrivals: Arc<CachePadded<Arrivals>>,
+    /// There are messages in `urgent`, or this worker runs no more messages.
+    is_special: Cell<bool>,
     /// The number of messages that were run in a row.
     streak: Cell<u32>,
     /// Rounds until this worker reads the clock to see whether workers should move; `None` if
@@ -120,16 +129,24 @@ impl Worker {
         let free = shared.memory.free_list(index);
         let is_compensating = index >= shared.worker_count();
         let receiver = (!is_compensating).then(|| shared.post.take_receiver(index));
+        let urgent_arrivals = match is_compensating {
+            true => Arc::default(),
+            false => shared.post.urgent(index),
+        };
         let is_watched = shared.placing.is_watched();
         Self {
             index,
             is_compensating,
+            forks: Arc::clone(&shared.forks[index]),
+            counters: Arc::clone(&shared.counters[index]),
             shared,
             seat,
             sender,
             receiver,
             mail: RefCell::default(),
             urgent: RefCell::default(),
+            urgent_arrivals,
+            is_special: Cell::new(false),
             streak: Cell::new(0),
             until_clock: Cell::new(is_watched.then_some(ROUNDS_PER_CLOCK)),
             until_network: Cell::new(0),
@@ -153,7 +170,7 @@ impl Worker {
     }
 
     pub(crate) fn forks(&self) -> &Forks {
-        &self.shared.forks[self.index]
+        &self.forks
     }
 
     /// Returns true if there is no other worker, and no compensating thread.
@@ -168,7 +185,7 @@ impl Worker {
     }
 
     pub(crate) fn counters(&self) -> &Counters {
-        &self.shared.counters[self.index]
+        &self.counters
     }
 
     /// Returns the innermost frame on this stack.
@@ -190,12 +207,19 @@ impl Worker {
         inside()
     }
 
-    pub(crate) fn take_cell(&self) -> &'static TaskCell {
-        self.free.take(&self.shared.memory)
+    #[inline(always)]
+    fn cells(&self) -> Cells<'_> {
+        self.free.of(&self.shared.memory)
     }
 
+    #[inline(always)]
+    pub(crate) fn take_cell(&self) -> &'static TaskCell {
+        self.cells().take()
+    }
+
+    #[inline(always)]
     pub(crate) fn give_back(&self, cell: &'static TaskCell) {
-        self.free.give_back(cell, &self.shared.memory);
+        self.cells().give_back(cell);
     }
 
     /// Keeps a task in the pool and wakes a worker for it if needed.

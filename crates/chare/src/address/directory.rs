@@ -448,14 +448,21 @@ impl Directory {
     /// The place of a number that was given; a vacant one if the array no longer exists.
     #[inline]
     pub(crate) fn place(&self, number: Number) -> &Place {
-        match self.fixed.get(number.index() as usize) {
-            Some(place) if number.home() == 0 => place,
-            _ => self.place_in_table(number),
+        // The first number of each of these places is equal to its index: home 0, generation 0.
+        let index = usize::try_from(number.bits());
+        match index.ok().and_then(|index| self.fixed.get(index)) {
+            Some(place) => place,
+            None => self.other_place(number),
         }
     }
 
-    #[inline]
-    fn place_in_table(&self, number: Number) -> &Place {
+    #[inline(never)]
+    fn other_place(&self, number: Number) -> &Place {
+        if number.home() == 0
+            && let Some(place) = self.fixed.get(number.index() as usize)
+        {
+            return place;
+        }
         let (segment, offset) = locate(number.index());
         let table = self.homes.get(number.home());
         match table.and_then(|table| table.segments[segment].get()) {

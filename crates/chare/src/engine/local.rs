@@ -8,6 +8,7 @@ pub(crate) mod ranks;
 use std::any::{Any, TypeId};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use raddle_sync::prim::thread_local;
@@ -23,7 +24,7 @@ use crate::state::{State, States};
 
 thread_local! {
     #[expect(clippy::missing_const_for_thread_local, reason = "not so in seeded schedules")]
-    static LOCAL: OnceCell<Local> = OnceCell::new();
+    static LOCAL: OnceCell<Rc<Local>> = OnceCell::new();
 }
 
 /// A boxed message: what it does at its worker.
@@ -68,27 +69,23 @@ impl fmt::Debug for Local {
 
 /// Calls `call` with the [`Local`] of this thread, or with `None` if the thread is no worker of
 /// system `id`.
-#[inline]
+#[inline(always)]
 pub(crate) fn with<R>(id: u32, call: impl FnOnce(Option<&Local>) -> R) -> R {
-    // `try_with` does not call its argument on a thread that ends. The call is kept in an `Option`,
-    // so that it can be made then, too.
-    let mut call = Some(call);
-    let mut run = |local: Option<&Local>| call.take().map(|call| call(local));
-    let result = LOCAL.try_with(|local| run(of(local, id)));
-    match result {
-        Ok(result) => result,
-        Err(_) => run(None),
-    }
-    .expect("it is called once")
+    call(current(id).as_deref())
 }
 
-/// Returns the [`Local`] of this thread if the thread is a worker of system `id`.
-#[inline]
-fn of(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
-    match local.get() {
-        Some(local) => (local.owner.get() == id).then_some(local),
+/// Returns the [`Local`] of this thread if the thread is a worker of system `id`. A thread that
+/// ends may have lost it.
+///
+/// Frequent callers use this instead of [`with`]: what a closure captures may be copied, which
+/// takes longer than the count of an `Rc`.
+#[inline(always)]
+pub(crate) fn current(id: u32) -> Option<Rc<Local>> {
+    let own = |local: &OnceCell<Rc<Local>>| match local.get() {
+        Some(local) => (local.owner.get() == id).then(|| Rc::clone(local)),
         None => start(local, id),
-    }
+    };
+    LOCAL.try_with(own).ok().flatten()
 }
 
 /// The number of no system.
@@ -116,34 +113,48 @@ pub(crate) fn apart<R>(call: impl FnOnce() -> R) -> R {
 /// Makes the [`Local`] of a thread that asks for it for the first time, if it is a worker of system
 /// `id`.
 #[cold]
-fn start(local: &OnceCell<Local>, id: u32) -> Option<&Local> {
+fn start(local: &OnceCell<Rc<Local>>, id: u32) -> Option<Rc<Local>> {
     let system = System::find(id)?;
     let worker = system.post().own_index()?;
-    Some(local.get_or_init(|| Local {
-        owner: Cell::new(id),
-        system,
-        worker,
-        epoch: Cell::new(0),
-        parts: Parts::default(),
-        running: Cell::new(None),
-        sender: Cell::new(None),
-        detours: RefCell::default(),
-        ranks: RefCell::default(),
-        looks_later: Cell::new(false),
-        states: States::default(),
-        singles: RefCell::default(),
-    }))
+    let new = || {
+        Rc::new(Local {
+            owner: Cell::new(id),
+            system,
+            worker,
+            epoch: Cell::new(0),
+            parts: Parts::default(),
+            running: Cell::new(None),
+            sender: Cell::new(None),
+            detours: RefCell::default(),
+            ranks: RefCell::default(),
+            looks_later: Cell::new(false),
+            states: States::default(),
+            singles: RefCell::default(),
+        })
+    };
+    Some(Rc::clone(local.get_or_init(new)))
+}
+
+/// A message on its way to a worker of system `id`.
+struct Arriving<C> {
+    id: u32,
+    message: C,
+}
+
+impl<C: FnOnce(&Local)> raddle_runtime::Message for Arriving<C> {
+    #[inline(always)]
+    fn run(self) {
+        on_arrival(self.id, self.message);
+    }
 }
 
 /// Calls `call` on the worker at which a message of system `id` has arrived, and counts the message
 /// as done.
-#[inline]
+#[inline(always)]
 pub(crate) fn on_arrival(id: u32, call: impl FnOnce(&Local)) {
-    LOCAL.with(|local| {
-        let local = of(local, id).expect("messages arrive at workers of their system");
-        local.guard(|| call(local));
-        local.system.quiet().count_done(local);
-    });
+    let local = current(id).expect("messages arrive at workers of their system");
+    local.guard(|| call(&local));
+    local.system.quiet().count_done(&local);
 }
 
 /// Calls `call`, which the calling thread has taken from the pool, and counts it as a message that
@@ -230,7 +241,7 @@ impl Drop for Local {
 impl Local {
     /// Calls code of the program outside of an entry, such as a destructor, a clone or a callback.
     /// A panic fails the system, so that all waiting threads and futures report it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn guard(&self, call: impl FnOnce()) {
         contain(call, |panic| self.fail_outside_entries(panic));
     }
@@ -323,11 +334,11 @@ impl Local {
     }
 
     /// Sends a message to a worker, which may be this one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn post(&self, to: usize, message: impl FnOnce(&Self) + Send + 'static) {
         let id = self.system.id();
         self.system.quiet().count_sent(self.worker);
-        self.system.post().send(to, move || on_arrival(id, message));
+        self.system.post().send(to, Arriving { id, message });
     }
 
     /// Makes the calls that the forks of an entry have left, after the entry has ended or waits.

@@ -3,22 +3,23 @@
 use std::sync::Arc;
 
 use raddle_sync::CachePadded;
-use raddle_sync::mpsc::{Consumer, Producer, mpsc};
+use raddle_sync::mpsc::{Claimed, Consumer, Producer, mpsc};
 use raddle_sync::prim::Mutex;
 
 use super::{Post, RECEIVED_MAX, Receiver, Sender};
-use crate::task::{Task, TaskList};
+use crate::task::memory::Cells;
+use crate::task::{Envelope, EnvelopeSlot, Task, TaskList};
 
 /// One queue per worker, into which all senders put.
 #[derive(Debug)]
 pub(super) struct Blocks {
     senders: BlockSender,
-    receivers: Mutex<Vec<Option<Consumer<Task>>>>,
+    receivers: Mutex<Vec<Option<Consumer<EnvelopeSlot>>>>,
 }
 
 /// The sending ends of all queues.
 #[derive(Clone, Debug)]
-struct BlockSender(Arc<[CachePadded<Producer<Task>>]>);
+struct BlockSender(Arc<[CachePadded<Producer<EnvelopeSlot>>]>);
 
 impl Blocks {
     pub(super) fn new(worker_count: usize) -> Self {
@@ -60,23 +61,25 @@ impl Post for Blocks {
 
 impl Sender for BlockSender {
     fn send(&self, to: usize, message: Task) {
-        self.0[to].push(message);
+        self.0[to].push(Envelope::with_cell(message));
+    }
+
+    fn claim(&self, to: usize) -> Option<Claimed<'_, EnvelopeSlot>> {
+        Some(self.0[to].claim())
     }
 }
 
-impl Receiver for Consumer<Task> {
-    fn receive(&self, mail: &mut TaskList) {
-        // Linking a message writes to its cell. The processor fetches the cells of all messages in
-        // parallel, because it does not wait for its writes.
+impl Receiver for Consumer<EnvelopeSlot> {
+    fn receive(&self, mail: &mut TaskList, cells: Cells<'_>) {
         for _ in 0..RECEIVED_MAX {
             let Some(message) = self.pop() else { return };
-            mail.put_last(message);
+            mail.put_last(message.unpack(cells));
         }
     }
 
-    fn receive_first(&self, mail: &mut TaskList) -> Option<Task> {
-        let first = self.pop()?;
-        self.receive(mail);
+    fn receive_first(&self, mail: &mut TaskList, cells: Cells<'_>) -> Option<Task> {
+        let first = self.pop()?.unpack(cells);
+        self.receive(mail, cells);
         Some(first)
     }
 

@@ -1,9 +1,12 @@
 //! The mailboxes of one runtime, with a second set for urgent messages.
 
+use std::sync::Arc;
+
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
 
 use super::{MailboxKind, Post, Receiver, Sender};
+use crate::task::memory::Cells;
 use crate::task::{Arrivals, Task, TaskList};
 
 /// The receiving end of a mailbox while no worker has it.
@@ -15,7 +18,7 @@ pub(crate) struct PostOffice {
     pub(crate) kind: MailboxKind,
     mailboxes: Box<dyn Post>,
     /// Messages that run before all messages in the worker's mailbox.
-    urgent: Box<[CachePadded<Arrivals>]>,
+    urgent: Box<[Arc<CachePadded<Arrivals>>]>,
     /// The receiving ends that no worker has at the moment.
     receivers: Box<[Kept]>,
     closed: AtomicBool,
@@ -32,7 +35,7 @@ impl PostOffice {
             kind,
             receivers: receivers.collect(),
             mailboxes,
-            urgent: (0..worker_count).map(|_| CachePadded::default()).collect(),
+            urgent: (0..worker_count).map(|_| Arc::default()).collect(),
             closed: AtomicBool::new(false),
         }
     }
@@ -80,22 +83,13 @@ impl PostOffice {
             .expect("nothing panics under this lock")
     }
 
-    /// Appends the urgent messages for a worker to `urgent`. To be called by that worker.
-    ///
-    /// A worker looks for urgent messages after it has received an ordinary one: an urgent message
-    /// that was sent before the ordinary one is then here, and runs first.
-    pub(crate) fn take_urgent(&self, worker_index: usize, urgent: &mut TaskList) {
-        self.urgent[worker_index].take_all(urgent);
-    }
-
-    /// Returns false if no urgent message was there at some moment during the call.
-    #[inline]
-    pub(crate) fn has_urgent(&self, worker_index: usize) -> bool {
-        !self.urgent[worker_index].is_empty()
+    /// Returns the place where the urgent messages for a worker arrive.
+    pub(crate) fn urgent(&self, worker_index: usize) -> Arc<CachePadded<Arrivals>> {
+        Arc::clone(&self.urgent[worker_index])
     }
 
     /// Takes all messages of workers that have ended.
-    pub(crate) fn take_left(&self) -> TaskList {
+    pub(crate) fn take_left(&self, cells: Cells<'_>) -> TaskList {
         let (mut urgent, mut mail) = (TaskList::default(), TaskList::default());
         for worker_index in 0..self.receivers.len() {
             // A worker that has not ended has its receiver.
@@ -104,9 +98,9 @@ impl PostOffice {
                 continue;
             };
             while receiver.has_mail() {
-                receiver.receive(&mut mail);
+                receiver.receive(&mut mail, cells);
             }
-            self.take_urgent(worker_index, &mut urgent);
+            self.urgent[worker_index].take_all(&mut urgent);
         }
         urgent.append(mail);
         urgent

@@ -1,27 +1,18 @@
 //! The memory of one task: header, payload, and the transitions between them.
 
-use std::mem::{MaybeUninit, align_of, size_of};
+use std::mem::{MaybeUninit, size_of};
 use std::sync::Arc;
 
 use raddle_sync::offer::Offer;
 use raddle_sync::prim::{AtomicPtr, AtomicU32, Relaxed, UnsafeCell};
 use raddle_sync::returns::Linked;
 
-use super::{JobRef, RootCall};
+use super::closure::{End, EndClosure, end, fits};
+use super::{JobRef, Message, RootCall};
 use crate::config::TaskMemory;
 
 /// The size of the payload in words. With its header, a cell is two cache lines of 64 bytes.
 const PAYLOAD_WORDS: usize = 10;
-
-/// The function that ends the closure in a cell: runs it or drops it.
-type EndPayload = unsafe fn(*mut u8, End);
-
-/// The two ways in which a closure ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    Run,
-    Drop,
-}
 
 /// The kind of a task cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +41,7 @@ pub struct TaskCell {
     offer: Offer,
     /// The index of the worker that runs this fork, plus one; zero while no worker runs it.
     thief: AtomicU32,
-    end: UnsafeCell<Option<EndPayload>>,
+    end: UnsafeCell<Option<EndClosure>>,
     payload: UnsafeCell<[MaybeUninit<u64>; PAYLOAD_WORDS]>,
 }
 
@@ -204,22 +195,19 @@ impl TaskCell {
     ///
     /// # Safety
     /// The task is run before anything that `closure` borrows ends.
-    pub(crate) unsafe fn make_closure<F: FnOnce() + Send>(
+    #[inline(always)]
+    pub(crate) unsafe fn make_closure<F: Message + Send>(
         &self,
         parent: Option<&'static TaskCell>,
         memory: TaskMemory,
         closure: F,
     ) {
         self.make(Kind::Closure, parent);
-        let fits = const {
-            size_of::<F>() <= PAYLOAD_WORDS * size_of::<u64>()
-                && align_of::<F>() <= align_of::<u64>()
-        };
-        if fits && memory == TaskMemory::Cells {
+        if const { fits::<F>(PAYLOAD_WORDS) } && memory == TaskMemory::Cells {
             // SAFETY: it fits (checked), and the lifetime is the caller's promise.
             unsafe { self.put_payload(closure) };
         } else {
-            let boxed: Box<dyn FnOnce() + Send> = Box::new(closure);
+            let boxed: Box<dyn FnOnce() + Send> = Box::new(|| closure.run());
             // SAFETY: a pointer fits; the lifetime is the caller's promise.
             unsafe { self.put_payload(boxed) };
         }
@@ -229,21 +217,34 @@ impl TaskCell {
     ///
     /// # Safety
     /// `F` fits into the payload, and the task is run before anything that `closure` borrows ends.
-    unsafe fn put_payload<F: FnOnce() + Send>(&self, closure: F) {
-        unsafe fn end<F: FnOnce()>(payload: *mut u8, end: End) {
-            // SAFETY: `put_payload` wrote an `F` there, and it ends once.
-            let closure = unsafe { payload.cast::<F>().read() };
-            match end {
-                End::Run => closure(),
-                End::Drop => drop(closure),
-            }
-        }
+    #[inline(always)]
+    unsafe fn put_payload<F: Message + Send>(&self, closure: F) {
         // SAFETY: the cell is free, hence ours (invariant 1); it fits (contract).
         self.payload
             .with_mut(|payload| unsafe { payload.cast::<F>().write(closure) });
         // SAFETY: as above.
         self.end
             .with_mut(|place| unsafe { *place = Some(end::<F>) });
+    }
+
+    /// Makes this free cell a message with the closure in `words`, which `end` ends.
+    ///
+    /// # Safety
+    /// `end` belongs to the closure, which is Send. It is not in use elsewhere.
+    #[inline]
+    pub(super) unsafe fn make_message<const WORDS: usize>(
+        &self,
+        end: EndClosure,
+        words: [MaybeUninit<u64>; WORDS],
+    ) {
+        const { assert!(WORDS <= PAYLOAD_WORDS) };
+        self.make(Kind::Closure, None);
+        self.payload.with_mut(|payload| {
+            // SAFETY: the cell is free, hence ours (invariant 1); the words fit.
+            unsafe { payload.cast::<[MaybeUninit<u64>; WORDS]>().write(words) };
+        });
+        // SAFETY: as above.
+        self.end.with_mut(|place| unsafe { *place = Some(end) });
     }
 
     /// Makes this free cell a root task.

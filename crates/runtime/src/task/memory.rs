@@ -25,7 +25,7 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use raddle_sync::deque::Word;
-use raddle_sync::mpsc::{Consumer, Producer, mpsc};
+use raddle_sync::mpsc::{Consumer, PointerSlot, Producer, mpsc};
 use raddle_sync::prim::{Mutex, Relaxed};
 use raddle_sync::returns::Linked;
 
@@ -45,7 +45,7 @@ type Slab = &'static [TaskCell];
 pub(crate) struct Memory {
     /// For each home, the queue of the cells that other threads free. A home has one before it has
     /// a slab.
-    homes: Box<[OnceLock<Producer<FreeCell>>]>,
+    homes: Box<[OnceLock<Producer<PointerSlot<FreeCell>>>]>,
     slabs: Mutex<Vec<Slab>>,
     /// The free list of the last home.
     outside: Mutex<FreeList>,
@@ -60,7 +60,14 @@ pub(crate) struct FreeList {
     /// The number of cells of other homes in the list.
     kept: Cell<u32>,
     /// Cells that other threads have freed.
-    returned: Consumer<FreeCell>,
+    returned: Consumer<PointerSlot<FreeCell>>,
+}
+
+/// A free list together with the memory that fills it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cells<'a> {
+    list: &'a FreeList,
+    memory: &'a Memory,
 }
 
 /// A free cell on its way to its home.
@@ -112,10 +119,16 @@ impl Memory {
 
     /// Takes a free cell for a thread that is no worker of this runtime.
     pub(crate) fn take_outside(&self) -> &'static TaskCell {
-        self.outside
-            .lock()
-            .expect("nothing panics under this lock")
-            .take(self)
+        self.with_outside(|cells| cells.take())
+    }
+
+    /// Calls `call` with the cells for threads that are no workers of this runtime.
+    pub(crate) fn with_outside<R>(&self, call: impl FnOnce(Cells<'_>) -> R) -> R {
+        let outside = self.outside.lock();
+        call(Cells {
+            list: &outside.expect("nothing panics under this lock"),
+            memory: self,
+        })
     }
 
     /// Frees a cell from any thread.
@@ -155,8 +168,30 @@ impl Drop for Memory {
     }
 }
 
+impl Cells<'_> {
+    /// Takes a free cell. Cost: a few instructions, also for a cell that another thread has freed;
+    /// rarely a slab.
+    #[inline]
+    pub(crate) fn take(self) -> &'static TaskCell {
+        self.list.take(self.memory)
+    }
+
+    /// Frees a cell: into the list, or into the queue of its home if the list keeps enough cells of
+    /// other homes.
+    #[inline]
+    pub(crate) fn give_back(self, cell: &'static TaskCell) {
+        self.list.give_back(cell, self.memory);
+    }
+}
+
 impl FreeList {
-    fn new(home: usize, homes: &[OnceLock<Producer<FreeCell>>]) -> Self {
+    /// Returns this list together with the memory that fills it.
+    #[inline]
+    pub(crate) fn of<'a>(&'a self, memory: &'a Memory) -> Cells<'a> {
+        Cells { list: self, memory }
+    }
+
+    fn new(home: usize, homes: &[OnceLock<Producer<PointerSlot<FreeCell>>>]) -> Self {
         let (producer, returned) = mpsc();
         homes[home].set(producer).expect("a home has one free list");
         Self {
@@ -167,10 +202,8 @@ impl FreeList {
         }
     }
 
-    /// Takes a free cell. Cost: a few instructions, also for a cell that another thread has freed;
-    /// rarely a slab.
     #[inline]
-    pub(crate) fn take(&self, memory: &Memory) -> &'static TaskCell {
+    fn take(&self, memory: &Memory) -> &'static TaskCell {
         // SAFETY: null, or a cell, which lives as long as the process.
         if let Some(cell) = unsafe { self.first.get().as_ref() } {
             // Relaxed: free cells belong to this list alone.
@@ -186,10 +219,8 @@ impl FreeList {
         }
     }
 
-    /// Frees a cell: into this list, or into the queue of its home if this list keeps enough cells
-    /// of other homes.
     #[inline]
-    pub(crate) fn give_back(&self, cell: &'static TaskCell, memory: &Memory) {
+    fn give_back(&self, cell: &'static TaskCell, memory: &Memory) {
         if cell.home() != self.home {
             if self.kept.get() == KEPT_MAX {
                 return memory.give_back(cell);

@@ -1,4 +1,5 @@
-//! Messages: tasks that are addressed to one worker, and the lock-free list where they arrive.
+//! Messages: tasks that are addressed to one worker, and the lock-free list where urgent ones
+//! arrive.
 
 use std::ptr::NonNull;
 
@@ -11,10 +12,11 @@ use crate::panics::discard_call;
 
 impl Task {
     /// Creates a message that calls `closure` on the worker that receives it. It has no parent.
+    #[inline(always)]
     pub(crate) fn message(
         cell: &'static TaskCell,
         memory: TaskMemory,
-        closure: impl FnOnce() + Send + 'static,
+        closure: impl Message + Send + 'static,
     ) -> Self {
         // SAFETY: `closure` borrows nothing that ends.
         unsafe { cell.make_closure(None, memory, closure) };
@@ -29,6 +31,22 @@ impl Task {
         // behind.
         discard_call(|| unsafe { cell.drop_closure() });
         give_back(cell);
+    }
+}
+
+/// A call for one worker ([`Post::send`](crate::Post::send)). Closures are messages.
+///
+/// A type of your own can be a message, too, so that `run` can be marked `#[inline(always)]`. Then
+/// the worker reads the fields that it needs, where a closure may first be copied as a whole.
+pub trait Message {
+    /// Makes the call, on the worker that has received the message.
+    fn run(self);
+}
+
+impl<F: FnOnce()> Message for F {
+    #[inline]
+    fn run(self) {
+        self();
     }
 }
 

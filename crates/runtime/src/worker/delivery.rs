@@ -15,16 +15,23 @@ use std::sync::Arc;
 
 use raddle_sync::prim::heavy_fence;
 
-use super::{Shared, Worker, with_worker};
+use super::{Shared, Worker, current_worker};
 use crate::pool::Wanted;
 use crate::task::Task;
 use crate::traffic::message_bytes;
 
 impl Shared {
+    /// Returns the current worker if it is a worker of this runtime. The caller keeps the reference
+    /// on this thread and inside the running task.
+    #[inline(always)]
+    pub(crate) fn own_worker<'a>(self: &Arc<Self>) -> Option<&'a Worker> {
+        current_worker().filter(|worker| Arc::ptr_eq(worker.shared(), self))
+    }
+
     /// Calls `call` with the current worker if it is a worker of this runtime.
     #[inline]
     pub(crate) fn with_own<R>(self: &Arc<Self>, call: impl FnOnce(Option<&Worker>) -> R) -> R {
-        with_worker(|worker| call(worker.filter(|worker| Arc::ptr_eq(worker.shared(), self))))
+        call(self.own_worker())
     }
 
     /// Wakes worker `worker_index`, to which a message was sent, if it sleeps. Returns true if it
@@ -105,7 +112,7 @@ impl Shared {
         while let Some(call) = self.outside.take_oldest(Wanted::Any) {
             self.drop_call(call);
         }
-        let mut left = self.post.take_left();
+        let mut left = self.memory.with_outside(|cells| self.post.take_left(cells));
         while let Some(message) = left.take_first() {
             self.drop_call(message);
         }

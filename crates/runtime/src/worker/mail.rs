@@ -6,9 +6,11 @@
 use raddle_sync::prim::LIGHT;
 
 use super::Worker;
+use crate::config::TaskMemory;
 use crate::placing::ROUNDS_PER_CLOCK;
 use crate::pool::Wanted;
-use crate::task::Task;
+use crate::task::{Envelope, Message, Task};
+use crate::traffic::message_bytes;
 
 /// The number of messages in a row after which a worker runs a task of the pool.
 const STREAK_MAX: u32 = if LIGHT { 2 } else { 64 };
@@ -23,14 +25,32 @@ const NETWORK_TIME_NS: u64 = 100_000;
 const MESSAGES_PER_NETWORK: u32 = 8;
 
 impl Worker {
-    /// Sends a message of `bytes` bytes to a worker of this runtime, which may be this one.
-    #[inline]
-    pub(crate) fn send(&self, to: usize, message: Task, bytes: u64) {
-        if to == self.index {
-            self.mail.borrow_mut().put_last(message);
-            return;
+    /// Sends a message to a worker of this runtime, which may be this one.
+    #[inline(always)]
+    pub(crate) fn send<M: Message + Send + 'static>(&self, to: usize, message: M) {
+        let closures = self.shared.memory.closures();
+        let is_away = to != self.index;
+        let bytes = message_bytes(&message);
+        if is_away
+            && const { Envelope::holds::<M>() }
+            && closures == TaskMemory::Cells
+            && let Some(slot) = self.sender.claim(to)
+        {
+            Envelope::fill(slot, message);
+            return self.has_sent(to, bytes);
         }
-        self.sender.send(to, message);
+        let message = Task::message(self.take_cell(), closures, message);
+        if is_away {
+            self.sender.send(to, message);
+            self.has_sent(to, bytes);
+        } else {
+            self.mail.borrow_mut().put_last(message);
+        }
+    }
+
+    /// Counts a message of `bytes` bytes to another worker, and wakes that one.
+    #[inline(never)]
+    fn has_sent(&self, to: usize, bytes: u64) {
         self.shared.traffic.sends(self.index, to, bytes);
         if self.shared.wake_for_message(to) {
             self.counters().wakes.add(1);
@@ -41,36 +61,42 @@ impl Worker {
     pub(crate) fn send_urgent(&self, to: usize, message: Task, bytes: u64) {
         if to == self.index {
             self.urgent.borrow_mut().put_last(message);
+            self.is_special.set(true);
             return;
         }
         self.shared.post.put_urgent(to, message);
-        self.shared.traffic.sends(self.index, to, bytes);
-        if self.shared.wake_for_message(to) {
-            self.counters().wakes.add(1);
-        }
+        self.has_sent(to, bytes);
     }
 
     /// Takes the message or task that this worker runs next.
     #[inline]
     pub(super) fn next(&self) -> Option<Task> {
-        if self.streak.get() < STREAK_MAX
+        let streak = self.streak.get();
+        if streak < STREAK_MAX
             && let Some(message) = self.next_message()
         {
-            self.streak.set(self.streak.get() + 1);
-            if self.streak.get().is_multiple_of(MESSAGES_PER_NETWORK) {
+            self.streak.set(streak + 1);
+            if (streak + 1).is_multiple_of(MESSAGES_PER_NETWORK) {
                 self.receive_if_late();
             }
             return Some(message);
         }
+        self.next_of_pool()
+    }
+
+    /// Takes a task of the pool, or else a message.
+    #[inline(never)]
+    fn next_of_pool(&self) -> Option<Task> {
         // A worker that sends to itself all the time must not overlook the messages of others.
         if self.streak.replace(0) == STREAK_MAX
             && let Some(receiver) = &self.receiver
         {
-            receiver.receive(&mut self.mail.borrow_mut());
+            receiver.receive(&mut self.mail.borrow_mut(), self.cells());
         }
         self.count_round();
         if self.shared.may_end() {
             self.has_stopped_messages.set(true);
+            self.is_special.set(true);
         }
         self.receive_from_network();
         self.get(Wanted::Any).or_else(|| self.next_message())
@@ -113,7 +139,7 @@ impl Worker {
     }
 
     /// Receives what has arrived from other nodes if that was done long ago.
-    #[inline]
+    #[inline(never)]
     fn receive_if_late(&self) {
         let Some(network) = &self.shared.network else {
             return;
@@ -129,17 +155,18 @@ impl Worker {
         }
     }
 
+    /// Takes the next message.
     #[inline]
-    fn next_message(&self) -> Option<Task> {
+    pub(super) fn next_message(&self) -> Option<Task> {
         let mut mail = self.mail.borrow_mut();
         // The mailbox is on cache lines that senders write. So the worker looks there only when it
         // has run what it received before.
         let first = match &self.receiver {
-            Some(receiver) if mail.is_empty() => receiver.receive_first(&mut mail),
+            Some(receiver) if mail.is_empty() => receiver.receive_first(&mut mail, self.cells()),
             _ => mail.take_first(),
         };
         // Urgent messages are looked for last: one that was sent before `first` is visible now.
-        let message = if self.has_urgent() || self.has_stopped_messages.get() {
+        let message = if self.is_special.get() || !self.urgent_arrivals.is_empty() {
             if let Some(first) = first {
                 mail.put_first(first);
             }
@@ -157,35 +184,25 @@ impl Worker {
     #[cold]
     fn next_with_urgent(&self) -> Option<Task> {
         let mut urgent = self.urgent.borrow_mut();
-        if self.receiver.is_some() {
-            self.shared.post.take_urgent(self.index, &mut urgent);
-        }
+        self.urgent_arrivals.take_all(&mut urgent);
         if self.has_stopped_messages.get() {
             return None;
         }
-        urgent
-            .take_first()
-            .or_else(|| self.mail.borrow_mut().take_first())
-    }
-
-    /// Returns false if there was no urgent message at some moment during the call.
-    #[inline]
-    fn has_urgent(&self) -> bool {
-        !self.urgent.borrow().is_empty()
-            || self.receiver.is_some() && self.shared.post.has_urgent(self.index)
+        let first = urgent.take_first();
+        self.is_special.set(!urgent.is_empty());
+        first.or_else(|| self.mail.borrow_mut().take_first())
     }
 
     /// Returns true if there is a message to run.
     pub(crate) fn has_any_mail(&self) -> bool {
-        !self.mail.borrow().is_empty() || self.has_urgent() || self.has_mail()
+        !self.mail.borrow().is_empty() || !self.urgent.borrow().is_empty() || self.has_mail()
     }
 
     /// Returns false if the mailbox was empty at some moment during the call.
     #[inline]
     pub(super) fn has_mail(&self) -> bool {
-        self.receiver
-            .as_ref()
-            .is_some_and(|receiver| receiver.has_mail() || self.shared.post.has_urgent(self.index))
+        let receiver = self.receiver.as_ref();
+        receiver.is_some_and(|receiver| receiver.has_mail()) || !self.urgent_arrivals.is_empty()
     }
 }
 

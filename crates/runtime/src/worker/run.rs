@@ -10,20 +10,29 @@ impl Worker {
     /// Runs `task`, which this worker got from the pool, or frees it if its owner took it back.
     pub(crate) fn run(&self, task: Task) {
         let cell = task.cell();
+        // By far the most frequent kind.
+        if cell.kind() != Kind::Closure {
+            return self.run_other(task);
+        }
+        // The code that made the closure catches the panics of user code in it, except those of
+        // destructors.
+        let run = || {
+            // SAFETY: it comes from the pool, which hands out every task once.
+            unsafe { cell.run_closure() };
+        };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.in_frame(cell, run))) {
+            discard(panic);
+        }
+        self.give_back(cell);
+        self.counters().tasks.add(1);
+    }
+
+    /// Runs a task that is no closure.
+    #[inline(never)]
+    fn run_other(&self, task: Task) {
+        let cell = task.cell();
         match cell.kind() {
-            Kind::Closure => {
-                // The code that made the closure catches the panics of user code in it, except
-                // those of destructors.
-                let run = || {
-                    // SAFETY: it comes from the pool, which hands out every task once.
-                    unsafe { cell.run_closure() };
-                };
-                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.in_frame(cell, run))) {
-                    discard(panic);
-                }
-                self.give_back(cell);
-                self.counters().tasks.add(1);
-            }
+            Kind::Closure => unreachable!("the caller runs closures"),
             Kind::Root => {
                 // SAFETY: as above.
                 let call = unsafe { cell.take_root() };

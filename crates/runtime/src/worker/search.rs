@@ -23,7 +23,8 @@ const VICTIMS_PER_CLOCK: usize = LOOKS_PER_CLOCK * 64;
 /// Where the processor can watch a word (MWAIT), a worker searches for this fraction of its spin
 /// budget: one part in `SEARCH_SHARE`.
 const SEARCH_SHARE: u32 = 8;
-/// The number of pauses between two looks into the pool. The worker checks its mailbox after each.
+/// The number of pauses between two looks into the pool. The worker looks into its mailbox after
+/// each.
 const PAUSES_PER_LOOK: usize = if LIGHT { 1 } else { 4 };
 /// Of this many short searches for the next message, one is timed and counts for all of them:
 /// reading the clock would take a large part of such a search.
@@ -95,8 +96,8 @@ impl Worker {
             }
             for _ in 0..PAUSES_PER_LOOK {
                 spin_loop();
-                if self.has_mail() {
-                    break;
+                if let Some(message) = self.next_message() {
+                    return Some(message);
                 }
             }
         }

@@ -36,7 +36,7 @@ pub(crate) struct Shared {
     pub(crate) post: PostOffice,
     pub(crate) idle: IdleSet,
     pub(crate) network: Option<Arc<dyn Network>>,
-    pub(crate) forks: Box<[Forks]>,
+    pub(crate) forks: Box<[Arc<Forks>]>,
     pub(crate) memory: Memory,
     /// Sleepers that look for stalled workers after a while.
     pub(super) watch: WatchState,
@@ -46,7 +46,7 @@ pub(crate) struct Shared {
     /// Workers that sleep inside a task. A task that comes from outside may be below the frame that
     /// they wait for.
     pub(crate) helpers: AtomicBits,
-    pub(crate) counters: Box<[CachePadded<Counters>]>,
+    pub(crate) counters: Box<[Arc<CachePadded<Counters>>]>,
     worker_count: usize,
     pub(crate) compensation: Compensation,
     pub(crate) policy: IdlePolicy,
@@ -89,7 +89,7 @@ impl Shared {
             outside: Arc::clone(&setup.outside),
             idle: IdleSet::new(limit),
             network: None,
-            forks: (0..limit).map(|_| Forks::new()).collect(),
+            forks: (0..limit).map(|_| Arc::new(Forks::new())).collect(),
             watch: WatchState::default(),
             is_still: AtomicBool::new(false),
             blocking: BlockingThreads::new(&threads.name, is_on_bound_worker),
@@ -164,7 +164,8 @@ impl Shared {
 
     /// Returns the fork stacks of all present workers with their indices.
     pub(super) fn present_forks(&self) -> impl Iterator<Item = (usize, &Forks)> {
-        self.forks.iter().enumerate().take(self.present())
+        let forks = self.forks.iter().map(|forks| &**forks);
+        forks.enumerate().take(self.present())
     }
 
     /// Returns true if there is work that is not private to one worker.

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use raddle_runtime::{IdlePolicy, MailboxKind, Post, Runtime, join, scope, worker_index};
+use raddle_runtime::{IdlePolicy, MailboxKind, Message, Post, Runtime, join, scope, worker_index};
 
 use crate::checks::{PATIENCE, panic_text};
 use crate::common::runtime_with;
@@ -65,6 +65,72 @@ fn each_message_runs_once_on_its_worker_in_the_order_of_its_sender() {
         }
         assert!(arrivals.recv().is_err(), "{what}: more than were sent");
         assert!(runtime.report().total.messages >= (COUNT * (workers + 1)) as u64);
+    });
+}
+
+/// A message of `WORDS` words. The last one says that it has been dropped.
+#[repr(align(8))]
+struct Filled<const WORDS: usize> {
+    words: [u64; WORDS],
+    dropped: mpsc::Sender<u64>,
+}
+
+impl<const WORDS: usize> Drop for Filled<WORDS> {
+    fn drop(&mut self) {
+        let sum = self.words.iter().sum();
+        self.dropped.send(sum).expect("the test receives");
+    }
+}
+
+impl<const WORDS: usize> Message for Filled<WORDS> {
+    fn run(self) {
+        // Like a closure, it may panic: the values are dropped all the same.
+        assert!(WORDS.is_multiple_of(2), "discarded");
+    }
+}
+
+/// A value with an alignment that is too large for a cell.
+#[repr(align(64))]
+struct Aligned(u64);
+
+/// Some sizes fit into the slot of a mailbox, some into a cell, and some need a block of their own.
+#[test]
+fn messages_of_all_sizes_arrive_intact_and_are_dropped_once() {
+    fn send<const WORDS: usize>(post: &Post, from: usize, to: usize) {
+        let (dropped, is_dropped) = mpsc::channel();
+        let words = std::array::from_fn(|index| 1 << index);
+        let message = Filled::<WORDS> { words, dropped };
+        let own = post.clone();
+        post.send(from, move || own.send(to, message));
+        let sum = is_dropped.recv_timeout(PATIENCE).expect("it is dropped");
+        assert!(is_dropped.recv().is_err(), "it is dropped once");
+        assert_eq!(sum, (1 << WORDS) - 1, "{WORDS} words");
+    }
+    on_all(|runtime, what| {
+        let post = runtime.post();
+        let last = post.worker_count() - 1;
+        for (from, to) in [(0, 0), (0, last), (last, 0)] {
+            send::<0>(&post, from, to);
+            send::<1>(&post, from, to);
+            send::<4>(&post, from, to);
+            send::<5>(&post, from, to);
+            send::<6>(&post, from, to);
+            send::<8>(&post, from, to);
+            send::<9>(&post, from, to);
+            send::<10>(&post, from, to);
+            send::<40>(&post, from, to);
+            let (reply, replies) = mpsc::channel();
+            let (own, value) = (post.clone(), Aligned(7));
+            post.send(from, move || {
+                let value = value;
+                own.send(to, move || {
+                    let Aligned(number) = value;
+                    let is_aligned = std::ptr::from_ref(&value).is_aligned();
+                    reply.send((number, is_aligned)).expect("the test receives");
+                });
+            });
+            assert_eq!(replies.recv_timeout(PATIENCE), Ok((7, true)), "{what}");
+        }
     });
 }
 

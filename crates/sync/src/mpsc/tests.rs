@@ -1,62 +1,63 @@
-//! The queue on real threads: order, completeness, and values that are never taken.
+//! The queue on real threads, with each kind of slot: order, completeness, and values that are
+//! never taken.
 
 use std::sync::Arc;
 use std::thread;
 
 use super::*;
+use crate::deque::Word;
+
+/// The number of a producer, a number, and something that must be dropped once.
+type Content = (usize, usize, Option<Arc<()>>);
 
 #[derive(Debug)]
-struct Item<T>(Box<T>);
+struct Item(Box<Content>);
 
 // SAFETY: the pointer is the box.
-unsafe impl<T: Send + std::fmt::Debug> Word for Item<T> {
-    type Target = T;
+unsafe impl Word for Item {
+    type Target = Content;
 
-    fn into_raw(self) -> *mut T {
+    fn into_raw(self) -> *mut Content {
         Box::into_raw(self.0)
     }
 
-    unsafe fn from_raw(pointer: *mut T) -> Self {
+    unsafe fn from_raw(pointer: *mut Content) -> Self {
         // SAFETY: from `into_raw` (contract).
         Self(unsafe { Box::from_raw(pointer) })
     }
 }
 
-fn item<T>(value: T) -> Item<T> {
-    Item(Box::new(value))
+fn item(producer: usize, number: usize) -> Item {
+    Item(Box::new((producer, number, None)))
 }
 
-#[test]
-fn values_of_one_producer_come_in_order_over_many_blocks() {
-    let (producer, consumer) = mpsc();
+fn values_of_one_producer_come_in_order_over_many_blocks<S: Slot<Value = Item>>() {
+    let (producer, consumer) = mpsc::<S>();
     assert!(consumer.is_empty() && consumer.pop().is_none());
     for round in 0..5 {
-        let count = 10 * SLOTS + round;
-        (0..count).for_each(|value| producer.push(item(value)));
+        let count = 10 * S::COUNT + round;
+        (0..count).for_each(|number| producer.push(item(0, number)));
         assert!(!consumer.is_empty());
-        let all: Vec<usize> = std::iter::from_fn(|| consumer.pop())
-            .map(|item| *item.0)
-            .collect();
-        assert!(all.into_iter().eq(0..count));
+        let all = std::iter::from_fn(|| consumer.pop()).map(|item| item.0.1);
+        assert!(all.eq(0..count));
         assert!(consumer.is_empty());
     }
 }
 
-#[test]
-fn values_of_many_producers_come_once_and_in_order_of_each() {
+fn values_of_many_producers_come_once_and_in_order_of_each<S: Slot<Value = Item>>() {
     const PRODUCERS: usize = 4;
     const COUNT: usize = if cfg!(miri) { 200 } else { 50_000 };
-    let (producer, consumer) = mpsc();
+    let (producer, consumer) = mpsc::<S>();
     let mut seen = [0; PRODUCERS];
     thread::scope(|scope| {
         for number in 0..PRODUCERS {
             let producer = producer.clone();
-            scope.spawn(move || (0..COUNT).for_each(|value| producer.push(item((number, value)))));
+            scope.spawn(move || (0..COUNT).for_each(|value| producer.push(item(number, value))));
         }
         while seen.iter().sum::<usize>() < PRODUCERS * COUNT {
             match consumer.pop() {
                 Some(value) => {
-                    let (number, value) = *value.0;
+                    let (number, value, _) = *value.0;
                     assert_eq!(value, seen[number], "producer {number}");
                     seen[number] += 1;
                 }
@@ -67,18 +68,59 @@ fn values_of_many_producers_come_once_and_in_order_of_each() {
     assert!(consumer.pop().is_none());
 }
 
-#[test]
-fn values_that_are_not_taken_are_dropped_with_the_queue() {
-    for count in [0, 1, SLOTS - 1, SLOTS, SLOTS + 1, 3 * SLOTS] {
+fn values_that_are_not_taken_are_dropped_with_the_queue<S: Slot<Value = Item>>() {
+    for count in [0, 1, S::COUNT - 1, S::COUNT, S::COUNT + 1, 3 * S::COUNT] {
         let held = Arc::new(());
-        let (producer, consumer) = mpsc();
-        for _ in 0..count {
-            producer.push(item(Arc::clone(&held)));
-        }
+        let held_by = |number| Item(Box::new((0, number, Some(Arc::clone(&held)))));
+        let (producer, consumer) = mpsc::<S>();
+        (0..count).for_each(|number| producer.push(held_by(number)));
         drop(consumer.pop());
         drop(consumer);
-        producer.push(item(Arc::clone(&held)));
+        producer.push(held_by(count));
         drop(producer);
         assert_eq!(Arc::strong_count(&held), 1, "{count}");
     }
+}
+
+/// The number of a round is 32 bits long, and starts again at 0.
+#[test]
+fn rounds_start_again() {
+    let (producer, consumer) = mpsc::<LineSlot<Item>>();
+    let block = producer.shared.tail.block.load(Relaxed);
+    // SAFETY: the block of the queue, which nothing has been put into.
+    unsafe { &*block }.round.store(u32::MAX - 1, Relaxed);
+    producer.shared.head.with_mut(|head| {
+        // SAFETY: no other thread uses the queue.
+        unsafe { *head = Head::at(block) };
+    });
+    for number in 0..10 * LineSlot::<Item>::COUNT {
+        assert!(consumer.is_empty() && consumer.pop().is_none());
+        producer.push(item(0, number));
+        assert_eq!(consumer.pop().expect("it was put").0.1, number);
+    }
+}
+
+/// Defines a test of each function for each kind of slot.
+macro_rules! for_each_slot {
+    ($($check:ident)*) => {
+        mod pointers {
+            $(#[test]
+            fn $check() {
+                super::$check::<super::PointerSlot<super::Item>>();
+            })*
+        }
+
+        mod lines {
+            $(#[test]
+            fn $check() {
+                super::$check::<super::LineSlot<super::Item>>();
+            })*
+        }
+    };
+}
+
+for_each_slot! {
+    values_of_one_producer_come_in_order_over_many_blocks
+    values_of_many_producers_come_once_and_in_order_of_each
+    values_that_are_not_taken_are_dropped_with_the_queue
 }

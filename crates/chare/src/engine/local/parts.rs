@@ -37,18 +37,24 @@ impl Parts {
 
 impl Local {
     /// This worker's part of a collection of `T`, made when it is first asked for.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
-        let parts = self.parts.0.borrow();
-        match parts.get(place_of(collection)) {
-            Some(Some(own)) if own.collection == collection => (Rc::clone(&own.part)
-                as Rc<dyn Any>)
+        match self.known_part(collection) {
+            Some(part) => part
                 .downcast()
                 .expect("a proxy has the type of its collection"),
-            _ => {
-                drop(parts);
-                self.new_part(collection)
+            None => self.new_part(collection),
+        }
+    }
+
+    #[inline(always)]
+    fn known_part(&self, collection: u32) -> Option<Rc<dyn Any>> {
+        let parts = self.parts.0.borrow();
+        match parts.get(place_of(collection)) {
+            Some(Some(own)) if own.collection == collection => {
+                Some(Rc::clone(&own.part) as Rc<dyn Any>)
             }
+            _ => None,
         }
     }
 
@@ -74,7 +80,7 @@ impl Local {
 
     /// Returns the worker to which this worker sends messages for an element, or `None` if the
     /// element waits for a worker or is gone.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn worker_of<T: Chare>(&self, collection: u32, number: Number) -> Option<usize> {
         let parts = self.parts.0.borrow();
         match parts.get(place_of(collection)) {
@@ -83,11 +89,16 @@ impl Local {
             }
             _ => {
                 drop(parts);
-                let part = self.new_part::<T>(collection);
-                let place = part.collection().directory().place(number);
-                place.worker_of(number, self.epoch())
+                self.worker_in_new_part::<T>(collection, number)
             }
         }
+    }
+
+    #[cold]
+    fn worker_in_new_part<T: Chare>(&self, collection: u32, number: Number) -> Option<usize> {
+        let part = self.new_part::<T>(collection);
+        let place = part.collection().directory().place(number);
+        place.worker_of(number, self.epoch())
     }
 
     /// This worker's parts of all collections.

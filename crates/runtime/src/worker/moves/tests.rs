@@ -115,7 +115,7 @@ fn workers_change_places_because_of_their_traffic() {
         talk(&runtime);
     }
     assert_eq!(bindings(&runtime), wanted);
-    assert!(runtime.traffic().get(0, 1) >= 1_000.0 * 128.0);
+    assert!(runtime.traffic().get(0, 1) >= 1_000.0 * 64.0);
 }
 
 #[test]
