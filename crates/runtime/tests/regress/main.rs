@@ -14,6 +14,7 @@ mod buried_work;
 mod busy_network;
 mod hidden_task;
 mod idle_workers;
+mod late_messages;
 mod long_items;
 mod many_workers;
 mod nested_blocking;
