@@ -27,7 +27,7 @@
 //! |-------|------------------------------------|------------------------|-------------------|
 //! | M1    | `push` marks a slot                | `pop` finds the mark   | the value; `next` |
 //! | M2    | `push` stores the index of a block | `push` loads the index | the new block     |
-//! | M3    | `recycle` stores `spare`           | `new_block` takes it   | the empty slots   |
+//! | M3    | `recycle` stores a spare block     | `new_block` takes it   | the empty slots   |
 //!
 //! # Invariants
 //! 1. A block is freed or reused only when all its slots have been read. Marking its slot is the
@@ -50,9 +50,15 @@ use std::sync::Arc;
 use crossbeam_utils::CachePadded;
 
 use crate::backoff::Backoff;
-use crate::prim::{Acquire, AtomicPtr, AtomicU32, AtomicUsize, Relaxed, Release, UnsafeCell};
+use crate::prim::{
+    Acquire, AtomicPtr, AtomicU32, AtomicUsize, LIGHT, Relaxed, Release, UnsafeCell,
+};
 
 pub use slot::{LineSlot, PointerSlot, Slot};
+
+/// The number of empty blocks that are kept, so that a consumer which is a few blocks behind costs
+/// no allocations.
+const SPARES: usize = if LIGHT { 1 } else { 8 };
 
 /// The end at which any thread puts. A clone is an end of the same queue.
 #[derive(Debug)]
@@ -92,7 +98,7 @@ pub fn mpsc<S: Slot>() -> (Producer<S>, Consumer<S>) {
             block: AtomicPtr::new(block),
         }),
         head: CachePadded::new(UnsafeCell::new(Head::at(block))),
-        spare: AtomicPtr::new(ptr::null_mut()),
+        spares: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
     });
     let producer = Producer {
         shared: Arc::clone(&shared),
@@ -110,8 +116,8 @@ struct Shared<S: Slot> {
     tail: CachePadded<Tail<S>>,
     /// The consumer's, or that of the thread that drops the queue.
     head: CachePadded<UnsafeCell<Head<S>>>,
-    /// An empty block for the next producer that needs one.
-    spare: AtomicPtr<Block<S>>,
+    /// Empty blocks for producers that need one; null where there is none.
+    spares: [AtomicPtr<Block<S>>; SPARES],
 }
 
 // SAFETY: values, which are Send, move from producers to the one consumer, which alone accesses
@@ -318,19 +324,23 @@ impl<S: Slot> Shared<S> {
     /// Returns an empty block.
     #[cold]
     fn new_block(&self) -> *mut Block<S> {
-        // ORDERING(M3): Acquire, the empty slots.
-        let spare = self.spare.swap(ptr::null_mut(), Acquire);
-        if spare.is_null() { Block::new() } else { spare }
+        let taken = self.spares.iter().map(|spare| {
+            // ORDERING(M3): Acquire, the empty slots.
+            spare.swap(ptr::null_mut(), Acquire)
+        });
+        let mut taken = taken.filter(|spare| !spare.is_null());
+        taken.next().unwrap_or_else(Block::new)
     }
 
-    /// Keeps an empty block that belongs to the caller, or frees it if another one is kept.
+    /// Keeps an empty block that belongs to the caller, or frees it if enough are kept.
     #[cold]
     fn recycle(&self, block: *mut Block<S>) {
-        // ORDERING(M3): Release, the empty slots.
-        let kept = self
-            .spare
-            .compare_exchange(ptr::null_mut(), block, Release, Relaxed);
-        if kept.is_err() {
+        let is_kept = self.spares.iter().any(|spare| {
+            // ORDERING(M3): Release, the empty slots.
+            let kept = spare.compare_exchange(ptr::null_mut(), block, Release, Relaxed);
+            kept.is_ok()
+        });
+        if !is_kept {
             // SAFETY: it came from `Block::new`, and belongs to the caller.
             drop(unsafe { Box::from_raw(block) });
         }
@@ -349,11 +359,13 @@ impl<S: Slot> Drop for Shared<S> {
         });
         // SAFETY: the last block of the queue, from `Block::new`.
         drop(unsafe { Box::from_raw(last) });
-        // Relaxed: this thread is the only one.
-        let spare = self.spare.load(Relaxed);
-        if !spare.is_null() {
-            // SAFETY: from `Block::new`, and not in use.
-            drop(unsafe { Box::from_raw(spare) });
+        for spare in &self.spares {
+            // Relaxed: this thread is the only one.
+            let spare = spare.load(Relaxed);
+            if !spare.is_null() {
+                // SAFETY: from `Block::new`, and not in use.
+                drop(unsafe { Box::from_raw(spare) });
+            }
         }
     }
 }
