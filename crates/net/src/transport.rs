@@ -7,8 +7,9 @@
 //! the lanes.
 //!
 //! A transport is a [`Transport`] (send, pump, close) and a [`Capabilities`], which says what the
-//! rest of the crate has to do for it. To add one, write a module here, a line in
-//! [`TransportKind`](crate::TransportKind), and an arm in `choose`.
+//! rest of the crate has to do for it. To add one, write a module here, or a link in the module of
+//! a similar one, and a line in [`TransportKind`](crate::TransportKind). The compiler then asks for
+//! two arms: in `TransportKind::shares_memory` and in `choose`.
 //!
 //! | module | contents |
 //! |---|---|

@@ -46,9 +46,13 @@ fn parts_of(
         sockets,
         ..
     } = share;
-    // With sockets, a node has only its own region.
-    let own = regions.get(usize::from(me.0)).unwrap_or(&regions[0]);
-    let own = Arc::clone(own);
+    // Without shared memory, a node has only its own region.
+    let own = if kind.shares_memory() {
+        usize::from(me.0)
+    } else {
+        0
+    };
+    let own = Arc::clone(&regions[own]);
     let (transport, capabilities) = match kind {
         TransportKind::Threads | TransportKind::Memory => ByMemory::connect(shape, regions),
         TransportKind::Sockets => BySockets::connect(shape, Arc::clone(&own), &rights, sockets),

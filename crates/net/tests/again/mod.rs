@@ -3,10 +3,18 @@
 use raddle_net::{Launch, Nodes, Shape, TransportKind};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Defines a test of each function for each transport. A process that is started runs one test,
-/// with one transport.
+/// Defines a test of each function for each transport between processes, except those of MPI. A
+/// process that is started runs one test, with one transport.
 macro_rules! by_each_transport {
     ($($test:ident)*) => {
+        /// Fails when a transport is missing below.
+        #[test]
+        fn every_transport_between_processes_is_tested() {
+            let kinds = TransportKind::OF_PROCESSES.iter().copied();
+            let kinds = kinds.filter(|kind| !kind.is_by_mpi());
+            assert!(kinds.eq([TransportKind::Memory, TransportKind::Sockets]));
+        }
+
         mod shm {
             $(#[test]
             fn $test() {

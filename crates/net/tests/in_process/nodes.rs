@@ -20,7 +20,8 @@ fn nodes<const COUNT: usize>(kind: TransportKind, shape: Shape) -> [Node; COUNT]
     nodes.try_into().expect("as many nodes as the shape has")
 }
 
-fn by_each_transport(test: impl Fn(TransportKind)) {
+/// Calls `test` with each transport by which all nodes can be in one process.
+fn within_one_process(test: impl Fn(TransportKind)) {
     TransportKind::WITHIN.iter().copied().for_each(test);
 }
 
@@ -53,7 +54,7 @@ fn receive(port: &mut Port, count: usize, mut each: impl FnMut(Arrival<'_>)) {
 
 #[test]
 fn a_message_arrives_with_all_its_parts() {
-    by_each_transport(|kind| {
+    within_one_process(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let (mut sender, mut receiver) = (first.port(0), second.port(0));
         let message = Message {
@@ -77,7 +78,7 @@ fn a_message_arrives_with_all_its_parts() {
 
 #[test]
 fn messages_of_each_port_arrive_once_and_in_order() {
-    by_each_transport(|kind| {
+    within_one_process(|kind| {
         const COUNT: u32 = 20_000;
         let shape = Shape { nodes: 3, ports: 2 };
         let nodes: [Node; 3] = nodes(kind, shape);
@@ -117,7 +118,7 @@ fn messages_of_each_port_arrive_once_and_in_order() {
 
 #[test]
 fn a_node_sends_to_itself() {
-    by_each_transport(|kind| {
+    within_one_process(|kind| {
         let [node] = nodes(kind, Shape { nodes: 1, ports: 2 });
         let (mut sender, mut receiver) = (node.port(0), node.port(1));
         sender
@@ -131,7 +132,7 @@ fn a_node_sends_to_itself() {
 
 #[test]
 fn a_put_writes_to_its_target() {
-    by_each_transport(|kind| {
+    within_one_process(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let segment = second.segment(100_000).expect("memory");
         let window = 10_000..90_000;
@@ -166,7 +167,7 @@ fn a_put_writes_to_its_target() {
 /// nothing in the meantime. Two nodes with such puts waited for each other.
 #[test]
 fn two_opposite_puts_larger_than_the_capacity_both_complete() {
-    by_each_transport(|kind| {
+    within_one_process(|kind| {
         const LEN: usize = 3_000_000;
         let [first, second] = nodes(kind, PAIR);
         let segments = [&first, &second].map(|node| node.segment(LEN).expect("memory"));
@@ -280,7 +281,7 @@ fn a_port_of_a_node_that_has_left_sends_nothing() {
 /// other node, and looked for more messages for ever.
 #[test]
 fn the_end_of_a_node_is_reported_while_its_process_runs() {
-    by_each_transport(|kind| {
+    within_one_process(|kind| {
         let [first, second, third] = nodes(kind, Shape { nodes: 3, ports: 1 });
         let mut receiver = second.port(0);
         let (mut sender, _kept) = (first.port(0), third.port(0));
@@ -306,7 +307,7 @@ fn the_end_of_a_node_is_reported_while_its_process_runs() {
 /// With sockets, the end of another node used to be reported as its death, even if it had left.
 #[test]
 fn a_send_to_a_node_that_has_left_reports_that_it_left() {
-    by_each_transport(|kind| {
+    within_one_process(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let mut sender = first.port(0);
         drop(second);
@@ -352,7 +353,7 @@ fn a_transport_that_cannot_connect_processes_is_an_error() {
 
 #[test]
 fn a_put_out_of_bounds_writes_nothing() {
-    by_each_transport(|kind| {
+    within_one_process(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let segment = second.segment(4096).expect("memory");
         second
@@ -376,7 +377,7 @@ fn a_put_out_of_bounds_writes_nothing() {
 
 #[test]
 fn a_message_by_a_closed_connection_is_refused_and_counted() {
-    by_each_transport(|kind| {
+    within_one_process(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let segment = second.segment(4096).expect("memory");
         let connection = second
@@ -405,7 +406,7 @@ fn a_message_by_a_closed_connection_is_refused_and_counted() {
 
 #[test]
 fn a_lane_without_a_reader_gets_full_and_loses_nothing() {
-    by_each_transport(|kind| {
+    within_one_process(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let (mut sender, mut receiver) = (first.port(0), second.port(0));
         let mut count = 0;
@@ -435,7 +436,7 @@ fn a_lane_without_a_reader_gets_full_and_loses_nothing() {
 
 #[test]
 fn a_message_that_is_too_long_is_refused() {
-    by_each_transport(|kind| {
+    within_one_process(|kind| {
         let [first, _second] = nodes(kind, PAIR);
         let mut sender = first.port(0);
         let long = vec![0; DATA_MAX + 1];
@@ -470,7 +471,7 @@ fn a_message_that_is_too_long_is_refused() {
 
 #[test]
 fn the_end_of_a_node_is_reported_after_its_last_message() {
-    by_each_transport(|kind| {
+    within_one_process(|kind| {
         let [first, second] = nodes(kind, PAIR);
         let mut receiver = first.port(0);
         let mut sender = second.port(0);
