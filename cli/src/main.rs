@@ -8,7 +8,8 @@
 //! - A command accepts only the options that it uses. Options win over environment variables, which
 //!   win over defaults.
 //! - Each result is written once: [`report`] prints it as text or as JSON.
-//! - An error is one line on standard error: `error: FILE: PLACE: FOUND; expected WHAT`.
+//! - A failure is one line on standard error: `error: FILE: PLACE: FOUND; expected WHAT`. A wrong
+//!   call also shows a hint.
 //! - The program knows before the work begins whether an output file can be written.
 //! - A progress bar is drawn only on a terminal, and not before half a second has passed.
 #![forbid(unsafe_code)]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::code::code_only;
 
-/// Folders that hold no sources of ours.
+/// Folders that are skipped, because they contain no sources of this project.
 const SKIPPED: [&str; 5] = [
     ".git",
     "target",

@@ -208,7 +208,7 @@ fn in_order<T: Chare, R: Reducer>(one: One<T>, key: Key, mut first: R, second: R
     first
 }
 
-/// Why a scan, and those after it, have no result: contributions do not go together.
+/// Returns the reason why a scan and all later ones fail: contributions that do not go together.
 fn unlike<T: Chare>((group, scan): Key, why: impl Display) -> Failure {
     let of = name_of(group, T::NAME);
     Failure::new(format!("scan {scan} of {of}: {why}"))
@@ -541,7 +541,7 @@ pub(crate) fn break_scans<T: Chare>(
     }
 }
 
-/// Like `break_scans`, for this node only; returns false if it was known.
+/// Like `break_scans`, for this node only. Returns false if the scans had failed before.
 pub(crate) fn break_scans_here<T: Chare>(
     local: &Local,
     part: &Part<T>,

@@ -33,7 +33,7 @@ use crate::suspended::{File, Start};
 
 impl<T: Chare> One<T> {
     /// Sends a message to an entry. Cost: some 15 ns to the own worker; to others the transfer of a
-    /// pointer between two cores.
+    /// cache line between two cores.
     #[inline]
     pub fn send<E: Entry<Chare = T>>(self, args: E::Args) {
         self.dispatch(Call::<E, Run, _>::new(args, NoReply));

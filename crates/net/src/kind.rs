@@ -8,7 +8,7 @@ pub(crate) mod ranks;
 
 use std::fmt;
 
-/// Declares the kinds of transport, in three groups: what the nodes are. Each has a line with its
+/// Declares the kinds of transport, in three groups by what a node is. Each has a line with its
 /// name.
 macro_rules! transports {
     (

@@ -182,7 +182,8 @@ impl Port {
             ..descriptor
         };
         let head = descriptor.write();
-        // Few data go behind the metadata. Then the whole message often fits one cache line.
+        // Short data follow the metadata directly, so that the whole message often fits into a
+        // cache line.
         let is_short = !is_put && metadata.len() + data.len() <= METADATA_MAX;
         let (beside, long) = if is_short {
             (data, &[][..])

@@ -104,8 +104,6 @@ impl Post {
     /// If there is no such worker.
     #[inline(never)]
     pub fn send_outside(&self, to: usize, message: impl Message + Send + 'static) {
-        let cell = self.shared.memory.take_outside();
-        let message = Task::message(cell, self.shared.memory.closures(), message);
         self.shared.send_outside(to, message);
     }
 
@@ -120,11 +118,7 @@ impl Post {
         let closures = self.shared.memory.closures();
         self.shared.with_own(|worker| match worker {
             Some(worker) => worker.put(Task::message(worker.take_cell(), closures, call)),
-            None => {
-                let cell = self.shared.memory.take_outside();
-                self.shared
-                    .put_call_outside(Task::message(cell, closures, call));
-            }
+            None => self.shared.put_call_outside(call),
         });
     }
 

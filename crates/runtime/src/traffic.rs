@@ -25,29 +25,25 @@ use raddle_sync::prim::LIGHT;
 use raddle_topology::Matrix;
 use raddle_trace::Counter;
 
-use crate::task::TaskCell;
+use crate::task::{Envelope, EnvelopeSlot, TaskCell};
 
 /// The number of workers in a page.
 const PAGE: usize = 64;
-/// The size of a slot of the default mailbox, a cache line.
-const SLOT_BYTES: usize = 64;
-/// The size of the largest closure that is stored in a slot.
-const SMALL_BYTES_MAX: usize = 48;
-/// The size of the largest closure that is stored in a cell.
-const CLOSURE_BYTES_MAX: usize = 80;
-
 /// Returns the number of bytes that a message with this closure moves, with the default mailbox.
 /// Evaluated at compile time.
 #[inline]
 pub(crate) const fn message_bytes<F>(_closure: &F) -> u64 {
-    let size = size_of::<F>();
-    let cell = if size <= SMALL_BYTES_MAX {
+    let cell = if Envelope::holds::<F>() {
         0
     } else {
         size_of::<TaskCell>()
     };
-    let boxed = if size <= CLOSURE_BYTES_MAX { 0 } else { size };
-    (SLOT_BYTES + cell + boxed) as u64
+    let boxed = if TaskCell::holds::<F>() {
+        0
+    } else {
+        size_of::<F>()
+    };
+    (size_of::<EnvelopeSlot>() + cell + boxed) as u64
 }
 
 /// The rows of all workers of a runtime.
@@ -92,7 +88,6 @@ impl Traffic {
     }
 
     /// Counts a task that worker `own` has taken from worker `victim`. Called by `own`.
-    /// Returns the counters of `own` for `other`, or `None` if nothing is counted.
     #[inline]
     pub(crate) fn takes(&self, own: usize, victim: usize) {
         if let Some(pair) = self.pair(own, victim) {

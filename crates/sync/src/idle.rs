@@ -120,7 +120,7 @@ pub enum Slept {
     Not,
     /// Another thread woke this worker.
     Woken,
-    /// The `look` at the end of a timeout ended the sleep.
+    /// The timeout passed, and `look` asked the worker to search.
     TimedOut,
 }
 

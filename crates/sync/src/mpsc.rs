@@ -25,8 +25,8 @@
 //! # Memory ordering
 //! | label | release side                       | acquire side           | what it publishes |
 //! |-------|------------------------------------|------------------------|-------------------|
-//! | M1    | `push` marks a slot                | `pop` finds the mark   | the value; `next` |
-//! | M2    | `push` stores the index of a block | `push` loads the index | the new block     |
+//! | M1    | `Slot::fill` marks the slot        | `Slot::take` finds it  | the value; `next` |
+//! | M2    | `claim` stores a block's index     | `claim` loads it       | the new block     |
 //! | M3    | `recycle` stores a spare block     | `new_block` takes it   | the empty slots   |
 //!
 //! # Invariants
@@ -66,7 +66,8 @@ pub struct Producer<S: Slot> {
     shared: Arc<Shared<S>>,
 }
 
-/// A slot that a producer has claimed. The values behind it arrive only when it is filled.
+/// A slot that a producer has claimed. The values behind it arrive only when it is filled. So
+/// dropping or forgetting it stops the queue for ever, and leaks what is put behind it.
 #[derive(Debug)]
 #[must_use = "the consumer waits until the slot is filled"]
 pub struct Claimed<'a, S: Slot> {
@@ -357,7 +358,8 @@ impl<S: Slot> Drop for Shared<S> {
             }
             head.block
         });
-        // SAFETY: the last block of the queue, from `Block::new`.
+        // SAFETY: the consumer's block, from `Block::new`. It is the last one, unless a claimed
+        // slot was not filled: then the blocks behind it leak.
         drop(unsafe { Box::from_raw(last) });
         for spare in &self.spares {
             // Relaxed: this thread is the only one.

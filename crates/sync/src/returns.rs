@@ -1,8 +1,7 @@
 //! A list that many threads push to and one thread takes as a whole.
 //!
-//! It returns memory that was freed on another thread to its owner, and delivers messages. Because
-//! the owner takes the whole list at once, no thread ever pops a single node, and there is no ABA
-//! problem.
+//! It delivers urgent messages. Because the owner takes the whole list at once, no thread ever pops
+//! a single node, and there is no ABA problem.
 //!
 //! # Memory ordering
 //! | label | release side | acquire side | what it publishes |

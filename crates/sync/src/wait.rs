@@ -99,7 +99,7 @@ pub struct WaitCell {
     woken_at: AtomicU32,
 }
 
-/// The state of the owner that a notification found.
+/// The state in which a notification found the owner.
 #[must_use = "the cost of the wake-up depends on whether the owner slept"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notified {

@@ -339,7 +339,7 @@ fn without_tests(code: &str) -> String {
     kept
 }
 
-/// Which modules import which, by their positions in a list of names.
+/// The imports between modules, as positions in a list of names.
 struct Graph<'names> {
     names: &'names [String],
     targets: Vec<Vec<usize>>,

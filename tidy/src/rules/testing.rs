@@ -31,12 +31,45 @@ pub fn check_ignored(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Checks that only integration tests read real data.
+/// Checks that only integration tests read real data, each in a program of its own.
 ///
 /// Without real data, `./test` leaves out each test program that reads the variable as a whole. It
-/// could not leave out single unit tests.
+/// could leave out neither single unit tests nor a program like `tests/api`, which has a name that
+/// other crates use as well.
 #[must_use]
 pub fn check_real_data(tree: &Tree) -> Vec<Finding> {
+    let mut findings = unit_tests_on_real_data(tree);
+    let programs = tree.rust_files().filter(|file| {
+        let folder = file.path.strip_suffix("/main.rs");
+        folder.is_some_and(|folder| folder.contains("/tests/"))
+    });
+    for program in programs.filter(|program| reads_real_data(tree, program)) {
+        let what = "a program of several modules reads real data; expected a file under tests/";
+        findings.push(Finding::new(&program.path, 1, what));
+    }
+    findings
+}
+
+/// Returns true if a module of a test program reads the variable.
+fn reads_real_data(tree: &Tree, program: &SourceFile) -> bool {
+    let folder = program.path.trim_end_matches("main.rs");
+    let elsewhere = program.text.lines().filter_map(|line| {
+        let path = line.strip_prefix("#[path = \"../")?.strip_suffix("\"]")?;
+        let (tests, _) = folder.trim_end_matches('/').rsplit_once('/')?;
+        Some(format!("{tests}/{path}"))
+    });
+    let elsewhere: Vec<String> = elsewhere.collect();
+    let mut modules = tree.rust_files().filter(|file| {
+        let path = &file.path;
+        path.starts_with(folder) || elsewhere.contains(path)
+    });
+    modules.any(|file| {
+        let mut readers = ["var(\"RADDLE_DATA\")", "var_os(\"RADDLE_DATA\")"].iter();
+        readers.any(|reader| file.text.contains(reader))
+    })
+}
+
+fn unit_tests_on_real_data(tree: &Tree) -> Vec<Finding> {
     tree.rust_files()
         .filter(|file| file.path.ends_with("/tests.rs") && file.path.contains("/src/"))
         // The tests of this rule speak of the variable and never read it.

@@ -20,7 +20,7 @@ pub trait Index: Key {
     /// The position of this place in the order of all; `None` if it lies outside.
     fn position(self, shape: Self::Shape) -> Option<u64>;
 
-    /// The place at a position below [`count`](Self::count).
+    /// Returns the index at a position below [`count`](Self::count).
     fn at(position: u64, shape: Self::Shape) -> Self;
 
     /// The lengths of a shape, one for each dimension.

@@ -202,7 +202,8 @@ fn ask_others(
     away.others().map(ask).collect()
 }
 
-/// Writes what this node has, for another one that asks; in a thread of its own, since it waits.
+/// Writes this node's part of a checkpoint that another node has asked for. Runs on a thread of its
+/// own, because it blocks.
 pub(crate) fn answer(
     system: &Arc<System>,
     collection: Arc<dyn Reachable>,

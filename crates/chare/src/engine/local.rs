@@ -27,7 +27,7 @@ thread_local! {
     static LOCAL: OnceCell<Rc<Local>> = OnceCell::new();
 }
 
-/// A boxed message: what it does at its worker.
+/// A boxed message: the closure that its worker runs.
 ///
 /// Rare messages are boxed, so that the sending code is compiled once and not for each kind of
 /// message.
@@ -77,8 +77,7 @@ pub(crate) fn with<R>(id: u32, call: impl FnOnce(Option<&Local>) -> R) -> R {
 /// Returns the [`Local`] of this thread if the thread is a worker of system `id`. A thread that
 /// ends may have lost it.
 ///
-/// Frequent callers use this instead of [`with`]: what a closure captures may be copied, which
-/// takes longer than the count of an `Rc`.
+/// Frequent callers use this instead of [`with`]: a closure may be copied as a whole.
 #[inline(always)]
 pub(crate) fn current(id: u32) -> Option<Rc<Local>> {
     let own = |local: &OnceCell<Rc<Local>>| match local.get() {
@@ -217,8 +216,9 @@ impl Drop for Local {
     /// Drops all elements when the thread ends. A panic would abort the process here, so those of
     /// destructors are caught and reported.
     ///
-    /// If the thread is still a worker, an entry or a panic hook has called exit(3), and the
-    /// element of the entry is in use. Nothing is dropped then, as on all other workers.
+    /// If the thread is still a worker, a panic hook or other code outside of entries has called
+    /// exit(3). Nothing is dropped then, like on all other workers. (An entry that calls exit(3)
+    /// holds an `Rc` of this, so that it is not dropped at all.)
     fn drop(&mut self) {
         // Models do not call exit(3).
         #[cfg(not(any(loom, shuttle)))]
@@ -280,7 +280,7 @@ impl Local {
         &self.running
     }
 
-    /// The element that runs, if what it sends is measured.
+    /// Returns the running element if its sends are measured.
     #[inline]
     pub(crate) fn sender(&self) -> &Cell<Option<(u32, Number)>> {
         &self.sender

@@ -75,7 +75,7 @@ pub(crate) trait OtherNodes: Any + Send + Sync {
     /// Reports a failure of this node to all others.
     fn fail(&self, system: &System, failure: &Failure);
 
-    /// Something has failed, here or elsewhere: nothing on this node waits for others any longer.
+    /// Stops the waits of this node for other nodes, after a failure on any node.
     fn give_up(&self, failure: &Failure);
 
     /// Reports the end of the program to all others.

@@ -52,7 +52,7 @@ pub(crate) trait Reachable: Send + Sync {
     /// A worker of another node has said it. For the root's node, as the next.
     fn measured(&self, system: &System, measured: Measured);
 
-    /// A worker of another node says that it is time to balance.
+    /// Handles the request of another node to balance.
     fn balancing_is_due(&self, system: &System);
 
     /// Adds contributions of another node to a reduction. For the node of its root.

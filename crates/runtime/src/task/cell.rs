@@ -189,6 +189,11 @@ impl TaskCell {
             .with(|payload| unsafe { payload.cast::<JobRef>().read() })
     }
 
+    /// Returns true if a closure can be stored in a cell.
+    pub(crate) const fn holds<F>() -> bool {
+        fits::<F>(PAYLOAD_WORDS)
+    }
+
     /// Makes this free cell a task that calls `closure`, which must not unwind.
     ///
     /// A closure of up to 80 bytes is stored in the cell if `memory` says so, otherwise in a box.
@@ -203,7 +208,7 @@ impl TaskCell {
         closure: F,
     ) {
         self.make(Kind::Closure, parent);
-        if const { fits::<F>(PAYLOAD_WORDS) } && memory == TaskMemory::Cells {
+        if const { Self::holds::<F>() } && memory == TaskMemory::Cells {
             // SAFETY: it fits (checked), and the lifetime is the caller's promise.
             unsafe { self.put_payload(closure) };
         } else {

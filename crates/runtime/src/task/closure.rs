@@ -17,7 +17,7 @@ pub(super) enum End {
 /// Ends the closure at an address.
 ///
 /// # Safety
-/// There is an `F`. The caller does not use it any more.
+/// `place` points to an `F`, which the caller does not use afterwards.
 pub(super) unsafe fn end<F: Message>(place: *mut u8, how: End) {
     // SAFETY: as promised.
     let closure = unsafe { place.cast::<F>().read() };

@@ -42,10 +42,10 @@ impl Envelope {
     /// sixteen bytes together that it has just stored in parts.
     ///
     /// # Panics
-    /// If the closure is not small.
+    /// If the closure is not small; callers check it before they claim a slot.
     #[inline(always)]
     pub(crate) fn fill<M: Message + Send + 'static>(slot: Claimed<'_, EnvelopeSlot>, message: M) {
-        assert!(Self::holds::<M>(), "the closure is not small");
+        assert!(Self::holds::<M>(), "the closure is small");
         let write = |place: *mut Self| {
             // SAFETY: the address of a slot, which is valid.
             let words = unsafe { &raw mut (*place).words };
@@ -54,7 +54,7 @@ impl Envelope {
             // SAFETY: as above. A function needs no drop.
             unsafe { (*place).end = Some(end::<M>) };
         };
-        // SAFETY: both fields are initialised; words need not be.
+        // SAFETY: `end` is initialised; `words` may be uninitialised in part.
         unsafe { slot.fill_in_place(write) };
     }
 

@@ -4,17 +4,20 @@
 //! Every cell has a *home*: the worker that made the cell's slab. A worker takes cells from its own
 //! list without any synchronisation, the cell that was freed last first, because that one is in the
 //! worker's cache. A worker that frees a cell of another home keeps it in its list if it keeps
-//! fewer than [`KEPT_MAX`] such cells. So two workers that send each other messages in turn write
-//! each message into a cell that is in their own cache already. The cells beyond that go into the
-//! queue of their home ([`raddle_sync::mpsc`]), which takes them from there when its own list is
-//! empty. The queue holds pointers, so the thread that frees a cell does not write to it.
+//! fewer than [`KEPT_MAX`] such cells. The cells beyond that go into the queue of their home
+//! ([`raddle_sync::mpsc`]), which takes them from there when its own list is empty. The queue holds
+//! pointers, so the thread that frees a cell does not write to it.
+//!
+//! Small messages to another worker are in no cell on their way: when the receiver unpacks them, it
+//! takes one of its own cells. So the cells that change their worker are those of stolen tasks, of
+//! larger messages, and of messages from threads that are no workers.
 //!
 //! Slabs are never given back to the system: a runtime that ends leaves them to the next one.
 //! Therefore a cell stays a cell for the life of the process, which the lineage of tasks relies on.
 //!
 //! **Invariant:** the slabs of a home have at most as many cells as were in use at one time of
 //! those that this home took, plus [`KEPT_MAX`] for each worker, rounded up to slabs. The memory of
-//! a runtime is the sum over its homes: if its workers send many messages one after the other, each
+//! a runtime is the sum over its homes: if many tasks wait on one worker after the other, each
 //! needs slabs of its own.
 
 pub(crate) mod probe;

@@ -16,8 +16,9 @@ use std::sync::Arc;
 use raddle_sync::prim::heavy_fence;
 
 use super::{Shared, Worker, current_worker};
+use crate::panics::discard;
 use crate::pool::Wanted;
-use crate::task::Task;
+use crate::task::{Message, Task};
 use crate::traffic::message_bytes;
 
 impl Shared {
@@ -50,37 +51,42 @@ impl Shared {
         to: usize,
         message: impl FnOnce() + Send + 'static,
     ) {
-        let closures = self.memory.closures();
         self.with_own(|worker| {
-            let cell = worker.map_or_else(|| self.memory.take_outside(), Worker::take_cell);
-            let bytes = message_bytes(&message);
-            let message = Task::message(cell, closures, message);
-            match worker {
-                Some(worker) => worker.send_urgent(to, message, bytes),
-                None if self.origin.is_other_process() => self.drop_call(message),
-                None => {
-                    self.post.put_urgent(to, message);
-                    self.wake_for_message(to);
-                }
+            if let Some(worker) = worker {
+                let (bytes, closures) = (message_bytes(&message), self.memory.closures());
+                let message = Task::message(worker.take_cell(), closures, message);
+                worker.send_urgent(to, message, bytes);
+            } else if let Some(message) = self.message_outside(message) {
+                self.post.put_urgent(to, message);
+                self.wake_for_message(to);
             }
         });
     }
 
     /// Sends a message of a thread that is no worker.
-    pub(crate) fn send_outside(&self, to: usize, message: Task) {
-        if self.origin.is_other_process() {
-            return self.drop_call(message);
+    pub(crate) fn send_outside(&self, to: usize, message: impl Message + Send + 'static) {
+        if let Some(message) = self.message_outside(message) {
+            self.post.put_outside(to, message);
+            self.wake_for_message(to);
         }
-        self.post.put_outside(to, message);
-        self.wake_for_message(to);
     }
 
     /// Keeps a call of a thread that is no worker.
-    pub(crate) fn put_call_outside(&self, call: Task) {
-        if self.origin.is_other_process() {
-            return self.drop_call(call);
+    pub(crate) fn put_call_outside(&self, call: impl Message + Send + 'static) {
+        if let Some(call) = self.message_outside(call) {
+            self.put_outside(call);
         }
-        self.put_outside(call);
+    }
+
+    /// Puts a message of a thread that is no worker into a cell. In a child process, drops it and
+    /// returns `None`: a thread that does not exist there may have had the lock of the cells.
+    fn message_outside(&self, message: impl Message + Send + 'static) -> Option<Task> {
+        if self.origin.is_other_process() {
+            discard(message);
+            return None;
+        }
+        let cell = self.memory.take_outside();
+        Some(Task::message(cell, self.memory.closures(), message))
     }
 
     /// Drops what was put after the last worker had ended.

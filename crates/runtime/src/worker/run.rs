@@ -14,8 +14,8 @@ impl Worker {
         if cell.kind() != Kind::Closure {
             return self.run_other(task);
         }
-        // The code that made the closure catches the panics of user code in it, except those of
-        // destructors.
+        // Scopes catch the panics of their tasks. A panic that arrives here is of a message, or of
+        // a destructor, and is discarded.
         let run = || {
             // SAFETY: it comes from the pool, which hands out every task once.
             unsafe { cell.run_closure() };

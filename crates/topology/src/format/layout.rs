@@ -60,7 +60,7 @@ pub(super) struct Note {
     pub(super) look: Look,
     /// A short text. If it is empty, the number of the CPU is shown.
     pub(super) label: String,
-    /// The complete text, for the hint.
+    /// The complete text, which is shown as a tooltip.
     pub(super) hint: String,
 }
 

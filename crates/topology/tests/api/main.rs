@@ -1,7 +1,5 @@
 //! Matrices and topologies from files, by the public interface; and bugs of the past.
 
-#[path = "../common/mod.rs"]
-mod common;
 #[path = "../matrix_support/mod.rs"]
 mod matrix_support;
 
@@ -11,4 +9,3 @@ mod regress_matrix_parties;
 mod regress_topology_fuzz;
 mod regress_xml_formats;
 mod synthetic_shapes;
-mod xml_machines;

@@ -58,3 +58,23 @@ fn a_unit_test_on_real_data_is_found_and_an_integration_test_is_not() {
     assert_eq!(found[0].line, 2);
     assert!(check_real_data(&Tree::made_up(&[("a/tests/b_data.rs", text)])).is_empty());
 }
+
+#[test]
+fn a_program_of_several_modules_on_real_data_is_found() {
+    let reads = "env::var_os(\"RADDLE_DATA\")";
+    for (main, module) in [
+        ("mod data;\n", "a/tests/api/data.rs"),
+        (
+            "#[path = \"../common/mod.rs\"]\nmod common;\n",
+            "a/tests/common/mod.rs",
+        ),
+    ] {
+        let tree = Tree::made_up(&[("a/tests/api/main.rs", main), (module, reads)]);
+        assert_eq!(check_real_data(&tree).len(), 1, "{module}");
+    }
+    let tree = Tree::made_up(&[
+        ("a/tests/api/main.rs", ""),
+        ("a/tests/common/mod.rs", reads),
+    ]);
+    assert!(check_real_data(&tree).is_empty());
+}

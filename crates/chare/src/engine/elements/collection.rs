@@ -238,7 +238,7 @@ impl<T: Chare> Collection<T> {
         self.root
     }
 
-    /// The node of that worker.
+    /// Returns the node of that worker.
     pub(crate) fn root_node(&self) -> u16 {
         self.root_node
     }

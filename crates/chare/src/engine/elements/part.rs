@@ -105,7 +105,7 @@ pub(crate) trait AnyPart: Any {
     /// 0 for all elements of an array.
     fn position_in(&self, group: Group, number: Number) -> Option<usize>;
 
-    /// Calls `see` with each element that is here.
+    /// Calls `see` with each element of this part.
     fn see_elements(&self, see: &mut dyn FnMut(Seen<'_>));
 }
 
@@ -382,7 +382,8 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// An element gets a slot here, to which it came in `epoch`; 0 for one that was made here.
+    /// Puts an element into a slot. `epoch` is that of the move that brought it here, or 0 if it
+    /// was made here.
     pub(crate) fn put(&self, local: &Local, slot: Slot<T>, epoch: u32) {
         let number = slot.number;
         let at = self.slots.borrow_mut().put(slot);
@@ -583,7 +584,8 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// Drops an element; a destructor that panics leaves the rest to go.
+    /// Drops an element. A panic of its destructor is reported, and the rest is dropped all the
+    /// same.
     pub(crate) fn drop_slot(&self, local: &Local, mut slot: Slot<T>) {
         let index = slot.index;
         if let Some(aside) = slot.take_aside() {

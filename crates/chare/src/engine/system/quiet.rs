@@ -73,7 +73,7 @@ impl Quiet {
         }
     }
 
-    /// Worker `worker`, which this thread is, sends a message.
+    /// Counts a message that `worker`, the current worker, sends.
     #[inline]
     pub(crate) fn count_sent(&self, worker: usize) {
         let sent = &self.counts[worker].sent;
@@ -81,7 +81,7 @@ impl Quiet {
         sent.store(sent.load(Relaxed) + 1, Relaxed);
     }
 
-    /// A thread that is no worker sends a message.
+    /// Counts a message that a thread which is no worker sends.
     pub(crate) fn count_sent_outside(&self) {
         let outside = &self.counts[self.counts.len() - 1];
         // Relaxed: published by the mailbox.
@@ -120,7 +120,7 @@ impl Quiet {
         // Relaxed: ordered by the fence.
         self.is_awaited.store(true, Relaxed);
         drop(awaited);
-        // ORDERING(Q2): said before the sums.
+        // ORDERING(Q2): registered before the counts are added up.
         heavy_fence();
         self.tell(system);
     }

@@ -71,7 +71,7 @@ impl Waiters {
         waiting.into_values().for_each(Waiting::tell);
     }
 
-    /// Tells the threads, and lets them go on waiting.
+    /// Wakes the waiting threads to check again. They stay registered.
     pub(crate) fn tell_threads(&self) {
         for waiting in self.list().waiting.values() {
             if let Waiting::Thread(waiter) = waiting {

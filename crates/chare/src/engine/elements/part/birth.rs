@@ -22,7 +22,7 @@ pub(crate) struct Birth<T: Chare> {
 }
 
 impl<T: Chare> Birth<T> {
-    /// No elements at first.
+    /// Creates the state of a collection that begins without elements.
     pub(crate) fn none() -> Self {
         Self {
             make: Mutex::new(None),

@@ -1,12 +1,13 @@
 //! The 33 machines of the data folder: they load with the expected counts, and can be drawn and
 //! planned on.
 
+mod common;
+
 use std::collections::{BTreeMap, HashSet};
 
+use common::xml_file;
 use proptest::prelude::*;
 use raddle_topology::{Affinity, Source, Topology, format, plan};
-
-use crate::common::xml_file;
 
 /// The machines of the data folder, each with its numbers of NUMA nodes, packages, cores and CPUs
 /// from the table in that folder.
