@@ -6,6 +6,11 @@
 //!                              └─ any other thread: crate::outside
 //! ```
 //!
+//! The functions from [`One::send`] to the slot of the mailbox, and from there to the entry, are
+//! always inlined. A message that is passed from one to the next in memory is stored in parts and
+//! soon loaded sixteen bytes at a time, and the processor delays such a load until the stores have
+//! reached the cache.
+//!
 //! # Cost
 //! After warm-up, a message to an entry of an array's element allocates nothing and takes no lock,
 //! both when it is sent and when it runs, if it has no priority, its arguments fit into a task

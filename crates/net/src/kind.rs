@@ -119,8 +119,8 @@ impl TransportKind {
         }
     }
 
-    /// Returns the names of the kinds with which nodes can be processes, for messages.
-    pub(crate) fn names_of_processes() -> String {
+    /// Returns the names of the kinds with which nodes can be processes, for error messages.
+    pub fn names_of_processes() -> String {
         let names: Vec<&str> = Self::OF_PROCESSES.iter().map(|kind| kind.name()).collect();
         names.join(", ")
     }

@@ -35,7 +35,7 @@ use self::pairs::Pairs;
 use self::producer_lock::ProducerLock;
 use crate::config::choice;
 use crate::pool::{Fifo, List};
-use crate::task::memory::Cells;
+use crate::task::memory::CellSource;
 use crate::task::{EnvelopeSlot, Task, TaskList};
 
 pub(crate) use self::office::PostOffice;
@@ -84,10 +84,10 @@ pub(crate) trait Post: fmt::Debug + Send + Sync {
 pub(crate) trait Receiver: fmt::Debug + Send {
     /// Appends what has arrived, up to about [`RECEIVED_MAX`] messages, to `mail`.
     /// Messages without a cell get one of `cells`, which are those of the worker.
-    fn receive(&self, mail: &mut TaskList, cells: Cells<'_>);
+    fn receive(&self, mail: &mut TaskList, cells: CellSource<'_>);
 
     /// Like [`receive`](Self::receive) with an empty `mail`, but returns the oldest message.
-    fn receive_first(&self, mail: &mut TaskList, cells: Cells<'_>) -> Option<Task> {
+    fn receive_first(&self, mail: &mut TaskList, cells: CellSource<'_>) -> Option<Task> {
         self.receive(mail, cells);
         mail.take_first()
     }

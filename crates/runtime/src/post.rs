@@ -58,13 +58,13 @@ impl Post {
     /// Returns the index of the current worker if it is a worker of this runtime.
     #[inline]
     pub fn own_index(&self) -> Option<usize> {
-        self.shared
-            .with_own(|worker| Some(worker?.index()).filter(|&own| own < self.worker_count()))
+        let worker = self.shared.own_worker()?;
+        Some(worker.index()).filter(|&own| own < self.worker_count())
     }
 
     /// Returns true on a thread of this runtime that runs tasks: a worker or a compensating thread.
     pub fn is_own_thread(&self) -> bool {
-        self.shared.with_own(|worker| worker.is_some())
+        self.shared.own_worker().is_some()
     }
 
     /// Sends a message to worker `to`. Cost: the transfer of a cache line; for a message to the
@@ -116,17 +116,16 @@ impl Post {
     #[inline]
     pub fn put(&self, call: impl FnOnce() + Send + 'static) {
         let closures = self.shared.memory.closures();
-        self.shared.with_own(|worker| match worker {
+        match self.shared.own_worker() {
             Some(worker) => worker.put(Task::message(worker.take_cell(), closures, call)),
             None => self.shared.put_call_outside(call),
-        });
+        }
     }
 
     /// Returns true if messages wait for the current worker, and false on other threads.
     #[inline]
     pub fn has_own_mail(&self) -> bool {
-        self.shared
-            .with_own(|worker| worker.is_some_and(Worker::has_any_mail))
+        self.shared.own_worker().is_some_and(Worker::has_any_mail)
     }
 
     /// Returns true if the runtime is about to end, or has no workers in this process: messages

@@ -58,7 +58,7 @@ use crate::fork_stack::ForkStack;
 use crate::mailbox::{Receiver, Sender};
 use crate::placing::ROUNDS_PER_CLOCK;
 use crate::pool::{Look, Mark, Put, Seat, Wanted};
-use crate::task::memory::{Cells, FreeList};
+use crate::task::memory::{CellSource, FreeList};
 use crate::task::{Arrivals, Task, TaskCell, TaskList};
 use gifts::Gifts;
 
@@ -208,7 +208,7 @@ impl Worker {
     }
 
     #[inline(always)]
-    fn cells(&self) -> Cells<'_> {
+    fn cells(&self) -> CellSource<'_> {
         self.free.of(&self.shared.memory)
     }
 

@@ -50,15 +50,9 @@ use std::sync::Arc;
 use crossbeam_utils::CachePadded;
 
 use crate::backoff::Backoff;
-use crate::prim::{
-    Acquire, AtomicPtr, AtomicU32, AtomicUsize, LIGHT, Relaxed, Release, UnsafeCell,
-};
+use crate::prim::{Acquire, AtomicPtr, AtomicU32, AtomicUsize, Relaxed, Release, UnsafeCell};
 
 pub use slot::{LineSlot, PointerSlot, Slot};
-
-/// The number of empty blocks that are kept, so that a consumer which is a few blocks behind costs
-/// no allocations.
-const SPARES: usize = if LIGHT { 1 } else { 8 };
 
 /// The end at which any thread puts. A clone is an end of the same queue.
 #[derive(Debug)]
@@ -99,7 +93,7 @@ pub fn mpsc<S: Slot>() -> (Producer<S>, Consumer<S>) {
             block: AtomicPtr::new(block),
         }),
         head: CachePadded::new(UnsafeCell::new(Head::at(block))),
-        spares: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+        spare: AtomicPtr::new(ptr::null_mut()),
     });
     let producer = Producer {
         shared: Arc::clone(&shared),
@@ -117,8 +111,8 @@ struct Shared<S: Slot> {
     tail: CachePadded<Tail<S>>,
     /// The consumer's, or that of the thread that drops the queue.
     head: CachePadded<UnsafeCell<Head<S>>>,
-    /// Empty blocks for producers that need one; null where there is none.
-    spares: [AtomicPtr<Block<S>>; SPARES],
+    /// An empty block for the next producer that needs one.
+    spare: AtomicPtr<Block<S>>,
 }
 
 // SAFETY: values, which are Send, move from producers to the one consumer, which alone accesses
@@ -325,23 +319,19 @@ impl<S: Slot> Shared<S> {
     /// Returns an empty block.
     #[cold]
     fn new_block(&self) -> *mut Block<S> {
-        let taken = self.spares.iter().map(|spare| {
-            // ORDERING(M3): Acquire, the empty slots.
-            spare.swap(ptr::null_mut(), Acquire)
-        });
-        let mut taken = taken.filter(|spare| !spare.is_null());
-        taken.next().unwrap_or_else(Block::new)
+        // ORDERING(M3): Acquire, the empty slots.
+        let spare = self.spare.swap(ptr::null_mut(), Acquire);
+        if spare.is_null() { Block::new() } else { spare }
     }
 
-    /// Keeps an empty block that belongs to the caller, or frees it if enough are kept.
+    /// Keeps an empty block that belongs to the caller, or frees it if another one is kept.
     #[cold]
     fn recycle(&self, block: *mut Block<S>) {
-        let is_kept = self.spares.iter().any(|spare| {
-            // ORDERING(M3): Release, the empty slots.
-            let kept = spare.compare_exchange(ptr::null_mut(), block, Release, Relaxed);
-            kept.is_ok()
-        });
-        if !is_kept {
+        // ORDERING(M3): Release, the empty slots.
+        let kept = self
+            .spare
+            .compare_exchange(ptr::null_mut(), block, Release, Relaxed);
+        if kept.is_err() {
             // SAFETY: it came from `Block::new`, and belongs to the caller.
             drop(unsafe { Box::from_raw(block) });
         }
@@ -361,13 +351,11 @@ impl<S: Slot> Drop for Shared<S> {
         // SAFETY: the consumer's block, from `Block::new`. It is the last one, unless a claimed
         // slot was not filled: then the blocks behind it leak.
         drop(unsafe { Box::from_raw(last) });
-        for spare in &self.spares {
-            // Relaxed: this thread is the only one.
-            let spare = spare.load(Relaxed);
-            if !spare.is_null() {
-                // SAFETY: from `Block::new`, and not in use.
-                drop(unsafe { Box::from_raw(spare) });
-            }
+        // Relaxed: this thread is the only one.
+        let spare = self.spare.load(Relaxed);
+        if !spare.is_null() {
+            // SAFETY: from `Block::new`, and not in use.
+            drop(unsafe { Box::from_raw(spare) });
         }
     }
 }

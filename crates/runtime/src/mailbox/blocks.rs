@@ -7,7 +7,7 @@ use raddle_sync::mpsc::{Claimed, Consumer, Producer, mpsc};
 use raddle_sync::prim::Mutex;
 
 use super::{Post, RECEIVED_MAX, Receiver, Sender};
-use crate::task::memory::Cells;
+use crate::task::memory::CellSource;
 use crate::task::{Envelope, EnvelopeSlot, Task, TaskList};
 
 /// One queue per worker, into which all senders put.
@@ -70,14 +70,14 @@ impl Sender for BlockSender {
 }
 
 impl Receiver for Consumer<EnvelopeSlot> {
-    fn receive(&self, mail: &mut TaskList, cells: Cells<'_>) {
+    fn receive(&self, mail: &mut TaskList, cells: CellSource<'_>) {
         for _ in 0..RECEIVED_MAX {
             let Some(message) = self.pop() else { return };
             mail.put_last(message.unpack(cells));
         }
     }
 
-    fn receive_first(&self, mail: &mut TaskList, cells: Cells<'_>) -> Option<Task> {
+    fn receive_first(&self, mail: &mut TaskList, cells: CellSource<'_>) -> Option<Task> {
         let first = self.pop()?.unpack(cells);
         self.receive(mail, cells);
         Some(first)

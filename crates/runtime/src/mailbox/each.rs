@@ -8,7 +8,7 @@ use raddle_sync::lock::PthreadLock;
 
 use super::{Post, RECEIVED_MAX, Receiver, Sender};
 use crate::pool::{Fifo, List, Wanted};
-use crate::task::memory::Cells;
+use crate::task::memory::CellSource;
 use crate::task::{Task, TaskList};
 
 /// A queue in which messages of many threads wait for one thread.
@@ -62,7 +62,7 @@ struct EachReceiver<Q> {
 }
 
 impl<Q: Queue> Receiver for EachReceiver<Q> {
-    fn receive(&self, mail: &mut TaskList, _cells: Cells<'_>) {
+    fn receive(&self, mail: &mut TaskList, _cells: CellSource<'_>) {
         let queue = &self.queues[self.worker_index];
         for _ in 0..RECEIVED_MAX {
             let Some(message) = queue.take() else { return };

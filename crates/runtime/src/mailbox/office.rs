@@ -6,7 +6,7 @@ use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
 
 use super::{MailboxKind, Post, Receiver, Sender};
-use crate::task::memory::Cells;
+use crate::task::memory::CellSource;
 use crate::task::{Arrivals, Task, TaskList};
 
 /// The receiving end of a mailbox while no worker has it.
@@ -89,7 +89,7 @@ impl PostOffice {
     }
 
     /// Takes all messages of workers that have ended.
-    pub(crate) fn take_left(&self, cells: Cells<'_>) -> TaskList {
+    pub(crate) fn take_left(&self, cells: CellSource<'_>) -> TaskList {
         let (mut urgent, mut mail) = (TaskList::default(), TaskList::default());
         for worker_index in 0..self.receivers.len() {
             // A worker that has not ended has its receiver.

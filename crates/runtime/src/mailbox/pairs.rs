@@ -10,7 +10,7 @@ use super::each::Queue;
 use super::producer_lock::ProducerLock;
 use super::{Post, RECEIVED_MAX, Receiver, Sender};
 use crate::pool::Parts;
-use crate::task::memory::Cells;
+use crate::task::memory::CellSource;
 use crate::task::{Task, TaskList};
 
 /// The mailboxes of all workers, each with one queue per sender.
@@ -81,7 +81,7 @@ impl Sender for PairsSender {
 }
 
 impl Receiver for PairsReceiver {
-    fn receive(&self, mail: &mut TaskList, _cells: Cells<'_>) {
+    fn receive(&self, mail: &mut TaskList, _cells: CellSource<'_>) {
         let from_outside = &self.queues.from_outside[self.worker_index];
         let len = mail.len();
         // One message of each sender in turn.

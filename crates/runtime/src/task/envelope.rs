@@ -8,7 +8,7 @@ use std::mem::{MaybeUninit, size_of};
 use raddle_sync::mpsc::{Claimed, LineSlot};
 
 use super::closure::{EndClosure, end, fits};
-use super::memory::Cells;
+use super::memory::CellSource;
 use super::{Message, Task};
 
 /// The size of a small closure in words. With its function and the mark of the slot, both are one
@@ -69,7 +69,7 @@ impl Envelope {
 
     /// Returns the message in a cell, which is one of `cells` if it had none.
     #[inline]
-    pub(crate) fn unpack(self, cells: Cells<'_>) -> Task {
+    pub(crate) fn unpack(self, cells: CellSource<'_>) -> Task {
         let Some(end) = self.end else {
             // SAFETY: `with_cell` wrote it, and it is read once.
             return unsafe { self.words.as_ptr().cast::<Task>().read() };

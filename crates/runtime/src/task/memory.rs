@@ -68,7 +68,7 @@ pub(crate) struct FreeList {
 
 /// A free list together with the memory that fills it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cells<'a> {
+pub(crate) struct CellSource<'a> {
     list: &'a FreeList,
     memory: &'a Memory,
 }
@@ -126,9 +126,9 @@ impl Memory {
     }
 
     /// Calls `call` with the cells for threads that are no workers of this runtime.
-    pub(crate) fn with_outside<R>(&self, call: impl FnOnce(Cells<'_>) -> R) -> R {
+    pub(crate) fn with_outside<R>(&self, call: impl FnOnce(CellSource<'_>) -> R) -> R {
         let outside = self.outside.lock();
-        call(Cells {
+        call(CellSource {
             list: &outside.expect("nothing panics under this lock"),
             memory: self,
         })
@@ -171,7 +171,7 @@ impl Drop for Memory {
     }
 }
 
-impl Cells<'_> {
+impl CellSource<'_> {
     /// Takes a free cell. Cost: a few instructions, also for a cell that another thread has freed;
     /// rarely a slab.
     #[inline]
@@ -190,8 +190,8 @@ impl Cells<'_> {
 impl FreeList {
     /// Returns this list together with the memory that fills it.
     #[inline]
-    pub(crate) fn of<'a>(&'a self, memory: &'a Memory) -> Cells<'a> {
-        Cells { list: self, memory }
+    pub(crate) fn of<'a>(&'a self, memory: &'a Memory) -> CellSource<'a> {
+        CellSource { list: self, memory }
     }
 
     fn new(home: usize, homes: &[OnceLock<Producer<PointerSlot<FreeCell>>>]) -> Self {

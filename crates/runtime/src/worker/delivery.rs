@@ -25,14 +25,8 @@ impl Shared {
     /// Returns the current worker if it is a worker of this runtime. The caller keeps the reference
     /// on this thread and inside the running task.
     #[inline(always)]
-    pub(crate) fn own_worker<'a>(self: &Arc<Self>) -> Option<&'a Worker> {
+    pub(crate) fn own_worker(self: &Arc<Self>) -> Option<&Worker> {
         current_worker().filter(|worker| Arc::ptr_eq(worker.shared(), self))
-    }
-
-    /// Calls `call` with the current worker if it is a worker of this runtime.
-    #[inline]
-    pub(crate) fn with_own<R>(self: &Arc<Self>, call: impl FnOnce(Option<&Worker>) -> R) -> R {
-        call(self.own_worker())
     }
 
     /// Wakes worker `worker_index`, to which a message was sent, if it sleeps. Returns true if it
@@ -51,16 +45,14 @@ impl Shared {
         to: usize,
         message: impl FnOnce() + Send + 'static,
     ) {
-        self.with_own(|worker| {
-            if let Some(worker) = worker {
-                let (bytes, closures) = (message_bytes(&message), self.memory.closures());
-                let message = Task::message(worker.take_cell(), closures, message);
-                worker.send_urgent(to, message, bytes);
-            } else if let Some(message) = self.message_outside(message) {
-                self.post.put_urgent(to, message);
-                self.wake_for_message(to);
-            }
-        });
+        if let Some(worker) = self.own_worker() {
+            let (bytes, closures) = (message_bytes(&message), self.memory.closures());
+            let message = Task::message(worker.take_cell(), closures, message);
+            worker.send_urgent(to, message, bytes);
+        } else if let Some(message) = self.message_outside(message) {
+            self.post.put_urgent(to, message);
+            self.wake_for_message(to);
+        }
     }
 
     /// Sends a message of a thread that is no worker.

@@ -37,11 +37,10 @@ impl JobEnvironment {
             let nodes = text.parse().ok();
             nodes.filter(|nodes| (1..=NODES_MAX).contains(nodes))
         })?;
-        let kinds = TransportKind::OF_PROCESSES;
-        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-        let names = names.join(", ");
+        let names = TransportKind::names_of_processes();
         let transport = variable("RADDLE_TRANSPORT", &names, |text| {
-            TransportKind::by_name(text).filter(|kind| kinds.contains(kind))
+            let kind = TransportKind::by_name(text);
+            kind.filter(|kind| TransportKind::OF_PROCESSES.contains(kind))
         })?;
         let names = Progress::ALL.map(Progress::name).join(", ");
         let progress = variable("RADDLE_PROGRESS", &names, |text| {
