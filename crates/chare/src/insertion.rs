@@ -27,12 +27,12 @@
 //!    earlier turn. Turns are in the order in which the marks of insertions had arrived everywhere;
 //!    for each maker this is its own order.
 
-use crate::address::directory::{COMING, NO_SLOT};
+use crate::address::directory::{NO_SLOT, REQUESTED};
 use crate::address::number::Number;
-use crate::engine::elements::part::{Mark, Part};
+use crate::engine::elements::parcel::Parcel;
+use crate::engine::elements::part::Part;
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::Chare;
-use crate::engine::object::parcel::Parcel;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::migration;
@@ -82,8 +82,8 @@ pub(crate) fn take_mark<T: Chare>(
     on: usize,
     epoch: u32,
 ) {
-    if part.is_unborn() {
-        return part.wait_for_birth(move |local, part| {
+    if part.is_under_construction() {
+        return part.after_construction(move |local, part| {
             take_mark(local, part, number, on, epoch);
         });
     }
@@ -92,23 +92,12 @@ pub(crate) fn take_mark<T: Chare>(
         .state::<AllRounds>()
         .borrow_mut()
         .first_untouched_here();
-    let must_wait = part.has_early();
+    let must_wait = part.presence().has_early();
     if must_wait {
-        let mut marks = part.marks().borrow_mut();
-        let (at, insertion) = (marks.count, number);
-        let more = 0;
-        marks.kept.insert(
-            at,
-            Mark {
-                insertion,
-                first,
-                more,
-            },
-        );
-        marks.count += 1;
+        part.with_marks(|marks| marks.keep(number, first));
     }
     if on == local.worker() {
-        part.expect(local, number);
+        part.announce(local, number);
     }
     let answer = Answer {
         insertion: number,
@@ -125,7 +114,7 @@ fn send_answer<T: Chare>(local: &Local, part: &Part<T>, answer: Answer) {
         return take_answer_about(local, part, answer);
     }
     local.post_seldom(root, move |local| {
-        take_answer_about::<T>(local, &local.part(collection), answer);
+        take_answer_about::<T>(local, &Part::of(local, collection), answer);
     });
 }
 
@@ -170,7 +159,10 @@ fn end_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     }) = insertion
     {
         let first = first.max(part.state::<AllRounds>().borrow_mut().first_incomplete());
-        part.collection().directory().place(number).set_slot(COMING);
+        part.collection()
+            .directory()
+            .place(number)
+            .set_slot(REQUESTED);
         reduction::change_population(local, part, first, 1);
         make(local, first);
     }
@@ -193,7 +185,7 @@ fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     }
     for worker in 0..worker_count {
         local.post_seldom(worker, move |local| {
-            look_again::<T>(local, &local.part(collection), number);
+            look_again::<T>(local, &Part::of(local, collection), number);
         });
     }
 }
@@ -201,12 +193,12 @@ fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
 /// Answers about an insertion that has its turn: now, and after the messages kept for elements that
 /// are on their way.
 fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
-    let Some(at) = part.marks().borrow().find(insertion) else {
+    if !part.with_marks(|marks| marks.has(insertion)) {
         // The answer at the mark was complete.
         return send_answer(local, part, Answer::nothing(insertion));
-    };
+    }
     let mut more = 0;
-    for number in part.arriving() {
+    for number in part.presence().arriving() {
         let slot = part.collection().directory().place(number).slot();
         // One that is not made yet may wait for this one, and has its turn after it.
         let is_made = slot != NO_SLOT as usize;
@@ -214,34 +206,24 @@ fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
             collection: part.collection().id(),
             insertion,
         };
-        if is_made && part.keep_behind_early(number, Box::new(then)) {
+        if is_made && part.presence().keep_behind_early(number, Box::new(then)) {
             more += 1;
         }
     }
-    if let Some(mark) = part.marks().borrow_mut().kept.get_mut(&at) {
-        mark.more = more + 1;
-    }
+    part.with_marks(|marks| marks.set_answers(insertion, more + 1));
     answer_for_mark(local, part, insertion, more);
 }
 
 /// Answers with the count of a kept mark; `more` answers are to come.
 fn answer_for_mark<T: Chare>(local: &Local, part: &Part<T>, insertion: Number, more: usize) {
-    let mut marks = part.marks().borrow_mut();
-    let Some(at) = marks.find(insertion) else {
+    let Some(first) = part.with_marks(|marks| marks.answer(insertion)) else {
         return;
     };
-    let mut answer = Answer {
+    let answer = Answer {
+        first,
         more: more as isize,
         ..Answer::nothing(insertion)
     };
-    if let Some(mark) = marks.kept.get_mut(&at) {
-        answer.first = mark.first;
-        mark.more -= 1;
-        if mark.more == 0 {
-            marks.kept.remove(&at);
-        }
-    }
-    drop(marks);
     send_answer(local, part, answer);
 }
 
@@ -275,7 +257,7 @@ impl<T: Chare> Parcel<T> for AnswerThen {
     fn fail(self, system: &System, _failure: Failure) {
         local::with(system.id(), |local| {
             if let Some(local) = local {
-                answer_for_mark::<T>(local, &local.part(self.collection), self.insertion, 0);
+                answer_for_mark::<T>(local, &Part::of(local, self.collection), self.insertion, 0);
             }
         });
     }

@@ -1,36 +1,41 @@
 //! Sending from threads that are not workers. They act as one sender, under a lock, and so have an
 //! order, an epoch and detours as a worker has.
 
+use crate::address::way::Way;
+use crate::engine::elements::collection::Collection;
+use crate::engine::elements::parcel::{BoxedParcel, Parcel};
+use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
+use crate::engine::local::any_thread;
 use crate::engine::object::chare::Chare;
-use crate::engine::object::parcel::{BoxedParcel, Parcel};
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::System;
 use crate::multicast::{self, Through, set_out, workers_with};
 use crate::node;
 use crate::remote::{self, Away, out};
-use crate::seeds::{Way, detour, way};
+use crate::seeds::detour;
 use crate::spread::Spread;
 
 /// Sends a parcel to the place of its element.
 #[cold]
-pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: BoxedParcel<T>) {
-    dispatch_in(one, parcel, None);
+pub(crate) fn send_from_outside<T: Chare>(one: One<T>, parcel: BoxedParcel<T>) {
+    send_from_node(one, parcel, None);
 }
 
-/// Like `dispatch`, for a sender on another node in `epoch`.
-pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: Option<u32>) {
+/// Like [`send_from_outside`], for a sender on another node if there is an `epoch`: the sender's.
+pub(crate) fn send_from_node<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: Option<u32>) {
     // Without a system its runtime has ended: dropping the parcel notifies the waiter of its reply.
     let Some(system) = System::find(one.system) else {
         return;
     };
-    let collection = system.collection::<T>(one.collection);
+    let collection = Collection::<T>::of(&system, one.collection);
     if collection.is_node_group() {
         return node::to_node(&system, &collection, one.number, one.priority, parcel);
     }
     let mut outside = system.outside();
     let epoch = epoch.unwrap_or(outside.epoch);
-    match way(&collection, one.number, epoch, &mut outside.detours) {
+    let (directory, key) = (collection.directory(), (one.collection, one.number));
+    match Way::from_sender(directory, key, epoch, &mut outside.detours) {
         Way::Straight(worker) => {
             let One {
                 collection,
@@ -40,17 +45,17 @@ pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: 
             } = one;
             let key = Some((collection, number));
             let arrival =
-                move |local: &Local| parcel.deliver(local, &local.part(collection), number);
-            system.post_outside_with(priority, key, worker, Box::new(arrival));
+                move |local: &Local| parcel.deliver(local, &Part::of(local, collection), number);
+            any_thread::post_outside_with(&system, priority, key, worker, Box::new(arrival));
         }
-        Way::Detour(home) => {
+        Way::ViaHome(home) => {
             let One {
                 collection, number, ..
             } = one;
             let arrival = move |local: &Local| {
-                detour::relay(local, &local.part(collection), number, parcel, None);
+                detour::relay(local, &Part::of(local, collection), number, parcel, None);
             };
-            system.post_outside(home, Box::new(arrival));
+            any_thread::post_outside(&system, home, Box::new(arrival));
         }
         Way::Away(node) => {
             drop(outside);
@@ -66,12 +71,12 @@ pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: 
 
 /// Sends a message to all elements of a collection, or of a section.
 #[cold]
-pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
-    spread_in(all, spread, None);
+pub(crate) fn spread_from_outside<T: Chare>(all: All<T>, spread: impl Spread<T>) {
+    spread_from_node(all, spread, None);
 }
 
-/// Like `spread`, for a sender on another node in `epoch`.
-pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Option<u32>) {
+/// Like [`spread_from_outside`], for a sender on another node if there is an `epoch`: the sender's.
+pub(crate) fn spread_from_node<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Option<u32>) {
     let Some(system) = System::find(all.system) else {
         return;
     };
@@ -81,7 +86,7 @@ pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Op
         priority,
         ..
     } = all;
-    let shared = system.collection::<T>(collection);
+    let shared = Collection::<T>::of(&system, collection);
     let members = match set_out(&shared, all, |section| shared.section(section), &spread) {
         Ok(Through::Members) => return,
         Ok(Through::Workers(members)) => members,
@@ -97,9 +102,9 @@ pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Op
     for worker in workers_with(members.as_deref(), system.worker_count()) {
         let spread = spreads.pop().expect("there is one for each worker");
         let arrival = move |local: &Local| {
-            multicast::arrive_spread(local, &local.part(collection), section, epoch, spread);
+            multicast::arrive_spread(local, &Part::of(local, collection), section, epoch, spread);
         };
-        system.post_outside_with(priority, None, worker, Box::new(arrival));
+        any_thread::post_outside_with(&system, priority, None, worker, Box::new(arrival));
     }
     drop(outside);
     out::spread_away(&system, crossed, epoch);

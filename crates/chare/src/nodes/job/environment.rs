@@ -2,7 +2,8 @@
 
 use raddle_net::{Launch, TransportKind};
 
-use super::{JobError, Progress};
+use super::error::JobError;
+use super::progress::Progress;
 use crate::watch;
 
 /// The most nodes that `RADDLE_NODES` may ask for, and options of the program `raddle`.
