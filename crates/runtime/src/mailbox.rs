@@ -86,7 +86,8 @@ pub(crate) trait Receiver: fmt::Debug + Send {
     /// Messages without a cell get one of `cells`, which are those of the worker.
     fn receive(&self, mail: &mut TaskList, cells: CellSource<'_>);
 
-    /// Like [`receive`](Self::receive) with an empty `mail`, but returns the oldest message.
+    /// Receives as [`receive`](Self::receive) does, with an empty `mail`, and returns the oldest
+    /// message.
     fn receive_first(&self, mail: &mut TaskList, cells: CellSource<'_>) -> Option<Task> {
         self.receive(mail, cells);
         mail.take_first()

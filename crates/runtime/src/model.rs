@@ -30,7 +30,7 @@ pub fn runtime(
     runtime_on(worker_count, pool, mailbox, idle, oversubscribed, None)
 }
 
-/// Like [`runtime`], with workers that receive from `network`, if there is one.
+/// Starts a runtime as [`runtime`] does, with workers that receive from `network`, if there is one.
 ///
 /// # Panics
 /// As for [`runtime`].

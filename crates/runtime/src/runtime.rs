@@ -127,7 +127,7 @@ impl Runtime {
         }
     }
 
-    /// Like [`crate::join`], on this runtime.
+    /// Runs two closures as [`crate::join`] does, on this runtime.
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -138,7 +138,7 @@ impl Runtime {
         self.install(|| crate::join(a, b))
     }
 
-    /// Like [`crate::scope()`], on this runtime.
+    /// Calls `body` with a scope as [`crate::scope()`] does, on this runtime.
     pub fn scope<'env, F, R>(&self, body: F) -> R
     where
         F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R + Send,
@@ -182,8 +182,8 @@ impl Runtime {
         handle
     }
 
-    /// Like [`spawn_blocking`](Self::spawn_blocking), but the call begins at once, on a new thread
-    /// if necessary: any number of such calls may wait for each other.
+    /// Calls `call` as [`spawn_blocking`](Self::spawn_blocking) does, but the call begins at once,
+    /// on a new thread if necessary: any number of such calls may wait for each other.
     ///
     /// # Errors
     /// The error of the system if it refuses to start a thread; an error in a process that fork(2)
@@ -323,7 +323,7 @@ impl Runtime {
     }
 }
 
-/// For models, which have no builder.
+/// Methods for models, which have no builder.
 #[cfg(any(loom, shuttle))]
 impl Runtime {
     /// Sets a setting of a programming model.

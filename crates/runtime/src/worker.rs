@@ -296,8 +296,8 @@ impl Worker {
         self.get_with(wanted, Look::default())
     }
 
-    /// Like [`get`](Self::get), including tasks that other workers keep private. For a worker that
-    /// is about to sleep.
+    /// Takes a task as [`get`](Self::get) does, including tasks that other workers keep private.
+    /// For a worker that is about to sleep.
     fn get_last(&self, wanted: Wanted<'_>) -> Option<Task> {
         let look = Look {
             is_last: true,

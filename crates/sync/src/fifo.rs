@@ -202,8 +202,9 @@ impl Fifo {
         }
     }
 
-    /// Like [`renew`](Self::renew), but leaves it to the caller to [wake](Self::wake) the sleeping
-    /// threads. Returns the number of releases to pass to `wake`, if threads may sleep.
+    /// Renews a request as [`renew`](Self::renew) does, but leaves it to the caller to
+    /// [wake](Self::wake) the sleeping threads. Returns the number of releases to pass to `wake`,
+    /// if threads may sleep.
     #[inline]
     pub(crate) fn renew_silently(&self, request: &mut Request) -> Option<u32> {
         // Relaxed: the owner keeps its access, so nothing is published.
@@ -274,7 +275,7 @@ impl Fifo {
         Word::from(self.word.load(Relaxed)).is_stopped()
     }
 
-    /// The number of requests in the FIFO, granted or not.
+    /// Returns the number of requests in the FIFO, granted or not.
     pub fn request_count(&self) -> usize {
         // Relaxed: a hint.
         Word::from(self.word.load(Relaxed)).request_count()

@@ -20,7 +20,7 @@ use crate::prim::{Acquire, AtomicPtr, Relaxed, Release};
 /// `next` always returns the same word, and only the list accesses that word while the node is in a
 /// list.
 pub unsafe trait Linked: Sized {
-    /// The link to the next node.
+    /// Returns the link to the next node.
     fn next(&self) -> &AtomicPtr<Self>;
 }
 

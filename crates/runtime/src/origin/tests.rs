@@ -59,7 +59,7 @@ fn fork() -> libc::pid_t {
     unsafe { libc::fork() }
 }
 
-/// Like [`in_child`], where `fork` forks and returns in both processes.
+/// Does what [`in_child`] does, with a `fork` that forks and returns in both processes.
 fn in_child_of(fork: impl FnOnce() -> libc::pid_t, call: impl FnOnce() -> bool) -> Ended {
     let child = fork();
     assert!(child >= 0, "the system has no process");
@@ -163,8 +163,8 @@ fn fork_before_the_first_use_changes_nothing() {
     });
 }
 
-/// Once, a worker was determining a value for the whole process, such as the number of CPUs, when
-/// its process forked. The child then waited for that worker, which it does not have.
+/// Reproduces a bug: a worker was determining a value for the whole process, such as the number of
+/// CPUs, when its process forked. The child then waited for that worker, which it does not have.
 #[test]
 fn fork_right_after_a_start_copies_no_half_done_beginning() {
     alone(

@@ -433,7 +433,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Seat for BlocksSeat<Q, P, SIN
         true
     }
 
-    /// No position is needed: the blocks are searched as a whole.
+    /// Returns an empty mark. No position is needed: the blocks are searched as a whole.
     fn mark(&self) -> Mark {
         Mark::default()
     }

@@ -296,7 +296,7 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Seat
         had
     }
 
-    /// No position is needed: the store is searched as a whole.
+    /// Returns an empty mark. No position is needed: the store is searched as a whole.
     fn mark(&self) -> Mark {
         Mark::default()
     }

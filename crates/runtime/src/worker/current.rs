@@ -91,7 +91,7 @@ pub(super) fn leave_workers_in_children() {
     }
 }
 
-/// A model has no processes.
+/// Does nothing, because a model has no processes.
 #[cfg(any(loom, shuttle))]
 pub(super) fn leave_workers_in_children() {}
 

@@ -57,7 +57,8 @@ impl Worker {
         }
     }
 
-    /// Like [`send`](Self::send), but the message runs before all that are not urgent.
+    /// Sends a message as [`send`](Self::send) does, but the message runs before all that are not
+    /// urgent.
     pub(crate) fn send_urgent(&self, to: usize, message: Task, bytes: u64) {
         if to == self.index {
             self.urgent.borrow_mut().put_last(message);
@@ -102,7 +103,8 @@ impl Worker {
         self.get(Wanted::Any).or_else(|| self.next_message())
     }
 
-    /// Every [`ROUNDS_PER_CLOCK`] rounds, checks whether it is time to reconsider the placement.
+    /// Counts a round. Every [`ROUNDS_PER_CLOCK`] rounds, checks whether it is time to reconsider
+    /// the placement.
     #[inline]
     fn count_round(&self) {
         let Some(left) = self.until_clock.get() else {

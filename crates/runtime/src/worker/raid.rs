@@ -29,7 +29,7 @@ pub(super) fn can_raid() -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Stalls {
     pub(super) seen: Vec<(usize, Progress)>,
-    /// When they were seen.
+    /// The time at which they were seen.
     pub(super) since: Option<Instant>,
 }
 

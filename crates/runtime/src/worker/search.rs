@@ -20,8 +20,8 @@ const LOOKS_PER_CLOCK: usize = if LIGHT { 1 } else { 32 };
 /// The number of workers that are looked at between two readings of the clock. With many workers
 /// each look takes long, and the cost of a search must not grow with the square of their number.
 const VICTIMS_PER_CLOCK: usize = LOOKS_PER_CLOCK * 64;
-/// Where the processor can watch a word (MWAIT), a worker searches for this fraction of its spin
-/// budget: one part in `SEARCH_SHARE`.
+/// The divisor of the spin budget for a search by a worker whose processor can watch a word
+/// (MWAIT): the search may take one part in `SEARCH_SHARE` of that budget.
 const SEARCH_SHARE: u32 = 8;
 /// The number of pauses between two looks into the pool. The worker looks into its mailbox after
 /// each.

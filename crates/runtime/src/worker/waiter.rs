@@ -153,7 +153,7 @@ impl Waiter {
         self.wait_below(None, None, done);
     }
 
-    /// Like [`wait_until`](Self::wait_until); a worker runs tasks below `frame`.
+    /// Waits as [`wait_until`](Self::wait_until) does; a worker runs tasks below `frame` meanwhile.
     ///
     /// If the runtime stands still, the wait sets `gives_up` and ends. Without `gives_up` it
     /// continues.

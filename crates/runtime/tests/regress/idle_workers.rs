@@ -93,8 +93,8 @@ fn fork_is_taken_while_its_owner_runs_a_long_leaf() {
     }
 }
 
-/// The other worker is busy until the fork lies on its owner's stack, so that the owner receives no
-/// request while it forks.
+/// Checks a fork while the other worker is busy until the fork lies on its owner's stack, so that
+/// the owner receives no request while it forks.
 #[test]
 fn fork_without_a_request_is_taken_later() {
     let runtime = runtime(2);
@@ -115,7 +115,8 @@ fn fork_without_a_request_is_taken_later() {
     }
 }
 
-/// Other workers take all forks of a worker that is deep in a long leaf, the oldest first.
+/// Checks that other workers take all forks of a worker that is deep in a long leaf, the oldest
+/// first.
 #[test]
 fn all_forks_below_a_long_leaf_are_taken() {
     fn nest(depth: usize, taken: &AtomicUsize, all: usize) {
@@ -163,8 +164,9 @@ fn all_items_of_a_loop_run_while_the_first_does() {
     }
 }
 
-/// A leaf of the reduction tree consists of several items if the range is large. So at least three
-/// quarters of a large range, and all other items of a small one, run beside the first item.
+/// Checks that at least three quarters of a large range, and all other items of a small one, run
+/// beside the first item. A leaf of the reduction tree consists of several items if the range is
+/// large.
 #[test]
 fn most_items_of_a_reduction_run_while_the_first_does() {
     let runtime = runtime(2);
@@ -184,7 +186,8 @@ fn most_items_of_a_reduction_run_while_the_first_does() {
     }
 }
 
-/// The loop starts while no worker is idle, and an item far into it turns out to be long.
+/// Checks a loop that starts while no worker is idle, and in which an item far into it turns out to
+/// be long.
 #[test]
 fn rest_of_a_loop_is_taken_while_a_late_item_runs() {
     let runtime = runtime(2);
@@ -260,7 +263,8 @@ fn other_work_runs_while_a_scope_waits() {
     scoping.wait();
 }
 
-/// Fewer than three published forks mean that the forks waited for a worker to ask.
+/// Checks that at least three forks are published. With fewer, the forks waited for a worker to
+/// ask.
 #[test]
 fn first_forks_are_published_while_others_sleep() {
     const ATTEMPTS: usize = 21;

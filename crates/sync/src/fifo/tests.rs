@@ -50,7 +50,8 @@ impl List {
     }
 }
 
-/// A small deterministic generator (Marsaglia's xorshift), so that every run is the same.
+/// Returns the next number of a small deterministic generator (Marsaglia's xorshift), so that every
+/// run is the same.
 fn random(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;

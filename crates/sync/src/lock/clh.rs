@@ -111,8 +111,8 @@ unsafe impl Lock for ClhLock {
         });
     }
 
-    /// After losing a rare race against two other threads, this waits for one of them, because it
-    /// is in the queue already.
+    /// Takes the lock if it is free. After losing a rare race against two other threads, this waits
+    /// for one of them, because it is in the queue already.
     #[inline]
     fn try_lock(&self) -> bool {
         // ORDERING(L4): Acquire: the node.

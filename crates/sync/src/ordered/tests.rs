@@ -97,7 +97,7 @@ fn a_panic_in_a_guard_stops_the_data() {
     assert!(place.is_stopped());
 }
 
-/// Regression: a handle that waited for a whole left a waker only in the FIFO where it waited
+/// Reproduces a bug: a handle that waited for a whole left a waker only in the FIFO where it waited
 /// first, and slept on when another piece was the last to be free.
 #[test]
 fn a_waiter_for_a_whole_is_woken_by_the_last_piece() {

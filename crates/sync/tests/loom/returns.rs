@@ -31,7 +31,7 @@ fn node() -> Node {
     }
 }
 
-/// R1: the taker sees the links and the content.
+/// Checks R1: the taker sees the links and the content.
 #[test]
 fn nodes_arrive_with_their_content() {
     loom::model(|| {
