@@ -66,7 +66,7 @@ choice! {
 const RECEIVED_MAX: usize = if LIGHT { 2 } else { 64 };
 
 /// The mailboxes of all workers of a runtime.
-pub(crate) trait Post: fmt::Debug + Send + Sync {
+pub(crate) trait Mailboxes: fmt::Debug + Send + Sync {
     /// Returns the sending end of a worker. To be called once per worker.
     fn sender(&self, worker_index: usize) -> Box<dyn Sender>;
 
@@ -111,7 +111,7 @@ pub(crate) trait Sender: fmt::Debug + Send {
 impl MailboxKind {
     /// Creates empty mailboxes for `worker_count` workers; `sender_limit` workers and compensating
     /// threads may send to them.
-    pub(crate) fn build(self, worker_count: usize, sender_limit: usize) -> Box<dyn Post> {
+    pub(crate) fn build(self, worker_count: usize, sender_limit: usize) -> Box<dyn Mailboxes> {
         match self {
             Self::LockFree => Box::new(Blocks::new(worker_count)),
             Self::Locked => Box::new(Each::<List<PthreadLock, Fifo>>::new(worker_count)),

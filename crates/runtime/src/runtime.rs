@@ -26,7 +26,7 @@ use crate::scope::{Scope, scope_in};
 use crate::traffic::matrix_of;
 use crate::worker::{Shared, current_worker, is_on_bound_worker, run_worker};
 
-pub(crate) use builder::Settled;
+pub(crate) use builder::ResolvedSettings;
 pub use builder::{Builder, WORKER_COUNT_MAX};
 pub use default::{default_runtime, worker_count, worker_index};
 pub use shutdown::Shutdown;
@@ -71,22 +71,22 @@ impl Runtime {
         Builder::new().build()
     }
 
-    pub(crate) fn start(settled: Settled) -> Result<Self, BuildError> {
+    pub(crate) fn start(resolved: ResolvedSettings) -> Result<Self, BuildError> {
         prepare_once();
         let shared = Shared::new(
-            settled.pool,
-            &settled.pool_setup,
-            settled.idle,
-            settled.oversubscribed,
-            settled.task_memory,
-            settled.mailbox,
-            settled.threads,
+            resolved.pool,
+            &resolved.pool_setup,
+            resolved.idle,
+            resolved.oversubscribed,
+            resolved.task_memory,
+            resolved.mailbox,
+            resolved.threads,
         );
-        let shared = shared.with_network(settled.network);
+        let shared = shared.with_network(resolved.network);
         let inherits = is_on_bound_worker();
         let runtime = Self {
-            shared: Arc::new(shared.with_placing(Placing::new(settled.placed))),
-            settings: settled.settings,
+            shared: Arc::new(shared.with_placing(Placing::new(resolved.placed))),
+            settings: resolved.settings,
             models: Mutex::default(),
             has_ended: false,
         };

@@ -29,7 +29,7 @@
 
 mod guard;
 mod handle;
-mod leaving;
+mod unwinding;
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -42,7 +42,7 @@ use crate::prim::{Mutex, UnsafeCell};
 
 pub use self::guard::{Guard, Loan};
 pub use self::handle::{Handle, Read, Right, Then, Write};
-pub use self::leaving::{catch, drop_in_panic, leave};
+pub use self::unwinding::{catch, drop_in_panic, unwind};
 
 /// Data and its FIFOs. A clone refers to the same data.
 ///

@@ -54,7 +54,7 @@ fn waiting_threads_are_used_before_new_ones_start() {
             threads.run_now(Box::new(call)).expect("there is capacity");
         }
         (0..TOGETHER).for_each(|_| done.recv().expect("each is called"));
-        let all_wait = |state: &State| state.waiting.len() == state.thread_count;
+        let all_wait = |state: &BlockingState| state.waiting.len() == state.thread_count;
         while !all_wait(&threads.state()) {
             thread::yield_now();
         }

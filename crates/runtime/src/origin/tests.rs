@@ -12,7 +12,7 @@ use std::time::Duration;
 use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Relaxed, Release};
 
 use super::*;
-use crate::worker::apart;
+use crate::worker::as_outside_thread;
 use crate::{Handle, Runtime, Shutdown, default_runtime, for_each, join, scope, worker_index};
 
 /// The variable that is set in the process of one test.
@@ -278,13 +278,13 @@ fn worker_that_forks_goes_on_in_the_child_as_no_worker() {
 }
 
 #[test]
-fn worker_that_forks_while_apart_is_no_worker_in_the_child_either() {
+fn worker_that_forks_as_an_outside_thread_is_no_worker_in_the_child_either() {
     alone(
-        "worker_that_forks_while_apart_is_no_worker_in_the_child_either",
+        "worker_that_forks_as_an_outside_thread_is_no_worker_in_the_child_either",
         || {
             let runtime = Runtime::builder().workers(1).build().expect("a worker");
             let is_no_worker = || worker_index().is_none() && works();
-            let ended = runtime.install(|| in_child_of(|| apart(fork), is_no_worker));
+            let ended = runtime.install(|| in_child_of(|| as_outside_thread(fork), is_no_worker));
             assert_eq!(ended, GOOD);
         },
     );

@@ -113,7 +113,7 @@ impl Worker {
     }
 
     /// Returns true when some other worker has private forks or offers.
-    pub(super) fn sees_forks(&self) -> bool {
+    pub(super) fn has_private_forks_elsewhere(&self) -> bool {
         can_raid()
             && self
                 .shared

@@ -40,7 +40,7 @@ impl Location {
     fn wait(&self, request: &Request) -> Standing {
         let sleeper = Shared::new(Sleeper(WaitCell::new()));
         let waker = Waker::from(Shared::clone(&sleeper));
-        while self.fifo.leave(request, &waker) {
+        while self.fifo.register_waker(request, &waker) {
             sleeper.0.wait(Duration::ZERO);
         }
         self.fifo.standing(request)

@@ -9,7 +9,7 @@ use loom::sync::Arc;
 use loom::thread;
 use raddle_sync::deque::Word;
 use raddle_sync::prim::AtomicPtr;
-use raddle_sync::returns::Linked;
+use raddle_sync::push_list::Linked;
 use raddle_sync::stack::TaggedStack;
 
 fn model(check: impl Fn() + Sync + Send + 'static) {
