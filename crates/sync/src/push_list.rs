@@ -1,8 +1,8 @@
 //! A list that many threads push to and one thread takes as a whole.
 //!
 //! The runtime delivers urgent messages through it: each worker owns one list, and any thread
-//! pushes to it. Nodes carry their own links, so a push allocates nothing. Because the owner takes the whole list at once, no thread ever pops
-//! a single node, and there is no ABA problem.
+//! pushes to it. Nodes carry their own links, so a push allocates nothing. Because the owner takes
+//! the whole list at once, no thread ever pops a single node, and there is no ABA problem.
 //!
 //! # Memory ordering
 //! | label | release side | acquire side | what it publishes |

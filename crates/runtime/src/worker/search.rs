@@ -26,8 +26,8 @@ const LOOKS_PER_CLOCK: usize = if LIGHT {
 /// The number of workers that are looked at between two readings of the clock. With many workers
 /// each look takes long, and the cost of a search must not grow with the square of their number.
 const VICTIMS_PER_CLOCK: usize = LOOKS_PER_CLOCK * 64;
-/// The divisor of the spin budget for a search by a worker whose processor can watch a word
-/// (MWAIT): the search may take one part in `SEARCH_SHARE` of that budget.
+/// The divisor of the spin budget for a search on a processor that can watch a word (MWAIT): a
+/// search there may take one part in `SEARCH_SHARE` of the budget.
 const SEARCH_SHARE: u32 = 8;
 /// The number of pauses between two looks into the pool. The worker looks into its mailbox after
 /// each.

@@ -203,7 +203,8 @@ mod spare {
         static SPARE: Spare = Spare::new();
     }
 
-    /// The surplus nodes of threads, and all nodes of threads that have ended. In a model, every execution begins without any.
+    /// The surplus nodes of threads, and all nodes of threads that have ended. In a model, every
+    /// execution begins without any.
     #[cfg(not(any(loom, shuttle)))]
     static SURPLUS: Mutex<Vec<&'static Node>> = Mutex::new(Vec::new());
 

@@ -136,7 +136,8 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
             .unwrap_or(Standing::Granted)
     }
 
-    /// Registers a waker in every FIFO in which the handle waits. Returns false if it no longer waits.
+    /// Registers a waker in every FIFO in which the handle waits. Returns false if it no longer
+    /// waits.
     pub fn register_waker(&self, waker: &Waker) -> bool {
         let Some(first) = &self.first else {
             return false;
