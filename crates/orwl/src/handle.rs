@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 
 use raddle_runtime::{Instant, Waiter};
 use raddle_sync::fifo::Standing;
-use raddle_sync::ordered::{self, Read, Right, Then, Write, leave};
+use raddle_sync::ordered::{self, Read, Right, Then, Write};
 use raddle_sync::prim::{LIGHT, Relaxed, spin_loop};
 
 use crate::crew::Halted;
@@ -234,7 +234,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
             |waiter| {
                 let waker = waiter.waker();
                 operation.leave(&waker);
-                handle.leave(&waker);
+                handle.register_waker(&waker);
             },
         );
         // Relaxed: written only here, and read for estimates.
@@ -259,9 +259,9 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     #[cold]
     fn unwind(&self) -> ! {
         if self.operation.crew.is_halted() {
-            leave(Box::new(Halted));
+            ordered::unwind(Box::new(Halted));
         }
-        leave(Box::new(Broken {
+        ordered::unwind(Box::new(Broken {
             location: self.link.location.name.clone(),
         }));
     }

@@ -225,7 +225,7 @@ impl<D: ?Sized> Location<D> {
 
 /// Leaves the waker of the waiter with the request, if that still waits.
 fn leave_waker<D: ?Sized, R: Right>(handle: &ordered::Handle<D, R>, waiter: &Waiter) {
-    let _ = handle.leave(&waiter.waker());
+    let _ = handle.register_waker(&waiter.waker());
 }
 
 impl<D: ?Sized> Clone for Location<D> {

@@ -49,11 +49,11 @@ struct Threads {
     capacity: usize,
     /// Returns true if a thread that the current thread starts inherits the binding of a worker.
     inherits_binding: fn() -> bool,
-    state: Mutex<State>,
+    state: Mutex<BlockingState>,
 }
 
 #[derive(Default)]
-struct State {
+struct BlockingState {
     calls: VecDeque<Call>,
     waiting: Vec<Arc<WaitCell>>,
     threads: Vec<thread::JoinHandle<()>>,
@@ -63,10 +63,10 @@ struct State {
     ending: bool,
 }
 
-impl fmt::Debug for State {
+impl fmt::Debug for BlockingState {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("State")
+            .debug_struct("BlockingState")
             .field("calls", &self.calls.len())
             .field("waiting", &self.waiting.len())
             .field("thread_count", &self.thread_count)
@@ -88,7 +88,7 @@ impl BlockingThreads {
         }))
     }
 
-    fn state(&self) -> impl DerefMut<Target = State> + '_ {
+    fn state(&self) -> impl DerefMut<Target = BlockingState> + '_ {
         self.0.state()
     }
 
@@ -191,14 +191,14 @@ impl BlockingThreads {
 }
 
 impl Threads {
-    fn state(&self) -> impl DerefMut<Target = State> + '_ {
+    fn state(&self) -> impl DerefMut<Target = BlockingState> + '_ {
         self.state.lock().expect("nothing panics under this lock")
     }
 
     /// Starts a thread, which calls `first` and then runs queued calls.
     fn start(
         self: &Arc<Self>,
-        state: &mut State,
+        state: &mut BlockingState,
         first: impl FnOnce() + Send + 'static,
     ) -> io::Result<()> {
         if state.thread_count >= self.capacity {

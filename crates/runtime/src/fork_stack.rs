@@ -113,15 +113,15 @@ impl<W> ForkStack<W> {
         self.stack.activity()
     }
 
-    /// Enters a frame. For the owner, like the next two.
+    /// Enters a frame. For the owner, like the next two functions.
     #[inline]
-    pub(crate) fn enter(&self, frame: &'static TaskCell) {
+    pub(crate) fn enter_frame(&self, frame: &'static TaskCell) {
         self.frames.push(frame, self.stack.top().addr());
     }
 
     /// Leaves the innermost frame.
     #[inline]
-    pub(crate) fn leave(&self) {
+    pub(crate) fn exit_frame(&self) {
         self.frames.pop();
     }
 

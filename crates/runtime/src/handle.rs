@@ -74,7 +74,7 @@ impl<T> Packet<T> {
         true
     }
 
-    /// Like [`Packet::run_here`], on `worker`, which is the current thread.
+    /// Runs the task as [`Packet::run_here`] does, on `worker`, which is the current thread.
     fn run_on(&self, worker: &Worker) -> bool {
         worker.in_frame(self.frame, || self.run_here())
     }

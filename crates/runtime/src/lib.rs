@@ -92,4 +92,4 @@ pub use runtime::{
 };
 pub use scope::{Scope, scope};
 pub use task::Message;
-pub use worker::{Waiter, apart};
+pub use worker::{Waiter, as_outside_thread};

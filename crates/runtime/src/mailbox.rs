@@ -66,7 +66,7 @@ choice! {
 const RECEIVED_MAX: usize = if LIGHT { 2 } else { 64 };
 
 /// The mailboxes of all workers of a runtime.
-pub(crate) trait Post: fmt::Debug + Send + Sync {
+pub(crate) trait Mailboxes: fmt::Debug + Send + Sync {
     /// Returns the sending end of a worker. To be called once per worker.
     fn sender(&self, worker_index: usize) -> Box<dyn Sender>;
 
@@ -86,7 +86,8 @@ pub(crate) trait Receiver: fmt::Debug + Send {
     /// Messages without a cell get one of `cells`, which are those of the worker.
     fn receive(&self, mail: &mut TaskList, cells: CellSource<'_>);
 
-    /// Like [`receive`](Self::receive) with an empty `mail`, but returns the oldest message.
+    /// Receives as [`receive`](Self::receive) does, with an empty `mail`, and returns the oldest
+    /// message.
     fn receive_first(&self, mail: &mut TaskList, cells: CellSource<'_>) -> Option<Task> {
         self.receive(mail, cells);
         mail.take_first()
@@ -110,7 +111,7 @@ pub(crate) trait Sender: fmt::Debug + Send {
 impl MailboxKind {
     /// Creates empty mailboxes for `worker_count` workers; `sender_limit` workers and compensating
     /// threads may send to them.
-    pub(crate) fn build(self, worker_count: usize, sender_limit: usize) -> Box<dyn Post> {
+    pub(crate) fn build(self, worker_count: usize, sender_limit: usize) -> Box<dyn Mailboxes> {
         match self {
             Self::LockFree => Box::new(Blocks::new(worker_count)),
             Self::Locked => Box::new(Each::<List<PthreadLock, Fifo>>::new(worker_count)),

@@ -10,7 +10,7 @@ use raddle_sync::prim::thread;
 use crate::config::Settings;
 use crate::placing::Placed;
 use crate::pool::Setup;
-use crate::runtime::Settled;
+use crate::runtime::ResolvedSettings;
 use crate::threads::WorkerThreads;
 use crate::worker::{COMPENSATING_MAX, Shared, Worker, as_worker};
 use crate::{BlockShape, IdlePolicy, MailboxKind, Network, PoolKind, Runtime, TaskMemory};
@@ -30,7 +30,7 @@ pub fn runtime(
     runtime_on(worker_count, pool, mailbox, idle, oversubscribed, None)
 }
 
-/// Like [`runtime`], with workers that receive from `network`, if there is one.
+/// Starts a runtime as [`runtime`] does, with workers that receive from `network`, if there is one.
 ///
 /// # Panics
 /// As for [`runtime`].
@@ -43,7 +43,7 @@ pub fn runtime_on(
     oversubscribed: bool,
     network: Option<Arc<dyn Network>>,
 ) -> Runtime {
-    Runtime::start(Settled {
+    Runtime::start(ResolvedSettings {
         placed: Placed::nowhere(worker_count),
         pool,
         pool_setup: Setup::new(worker_count, COMPENSATING_MAX, BlockShape::default()),

@@ -101,7 +101,7 @@ fn count() {
     raddle_sync::prim::count_forks();
 }
 
-/// A model has no processes.
+/// Does nothing, because a model has no processes.
 #[cfg(any(loom, shuttle))]
 fn count() {}
 

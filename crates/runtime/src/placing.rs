@@ -40,13 +40,13 @@ pub(crate) struct Placing {
     is_auto: bool,
     /// Some worker is or was bound, so that threads started by workers inherit a binding.
     binds: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<PlacingState>,
     watch: Watch,
     /// Moves of objects, by the kind of the objects.
     objects: Mutex<BTreeMap<String, Moves>>,
 }
 
-struct State {
+struct PlacingState {
     /// The plan as it was last computed.
     plan: Plan,
     /// Workers have moved since then.
@@ -86,7 +86,7 @@ impl Placing {
             claims: placed.claims,
             is_auto: placed.affinity == Affinity::Auto,
             binds: AtomicBool::new(cpus.iter().any(Option::is_some)),
-            state: Mutex::new(State {
+            state: Mutex::new(PlacingState {
                 plan: placed.plan,
                 is_stale: false,
                 rule: placed.affinity.to_string(),
@@ -276,7 +276,7 @@ impl Placing {
         self.change(|state| state.held.clear());
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
+    fn change<R>(&self, change: impl FnOnce(&mut PlacingState) -> R) -> R {
         change(&mut self.state.lock().expect("nothing panics under this lock"))
     }
 }

@@ -88,8 +88,8 @@ impl Post {
         }
     }
 
-    /// Like [`send`](Self::send), but the message runs before all messages that are not urgent and
-    /// that the worker has not begun.
+    /// Sends a message as [`send`](Self::send) does, but the message runs before all messages that
+    /// are not urgent and that the worker has not begun.
     ///
     /// # Panics
     /// If there is no such worker.
@@ -97,8 +97,8 @@ impl Post {
         self.shared.send_urgent(to, message);
     }
 
-    /// Like [`send`](Self::send), but in the order of the messages from threads that are no
-    /// workers.
+    /// Sends a message as [`send`](Self::send) does, but in the order of the messages from threads
+    /// that are not workers.
     ///
     /// # Panics
     /// If there is no such worker.

@@ -102,7 +102,8 @@ impl<T> Private<T> {
         }
     }
 
-    /// Like [`with`](Self::with), but returns an error instead of a panic if the value is in use.
+    /// Does what [`with`](Self::with) does, but returns an error instead of a panic if the value is
+    /// in use.
     ///
     /// # Errors
     /// [`ValueInUse`] if `change`, or the call that creates the value, uses the variable again. The
@@ -130,7 +131,8 @@ impl<T> Private<T> {
         self.values.values_mut()
     }
 
-    /// Like [`values_mut`](Self::values_mut), but returns the values themselves.
+    /// Consumes the variable and returns the values themselves, in the order of
+    /// [`values_mut`](Self::values_mut).
     pub fn into_values(self) -> impl Iterator<Item = T> {
         self.values.into_values()
     }

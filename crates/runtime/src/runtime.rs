@@ -26,7 +26,7 @@ use crate::scope::{Scope, scope_in};
 use crate::traffic::matrix_of;
 use crate::worker::{Shared, current_worker, is_on_bound_worker, run_worker};
 
-pub(crate) use builder::Settled;
+pub(crate) use builder::ResolvedSettings;
 pub use builder::{Builder, WORKER_COUNT_MAX};
 pub use default::{default_runtime, worker_count, worker_index};
 pub use shutdown::Shutdown;
@@ -71,22 +71,22 @@ impl Runtime {
         Builder::new().build()
     }
 
-    pub(crate) fn start(settled: Settled) -> Result<Self, BuildError> {
+    pub(crate) fn start(resolved: ResolvedSettings) -> Result<Self, BuildError> {
         prepare_once();
         let shared = Shared::new(
-            settled.pool,
-            &settled.pool_setup,
-            settled.idle,
-            settled.oversubscribed,
-            settled.task_memory,
-            settled.mailbox,
-            settled.threads,
+            resolved.pool,
+            &resolved.pool_setup,
+            resolved.idle,
+            resolved.oversubscribed,
+            resolved.task_memory,
+            resolved.mailbox,
+            resolved.threads,
         );
-        let shared = shared.with_network(settled.network);
+        let shared = shared.with_network(resolved.network);
         let inherits = is_on_bound_worker();
         let runtime = Self {
-            shared: Arc::new(shared.with_placing(Placing::new(settled.placed))),
-            settings: settled.settings,
+            shared: Arc::new(shared.with_placing(Placing::new(resolved.placed))),
+            settings: resolved.settings,
             models: Mutex::default(),
             has_ended: false,
         };
@@ -127,7 +127,7 @@ impl Runtime {
         }
     }
 
-    /// Like [`crate::join`], on this runtime.
+    /// Runs two closures as [`crate::join`] does, on this runtime.
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -138,7 +138,7 @@ impl Runtime {
         self.install(|| crate::join(a, b))
     }
 
-    /// Like [`crate::scope()`], on this runtime.
+    /// Calls `body` with a scope as [`crate::scope()`] does, on this runtime.
     pub fn scope<'env, F, R>(&self, body: F) -> R
     where
         F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R + Send,
@@ -182,8 +182,8 @@ impl Runtime {
         handle
     }
 
-    /// Like [`spawn_blocking`](Self::spawn_blocking), but the call begins at once, on a new thread
-    /// if necessary: any number of such calls may wait for each other.
+    /// Calls `call` as [`spawn_blocking`](Self::spawn_blocking) does, but the call begins at once,
+    /// on a new thread if necessary: any number of such calls may wait for each other.
     ///
     /// # Errors
     /// The error of the system if it refuses to start a thread; an error in a process that fork(2)
@@ -323,7 +323,7 @@ impl Runtime {
     }
 }
 
-/// For models, which have no builder.
+/// Methods for models, which have no builder.
 #[cfg(any(loom, shuttle))]
 impl Runtime {
     /// Sets a setting of a programming model.

@@ -61,7 +61,7 @@ where
     }
 }
 
-/// Like [`scope`], on `worker`, which is the current thread.
+/// Calls `body` with a scope as [`scope`] does, on `worker`, which is the current thread.
 pub(crate) fn scope_in<'env, F, R>(worker: &Worker, body: F) -> R
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,

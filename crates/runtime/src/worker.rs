@@ -63,7 +63,7 @@ use crate::task::{Arrivals, Task, TaskCell, TaskList};
 use gifts::Gifts;
 
 pub(crate) use compensation::run as run_worker;
-pub use current::apart;
+pub use current::as_outside_thread;
 pub(crate) use current::{
     as_worker, current_forks, current_worker, is_on_bound_worker, with_worker, worker_of,
 };
@@ -195,15 +195,15 @@ impl Worker {
 
     /// Calls `inside` with `frame` as the innermost frame.
     pub(crate) fn in_frame<R>(&self, frame: &'static TaskCell, inside: impl FnOnce() -> R) -> R {
-        struct Leave<'a>(&'a Forks);
-        impl Drop for Leave<'_> {
+        struct ExitFrame<'a>(&'a Forks);
+        impl Drop for ExitFrame<'_> {
             fn drop(&mut self) {
-                self.0.leave();
+                self.0.exit_frame();
             }
         }
         let forks = self.forks();
-        forks.enter(frame);
-        let _leave = Leave(forks);
+        forks.enter_frame(frame);
+        let _exit = ExitFrame(forks);
         inside()
     }
 
@@ -296,8 +296,8 @@ impl Worker {
         self.get_with(wanted, Look::default())
     }
 
-    /// Like [`get`](Self::get), including tasks that other workers keep private. For a worker that
-    /// is about to sleep.
+    /// Takes a task as [`get`](Self::get) does, including tasks that other workers keep private.
+    /// For a worker that is about to sleep.
     fn get_last(&self, wanted: Wanted<'_>) -> Option<Task> {
         let look = Look {
             is_last: true,

@@ -317,8 +317,8 @@ fn threads_that_a_bound_worker_starts_are_not_bound() {
     assert_eq!(at_once.expect("a thread starts").wait(), allowed);
 }
 
-/// A worker that waits starts a compensating thread, which takes its place. Afterwards the thread
-/// rests until it takes the place of another worker.
+/// Checks that a compensating thread, which a waiting worker starts, takes the place of that
+/// worker. Afterwards the thread rests until it takes the place of another worker.
 #[test]
 fn compensating_threads_run_on_the_cpu_of_the_worker_that_they_replace() {
     let group = group("compensating");

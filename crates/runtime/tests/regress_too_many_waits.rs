@@ -33,7 +33,7 @@ fn bounce(here: &Arc<Runtime>, there: &Arc<Runtime>, depth: usize) {
     }
 }
 
-/// Two cases in one test, because they share the panic hook.
+/// Checks two cases in one test, because they share the panic hook.
 #[test]
 fn panics_say_that_a_program_stands_still() {
     let (report, reports) = mpsc::channel();

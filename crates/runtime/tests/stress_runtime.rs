@@ -41,7 +41,7 @@ fn variable(name: &str, default: u64) -> u64 {
     }
 }
 
-/// One step of SplitMix64 (Steele, Lea, Flood 2014).
+/// Returns the next number of SplitMix64 (Steele, Lea, Flood 2014).
 fn next(seed: &mut u64) -> u64 {
     *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *seed;

@@ -29,7 +29,8 @@ impl AtomicBits {
         }
     }
 
-    /// The size in bytes of a set of numbers below `capacity` in memory that processes share.
+    /// Returns the size in bytes of a set of numbers below `capacity` in memory that processes
+    /// share.
     pub(crate) const fn bytes(capacity: usize) -> usize {
         (1 + words_of(capacity)) * size_of::<AtomicU64>()
     }
@@ -50,13 +51,13 @@ impl AtomicBits {
         Self { words }
     }
 
-    /// The word that contains the bit of `number`.
+    /// Returns the word that contains the bit of `number`.
     #[inline]
     fn word(&self, number: usize) -> &AtomicU64 {
         &self.words[1 + number / BITS]
     }
 
-    /// The words of bits that were ever used.
+    /// Returns the words of bits that were ever used.
     #[inline]
     fn used(&self) -> &[AtomicU64] {
         // Relaxed: raised before the first bit is set in a word, so a fence that orders the bit
@@ -134,7 +135,7 @@ impl AtomicBits {
     }
 }
 
-/// The number of words of bits for a set of numbers below `capacity`.
+/// Returns the number of words of bits for a set of numbers below `capacity`.
 const fn words_of(capacity: usize) -> usize {
     let words = capacity.div_ceil(BITS);
     if words == 0 { 1 } else { words }

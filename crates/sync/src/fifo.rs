@@ -16,7 +16,7 @@
 //! the machine needs to pass a word from CPU to CPU. [`Fifo::renew`] combines a release with the
 //! next request of the same owner in one exchange, and no other request comes between the two.
 //!
-//! A thread that does not spin leaves a waker, filed under the threshold of its request. The
+//! A thread that does not spin registers a waker, filed under the threshold of its request. The
 //! release that reaches this number finds all wakers with one lookup, and wakes them in the
 //! releasing thread. While no thread sleeps, a release looks up nothing.
 //!
@@ -202,8 +202,9 @@ impl Fifo {
         }
     }
 
-    /// Like [`renew`](Self::renew), but leaves it to the caller to [wake](Self::wake) the sleeping
-    /// threads. Returns the number of releases to pass to `wake`, if threads may sleep.
+    /// Renews a request as [`renew`](Self::renew) does, but leaves it to the caller to
+    /// [wake](Self::wake) the sleeping threads. Returns the number of releases to pass to `wake`,
+    /// if threads may sleep.
     #[inline]
     pub(crate) fn renew_silently(&self, request: &mut Request) -> Option<u32> {
         // Relaxed: the owner keeps its access, so nothing is published.
@@ -239,9 +240,9 @@ impl Fifo {
         }
     }
 
-    /// Leaves a waker that is woken when the request no longer waits. Returns false, without
+    /// Registers a waker that is woken when the request no longer waits. Returns false, without
     /// keeping the waker, if the request does not wait now. The FIFO keeps only one waker per task.
-    pub fn leave(&self, request: &Request, waker: &Waker) -> bool {
+    pub fn register_waker(&self, request: &Request, waker: &Waker) -> bool {
         let mut sleepers = self.sleepers();
         if self.mark_sleepers(request.threshold) != Standing::Waiting {
             return false;
@@ -274,7 +275,7 @@ impl Fifo {
         Word::from(self.word.load(Relaxed)).is_stopped()
     }
 
-    /// The number of requests in the FIFO, granted or not.
+    /// Returns the number of requests in the FIFO, granted or not.
     pub fn request_count(&self) -> usize {
         // Relaxed: a hint.
         Word::from(self.word.load(Relaxed)).request_count()

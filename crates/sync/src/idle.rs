@@ -135,8 +135,8 @@ impl IdleSet {
         }
     }
 
-    /// The size in bytes of a set of `worker_count` workers in memory that processes share. Its
-    /// address must be a multiple of [`ALIGN`](Self::ALIGN).
+    /// Returns the size in bytes of a set of `worker_count` workers in memory that processes share.
+    /// The address of the set must be a multiple of [`ALIGN`](Self::ALIGN).
     pub const fn bytes(worker_count: usize) -> usize {
         Self::cells_at(worker_count)
             .checked_add(SyncTable::bytes(worker_count))
@@ -201,7 +201,7 @@ impl IdleSet {
         }
     }
 
-    /// The number of workers.
+    /// Returns the number of workers.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
@@ -224,13 +224,13 @@ impl IdleSet {
         }
     }
 
-    /// The wait cell of a worker. The worker waits only there, for anything it waits for.
+    /// Returns the wait cell of a worker. The worker waits only there, for anything it waits for.
     #[inline]
     pub fn cell(&self, worker_index: usize) -> &WaitCell {
         self.cells.cell(worker_index)
     }
 
-    /// The number of workers that search for work, or are about to.
+    /// Returns the number of workers that search for work, or are about to.
     #[inline]
     pub fn searching(&self) -> usize {
         // Relaxed: a hint. The count may fall below zero (invariant 1).
@@ -265,9 +265,9 @@ impl IdleSet {
         self.wake_one(near)
     }
 
-    /// Like [`work_came`](Self::work_came), for a producer that counts its work: `waiting` pieces,
-    /// including the one just put, have not been taken. If that is 2, 4, 8, …, wakes a worker
-    /// although others search.
+    /// Does what [`work_came`](Self::work_came) does, for a producer that counts its work:
+    /// `waiting` pieces, including the one just put, have not been taken. If that is 2, 4, 8, …,
+    /// wakes a worker although others search.
     pub fn work_piled_up(&self, near: usize, waiting: usize) -> Option<usize> {
         if waiting < 2 || !waiting.is_power_of_two() {
             return self.work_came(near);
@@ -280,8 +280,8 @@ impl IdleSet {
         self.wake_one(near)
     }
 
-    /// Like [`work_came`](Self::work_came), for a producer in the same process as all workers of
-    /// the set. Costs a light fence and a check if no worker sleeps.
+    /// Does what [`work_came`](Self::work_came) does, for a producer in the same process as all
+    /// workers of the set. Costs a light fence and a check if no worker sleeps.
     #[inline]
     pub fn work_came_near(&self, near: usize) -> Option<usize> {
         // ORDERING(I1): the work is visible before the bits are checked.
@@ -292,8 +292,8 @@ impl IdleSet {
         self.work_came(near)
     }
 
-    /// Like [`work_came_near`](Self::work_came_near), for a producer that is about to put more
-    /// work. Wakes a worker although others search.
+    /// Wakes a worker, although others search, for a producer that is about to put more work. Costs
+    /// the same as [`work_came_near`](Self::work_came_near) if no worker sleeps.
     pub fn wake_for_work_near(&self, near: usize) -> Option<usize> {
         // ORDERING(I1): the work is visible before the bits are checked.
         light_fence();
@@ -303,8 +303,8 @@ impl IdleSet {
         self.wake_one(near)
     }
 
-    /// Like [`work_came`](Self::work_came), for work that only `worker_index` can do, and that it
-    /// checks for before it sleeps. Returns true if this call woke it.
+    /// Wakes `worker_index`, if it sleeps, for work that only this worker can do and that it checks
+    /// for before it sleeps. Returns true if this call woke it.
     #[inline]
     pub fn work_came_for(&self, worker_index: usize) -> bool {
         // ORDERING(I1): the work is visible before the bit is checked.

@@ -203,7 +203,7 @@ impl Head {
 }
 
 impl Slot {
-    /// The slot of message `number`.
+    /// Returns the slot of message `number`.
     fn of(lane: &Lane, number: u32) -> &Self {
         &lane.slots[number as usize % SLOTS]
     }

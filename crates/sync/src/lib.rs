@@ -31,7 +31,7 @@
 //! | [`offer`] | decides whether the owner or a thief runs an offered fork |
 //! | [`idle`] | searching and sleeping workers; no wake-up is lost |
 //! | [`bits`] | a shared set of small numbers |
-//! | [`returns`] | a list that many threads push to and one thread takes as a whole |
+//! | [`push_list`] | a list that many threads push to and one thread takes as a whole |
 //!
 //! # Invariants
 //! 1. If either side of a labelled ordering is weakened, a model fails, or the header of the module
@@ -58,8 +58,8 @@ pub mod offer;
 pub mod ordered;
 pub mod per_thread;
 mod placed;
+pub mod push_list;
 pub mod ranks;
-pub mod returns;
 pub mod single_put;
 pub mod split_stack;
 pub mod stack;

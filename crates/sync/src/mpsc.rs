@@ -166,7 +166,7 @@ impl<S: Slot> Block<S> {
 }
 
 impl<S: Slot> Head<S> {
-    /// The first slot of a block.
+    /// Returns the position of the first slot of a block.
     fn at(block: *mut Block<S>) -> Self {
         // SAFETY: the consumer has read no slot of this block (invariant 1).
         let round = unsafe { &*block }.round();

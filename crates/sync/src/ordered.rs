@@ -29,7 +29,7 @@
 
 mod guard;
 mod handle;
-mod leaving;
+mod unwinding;
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -42,7 +42,7 @@ use crate::prim::{Mutex, UnsafeCell};
 
 pub use self::guard::{Guard, Loan};
 pub use self::handle::{Handle, Read, Right, Then, Write};
-pub use self::leaving::{catch, drop_in_panic, leave};
+pub use self::unwinding::{catch, drop_in_panic, unwind};
 
 /// Data and its FIFOs. A clone refers to the same data.
 ///
@@ -68,7 +68,7 @@ pub struct Ordered<D: ?Sized> {
 
 /// The owner of data and FIFOs.
 trait Owner: Send + Sync {
-    /// The lock of invariant 4, if there are pieces.
+    /// Returns the lock of invariant 4, if there are pieces.
     fn asking(&self) -> Option<&Mutex<()>> {
         None
     }
@@ -179,14 +179,14 @@ pub fn split<T: Send + Sync + 'static>(
 }
 
 impl<D: ?Sized> Ordered<D> {
-    /// The FIFO of the data, or of the first piece.
+    /// Returns the FIFO of the data, or of the first piece.
     #[inline]
     fn first(&self) -> &Fifo {
         // SAFETY: `owner` keeps the FIFO (invariant 3).
         unsafe { self.first.as_ref() }
     }
 
-    /// The FIFOs of the other pieces.
+    /// Returns the FIFOs of the other pieces.
     #[inline]
     fn rest(&self) -> &[CachePadded<Fifo>] {
         // SAFETY: `owner` keeps the FIFOs (invariant 3), or the slice is empty.
@@ -215,7 +215,7 @@ impl<D: ?Sized> Ordered<D> {
         self.first().is_stopped() || self.rest().iter().any(|fifo| fifo.is_stopped())
     }
 
-    /// The number of pieces of a whole; 1 for other data.
+    /// Returns the number of pieces of a whole, or 1 for other data.
     #[must_use]
     pub fn piece_count(&self) -> usize {
         1 + self.rest().len()

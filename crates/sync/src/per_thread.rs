@@ -137,8 +137,8 @@ impl<T> PerThread<T> {
         })
     }
 
-    /// A use without an entry: the variable is new to the thread, has no index, or is in use, or
-    /// the thread has closed its table.
+    /// Uses the value when the thread has no entry for it: the variable is new to the thread, has
+    /// no index, or is in use, or the thread has closed its table.
     #[cold]
     fn try_with_slow<R>(
         &self,
@@ -206,7 +206,8 @@ impl<T> PerThread<T> {
             })
     }
 
-    /// Like [`values_mut`](Self::values_mut), but consumes the variable and returns owned values.
+    /// Consumes the variable and returns the values themselves, in the order of
+    /// [`values_mut`](Self::values_mut).
     pub fn into_values(self) -> impl Iterator<Item = T> {
         let slots = self.slots.into_inner();
         let slots = slots.expect("nothing panics under this lock").all;

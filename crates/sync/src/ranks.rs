@@ -31,7 +31,7 @@ struct Waiting<R, T> {
 }
 
 impl<R: Ord, T> Ranks<R, T> {
-    /// The number of waiting things.
+    /// Returns the number of waiting things.
     #[must_use]
     pub fn len(&self) -> usize {
         self.heap.len()

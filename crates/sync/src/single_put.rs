@@ -193,7 +193,7 @@ impl<L: Lock, T> Takers<L, T> {
         shared.taking.with(|()| shared.take_locked(wanted))
     }
 
-    /// Like [`Takers::take_where`], but takes nothing if another thread holds the lock.
+    /// Takes a value as [`Takers::take_where`] does, unless another thread holds the lock.
     pub fn try_take_where(&self, wanted: impl FnMut(&T) -> bool) -> Option<T> {
         if self.is_empty() {
             return None;

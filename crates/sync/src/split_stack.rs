@@ -171,27 +171,27 @@ impl SplitStack {
         });
     }
 
-    /// The gates that threads without work close to ask this owner for a fork.
+    /// Returns the gates that threads without work close to ask this owner for a fork.
     #[inline]
     pub fn gates(&self) -> &Gates<Slot> {
         &self.gates
     }
 
-    /// The number of forks that the owner has popped and run itself.
+    /// Returns the number of forks that the owner has popped and run itself.
     pub fn inline_count(&self) -> u64 {
         // Relaxed: a statistic.
         self.own.inline.load(Relaxed)
     }
 
-    /// The number of forks and offers that the owner has popped. Changes only while the owner makes
-    /// some.
+    /// Returns the number of forks and offers that the owner has popped. Changes only while the
+    /// owner makes some.
     pub fn activity(&self) -> u64 {
         // Relaxed: a hint.
         self.inline_count()
             .wrapping_add(self.own.offers.load(Relaxed))
     }
 
-    /// The slot of the next fork. Changes only by calls of the owner.
+    /// Returns the slot of the next fork. Changes only by calls of the owner.
     #[inline]
     pub fn top(&self) -> *mut Slot {
         // Relaxed: only the owner writes it.
@@ -500,7 +500,7 @@ impl Drop for SplitStack {
 mod tests {
     use super::*;
 
-    /// Regression: a child process of fork(2) hung if a raid was under way in its parent.
+    /// Reproduces a bug: a child process of fork(2) hung if a raid was under way in its parent.
     #[test]
     fn owner_in_a_child_process_goes_on_without_the_thief() {
         let stack = SplitStack::new();

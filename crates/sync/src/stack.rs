@@ -28,7 +28,7 @@ use std::ptr::{self, NonNull};
 use crate::backoff::Backoff;
 use crate::deque::{Picked, Word};
 use crate::prim::{Acquire, AtomicPair, LIGHT, Ordering, Pair, Relaxed, Release};
-use crate::returns::Linked;
+use crate::push_list::Linked;
 
 /// The number of elements that a search inspects between two checks of the version.
 const LOOKS_PER_VERSION: usize = if LIGHT { 1 } else { 32 };

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use crossbeam_utils::CachePadded;
 
 use crate::placed::Placed;
-use crate::wait::{Notified, SpinBudget, WaitCell, Way};
+use crate::wait::{Notified, WaitCell};
 
 /// A table of wait cells, indexed by waiter. A clone refers to the same cells.
 #[derive(Clone)]
@@ -44,8 +44,8 @@ impl SyncTable {
         }
     }
 
-    /// The size in bytes of a table of `len` cells in memory that processes share. Its address must
-    /// be a multiple of [`ALIGN`](Self::ALIGN).
+    /// Returns the size in bytes of a table of `len` cells in memory that processes share. The
+    /// address of the table must be a multiple of [`ALIGN`](Self::ALIGN).
     pub const fn bytes(len: usize) -> usize {
         len.checked_mul(size_of::<CachePadded<WaitCell>>())
             .expect("a table is smaller than memory")
@@ -87,7 +87,7 @@ impl SyncTable {
         Self { cells }
     }
 
-    /// The number of cells.
+    /// Returns the number of cells.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
@@ -97,12 +97,12 @@ impl SyncTable {
         self.cells.is_empty()
     }
 
-    /// The indices of all cells.
+    /// Returns the indices of all cells.
     pub fn indices(&self) -> Range<usize> {
         0..self.len()
     }
 
-    /// The cell of waiter `index`. The waiter waits only there, for anything it waits for.
+    /// Returns the cell of waiter `index`. The waiter waits only there, for anything it waits for.
     ///
     /// # Panics
     /// If there is no cell `index`.
@@ -116,24 +116,6 @@ impl SyncTable {
     #[inline]
     pub fn ring(&self, index: usize) -> Notified {
         self.cell(index).ring()
-    }
-
-    /// Waits as waiter `index` until one of `sources` returns true. Returns the index of the first
-    /// such source. A thread that makes a source true must ring the cell.
-    ///
-    /// # Panics
-    /// If there are no sources, because the wait would never end.
-    pub fn wait_for_any(
-        &self,
-        index: usize,
-        budget: &mut SpinBudget,
-        sources: &[&dyn Fn() -> bool],
-    ) -> usize {
-        assert!(!sources.is_empty(), "there is no source to wait for");
-        let ready = || sources.iter().position(|source| source());
-        budget.wait_until(self.cell(index), Way::Auto, || ready().is_some());
-        // Only the waiter itself can make a source false again, so the source is still true.
-        ready().expect("a source stays true until its waiter takes its event")
     }
 }
 

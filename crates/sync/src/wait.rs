@@ -171,7 +171,8 @@ impl WaitCell {
         self.ring_after_fence()
     }
 
-    /// Like [`ring`](Self::ring), for a caller that has executed a SeqCst fence after its change.
+    /// Does what [`ring`](Self::ring) does, for a caller that has executed a SeqCst fence after its
+    /// change.
     #[inline]
     pub fn ring_after_fence(&self) -> Notified {
         // Relaxed: ordered by the caller's fence.
@@ -210,7 +211,7 @@ impl WaitCell {
         lingered.ended || self.sleep(timeout)
     }
 
-    /// Like [`wait`](Self::wait), in the given way. Sleeps only if that way does.
+    /// Waits as [`wait`](Self::wait) does, in the given way. Sleeps only if that way does.
     ///
     /// [`Way::Monitor`] acts as [`Way::Pause`] if the processor has no monitored wait.
     pub fn wait_by(&self, way: Way, spin: Duration) {

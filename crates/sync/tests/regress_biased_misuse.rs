@@ -91,7 +91,7 @@ fn a_panic_ends_a_use_through_either_access() {
     expect_both_work(owner, others);
 }
 
-/// The owner's panic lets in a thread that waits for the owner.
+/// Checks that the owner's panic lets in a thread that waits for the owner.
 #[test]
 fn a_panic_of_the_owner_lets_a_waiter_in() {
     let (owner, others) = biased(vec![1]);

@@ -111,12 +111,12 @@ pub fn plan(
     plan_beside(topology, affinity, worker_count, &Others::none())
 }
 
-/// Same as [`plan()`], but beside other users that have claimed CPUs.
+/// Plans as [`plan()`] does, but beside other users that have claimed CPUs.
 ///
 /// [`Affinity::Auto`] does not use their CPUs, and the summary names them.
 ///
 /// # Errors
-/// Same as [`plan()`].
+/// Those of [`plan()`].
 ///
 /// # Examples
 /// ```

@@ -384,20 +384,13 @@ impl Topology {
         Some(object)
     }
 
-    /// Returns the depth of the smallest object that contains both CPUs. It is 0 if only the
-    /// machine contains both.
-    #[must_use]
-    pub fn common_ancestor_depth(&self, left: CpuId, right: CpuId) -> Option<usize> {
-        self.common_ancestor(left, right)?.depth
-    }
-
     /// Returns the distance between two CPUs, or `None` if one of them does not exist.
     ///
     /// Cost: proportional to the depth of the tree, plus a lookup in the latencies if they are
     /// known.
     #[must_use]
     pub fn distance(&self, left: CpuId, right: CpuId) -> Option<CpuDistance> {
-        let ancestor = self.common_ancestor_depth(left, right)?;
+        let ancestor = self.common_ancestor(left, right)?.depth?;
         let (left, right) = (self.cpu(left)?, self.cpu(right)?);
         let numa_latency = match (&self.numa_latencies, left.numa_node, right.numa_node) {
             (Some(matrix), Some(left), Some(right)) => {

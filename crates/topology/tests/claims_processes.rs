@@ -126,8 +126,8 @@ impl Drop for Copied {
     }
 }
 
-/// A process of another user can bind the very name of our claim. It must not be able to keep our
-/// workers from every CPU that way.
+/// Checks that a process of another user, which can bind the very name of our claim, cannot keep
+/// our workers from every CPU that way.
 ///
 /// Only root can start a process of another user. Without root, the process belongs to this user,
 /// and its claim counts.

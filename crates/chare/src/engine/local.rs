@@ -112,7 +112,7 @@ pub(crate) fn as_other_thread<R>(call: impl FnOnce() -> R) -> R {
     }
     // As in `with`, for a thread that ends.
     let mut call = Some(call);
-    let mut run = || call.take().map(raddle_runtime::apart);
+    let mut run = || call.take().map(raddle_runtime::as_outside_thread);
     let result = LOCAL.try_with(|local| {
         let local = local.get();
         let _back = local.map(|local| Back(local, local.owner.replace(NO_SYSTEM)));

@@ -15,9 +15,9 @@ impl Drop for Dropped {
     }
 }
 
-/// The error for a thread too many is returned to the caller. Once, the process ended instead: the
-/// system had created the thread, but had no memory maps left for it, and the standard library
-/// aborted in the new thread. The refused call was dropped under the lock.
+/// Checks that the error for a thread too many is returned to the caller. Once, the process ended
+/// instead: the system had created the thread, but had no memory maps left for it, and the standard
+/// library aborted in the new thread. The refused call was dropped under the lock.
 #[test]
 fn thread_beyond_the_capacity_is_refused() {
     let mut threads = BlockingThreads::new("full", || false);
@@ -38,9 +38,9 @@ fn thread_beyond_the_capacity_is_refused() {
     threads.join();
 }
 
-/// Once, any call that had not been taken yet made the next call start a thread, even if threads
-/// waited for calls: programs that started eight threads again and again had ten thousand after a
-/// few seconds.
+/// Reproduces a bug: any call that had not been taken yet made the next call start a thread, even
+/// if threads waited for calls. Programs that started eight threads again and again had ten
+/// thousand after a few seconds.
 #[test]
 fn waiting_threads_are_used_before_new_ones_start() {
     const ROUNDS: usize = 200;
@@ -54,7 +54,7 @@ fn waiting_threads_are_used_before_new_ones_start() {
             threads.run_now(Box::new(call)).expect("there is capacity");
         }
         (0..TOGETHER).for_each(|_| done.recv().expect("each is called"));
-        let all_wait = |state: &State| state.waiting.len() == state.thread_count;
+        let all_wait = |state: &BlockingState| state.waiting.len() == state.thread_count;
         while !all_wait(&threads.state()) {
             thread::yield_now();
         }

@@ -71,21 +71,3 @@ pub enum BuildError {
     #[error("the default runtime has already started; configure it before its first use")]
     DefaultIsUp,
 }
-
-impl BuildError {
-    /// Returns true if the error is caused by a setting, from a call or from an environment
-    /// variable, and not by the machine or by the order of calls.
-    ///
-    /// A program with a command line should report such an error in the same way as an invalid
-    /// option: `RADDLE_WORKERS=0` is the same mistake as an option that asks for 0 workers.
-    pub fn is_of_the_settings(&self) -> bool {
-        match self {
-            Self::Environment { .. } | Self::WorkerCount { .. } | Self::ThreadName { .. } => true,
-            // Only explicit lists of CPUs cause the other errors of a plan.
-            Self::Plan(error) => !matches!(error, PlanError::NoCpus),
-            Self::Bind { .. } | Self::Topology(_) | Self::Thread { .. } | Self::DefaultIsUp => {
-                false
-            }
-        }
-    }
-}

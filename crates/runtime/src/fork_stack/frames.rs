@@ -48,7 +48,7 @@ struct Frame {
 
 impl Frames {
     raddle_sync::const_fn! {
-        /// No frames.
+        /// Creates a stack without frames.
         pub(super) const fn new() -> Self {
             Self {
                 len: AtomicUsize::new(0),
@@ -103,8 +103,8 @@ impl Frames {
             .or_else(|| self.of_slot(slot))
     }
 
-    /// Like [`of_own_slot`](Self::of_own_slot), for any thread that keeps the fork from being
-    /// popped.
+    /// Returns the same as [`of_own_slot`](Self::of_own_slot), for any thread that keeps the fork
+    /// from being popped.
     pub(super) fn of_slot(&self, slot: usize) -> Option<&'static TaskCell> {
         // ORDERING(P1): Acquire, the entries.
         let len = self.len.load(Acquire).min(SEEN_MAX);
@@ -128,7 +128,7 @@ impl Entry {
         }; SEEN_MAX]
     }
 
-    /// As above, with loom's atomics, which no constant can contain.
+    /// Returns entries without frames, made of loom's atomics, which no constant can contain.
     #[cfg(loom)]
     fn empty() -> [Self; SEEN_MAX] {
         std::array::from_fn(|_| Self {

@@ -6,7 +6,7 @@ use raddle_sync::CachePadded;
 use raddle_sync::mpsc::{Claimed, Consumer, Producer, mpsc};
 use raddle_sync::prim::Mutex;
 
-use super::{Post, RECEIVED_MAX, Receiver, Sender};
+use super::{Mailboxes, RECEIVED_MAX, Receiver, Sender};
 use crate::task::memory::CellSource;
 use crate::task::{Envelope, EnvelopeSlot, Task, TaskList};
 
@@ -36,7 +36,7 @@ impl Blocks {
     }
 }
 
-impl Post for Blocks {
+impl Mailboxes for Blocks {
     fn sender(&self, _worker_index: usize) -> Box<dyn Sender> {
         Box::new(self.senders.clone())
     }

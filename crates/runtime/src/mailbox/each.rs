@@ -6,7 +6,7 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 use raddle_sync::lock::PthreadLock;
 
-use super::{Post, RECEIVED_MAX, Receiver, Sender};
+use super::{Mailboxes, RECEIVED_MAX, Receiver, Sender};
 use crate::pool::{Fifo, List, Wanted};
 use crate::task::memory::CellSource;
 use crate::task::{Task, TaskList};
@@ -33,7 +33,7 @@ impl<Q: Queue> Each<Q> {
     }
 }
 
-impl<Q: Queue> Post for Each<Q> {
+impl<Q: Queue> Mailboxes for Each<Q> {
     fn sender(&self, _worker_index: usize) -> Box<dyn Sender> {
         Box::new(Self(Arc::clone(&self.0)))
     }

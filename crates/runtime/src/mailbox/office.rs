@@ -5,7 +5,7 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
 
-use super::{MailboxKind, Post, Receiver, Sender};
+use super::{MailboxKind, Mailboxes, Receiver, Sender};
 use crate::task::memory::CellSource;
 use crate::task::{Arrivals, Task, TaskList};
 
@@ -16,7 +16,7 @@ type Kept = Mutex<Option<Box<dyn Receiver>>>;
 #[derive(Debug)]
 pub(crate) struct PostOffice {
     pub(crate) kind: MailboxKind,
-    mailboxes: Box<dyn Post>,
+    mailboxes: Box<dyn Mailboxes>,
     /// Messages that run before all messages in the worker's mailbox.
     urgent: Box<[Arc<CachePadded<Arrivals>>]>,
     /// The receiving ends that no worker has at the moment.

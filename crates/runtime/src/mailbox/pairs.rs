@@ -8,7 +8,7 @@ use raddle_sync::single_put::{Putter, Takers, single_put};
 
 use super::each::Queue;
 use super::producer_lock::ProducerLock;
-use super::{Post, RECEIVED_MAX, Receiver, Sender};
+use super::{Mailboxes, RECEIVED_MAX, Receiver, Sender};
 use crate::pool::Parts;
 use crate::task::memory::CellSource;
 use crate::task::{Task, TaskList};
@@ -53,7 +53,7 @@ impl Pairs {
     }
 }
 
-impl Post for Pairs {
+impl Mailboxes for Pairs {
     fn sender(&self, worker_index: usize) -> Box<dyn Sender> {
         Box::new(self.0.between.take(worker_index))
     }

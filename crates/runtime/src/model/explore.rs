@@ -103,13 +103,13 @@ impl Scenario {
         self.runtime_of(self.worker_count)
     }
 
-    /// Like [`runtime`](Self::runtime), with another number of workers.
+    /// Starts a runtime with these settings, but another number of workers.
     pub fn runtime_of(&self, worker_count: usize) -> Runtime {
         self.runtime_on(worker_count, None)
     }
 
-    /// Like [`runtime_of`](Self::runtime_of), for a node with workers that receive from `network`,
-    /// if there is one.
+    /// Starts a runtime as [`runtime_of`](Self::runtime_of) does, for a node with workers that
+    /// receive from `network`, if there is one.
     pub fn runtime_on(&self, worker_count: usize, network: Option<Arc<dyn Network>>) -> Runtime {
         let Self {
             pool,
@@ -130,8 +130,8 @@ pub fn explore(body: impl Fn(Scenario) + Send + Sync + 'static) {
     explore_some(SETTING_COUNT, body);
 }
 
-/// Like [`explore`], for `seed_count` seeds. 96 seeds cover every mailbox with every number of
-/// workers, idle policy and scheduler, and a few pools of different families.
+/// Runs `body` as [`explore`] does, for `seed_count` seeds. 96 seeds cover every mailbox with every
+/// number of workers, idle policy and scheduler, and a few pools of different families.
 ///
 /// # Panics
 /// As for [`explore`].

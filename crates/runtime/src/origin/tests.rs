@@ -12,7 +12,7 @@ use std::time::Duration;
 use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Relaxed, Release};
 
 use super::*;
-use crate::worker::apart;
+use crate::worker::as_outside_thread;
 use crate::{Handle, Runtime, Shutdown, default_runtime, for_each, join, scope, worker_index};
 
 /// The variable that is set in the process of one test.
@@ -59,7 +59,7 @@ fn fork() -> libc::pid_t {
     unsafe { libc::fork() }
 }
 
-/// Like [`in_child`], where `fork` forks and returns in both processes.
+/// Does what [`in_child`] does, with a `fork` that forks and returns in both processes.
 fn in_child_of(fork: impl FnOnce() -> libc::pid_t, call: impl FnOnce() -> bool) -> Ended {
     let child = fork();
     assert!(child >= 0, "the system has no process");
@@ -163,8 +163,8 @@ fn fork_before_the_first_use_changes_nothing() {
     });
 }
 
-/// Once, a worker was determining a value for the whole process, such as the number of CPUs, when
-/// its process forked. The child then waited for that worker, which it does not have.
+/// Reproduces a bug: a worker was determining a value for the whole process, such as the number of
+/// CPUs, when its process forked. The child then waited for that worker, which it does not have.
 #[test]
 fn fork_right_after_a_start_copies_no_half_done_beginning() {
     alone(
@@ -278,13 +278,13 @@ fn worker_that_forks_goes_on_in_the_child_as_no_worker() {
 }
 
 #[test]
-fn worker_that_forks_while_apart_is_no_worker_in_the_child_either() {
+fn worker_that_forks_as_an_outside_thread_is_no_worker_in_the_child_either() {
     alone(
-        "worker_that_forks_while_apart_is_no_worker_in_the_child_either",
+        "worker_that_forks_as_an_outside_thread_is_no_worker_in_the_child_either",
         || {
             let runtime = Runtime::builder().workers(1).build().expect("a worker");
             let is_no_worker = || worker_index().is_none() && works();
-            let ended = runtime.install(|| in_child_of(|| apart(fork), is_no_worker));
+            let ended = runtime.install(|| in_child_of(|| as_outside_thread(fork), is_no_worker));
             assert_eq!(ended, GOOD);
         },
     );

@@ -76,7 +76,7 @@ struct Shared {
     /// The number of workers started so far. The counts of all others are zero.
     present: Arc<AtomicUsize>,
     turns: Locked<SimpleLock, Turns>,
-    born: Instant,
+    started: Instant,
 }
 
 /// The judge, and the start of the current turn.
@@ -114,7 +114,7 @@ impl Auto {
                     start_ns: 0,
                     count: 0,
                 }),
-                born: Instant::now(),
+                started: Instant::now(),
             }),
         })
     }
@@ -174,7 +174,7 @@ impl Shared {
     #[cold]
     fn look_at_turn(&self) -> bool {
         let look = |turns: &mut Turns| {
-            let now_ns = u64::try_from(self.born.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let now_ns = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
             // Relaxed: a statistic; tasks that are counted late count for the next turn.
             let present = &self.counts[..self.present.load(Relaxed)];
             // Relaxed: as above.

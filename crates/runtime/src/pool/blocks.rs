@@ -143,13 +143,13 @@ pub(super) struct Blocks<Q: Public, P: Layout, const SINGLE_TRY: bool> {
 
 #[derive(Debug)]
 struct Shared<Q: Public, P: Layout> {
-    parts: Parts<Part<Q, P>, (Q::Owner, Own<Private>)>,
+    parts: Parts<BlockPart<Q, P>, (Q::Owner, Own<Private>)>,
     outside: Arc<Outside>,
     shape: BlockShape,
 }
 
 #[derive(Debug)]
-struct Part<Q: Public, P: Layout> {
+struct BlockPart<Q: Public, P: Layout> {
     queue: P::Of<Q>,
     private: Hidden<Private>,
 }
@@ -226,7 +226,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Blocks<Q, P, SINGLE_TRY> {
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
         let parts = setup.parts(|| {
             let ((queue, owner), (seen, private)) = (Q::new(), hidden());
-            let part = Part {
+            let part = BlockPart {
                 queue: P::Of::from(queue),
                 private: seen,
             };
@@ -433,7 +433,7 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Seat for BlocksSeat<Q, P, SIN
         true
     }
 
-    /// No position is needed: the blocks are searched as a whole.
+    /// Returns an empty mark. No position is needed: the blocks are searched as a whole.
     fn mark(&self) -> Mark {
         Mark::default()
     }

@@ -71,7 +71,7 @@ impl<S: Store<Owner = ()>> Seat for CentralSeat<S> {
         self.shared.tasks.put(&(), task);
     }
 
-    /// No position is needed: the store is searched as a whole.
+    /// Returns an empty mark. No position is needed: the store is searched as a whole.
     fn mark(&self) -> Mark {
         Mark::default()
     }

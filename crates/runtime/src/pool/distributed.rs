@@ -165,12 +165,12 @@ pub(super) struct Distributed<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: 
 
 #[derive(Debug)]
 struct Shared<S: Store, P: Layout, B: Buffer> {
-    parts: Parts<Part<S, P, B>, (S::Owner, B)>,
+    parts: Parts<StorePart<S, P, B>, (S::Owner, B)>,
     outside: Arc<Outside>,
 }
 
 #[derive(Debug)]
-struct Part<S: Store, P: Layout, B: Buffer> {
+struct StorePart<S: Store, P: Layout, B: Buffer> {
     store: P::Of<S>,
     private: B::Seen,
 }
@@ -188,7 +188,7 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Distributed<S, P, B
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
         let parts = setup.parts(|| {
             let ((store, owner), (seen, private)) = (S::new(), B::new());
-            let part = Part {
+            let part = StorePart {
                 store: P::Of::from(store),
                 private: seen,
             };
@@ -296,7 +296,7 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Seat
         had
     }
 
-    /// No position is needed: the store is searched as a whole.
+    /// Returns an empty mark. No position is needed: the store is searched as a whole.
     fn mark(&self) -> Mark {
         Mark::default()
     }

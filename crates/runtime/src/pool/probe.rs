@@ -33,8 +33,8 @@ impl Probe {
         Self::with_setup(kind, &Setup::new(worker_count, 0, blocks))
     }
 
-    /// Like [`new`](Self::new), with `compensating_limit` compensating threads, which count as
-    /// started.
+    /// Creates a probe as [`new`](Self::new) does, with `compensating_limit` compensating threads,
+    /// which count as started.
     pub fn with_compensating(
         kind: PoolKind,
         worker_count: usize,

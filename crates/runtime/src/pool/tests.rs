@@ -67,8 +67,9 @@ fn shared_task_is_work_and_another_worker_finds_it() {
     }
 }
 
-/// The other tasks of a block are in no pool for a moment. Once, `auto` moved to another candidate
-/// at that moment, marked this one as unused, and the tasks were never found.
+/// Checks that the other tasks of a block are reported, because they are in no pool for a moment.
+/// Once, `auto` moved to another candidate at that moment, marked this one as unused, and the tasks
+/// were never found.
 #[test]
 fn other_tasks_of_a_stolen_block_are_reported_as_briefly_invisible() {
     for kind in PoolKind::ALL {
@@ -240,8 +241,8 @@ fn compensating_threads_are_victims_once_they_have_started() {
     assert_eq!(of_compensating, [0, 1, 2]);
 }
 
-/// A compensating thread has its part of a pool once it has taken its seat. Threads may be counted
-/// that have not taken theirs yet.
+/// Checks that the tasks of a compensating thread are found. It has its part of a pool once it has
+/// taken its seat. Threads may be counted that have not taken theirs yet.
 #[test]
 fn tasks_of_a_compensating_thread_are_found_next_to_threads_without_a_seat() {
     for kind in PoolKind::ALL {

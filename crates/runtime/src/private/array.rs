@@ -59,7 +59,7 @@ impl PrivateArray {
         Self::with_stride(runtime, 1)
     }
 
-    /// Like [`new`](Self::new), but with each number on separate cache lines.
+    /// Creates an array as [`new`](Self::new) does, but with each number on separate cache lines.
     pub fn padded(runtime: &Runtime) -> Self {
         Self::with_stride(runtime, PADDED_WORDS)
     }

@@ -72,7 +72,7 @@ pub struct Builder {
 
 /// The settings of a new runtime, all decided.
 #[derive(Debug)]
-pub(crate) struct Settled {
+pub(crate) struct ResolvedSettings {
     pub(crate) placed: Placed,
     pub(crate) pool: PoolKind,
     pub(crate) pool_setup: Setup,
@@ -234,7 +234,7 @@ impl Builder {
     /// # Panics
     /// If a [`Network`] lacks capacity for the workers and compensating threads.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        Runtime::start(self.settle(Claiming::Claim)?)
+        Runtime::start(self.resolve(Claiming::Claim)?)
     }
 
     /// Starts the default runtime with these settings. To be called before its first use.
@@ -250,11 +250,11 @@ impl Builder {
     /// # Errors
     /// Those of [`build`](Self::build).
     pub fn plan(self) -> Result<Plan, BuildError> {
-        Ok(self.settle(Claiming::Look)?.placed.plan)
+        Ok(self.resolve(Claiming::Look)?.placed.plan)
     }
 
     /// Decides all settings.
-    pub(crate) fn settle(self, claiming: Claiming) -> Result<Settled, BuildError> {
+    pub(crate) fn resolve(self, claiming: Claiming) -> Result<ResolvedSettings, BuildError> {
         let topology = Topology::this_machine()?;
         let (share, worker_count) = (self.share_of(topology), self.worker_count()?);
         let thread_name = self.thread_name.unwrap_or_else(|| "raddle".to_owned());
@@ -262,14 +262,14 @@ impl Builder {
             return Err(BuildError::ThreadName { name: thread_name });
         }
         let workers = (self.process_index * worker_count, worker_count);
-        let placed = settle_place(self.affinity, self.claims, topology, workers, claiming)?;
+        let placed = resolve_place(self.affinity, self.claims, topology, workers, claiming)?;
         let blocks = match self.blocks {
             Some(blocks) => blocks,
             None => from_environment("RADDLE_BLOCKS", BlockShape::EXPECTED)?.unwrap_or_default(),
         };
         let pool_setup = Setup::new(worker_count, COMPENSATING_MAX, blocks);
         let oversubscribed = worker_count > share || placed.plan.shares_a_cpu();
-        Ok(Settled {
+        Ok(ResolvedSettings {
             placed,
             pool: match self.pool {
                 Some(pool) => pool,
@@ -305,7 +305,7 @@ impl Builder {
 
 /// Computes the initial placement of `worker_count` workers, with `before` workers of other
 /// processes before them. An error that an environment variable caused names the variable.
-fn settle_place(
+fn resolve_place(
     affinity: Option<Affinity>,
     claims: Option<Claims>,
     topology: &'static Topology,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use raddle_sync::offer::Offer;
 use raddle_sync::prim::{AtomicPtr, AtomicU32, Relaxed, UnsafeCell};
-use raddle_sync::returns::Linked;
+use raddle_sync::push_list::Linked;
 
 use super::closure::{End, EndClosure, end, fits};
 use super::{JobRef, Message, RootCall};

@@ -11,7 +11,7 @@ use std::ptr;
 
 use raddle_sync::deque::Word;
 use raddle_sync::prim::Relaxed;
-use raddle_sync::returns::Linked;
+use raddle_sync::push_list::Linked;
 
 use super::{Kind, Task, TaskCell};
 

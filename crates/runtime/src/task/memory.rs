@@ -30,7 +30,7 @@ use std::sync::OnceLock;
 use raddle_sync::deque::Word;
 use raddle_sync::mpsc::{Consumer, PointerSlot, Producer, mpsc};
 use raddle_sync::prim::{Mutex, Relaxed};
-use raddle_sync::returns::Linked;
+use raddle_sync::push_list::Linked;
 
 use super::TaskCell;
 use crate::config::TaskMemory;

@@ -4,7 +4,7 @@
 use std::ptr::NonNull;
 
 use raddle_sync::prim::Relaxed;
-use raddle_sync::returns::{Linked, Returns};
+use raddle_sync::push_list::{Linked, PushList};
 
 use super::{Kind, Task, TaskCell, TaskList};
 use crate::config::TaskMemory;
@@ -52,7 +52,7 @@ impl<F: FnOnce()> Message for F {
 
 /// The place where messages of many threads arrive for one thread.
 #[derive(Debug, Default)]
-pub(crate) struct Arrivals(Returns<TaskCell>);
+pub(crate) struct Arrivals(PushList<TaskCell>);
 
 impl Arrivals {
     #[inline]

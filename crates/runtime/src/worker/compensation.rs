@@ -160,7 +160,7 @@ impl Worker {
     }
 }
 
-/// The thread of one worker.
+/// Runs one worker on its own thread until the runtime ends.
 pub(crate) fn run(worker_index: usize, shared: Arc<Shared>) {
     let handlers = shared.compensation.threads().handlers.clone();
     let worker = Worker::new(worker_index, Arc::clone(&shared));

@@ -40,14 +40,14 @@ pub(crate) fn current_forks<'a>() -> &'a Forks {
 
 /// Restores the former worker of the current thread, unless fork(2) has meanwhile made it the
 /// thread of a child process.
-struct Leave {
+struct RestoreForks {
     before: *const Forks,
     fork_count: u64,
 }
 
-impl Leave {
+impl RestoreForks {
     /// Makes `forks` the stack of the current thread until the guard is dropped.
-    fn after(forks: *const Forks) -> Self {
+    fn after_setting(forks: *const Forks) -> Self {
         Self {
             before: CURRENT.with(|current| current.replace(forks)),
             fork_count: fork_count(),
@@ -55,7 +55,7 @@ impl Leave {
     }
 }
 
-impl Drop for Leave {
+impl Drop for RestoreForks {
     fn drop(&mut self) {
         CURRENT.with(|current| current.set(self.before));
         if fork_count() != self.fork_count {
@@ -65,20 +65,20 @@ impl Drop for Leave {
     }
 }
 
-/// Calls `call` while the current thread counts as no worker of any runtime: messages that it sends
-/// come from outside.
-pub fn apart<R>(call: impl FnOnce() -> R) -> R {
+/// Calls `call` while the current thread counts as a thread outside all runtimes, even if it is a
+/// worker. Its messages are sent as those of any other such thread.
+pub fn as_outside_thread<R>(call: impl FnOnce() -> R) -> R {
     #[cfg(not(any(loom, shuttle)))]
     let outside = &raw const OUTSIDE;
     #[cfg(any(loom, shuttle))]
     let outside = OUTSIDE.with(std::ptr::from_ref);
-    let _leave = Leave::after(outside);
+    let _restore = RestoreForks::after_setting(outside);
     call()
 }
 
 /// Arranges that every child process that fork(2) makes calls [`become_outside`].
 #[cfg(not(any(loom, shuttle)))]
-pub(super) fn leave_workers_in_children() {
+pub(super) fn reset_workers_in_children() {
     use raddle_sync::prim::{AtomicBool, Relaxed, call_in_children};
 
     static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
@@ -91,9 +91,9 @@ pub(super) fn leave_workers_in_children() {
     }
 }
 
-/// A model has no processes.
+/// Does nothing, because a model has no processes.
 #[cfg(any(loom, shuttle))]
-pub(super) fn leave_workers_in_children() {}
+pub(super) fn reset_workers_in_children() {}
 
 /// Makes the current thread count as no worker, in a process that fork(2) has just made, until its
 /// former worker has ended. May be called in a signal handler.
@@ -113,8 +113,8 @@ extern "C" fn become_outside() {
 pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
     let forks = worker.forks();
     forks.start(worker, || worker.shared().idle.anyone_sleeps());
-    // Both are borrowed until this function ends, and so does `Leave`.
-    let _leave = Leave::after(forks);
+    // Both are borrowed until this function ends, and so does `_restore`.
+    let _restore = RestoreForks::after_setting(forks);
     run()
 }
 

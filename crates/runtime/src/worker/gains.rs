@@ -75,8 +75,8 @@ impl Gains {
         left_ns >= limit_ns
     }
 
-    /// Like [`allow_split`](Self::allow_split), for a loop of `len` items, fewer than
-    /// [`FEW_ITEMS`], that does not know its own time yet.
+    /// Returns the same as [`allow_split`](Self::allow_split), for a loop of `len` items, fewer
+    /// than [`FEW_ITEMS`], that does not know its own time yet.
     pub(crate) fn allow_split_of_few(&self, len: usize) -> bool {
         self.allow_split(self.few(len).get())
     }

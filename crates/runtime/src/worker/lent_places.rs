@@ -24,7 +24,7 @@ pub(crate) const COMPENSATING_MAX: usize = if cfg!(loom) {
 /// The compensating threads of one runtime.
 #[derive(Debug)]
 pub(crate) struct Compensation {
-    state: Mutex<State>,
+    state: Mutex<CompensationState>,
     /// More threads run than are needed: a compensating thread that ends a task checks under the
     /// lock.
     surplus: AtomicBool,
@@ -35,7 +35,7 @@ pub(crate) struct Compensation {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct CompensationState {
     /// Workers that have lent their places.
     lent: usize,
     /// The workers among them that wait for something that may come from outside the runtime.
@@ -102,7 +102,7 @@ impl Compensation {
         self.change(|state| std::mem::take(&mut state.handles))
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
+    fn change<R>(&self, change: impl FnOnce(&mut CompensationState) -> R) -> R {
         let mut state = self.state.lock().expect("nothing panics under this lock");
         let result = change(&mut state);
         // Relaxed: a hint; a thread that acts on it checks under the lock.

@@ -15,9 +15,11 @@ use crate::traffic::message_bytes;
 /// The number of messages in a row after which a worker runs a task of the pool.
 const STREAK_MAX: u32 = if LIGHT { 2 } else { 64 };
 
-/// Rounds without visible news after which a worker receives from the network: as many as a search
-/// has looks between two readings of the clock.
-const ROUNDS_PER_NETWORK: u32 = 32;
+/// The number of rounds after which a worker receives from the network although no news is visible:
+/// some messages can be seen only by a system call.
+///
+/// A searching worker reads the clock at least as often (`LOOKS_PER_CLOCK`).
+pub(super) const ROUNDS_PER_NETWORK: u32 = 32;
 /// The longest time for which a worker with work does not receive from the network, if its messages
 /// and tasks are short.
 const NETWORK_TIME_NS: u64 = 100_000;
@@ -57,7 +59,8 @@ impl Worker {
         }
     }
 
-    /// Like [`send`](Self::send), but the message runs before all that are not urgent.
+    /// Sends a message as [`send`](Self::send) does, but the message runs before all that are not
+    /// urgent.
     pub(crate) fn send_urgent(&self, to: usize, message: Task, bytes: u64) {
         if to == self.index {
             self.urgent.borrow_mut().put_last(message);
@@ -102,7 +105,8 @@ impl Worker {
         self.get(Wanted::Any).or_else(|| self.next_message())
     }
 
-    /// Every [`ROUNDS_PER_CLOCK`] rounds, checks whether it is time to reconsider the placement.
+    /// Counts a round. Every [`ROUNDS_PER_CLOCK`] rounds, checks whether it is time to reconsider
+    /// the placement.
     #[inline]
     fn count_round(&self) {
         let Some(left) = self.until_clock.get() else {
@@ -119,7 +123,7 @@ impl Worker {
     }
 
     /// Receives what has arrived from other nodes if news is visible, and otherwise once every
-    /// [`ROUNDS_PER_NETWORK`] rounds, because only a system call shows whether the system has some.
+    /// [`ROUNDS_PER_NETWORK`] rounds.
     #[inline]
     fn receive_from_network(&self) {
         let Some(network) = &self.shared.network else {

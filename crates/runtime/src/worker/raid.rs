@@ -29,7 +29,7 @@ pub(super) fn can_raid() -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Stalls {
     pub(super) seen: Vec<(usize, Progress)>,
-    /// When they were seen.
+    /// The time at which they were seen.
     pub(super) since: Option<Instant>,
 }
 
@@ -113,7 +113,7 @@ impl Worker {
     }
 
     /// Returns true when some other worker has private forks or offers.
-    pub(super) fn sees_forks(&self) -> bool {
+    pub(super) fn has_private_forks_elsewhere(&self) -> bool {
         can_raid()
             && self
                 .shared

@@ -8,6 +8,7 @@ use raddle_sync::prim::{LIGHT, spin_loop, yield_now};
 use raddle_sync::wait::{Monitor, SpinBudget};
 
 use super::Worker;
+use super::mail::ROUNDS_PER_NETWORK;
 use super::raid::{PATIENCE, Stalls};
 use super::watch::WatchTurn;
 use crate::clock::Instant;
@@ -15,13 +16,18 @@ use crate::config::IdlePolicy;
 use crate::pool::Wanted;
 use crate::task::Task;
 
-/// The largest number of looks into the pool between two readings of the clock.
-const LOOKS_PER_CLOCK: usize = if LIGHT { 1 } else { 32 };
+/// The largest number of looks into the pool between two readings of the clock. Each look is a
+/// round, so a searching worker reads the clock at least as often as it receives from the network.
+const LOOKS_PER_CLOCK: usize = if LIGHT {
+    1
+} else {
+    ROUNDS_PER_NETWORK as usize
+};
 /// The number of workers that are looked at between two readings of the clock. With many workers
 /// each look takes long, and the cost of a search must not grow with the square of their number.
 const VICTIMS_PER_CLOCK: usize = LOOKS_PER_CLOCK * 64;
-/// Where the processor can watch a word (MWAIT), a worker searches for this fraction of its spin
-/// budget: one part in `SEARCH_SHARE`.
+/// The divisor of the spin budget for a search on a processor that can watch a word (MWAIT): a
+/// search there may take one part in `SEARCH_SHARE` of the budget.
 const SEARCH_SHARE: u32 = 8;
 /// The number of pauses between two looks into the pool. The worker looks into its mailbox after
 /// each.
@@ -129,7 +135,7 @@ impl Worker {
             let timeout = turn.timeout(&stalls, &self.shared);
             let has_work = || {
                 let has_work = self.has_mail() || self.shared.has_work() || self.shared.may_end();
-                has_work || (timeout.is_none() && self.sees_forks())
+                has_work || (timeout.is_none() && self.has_private_forks_elsewhere())
             };
             let before_sleep = || {
                 self.counters().parks.add(1);

@@ -10,7 +10,7 @@ use raddle_sync::prim::{AtomicBool, Relaxed};
 use raddle_trace::{Counters, Report, WorkerReport};
 
 use super::Forks;
-use super::current::{is_on_bound_worker, leave_workers_in_children};
+use super::current::{is_on_bound_worker, reset_workers_in_children};
 use super::lent_places::Compensation;
 use super::life::Life;
 use super::watch_state::WatchState;
@@ -55,7 +55,7 @@ pub(crate) struct Shared {
     pub(crate) placing: Placing,
     pub(crate) traffic: Traffic,
     pub(super) life: Life,
-    born: Instant,
+    started: Instant,
 }
 
 impl fmt::Debug for Shared {
@@ -81,7 +81,7 @@ impl Shared {
     ) -> Self {
         let limit = setup.worker_limit();
         let origin = Origin::here();
-        leave_workers_in_children();
+        reset_workers_in_children();
         Self {
             origin,
             post: PostOffice::new(mailbox, setup.worker_count(), limit),
@@ -103,7 +103,7 @@ impl Shared {
             placing: Placing::nowhere(setup.worker_count()),
             traffic: Traffic::new(setup.worker_count()),
             life: Life::default(),
-            born: Instant::now(),
+            started: Instant::now(),
         }
     }
 
@@ -181,7 +181,7 @@ impl Shared {
 
     /// Returns the nanoseconds since the runtime was created: the clock of its counters.
     pub(crate) fn age_ns(&self) -> u64 {
-        u64::try_from(self.born.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
     /// Reads all counters.

@@ -22,7 +22,7 @@ thread_local! {
 }
 
 /// The number of times that the condition is checked between two readings of the clock.
-const LOOKS_PER_CLOCK: u32 = if LIGHT { 1 } else { 32 };
+const CHECKS_PER_CLOCK: u32 = if LIGHT { 1 } else { 32 };
 
 /// A thread that is no worker.
 #[derive(Debug, Default)]
@@ -50,10 +50,10 @@ impl Wake for Outside {
 /// let runtime = raddle_runtime::Runtime::builder().workers(1).build()?;
 /// let waiter = raddle_runtime::Waiter::current();
 /// let done = Arc::new(AtomicBool::new(false));
-/// let (tell, seen) = (waiter.clone(), Arc::clone(&done));
+/// let (notifier, flag) = (waiter.clone(), Arc::clone(&done));
 /// runtime.post().send(0, move || {
-///     seen.store(true, Ordering::Release);
-///     tell.notify();
+///     flag.store(true, Ordering::Release);
+///     notifier.notify();
 /// });
 /// waiter.wait_until(|| done.load(Ordering::Acquire));
 /// # Ok::<(), raddle_runtime::BuildError>(())
@@ -153,7 +153,7 @@ impl Waiter {
         self.wait_below(None, None, done);
     }
 
-    /// Like [`wait_until`](Self::wait_until); a worker runs tasks below `frame`.
+    /// Waits as [`wait_until`](Self::wait_until) does; a worker runs tasks below `frame` meanwhile.
     ///
     /// If the runtime stands still, the wait sets `gives_up` and ends. Without `gives_up` it
     /// continues.
@@ -233,7 +233,7 @@ fn keep_budget(learnt: SpinBudget) {
 /// Checks `done` until it returns true or `budget` is over. Returns true if it was done.
 fn spins_until(start: Instant, budget: Duration, done: &impl Fn() -> bool) -> bool {
     loop {
-        for _ in 0..LOOKS_PER_CLOCK {
+        for _ in 0..CHECKS_PER_CLOCK {
             if done() {
                 return true;
             }

@@ -63,7 +63,7 @@ impl WatchState {
         self.raids.load(Relaxed)
     }
 
-    /// Like [`is_kept`](Self::is_kept), for the watch itself.
+    /// Returns true if some sleeper besides the calling one will look for stalled workers.
     pub(super) fn is_kept_by_others(&self) -> bool {
         self.sleeping.load(Relaxed) > 1
     }

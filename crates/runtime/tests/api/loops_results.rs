@@ -117,8 +117,8 @@ fn float_sum_has_the_same_bits_on_any_number_of_workers() {
     }
 }
 
-/// A regression test: the computed end of the last block was beyond the largest index, and the
-/// block was left out.
+/// Reproduces a bug: the computed end of the last block was beyond the largest index, and the block
+/// was left out.
 #[test]
 fn largest_indices_are_visited() {
     let range = usize::MAX - 3_074..usize::MAX;

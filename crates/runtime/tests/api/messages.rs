@@ -93,7 +93,8 @@ impl<const WORDS: usize> Message for Filled<WORDS> {
 #[repr(align(64))]
 struct Aligned(u64);
 
-/// Some sizes fit into the slot of a mailbox, some into a cell, and some need a block of their own.
+/// Checks sizes that fit into the slot of a mailbox, sizes that fit into a cell, and sizes that
+/// need a block of their own.
 #[test]
 fn messages_of_all_sizes_arrive_intact_and_are_dropped_once() {
     fn send<const WORDS: usize>(post: &Post, from: usize, to: usize) {
@@ -232,7 +233,7 @@ fn message_to_a_missing_worker_panics_with_a_clear_text() {
     assert_eq!(text, "there is no worker 2: there are 2");
 }
 
-/// A regression test: mailboxes from which one message is taken at a time kept urgent messages
+/// Reproduces a bug: mailboxes from which one message is taken at a time kept urgent messages
 /// behind older ones.
 #[test]
 fn urgent_messages_overtake_all_waiting_messages() {

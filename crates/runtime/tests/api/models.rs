@@ -23,7 +23,7 @@ fn a_model_is_made_once() {
     assert_eq!(make(&runtime, 2), Ok(Arc::new(Model(1))));
 }
 
-/// A regression test: the lock of the models was poisoned, so every later call panicked.
+/// Reproduces a bug: the lock of the models was poisoned, so every later call panicked.
 #[test]
 fn a_model_can_be_made_after_one_that_failed_or_panicked() {
     let runtime = runtime(1);

@@ -92,8 +92,8 @@ fn tasks_that_panic_do_not_affect_other_tasks() {
     });
 }
 
-/// While the other workers search without success, one task spawns the next. No worker may conclude
-/// that the pool is empty and the scope done.
+/// Checks that no worker concludes that the pool is empty and the scope done while the other
+/// workers search without success and one task spawns the next.
 #[test]
 fn scope_does_not_end_while_a_task_is_left_that_may_spawn_another() {
     fn chain<'scope>(left: usize, ran: &'scope Ran, scope: &'scope Scope<'scope, '_>) {
@@ -130,8 +130,8 @@ fn runtime_that_stops_first_runs_the_tasks_that_are_left() {
     });
 }
 
-/// Small scopes, one after the other: two workers spend much of their time with little to do, so
-/// that `auto` tries the other pools.
+/// Runs small scopes, one after the other: two workers spend much of their time with little to do,
+/// so that `auto` tries the other pools.
 #[test]
 fn auto_that_moves_under_load_loses_no_task() {
     const ROUNDS_MAX: u32 = 1_000_000;

@@ -19,8 +19,8 @@ fn model(preemptions: usize, check: impl Fn() + Sync + Send + 'static) {
     builder.check(check);
 }
 
-/// A1: `auto` moves to another pool and marks the old one as unused, while a second worker puts a
-/// task and a third one is about to sleep and looks a last time.
+/// Checks A1: `auto` moves to another pool and marks the old one as unused, while a second worker
+/// puts a task and a third one is about to sleep and looks a last time.
 ///
 /// The third worker is notified, or finds the task.
 #[test]
@@ -66,8 +66,8 @@ fn task_put_after_a_move_is_seen_by_a_worker_about_to_sleep() {
     });
 }
 
-/// A worker keeps a task private and waits for it by its own means. A worker that is about to sleep
-/// sees and takes the task, or is notified.
+/// Checks that a worker that is about to sleep sees and takes a task that another worker keeps
+/// private and waits for by its own means, or is notified.
 #[test]
 fn private_task_is_seen_by_a_worker_about_to_sleep() {
     for kind in [PoolKind::DqTlPrivC, PoolKind::DqBlTlC] {
@@ -102,8 +102,9 @@ fn private_task_is_seen_by_a_worker_about_to_sleep() {
     }
 }
 
-/// A compensating thread takes its seat, creates its part of the pool, and puts its first task,
-/// while another worker is about to sleep. That worker sees the task, or is notified.
+/// Checks that a worker that is about to sleep sees the first task of a compensating thread, or is
+/// notified. The compensating thread takes its seat, creates its part of the pool, and puts that
+/// task meanwhile.
 ///
 /// The model fails if the putter leaves out its fence, or if the part becomes visible only after
 /// its first task.
@@ -151,7 +152,7 @@ fn tasks_around_a_move_are_taken_once() {
     });
 }
 
-/// A block that becomes public is taken as a whole, by its owner or by a thief.
+/// Checks that a block that becomes public is taken as a whole, by its owner or by a thief.
 #[test]
 fn blocks_are_handed_over_with_their_tasks() {
     for kind in [
@@ -169,8 +170,8 @@ fn blocks_are_handed_over_with_their_tasks() {
     }
 }
 
-/// One worker puts `count` tasks and gets what it can, while another worker gets up to two. Checks
-/// that each task is taken once.
+/// Lets one worker put `count` tasks and get what it can, while another worker gets up to two.
+/// Checks that each task is taken once.
 fn hand_over(pool: &Arc<Probe>, count: usize) {
     let tasks: Vec<_> = (0..count).map(|_| pool.task()).collect();
     let contents = tasks.iter().map(|task| (address(task), Tracked::new(0)));

@@ -84,7 +84,7 @@ fn is_stolen() -> bool {
     worker_index() == Some(1)
 }
 
-/// F2: the captured variables of a fork reach its thief, and its effects reach its owner.
+/// Checks F2: the captured variables of a fork reach its thief, and its effects reach its owner.
 #[test]
 fn stolen_fork_delivers_its_result_and_its_effects() {
     model(3, || {
@@ -102,7 +102,7 @@ fn stolen_fork_delivers_its_result_and_its_effects() {
     });
 }
 
-/// The join passes the panic of a stolen fork on.
+/// Checks that the join passes the panic of a stolen fork on.
 #[test]
 fn stolen_fork_delivers_its_panic() {
     model(3, || {
@@ -113,8 +113,8 @@ fn stolen_fork_delivers_its_panic() {
     });
 }
 
-/// If the first closure of a join panics, the second is dropped without being run, or the join
-/// waits for it.
+/// Checks that if the first closure of a join panics, the second is dropped without being run, or
+/// the join waits for it.
 #[test]
 fn panic_of_the_first_closure_waits_for_the_stolen_second() {
     model(3, || {
@@ -147,8 +147,8 @@ fn forks_below_a_fork_run_once() {
     });
 }
 
-/// A fork below a stolen fork wakes the sleeping owner of the stolen fork: the thief forks until
-/// another worker has run one of its forks.
+/// Checks that a fork below a stolen fork wakes the sleeping owner of the stolen fork: the thief
+/// forks until another worker has run one of its forks.
 #[test]
 fn sleeping_owner_is_notified_of_a_fork_below_its_stolen_fork() {
     model(2, || {
@@ -172,8 +172,8 @@ fn sleeping_owner_is_notified_of_a_fork_below_its_stolen_fork() {
     });
 }
 
-/// S1: everything that the tasks of a scope wrote is visible when the scope ends. R1: the second
-/// task may use the cell of the first task, which its thief has freed.
+/// Checks S1: everything that the tasks of a scope wrote is visible when the scope ends. Checks R1:
+/// the second task may use the cell of the first task, which its thief has freed.
 #[test]
 fn scope_ends_after_its_tasks() {
     model(2, || {
@@ -196,7 +196,8 @@ fn scope_ends_after_its_tasks() {
     });
 }
 
-/// A task that another worker spawns wakes the owner of a scope, which sleeps in the scope.
+/// Checks that a task that another worker spawns wakes the owner of a scope, which sleeps in the
+/// scope.
 #[test]
 fn sleeping_scope_is_notified_of_a_spawned_task() {
     model(2, || {
@@ -214,7 +215,7 @@ fn sleeping_scope_is_notified_of_a_spawned_task() {
     });
 }
 
-/// T1: the result and the effects of a call from outside reach the caller.
+/// Checks T1: the result and the effects of a call from outside reach the caller.
 #[test]
 fn call_from_outside_delivers_its_result_and_its_effects() {
     model(2, || {
@@ -230,7 +231,7 @@ fn call_from_outside_delivers_its_result_and_its_effects() {
     });
 }
 
-/// T2: a thread that waits for a handle sees that the task has ended, or is notified.
+/// Checks T2: a thread that waits for a handle sees that the task has ended, or is notified.
 #[test]
 fn handle_delivers_its_result_and_its_effects() {
     model(2, || {
@@ -251,7 +252,7 @@ fn handle_delivers_its_result_and_its_effects() {
     });
 }
 
-/// The end: a dropped runtime waits for the remaining work, and every thread ends.
+/// Checks the end: a dropped runtime waits for the remaining work, and every thread ends.
 #[test]
 fn runtime_ends_after_its_work() {
     model(3, || {
@@ -265,7 +266,7 @@ fn runtime_ends_after_its_work() {
     });
 }
 
-/// The end while a worker is about to sleep.
+/// Checks the end while a worker is about to sleep.
 #[test]
 fn runtime_without_work_ends() {
     model(3, || {
@@ -274,8 +275,8 @@ fn runtime_without_work_ends() {
     });
 }
 
-/// Messages from outside reach a worker that is about to sleep, with everything that was written
-/// before they were sent.
+/// Checks that messages from outside reach a worker that is about to sleep, with everything that
+/// was written before they were sent.
 #[test]
 fn messages_arrive_with_their_content() {
     for mailbox in MailboxKind::ALL {
@@ -300,8 +301,8 @@ fn messages_arrive_with_their_content() {
     }
 }
 
-/// A message from one worker to another one, which is about to sleep, and back, with everything
-/// that each wrote before.
+/// Checks a message from one worker to another one, which is about to sleep, and back, with
+/// everything that each wrote before.
 #[test]
 fn messages_wake_workers() {
     for mailbox in MailboxKind::ALL {
@@ -326,7 +327,8 @@ fn messages_wake_workers() {
     }
 }
 
-/// An urgent message runs before later messages of its sender, wherever the worker looks first.
+/// Checks that an urgent message runs before later messages of its sender, wherever the worker
+/// looks first.
 #[test]
 fn urgent_messages_run_before_later_messages() {
     for mailbox in MailboxKind::ALL {
@@ -346,8 +348,8 @@ fn urgent_messages_run_before_later_messages() {
     }
 }
 
-/// E4: a message that is sent while the runtime ends is run or dropped, together with everything
-/// that it holds.
+/// Checks E4: a message that is sent while the runtime ends is run or dropped, together with
+/// everything that it holds.
 #[test]
 fn message_to_an_ending_runtime_does_not_leak() {
     model(3, || {
@@ -362,8 +364,8 @@ fn message_to_an_ending_runtime_does_not_leak() {
     });
 }
 
-/// A worker blocks until a task has run that it keeps private. The other worker, which is about to
-/// sleep, takes the task or is notified.
+/// Checks that a task is found that a worker keeps private while it blocks until that task has run.
+/// The other worker, which is about to sleep, takes the task or is notified.
 #[test]
 fn private_task_that_its_own_worker_blocks_for_is_found() {
     model(1, || {

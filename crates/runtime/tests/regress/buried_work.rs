@@ -19,14 +19,15 @@ use crate::common::runtime_with;
 
 const IDLE: [IdlePolicy; 3] = IdlePolicy::ALL;
 
-fn runtime(workers: usize, idle: IdlePolicy) -> Arc<Runtime> {
+/// Builds a runtime that tasks on other threads can share.
+fn shared_runtime(workers: usize, idle: IdlePolicy) -> Arc<Runtime> {
     Arc::new(runtime_with(workers, |builder| builder.idle(idle)))
 }
 
 #[test]
 fn task_does_not_run_on_top_of_the_task_that_it_waits_for() {
     for (idle, workers) in IDLE.into_iter().zip([2, 1, 2]) {
-        let runtime = runtime(workers, idle);
+        let runtime = shared_runtime(workers, idle);
         let (go, gate) = mpsc::channel::<()>();
         let first = runtime.spawn_blocking(move || {
             gate.recv().expect("the test sends");
@@ -44,7 +45,7 @@ fn task_does_not_run_on_top_of_the_task_that_it_waits_for() {
 #[test]
 fn layers_of_tasks_that_each_wait_for_the_layer_before_end() {
     for (workers, idle) in [(1, IDLE[0]), (2, IDLE[0]), (3, IDLE[2]), (8, IDLE[0])] {
-        let runtime = runtime(workers, idle);
+        let runtime = shared_runtime(workers, idle);
         for round in 0..20_u64 {
             let mut layer: Vec<Handle<u64>> = Vec::new();
             for depth in 0..20 {
@@ -68,7 +69,7 @@ fn layers_of_tasks_that_each_wait_for_the_layer_before_end() {
 fn stack_of_a_worker_does_not_grow_with_the_number_of_waits() {
     const TASKS: u64 = 5_000;
     for workers in [1, 2] {
-        let (runtime, other) = (runtime(workers, IDLE[0]), runtime(1, IDLE[0]));
+        let (runtime, other) = (shared_runtime(workers, IDLE[0]), shared_runtime(1, IDLE[0]));
         let handles: Vec<Handle<u64>> = (0..TASKS)
             .map(|number| {
                 let (blocking, other) = (Arc::clone(&runtime), Arc::clone(&other));
@@ -86,7 +87,7 @@ fn stack_of_a_worker_does_not_grow_with_the_number_of_waits() {
 #[test]
 fn long_chain_of_handles_ends() {
     for workers in [1, 2] {
-        let runtime = runtime(workers, IDLE[0]);
+        let runtime = shared_runtime(workers, IDLE[0]);
         let mut last = runtime.spawn(|| 0);
         for _ in 0..50_000 {
             let before = last;

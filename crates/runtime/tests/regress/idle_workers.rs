@@ -38,7 +38,7 @@ fn block_until(what: &str, is_done: impl Fn() -> bool) {
 }
 
 /// Builds a runtime with workers that are not bound to CPUs.
-fn runtime(workers: usize) -> Runtime {
+fn unbound_runtime(workers: usize) -> Runtime {
     let unbound = "none".parse().expect("an affinity");
     runtime_with(workers, |builder| builder.affinity(unbound))
 }
@@ -75,7 +75,7 @@ fn halves_wait_for_each_other() {
 #[test]
 fn first_join_of_a_new_runtime_runs_on_two_workers() {
     for _ in 0..60 {
-        runtime(2).install(halves_wait_for_each_other);
+        unbound_runtime(2).install(halves_wait_for_each_other);
     }
 }
 
@@ -93,11 +93,11 @@ fn fork_is_taken_while_its_owner_runs_a_long_leaf() {
     }
 }
 
-/// The other worker is busy until the fork lies on its owner's stack, so that the owner receives no
-/// request while it forks.
+/// Checks a fork while the other worker is busy until the fork lies on its owner's stack, so that
+/// the owner receives no request while it forks.
 #[test]
 fn fork_without_a_request_is_taken_later() {
-    let runtime = runtime(2);
+    let runtime = unbound_runtime(2);
     for _ in 0..20 {
         let (forked, taken) = (Flag::default(), Flag::default());
         runtime.install(|| {
@@ -115,7 +115,8 @@ fn fork_without_a_request_is_taken_later() {
     }
 }
 
-/// Other workers take all forks of a worker that is deep in a long leaf, the oldest first.
+/// Checks that other workers take all forks of a worker that is deep in a long leaf, the oldest
+/// first.
 #[test]
 fn all_forks_below_a_long_leaf_are_taken() {
     fn nest(depth: usize, taken: &AtomicUsize, all: usize) {
@@ -127,7 +128,7 @@ fn all_forks_below_a_long_leaf_are_taken() {
         };
         join(|| nest(depth - 1, taken, all), steal);
     }
-    let runtime = runtime(2);
+    let runtime = unbound_runtime(2);
     for depth in [1, 2, 10, 100] {
         let taken = AtomicUsize::new(0);
         runtime.install(|| nest(depth, &taken, depth));
@@ -138,7 +139,7 @@ const LENGTHS: [usize; 6] = [2, 4, 63, 64, 1000, 20_000];
 
 #[test]
 fn all_items_of_a_loop_run_while_the_first_does() {
-    let runtime = runtime(2);
+    let runtime = unbound_runtime(2);
     for len in LENGTHS {
         let others = AtomicUsize::new(0);
         let body = |index| {
@@ -163,11 +164,12 @@ fn all_items_of_a_loop_run_while_the_first_does() {
     }
 }
 
-/// A leaf of the reduction tree consists of several items if the range is large. So at least three
-/// quarters of a large range, and all other items of a small one, run beside the first item.
+/// Checks that at least three quarters of a large range, and all other items of a small one, run
+/// beside the first item. A leaf of the reduction tree consists of several items if the range is
+/// large.
 #[test]
 fn most_items_of_a_reduction_run_while_the_first_does() {
-    let runtime = runtime(2);
+    let runtime = unbound_runtime(2);
     for len in LENGTHS {
         let others = AtomicUsize::new(0);
         let enough = if len <= 64 { len - 1 } else { len * 3 / 4 };
@@ -184,10 +186,11 @@ fn most_items_of_a_reduction_run_while_the_first_does() {
     }
 }
 
-/// The loop starts while no worker is idle, and an item far into it turns out to be long.
+/// Checks a loop that starts while no worker is idle, and in which an item far into it turns out to
+/// be long.
 #[test]
 fn rest_of_a_loop_is_taken_while_a_late_item_runs() {
-    let runtime = runtime(2);
+    let runtime = unbound_runtime(2);
     for late in [5, 100, 5_000] {
         let len = 10_000;
         let after = AtomicUsize::new(0);
@@ -209,7 +212,7 @@ fn rest_of_a_loop_is_taken_while_a_late_item_runs() {
 
 #[test]
 fn other_work_runs_while_a_worker_waits_for_a_stolen_half() {
-    let runtime = Arc::new(runtime(2));
+    let runtime = Arc::new(unbound_runtime(2));
     let (stolen, done) = (Arc::<Flag>::default(), Arc::new(AtomicUsize::new(0)));
     let joining = thread::spawn({
         let (runtime, stolen, done) =
@@ -240,7 +243,7 @@ fn other_work_runs_while_a_worker_waits_for_a_stolen_half() {
 
 #[test]
 fn other_work_runs_while_a_scope_waits() {
-    let runtime = Arc::new(runtime(2));
+    let runtime = Arc::new(unbound_runtime(2));
     let (stolen, done) = (Arc::<Flag>::default(), Arc::<Flag>::default());
     let scoping = runtime.spawn({
         let (stolen, done) = (Arc::clone(&stolen), Arc::clone(&done));
@@ -260,11 +263,12 @@ fn other_work_runs_while_a_scope_waits() {
     scoping.wait();
 }
 
-/// Fewer than three published forks mean that the forks waited for a worker to ask.
+/// Checks that at least three forks are published. With fewer, the forks waited for a worker to
+/// ask.
 #[test]
 fn first_forks_are_published_while_others_sleep() {
     const ATTEMPTS: usize = 21;
-    let runtime = runtime(8);
+    let runtime = unbound_runtime(8);
     let published = || {
         let total = runtime.report().total;
         total.forks_published - total.forks_raided

@@ -40,8 +40,8 @@ impl Help {
     }
 }
 
-/// The first item took long, the loop concluded that all items do, and it was published item by
-/// item.
+/// Reproduces a bug: the first item took long, the loop concluded that all items do, and it was
+/// published item by item.
 #[test]
 fn one_long_item_does_not_make_all_others_long() {
     let runtime = runtime(2);
@@ -65,8 +65,8 @@ fn one_long_item_does_not_make_all_others_long() {
     assert!(published < 2_000, "{published}");
 }
 
-/// Long items among the first of a loop ran one after the other before the worker checked for
-/// requests.
+/// Reproduces a bug: long items among the first of a loop ran one after the other before the worker
+/// checked for requests.
 #[test]
 fn second_item_gets_help_when_the_first_was_long() {
     let runtime = runtime(2);
@@ -114,8 +114,8 @@ fn worker_that_asks_during_a_long_item_need_not_wait_for_its_end() {
     });
 }
 
-/// A short loop with quick first items ran all other items in one go. An idle worker could get
-/// none of them, however long they turned out to be.
+/// Reproduces a bug: a short loop with quick first items ran all other items in one go. An idle
+/// worker could get none of them, however long they turned out to be.
 #[test]
 fn long_item_in_the_middle_of_a_short_loop_does_not_hide_the_rest() {
     let runtime = runtime(2);

@@ -39,8 +39,8 @@ fn task_may_wait_by_its_own_means_for_a_task_that_it_spawned() {
     });
 }
 
-/// The worker that could help waits in a scope itself and needs the task that the blocked worker
-/// keeps.
+/// Checks the case in which the worker that could help waits in a scope itself and needs the task
+/// that the blocked worker keeps.
 #[test]
 fn worker_that_waits_in_a_scope_finds_such_a_task() {
     on_all(|runtime, what| {

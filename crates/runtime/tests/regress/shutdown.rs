@@ -8,15 +8,11 @@ use std::time::Duration;
 
 use raddle_runtime::{Runtime, Shutdown};
 
-use crate::common::{self, runtime_with};
+use crate::common::{runtime, runtime_with};
 
 const SHORT: Duration = Duration::from_millis(20);
 /// Longer than any test takes.
 const LONG: Duration = Duration::from_secs(3_600);
-
-fn runtime() -> Runtime {
-    common::runtime(2)
-}
 
 /// Returns the numbers of unfinished tasks and blocking calls.
 fn unfinished(outcome: Shutdown) -> (usize, usize) {
@@ -32,12 +28,12 @@ fn unfinished(outcome: Shutdown) -> (usize, usize) {
 
 #[test]
 fn runtime_without_work_is_complete_before_the_time_limit() {
-    assert_eq!(runtime().shutdown_timeout(LONG), Shutdown::Complete);
+    assert_eq!(runtime(2).shutdown_timeout(LONG), Shutdown::Complete);
     assert_eq!(
-        runtime().shutdown_timeout(Duration::MAX),
+        runtime(2).shutdown_timeout(Duration::MAX),
         Shutdown::Complete
     );
-    let after_work = runtime();
+    let after_work = runtime(2);
     assert_eq!(after_work.install(|| 7), 7);
     assert_eq!(after_work.spawn_blocking(|| 8).wait(), 8);
     assert_eq!(after_work.shutdown_timeout(LONG), Shutdown::Complete);
@@ -45,7 +41,7 @@ fn runtime_without_work_is_complete_before_the_time_limit() {
 
 #[test]
 fn shutdown_waits_for_work_that_ends_in_time() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let done = Arc::new(Mutex::new(0));
     for _ in 0..100 {
         let (task, call) = (Arc::clone(&done), Arc::clone(&done));
@@ -85,7 +81,7 @@ fn stuck_calls_are_left_behind_and_the_workers_end() {
 
 #[test]
 fn task_that_waits_for_a_stuck_call_keeps_its_worker_until_the_call_ends() {
-    let runtime = Arc::new(runtime());
+    let runtime = Arc::new(runtime(2));
     let (finish, finished) = mpsc::channel::<()>();
     let (report, reports) = mpsc::channel();
     let call = runtime.spawn_blocking(move || finished.recv().is_ok());
@@ -102,7 +98,7 @@ fn task_that_waits_for_a_stuck_call_keeps_its_worker_until_the_call_ends() {
 
 #[test]
 fn background_shutdown_does_not_wait_and_runs_what_was_spawned() {
-    let runtime = runtime();
+    let runtime = runtime(2);
     let (finish, finished) = mpsc::channel::<()>();
     let call = runtime.spawn_blocking(move || finished.recv().is_ok());
     let tasks: Vec<_> = (0..100)
@@ -117,8 +113,8 @@ fn background_shutdown_does_not_wait_and_runs_what_was_spawned() {
 
 #[test]
 fn threads_of_the_runtime_do_not_wait_for_themselves() {
-    let on_worker = runtime();
-    let inside = runtime();
+    let on_worker = runtime(2);
+    let inside = runtime(2);
     // A task, and then a blocking call, that owns the runtime on which it runs.
     let (give, given) = mpsc::channel::<Runtime>();
     let task = on_worker.spawn(move || {
@@ -138,13 +134,13 @@ fn threads_of_the_runtime_do_not_wait_for_themselves() {
 
 #[test]
 fn worker_of_another_runtime_also_waits_for_a_limited_time() {
-    let outer = runtime();
+    let outer = runtime(2);
     let (finish, finished) = mpsc::channel::<()>();
     let (outcome, complete) = outer.install(|| {
-        let inner = runtime();
+        let inner = runtime(2);
         drop(inner.spawn_blocking(move || finished.recv()));
         let outcome = inner.shutdown_timeout(SHORT);
-        (outcome, runtime().shutdown_timeout(LONG))
+        (outcome, runtime(2).shutdown_timeout(LONG))
     });
     assert_eq!(unfinished(outcome), (0, 1));
     assert_eq!(complete, Shutdown::Complete);

@@ -55,7 +55,7 @@ fn messages_of_one_sender_arrive_in_order() {
     });
 }
 
-/// A regression test: a worker first looks for urgent messages and then into its mailbox. An urgent
+/// Reproduces a bug: a worker first looks for urgent messages and then into its mailbox. An urgent
 /// message that arrived in between ran after a message that its sender had sent later.
 #[test]
 fn urgent_messages_run_before_later_messages_of_their_sender() {

@@ -220,8 +220,8 @@ fn task_from_another_runtime_is_found_by_the_waiting_scope() {
     });
 }
 
-/// A regression test: tasks stolen together with another one were in no pool for a moment. If
-/// `auto` left their pool just then, no worker looked there again.
+/// Reproduces a bug: tasks stolen together with another one were in no pool for a moment. If `auto`
+/// left their pool just then, no worker looked there again.
 #[test]
 fn blocks_are_found_when_the_pool_moves() {
     explore(|mut setting| {

@@ -50,7 +50,8 @@ impl List {
     }
 }
 
-/// A small deterministic generator (Marsaglia's xorshift), so that every run is the same.
+/// Returns the next number of a small deterministic generator (Marsaglia's xorshift), so that every
+/// run is the same.
 fn random(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -139,7 +140,7 @@ fn exactly_the_granted_requests_are_woken() {
     for (number, request) in requests.iter().enumerate().skip(1) {
         let waker = Waker::from(Arc::new(Bell(number, rings.clone())));
         for _ in 0..2 {
-            assert!(fifo.leave(request, &waker), "it waits");
+            assert!(fifo.register_waker(request, &waker), "it waits");
         }
     }
     let writer = requests.remove(0);
@@ -166,7 +167,7 @@ fn cancelled_requests_let_later_ones_pass() {
     let many: Vec<_> = many.into_iter().map(|access| fifo.put_in(access)).collect();
     let last = fifo.put_in(Access::Write);
     let waker = Waker::from(Arc::new(Bell(7, rings)));
-    assert!(fifo.leave(&last, &waker));
+    assert!(fifo.register_waker(&last, &waker));
     many.into_iter().for_each(|request| fifo.cancel(request));
     assert_eq!(fifo.standing(&last), Standing::Waiting);
     fifo.release(first);
@@ -181,14 +182,14 @@ fn a_stopped_fifo_wakes_all_waiters_and_grants_no_request() {
     let (rings, woken) = mpsc::channel();
     let fifo = Fifo::new();
     let (first, second) = (fifo.put_in(Access::Write), fifo.put_in(Access::Write));
-    assert!(fifo.leave(&second, &Waker::from(Arc::new(Bell(1, rings)))));
+    assert!(fifo.register_waker(&second, &Waker::from(Arc::new(Bell(1, rings)))));
     fifo.stop();
     assert_eq!(woken.try_iter().collect::<Vec<_>>(), [1]);
     assert_eq!(fifo.standing(&first), Standing::Granted);
     fifo.cancel(first);
     assert_eq!(fifo.standing(&second), Standing::Stopped);
     let third = fifo.put_in(Access::Read);
-    assert!(!fifo.leave(&third, Waker::noop()));
+    assert!(!fifo.register_waker(&third, Waker::noop()));
     fifo.cancel(second);
     fifo.cancel(third);
 }

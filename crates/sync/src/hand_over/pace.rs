@@ -181,8 +181,8 @@ mod tests {
         assert!(streamed_of(2_000, &mut pace, 300, 350) < 1_000);
     }
 
-    /// A single plain copy between streamed ones takes longer than all others, so plain copies were
-    /// never recognised as the faster way.
+    /// Reproduces a bug: a single plain copy between streamed ones takes longer than all others, so
+    /// plain copies were never recognised as the faster way.
     #[test]
     fn lines_left_by_the_other_way_do_not_decide() {
         let mut pace = Pace::new(7);

@@ -40,7 +40,8 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     unsafe { move_bytes(to.cast(), from.cast(), len) };
 }
 
-/// The replacement for models and Miri, which can run only Rust code. Nothing races with it there.
+/// Copies with Rust code, because models and Miri can run nothing else. Nothing races with this
+/// copy there.
 #[cfg(any(loom, shuttle, miri))]
 unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     // SAFETY: by the contract of `copy_shared`.

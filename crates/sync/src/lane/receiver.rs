@@ -65,7 +65,7 @@ impl LaneReceiver {
         }
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, not(any(loom, shuttle))))]
     pub(super) fn lane(&self) -> &super::Lane {
         self.lane.lane()
     }

@@ -57,7 +57,8 @@ impl LaneSender {
         self.send_for(short, long, Reader::Soon)
     }
 
-    /// Like [`send`](Self::send), for a long part that is read as `reader` says.
+    /// Sends a message as [`send`](Self::send) does, with a long part that is read as `reader`
+    /// says.
     ///
     /// # Errors
     /// Those of [`send`](Self::send).
@@ -149,11 +150,5 @@ impl LaneSender {
     fn look(&mut self) {
         // ORDERING(L2): Acquire: the receiver no longer reads what it has given back.
         self.seen = self.lane.lane().given_back.load(Acquire);
-    }
-
-    /// Returns true if the receiver has given back all messages that were sent.
-    pub fn is_taken(&self) -> bool {
-        // ORDERING(L2): Acquire, as in `look`.
-        self.lane.lane().given_back.load(Acquire) == self.sent
     }
 }

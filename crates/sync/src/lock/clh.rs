@@ -111,8 +111,8 @@ unsafe impl Lock for ClhLock {
         });
     }
 
-    /// After losing a rare race against two other threads, this waits for one of them, because it
-    /// is in the queue already.
+    /// Takes the lock if it is free. After losing a rare race against two other threads, this waits
+    /// for one of them, because it is in the queue already.
     #[inline]
     fn try_lock(&self) -> bool {
         // ORDERING(L4): Acquire: the node.
@@ -203,9 +203,10 @@ mod spare {
         static SPARE: Spare = Spare::new();
     }
 
-    /// The nodes of threads that have ended. In a model, every execution begins without any.
+    /// The surplus nodes of threads, and all nodes of threads that have ended. In a model, every
+    /// execution begins without any.
     #[cfg(not(any(loom, shuttle)))]
-    static LEFT: Mutex<Vec<&'static Node>> = Mutex::new(Vec::new());
+    static SURPLUS: Mutex<Vec<&'static Node>> = Mutex::new(Vec::new());
 
     /// The maximum number of nodes that a thread keeps besides the one that it uses.
     const KEPT_MAX: usize = 8;
@@ -249,7 +250,7 @@ mod spare {
         entered.unwrap_or_else(|_| {
             // This thread is ending.
             let (node, entered) = exchange(None);
-            leave(node.into_iter().collect());
+            give_to_others(node.into_iter().collect());
             entered
         })
     }
@@ -257,7 +258,10 @@ mod spare {
     #[cold]
     fn take_slow() -> &'static Node {
         let kept = SPARE.try_with(|spare| spare.more.borrow_mut().pop());
-        kept.ok().flatten().or_else(left).unwrap_or_else(Node::new)
+        kept.ok()
+            .flatten()
+            .or_else(take_from_others)
+            .unwrap_or_else(Node::new)
     }
 
     /// Keeps a node that no thread watches.
@@ -268,7 +272,7 @@ mod spare {
             Ok(None) => {}
             Ok(Some(other)) => keep_slow(other),
             // This thread is ending.
-            Err(_) => leave(vec![node]),
+            Err(_) => give_to_others(vec![node]),
         }
     }
 
@@ -285,36 +289,40 @@ mod spare {
                 Vec::new()
             }
         });
-        leave(surplus.unwrap_or_else(|_| vec![node]));
+        give_to_others(surplus.unwrap_or_else(|_| vec![node]));
     }
 
     impl Drop for Spare {
         fn drop(&mut self) {
             let mut nodes = self.more.take();
             nodes.extend(self.one.take());
-            leave(nodes);
+            give_to_others(nodes);
         }
     }
 
     #[cfg(not(any(loom, shuttle)))]
-    fn leave(nodes: Vec<&'static Node>) {
-        LEFT.lock()
+    fn give_to_others(nodes: Vec<&'static Node>) {
+        SURPLUS
+            .lock()
             .expect("nothing panics under this lock")
             .extend(nodes);
     }
 
     #[cfg(not(any(loom, shuttle)))]
-    fn left() -> Option<&'static Node> {
-        LEFT.lock().expect("nothing panics under this lock").pop()
+    fn take_from_others() -> Option<&'static Node> {
+        SURPLUS
+            .lock()
+            .expect("nothing panics under this lock")
+            .pop()
     }
 
     #[cfg(any(loom, shuttle))]
-    fn leave(nodes: Vec<&'static Node>) {
+    fn give_to_others(nodes: Vec<&'static Node>) {
         drop(nodes);
     }
 
     #[cfg(any(loom, shuttle))]
-    fn left() -> Option<&'static Node> {
+    fn take_from_others() -> Option<&'static Node> {
         None
     }
 }

@@ -108,10 +108,11 @@ impl<T> fmt::Debug for LineSlot<T> {
 }
 
 impl<T> LineSlot<T> {
-    /// Like [`fill`](Slot::fill), with a value that `write` stores at the address it gets.
+    /// Fills the slot as [`fill`](Slot::fill) does, with a value that `write` stores at the address
+    /// it gets.
     ///
     /// # Safety
-    /// Those conditions; and `write` initialises the value.
+    /// The conditions of [`fill`](Slot::fill) hold, and `write` initialises the value.
     #[inline]
     pub(super) unsafe fn fill_in_place(&self, write: impl FnOnce(*mut T), round: u32) {
         // The caller has claimed the slot.

@@ -82,7 +82,7 @@ fn values_that_are_not_taken_are_dropped_with_the_queue<S: Slot<Value = Item>>()
     }
 }
 
-/// The number of a round is 32 bits long, and starts again at 0.
+/// Checks that the queue works while the number of the round, which has 32 bits, overflows to 0.
 #[test]
 fn rounds_start_again() {
     let (producer, consumer) = mpsc::<LineSlot<Item>>();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use super::leaving::leaves;
+use super::unwinding::is_unwinding;
 use super::{Handle, Right, Then, Write};
 use crate::fifo::Access;
 use crate::prim::panicking;
@@ -94,7 +94,7 @@ fn end<D: ?Sized, R: Right>(handle: &mut Handle<D, R>) {
 /// it is granted.
 #[cold]
 fn end_in_panic<D: ?Sized, R: Right>(handle: &mut Handle<D, R>) {
-    if R::ACCESS == Access::Write && !leaves() {
+    if R::ACCESS == Access::Write && !is_unwinding() {
         handle.place.stop();
     } else {
         handle.then = Then::GiveBack;

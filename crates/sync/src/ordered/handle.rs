@@ -136,21 +136,22 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
             .unwrap_or(Standing::Granted)
     }
 
-    /// Leaves a waker in every FIFO in which the handle waits. Returns false if it no longer waits.
-    pub fn leave(&self, waker: &Waker) -> bool {
+    /// Registers a waker in every FIFO in which the handle waits. Returns false if it no longer
+    /// waits.
+    pub fn register_waker(&self, waker: &Waker) -> bool {
         let Some(first) = &self.first else {
             return false;
         };
         let requests = self.place.rest().iter().zip(&self.rest);
         requests.fold(
-            self.place.first().leave(first, waker),
-            |waits, (fifo, request)| fifo.leave(request, waker) || waits,
+            self.place.first().register_waker(first, waker),
+            |waits, (fifo, request)| fifo.register_waker(request, waker) || waits,
         )
     }
 
-    /// Leaves a waker in the first FIFO in which the handle waits. Returns false if it no longer
+    /// Registers a waker in the first FIFO in which the handle waits. Returns false if it no longer
     /// waits there.
-    fn leave_at_first(&self, waker: &Waker) -> bool {
+    fn register_waker_at_first(&self, waker: &Waker) -> bool {
         let Some(first) = &self.first else {
             return true;
         };
@@ -158,7 +159,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         let fifos = std::iter::once(self.place.first()).chain(rest);
         let mut requests = fifos.zip(std::iter::once(first).chain(&self.rest));
         let waiting = requests.find(|(fifo, request)| fifo.standing(request) == Standing::Waiting);
-        waiting.is_some_and(|(fifo, request)| fifo.leave(request, waker))
+        waiting.is_some_and(|(fifo, request)| fifo.register_waker(request, waker))
     }
 
     /// Returns the state of the requests. While the handle waits, wakes the waker when it is time
@@ -166,7 +167,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     pub fn poll(&self, context: &mut Context<'_>) -> Poll<Standing> {
         loop {
             match self.standing() {
-                Standing::Waiting if self.leave_at_first(context.waker()) => {
+                Standing::Waiting if self.register_waker_at_first(context.waker()) => {
                     return Poll::Pending;
                 }
                 Standing::Waiting => {}

@@ -97,7 +97,7 @@ fn a_panic_in_a_guard_stops_the_data() {
     assert!(place.is_stopped());
 }
 
-/// Regression: a handle that waited for a whole left a waker only in the FIFO where it waited
+/// Reproduces a bug: a handle that waited for a whole left a waker only in the FIFO where it waited
 /// first, and slept on when another piece was the last to be free.
 #[test]
 fn a_waiter_for_a_whole_is_woken_by_the_last_piece() {
@@ -111,7 +111,7 @@ fn a_waiter_for_a_whole_is_woken_by_the_last_piece() {
     let (whole, pieces) = split(vec![0_u8; 3].into_boxed_slice(), &[1, 1, 1]);
     let mut writers: Vec<_> = pieces.iter().map(requesting::<_, Write>).collect();
     let all = requesting::<_, Read>(&whole);
-    assert!(all.leave(&Waker::from(Arc::new(Bell(rings)))));
+    assert!(all.register_waker(&Waker::from(Arc::new(Bell(rings)))));
     for piece in [1, 0, 2] {
         drop(writers[piece].enter(Then::GiveBack).expect("granted"));
         assert_eq!(woken.try_iter().count(), 1);

@@ -144,7 +144,7 @@ pub(super) fn with_table<R>(call: impl FnOnce(&Table) -> R) -> R {
 
 /// Returns true if the calling thread has cleared its table, because it is about to end.
 pub(super) fn is_table_closed() -> bool {
-    STATE.with(Cell::get) == State::Closed
+    STATE.with(Cell::get) == TableState::Closed
 }
 
 /// Returns the number of the calling thread, from 1. No two threads ever have the same number.
@@ -161,14 +161,14 @@ pub(super) fn thread_number() -> u64 {
 
 /// Returns true if the calling thread's table is in [`Registry`]. Inserts the table if possible.
 fn is_listed() -> bool {
-    if STATE.with(Cell::get) == State::Unlisted {
+    if STATE.with(Cell::get) == TableState::Unlisted {
         // The guard removes the table again. A thread that is too late to create a guard ends
         // without a table.
         let is_guarded = GUARD.try_with(|_| ()).is_ok();
         let state = if is_guarded {
-            State::Listed
+            TableState::Listed
         } else {
-            State::Closed
+            TableState::Closed
         };
         STATE.with(|it| it.set(state));
         if is_guarded {
@@ -178,12 +178,12 @@ fn is_listed() -> bool {
             with_registry(|registry| registry.tables.insert(number, table));
         }
     }
-    STATE.with(Cell::get) == State::Listed
+    STATE.with(Cell::get) == TableState::Listed
 }
 
 /// The state of a thread's table.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum TableState {
     Unlisted,
     Listed,
     Closed,
@@ -195,7 +195,7 @@ struct Guard;
 impl Drop for Guard {
     fn drop(&mut self) {
         let number = thread_number();
-        STATE.with(|it| it.set(State::Closed));
+        STATE.with(|it| it.set(TableState::Closed));
         with_registry(|registry| {
             registry.tables.remove(&number);
             with_table(|table| table.0.iter().for_each(|entry| entry.set(ptr::null())));
@@ -252,7 +252,7 @@ fn with_registry<R>(call: impl FnOnce(&mut Registry) -> R) -> R {
 #[cfg(not(any(loom, shuttle)))]
 thread_local! {
     static TABLE: Table = const { Table::new() };
-    static STATE: Cell<State> = const { Cell::new(State::Unlisted) };
+    static STATE: Cell<TableState> = const { Cell::new(TableState::Unlisted) };
     /// The thread's number; 0 until the thread has one.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
@@ -263,7 +263,7 @@ thread_local! {
 #[cfg(any(loom, shuttle))]
 thread_local! {
     static TABLE: Table = Table::new();
-    static STATE: Cell<State> = Cell::new(State::Unlisted);
+    static STATE: Cell<TableState> = Cell::new(TableState::Unlisted);
     static NUMBER: Cell<u64> = Cell::new(0);
     static GUARD: Guard = Guard;
 }

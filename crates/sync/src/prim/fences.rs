@@ -27,7 +27,7 @@ mod side {
     /// again.
     static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
 
-    /// The fence for the frequent side.
+    /// Executes the fence for the frequent side.
     #[inline]
     pub fn light_fence() {
         // Relaxed: a thread that sees this late executes a real fence, which is just as good.
@@ -63,7 +63,7 @@ mod side {
         is_registered
     }
 
-    /// The fence for the rare side.
+    /// Executes the fence for the rare side.
     pub fn heavy_fence() {
         fence(Ordering::SeqCst);
         if prepare_fences() {
@@ -101,13 +101,13 @@ mod side {
 mod side {
     use crate::prim::{SeqCst, fence};
 
-    /// The fence for the frequent side.
+    /// Executes the fence for the frequent side.
     #[inline]
     pub fn light_fence() {
         fence(SeqCst);
     }
 
-    /// A fence in models. Elsewhere it has no counterpart, and does nothing.
+    /// Executes a fence in models. Elsewhere it has no counterpart, and does nothing.
     #[inline]
     pub fn signal_fence() {
         if can_interrupt() {
@@ -125,7 +125,7 @@ mod side {
         false
     }
 
-    /// The fence for the rare side.
+    /// Executes the fence for the rare side.
     pub fn heavy_fence() {
         fence(SeqCst);
     }

@@ -115,12 +115,12 @@ impl Futex {
         }
     }
 
-    /// Like [`new`](Self::new), because a model has only one process.
+    /// Does the same as [`new`](Self::new), because a model has only one process.
     pub fn new_shared(value: u32) -> Self {
         Self::new(value)
     }
 
-    /// The word. All transitions are made on it directly.
+    /// Returns the word. All transitions are made on it directly.
     pub fn word(&self) -> &AtomicU32 {
         &self.word
     }

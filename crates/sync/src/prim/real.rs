@@ -111,7 +111,7 @@ impl Futex {
         }
     }
 
-    /// The word. All transitions are made on it directly.
+    /// Returns the word. All transitions are made on it directly.
     #[inline]
     pub fn word(&self) -> &AtomicU32 {
         &self.word

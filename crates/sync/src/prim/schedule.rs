@@ -108,7 +108,7 @@ impl<T> UnsafeCell<T> {
     /// If another thread writes.
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
         assert!(self.users.get() >= 0, "read while another thread writes");
-        let _leave = self.enter(1);
+        let _access = self.begin_access(1);
         read(self.content.get())
     }
 
@@ -122,21 +122,21 @@ impl<T> UnsafeCell<T> {
             self.users.get() == 0,
             "written while another thread accesses the cell"
         );
-        let _leave = self.enter(-1);
+        let _access = self.begin_access(-1);
         write(self.content.get())
     }
 
-    fn enter(&self, change: isize) -> impl Drop {
-        struct Leave<'a>(&'a Cell<isize>, isize);
-        impl Drop for Leave<'_> {
+    fn begin_access(&self, change: isize) -> impl Drop {
+        struct Access<'a>(&'a Cell<isize>, isize);
+        impl Drop for Access<'_> {
             fn drop(&mut self) {
                 self.0.set(self.0.get() - self.1);
             }
         }
         self.users.set(self.users.get() + change);
-        let leave = Leave(&self.users, change);
+        let access = Access(&self.users, change);
         self.switch_point.load(SeqCst);
-        leave
+        access
     }
 }
 
@@ -206,12 +206,12 @@ impl Futex {
         }
     }
 
-    /// Like [`new`](Self::new), because a model has only one process.
+    /// Does the same as [`new`](Self::new), because a model has only one process.
     pub const fn new_shared(value: u32) -> Self {
         Self::new(value)
     }
 
-    /// The word. All transitions are made on it directly.
+    /// Returns the word. All transitions are made on it directly.
     pub fn word(&self) -> &AtomicU32 {
         &self.word
     }

@@ -109,8 +109,8 @@ fn a_wanted_element_is_taken_from_the_middle_and_the_others_keep_their_order() {
     }
 }
 
-/// Some threads pop, others pick. A thread that has taken an element and increments its count
-/// non-atomically is the only one to do so.
+/// Checks that only one thread has an element: some threads pop, others pick, and each increments
+/// the count of the element it has taken non-atomically.
 #[test]
 fn element_belongs_to_one_thread_at_a_time() {
     let rounds = if LIGHT { 100 } else { 100_000 };

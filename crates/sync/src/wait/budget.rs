@@ -63,7 +63,7 @@ impl SpinBudget {
         self.spin_at(wake_price())
     }
 
-    /// Like [`spin`](Self::spin), if a wake-up costs `wake_price`.
+    /// Returns the budget of [`spin`](Self::spin) if a wake-up costs `wake_price`.
     fn spin_at(&self, wake_price: Duration) -> Duration {
         let price = wake_price * self.wakes_per_sleep;
         (price / (1 << self.halvings)).max(SPIN_MIN)

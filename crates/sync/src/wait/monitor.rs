@@ -46,7 +46,7 @@ impl Monitor {
         processor::detect().map(Self)
     }
 
-    /// The name of the instruction that waits.
+    /// Returns the name of the instruction that waits.
     pub const fn name(self) -> &'static str {
         self.0.name()
     }

@@ -17,7 +17,7 @@ pub fn wake_price() -> Duration {
     Duration::from_nanos(price_ns())
 }
 
-/// Like [`wake_price`], in nanoseconds.
+/// Returns the [`wake_price`] in nanoseconds.
 #[inline]
 pub(super) fn price_ns() -> u64 {
     process::price_ns().into()

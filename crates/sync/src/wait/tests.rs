@@ -133,7 +133,7 @@ fn a_thread_bound_to_one_cpu_still_counts_all_cpus_of_its_process() {
     assert_eq!(bound.join().expect("no panic"), everywhere);
 }
 
-/// Regression: a second waiter took the tokens of the first, which therefore slept on.
+/// Reproduces a bug: a second waiter took the tokens of the first, which therefore slept on.
 #[test]
 fn second_thread_that_sleeps_in_a_cell_is_refused() {
     let cell = WaitCell::new();

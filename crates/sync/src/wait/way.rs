@@ -31,7 +31,7 @@ impl Way {
         Self::Futex,
     ];
 
-    /// The name of the way.
+    /// Returns the name of the way.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",

@@ -6,7 +6,7 @@ use loom::sync::Arc;
 use loom::thread;
 use raddle_sync::biased::biased;
 
-/// B1, B2, B3: loom checks every access to the value.
+/// Checks B1, B2 and B3: loom checks every access to the value.
 #[test]
 fn one_thread_at_a_time_has_the_value() {
     let mut builder = Builder::new();

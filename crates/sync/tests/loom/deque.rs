@@ -47,7 +47,7 @@ fn model(body: impl Fn() + Sync + Send + 'static) {
     builder.check(body);
 }
 
-/// D1, D4: the last element goes either to the owner or to the thief.
+/// Checks D1 and D4: the last element goes either to the owner or to the thief.
 #[test]
 fn the_last_element_goes_to_one_thread() {
     model(|| {
@@ -61,7 +61,7 @@ fn the_last_element_goes_to_one_thread() {
     });
 }
 
-/// D4 with two elements: owner and thief may compete for either.
+/// Checks D4 with two elements: owner and thief may compete for either.
 #[test]
 fn two_elements_are_taken_once_each() {
     model(|| {
@@ -76,7 +76,7 @@ fn two_elements_are_taken_once_each() {
     });
 }
 
-/// D2, D3: the ring is reused and replaced while a thief reads it.
+/// Checks D2 and D3: the ring is reused and replaced while a thief reads it.
 #[test]
 fn no_element_is_lost_while_the_ring_grows_under_a_thief() {
     model(|| {
@@ -92,7 +92,7 @@ fn no_element_is_lost_while_the_ring_grows_under_a_thief() {
     });
 }
 
-/// Two thieves compete for one element.
+/// Checks that one of two thieves gets an element for which they compete.
 #[test]
 fn two_thieves_take_an_element_once() {
     model(|| {
@@ -111,7 +111,8 @@ fn two_thieves_take_an_element_once() {
     });
 }
 
-/// D1, D4: the owner takes an element from below another one while a thief takes from the top.
+/// Checks D1 and D4: the owner takes an element from below another one while a thief takes from the
+/// top.
 #[test]
 fn an_element_below_another_is_taken_once() {
     model(|| {

@@ -29,8 +29,8 @@ fn one_sees_the_other() {
     });
 }
 
-/// E2: if two threads make something at once, the second may skip the fence, and sees what the
-/// fence of the first has shown.
+/// Checks E2: if two threads make something at once, the second may skip the fence, and sees what
+/// the fence of the first has shown.
 #[test]
 fn each_of_two_makers_or_the_changing_thread_sees_the_other() {
     let mut builder = Builder::new();

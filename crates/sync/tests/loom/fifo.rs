@@ -40,7 +40,7 @@ impl Location {
     fn wait(&self, request: &Request) -> Standing {
         let sleeper = Shared::new(Sleeper(WaitCell::new()));
         let waker = Waker::from(Shared::clone(&sleeper));
-        while self.fifo.leave(request, &waker) {
+        while self.fifo.register_waker(request, &waker) {
             sleeper.0.wait(Duration::ZERO);
         }
         self.fifo.standing(request)
@@ -68,8 +68,8 @@ fn model(body: impl Fn() + Sync + Send + 'static) {
     builder.check(body);
 }
 
-/// F1: two writers, of which one sleeps. The second sees the changes of the first, and loom checks
-/// that they do not access the number at the same time.
+/// Checks F1 with two writers, of which one sleeps. The second sees the changes of the first, and
+/// loom checks that they do not access the number at the same time.
 #[test]
 fn a_writer_is_alone_and_wakes_the_next_writer() {
     model(|| {
@@ -92,8 +92,8 @@ fn a_writer_is_alone_and_wakes_the_next_writer() {
     });
 }
 
-/// F1: hand-overs to a thread that spins on the word, in both directions, with the next request put
-/// in before the release.
+/// Checks F1 for hand-overs to a thread that spins on the word, in both directions, with the next
+/// request put in before the release.
 #[test]
 fn two_owners_take_turns() {
     model(|| {
@@ -150,7 +150,8 @@ fn readers_behind_a_writer_are_granted_together() {
     });
 }
 
-/// Two readers release at the same time. A writer sleeps behind both, and the last reader wakes it.
+/// Releases two readers at the same time. A writer sleeps behind both, and the last reader wakes
+/// it.
 #[test]
 fn the_last_reader_wakes_the_writer() {
     model(|| {
@@ -177,8 +178,8 @@ fn the_last_reader_wakes_the_writer() {
     });
 }
 
-/// A reader renews its request while a writer puts one in. The reader reads once more either before
-/// the writer or after it, but never together with it.
+/// Renews the request of a reader while a writer puts one in. The reader reads once more either
+/// before the writer or after it, but never together with it.
 #[test]
 fn a_reader_that_renews_lets_a_writer_in() {
     model(|| {
@@ -203,8 +204,8 @@ fn a_reader_that_renews_lets_a_writer_in() {
     });
 }
 
-/// A request that is cancelled while those in front are released does not block the sleeping
-/// request behind it.
+/// Checks that a request that is cancelled while those in front are released does not block the
+/// sleeping request behind it.
 #[test]
 fn a_cancelled_request_lets_later_ones_pass() {
     for access in [Access::Read, Access::Write] {
@@ -235,7 +236,7 @@ fn a_cancelled_request_lets_later_ones_pass() {
     }
 }
 
-/// A thread that goes to sleep while the FIFO is stopped wakes up.
+/// Checks that a thread wakes up that goes to sleep while the FIFO is stopped.
 #[test]
 fn a_stop_wakes_a_thread_that_is_about_to_sleep() {
     model(|| {

@@ -20,8 +20,8 @@ fn open_with_an_asker() -> (Arc<Gates<u8>>, [*mut u8; 2], JoinHandle<()>) {
     (gates, [end, base], asker)
 }
 
-/// G2, invariant 1: an owner that updates the gates after a change of the base does not undo a
-/// request.
+/// Checks G2 and invariant 1: an owner that updates the gates after a change of the base does not
+/// undo a request.
 #[test]
 fn updating_the_gates_does_not_undo_a_request() {
     loom::model(|| {
@@ -33,8 +33,8 @@ fn updating_the_gates_does_not_undo_a_request() {
     });
 }
 
-/// G1, invariant 1: at whatever moment the owner opens the gates, either the asker closes them
-/// afterwards, or the owner gets its bit.
+/// Checks G1 and invariant 1: at whatever moment the owner opens the gates, either the asker closes
+/// them afterwards, or the owner gets its bit.
 #[test]
 fn a_sleeping_asker_is_notified_or_the_gates_stay_closed() {
     loom::model(|| {

@@ -98,7 +98,7 @@ fn model(body: impl Fn() + Sync + Send + 'static) {
     builder.check(body);
 }
 
-/// I1: one producer, and one worker that is about to sleep.
+/// Checks I1 with one producer, and one worker that is about to sleep.
 #[test]
 fn a_worker_that_is_about_to_sleep_finds_new_work() {
     for put in PUTS {
@@ -114,8 +114,8 @@ fn a_worker_that_is_about_to_sleep_finds_new_work() {
     }
 }
 
-/// I2: two workers, two pieces of work, one producer. The second piece is not left behind when the
-/// first searcher finds one.
+/// Checks I2 with two workers, two pieces of work and one producer. The second piece is not left
+/// behind when the first searcher finds one.
 #[test]
 fn the_last_searcher_wakes_the_next_worker() {
     for put in PUTS {
@@ -136,9 +136,9 @@ fn the_last_searcher_wakes_the_next_worker() {
     }
 }
 
-/// Invariant 1: one producer has taken the worker's bit but not incremented the count yet. The
-/// worker finds the work of this producer, searches again, and goes to sleep. The work of the other
-/// producer still wakes it.
+/// Checks invariant 1: one producer has taken the worker's bit but not incremented the count yet.
+/// The worker finds the work of this producer, searches again, and goes to sleep. The work of the
+/// other producer still wakes it.
 #[test]
 fn a_count_that_is_too_low_does_not_lose_work() {
     model(|| {
@@ -157,9 +157,10 @@ fn a_count_that_is_too_low_does_not_lose_work() {
     });
 }
 
-/// The work is behind a lock that one worker at a time can take. A worker that is about to sleep
-/// finds the lock taken by a busy worker. That worker may have looked too early, so the first one
-/// looks again. (An early version relied on the other worker to find the work, and lost it.)
+/// Checks that a worker looks again for work behind a lock that one worker at a time can take. A
+/// worker that is about to sleep finds the lock taken by a busy worker. That worker may have looked
+/// too early, so the first one looks again. (An early version relied on the other worker to find
+/// the work, and lost it.)
 #[test]
 fn a_worker_does_not_rely_on_another_one_that_is_looking() {
     model(|| {
@@ -194,8 +195,8 @@ fn a_worker_does_not_rely_on_another_one_that_is_looking() {
     });
 }
 
-/// The doorbell of a message for the first port of a node wakes a thread that waits in the cell of
-/// the port, and a worker that sleeps in the set, even if they are only about to sleep.
+/// Checks that the doorbell of a message for the first port of a node wakes a thread that waits in
+/// the cell of the port, and a worker that sleeps in the set, even if they are only about to sleep.
 #[test]
 fn a_doorbell_wakes_the_cell_and_the_set() {
     model(|| {

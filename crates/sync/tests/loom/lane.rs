@@ -16,7 +16,7 @@ fn expect(receiver: &mut LaneReceiver, number: u8) -> bool {
     found.expect("no slot is broken").is_some()
 }
 
-/// L1 and L2: more messages than slots, so that a slot and its long bytes are reused.
+/// Checks L1 and L2 with more messages than slots, so that a slot and its long bytes are reused.
 #[test]
 fn parts_are_complete_and_slots_are_reused() {
     let mut builder = loom::model::Builder::new();
@@ -39,7 +39,8 @@ fn parts_are_complete_and_slots_are_reused() {
     });
 }
 
-/// A sleeping receiver is woken by a ring after the message, or sees the message before it sleeps.
+/// Checks that a sleeping receiver is woken by a ring after the message, or sees the message before
+/// it sleeps.
 #[test]
 fn the_doorbell_wakes_a_sleeping_receiver() {
     for way in Way::ALL {

@@ -7,7 +7,7 @@ use loom::thread;
 use raddle_sync::late::Late;
 use raddle_sync::prim::Tracked;
 
-/// L1: two threads set the value, a third one reads it, and one of the two succeeds.
+/// Checks L1: two threads set the value, a third one reads it, and one of the two succeeds.
 #[test]
 fn the_value_is_complete_and_set_once() {
     loom::model(|| {

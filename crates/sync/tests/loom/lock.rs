@@ -38,7 +38,8 @@ fn excludes<L: Lock + 'static>(threads: usize, rounds: usize) {
     });
 }
 
-/// One thread waits for the lock, the other only tries to take it.
+/// Checks that a lock excludes two threads, of which one waits for the lock and the other only
+/// tries to take it.
 fn excludes_try_lock<L: Lock + 'static>() {
     model(3, || {
         let count: Arc<Locked<L, usize>> = Arc::default();
@@ -57,7 +58,8 @@ fn excludes_try_lock<L: Lock + 'static>() {
     });
 }
 
-/// A thread that arrives while another one is seen to wait gets the lock after that one.
+/// Checks that a thread that arrives while another one is seen to wait gets the lock after that
+/// one.
 fn keeps_order<L: Lock + 'static>(is_contended: fn(&L) -> bool) {
     // Counts the executions in which a thread was seen to wait.
     let seen = std::sync::Arc::new(std::sync::Mutex::new(0));
@@ -90,14 +92,14 @@ fn keeps_order<L: Lock + 'static>(is_contended: fn(&L) -> bool) {
     assert_ne!(*seen.lock().expect("no panic"), 0, "no thread ever waited");
 }
 
-/// L1.
+/// Checks L1.
 #[test]
 fn simple_lock_excludes() {
     excludes::<SimpleLock>(2, 2);
     excludes_try_lock::<SimpleLock>();
 }
 
-/// L2.
+/// Checks L2.
 #[test]
 fn ticket_lock_excludes() {
     excludes::<TicketLock>(2, 2);
@@ -109,14 +111,14 @@ fn ticket_lock_keeps_the_order_of_arrival() {
     keeps_order::<TicketLock>(TicketLock::is_contended);
 }
 
-/// L2.
+/// Checks L2.
 #[test]
 fn single_try_ticket_lock_excludes() {
     excludes::<SingleTryTicketLock>(2, 2);
     excludes_try_lock::<SingleTryTicketLock>();
 }
 
-/// L3, L4.
+/// Checks L3 and L4.
 #[test]
 fn clh_lock_excludes() {
     excludes::<ClhLock>(2, 2);

@@ -15,7 +15,7 @@ mod mpsc;
 mod offer;
 mod ordered;
 mod per_thread;
-mod returns;
+mod push_list;
 mod single_put;
 mod split_stack;
 mod stack;

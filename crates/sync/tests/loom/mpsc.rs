@@ -52,7 +52,7 @@ fn rest<S: Slot<Value = Item>>(consumer: &Consumer<S>) -> Vec<u32> {
     std::iter::from_fn(|| pop(consumer)).collect()
 }
 
-/// M1, M3: one producer fills two blocks of two slots while the consumer takes.
+/// Checks M1 and M3: one producer fills two blocks of two slots while the consumer takes.
 fn values_are_taken_once_and_in_order<S: Slot<Value = Item> + 'static>() {
     model(|| {
         let (producer, consumer) = mpsc::<S>();
@@ -67,7 +67,7 @@ fn values_are_taken_once_and_in_order<S: Slot<Value = Item> + 'static>() {
     });
 }
 
-/// M1, M2: two producers reach the end of a block at the same time.
+/// Checks M1 and M2: two producers reach the end of a block at the same time.
 fn producers_meet_at_the_end_of_a_block<S: Slot<Value = Item> + 'static>() {
     model(|| {
         let (producer, consumer) = mpsc::<S>();
@@ -84,7 +84,7 @@ fn producers_meet_at_the_end_of_a_block<S: Slot<Value = Item> + 'static>() {
     });
 }
 
-/// M3: a block that the consumer has emptied is filled again by a producer.
+/// Checks M3: a block that the consumer has emptied is filled again by a producer.
 fn blocks_are_reused<S: Slot<Value = Item> + 'static>() {
     model(|| {
         let (producer, consumer) = mpsc::<S>();

@@ -18,8 +18,8 @@ unsafe impl Sync for Fork {}
 // SAFETY: as above.
 unsafe impl Send for Fork {}
 
-/// F1, F2, F3: either the thief runs the job and the owner reads the result, or the owner runs the
-/// job and the thief disposes of the cell.
+/// Checks F1, F2 and F3: either the thief runs the job and the owner reads the result, or the owner
+/// runs the job and the thief disposes of the cell.
 #[test]
 fn one_side_runs_the_job() {
     loom::model(|| {

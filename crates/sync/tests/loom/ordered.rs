@@ -28,7 +28,7 @@ fn write(handle: &mut Handle<[u32], Write>, then: Then) {
             items.iter_mut().for_each(|item| *item += 1);
             return;
         }
-        if handle.leave(&waker) {
+        if handle.register_waker(&waker) {
             sleeper.0.wait(Duration::ZERO);
         }
     }

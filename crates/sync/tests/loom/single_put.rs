@@ -12,7 +12,7 @@ fn model(check: impl Fn() + Sync + Send + 'static) {
     builder.check(check);
 }
 
-/// P1, P2: three values go through a ring of two slots, which grows if the taker is late.
+/// Checks P1 and P2: three values go through a ring of two slots, which grows if the taker is late.
 #[test]
 fn values_are_taken_once_and_in_order() {
     model(|| {
@@ -35,7 +35,7 @@ fn values_are_taken_once_and_in_order() {
     });
 }
 
-/// P2, invariant 2: the owner takes as well, while a thief tries to.
+/// Checks P2 and invariant 2: the owner takes as well, while a thief tries to.
 #[test]
 fn owner_and_thief_take_each_value_once() {
     model(|| {
@@ -57,7 +57,7 @@ fn owner_and_thief_take_each_value_once() {
     });
 }
 
-/// P2: a thread that only looks never sees more values than were ever there.
+/// Checks P2: a thread that only looks never sees more values than were ever there.
 #[test]
 fn the_length_never_exceeds_the_number_of_values() {
     model(|| {

@@ -43,7 +43,8 @@ impl Forks {
         run.set(run.get() + 1);
     }
 
-    /// The owner's push. Publishes the oldest fork if the gates are closed, as a worker does.
+    /// Pushes a fork as the owner. Publishes the oldest fork if the gates are closed, as a worker
+    /// does.
     fn push(&self, index: usize) {
         let slot = self.stack.top();
         let is_asked = !self.stack.lets_push(slot);
@@ -67,7 +68,7 @@ impl Forks {
         unsafe { self.stack.push(self.stack.top(), self.fork(index)) };
     }
 
-    /// The owner's pop: runs the fork unless a thief has it.
+    /// Pops a fork as the owner, and runs it unless a thief has it.
     fn pop(&self, index: usize) {
         let slot = self.stack.top().wrapping_sub(1);
         // SAFETY: this thread is the owner, and this is the slot of the newest fork.
@@ -99,7 +100,7 @@ impl Forks {
     }
 }
 
-/// A thief that raids once, and runs what it gets.
+/// Starts a thief that raids once, and runs what it gets.
 fn thief(forks: &Arc<Forks>) -> JoinHandle<()> {
     let forks = Arc::clone(forks);
     thread::spawn(move || {
@@ -124,7 +125,7 @@ fn model_within(preemptions: usize, body: impl Fn() + Sync + Send + 'static) {
     builder.check(body);
 }
 
-/// K1, K2: a fork and its join, while a thief raids.
+/// Checks K1 and K2: a fork and its join, while a thief raids.
 #[test]
 fn a_raided_fork_runs_once() {
     model(|| {
@@ -137,8 +138,8 @@ fn a_raided_fork_runs_once() {
     });
 }
 
-/// K1: two nested forks. The thief takes the older one, no matter which one the owner is about to
-/// pop.
+/// Checks K1 with two nested forks. The thief takes the older one, no matter which one the owner is
+/// about to pop.
 #[test]
 fn the_older_of_two_forks_is_raided() {
     model(|| {
@@ -153,8 +154,8 @@ fn the_older_of_two_forks_is_raided() {
     });
 }
 
-/// K1, K3: an offer, and then another one in the same slot. Neither runs twice, and neither is
-/// lost.
+/// Checks K1 and K3 with an offer, and then another one in the same slot. Neither runs twice, and
+/// neither is lost.
 #[test]
 fn offers_in_one_slot_run_once_each() {
     model(|| {
@@ -169,7 +170,8 @@ fn offers_in_one_slot_run_once_each() {
     });
 }
 
-/// A fork above an offer. The offer is older, so the push of the fork publishes it for an asker.
+/// Checks a fork above an offer. The offer is older, so the push of the fork publishes it for an
+/// asker.
 #[test]
 fn an_offer_below_a_fork_runs_once() {
     model(|| {
@@ -184,7 +186,7 @@ fn an_offer_below_a_fork_runs_once() {
     });
 }
 
-/// Two thieves and one fork: one of the three threads runs it.
+/// Checks that one of three threads runs a fork: its owner or one of two thieves.
 #[test]
 fn two_raids_take_a_fork_once() {
     model_within(2, || {
@@ -199,8 +201,8 @@ fn two_raids_take_a_fork_once() {
     });
 }
 
-/// A worker that goes to sleep sees the offer, or the owner of the offer sees that the worker
-/// sleeps. Otherwise the worker would sleep for ever, which loom reports as a deadlock.
+/// Checks that a worker that goes to sleep sees the offer, or the owner of the offer sees that the
+/// worker sleeps. Otherwise the worker would sleep for ever, which loom reports as a deadlock.
 #[test]
 fn offer_and_sleep_do_not_miss_each_other() {
     model(|| {

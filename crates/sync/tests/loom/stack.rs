@@ -9,7 +9,7 @@ use loom::sync::Arc;
 use loom::thread;
 use raddle_sync::deque::Word;
 use raddle_sync::prim::AtomicPtr;
-use raddle_sync::returns::Linked;
+use raddle_sync::push_list::Linked;
 use raddle_sync::stack::TaggedStack;
 
 fn model(check: impl Fn() + Sync + Send + 'static) {
@@ -101,9 +101,9 @@ fn rest(stack: &Stack) -> Vec<usize> {
         .collect()
 }
 
-/// The version: one thread reads the top and its link. The other pops two elements and pushes the
-/// first one again. Without the version, the first thread would put the second element, which
-/// belongs to the other thread, on top.
+/// Checks the version: one thread reads the top and its link. The other pops two elements and
+/// pushes the first one again. Without the version, the first thread would put the second element,
+/// which belongs to the other thread, on top.
 #[test]
 fn a_head_that_came_back_does_not_count_as_unchanged() {
     model(|| {
@@ -132,8 +132,8 @@ fn a_head_that_came_back_does_not_count_as_unchanged() {
     });
 }
 
-/// V1: a pop shows what was written into the element before its push, and the link leads to valid
-/// elements.
+/// Checks V1: a pop shows what was written into the element before its push, and the link leads to
+/// valid elements.
 #[test]
 fn a_popped_element_shows_the_writes_of_its_last_owner() {
     model(|| {
@@ -156,8 +156,8 @@ fn a_popped_element_shows_the_writes_of_its_last_owner() {
     });
 }
 
-/// V1 for `take_where` during a push: a link that is not published yet would hide the elements
-/// below it.
+/// Checks V1 for `take_where` during a push: a link that is not published yet would hide the
+/// elements below it.
 ///
 /// The spawned thread picks. With the roles exchanged, loom omits the schedules that matter.
 #[test]
@@ -179,8 +179,8 @@ fn a_wanted_element_is_found_below_a_push_in_progress() {
     });
 }
 
-/// V2: a search finds an element that is always there, although the element above it moves to
-/// another stack, where its link ends. Roles as above.
+/// Checks V2: a search finds an element that is always there, although the element above it moves
+/// to another stack, where its link ends. Roles as above.
 #[test]
 fn a_wanted_element_is_not_missed() {
     model(|| {

@@ -9,8 +9,8 @@ use raddle_sync::prim::{AtomicUsize, Relaxed, UnsafeCell};
 use raddle_sync::table::SyncTable;
 use raddle_sync::wait::{SpinBudget, WaitCell, Way};
 
-/// W1 and invariant 2: the owner returns from the futex and sees the data, at whatever moment the
-/// token arrives.
+/// Checks W1 and invariant 2: the owner returns from the futex and sees the data, at whatever
+/// moment the token arrives.
 #[test]
 fn the_sleeper_sees_the_writes_before_the_token() {
     loom::model(|| {
@@ -28,8 +28,8 @@ fn the_sleeper_sees_the_writes_before_the_token() {
     });
 }
 
-/// Two notifiers leave one token or two. The owner waits as often as there are news, and never
-/// longer.
+/// Checks that two notifiers leave one token or two. The owner waits as often as there are news,
+/// and never longer.
 #[test]
 fn two_notifiers_wake_one_owner() {
     let mut builder = loom::model::Builder::new();
@@ -57,8 +57,8 @@ fn two_notifiers_wake_one_owner() {
     });
 }
 
-/// W1 for every way to wait: each sees the token, and the writes before it, whether it arrives
-/// early or late.
+/// Checks W1 for every way to wait: each sees the token, and the writes before it, whether it
+/// arrives early or late.
 #[test]
 fn token_ends_every_way_to_wait() {
     for way in Way::ALL {
@@ -78,9 +78,9 @@ fn token_ends_every_way_to_wait() {
     }
 }
 
-/// W2 for every way to wait: an owner that has announced that it stops checking is notified of the
-/// news, or sees it. There are two rounds, so that a superfluous token may be left over for the
-/// second wait.
+/// Checks W2 for every way to wait: an owner that has announced that it stops checking is notified
+/// of the news, or sees it. There are two rounds, so that a superfluous token may be left over for
+/// the second wait.
 #[test]
 fn ring_after_news_is_never_lost() {
     for way in Way::ALL {
@@ -106,8 +106,8 @@ fn ring_after_news_is_never_lost() {
     }
 }
 
-/// Two waiters of a table, each in its own cell. The second waits for a third thread, and the first
-/// for the second.
+/// Checks two waiters of a table, each in its own cell. The second waits for a third thread, and
+/// the first for the second.
 #[test]
 fn waiters_of_a_table_receive_only_their_own_rings() {
     let mut builder = loom::model::Builder::new();
@@ -143,7 +143,7 @@ fn waiters_of_a_table_receive_only_their_own_rings() {
     });
 }
 
-/// A waiter waits for either of two threads, which make one source true each. It finds both
+/// Checks that a waiter for either of two threads, which make one source true each, finds both
 /// sources, in any order, and neither twice.
 #[test]
 fn a_waiter_for_any_source_finds_each_of_them_once() {
@@ -161,11 +161,11 @@ fn a_waiter_for_any_source_finds_each_of_them_once() {
         let threads = [start(0), start(1)];
         let mut budget = SpinBudget::default();
         for _ in 0..2 {
-            let [first, second] = [0, 1].map(|index| {
-                let source: &AtomicUsize = &shared.1[index];
-                move || source.load(Relaxed) == 7
-            });
-            let found = shared.0.wait_for_any(0, &mut budget, &[&first, &second]);
+            let has_come = |source: &AtomicUsize| source.load(Relaxed) == 7;
+            let ready = || shared.1.iter().position(has_come);
+            budget.wait_until(shared.0.cell(0), Way::Auto, || ready().is_some());
+            // Only this thread makes the source false again.
+            let found = ready().expect("the source is still true");
             shared.1[found].store(0, Relaxed);
         }
         for thread in threads {

@@ -259,7 +259,8 @@ const V1_MEMORY: &str = "40 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,c
 
 const NONE_V1: &str = "9223372036854771712\n";
 
-/// Regression: version 1 was ignored, and so were all folders of version 2 except the mount point.
+/// Reproduces a bug: version 1 was ignored, and so were all folders of version 2 except the mount
+/// point.
 #[test]
 fn memory_limit_of_version_one_is_the_tightest_of_nested_groups() {
     let mut files = vec![

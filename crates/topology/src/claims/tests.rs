@@ -21,9 +21,9 @@ fn cpu_is_claimed_once_and_free_when_the_claim_is_dropped() {
     drop(claims.claim(CpuId(7)).expect("it was given back"));
 }
 
-/// When a thread starts a program, its child has a copy of every socket until `exec`. A CPU that
-/// was given back at that moment looked claimed by another process, so the next runtime was not
-/// bound. The copy of the socket in this test represents that child.
+/// Reproduces a bug: when a thread starts a program, its child has a copy of every socket until
+/// `exec`. A CPU that was given back at that moment looked claimed by another process, so the next
+/// runtime was not bound. The copy of the socket in this test represents that child.
 #[test]
 fn short_lived_copy_in_a_child_does_not_keep_the_claim() {
     let claims = group("fork");

@@ -22,13 +22,13 @@ use crate::cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet};
 
 /// An object with everything inside it.
 #[derive(Debug)]
-struct Part {
+struct SysfsObject {
     /// The position among objects with the same CPUs. The outermost object has the lowest rank.
     rank: u8,
     cpus: CpuSet,
     /// The attributes of the XML element, except for the CPUs.
     attributes: String,
-    children: Vec<Part>,
+    children: Vec<SysfsObject>,
 }
 
 /// Describes the machine that `/sys` below `root` shows. Returns `None` if it shows no CPU.
@@ -51,7 +51,7 @@ pub(super) fn describe(root: &Path) -> Option<String> {
     parts.retain(|part| part.rank == NODE || seen.insert((part.rank, part.cpus.to_string())));
     // Build the tree from the outside in.
     parts.sort_by_key(|part| (std::cmp::Reverse(part.cpus.len()), part.rank));
-    let mut machine = Part::machine(online);
+    let mut machine = SysfsObject::machine(online);
     for part in parts {
         machine.insert(part);
     }
@@ -62,8 +62,8 @@ pub(super) fn describe(root: &Path) -> Option<String> {
 
 /// Describes a machine as a plain list of CPUs.
 pub(super) fn plain(cpus: &CpuSet) -> String {
-    let mut machine = Part::machine(cpus.clone());
-    machine.children.extend(cpus.iter().map(Part::cpu));
+    let mut machine = SysfsObject::machine(cpus.clone());
+    machine.children.extend(cpus.iter().map(SysfsObject::cpu));
     let mut text = String::new();
     machine.write(&mut text, "");
     format!("<topology>\n{text}</topology>\n")
@@ -72,7 +72,7 @@ pub(super) fn plain(cpus: &CpuSet) -> String {
 /// The rank of NUMA nodes.
 const NODE: u8 = 1;
 
-impl Part {
+impl SysfsObject {
     fn new(rank: u8, cpus: CpuSet, attributes: String) -> Self {
         Self {
             rank,
@@ -123,7 +123,7 @@ impl Part {
 }
 
 /// Adds a CPU, and its package, core and caches.
-fn add_parts(folder: &Path, cpu: CpuId, online: &CpuSet, parts: &mut Vec<Part>) {
+fn add_parts(folder: &Path, cpu: CpuId, online: &CpuSet, parts: &mut Vec<SysfsObject>) {
     let topology = folder.join("topology");
     // Newer kernels use the first name of a file, older ones the second.
     let set = |names: [&str; 2]| {
@@ -140,11 +140,11 @@ fn add_parts(folder: &Path, cpu: CpuId, online: &CpuSet, parts: &mut Vec<Part>) 
     };
     if let Some(cpus) = set(["package_cpus", "core_siblings"]) {
         let attributes = format!("type=\"Package\"{}", number("physical_package_id"));
-        parts.push(Part::new(0, cpus, attributes));
+        parts.push(SysfsObject::new(0, cpus, attributes));
     }
     if let Some(cpus) = set(["core_cpus", "thread_siblings"]) {
         let attributes = format!("type=\"Core\"{}", number("core_id"));
-        parts.push(Part::new(100, cpus, attributes));
+        parts.push(SysfsObject::new(100, cpus, attributes));
     }
     for index in 0..16 {
         let Some(part) = read_cache(&folder.join(format!("cache/index{index}")), cpu, online)
@@ -153,11 +153,11 @@ fn add_parts(folder: &Path, cpu: CpuId, online: &CpuSet, parts: &mut Vec<Part>) 
         };
         parts.push(part);
     }
-    parts.push(Part::cpu(cpu));
+    parts.push(SysfsObject::cpu(cpu));
 }
 
 /// Reads a cache of a CPU. Returns `None` if it does not exist or its files make no sense.
-fn read_cache(folder: &Path, cpu: CpuId, online: &CpuSet) -> Option<Part> {
+fn read_cache(folder: &Path, cpu: CpuId, online: &CpuSet) -> Option<SysfsObject> {
     let level = read_number(&folder.join("level")).filter(|level| (1..=5).contains(level))?;
     let cpus = read_list(&folder.join("shared_cpu_list"))
         .or_else(|| read_mask(&folder.join("shared_cpu_map")))?
@@ -183,11 +183,11 @@ fn read_cache(folder: &Path, cpu: CpuId, online: &CpuSet) -> Option<Part> {
     }
     // Higher levels are farther out. An instruction cache is inside a data cache of its level.
     let rank = 50 - 5 * level as u8 + u8::from(kind == 2);
-    Some(Part::new(rank, cpus, attributes))
+    Some(SysfsObject::new(rank, cpus, attributes))
 }
 
 /// Reads the NUMA nodes, and the latencies between them as an XML element.
-fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<Part>, String) {
+fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<SysfsObject>, String) {
     let numbers = online_in(folder, "node");
     let mut nodes: Vec<(u32, CpuSet)> = numbers
         .iter()
@@ -209,7 +209,7 @@ fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<Part>, String) {
             "type=\"NUMANode\" os_index=\"{node}\" local_memory=\"{}\"",
             bytes.unwrap_or(0)
         );
-        Part::new(NODE, cpus.clone(), attributes)
+        SysfsObject::new(NODE, cpus.clone(), attributes)
     });
     let parts = parts.collect();
     let row = |node: u32| {

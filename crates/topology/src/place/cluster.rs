@@ -11,26 +11,26 @@
 //! 25(4), 2014, section 3 maps onto a tree and leaves a tree from latencies to hwloc's groups.
 
 use super::distance::Distances;
-use super::part::Part;
+use super::part::MachinePart;
 
 /// With more domains than this, the order of the tree is kept: the run time is cubic.
 const CLUSTERED_MAX: usize = 256;
 
 /// Some parts that have been merged.
 struct Cluster {
-    parts: Vec<Part>,
+    parts: Vec<MachinePart>,
     /// The distance at which its parts were merged; 0 for a single part.
     joined_at: f64,
     size: usize,
 }
 
 /// Merges parts into one, with parts that are near each other below a common object.
-pub(super) fn cluster(pieces: Vec<Part>, distances: &Distances) -> Part {
+pub(super) fn cluster(pieces: Vec<MachinePart>, distances: &Distances) -> MachinePart {
     if pieces.len() > CLUSTERED_MAX {
-        return Part::Inner(pieces);
+        return MachinePart::Inner(pieces);
     }
     let count = pieces.len();
-    let firsts: Vec<usize> = pieces.iter().map(Part::first_leaf).collect();
+    let firsts: Vec<usize> = pieces.iter().map(MachinePart::first_leaf).collect();
     let mut apart = vec![0.0; count * count];
     for from in 0..count {
         for to in 0..count {
@@ -68,14 +68,14 @@ pub(super) fn cluster(pieces: Vec<Part>, distances: &Distances) -> Part {
             apart[third * count + left] = farther;
         }
     }
-    let mut parts: Vec<Part> = clusters
+    let mut parts: Vec<MachinePart> = clusters
         .into_iter()
         .flatten()
         .flat_map(|cluster| cluster.parts)
         .collect();
     match parts.len() {
         1 => parts.remove(0),
-        _ => Part::Inner(parts),
+        _ => MachinePart::Inner(parts),
     }
 }
 
@@ -83,11 +83,11 @@ pub(super) fn cluster(pieces: Vec<Part>, distances: &Distances) -> Part {
 ///
 /// These are its parts if it was itself merged at that distance, and otherwise one object with
 /// its parts below it.
-fn opened(cluster: Cluster, at: f64) -> Vec<Part> {
+fn opened(cluster: Cluster, at: f64) -> Vec<MachinePart> {
     if cluster.size == 1 || cluster.joined_at >= at {
         return cluster.parts;
     }
-    vec![Part::Inner(cluster.parts)]
+    vec![MachinePart::Inner(cluster.parts)]
 }
 
 /// Returns the two clusters to merge next.

@@ -115,7 +115,8 @@ impl Distances {
         Some(self.between_leaves(self.leaf(left)?, self.leaf(right)?))
     }
 
-    /// Same as [`cost`](super::cost), but reusable for several placements on one topology.
+    /// Returns the same as [`cost`](super::cost), but can be used for several placements on one
+    /// topology.
     ///
     /// # Errors
     /// Returns [`PlaceError::Placement`] unless there is exactly one existing CPU for each party.
@@ -236,7 +237,8 @@ impl Distances {
         }
     }
 
-    /// Numbers the domains in the order of the tree, and reads the latencies between them.
+    /// Assigns a number to each domain, in the order of the tree, and reads the latencies between
+    /// the domains.
     fn find_domains(&mut self, topology: &Topology) {
         let nodes = |index: usize| topology.cpus()[index].numa_node;
         let several = (1..self.cpus.len()).any(|leaf| nodes(leaf) != nodes(0));

@@ -4,14 +4,14 @@ use super::distance::Distances;
 
 /// A part of the machine.
 #[derive(Debug)]
-pub(super) enum Part {
+pub(super) enum MachinePart {
     /// A usable CPU, as a leaf of the topology.
     Leaf(usize),
     /// Several parts below a common object.
-    Inner(Vec<Part>),
+    Inner(Vec<MachinePart>),
 }
 
-impl Part {
+impl MachinePart {
     /// Returns the first leaf inside the part.
     pub(super) fn first_leaf(&self) -> usize {
         match self {

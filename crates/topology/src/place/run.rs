@@ -16,7 +16,7 @@ use crate::matrix::Matrix;
 use crate::topology::Topology;
 
 /// One call, with the data that all of its steps need.
-struct Run<'call> {
+struct PlaceCall<'call> {
     matrix: &'call Matrix,
     topology: &'call Topology,
     options: &'call PlaceOptions,
@@ -64,7 +64,7 @@ pub(super) fn run(
             cpus: cpu_count,
         });
     }
-    let run = Run {
+    let run = PlaceCall {
         matrix,
         topology,
         options,
@@ -80,7 +80,7 @@ pub(super) fn run(
     Ok(run.placement(found))
 }
 
-impl Run<'_> {
+impl PlaceCall<'_> {
     /// Places the parties of a matrix, and the control threads that may follow the parties in it.
     fn solve(&self, matrix: &Matrix) -> Result<Found, PlaceError> {
         let target = Target::new(

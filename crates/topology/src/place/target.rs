@@ -13,7 +13,7 @@
 
 use super::cluster::cluster;
 use super::distance::Distances;
-use super::part::Part;
+use super::part::MachinePart;
 use crate::cpu_set::{CpuId, CpuSet};
 use crate::object::Object;
 use crate::topology::Topology;
@@ -186,7 +186,7 @@ impl<'topology> Target<'topology> {
     }
 
     /// Returns the usable part of the tree, with the domains rearranged by latencies if known.
-    fn arrange(&self, topology: &Topology, chosen: &CpuSet) -> Option<Part> {
+    fn arrange(&self, topology: &Topology, chosen: &CpuSet) -> Option<MachinePart> {
         let whole = restricted(topology.root(), chosen, self.distances)?;
         if !self.distances.has_latencies() {
             return Some(whole);
@@ -197,7 +197,7 @@ impl<'topology> Target<'topology> {
     }
 
     /// Adds a node for a part and nodes for all parts inside. Returns the node of the part.
-    fn add_node(&mut self, topology: &Topology, part: &Part) -> usize {
+    fn add_node(&mut self, topology: &Topology, part: &MachinePart) -> usize {
         let node = self.nodes.len();
         let first = self.cpus.len();
         self.nodes.push(Node {
@@ -205,20 +205,20 @@ impl<'topology> Target<'topology> {
             ..Node::default()
         });
         match part {
-            Part::Leaf(leaf) => {
+            MachinePart::Leaf(leaf) => {
                 self.cpus.push(topology.cpus()[*leaf].id);
                 self.leaves.push(*leaf as u32);
                 self.bundles.push(self.bundle_count as u32);
                 self.bundle_count += 1;
             }
-            Part::Inner(parts) => {
+            MachinePart::Inner(parts) => {
                 let domain = self.distances.domain(part.first_leaf());
                 let inside = part.is_inside_one_domain(self.distances, domain);
                 let mut bundle = None;
                 for child in parts {
                     let child_node = self.add_node(topology, child);
                     self.nodes[node].children.push(child_node);
-                    if inside && matches!(child, Part::Leaf(_)) {
+                    if inside && matches!(child, MachinePart::Leaf(_)) {
                         self.share_bundle(&mut bundle);
                     }
                 }
@@ -318,28 +318,28 @@ fn fill_level(cores: &[Core], party_count: usize) -> usize {
 }
 
 /// Returns the part of an object's tree that has chosen CPUs, without objects that do not branch.
-fn restricted(object: &Object, chosen: &CpuSet, distances: &Distances) -> Option<Part> {
+fn restricted(object: &Object, chosen: &CpuSet, distances: &Distances) -> Option<MachinePart> {
     if object.children.is_empty() {
         let cpu = object.os_index.map(CpuId)?;
         let leaf = distances.leaf(cpu)?;
-        return chosen.contains(cpu).then_some(Part::Leaf(leaf));
+        return chosen.contains(cpu).then_some(MachinePart::Leaf(leaf));
     }
-    let mut parts: Vec<Part> = object
+    let mut parts: Vec<MachinePart> = object
         .children
         .iter()
         .filter_map(|child| restricted(child, chosen, distances))
         .collect();
     match parts.len() {
         0 | 1 => parts.pop(),
-        _ => Some(Part::Inner(parts)),
+        _ => Some(MachinePart::Inner(parts)),
     }
 }
 
 /// Splits a part into pieces, each of which is inside one domain.
-fn collect_domains(part: Part, distances: &Distances, pieces: &mut Vec<Part>) {
+fn collect_domains(part: MachinePart, distances: &Distances, pieces: &mut Vec<MachinePart>) {
     let domain = distances.domain(part.first_leaf());
     match part {
-        Part::Inner(parts)
+        MachinePart::Inner(parts)
             if !parts
                 .iter()
                 .all(|part| part.is_inside_one_domain(distances, domain)) =>

@@ -397,8 +397,8 @@ mod properties {
     }
 }
 
-/// Rating a pair of members once went through both groups: 1,000 parties on two CPUs took more than
-/// 15 s.
+/// Reproduces a bug: rating a pair of members went through both groups, so 1,000 parties on two
+/// CPUs took more than 15 s.
 #[test]
 fn many_parties_on_few_cpus_are_grouped_quickly() {
     let parties = 600;
@@ -418,8 +418,8 @@ fn many_parties_on_few_cpus_are_grouped_quickly() {
     }
 }
 
-/// With unequal loads, a CPU that was too full once lost half of its parties in single moves, each
-/// of which scanned all parties: 40,000 parties took 6.5 s.
+/// Reproduces a bug: with unequal loads, a CPU that was too full lost half of its parties in single
+/// moves, each of which scanned all parties, so 40,000 parties took 6.5 s.
 #[test]
 fn many_parties_of_unequal_work_are_balanced_quickly() {
     let parties = 20_000;
@@ -476,7 +476,8 @@ fn parties_that_stay_together_are_placed_as_one() {
     );
 }
 
-/// A full matrix is read without its indexes. A matrix that lacks a single entry is not.
+/// Checks that a full matrix, which is read without its indexes, and a matrix that lacks a single
+/// entry, which is not, give the same traffic as any other matrix.
 #[test]
 fn full_and_almost_full_matrices_give_the_same_traffic_as_others() {
     let order = 7;

@@ -21,7 +21,7 @@ pub(super) fn summary(
     placed_by(topology, &rule, cpus, others)
 }
 
-/// Same as [`summary`], with the name of the rule that placed the workers.
+/// Returns the [`summary`], with the name of the rule that placed the workers.
 pub(super) fn placed_by(
     topology: &Topology,
     rule: &str,

@@ -278,7 +278,7 @@ proptest::proptest! {
     }
 }
 
-/// Several nodes on one machine with the same list once all started at its first CPU.
+/// Reproduces a bug: several nodes on one machine with the same list all started at its first CPU.
 #[test]
 fn processes_of_one_program_share_a_list_and_an_order() {
     let topology = Topology::synthetic("package:1 core:4 pu:1").expect("it is one");

@@ -81,7 +81,10 @@ fn cpus_that_share_less_are_farther_apart() {
     assert_eq!(ladder[0].levels_up, 0);
     assert_eq!(far(8), far(15));
     assert_eq!(topology.distance(CpuId(0), CpuId(99)), None);
-    assert_eq!(topology.common_ancestor_depth(CpuId(0), CpuId(15)), Some(0));
+    let machine = topology
+        .common_ancestor(CpuId(0), CpuId(15))
+        .expect("both exist");
+    assert_eq!(machine.depth, Some(0));
     let shared = topology
         .common_ancestor(CpuId(4), CpuId(6))
         .expect("both exist");

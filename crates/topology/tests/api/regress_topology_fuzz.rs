@@ -2,9 +2,9 @@
 
 use raddle_topology::{Topology, TopologyError};
 
-/// Found by `topology_xml` and `topology_synthetic`, each within a second. The message of the XML
-/// parser, and the example of expected input, repeated control characters of the input unescaped.
-/// Now every message is escaped as a whole.
+/// Reproduces a bug that `topology_xml` and `topology_synthetic` each found within a second. The
+/// message of the XML parser, and the example of expected input, repeated control characters of the
+/// input unescaped. Now every message is escaped as a whole.
 #[test]
 fn control_characters_of_the_input_are_escaped_in_messages() {
     let xml = Topology::read_xml(b"<topology a\x01=\"\"/>", "it.xml").expect_err("no XML");
@@ -18,10 +18,10 @@ fn control_characters_of_the_input_are_escaped_in_messages() {
     }
 }
 
-/// Found by `topology_xml`. A file of version "2.o0" was accepted as version 2. hwloc cannot parse
-/// this number, and treats the file as an older one. So it groups memories by their distances,
-/// although the file already contains groups. If the machine has CPUs that are not present, the
-/// resulting tree is inconsistent, and hwloc's own check aborts the process.
+/// Reproduces a bug that `topology_xml` found. A file of version "2.o0" was accepted as version 2.
+/// hwloc cannot parse this number, and treats the file as an older one. So it groups memories by
+/// their distances, although the file already contains groups. If the machine has CPUs that are not
+/// present, the resulting tree is inconsistent, and hwloc's own check aborts the process.
 #[test]
 fn version_that_is_no_number_is_refused() {
     let xml = Topology::read_xml(b"<topology version=\"2.o0\"/>", "it.xml");
@@ -29,10 +29,10 @@ fn version_that_is_no_number_is_refused() {
     assert!(message.contains("version \"2.o0\""), "{message}");
 }
 
-/// Found by `topology_synthetic`. hwloc leaks the memories in brackets of a description that it
-/// refuses, and many refused descriptions passed the check: levels with and without a kind, two
-/// levels of cores, memories in two places. Now the check refuses every description that hwloc
-/// would refuse.
+/// Reproduces a bug that `topology_synthetic` found. hwloc leaks the memories in brackets of a
+/// description that it refuses, and many refused descriptions passed the check: levels with and
+/// without a kind, two levels of cores, memories in two places. Now the check refuses every
+/// description that hwloc would refuse.
 #[test]
 fn descriptions_that_hwloc_would_refuse_do_not_reach_it() {
     for description in [

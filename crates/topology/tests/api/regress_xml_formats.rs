@@ -329,7 +329,7 @@ fn memories_of_a_group_must_precede_those_of_its_only_child() {
     );
 }
 
-/// Compressed files can also be loaded from a path.
+/// Checks that a compressed file can also be loaded from a path.
 #[test]
 fn a_compressed_file_loads_from_a_path() {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("packed-machine.xml.gz");

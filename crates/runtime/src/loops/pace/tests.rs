@@ -6,8 +6,9 @@ use super::*;
 use crate::Runtime;
 use crate::worker::current_worker;
 
-/// Once, each worker took all that was left of such a loop, and then ran an item of it while the
-/// next worker waited for its turn to do the same. It took 3 ms until sixteen workers had joined.
+/// Reproduces a bug: each worker took all that was left of such a loop, and then ran an item of it
+/// while the next worker waited for its turn to do the same. It took 3 ms until sixteen workers had
+/// joined.
 #[test]
 fn part_taken_during_a_long_item_is_split_at_once_for_idle_workers() {
     let cut = |workers: usize, pace: Pace| {

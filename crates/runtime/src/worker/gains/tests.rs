@@ -50,8 +50,9 @@ fn dense_loops_pay_for_a_wake_up_and_scattered_ones_do_not() {
     assert!(!scattered);
 }
 
-/// Once, the limit came down only while a worker was searching. After a period of unprofitable
-/// splits, at the end of which the other worker went to sleep, short loops ran alone for seconds.
+/// Reproduces a bug: the limit came down only while a worker was searching. After a period of
+/// unprofitable splits, at the end of which the other worker went to sleep, short loops ran alone
+/// for seconds.
 #[test]
 fn splits_are_tried_again_when_the_other_workers_sleep() {
     let gains = Gains::default();

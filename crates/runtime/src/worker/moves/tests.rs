@@ -40,15 +40,15 @@ fn swap(
 
 fn start(name: &str, decide: Decide, is_never_alike: bool) -> Runtime {
     let group = format!("raddle-test-{}-{name}", std::process::id());
-    let mut settled = Builder::new()
+    let mut resolved = Builder::new()
         .workers(2)
         .affinity(Affinity::Auto)
         .claims(Claims::in_group(group))
-        .settle(Claiming::Claim)
+        .resolve(Claiming::Claim)
         .expect("two workers can be placed");
-    settled.placed.decide = decide;
-    settled.placed.is_never_alike = is_never_alike;
-    Runtime::start(settled).expect("workers start")
+    resolved.placed.decide = decide;
+    resolved.placed.is_never_alike = is_never_alike;
+    Runtime::start(resolved).expect("workers start")
 }
 
 /// Sends one message from the first worker to the second, and waits for it.

@@ -26,7 +26,7 @@ pub(super) fn number(machine: &mut Machine<'_>) -> Result<(), Problem> {
     number_attached(machine)
 }
 
-/// Numbers the memories in brackets. They share one list, which each of them may repeat.
+/// Assigns indexes to the memories in brackets. They share one list, which each of them may repeat.
 fn number_attached(machine: &mut Machine<'_>) -> Result<(), Problem> {
     let lists: Vec<_> = machine
         .attached()
@@ -168,7 +168,7 @@ fn loops_over_kinds(list: &str, enclosing: &[Level<'_>], width: u64) -> Result<V
         .collect())
 }
 
-/// Numbers `width` objects by nested loops.
+/// Returns the indexes of `width` objects, which nested loops describe.
 ///
 /// If the loops do not cover all objects, an outermost loop over adjacent objects is added.
 fn nest(list: &str, loops: &[Loop], width: u64) -> Result<Vec<u32>, Problem> {

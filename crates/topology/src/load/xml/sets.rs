@@ -299,7 +299,7 @@ impl<'document> Checker<'document> {
     }
 }
 
-/// The position of an object among its siblings, by its first CPU.
+/// Returns the sort key of an object among its siblings: its first CPU.
 ///
 /// Objects without CPUs come last, in any order. hwloc writes them in the order in which it
 /// discovered their memories.

@@ -39,8 +39,8 @@ fn control_threads_get_spare_cores_if_there_are_any() {
     assert!(placement.control.iter().all(Option::is_none));
 }
 
-/// A single core with two hardware threads once left the parties on all other cores without control
-/// threads.
+/// Reproduces a bug: a single core with two hardware threads left the parties on all other cores
+/// without control threads.
 #[test]
 fn parties_on_cores_with_one_hardware_thread_get_a_near_spare_core() {
     for parties in 1..6 {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A turn in which two workers run tasks that take a microsecond with a pool of speed 1.
+/// Returns a turn in which two workers run tasks that take a microsecond with a pool of speed 1.
 fn turn(speed: f64) -> Turn {
     Turn {
         ns: TURN_NS,
@@ -83,7 +83,7 @@ fn champion_changes_when_the_program_changes() {
     assert!((all - 1.0).abs() < 1e-9);
 }
 
-/// Fifty seconds of equally fast pools, with interruptions and noise of ten percent.
+/// Simulates fifty seconds of equally fast pools, with interruptions and noise of ten percent.
 #[test]
 fn noise_hardly_ever_changes_the_champion() {
     let mut judge = Judge::new();

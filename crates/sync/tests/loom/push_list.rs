@@ -1,11 +1,12 @@
-//! A model of the list of returned nodes: nodes that two threads push arrive with their content.
+//! A model of the list that is taken as a whole: nodes that two threads push arrive with their
+//! content.
 
 use std::ptr::{self, NonNull};
 
 use loom::sync::Arc;
 use loom::thread;
 use raddle_sync::prim::{AtomicPtr, Relaxed, UnsafeCell};
-use raddle_sync::returns::{Linked, Returns};
+use raddle_sync::push_list::{Linked, PushList};
 
 struct Node {
     next: AtomicPtr<Node>,
@@ -31,11 +32,11 @@ fn node() -> Node {
     }
 }
 
-/// R1: the taker sees the links and the content.
+/// Checks R1: the taker sees the links and the content.
 #[test]
 fn nodes_arrive_with_their_content() {
     loom::model(|| {
-        let shared = Arc::new((Returns::new(), [node(), node()]));
+        let shared = Arc::new((PushList::new(), [node(), node()]));
         let threads: Vec<_> = (0..2)
             .map(|index| {
                 let shared = Arc::clone(&shared);

@@ -1,12 +1,13 @@
 //! A list that many threads push to and one thread takes as a whole.
 //!
-//! It delivers urgent messages. Because the owner takes the whole list at once, no thread ever pops
-//! a single node, and there is no ABA problem.
+//! The runtime delivers urgent messages through it: each worker owns one list, and any thread
+//! pushes to it. Nodes carry their own links, so a push allocates nothing. Because the owner takes
+//! the whole list at once, no thread ever pops a single node, and there is no ABA problem.
 //!
 //! # Memory ordering
 //! | label | release side | acquire side | what it publishes |
 //! | --- | --- | --- | --- |
-//! | R1 | `push` CAS of the head | `take_all` swaps it out | the node's link, and that it is free |
+//! | R1 | `push` CAS of the head | `take_all` swaps it out | the node and its link |
 //! # Source
 //! Treiber: Systems programming: coping with parallelism. IBM RJ 5118, 1986; the push half of it.
 
@@ -20,24 +21,24 @@ use crate::prim::{Acquire, AtomicPtr, Relaxed, Release};
 /// `next` always returns the same word, and only the list accesses that word while the node is in a
 /// list.
 pub unsafe trait Linked: Sized {
-    /// The link to the next node.
+    /// Returns the link to the next node.
     fn next(&self) -> &AtomicPtr<Self>;
 }
 
-/// A stack of nodes that many threads push to and one thread takes as a whole.
+/// A list of nodes that many threads push to and one thread takes as a whole.
 #[derive(Debug)]
-pub struct Returns<T> {
+pub struct PushList<T> {
     head: AtomicPtr<T>,
 }
 
-impl<T: Linked> Default for Returns<T> {
+impl<T: Linked> Default for PushList<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T: Linked> Returns<T> {
-    /// Creates an empty stack.
+impl<T: Linked> PushList<T> {
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self {
             head: AtomicPtr::new(ptr::null_mut()),
@@ -57,7 +58,7 @@ impl<T: Linked> Returns<T> {
             let next = unsafe { node.as_ref() }.next();
             // Relaxed: published by the CAS.
             next.store(head, Relaxed);
-            // ORDERING(R1): Release: the taker reads the link and reuses the node.
+            // ORDERING(R1): Release: the taker reads the node and its link.
             match self
                 .head
                 .compare_exchange_weak(head, node.as_ptr(), Release, Relaxed)
@@ -68,7 +69,7 @@ impl<T: Linked> Returns<T> {
         }
     }
 
-    /// Returns true if the stack was empty at some moment during the call.
+    /// Returns true if the list was empty at some moment during the call.
     #[inline]
     pub fn is_empty(&self) -> bool {
         // Relaxed: a hint, or ordered by a fence of the caller.
