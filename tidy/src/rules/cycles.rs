@@ -2,8 +2,8 @@
 //!
 //! A file imports another one if it names an item there by a path that begins with `crate`, `self`
 //! or `super`, also in an attribute of serde. A name that a module takes from another by `use`,
-//! such as `pub use child::Item`, leads to that other module. A file may use the modules that it
-//! declares, by paths that begin with their names. Tests are left out. Names from `use path::*` and
+//! such as `pub use child::Item`, leads to that other module. A file may use the files of the folder
+//! that has its name, since it declares them. Tests are left out. Names from `use path::*` and
 //! macros are not followed.
 //!
 //! Two graphs are checked. In one, the files of a crate are compared, wherever they are. In the
@@ -131,7 +131,7 @@ fn levels_of(package: &str, files: &[&SourceFile]) -> Vec<Level> {
         let code = format!("{}{}", file.code, paths_of_serde(&file.text));
         for to in imports(from, &code, &uses) {
             // Every file may use the names of the root, which collects the interface of the crate.
-            if *from != to && !from.is_empty() && !to.is_empty() {
+            if !from.is_empty() && !to.is_empty() && !to.starts_with(from) {
                 file_edges.insert((from.join("::"), to.join("::")));
             }
             // The two part at this depth: below it they have the same parents.

@@ -47,7 +47,7 @@ pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
 pub(crate) struct Local {
     system: Arc<System>,
     /// The number of the system that this worker thread belongs to; [`NO_SYSTEM`] while the thread
-    /// acts as a thread that is not a worker ([`as_other_thread`]).
+    /// acts as a thread that is not a worker ([`as_outside_thread`]).
     owner: Cell<u32>,
     worker: usize,
     /// The calls that forks have left for this worker.
@@ -103,7 +103,7 @@ pub(crate) fn current(id: u32) -> Option<Rc<Local>> {
 const NO_SYSTEM: u32 = u32::MAX;
 
 /// Calls `call` as if this thread were no worker: its messages are sent as those of other threads.
-pub(crate) fn as_other_thread<R>(call: impl FnOnce() -> R) -> R {
+pub(crate) fn as_outside_thread<R>(call: impl FnOnce() -> R) -> R {
     struct Back<'a>(&'a Local, u32);
     impl Drop for Back<'_> {
         fn drop(&mut self) {
