@@ -82,7 +82,7 @@ impl<T> ReplyCell<T> {
     fn put(&self, value: Result<T, Failure>) {
         let before = std::mem::replace(&mut *self.state(), State::Here(value));
         if let State::Awaited(Some(waiting)) = before {
-            waiting.tell();
+            waiting.notify();
         }
     }
 
@@ -141,7 +141,7 @@ impl<T> Replier<T> {
         let Some(cell) = self.cell.take() else { return };
         let before = std::mem::replace(&mut *cell.state(), State::Panicked(failure.clone()));
         match before {
-            State::Awaited(Some(waiting)) => waiting.tell(),
+            State::Awaited(Some(waiting)) => waiting.notify(),
             State::Unwanted => system.fail(failure),
             _ => {}
         }

@@ -155,13 +155,13 @@ fn check_rust(file: &SourceFile) -> Vec<Finding> {
     findings
 }
 
-/// Returns true for a verb in the third person at the beginning of a sentence; also for headings
-/// and programs, which are no sentences.
+/// Returns true for a verb in the third person at the beginning of a sentence, and for "Like"
+/// another function; also for headings and programs, which are no sentences.
 fn begins_with_verb(word: &str) -> bool {
     let is_verb = word.starts_with(|c: char| c.is_ascii_uppercase())
         && word.ends_with('s')
         && !NO_VERBS.contains(&word);
-    is_verb || word.is_empty() || word.starts_with(['#', '`'])
+    is_verb || word == "Like" || word.is_empty() || word.starts_with(['#', '`'])
 }
 
 /// Returns the line of code with the item that a comment describes: the first one that belongs to

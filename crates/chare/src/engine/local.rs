@@ -301,7 +301,7 @@ impl Local {
         self.sender.get()
     }
 
-    /// Sets the running element whose sends are measured.
+    /// Sets the running element if its sends are measured.
     pub(crate) fn set_sender(&self, sender: Option<(u32, Number)>) {
         self.sender.set(sender);
     }

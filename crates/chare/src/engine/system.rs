@@ -57,13 +57,13 @@ impl<'a> Outcome<'a> {
 
 /// The other nodes of a program, as the core sees them.
 pub(crate) trait OtherNodes: Any + Send + Sync {
-    /// The number of this node.
+    /// Returns the number of this node.
     fn me(&self) -> u16;
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     fn node_count(&self) -> u16;
 
-    /// True if workers also receive after messages within this node.
+    /// Returns true if workers also receive after messages within this node.
     fn receives_after_any_send(&self) -> bool;
 
     /// Receives what has arrived, unless another thread is receiving.
@@ -146,41 +146,41 @@ impl System {
         }
     }
 
-    /// The number by which proxies know this system.
+    /// Returns the number by which proxies know this system.
     #[inline]
     pub(crate) fn id(&self) -> u32 {
         self.id
     }
 
-    /// The way to send calls to workers.
+    /// Returns the way to send calls to workers.
     #[inline]
     pub(crate) fn post(&self) -> &Post {
         &self.post
     }
 
-    /// The counters of messages, for quiescence detection.
+    /// Returns the counters of messages, for quiescence detection.
     #[inline]
     pub(crate) fn quiet(&self) -> &Quiet {
         &self.quiet
     }
 
-    /// Panics that nothing has reported yet.
+    /// Returns the panics that nothing has reported yet.
     pub(crate) fn unreported(&self) -> &Unreported {
         &self.unreported
     }
 
-    /// Threads and futures that wait for anything of this system.
+    /// Returns the threads and futures that wait for anything of this system.
     pub(crate) fn waiters(&self) -> &Waiters {
         &self.waiters
     }
 
-    /// The state of a feature that all workers share.
+    /// Returns the state of a feature that all workers share.
     #[inline]
     pub(crate) fn shared<S: SharedState>(&self) -> &S {
         self.states.of()
     }
 
-    /// The other nodes, for a program on several.
+    /// Returns the other nodes, for a program on several.
     pub(crate) fn other_nodes(&self) -> Option<&dyn OtherNodes> {
         self.other_nodes.get().map(|nodes| &**nodes)
     }
@@ -228,12 +228,15 @@ impl System {
         registry::find(id).expect("the worker of an entry has its system")
     }
 
+    /// Returns the number of workers.
     pub(crate) fn worker_count(&self) -> usize {
         self.post.worker_count()
     }
 
+    /// Checks the number of a worker.
+    ///
     /// # Panics
-    /// When there is no such worker.
+    /// If there is no such worker.
     #[track_caller]
     pub(crate) fn check_worker(&self, worker: usize) {
         let worker_count = self.worker_count();
@@ -243,7 +246,7 @@ impl System {
         );
     }
 
-    /// The worker that gets the next element from a thread that is no worker.
+    /// Returns the worker that gets the next element from a thread that is no worker.
     pub(crate) fn next_worker(&self) -> usize {
         // Relaxed: any worker will do.
         self.next_worker.fetch_add(1, Relaxed) % self.worker_count()
@@ -300,7 +303,7 @@ impl System {
             .get_or_insert(failure);
         // Relaxed: a waiter enters the list before it looks, both under the lock of the list.
         self.has_failed.store(true, Relaxed);
-        self.waiters.tell_all();
+        self.waiters.notify_all();
     }
 
     /// Ends the program at all nodes: threads that wait for its end go on.
@@ -315,7 +318,7 @@ impl System {
     pub(crate) fn exit_here(&self) {
         // Relaxed: as in `fail`.
         self.has_exited.store(true, Relaxed);
-        self.waiters.tell_threads();
+        self.waiters.notify_threads();
     }
 
     /// Blocks this thread until the program has called `exit`, or has failed.
@@ -331,7 +334,7 @@ impl System {
         })
     }
 
-    /// The first failure, if there is one.
+    /// Returns the first failure, if there is one.
     pub(crate) fn failure(&self) -> Option<Failure> {
         // Relaxed: a caller that must see a failure has taken the lock of the waiters, or has read
         // the count of the message that failed.

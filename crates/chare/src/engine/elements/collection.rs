@@ -51,7 +51,7 @@ pub(crate) struct Collection<T: Chare> {
     chare: PhantomData<fn() -> T>,
 }
 
-/// How elements are identified.
+/// The way in which elements are identified.
 enum Kind<K> {
     /// Nothing: each is alone.
     Singles,
@@ -85,7 +85,7 @@ impl<T: Chare> fmt::Debug for Collection<T> {
     }
 }
 
-/// How a system keeps its collections.
+/// The collections of a system.
 impl<T: Chare> Collection<T> {
     /// Adds a collection to a system. `make` creates it with the number that it gets.
     pub(crate) fn add(system: &System, make: impl FnOnce(u32) -> Self) -> Arc<Self> {

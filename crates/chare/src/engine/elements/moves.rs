@@ -16,7 +16,7 @@ pub(crate) struct Move {
 }
 
 impl Move {
-    /// The worker that the element leaves, if that is here.
+    /// Returns the worker that the element leaves, if that is here.
     pub(crate) fn source(&self) -> Option<usize> {
         match self.from {
             Site::Worker(worker) => Some(worker),

@@ -299,8 +299,8 @@ impl<T: Chare> Part<T> {
         self.collection.directory().place(number).slot()
     }
 
-    /// Returns the number of the element with this index. Takes no lock if this worker has looked the index
-    /// up before.
+    /// Returns the number of the element with this index. Takes no lock if this worker has looked
+    /// the index up before.
     #[inline]
     pub(crate) fn number_of(&self, index: T::Index) -> Option<Number> {
         let Some(hash) = self.collection.hash(index) else {
@@ -361,7 +361,8 @@ impl<T: Chare> Part<T> {
         self.presence.keep_early(number, parcel);
     }
 
-    /// Notes that the caller runs the element's backlog. Returns false if something runs it already.
+    /// Notes that the caller runs the element's backlog. Returns false if something runs it
+    /// already.
     pub(crate) fn begin_backlog(&self, number: Number) -> bool {
         !self.set_runs_backlog(number, true)
     }

@@ -44,7 +44,7 @@ pub trait Method: 'static {
     /// The method's name, for error messages.
     const NAME: &'static str;
 
-    /// How its messages cross nodes; `None` if they do not.
+    /// Serialises its messages for other nodes; `None` if they do not cross nodes.
     const ACROSS: Option<Across<Self::Args, Self::Output>> = None;
 }
 

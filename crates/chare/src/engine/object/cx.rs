@@ -135,8 +135,8 @@ impl<T: Chare> Cx<T> {
         &self.rounds
     }
 
-    /// Sets the reductions to which the element contributes next, for an element that is inserted or
-    /// comes from another node.
+    /// Sets the reductions to which the element contributes next, for an element that is inserted
+    /// or comes from another node.
     pub(crate) fn set_rounds(&mut self, rounds: NextRounds) {
         self.rounds = rounds;
     }

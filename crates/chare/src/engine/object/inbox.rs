@@ -9,7 +9,7 @@ use crate::failure::contain;
 /// The messages that have reached an element but are not yet received, with a [`Queue`] for each
 /// kind. The attribute [`chare`](macro@crate::chare) implements this trait.
 pub trait Inbox: Default + Send + 'static {
-    /// The first kind with messages.
+    /// Returns the first kind with messages.
     fn waiting(&self) -> Option<&'static str>;
 
     /// Gives up the messages of each kind.
@@ -42,7 +42,7 @@ impl<C> fmt::Debug for Queue<C> {
 }
 
 impl<C> Queue<C> {
-    /// True without messages.
+    /// Returns true without messages.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }

@@ -40,7 +40,7 @@ macro_rules! address {
         impl<T: Chare> Copy for $proxy<T> {}
 
         impl<T: Chare> PartialEq for $proxy<T> {
-            /// True when both lead to the same.
+            /// Returns true if both lead to the same elements.
             fn eq(&self, other: &Self) -> bool {
                 self.address() == other.address()
             }
@@ -80,7 +80,7 @@ impl<T: Chare> fmt::Debug for All<T> {
 }
 
 impl<T: Chare> One<T> {
-    /// The address without the priority.
+    /// Returns the address without the priority.
     fn address(&self) -> (u32, u32, Number) {
         (self.system, self.collection, self.number)
     }
@@ -115,7 +115,7 @@ impl<T: Chare> One<T> {
 }
 
 impl<T: Chare> All<T> {
-    /// The address without the priority.
+    /// Returns the address without the priority.
     fn address(&self) -> (u32, u32, Option<u32>) {
         (self.system, self.collection, self.section)
     }

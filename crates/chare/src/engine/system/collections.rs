@@ -24,7 +24,7 @@ use raddle_sync::prim::Mutex;
 
 const PLACE_BITS: u32 = 22;
 
-/// Where the collection with this id is kept.
+/// Returns the index at which the collection with this id is kept.
 #[inline]
 pub(crate) fn place_of(id: u32) -> usize {
     (id & ((1 << PLACE_BITS) - 1)) as usize
@@ -54,7 +54,7 @@ impl Collections {
         self.0.lock().expect("nothing panics under this lock")
     }
 
-    /// An id that no other collection has.
+    /// Returns an id that no other collection has.
     pub(crate) fn allocate(&self) -> u32 {
         let mut table = self.table();
         if let Some(id) = table.vacant.pop_front() {
@@ -75,7 +75,7 @@ impl Collections {
         self.table().entries[place_of(id)].shared = Some(shared);
     }
 
-    /// The collection with this id, unless it no longer exists.
+    /// Returns the collection with this id, unless it no longer exists.
     pub(crate) fn get(&self, id: u32) -> Option<Shared> {
         let table = self.table();
         let entry = &table.entries[place_of(id)];

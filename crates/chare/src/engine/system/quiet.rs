@@ -113,7 +113,7 @@ impl Quiet {
         self.check(system);
     }
 
-    /// If the system is quiet, notifies all waiters of that, or of the failure.
+    /// Notifies all waiters if the system is quiet: of that, or of the failure.
     pub(crate) fn check(&self, system: &System) {
         // ORDERING(Q3): counted before the sums.
         fence(SeqCst);
@@ -143,8 +143,8 @@ impl Quiet {
         sent == done
     }
 
-    /// The messages that have been sent so far, and those that are done with; equal when no message
-    /// was under way at some moment during the call.
+    /// Returns the numbers of messages that have been sent and finished so far. They are equal if
+    /// no message was under way at some moment during the call.
     pub(crate) fn counts(&self) -> (u64, u64) {
         // ORDERING(Q1): Acquire, what was counted as sent before it.
         let done: u64 = self

@@ -36,7 +36,7 @@ pub(crate) fn add(make: impl FnOnce(u32) -> System) -> Arc<System> {
     system
 }
 
-/// The system with this number, unless it is gone.
+/// Returns the system with this number, unless it is gone.
 pub(crate) fn find(id: u32) -> Option<Arc<System>> {
     let registry = registry();
     let at = registry

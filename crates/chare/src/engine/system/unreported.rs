@@ -66,7 +66,7 @@ impl Unreported {
         self.lock().reporters > 0
     }
 
-    /// Something has panicked.
+    /// Notes a panic.
     pub(crate) fn note(&self, failure: &Failure) {
         let state = &mut self.lock().state;
         if matches!(state, State::NoPanic) {

@@ -24,7 +24,8 @@ pub(crate) enum Waiting {
 }
 
 impl Waiting {
-    pub(crate) fn tell(self) {
+    /// Wakes the thread or the task.
+    pub(crate) fn notify(self) {
         match self {
             Self::Thread(waiter) => waiter.notify(),
             // A waker is foreign code: its panics must not affect the waiters that are notified
@@ -59,20 +60,20 @@ impl Waiters {
         self.0.lock().expect("nothing panics under this lock")
     }
 
-    /// True when something waits.
+    /// Returns true if something waits.
     pub(crate) fn has_any(&self) -> bool {
         self.list().held > 0
     }
 
     /// Notifies all waiters that the awaited event will not come.
-    pub(crate) fn tell_all(&self) {
+    pub(crate) fn notify_all(&self) {
         let waiting = mem::take(&mut self.list().waiting);
         // Outside of the lock: a notified waiter may register again at once, or leave.
-        waiting.into_values().for_each(Waiting::tell);
+        waiting.into_values().for_each(Waiting::notify);
     }
 
     /// Wakes the waiting threads to check again. They stay registered.
-    pub(crate) fn tell_threads(&self) {
+    pub(crate) fn notify_threads(&self) {
         for waiting in self.list().waiting.values() {
             if let Waiting::Thread(waiter) = waiting {
                 waiter.notify();

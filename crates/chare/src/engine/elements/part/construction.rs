@@ -1,4 +1,4 @@
-//! How a part gets its first elements, and how messages wait for that.
+//! The construction of the first elements of a part, and messages that wait for it.
 //!
 //! Each worker gets a message that makes it construct its elements. Code on a worker may need an
 //! element before that message has been processed: for example a seed from the pool, on a worker

@@ -224,8 +224,8 @@ impl<T: Chare> Part<T> {
         group.is_none_or(|section| self.section(section).is_ok())
     }
 
-    /// Returns the sections of an element, among those with members listed on this worker. Shares of other
-    /// sections never wait for local elements.
+    /// Returns the sections of an element, among those with members listed on this worker. Shares
+    /// of other sections never wait for local elements.
     pub(crate) fn mapped_sections_of(&self, number: Number) -> Vec<u32> {
         if self.sections.mapped.get() == 0 {
             return Vec::new();

@@ -113,7 +113,7 @@ impl<T: Chare> Presence<T> {
         result
     }
 
-    /// Same as `change`, but does nothing if the element has no transit.
+    /// Like `change`, but does nothing if the element has no transit.
     #[inline]
     fn change_known<R>(
         &self,
