@@ -1,5 +1,5 @@
-//! Sending from threads that are not workers. They act as one sender, under a lock, and so have an
-//! order, an epoch and detours as a worker has.
+//! Sending from threads that are not workers. These threads act as one sender, under a lock. So,
+//! like a worker, they have an order of messages, an epoch and detours.
 
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
@@ -18,9 +18,10 @@ pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: BoxedParcel<T>) {
     dispatch_in(one, parcel, None);
 }
 
-/// Like `dispatch`, for a sender on another node in `epoch`.
+/// Sends a parcel like `dispatch`. The sender is in `epoch` if given: it is on another node then.
 pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: Option<u32>) {
-    // Without a system its runtime has ended: dropping the parcel notifies the waiter of its reply.
+    // Without a system, its runtime has ended. Dropping the parcel notifies the waiter of its
+    // reply.
     let Some(system) = System::find(one.system) else {
         return;
     };
@@ -70,7 +71,7 @@ pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
     spread_in(all, spread, None);
 }
 
-/// Like `spread`, for a sender on another node in `epoch`.
+/// Sends a message like `spread`. The sender is in `epoch` if given: it is on another node then.
 pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Option<u32>) {
     let Some(system) = System::find(all.system) else {
         return;
@@ -88,9 +89,9 @@ pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Op
         Err(failure) => return system.fail(failure),
     };
     let crossed = out::cross_spread(&system, &shared, all, || spread.cross());
-    // Clones are the program's code, and are made before the lock is taken.
+    // Cloning runs the program's code, so the clones are made before the lock is taken.
     let mut spreads: Vec<_> = (0..system.worker_count()).map(|_| spread.clone()).collect();
-    // While this is held, no marker is sent to other nodes.
+    // While the gate is held, no marker is sent to other nodes.
     let _gate = remote::away(&system).and_then(Away::enter);
     let outside = system.outside();
     let epoch = epoch.unwrap_or(outside.epoch);

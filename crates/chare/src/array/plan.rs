@@ -16,7 +16,7 @@ use crate::engine::system::System;
 use crate::remote::{self, Away};
 use crate::seeds;
 
-/// The plan of a new array, with a route for each of its places.
+/// The plan of a new array, with a route for each of its elements.
 pub(crate) struct Plan<T: Chare<Index: Index>> {
     options: ArrayOptions<T::Index>,
     is_wide: bool,
@@ -25,11 +25,11 @@ pub(crate) struct Plan<T: Chare<Index: Index>> {
 }
 
 impl<T: Chare<Index: Index>> Plan<T> {
-    /// Plans an array with an element at each place. If `is_wide`, it is over nodes and all nodes
-    /// make it.
+    /// Plans an array with an element at each index. If `is_wide`, the array is over nodes, and all
+    /// nodes make it.
     ///
     /// # Panics
-    /// When the shape has 2³¹ places or more, or an option names a worker that does not exist.
+    /// If the shape has 2³¹ elements or more, or an option names a worker that does not exist.
     pub(crate) fn new(system: &System, options: ArrayOptions<T::Index>, is_wide: bool) -> Self {
         let shape = options.shape;
         let count = T::Index::count(shape).filter(|&count| count < Directory::CAPACITY);
@@ -61,17 +61,17 @@ impl<T: Chare<Index: Index>> Plan<T> {
         }
     }
 
-    /// The number of places.
+    /// Returns the number of elements.
     pub(crate) fn len(&self) -> usize {
         self.routes.len()
     }
 
-    /// True when the element at a position is to be on this node.
+    /// Returns true if the element at a position is to be on this node.
     pub(crate) fn is_here(&self, position: usize) -> bool {
         self.routes[position].whereabouts() == Whereabouts::Placed
     }
 
-    /// Leaves out the elements that are not present.
+    /// Removes the elements that are not present from the plan.
     pub(crate) fn vacate(&mut self, is_present: &[bool]) {
         for (route, is_present) in self.routes.iter_mut().zip(is_present) {
             if !is_present {
@@ -80,7 +80,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
         }
     }
 
-    /// Makes the array; each worker makes the elements that it has.
+    /// Creates the array. Each worker then constructs its own elements.
     pub(crate) fn make(
         self,
         system: &Arc<System>,
@@ -94,9 +94,11 @@ impl<T: Chare<Index: Index>> Plan<T> {
         } = self;
         let (shape, count) = (options.shape, routes.len() as u32);
         let is_taken = |route: &&Route| route.whereabouts() != Whereabouts::Vacant;
+        // The root of the array is on the node of its first element.
         let root_node = routes.iter().find(is_taken);
         let root_node = root_node.map_or(0, |&route| sites.node(route));
         let worker_count = system.worker_count();
+        // Each worker runs this closure, and constructs the elements that the routes place on it.
         let birth = Birth::new(worker_count, move |local: &Local, part: &Part<T>| {
             let numbers = (0..count).map(|index| Number::new(0, 0, index));
             for number in numbers {
@@ -123,6 +125,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
             away.add(Arc::clone(&collection) as _);
         }
         let id = collection.id();
+        // Have each worker construct its elements, unless code there has needed them before.
         for worker in 0..worker_count {
             system.post_from_here(worker, move |local| {
                 local.part::<T>(id).come_into_being(local);
@@ -132,10 +135,10 @@ impl<T: Chare<Index: Index>> Plan<T> {
     }
 }
 
-/// The places for elements of an array: the workers of this node, or of all nodes in order.
+/// The sites for elements of an array: the workers of this node, or of all nodes in order.
 struct Sites {
     me: u16,
-    /// Workers of each node.
+    /// The number of workers of each node.
     own: usize,
     worker_count: usize,
 }
@@ -152,9 +155,9 @@ impl Sites {
         }
     }
 
-    /// The way to a worker.
+    /// Returns the route to a worker.
     fn route(&self, worker: usize) -> Route {
-        // Fewer than 2^16: so many nodes there are at most.
+        // The cast loses nothing: there are fewer than 2^16 nodes.
         let node = (worker / self.own) as u16;
         if node == self.me {
             Route::placed(0, worker % self.own)
@@ -163,7 +166,7 @@ impl Sites {
         }
     }
 
-    /// The node to which a route leads.
+    /// Returns the node to which a route leads.
     fn node(&self, route: Route) -> u16 {
         match route.site(0) {
             Some(Site::Node(node)) => node,

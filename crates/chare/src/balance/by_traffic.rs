@@ -32,10 +32,10 @@ use self::from_here::improve;
 use super::MOVE_GUESS;
 use super::strategy::{LoadView, Strategy};
 
-/// The cell that a message moves, besides its arguments.
+/// The size of a message's cell, which moves between caches besides the arguments.
 const CELL_BYTES: u64 = 128;
 
-/// Places elements by what they exchange and how long they run.
+/// A strategy that places elements by the messages between them and by their run times.
 ///
 /// One of 128 runs of entries is measured. The possible savings add up while elements stay, and
 /// elements move when the sum has reached the cost of the moves. As in the ski rental problem, this
@@ -53,7 +53,7 @@ const CELL_BYTES: u64 = 128;
 #[derive(Debug)]
 pub struct ByTraffic {
     sampling: u32,
-    /// The machine that stands for workers that are not bound each to its own CPU.
+    /// A synthetic machine, used if the workers are not bound each to its own CPU.
     flat: Mutex<Option<Topology>>,
 }
 
@@ -64,7 +64,8 @@ impl Default for ByTraffic {
 }
 
 impl ByTraffic {
-    /// Measures one in `sampling` runs of entries; 0 and 1 measure every run.
+    /// Creates a strategy that measures one in `sampling` runs of entries; 0 and 1 measure every
+    /// run.
     #[must_use]
     pub fn sampled(sampling: u32) -> Self {
         Self {
@@ -73,7 +74,7 @@ impl ByTraffic {
         }
     }
 
-    /// Calls `call` with a machine and the CPU of each worker on it.
+    /// Calls `call` with a machine and the CPU of each worker on that machine.
     fn with_machine<R>(
         &self,
         view: &LoadView,
@@ -149,10 +150,10 @@ impl Strategy for ByTraffic {
     }
 }
 
-/// The cost of a byte from one worker to another.
+/// The cost of moving a byte from one worker to another.
 struct Costs {
     worker_count: usize,
-    /// Nanoseconds a byte, row-major.
+    /// Nanoseconds per byte, row-major: a row for each sender.
     byte_ns: Vec<f64>,
 }
 
@@ -173,7 +174,8 @@ impl Costs {
         self.byte_ns[from * self.worker_count + to]
     }
 
-    /// The time of the worker that has most to do, in nanoseconds.
+    /// Returns the cost of a placement in nanoseconds: the load of the worker that has the most to
+    /// do, plus an equal share of the message cost.
     fn most(&self, view: &LoadView, placed: &[usize]) -> f64 {
         let load = view
             .loads_when(placed)
@@ -186,7 +188,7 @@ impl Costs {
     }
 }
 
-/// From, to, and bytes.
+/// Returns the sender, the receiver and the number of bytes of each pair of different elements.
 fn flows(view: &LoadView) -> impl Iterator<Item = (usize, usize, f64)> {
     let others = view
         .traffic
@@ -200,7 +202,7 @@ fn flows(view: &LoadView) -> impl Iterator<Item = (usize, usize, f64)> {
     })
 }
 
-/// A placement from nothing.
+/// Computes a placement from scratch. Returns `None` if no placement is found.
 fn fresh(
     view: &LoadView,
     topology: &Topology,

@@ -1,11 +1,11 @@
 //! A program's nodes, from their start to their end.
 //!
-//! All nodes run the same set-up, which makes the arrays over nodes. Then the first node runs the
+//! All nodes run the same set-up, which creates the arrays over nodes. Then the first node runs the
 //! program's main part, and the others serve.
 //!
 //! # Invariants
-//! 1. A node that ends, in whatever way, before the first node has asked all nodes to stop fails
-//!    the program. So no node waits for work that an ended node was to do.
+//! 1. If a node ends, in whatever way, before the first node has asked all nodes to stop, the
+//!    program fails. So no node waits for work that an ended node was to do.
 
 mod allocator;
 #[cfg(not(shuttle))]
@@ -54,27 +54,27 @@ use crate::remote::{self, Away, WireMessage, out};
 use crate::start::try_system_of;
 use raddle_collections::reduce::Reducer;
 
-/// Ports of a node besides those of its workers: one receives wire messages, and threads that are
-/// not workers send by the other.
+/// The number of ports of a node besides those of its workers: one receives wire messages, and
+/// threads that are not workers send through the other.
 pub(crate) const MORE_PORTS: usize = 2;
 
-/// Why a program over nodes could not begin, or go on.
+/// The reason why a program over nodes could not begin, or has failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobError {
-    /// The nodes could not be brought up, or one has ended too early.
+    /// The nodes could not be started, or a node has ended too early.
     #[error(transparent)]
     Net(#[from] NetError),
     /// A node's runtime could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// Something has failed.
+    /// A chare has failed, on any node.
     #[error(transparent)]
     Failed(#[from] Failure),
     /// An environment variable has an invalid value.
     #[error("{name}: found {found:?}; expected {expected}")]
     Environment {
-        /// Which.
+        /// The name of the variable.
         name: &'static str,
         /// The value of the variable.
         found: OsString,
@@ -83,8 +83,8 @@ pub enum JobError {
     },
     /// There are more workers than port numbers.
     #[error(
-        "{nodes} nodes of {workers} workers each, with two ports more a node, \
-         are more than {} ports",
+        "{nodes} nodes of {workers} workers each, with two more ports per node, \
+         need more than {} ports",
         PORTS_MAX
     )]
     TooMany {
@@ -123,7 +123,7 @@ pub enum JobError {
 ///         squares.reduction::<u64>().wait()
 ///     },
 /// )?;
-/// // None at the nodes that were started.
+/// // `None` on the nodes that were started.
 /// if let Some(sum) = sum {
 ///     assert_eq!(sum, 285);
 /// }
@@ -229,7 +229,8 @@ impl Job {
         let processes = processes_of(local.unwrap_or(self.nodes))?;
         let builder = self.builder.processes(processes);
         let is_alone = self.nodes == 1 && !Launch::is_started();
-        // With MPI a single node, too, is one of the started processes.
+        // Without MPI, a single node needs no network. With MPI, it is one of the processes that
+        // MPI has started.
         if is_alone && !self.kind.is_by_mpi() {
             let runtime = builder.build()?;
             let system = try_system_of(&runtime)?;
@@ -244,6 +245,7 @@ impl Job {
                 .report()
                 .map_or(Ok(Some(result)), |failure| Err(failure.into()));
         }
+        // Start the other processes, or connect with the process that started this one.
         let shape = shape(self.nodes, &builder)?;
         let mut launch = Launch::new(shape).transport(self.kind).quiet(self.is_quiet);
         if let Some(arguments) = self.arguments {
