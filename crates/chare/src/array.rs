@@ -173,7 +173,7 @@ impl<T: Chare> Array<T> {
         T::One::from(One::new(self.system, self.collection, number))
     }
 
-    /// Starts the insertion of an element whose number is allocated: see [`crate::insertion`].
+    /// Starts the insertion of an element; its number has been allocated. See [`crate::insertion`].
     fn begin_insertion(
         self,
         system: &Arc<System>,
@@ -400,7 +400,7 @@ impl<T: Chare> Array<T> {
 }
 
 impl<T: Chare> Section<T> {
-    /// Returns the array whose elements are the section's members.
+    /// Returns the array that the section's members belong to.
     ///
     /// # Panics
     /// If the members are in no array, as [`Cx::array`].

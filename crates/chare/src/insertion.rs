@@ -184,7 +184,7 @@ fn end_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     }
 }
 
-/// Asks all workers again about the insertion whose turn it is. The workers that construct the
+/// Asks all workers again about the insertion that has its turn. The workers that construct the
 /// elements of earlier insertions have been notified before. Runs on the root.
 fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let (collection, worker_count) = (part.collection().id(), local.system().worker_count());
@@ -203,7 +203,7 @@ fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     }
 }
 
-/// Answers about the insertion whose turn it is: once now, and once after the messages that are
+/// Answers about the insertion that has its turn: once now, and once after the messages that are
 /// kept for each element that is moving here.
 fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
     let Some(at) = part.marks().borrow().find(insertion) else {

@@ -65,7 +65,7 @@ impl Meter {
     }
 }
 
-/// Called when an element begins to run. Returns the time if this run is to be measured.
+/// Begins to measure a run of an element. Returns the time if this run is to be measured.
 #[inline]
 pub(crate) fn start<T: Chare>(part: &Part<T>, local: &Local, number: Number) -> Option<Instant> {
     if !part.measures() {

@@ -26,7 +26,7 @@ pub struct Nodes {
     pub progress: Progress,
     /// The number of pieces of wire messages that fit between two ports.
     pub capacity: usize,
-    /// The port whose messages are late first, among the ports of all nodes.
+    /// The port that has late messages first, among the ports of all nodes.
     pub slow: usize,
 }
 

@@ -340,8 +340,9 @@ fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
         match share.finish() {
             Some(Ok(_)) if share.lacks_its_call() => {
                 let text = format!(
-                    "reduction {round} of {} ends on a node without contributors, which does not have \
-                     the function for the result: the elements that have contributed are on other nodes",
+                    "reduction {round} of {} ends on a node without contributors, which does not \
+                     have the function for the result: the elements that have contributed are on \
+                     other nodes",
                     T::NAME
                 );
                 local.system().fail(Failure::new(text));

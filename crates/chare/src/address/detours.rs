@@ -26,7 +26,7 @@ pub(crate) type Leftover = (usize, u64);
 struct Detour {
     /// The number of the sender's own messages that have not met the element.
     own: usize,
-    /// Leftovers of other workers, whose elements have moved here since.
+    /// The leftovers of other workers from which elements have moved here.
     taken_over: Vec<Leftover>,
     successors: Vec<Successor>,
 }

@@ -134,7 +134,10 @@ pub(crate) fn report_come(local: &Local, count: usize) {
 }
 
 fn arrive<T: Chare>(local: &Local, part: &Part<T>, epoch: u32, travellers: Vec<Traveller<T>>) {
-    debug_assert!(local.epoch() == epoch, "the old worker's marker arrived before the elements");
+    debug_assert!(
+        local.epoch() == epoch,
+        "the old worker's marker arrived before the elements"
+    );
     let count = travellers.len();
     for Traveller { number, element } in travellers {
         // The element has ended meanwhile: fail the messages that this worker has kept for it.

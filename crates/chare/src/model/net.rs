@@ -220,10 +220,10 @@ impl Node {
 pub struct Pump;
 
 impl Pump {
-    /// Called when a worker is about to sleep.
+    /// Begins the sleep of a worker.
     pub const fn begin(self) {}
 
-    /// Called when a worker is awake again.
+    /// Ends the sleep of a worker.
     pub const fn end(self) {}
 }
 

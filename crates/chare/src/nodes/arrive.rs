@@ -171,7 +171,8 @@ impl<T: Chare> Reachable for Collection<T> {
     }
 }
 
-/// What the receiver does after a wire message: it continues, or stops because the program is over.
+/// The receiver's next step after a wire message: to continue, or to stop because the program is
+/// over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     GoOn,

@@ -246,6 +246,7 @@ impl Job {
                 .map_or(Ok(Some(result)), |failure| Err(failure.into()));
         }
         // Start the other processes, or connect with the process that started this one.
+        // Start the other processes, or connect with the process that started this one.
         let shape = shape(self.nodes, &builder)?;
         let mut launch = Launch::new(shape).transport(self.kind).quiet(self.is_quiet);
         if let Some(arguments) = self.arguments {
@@ -264,6 +265,7 @@ impl Job {
                 nodes.finish()?;
                 Ok(result)
             }
+            // If a node has ended, its exit status may explain it better.
             Err(error @ JobError::Net(NetError::Died(_) | NetError::Left(_))) => {
                 Err(nodes.why().map_or(error, JobError::Net))
             }
@@ -271,8 +273,8 @@ impl Job {
         }
     }
 
-    /// Like [`run`](Self::run), on nodes within this process. Each node has its own runtime and
-    /// memory; the nodes communicate only by messages.
+    /// Runs a program like [`run`](Self::run), on nodes within this process. Each node has its own
+    /// runtime and memory; the nodes communicate only by messages.
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
@@ -288,7 +290,8 @@ impl Job {
         let (progress, kind) = (self.progress, self.kind);
         let nodes = Node::in_process_by(kind, shape(self.nodes, &builder)?)?;
         let mut mains = Some(main);
-        // No node begins before all threads exist: the program needs every node.
+        // No node begins before all threads exist, because the program needs every node. If a
+        // thread cannot be started, no node begins.
         let are_all_there = OnceLock::new();
         thread::scope(|scope| {
             let threads: Vec<_> = nodes
@@ -332,14 +335,14 @@ impl Job {
     }
 }
 
-/// The number of processes that share the machine.
+/// Returns the number of processes that share the machine.
 #[cfg(not(shuttle))]
 fn processes_of(nodes: u16) -> Result<NonZeroUsize, NetError> {
     NonZeroUsize::new(nodes.into()).ok_or(NetError::Shape(Shape { nodes: 0, ports: 1 }))
 }
 
-/// Tells a node's builder its number among the processes of this machine. Unless MPI gives it, each
-/// machine is assumed to have equally many processes with consecutive numbers.
+/// Sets the number of a node among the processes of this machine in its builder. Unless MPI gives
+/// that number, each machine is assumed to have equally many processes, with consecutive numbers.
 #[cfg(not(shuttle))]
 fn of_node(builder: Builder, node: &Node, kind: TransportKind, processes: NonZeroUsize) -> Builder {
     let local_rank = Launch::local_rank().filter(|_| kind.is_by_mpi());
@@ -350,7 +353,8 @@ fn of_node(builder: Builder, node: &Node, kind: TransportKind, processes: NonZer
     builder.process_index(index)
 }
 
-/// Nodes, and the ports that each has.
+/// Computes the number of ports of each node. Fails if all nodes together would have too many
+/// ports.
 #[cfg(not(shuttle))]
 fn shape(nodes: u16, builder: &Builder) -> Result<Shape, JobError> {
     let workers = builder.worker_count()?;
@@ -358,12 +362,13 @@ fn shape(nodes: u16, builder: &Builder) -> Result<Shape, JobError> {
     if usize::from(nodes) * ports > PORTS_MAX {
         return Err(JobError::TooMany { nodes, workers });
     }
-    // At most `PORTS_MAX` unless the nodes cannot exist; starting them reports that.
+    // The conversion fails only if there are 0 nodes; starting them reports that.
     let ports = u16::try_from(ports).unwrap_or(u16::MAX);
     Ok(Shape { nodes, ports })
 }
 
-/// Makes the runtime of a node. Its workers use the network if they receive.
+/// Returns a function that builds the runtime of a node. The workers use the network if they
+/// receive.
 #[cfg(not(shuttle))]
 fn builder_of(
     builder: Builder,
@@ -374,7 +379,7 @@ fn builder_of(
     }
 }
 
-/// Runs a program on the node of this process, with the runtime that `build` makes.
+/// Runs a program on one node, with the runtime that `build` returns.
 pub(crate) fn run_on<S, R>(
     node: &Node,
     build: impl FnOnce(Option<Arc<dyn Network>>) -> Result<Runtime, BuildError>,
@@ -383,6 +388,7 @@ pub(crate) fn run_on<S, R>(
     main: impl FnOnce(&Runtime, S) -> R,
 ) -> Result<Option<R>, JobError> {
     keep_freed_memory();
+    // Workers receive from the listener, unless a thread of its own does.
     let listener = Arc::new(Listener::new(node));
     let runtime = build(match progress {
         Progress::Thread => None,
@@ -393,6 +399,8 @@ pub(crate) fn run_on<S, R>(
     let system = try_system_of(&runtime)?;
     let me = node.id().0;
     let transport = NetTransport::new(node, runtime.worker_count(), &listener, progress);
+    // Connect the system with the other nodes, and run the set-up. Wire messages are kept until all
+    // collections exist.
     let away = Away::new(me, node.shape().nodes, Box::new(transport));
     system.set_other_nodes(away);
     let made = setup(&Setup {
@@ -400,12 +408,14 @@ pub(crate) fn run_on<S, R>(
         system: &system,
         listener: Some(&listener),
     });
+    // From here on, wire messages are delivered. Nodes other than the first serve until the end.
     let open = Open::new(&listener, &system, progress)?;
     if me > 0 {
         open.serve()?;
         return Ok(None);
     }
     let result = main(&runtime, made);
+    // The main part is over: let the other nodes end, and report panics that no wait has reported.
     listener.stop();
     out::send_to_others(&system, &WireMessage::Stop);
     drop(open);
@@ -427,23 +437,23 @@ impl fmt::Debug for Setup<'_> {
 }
 
 impl<'a> Setup<'a> {
-    /// The runtime of this node.
+    /// Returns the runtime of this node.
     pub fn runtime(&self) -> &'a Runtime {
         self.runtime
     }
 
-    /// The number of this node.
+    /// Returns the number of this node.
     pub fn node(&self) -> usize {
         remote::away(self.system).map_or(0, |away| away.me.into())
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub fn node_count(&self) -> usize {
         let away = remote::away(self.system);
         away.map_or(1, |away| away.node_count.into())
     }
 
-    /// Makes an array over all nodes: each makes those of its elements that are its own.
+    /// Creates an array over all nodes: each node constructs its own elements.
     ///
     /// # Panics
     /// As for [`Chares::array`](crate::Chares::array).
@@ -455,7 +465,7 @@ impl<'a> Setup<'a> {
         self.array_with(ArrayOptions::new(shape), make)
     }
 
-    /// Makes an array over all nodes, with options. The workers of all nodes are numbered
+    /// Creates an array over all nodes, with options. The workers of all nodes are numbered
     /// consecutively, starting with those of the first node.
     ///
     /// # Panics
@@ -468,7 +478,7 @@ impl<'a> Setup<'a> {
         Plan::new(self.system, options, true).make(self.system, make)
     }
 
-    /// Makes an array over all nodes from a [checkpoint](Array::checkpoint) in `folder`. The
+    /// Creates an array over all nodes from a [checkpoint](Array::checkpoint) in `folder`. The
     /// numbers of workers and nodes may differ from those that wrote it.
     ///
     /// # Errors
@@ -480,10 +490,11 @@ impl<'a> Setup<'a> {
         restore(self.system, folder.as_ref(), true, |options| options)
     }
 
-    /// A value that all nodes have: what `make` makes at the first.
+    /// Returns a value that is the same at all nodes: the first node computes it with `make` and
+    /// sends it to the others.
     ///
     /// # Panics
-    /// When it cannot be written or read, and when a node has ended.
+    /// If the value cannot be serialised or deserialised, or a node has ended.
     #[track_caller]
     pub fn readonly<V: Serialize + DeserializeOwned>(&self, make: impl FnOnce() -> V) -> V {
         let Some(listener) = self.listener else {
@@ -499,7 +510,7 @@ impl<'a> Setup<'a> {
         }
         let bytes = match listener.wait_for_readonly() {
             Ok(bytes) => bytes,
-            Err(error) => panic!("a read-only value does not come: {error}"),
+            Err(error) => panic!("a read-only value has not arrived: {error}"),
         };
         match reading(self.system.id(), || postcard::from_bytes(&bytes)) {
             Ok(value) => value,
@@ -507,7 +518,7 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// Lets elements of arrays over nodes contribute `R`, which the library does not know.
+    /// Lets elements of arrays over nodes contribute `R`, a reducer that is not in the library.
     pub fn reducer<R>(&self)
     where
         R: Reducer<Output: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,

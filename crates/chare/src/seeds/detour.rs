@@ -26,7 +26,7 @@ pub(crate) enum Way {
     Detour(usize),
     /// To another node.
     Away(u16),
-    /// To no element, because it has ended.
+    /// Nowhere, because the element has ended.
     Gone,
 }
 
@@ -43,12 +43,16 @@ pub(crate) fn way<T: Chare>(
     if whereabouts == Whereabouts::Vacant || route.generation() != number.generation() {
         return Way::Gone;
     }
+    // An element on another node. If it moves between that node and this one, the sender's epoch
+    // says where it is.
     if whereabouts == Whereabouts::Away {
         return match route.site(epoch) {
             Some(Site::Node(node)) => Way::Away(node),
             _ => Way::Straight(route.worker(epoch)),
         };
     }
+    // A message goes via the home if the element is a seed, or if earlier messages that it must not
+    // overtake are under way there.
     let key = (collection.id(), number);
     let is_seed = matches!(whereabouts, Whereabouts::Seed { .. });
     if !is_seed && !detours.has(key) {
@@ -62,7 +66,7 @@ pub(crate) fn way<T: Chare>(
 struct Detoured<T: Chare> {
     parcel: BoxedParcel<T>,
     /// Notifies the sender when it is dropped: after the message has reached its element, or when
-    /// it is certain that it will not.
+    /// it is certain that the message never will.
     confirms: Confirms,
 }
 
@@ -79,7 +83,8 @@ struct Confirms {
 impl Drop for Confirms {
     fn drop(&mut self) {
         local::with(self.system, |local| {
-            // Outside a worker, messages are dropped only after the runtime has ended.
+            // On a thread that is not a worker, messages are dropped only after the runtime has
+            // ended.
             if let Some(local) = local {
                 confirm(local, self.key, self.from);
             }
@@ -185,6 +190,8 @@ pub(crate) fn relay<T: Chare>(
     });
     let place = part.collection().directory().place(number);
     let route = place.route();
+    // The element has been constructed and no messages wait here: forward the message to its
+    // worker.
     let is_seed = matches!(route.whereabouts(), Whereabouts::Seed { .. })
         && route.generation() == number.generation();
     if !is_seed && !part.has_mail(number) {
@@ -198,11 +205,13 @@ pub(crate) fn relay<T: Chare>(
             }
         };
     }
+    // Keep the message, and mark the route so that the worker which constructs the element notifies
+    // this one.
     part.keep_mail(number, parcel);
     let with_mail = Route::seed(number.generation(), true);
     if route == Route::seed(number.generation(), false) && !place.change_route(route, with_mail) {
-        // The seed was instantiated just now. The route had no mark for waiting messages, so its
-        // new worker did not notify this one.
+        // The element has been constructed since the route was read. The route was not marked then,
+        // so its worker did not notify this one.
         send_after(local, part, number);
     }
 }

@@ -242,7 +242,7 @@ fn a_section_of_another_array_is_refused_with_its_name() {
     other.at(2).to_section(of_one);
     let error =
         soon(move || of_one.reduction::<u32>().try_wait()).expect_err("it has no contributions");
-    assert!(error.to_string().contains("is no member of"), "{error}");
+    assert!(error.to_string().contains("is not a member of"), "{error}");
 }
 
 /// Regression: the point-to-point and binomial forms failed, but the two-level form hung. The size
