@@ -80,8 +80,8 @@ impl Balancing {
         }
     }
 
-    /// Lets balancing also happen after each period of this length, as long as elements run. The
-    /// elements do not need to wait for it.
+    /// Balances after each period of this length in addition, as long as elements run. The elements
+    /// do not need to wait for it.
     ///
     /// Load is time. As long as no worker runs out of messages, all workers have the same load,
     /// however many messages wait, and hardly any element moves. For elements that always have

@@ -7,9 +7,9 @@
 //! checksums, which are verified on reading.
 //!
 //! A checkpoint contains the elements' values, by the type's `Serialize`, for `#[chare(state)]`. So
-//! an array can be written only when it has no other state: no message under way or waiting, no
-//! asynchronous entry, and all elements have contributed to the same reductions. Sections, and the
-//! numbers of reductions and scans, start afresh.
+//! an array can be written only when it has no other state: no message is under way or waiting, no
+//! asynchronous entry is running, and all elements have contributed to the same reductions.
+//! Sections, and the numbers of reductions and scans, start afresh.
 //!
 //! | module | contents |
 //! |---|---|

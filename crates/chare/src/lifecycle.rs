@@ -68,8 +68,7 @@ fn end_and<T: Chare>(
     let aside = slot.take_aside();
     take_leave(local, part, number, index, rounds);
     part.drop_slot(local, slot);
-    // The messages that waited for the element are failed only now, when no one can find it any
-    // more.
+    // The waiting messages are failed only now that the element can no longer be found.
     let Some(mut aside) = aside else { return };
     for parcel in mem::take(&mut aside.backlog) {
         part.fail(local, number, parcel);

@@ -290,8 +290,8 @@ fn begin_batch(local: &Local, epoch: u32, groups: Vec<MovesOf>, when_come: Vec<R
     coordinator.when_come = when_come;
     drop(coordinator);
     *local.system().shared::<Moves>().under_way() = Some(Arc::clone(&batch));
-    // The outside threads are one sender: under its lock, they enter the epoch and their marker is
-    // sent.
+    // The outside threads are one sender: they enter the epoch, and their marker is sent, under
+    // their lock.
     let mut outside = local.system().outside();
     outside.epoch = epoch;
     for &source in &batch.sources {

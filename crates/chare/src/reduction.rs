@@ -7,9 +7,10 @@
 //! number. Only that count decides whether a reduction is complete, so elements may move, be
 //! inserted and end meanwhile.
 //!
-//! All reductions of an array have one root worker. Each section has its own: the worker of its
-//! first member when the section was made. The same code, here and in [`crate::scan`], serves
-//! arrays and sections: positions, counts and roots go by the [group](crate::state::rounds::Group).
+//! All reductions of an array have one root worker. Each section has a root of its own: the worker
+//! of its first member when the section was created. The same code, here and in [`crate::scan`],
+//! serves arrays and sections: positions, counts and roots are those of the
+//! [group](crate::state::rounds::Group).
 //!
 //! The root determines the first reduction in which an inserted element takes part
 //! ([`crate::insertion`]). An element that ends takes no part in reductions to which it has not

@@ -12,8 +12,8 @@
 //! array, since these may be seeds: messages to them go to each member by number.
 //!
 //! The root of a section's reductions and scans, and of the tree of workers, is the worker that had
-//! its first member when the section was made. So communication among members of one worker stays
-//! on that worker.
+//! its first member when the section was created. So communication among members of one worker
+//! stays on that worker.
 //!
 //! # Source
 //! Jetley, Kalé, sect. 5.C: two-level schemes pay off if many members share a worker. For small

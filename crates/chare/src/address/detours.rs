@@ -129,7 +129,8 @@ impl Detours {
         (leftover, self.by_element.keys().copied().collect())
     }
 
-    /// Sends via the homes until the leftover of an element that comes here has arrived.
+    /// Records that messages to these elements go via their homes until the leftover of an element
+    /// that moves here has arrived.
     pub(crate) fn take_over(&mut self, leftover: Leftover, keys: &[Key]) {
         for &key in keys {
             let detour = self.by_element.entry(key).or_default();

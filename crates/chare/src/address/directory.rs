@@ -443,8 +443,9 @@ impl Directory {
         }
     }
 
-    /// Returns the worker where the element `number` is or to which it is moving, or the home of an
-    /// element that waits for a worker; `None` if the element has ended.
+    /// Returns the worker where the element `number` is or to which it is moving. For an element
+    /// that waits for a worker or is on another node, returns its home; `None` if the element has
+    /// ended.
     pub(crate) fn worker_or_home(&self, number: Number) -> Option<usize> {
         let route = self.place(number).route();
         let is_there =

@@ -1,4 +1,4 @@
-//! The plan of an array: a route for each element, computed before the array is made.
+//! The plan of an array: a route for each element, computed before the array is created.
 
 use std::sync::Arc;
 

@@ -76,9 +76,9 @@ pub(crate) fn at_coordinator(system: &System, call: impl FnOnce(&Local) + Send +
     system.post_from_here(COORDINATOR, call);
 }
 
-/// Returns the number of markers that a worker with leaving elements receives: one from each sender
-/// of each node. The senders of this node are its workers and its other threads; another node has
-/// the receiving thread in addition.
+/// Returns the number of markers that a worker with leaving elements receives. Of this node, each
+/// worker sends one, and all other threads together send one. Of another node, each worker sends
+/// one, the receiving thread sends one, and all other threads together send one.
 pub(crate) fn marker_count(system: &System) -> usize {
     let own = system.worker_count() + 1;
     let others = remote::away(system).map_or(0, |away| away.others().count());

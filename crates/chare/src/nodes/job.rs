@@ -246,7 +246,6 @@ impl Job {
                 .map_or(Ok(Some(result)), |failure| Err(failure.into()));
         }
         // Start the other processes, or connect with the process that started this one.
-        // Start the other processes, or connect with the process that started this one.
         let shape = shape(self.nodes, &builder)?;
         let mut launch = Launch::new(shape).transport(self.kind).quiet(self.is_quiet);
         if let Some(arguments) = self.arguments {

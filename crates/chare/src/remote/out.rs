@@ -121,7 +121,8 @@ pub(crate) fn send_one_from_outside<T: Chare>(
     let Some(packed) = parcel.cross(system, node) else {
         return;
     };
-    // Look the element up again. If it is on a node, the message and its reply go there.
+    // Look the element up again. If it is on another node, the message goes there, and
+    // the reply will come from there.
     let gate = away.enter();
     let outside = system.outside();
     let epoch = outside.epoch;

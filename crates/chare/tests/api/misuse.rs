@@ -4,8 +4,8 @@ use raddle_chare::reduce::{Max, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Group, Reply, Section, chare};
 use raddle_runtime::Runtime;
 
-use crate::checks::panic_text;
 use crate::common::runtime;
+use crate::panics::panic_text;
 
 /// Makes mistakes on request.
 struct Clumsy;
