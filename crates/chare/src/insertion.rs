@@ -52,8 +52,10 @@ struct Answer {
 /// Records that an insertion has begun. Runs on the root.
 pub(crate) fn begin_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number, make: Make) {
     let mut rounds = part.state::<AllRounds>().borrow_mut();
-    // If each worker has one queue, everything that has arrived before this request was sent before
-    // it, and the marks account for it.
+    // If each worker has one queue, every contribution that has arrived was sent before this
+    // request, so the element takes part in none of these reductions. With a queue for each pair of
+    // workers, later contributions may have arrived too: then only the answers at the marks
+    // determine the first reduction.
     let first = if local.system().post().is_one_queue() {
         rounds.untouched()
     } else {

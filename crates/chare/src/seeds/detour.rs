@@ -190,11 +190,10 @@ pub(crate) fn relay<T: Chare>(
     });
     let place = part.collection().directory().place(number);
     let route = place.route();
-    // The element has been constructed and no messages wait here: forward the message to its
-    // worker.
     let is_seed = matches!(route.whereabouts(), Whereabouts::Seed { .. })
         && route.generation() == number.generation();
     if !is_seed && !part.has_mail(number) {
+        // The element has been constructed, and no messages wait here.
         return match place.worker_of(number, local.epoch()) {
             // Forward it even if the element is on this worker: earlier messages may be in this
             // worker's own mailbox, and must not be overtaken.

@@ -440,8 +440,8 @@ fn elements_of_a_group_cannot_migrate_and_are_called_on_their_worker() {
         panic_text(|| group.here()),
         "this thread is not a worker, and has no element of Group<Clumsy>"
     );
-    let unreachable = "no element of Group<Clumsy> can be reached here: this thread is not a worker, \
-        or the element is already running, or not constructed yet";
+    let unreachable = "no element of Group<Clumsy> can be reached here: \
+        this thread is not a worker, or the element is already running, or not constructed yet";
     assert_eq!(panic_text(|| group.with_here(|_| 1)), unreachable);
     assert_eq!(
         failure_of(group.at(1).call_itself(group)),

@@ -170,8 +170,8 @@ fn a_broadcast_arrives_once_at_an_element_that_overtakes_it() {
 fn an_element_may_migrate_before_it_is_created() {
     explore_some(96, |setting| {
         let runtime = crate::runtime(&setting);
-        // The root of an array tells a new element its first reduction. The arrays have different
-        // roots.
+        // The root of an array determines the first reduction of a new element. Arrays that are
+        // created one after the other have different roots.
         for _ in 0..setting.one_of(&[0, 1, 2]) {
             runtime.sparse_array::<Traveller>();
         }
