@@ -152,7 +152,7 @@ impl<T: Chare> Array<T> {
         let system = self.find_system();
         system.check_worker(worker);
         let collection = system.collection::<T>(self.collection);
-        collection.check_within("take in elements");
+        collection.check_within("have insertions");
         let number = match collection.insert(index, worker) {
             Ok(number) => number,
             Err(why) => panic!("{}[{index:?}] {why}", T::NAME),

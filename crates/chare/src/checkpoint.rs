@@ -42,7 +42,7 @@ use crate::failure::Failure;
 pub enum CheckpointError {
     /// The chare does not have `#[chare(state)]`, so its values cannot be serialised.
     #[error(
-        "a {0} cannot be written: let it be `Serialize` and `Deserialize`, \
+        "a {0} cannot be written: derive `Serialize` and `Deserialize`, \
          and write `#[chare(state)]`"
     )]
     NoState(&'static str),

@@ -39,13 +39,13 @@ use crate::failure::Failure;
 use crate::migration;
 use crate::reduction::{self, AllRounds, Insertion, Insertions, Make};
 
-/// The answer of a worker about an insertion.
+/// The answer of a worker about an insertion. The request at the root counts as one answer too.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     insertion: Number,
     first: u64,
     must_wait: bool,
-    /// The number of further answers that the worker will send.
+    /// The number of further answers to expect after this one.
     more: isize,
 }
 

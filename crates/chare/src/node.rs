@@ -195,7 +195,7 @@ pub(crate) fn to_node<T: Chare>(
 ) {
     let node = collection
         .state::<Node<T>>()
-        .expect("the caller has looked");
+        .expect("the caller has checked that it is a node group");
     let mut queue = node.queue();
     if matches!(queue.element, Element::Ended) {
         drop(queue);

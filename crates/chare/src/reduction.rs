@@ -161,7 +161,9 @@ pub(crate) fn claim<T: Chare, O: Send + 'static>(
 }
 
 fn result_of<O: 'static>(output: &dyn Any) -> &O {
-    output.downcast_ref().expect("all contribute the same")
+    output
+        .downcast_ref()
+        .expect("all elements contribute values of one type")
 }
 
 /// Sends the result of a reduction to all workers, for their elements that wait for it.
@@ -171,7 +173,7 @@ pub(crate) fn tell_all<T: Chare, O: Clone + Send + Sync + 'static>(
     round: u64,
     output: Box<dyn Output>,
 ) {
-    let output = *downcast::<O>(output).expect("all contribute the same");
+    let output = *downcast::<O>(output).expect("all elements contribute values of one type");
     for worker in 0..local.system().worker_count() {
         local.guard(|| {
             let output = output.clone();
@@ -395,7 +397,7 @@ fn end_round<T: Chare>(
             contain(
                 || then(output),
                 |panic| {
-                    let what = format!("what follows reduction {round} of {}", T::NAME);
+                    let what = format!("the call after reduction {round} of {}", T::NAME);
                     let text = format!("{what} panicked: {}", said(panic));
                     local.system().fail(Failure::of_panic(text));
                 },
@@ -469,7 +471,7 @@ fn settle_claim<T: Chare>(part: &Part<T>, group: Group, outcome: Outcome) {
 fn take_claim<T: Chare>(local: &Local, part: &Part<T>, group: Group, claim: Claim) {
     if let Some((_, node)) = part.root_elsewhere(local, group) {
         let text = format!(
-            "the results of reductions of {} are at node {node}: ask there",
+            "the results of reductions of {} arrive at node {node}: wait for them there",
             T::NAME
         );
         return claim(Err(Failure::new(text)));

@@ -34,7 +34,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
         let shape = options.shape;
         let count = T::Index::count(shape).filter(|&count| count < Directory::CAPACITY);
         let count = count.unwrap_or_else(|| {
-            panic!("an array of shape {shape:?} has too many places; expected fewer than 2^31")
+            panic!("an array of shape {shape:?} has too many elements; expected fewer than 2^31")
         });
         let sites = Sites::of(system, is_wide);
         let worker_count = sites.worker_count;

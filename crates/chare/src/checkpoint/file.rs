@@ -106,7 +106,7 @@ impl Manifest {
     }
 
     fn put_in_place(&self, folder: &Path, partial: &Path) -> Result<(), CheckpointError> {
-        let text = serde_json::to_vec_pretty(self).expect("it is plain");
+        let text = serde_json::to_vec_pretty(self).expect("a manifest can be serialised");
         let written = File::create(partial).and_then(|mut file| {
             file.write_all(&text)?;
             file.sync_all()
@@ -257,7 +257,7 @@ impl Part {
             if length > left {
                 return Err(broken(
                     format!("an element of {length} bytes"),
-                    &format!("at most {left}, which are left"),
+                    &format!("at most {left} bytes, which the file has left"),
                 ));
             }
             left -= length;

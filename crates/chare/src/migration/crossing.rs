@@ -57,7 +57,7 @@ impl<T: Chare> Parcel<T> for Leave {
 
 /// Requests the move of an element, in an array over nodes, to one of the workers of all nodes.
 pub(crate) fn migrate_over_nodes<T: Chare>(system: &System, one: One<T>, worker: usize) {
-    let away = remote::away(system).expect("it is over nodes");
+    let away = remote::away(system).expect("the array is over nodes");
     let own = system.worker_count();
     let worker_count = own * usize::from(away.node_count);
     assert!(
@@ -102,12 +102,12 @@ fn leave<T: Chare>(local: &Local, part: &Part<T>, number: Number, worker: usize)
 fn freeze<T: Chare>(local: &Local, part: &Part<T>, number: Number) -> Result<(), String> {
     let mut slots = part.slots().borrow_mut();
     let slot = slots.get_mut(part.slot_of(number), number);
-    let slot = slot.expect("the caller has looked");
+    let slot = slot.expect("the caller has checked that the element is ready");
     if let Some(kind) = slot.waits_in_inbox() {
         return Err(format!("it has not received `{kind}`"));
     }
     let State::Ready(body) = &slot.state else {
-        unreachable!("the caller has looked");
+        unreachable!("the caller has checked that the element is ready");
     };
     let rounds = body.cx.rounds();
     let state = T::STATE.ok_or("its values cannot be written")?;

@@ -45,7 +45,7 @@ impl Target {
     /// Creates a target that calls `then` with the result of reducers `R`.
     pub(crate) fn call<R: Reducer>(then: impl FnOnce(R::Output) + Send + 'static) -> Self {
         Self::Call(Box::new(|output| {
-            let output = downcast(output).expect("all contribute the same");
+            let output = downcast(output).expect("all elements contribute values of one type");
             then(*output);
         }))
     }

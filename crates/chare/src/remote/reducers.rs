@@ -223,7 +223,7 @@ fn write<V: ?Sized>(
 ) -> Result<(u64, Vec<u8>), Failure> {
     let kind = kind.ok_or_else(|| {
         Failure::new(format!(
-            "{} would cross nodes: name it in the set-up, with `reducer::<…>()`",
+            "{} cannot cross nodes: add it in the set-up, with `reducer::<…>()`",
             name()
         ))
     })?;

@@ -424,7 +424,7 @@ fn worker_numbers_out_of_range_are_refused() {
     );
     assert_eq!(
         panic_text(|| runtime.array(1 << 31, |_| Clumsy)),
-        "an array of shape 2147483648 has too many places; expected fewer than 2^31"
+        "an array of shape 2147483648 has too many elements; expected fewer than 2^31"
     );
 }
 

@@ -403,7 +403,7 @@ fn insertions_and_sections_over_several_nodes_are_refused() {
     for (refused, what) in refused
         .expect("the nodes start")
         .iter()
-        .zip(["take in elements", "have sections"])
+        .zip(["have insertions", "have sections"])
     {
         let expected = format!("an array of Cell over nodes cannot {what}");
         assert!(refused.contains(&expected), "{refused}");

@@ -166,7 +166,7 @@ fn a_panic_after_a_reduction_is_reported() {
     let failure = soon(move || runtime.quiescence().try_wait()).expect_err("a panic is a failure");
     let text = failure.to_string();
     assert!(
-        text.starts_with("what follows reduction 0 of ") && text.contains("after a reduction"),
+        text.starts_with("the call after reduction 0 of ") && text.contains("after a reduction"),
         "{text}"
     );
 }
