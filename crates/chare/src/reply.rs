@@ -366,15 +366,19 @@ impl<T> Reply<T> {
                 panic!("waits for a reply of its own, which cannot arrive before its entry ends");
             }
         }
+        // Take the value, or register the waker for its arrival.
         let waiting = || Waiting::Task(context.waker().clone());
         if let Some(value) = self.cell.take_or(waiting()) {
             self.watch = None;
             return Poll::Ready(self.reported(value));
         }
+        // An entry waits only for its reply: failures of other chares do not wake it.
         if local::is_here(self.system) {
             self.watch = None;
             return Poll::Pending;
         }
+        // Elsewhere, a future must also be woken by any failure of the system, and by the end of
+        // the runtime.
         let ended = || Failure::new("the runtime has ended");
         let system = self.system_until_reported();
         let failure = match &system {

@@ -76,6 +76,7 @@ type Place = (usize, Number);
 pub(crate) fn explain_waits(system: &Arc<System>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut open = BTreeMap::<Row, Rounds>::new();
+    // First question: which elements wait, and which reductions and scans lack contributions.
     for waits in ask_all(system, waits) {
         lines.extend(waits.lines);
         for (row, rounds) in waits.open {
@@ -87,6 +88,7 @@ pub(crate) fn explain_waits(system: &Arc<System>) -> Vec<String> {
     if open.is_empty() {
         return lines;
     }
+    // Second question: the state of each of these rounds. The answers of all workers are combined.
     let open: Arc<[Open]> = open.into_iter().collect();
     let asked = Arc::clone(&open);
     let known = ask_all(system, move |local| look_at(local, &asked));

@@ -80,6 +80,7 @@ impl ByTraffic {
         view: &LoadView,
         call: impl FnOnce(&Topology, &[CpuId]) -> R,
     ) -> Option<R> {
+        // If each worker is bound to its own CPU, the distances are those of this machine.
         let bound: Vec<CpuId> = view.cpus.iter().flatten().copied().collect();
         let distinct: HashSet<_> = bound.iter().collect();
         if distinct.len() == view.worker_count
@@ -88,6 +89,8 @@ impl ByTraffic {
         {
             return Some(call(topology, &bound));
         }
+        // Otherwise, assume that all workers are equally far apart. The synthetic machine is kept
+        // for the next call.
         let mut flat = self.flat.lock().expect("nothing panics under this lock");
         if flat
             .as_ref()
@@ -211,6 +214,8 @@ fn fresh(
 ) -> Option<Vec<usize>> {
     let mut entries: Vec<_> = flows(view).collect();
     entries.sort_by_key(|&(from, to, _)| (from, to));
+    // The communication matrix of the elements. Its entries are added in a fixed order, so that
+    // equal inputs give equal placements.
     let mut matrix = Matrix::new(view.elements.len());
     for (from, to, bytes) in entries {
         matrix.add(from, to, bytes);
@@ -225,6 +230,7 @@ fn fresh(
     if loads.iter().any(|&load| load > 0.0) {
         options = options.loads(loads);
     }
+    // Place the elements on the CPUs of the workers, and translate the CPUs into workers.
     let placement = place(&matrix, topology, &options).ok()?;
     let worker_of = |cpu: &CpuId| cpus.iter().position(|own| own == cpu);
     let placed: Option<Vec<usize>> = placement.cpus.iter().map(worker_of).collect();
@@ -239,6 +245,7 @@ fn fresh(
 /// Assigns each group of elements to the worker that has most of it already. The groups with the
 /// largest such share go first.
 fn renamed(worker_count: usize, placed: &[usize], present: &[usize]) -> Vec<usize> {
+    // The number of elements that each pair of a group and a worker has in common.
     let mut shared = vec![0_usize; worker_count * worker_count];
     for (&group, &worker) in placed.iter().zip(present) {
         shared[group * worker_count + worker] += 1;

@@ -259,6 +259,7 @@ impl Sections {
         let mut table = self.lock();
         self.has_any.note();
         for (position, &number) in members.numbers.iter().enumerate() {
+            // A member that ends after this check waits for the lock, and then finds the section.
             let at = directory.worker_or_home(number).ok_or(number)?;
             if position == 0 {
                 members.root = at;
