@@ -248,7 +248,7 @@ impl Place {
         }
     }
 
-    // Relaxed in all methods: see the header.
+    // Relaxed in all methods below: see the header.
 
     #[inline]
     pub(crate) fn route(&self) -> Route {
