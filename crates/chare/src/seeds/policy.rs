@@ -99,7 +99,7 @@ impl Loads {
         Self((0..worker_count).map(|_| CachePadded::default()).collect())
     }
 
-    // Relaxed in all methods below: the counts are estimates, and nothing else is read through them.
+    // Relaxed in all methods below: the counts are estimates, and nothing is read through them.
 
     pub(super) fn count_up(&self, worker: usize) {
         self.0[worker].fetch_add(1, Relaxed);
