@@ -11,6 +11,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use raddle_tidy::rules::cycles::Scope;
 use raddle_tidy::rules::{self, cycles, text};
 use raddle_tidy::{Finding, Tree};
 
@@ -40,12 +41,11 @@ fn report(tree: &Tree, findings: &[Finding]) -> String {
         "modules of", "modules", "imports", "layers", "largest cycle"
     );
     for level in cycles::levels(tree) {
-        if !level.parent.is_empty() && level.cycles.is_empty() {
-            continue;
-        }
-        let name = match level.parent.as_str() {
-            "" => level.package.clone(),
-            parent => format!("  {parent}"),
+        let name = match &level.scope {
+            Scope::Files => "  files".to_owned(),
+            Scope::Children(parent) if parent.is_empty() => level.package.clone(),
+            Scope::Children(_) if level.cycles.is_empty() => continue,
+            Scope::Children(parent) => format!("  {parent}"),
         };
         let cycles: Vec<String> = level.cycles.iter().map(|cycle| cycle.join(" ")).collect();
         let _ = writeln!(

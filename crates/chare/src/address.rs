@@ -7,3 +7,4 @@ pub(crate) mod directory;
 pub(crate) mod index;
 pub(crate) mod keys;
 pub(crate) mod number;
+pub(crate) mod way;

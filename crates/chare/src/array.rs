@@ -14,6 +14,8 @@ use crate::address::index::Index;
 use crate::address::number::Number;
 use crate::balance::{self, Balanced, Balancing, OfArray};
 use crate::engine::elements::collection::Collection;
+use crate::engine::elements::part::Part;
+use crate::engine::local::any_thread;
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
@@ -79,10 +81,10 @@ impl<T: Chare> Array<T> {
     #[inline]
     pub fn get(self, index: T::Index) -> Option<T::One> {
         let number = local::with(self.system, |local| match local {
-            Some(local) => local.part::<T>(self.collection).number_of(index),
+            Some(local) => Part::<T>::of(local, self.collection).number_of(index),
             None => {
                 let system = System::find(self.system)?;
-                system.collection::<T>(self.collection).number_of(index)
+                Collection::<T>::of(&system, self.collection).number_of(index)
             }
         })?;
         Some(T::One::from(One::new(self.system, self.collection, number)))
@@ -92,7 +94,7 @@ impl<T: Chare> Array<T> {
     #[cold]
     #[track_caller]
     fn panic_without(self, index: T::Index) -> ! {
-        let collection = self.find_system().collection::<T>(self.collection);
+        let collection = Collection::<T>::of(&self.find_system(), self.collection);
         panic!("{}", collection.missing(index))
     }
 
@@ -151,7 +153,7 @@ impl<T: Chare> Array<T> {
     ) -> T::One {
         let system = self.find_system();
         system.check_worker(worker);
-        let collection = system.collection::<T>(self.collection);
+        let collection = Collection::<T>::of(&system, self.collection);
         collection.check_within("have insertions");
         let number = match collection.insert(index, worker) {
             Ok(number) => number,
@@ -164,7 +166,7 @@ impl<T: Chare> Array<T> {
                     cx.set_rounds(NextRounds::from_array(first));
                     make(cx)
                 };
-                let part = local.part::<T>(id);
+                let part = Part::<T>::of(local, id);
                 reduction::comes(&part, number, &NextRounds::from_array(first));
                 seeds::make_element(local, &part, number, Some(index), make);
             });
@@ -185,7 +187,7 @@ impl<T: Chare> Array<T> {
         let (id, root) = (self.collection, collection.root());
         collection.begin_insertion();
         let begin = move |local: &Local| {
-            insertion::begin_insertion::<T>(local, &local.part(id), number, make)
+            insertion::begin_insertion::<T>(local, &Part::of(local, id), number, make)
         };
         let epoch = local::with(self.system, |local| match local {
             Some(local) => {
@@ -197,13 +199,13 @@ impl<T: Chare> Array<T> {
                 local.epoch()
             }
             None => {
-                system.post_outside(root, Box::new(begin));
+                any_thread::post_outside(system, root, Box::new(begin));
                 system.outside().epoch
             }
         });
         for to in 0..system.worker_count() {
-            system.post_from_here(to, move |local| {
-                insertion::take_mark::<T>(local, &local.part(id), number, worker, epoch);
+            any_thread::post(system, to, move |local| {
+                insertion::take_mark::<T>(local, &Part::of(local, id), number, worker, epoch);
             });
         }
     }
@@ -218,9 +220,9 @@ impl<T: Chare> Array<T> {
     /// If there is no such element: it was never made, or it has ended.
     #[track_caller]
     pub fn remove(self, index: T::Index) {
-        let collection = self.find_system().collection::<T>(self.collection);
+        let collection = Collection::<T>::of(&self.find_system(), self.collection);
         match collection.number_of(index) {
-            Some(number) => One::<T>::new(self.system, self.collection, number).dispatch(End),
+            Some(number) => One::<T>::new(self.system, self.collection, number).send_parcel(End),
             None => panic!("{}", collection.missing(index)),
         }
     }
@@ -236,7 +238,7 @@ impl<T: Chare> Array<T> {
         let Some(system) = System::find(system) else {
             return;
         };
-        if let Some(shared) = system.find_collection::<T>(collection)
+        if let Some(shared) = Collection::<T>::find(&system, collection)
             && let Some(collection) = shared.wide()
         {
             out::send_to_others(&system, &WireMessage::Destroy { collection });
@@ -265,17 +267,17 @@ impl<T: Chare> Cx<T> {
 
 /// Drops the elements that this node has of an array, and the array's state here.
 pub(crate) fn destroy_here(system: &System, collection: u32) {
-    if !system.forget(collection) {
+    if system.collections().take(collection).is_none() {
         return;
     }
     let left = Arc::new(AtomicUsize::new(system.worker_count()));
     for worker in 0..system.worker_count() {
         let left = Arc::clone(&left);
-        system.post_from_here(worker, move |local| {
+        any_thread::post(system, worker, move |local| {
             local.drop_part(collection);
             // Relaxed: each worker drops only its own part.
             if left.fetch_sub(1, Relaxed) == 1 {
-                local.system().release(collection);
+                local.system().collections().release(collection);
             }
         });
     }
@@ -356,7 +358,7 @@ impl SparseOptions {
 /// Creates an empty sparse array.
 pub(crate) fn make_sparse<T: Chare>(system: &Arc<System>, options: SparseOptions) -> Array<T> {
     let worker_count = system.worker_count();
-    let collection = system.add::<T>(|id| {
+    let collection = Collection::<T>::add(system, |id| {
         let root = id as usize % worker_count;
         let sparse = Collection::sparse(system.id(), id, worker_count, root);
         balance::balanced_by(sparse, options.balancing)
@@ -385,7 +387,7 @@ impl<T: Chare> Array<T> {
         indices: impl IntoIterator<Item = T::Index>,
     ) -> Section<T> {
         let system = self.find_system();
-        let collection = system.collection::<T>(self.collection);
+        let collection = Collection::<T>::of(&system, self.collection);
         collection.check_within("have sections");
         let mut members = Vec::new();
         for index in indices {
@@ -415,7 +417,7 @@ impl<T: Chare> Array<T> {
     /// Returns the result of the last balancing of this array; `None` before the first.
     pub fn last_balancing(self) -> Option<Balanced> {
         let system = crate::engine::system::System::find(self.system)?;
-        let collection = system.collection::<T>(self.collection);
+        let collection = Collection::<T>::of(&system, self.collection);
         let balance = collection.state::<OfArray>()?;
         balance.balanced().clone()
     }

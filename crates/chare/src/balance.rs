@@ -214,7 +214,7 @@ pub(crate) fn balanced_by<T: Chare>(
                 needs_traffic: balancing.needs_traffic(),
                 period: balancing.period(),
                 due: |local, collection| {
-                    over_nodes::report_due(local, &local.part::<T>(collection));
+                    over_nodes::report_due(local, &Part::<T>::of(local, collection));
                 },
             })
             .with_state(OfArray::new(balancing)),
@@ -240,7 +240,7 @@ impl<T: Chare> Cx<T> {
         self.await_round(move |_: &()| replier.give(Ok(())));
         self.contribute_for((), Goes::All, || {
             Target::All(|local, collection, round, output| {
-                let part = local.part::<T>(collection);
+                let part = Part::<T>::of(local, collection);
                 begin_balancing(local, &part, move |local| {
                     tell_all::<T, ()>(local, collection, round, output);
                 });
@@ -270,9 +270,9 @@ pub(crate) fn begin_balancing<T: Chare>(
     let root = local.worker();
     for worker in 0..local.system().worker_count() {
         local.post_seldom(worker, move |local| {
-            let measured = over_nodes::measure::<T>(local, &local.part(collection));
+            let measured = over_nodes::measure::<T>(local, &Part::of(local, collection));
             local.post_seldom(root, move |local| {
-                take_measured::<T>(local, &local.part(collection), measured);
+                take_measured::<T>(local, &Part::of(local, collection), measured);
             });
         });
     }
@@ -361,7 +361,7 @@ fn decide<T: Chare>(
     }
     let (start, collection) = (Instant::now(), part.collection().id());
     over_nodes::move_measured(local, part, moves, move |local| {
-        let part = local.part::<T>(collection);
+        let part = Part::<T>::of(local, collection);
         if let Some(of_array) = part.collection().state::<OfArray>() {
             of_array.learn_move_cost(start.elapsed() / move_count as u32);
         }

@@ -16,11 +16,11 @@ use raddle_sync::prim::thread;
 
 use crate::address::number::Number;
 use crate::codec::Packed;
-use crate::engine::elements::part::Part;
+use crate::engine::elements::parcel::{Finish, Parcel};
+use crate::engine::elements::part::{Body, Part};
 use crate::engine::local::Local;
 use crate::engine::object::chare::{Chare, Entry, Method};
 use crate::engine::object::cx::Rest;
-use crate::engine::object::parcel::{Finish, Parcel};
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::lifecycle;
@@ -127,20 +127,17 @@ impl<E: Entry> Kind<E> for Run {
         part: &Part<E::Chare>,
         number: Number,
     ) {
-        let mut slots = part.slots().borrow_mut();
-        let Some(body) = slots.ready(part.slot_of(number), number) else {
-            drop(slots);
+        let Some(mut body) = part.ready(number) else {
             return part.keep(local, number, Box::new(call));
         };
         let Call { args, finish, .. } = call;
         let start = measure::start(part, local, number);
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            E::call(&mut body.me, &mut body.cx, args)
-        }));
+        let Body { me, cx } = &mut *body;
+        let result = catch_unwind(AssertUnwindSafe(|| E::call(me, cx, args)));
         // After most entries nothing remains to be done, and their elements need no copy of their
         // rounds.
         let rest = (result.is_err() || body.cx.has_rest()).then(|| body.cx.take_rest());
-        drop(slots);
+        drop(body);
         if let Some(start) = start {
             measure::stop(part, local, number, start);
         }

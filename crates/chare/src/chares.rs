@@ -67,7 +67,7 @@ pub trait Chares: HasSystem {
         options: ArrayOptions<T::Index>,
         make: impl Fn(T::Index) -> T + Send + Sync + 'static,
     ) -> Array<T> {
-        self.with_system(|system| Plan::new(system, options, false).make(system, make))
+        self.with_system(|system| Plan::new(system, options, None).make(system, make))
     }
 
     /// Creates an array from a [checkpoint](Array::checkpoint) in `folder`. The numbers of workers
@@ -81,7 +81,7 @@ pub trait Chares: HasSystem {
         &self,
         folder: impl AsRef<Path>,
     ) -> Result<Array<T>, CheckpointError> {
-        self.with_system(|system| restore(system, folder.as_ref(), false, |options| options))
+        self.with_system(|system| restore(system, folder.as_ref(), None, |options| options))
     }
 
     /// Creates an empty array without a shape: elements are inserted by any key.
@@ -268,7 +268,7 @@ pub(crate) fn quiescence(system: &Arc<System>) -> Reply<()> {
         tell_when_all_are_quiet(system, replier);
     } else {
         let notify = Box::new(|outcome| replier.give(outcome));
-        system.quiet().tell_when_quiet(system, notify);
+        system.quiet().notify_when_quiet(system, notify);
     }
     reply
 }

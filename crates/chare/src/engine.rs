@@ -2,14 +2,16 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`object`] | the traits that `#[chare]` implements, contexts, proxies, messages under way |
-//! | [`elements`] | a collection of elements: what all workers share of it, and a worker's part |
-//! | [`local`] | one worker's side of the system |
 //! | [`system`] | what all workers of a runtime share |
+//! | [`object`] | the traits that `#[chare]` implements, the data of contexts, proxies, inboxes |
+//! | [`local`] | one worker's side of the system |
+//! | [`elements`] | collections of elements, a worker's part of each, messages under way |
+//! | [`context`] | the operations of an entry's context |
+//! | [`handler`] | handlers of messages from other nodes |
 //!
 //! # Layers
-//! The four modules are one layer: each knows the others. The engine knows no feature (sections,
-//! reductions, seeds, migration, balancing, other nodes): those lie above, keep their state in
+//! A module knows those above it in the table. The engine knows no feature (sections, reductions,
+//! seeds, migration, balancing, other nodes): those lie above, keep their state in
 //! [`crate::state`], and call the engine.
 //!
 //! # Invariants
@@ -23,7 +25,9 @@
 //! 4. `Local`, `System`, `Part` and `Collection` have private fields. The methods of each are in
 //!    one file or folder.
 
+pub(crate) mod context;
 pub(crate) mod elements;
+pub(crate) mod handler;
 pub(crate) mod local;
 pub(crate) mod object;
 pub(crate) mod system;

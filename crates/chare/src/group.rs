@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::address::number::Number;
 use crate::array::{Array, ArrayOptions, Plan};
+use crate::engine::elements::part::Part;
 use crate::engine::local;
 use crate::engine::object::chare::Chare;
 use crate::engine::system::System;
@@ -74,13 +75,12 @@ impl<T: Chare<Index = usize>> Group<T> {
     pub fn with_here<R>(self, call: impl FnOnce(&mut T) -> R) -> R {
         let called = local::with(self.array.system, |local| {
             let local = local?;
-            let part = local.part::<T>(self.array.collection);
-            if part.is_unborn() {
-                part.come_into_being(local);
+            let part = Part::<T>::of(local, self.array.collection);
+            if part.is_under_construction() {
+                part.construct(local);
             }
             let number = Number::new(0, 0, local.worker() as u32);
-            let mut slots = part.slots().try_borrow_mut().ok()?;
-            let body = slots.ready(part.slot_of(number), number)?;
+            let mut body = part.try_ready(number)?;
             Some(call(&mut body.me))
         });
         match called {
@@ -101,5 +101,5 @@ pub(crate) fn make_group<T: Chare<Index = usize>>(
     let options = ArrayOptions::new(system.worker_count())
         .placed(|worker| worker)
         .staying();
-    Group::new(Plan::new(system, options, false).make(system, make))
+    Group::new(Plan::new(system, options, None).make(system, make))
 }

@@ -28,12 +28,12 @@
 //!    earlier turn. Turns are in the order in which the marks of insertions had arrived everywhere;
 //!    for each maker this is its own order.
 
-use crate::address::directory::{COMING, NO_SLOT};
+use crate::address::directory::{NO_SLOT, REQUESTED};
 use crate::address::number::Number;
-use crate::engine::elements::part::{Mark, Part};
+use crate::engine::elements::parcel::Parcel;
+use crate::engine::elements::part::Part;
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::Chare;
-use crate::engine::object::parcel::Parcel;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::migration;
@@ -85,8 +85,8 @@ pub(crate) fn take_mark<T: Chare>(
     on: usize,
     epoch: u32,
 ) {
-    if part.is_unborn() {
-        return part.wait_for_birth(move |local, part| {
+    if part.is_under_construction() {
+        return part.after_construction(move |local, part| {
             take_mark(local, part, number, on, epoch);
         });
     }
@@ -95,23 +95,12 @@ pub(crate) fn take_mark<T: Chare>(
         .state::<AllRounds>()
         .borrow_mut()
         .first_untouched_here();
-    let must_wait = part.has_early();
+    let must_wait = part.presence().has_early();
     if must_wait {
-        let mut marks = part.marks().borrow_mut();
-        let (at, insertion) = (marks.count, number);
-        let more = 0;
-        marks.kept.insert(
-            at,
-            Mark {
-                insertion,
-                first,
-                more,
-            },
-        );
-        marks.count += 1;
+        part.with_marks(|marks| marks.keep(number, first));
     }
     if on == local.worker() {
-        part.expect(local, number);
+        part.announce(local, number);
     }
     let answer = Answer {
         insertion: number,
@@ -128,7 +117,7 @@ fn send_answer<T: Chare>(local: &Local, part: &Part<T>, answer: Answer) {
         return take_answer_about(local, part, answer);
     }
     local.post_seldom(root, move |local| {
-        take_answer_about::<T>(local, &local.part(collection), answer);
+        take_answer_about::<T>(local, &Part::of(local, collection), answer);
     });
 }
 
@@ -177,7 +166,10 @@ fn end_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     }) = insertion
     {
         let first = first.max(part.state::<AllRounds>().borrow_mut().first_incomplete());
-        part.collection().directory().place(number).set_slot(COMING);
+        part.collection()
+            .directory()
+            .place(number)
+            .set_slot(REQUESTED);
         reduction::change_population(local, part, first, 1);
         make(local, first);
     }
@@ -200,7 +192,7 @@ fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     }
     for worker in 0..worker_count {
         local.post_seldom(worker, move |local| {
-            look_again::<T>(local, &local.part(collection), number);
+            look_again::<T>(local, &Part::of(local, collection), number);
         });
     }
 }
@@ -208,12 +200,12 @@ fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
 /// Answers about the insertion that has its turn: once now, and once after the messages that are
 /// kept for each element that is moving here.
 fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
-    let Some(at) = part.marks().borrow().find(insertion) else {
+    if !part.with_marks(|marks| marks.has(insertion)) {
         // No mark was kept: the answer at the mark was complete.
         return send_answer(local, part, Answer::nothing(insertion));
-    };
+    }
     let mut more = 0;
-    for number in part.arriving() {
+    for number in part.presence().arriving() {
         let slot = part.collection().directory().place(number).slot();
         // An element that is not constructed yet may wait for this insertion, and its turn is after
         // it.
@@ -222,34 +214,24 @@ fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
             collection: part.collection().id(),
             insertion,
         };
-        if is_made && part.keep_behind_early(number, Box::new(then)) {
+        if is_made && part.presence().keep_behind_early(number, Box::new(then)) {
             more += 1;
         }
     }
-    if let Some(mark) = part.marks().borrow_mut().kept.get_mut(&at) {
-        mark.more = more + 1;
-    }
+    part.with_marks(|marks| marks.set_answers(insertion, more + 1));
     answer_for_mark(local, part, insertion, more);
 }
 
 /// Answers with the first reduction of a kept mark; `more` further answers will follow.
 fn answer_for_mark<T: Chare>(local: &Local, part: &Part<T>, insertion: Number, more: usize) {
-    let mut marks = part.marks().borrow_mut();
-    let Some(at) = marks.find(insertion) else {
+    let Some(first) = part.with_marks(|marks| marks.answer(insertion)) else {
         return;
     };
-    let mut answer = Answer {
+    let answer = Answer {
+        first,
         more: more as isize,
         ..Answer::nothing(insertion)
     };
-    if let Some(mark) = marks.kept.get_mut(&at) {
-        answer.first = mark.first;
-        mark.more -= 1;
-        if mark.more == 0 {
-            marks.kept.remove(&at);
-        }
-    }
-    drop(marks);
     send_answer(local, part, answer);
 }
 
@@ -283,7 +265,7 @@ impl<T: Chare> Parcel<T> for AnswerThen {
     fn fail(self, system: &System, _failure: Failure) {
         local::with(system.id(), |local| {
             if let Some(local) = local {
-                answer_for_mark::<T>(local, &local.part(self.collection), self.insertion, 0);
+                answer_for_mark::<T>(local, &Part::of(local, self.collection), self.insertion, 0);
             }
         });
     }

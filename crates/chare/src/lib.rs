@@ -481,7 +481,8 @@ pub use address::index::{Index, Key};
 pub use array::{Array, ArrayOptions, SparseOptions};
 pub use chares::Chares;
 pub use checkpoint::CheckpointError;
-pub use engine::object::chare::{AsyncEntry, Chare, CrossesNodes, Entry, Message, Method};
+pub use engine::handler::CrossesNodes;
+pub use engine::object::chare::{AsyncEntry, Chare, Entry, Message, Method};
 pub use engine::object::cx::Cx;
 #[doc(hidden)]
 pub use engine::object::inbox::{Inbox, Lost, Queue};

@@ -5,10 +5,10 @@ use std::mem;
 
 use crate::address::number::Number;
 use crate::codec::Packed;
+use crate::engine::elements::parcel::Parcel;
 use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
-use crate::engine::object::parcel::Parcel;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::losses::lose_member;
@@ -25,10 +25,7 @@ impl<T: Chare> Parcel<T> for End {
     }
 
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
-        let at = part.slot_of(number);
-        let mut slots = part.slots().borrow_mut();
-        let rounds = slots.ready(at, number).map(|body| body.cx.rounds().clone());
-        drop(slots);
+        let rounds = part.ready(number).map(|body| body.cx.rounds().clone());
         match rounds {
             Some(rounds) => end(local, part, number, &rounds),
             None => part.keep(local, number, Box::new(self)),
@@ -65,15 +62,15 @@ fn end_and<T: Chare>(
         return;
     };
     let index = slot.index;
-    let aside = slot.take_aside();
+    let state = slot.take_async_state();
     take_leave(local, part, number, index, rounds);
     part.drop_slot(local, slot);
     // The waiting messages are failed only now that the element can no longer be found.
-    let Some(mut aside) = aside else { return };
-    for parcel in mem::take(&mut aside.backlog) {
+    let Some(mut state) = state else { return };
+    for parcel in mem::take(&mut state.backlog) {
         part.fail(local, number, parcel);
     }
-    aside.drop_all(local, tell);
+    state.drop_all(local, tell);
 }
 
 /// Stops waiting for contributions of an element that contributes to `rounds` next.
@@ -129,7 +126,7 @@ fn break_sections<T: Chare>(
         let collection = part.collection().id();
         for worker in 0..local.system().worker_count() {
             local.post_seldom(worker, move |local| {
-                lose_member::<T>(local, &local.part(collection), section);
+                lose_member::<T>(local, &Part::of(local, collection), section);
             });
         }
     }
@@ -143,7 +140,7 @@ fn break_sections<T: Chare>(
 /// Marks all scans over all elements from number `from` on as never complete: an ended element does
 /// not contribute to them.
 fn lose_contributions<T: Chare>(local: &Local, part: &Part<T>, index: Option<T::Index>, from: u64) {
-    if part.collection().has_birth() {
+    if part.collection().has_first_elements() {
         let member = part.collection().name(index);
         break_scans(local, part, None, from, &lacks(&member));
     }
@@ -172,7 +169,7 @@ pub(crate) fn panicked<T: Chare>(
 /// here.
 #[cold]
 pub(crate) fn fail_early<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
-    for parcel in part.give_up_on(number) {
+    for parcel in part.presence().give_up_on(number) {
         part.fail(local, number, parcel);
     }
 }

@@ -71,9 +71,7 @@ pub(crate) fn start<T: Chare>(part: &Part<T>, local: &Local, number: Number) -> 
     if !part.measures() {
         return None;
     }
-    let left = part.until_sample().get();
-    if left > 0 {
-        part.until_sample().set(left - 1);
+    if !part.is_sample() {
         return None;
     }
     start_slow(part, local, number)
@@ -83,9 +81,9 @@ pub(crate) fn start<T: Chare>(part: &Part<T>, local: &Local, number: Number) -> 
 fn start_slow<T: Chare>(part: &Part<T>, local: &Local, number: Number) -> Option<Instant> {
     let measuring = part.collection().state::<Measuring>()?;
     let skipped = part.state::<Meter>().borrow_mut().skip(measuring.sampling);
-    part.until_sample().set(skipped);
+    part.skip_samples(skipped);
     if measuring.needs_traffic {
-        local.sender().set(Some((part.collection().id(), number)));
+        local.set_sender(Some((part.collection().id(), number)));
     }
     Some(Instant::now())
 }
@@ -93,7 +91,7 @@ fn start_slow<T: Chare>(part: &Part<T>, local: &Local, number: Number) -> Option
 /// Records the run of an element since `start`.
 #[cold]
 pub(crate) fn stop<T: Chare>(part: &Part<T>, local: &Local, number: Number, start: Instant) {
-    local.sender().set(None);
+    local.set_sender(None);
     let Some(measuring) = part.collection().state::<Measuring>() else {
         return;
     };
@@ -130,12 +128,10 @@ pub(crate) fn take_measured<T: Chare>(part: &Part<T>, worker: usize) -> Measured
     let mut at = 0;
     let mut loads = Vec::new();
     while let Some(number) = part.next_number(&mut at, u32::MAX) {
-        let slot_at = part.slot_of(number);
-        let mut slots = part.slots().borrow_mut();
         loads.push(Loaded {
             number,
             load: meter.loads.get(&number).copied().unwrap_or_default(),
-            is_busy: slots.ready(slot_at, number).is_none(),
+            is_busy: part.ready(number).is_none(),
         });
     }
     meter.loads.clear();

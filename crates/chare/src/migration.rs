@@ -51,7 +51,9 @@ use wide::Main;
 use crate::address::directory::{Route, Site};
 use crate::address::number::Number;
 use crate::engine::elements::moves::{Move, Mover, Request};
+use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
+use crate::engine::local::any_thread;
 use crate::engine::local::ranks::RanksOf;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
@@ -209,7 +211,7 @@ fn want<T: Chare>(
     done: Option<Request>,
 ) {
     // The moves of an array over nodes are decided by the first node.
-    let number = local.part::<T>(collection).collection().wide();
+    let number = Part::<T>::of(local, collection).collection().wide();
     if let (Some(number), Some(away)) = (number, remote::away(local.system())) {
         let me = away.me;
         let wish = |(number, to): (Number, usize)| (number.bits(), me, to as u16);
@@ -295,7 +297,7 @@ fn begin_batch(local: &Local, epoch: u32, groups: Vec<MovesOf>, when_come: Vec<R
     let mut outside = local.system().outside();
     outside.epoch = epoch;
     for &source in &batch.sources {
-        local.system().post_outside(source, Box::new(take_marker));
+        any_thread::post_outside(local.system(), source, Box::new(take_marker));
     }
     drop(outside);
     for worker in 0..local.system().worker_count() {
@@ -393,7 +395,7 @@ impl<T: Chare> Mover for MoverOf<T> {
             }
             is_same
         });
-        let part = local.part::<T>(collection);
+        let part = Part::<T>::of(local, collection);
         let directory = part.collection().directory();
         let sections = part.collection().sections().lock();
         let begin = |(number, to): (Number, Site)| {
@@ -416,12 +418,12 @@ impl<T: Chare> Mover for MoverOf<T> {
     }
 
     fn go_over(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]) {
-        let part = local.part::<T>(collection);
+        let part = Part::<T>::of(local, collection);
         for one in moves {
             if one.from == Site::Worker(local.worker()) {
-                part.set_leaving(one.number, epoch);
+                part.presence().set_leaving(one.number, epoch);
             } else if one.to == Site::Worker(local.worker()) {
-                part.set_arriving(one.number, epoch);
+                part.presence().set_arriving(one.number, epoch);
             }
         }
     }
@@ -437,11 +439,11 @@ impl<T: Chare> Mover for MoverOf<T> {
         leaving: &[Move],
         ranked: &mut RanksOf,
     ) -> Vec<(usize, Request)> {
-        arrivals::take_off::<T>(local, &local.part(collection), leaving, ranked)
+        arrivals::take_off::<T>(local, &Part::of(local, collection), leaving, ranked)
     }
 
     fn end(&self, local: &Local, collection: u32, moves: &[Move]) {
-        let part = local.part::<T>(collection);
+        let part = Part::<T>::of(local, collection);
         let sections = part.collection().sections().lock();
         for &Move { number, from, to } in moves {
             let place = part.collection().directory().place(number);

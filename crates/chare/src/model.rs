@@ -9,6 +9,8 @@ use raddle_sync::prim::thread;
 
 use self::net::{Node, Shape};
 use crate::array::Array;
+use crate::engine::elements::collection::Collection;
+use crate::engine::local::any_thread;
 use crate::engine::object::chare::Chare;
 use crate::migration;
 use crate::nodes::{MORE_PORTS, Progress, Setup, run_on};
@@ -77,12 +79,12 @@ pub fn over_nodes<S, R>(
 /// If the runtime has ended.
 pub fn migrate<T: Chare>(array: Array<T>, moves: impl IntoIterator<Item = (T::Index, usize)>) {
     let system = array.find_system();
-    let collection = system.collection::<T>(array.collection);
+    let collection = Collection::<T>::of(&system, array.collection);
     let numbered = moves
         .into_iter()
         .filter_map(|(index, to)| Some((collection.number_of(index)?, to)));
     let moves = numbered.collect();
-    system.post_from_here(0, move |local| {
+    any_thread::post(&system, 0, move |local| {
         migration::migrate::<T>(local, array.collection, moves, |_| {});
     });
 }
@@ -106,8 +108,8 @@ pub fn detours(runtime: &Runtime) -> usize {
     };
     let ask = |worker| {
         let (replier, answer) = reply(system.id(), None, what);
-        system.post_from_here(worker, move |local| {
-            replier.give(Ok(local.detours().borrow().count()));
+        any_thread::post(&system, worker, move |local| {
+            replier.give(Ok(local.with_detours(|detours| detours.count())));
         });
         answer
     };

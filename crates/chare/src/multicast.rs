@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use crate::engine::elements::collection::Collection;
+use crate::engine::elements::parcel::Parcel;
 use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
-use crate::engine::object::parcel::Parcel;
 use crate::engine::object::proxy::{All, One};
 use crate::failure::Failure;
 use crate::migration;
@@ -51,14 +51,14 @@ pub(crate) fn set_out<T: Chare>(
 }
 
 /// Sends a message to all elements of a collection, or of a section.
-pub(crate) fn spread<T: Chare>(local: &Local, all: All<T>, spread: impl Spread<T>) {
+pub(crate) fn spread_from_worker<T: Chare>(local: &Local, all: All<T>, spread: impl Spread<T>) {
     let All {
         collection,
         section,
         priority,
         ..
     } = all;
-    let part = local.part::<T>(collection);
+    let part = Part::<T>::of(local, collection);
     let find = |section| part.section(section);
     let members = match set_out(part.collection(), all, find, &spread) {
         Ok(Through::Members) => return,
@@ -72,7 +72,7 @@ pub(crate) fn spread<T: Chare>(local: &Local, all: All<T>, spread: impl Spread<T
     for worker in workers_with(members.as_deref(), local.system().worker_count()) {
         let spread = spread.clone();
         local.post_with(priority, None, worker, move |local| {
-            arrive_spread(local, &local.part(collection), section, epoch, spread);
+            arrive_spread(local, &Part::of(local, collection), section, epoch, spread);
         });
     }
 }
@@ -86,8 +86,8 @@ pub(crate) fn arrive_spread<T: Chare>(
     epoch: u32,
     spread: impl Spread<T>,
 ) {
-    if part.is_unborn() {
-        return part.wait_for_birth(move |local, part| {
+    if part.is_under_construction() {
+        return part.after_construction(move |local, part| {
             arrive_spread(local, part, section, epoch, spread);
         });
     }
@@ -157,11 +157,11 @@ fn spread_by_members<T: Chare>(
     match members.multicast {
         SectionForm::PointToPoint => {
             for position in 0..members.numbers.len() {
-                one(position).dispatch(spread.parcel());
+                one(position).send_parcel(spread.parcel());
             }
         }
         SectionForm::Binomial if members.numbers.is_empty() => {}
-        SectionForm::Binomial => one(0).dispatch(PassOn {
+        SectionForm::Binomial => one(0).send_parcel(PassOn {
             spread: spread.clone(),
             section,
             priority,

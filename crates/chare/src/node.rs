@@ -22,11 +22,12 @@ use raddle_sync::ranks::Ranks;
 
 use crate::address::number::Number;
 use crate::engine::elements::collection::Collection;
+use crate::engine::elements::parcel::Parcels;
+use crate::engine::elements::parcel::{BoxedParcel, Parcel};
 use crate::engine::elements::part::{self, Part};
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
-use crate::engine::object::parcel::{BoxedParcel, Parcel};
 use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::failure::contain;
@@ -65,9 +66,6 @@ impl<T: Chare> NodeGroup<T> {
 
 type Make<T> = Box<dyn FnOnce(&Local, &Part<T>) + Send>;
 
-/// Messages without a priority, the oldest first.
-type Parcels<T> = VecDeque<BoxedParcel<T>>;
-
 /// The state of a node group's element on this node.
 pub(crate) struct Node<T: Chare> {
     queue: Mutex<Queue<T>>,
@@ -85,7 +83,7 @@ struct Queue<T: Chare> {
 }
 
 enum Element<T: Chare> {
-    Unborn(Make<T>),
+    Unconstructed(Make<T>),
     /// The element exists, and no message waits for it.
     Idle(part::Slot<T>),
     /// A task has the element, or a queued task will get it.
@@ -137,7 +135,7 @@ impl<T: Chare> Node<T> {
         let queue = Queue {
             waiting: VecDeque::new(),
             ranked: Ranks::default(),
-            element: Element::Unborn(make),
+            element: Element::Unconstructed(make),
             worker: 0,
         };
         Self {
@@ -220,7 +218,7 @@ fn put_node_task<T: Chare>(system: &System, collection: u32, number: Number, ele
     });
     system.post().put(move || {
         local::in_pool(id, move |local| {
-            run_node(local, &local.part(collection), number, element);
+            run_node(local, &Part::of(local, collection), number, element);
         });
     });
 }
@@ -232,7 +230,7 @@ fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: El
         .state::<Node<T>>()
         .expect("it is a node group");
     match element {
-        Element::Unborn(make) => make(local, part),
+        Element::Unconstructed(make) => make(local, part),
         Element::Idle(slot) => part.put(local, slot, 0),
         Element::Busy | Element::Ended => unreachable!("a task is queued only with an element"),
     }
@@ -290,7 +288,9 @@ pub(crate) fn make_node_group<T: Chare>(
     let make = Box::new(move |local: &Local, part: &Part<T>| {
         seeds::make_element(local, part, number, None, make);
     });
-    let collection = system.add::<T>(|id| Collection::node(system.id(), id, Node::new(make)));
+    let collection = Collection::<T>::add(system, |id| {
+        Collection::node(system.id(), id, Node::new(make))
+    });
     NodeGroup {
         one: One::new(system.id(), collection.id(), number),
     }

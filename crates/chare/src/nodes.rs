@@ -35,9 +35,9 @@ pub use job::{Job, JobEnvironment, NODES_MAX};
 #[cfg(not(loom))]
 pub use job::{JobError, Progress, Setup};
 #[cfg(shuttle)]
-pub(crate) use job::{MORE_PORTS, run_on};
+pub(crate) use job::{run_on, transport::MORE_PORTS};
 
 pub use crate::codec::{Across, BySerde, Crossing, CrossingError, plain};
-pub use crate::engine::object::handler::Handler;
+pub use crate::engine::handler::Handler;
 #[cfg(shuttle)]
 use crate::model::net;

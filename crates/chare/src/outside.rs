@@ -1,37 +1,43 @@
 //! Sending from threads that are not workers. These threads act as one sender, under a lock. So,
 //! like a worker, they have an order of messages, an epoch and detours.
 
+use crate::address::way::Way;
+use crate::engine::elements::collection::Collection;
+use crate::engine::elements::parcel::{BoxedParcel, Parcel};
+use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
+use crate::engine::local::any_thread;
 use crate::engine::object::chare::Chare;
-use crate::engine::object::parcel::{BoxedParcel, Parcel};
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::System;
 use crate::multicast::{self, Through, set_out, workers_with};
 use crate::node;
 use crate::remote::{self, Away, out};
-use crate::seeds::{Way, detour, way};
+use crate::seeds::detour;
 use crate::spread::Spread;
 
 /// Sends a parcel to the place of its element.
 #[cold]
-pub(crate) fn dispatch<T: Chare>(one: One<T>, parcel: BoxedParcel<T>) {
-    dispatch_in(one, parcel, None);
+pub(crate) fn send_from_outside<T: Chare>(one: One<T>, parcel: BoxedParcel<T>) {
+    send_from_node(one, parcel, None);
 }
 
-/// Sends a parcel like `dispatch`. The sender is in `epoch` if given: it is on another node then.
-pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: Option<u32>) {
+/// Sends a parcel like [`send_from_outside`]. If there is an `epoch`, it is that of a sender on
+/// another node.
+pub(crate) fn send_from_node<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: Option<u32>) {
     // Without a system, its runtime has ended. Dropping the parcel notifies the waiter of its
     // reply.
     let Some(system) = System::find(one.system) else {
         return;
     };
-    let collection = system.collection::<T>(one.collection);
+    let collection = Collection::<T>::of(&system, one.collection);
     if collection.is_node_group() {
         return node::to_node(&system, &collection, one.number, one.priority, parcel);
     }
     let mut outside = system.outside();
     let epoch = epoch.unwrap_or(outside.epoch);
-    match way(&collection, one.number, epoch, &mut outside.detours) {
+    let (directory, key) = (collection.directory(), (one.collection, one.number));
+    match Way::from_sender(directory, key, epoch, &mut outside.detours) {
         Way::Straight(worker) => {
             let One {
                 collection,
@@ -41,17 +47,17 @@ pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: 
             } = one;
             let key = Some((collection, number));
             let arrival =
-                move |local: &Local| parcel.deliver(local, &local.part(collection), number);
-            system.post_outside_with(priority, key, worker, Box::new(arrival));
+                move |local: &Local| parcel.deliver(local, &Part::of(local, collection), number);
+            any_thread::post_outside_with(&system, priority, key, worker, Box::new(arrival));
         }
-        Way::Detour(home) => {
+        Way::ViaHome(home) => {
             let One {
                 collection, number, ..
             } = one;
             let arrival = move |local: &Local| {
-                detour::relay(local, &local.part(collection), number, parcel, None);
+                detour::relay(local, &Part::of(local, collection), number, parcel, None);
             };
-            system.post_outside(home, Box::new(arrival));
+            any_thread::post_outside(&system, home, Box::new(arrival));
         }
         Way::Away(node) => {
             drop(outside);
@@ -67,12 +73,13 @@ pub(crate) fn dispatch_in<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: 
 
 /// Sends a message to all elements of a collection, or of a section.
 #[cold]
-pub(crate) fn spread<T: Chare>(all: All<T>, spread: impl Spread<T>) {
-    spread_in(all, spread, None);
+pub(crate) fn spread_from_outside<T: Chare>(all: All<T>, spread: impl Spread<T>) {
+    spread_from_node(all, spread, None);
 }
 
-/// Sends a message like `spread`. The sender is in `epoch` if given: it is on another node then.
-pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Option<u32>) {
+/// Sends a message like [`spread_from_outside`]. If there is an `epoch`, it is that of a sender on
+/// another node.
+pub(crate) fn spread_from_node<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Option<u32>) {
     let Some(system) = System::find(all.system) else {
         return;
     };
@@ -82,7 +89,7 @@ pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Op
         priority,
         ..
     } = all;
-    let shared = system.collection::<T>(collection);
+    let shared = Collection::<T>::of(&system, collection);
     let members = match set_out(&shared, all, |section| shared.section(section), &spread) {
         Ok(Through::Members) => return,
         Ok(Through::Workers(members)) => members,
@@ -98,9 +105,9 @@ pub(crate) fn spread_in<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Op
     for worker in workers_with(members.as_deref(), system.worker_count()) {
         let spread = spreads.pop().expect("there is one for each worker");
         let arrival = move |local: &Local| {
-            multicast::arrive_spread(local, &local.part(collection), section, epoch, spread);
+            multicast::arrive_spread(local, &Part::of(local, collection), section, epoch, spread);
         };
-        system.post_outside_with(priority, None, worker, Box::new(arrival));
+        any_thread::post_outside_with(&system, priority, None, worker, Box::new(arrival));
     }
     drop(outside);
     out::spread_away(&system, crossed, epoch);

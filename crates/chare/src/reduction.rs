@@ -33,7 +33,9 @@ use rounds::{Claim, Outcome};
 pub(crate) use share::{Goes, Share, Target};
 
 use crate::address::number::Number;
+use crate::engine::elements::collection::Collection;
 use crate::engine::elements::part::Part;
+use crate::engine::local::any_thread;
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
@@ -147,12 +149,12 @@ pub(crate) fn claim<T: Chare, O: Send + 'static>(
     });
     if let Some(system) = System::find(system) {
         let root = local::with(system.id(), |local| match local {
-            Some(local) => local.part::<T>(collection).root_of(group),
-            None => system.collection::<T>(collection).root_of(group),
+            Some(local) => Part::<T>::of(local, collection).root_of(group),
+            None => Collection::<T>::of(&system, collection).root_of(group),
         });
         match root {
-            Ok(root) => system.post_from_here(root, move |local| {
-                take_claim::<T>(local, &local.part(collection), group, claim);
+            Ok(root) => any_thread::post(&system, root, move |local| {
+                take_claim::<T>(local, &Part::of(local, collection), group, claim);
             }),
             Err(failure) => claim(Err(failure)),
         }
@@ -178,7 +180,7 @@ pub(crate) fn tell_all<T: Chare, O: Clone + Send + Sync + 'static>(
         local.guard(|| {
             let output = output.clone();
             local.post(worker, move |local| {
-                let part = local.part::<T>(collection);
+                let part = Part::<T>::of(local, collection);
                 let contributors = part
                     .state::<AllRounds>()
                     .borrow_mut()
@@ -207,7 +209,7 @@ pub(crate) fn contribute<T: Chare, R: Reducer>(
     let rounds = all.of(group);
     rounds.untouched_here = rounds.untouched_here.max(round + 1);
     if group.is_none() {
-        part.marks().borrow_mut().note(round);
+        part.with_marks(|marks| marks.note(round));
     }
     // Add the contribution to this worker's share. If the share has been sent up already, the
     // contribution follows by itself.
@@ -265,7 +267,7 @@ fn send_up<T: Chare>(local: &Local, part: &Part<T>, group: Group, round: u64, sh
     let above = ((below - 1) / BRANCHES + root) % count;
     let collection = part.collection().id();
     local.post(above, move |local| {
-        take_up::<T>(local, &local.part(collection), group, round, share);
+        take_up::<T>(local, &Part::of(local, collection), group, round, share);
     });
 }
 
@@ -302,7 +304,7 @@ pub(crate) fn send_to_root<T: Chare>(
         return take_in(local, part, group, round, share);
     }
     local.post(root, move |local| {
-        take_in::<T>(local, &local.part(collection), group, round, share);
+        take_in::<T>(local, &Part::of(local, collection), group, round, share);
     });
 }
 
@@ -554,7 +556,7 @@ pub(crate) fn tell_root<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: 
     }
     let collection = part.collection().id();
     local.post(part.collection().root(), move |local| {
-        change_population::<T>(local, &local.part(collection), from, by);
+        change_population::<T>(local, &Part::of(local, collection), from, by);
     });
 }
 

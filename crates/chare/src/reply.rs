@@ -16,8 +16,8 @@ use raddle_sync::prim::Mutex;
 
 use crate::address::number::Number;
 use crate::codec::{Crossing, reading};
+use crate::engine::elements::parcel::Finish;
 use crate::engine::local::{self, Local};
-use crate::engine::object::parcel::Finish;
 use crate::engine::system::waiters::{Waiting, Watch};
 use crate::engine::system::{Outcome, System, registry};
 use crate::failure::Failure;

@@ -29,11 +29,11 @@ use raddle_runtime::choice;
 
 use crate::address::number::Number;
 use crate::codec::{Packed, Whole};
+use crate::engine::elements::parcel::{BoxedParcel, Parcel};
 use crate::engine::elements::part::{Part, State, Steps};
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
-use crate::engine::object::parcel::{BoxedParcel, Parcel};
 use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::failure::Failure;
@@ -123,7 +123,7 @@ impl<T: Chare> Cx<T> {
     pub async fn scan_with<R: Monoid>(&mut self, form: ScanForm, reducer: R) -> R::Output {
         let row = self.with_collection(|collection| {
             assert!(
-                collection.has_birth(),
+                collection.has_first_elements(),
                 "{} has no order to scan in: it is in no array, or in one without a shape",
                 collection.name(self.try_index())
             );
@@ -180,7 +180,7 @@ impl<T: Chare> Cx<T> {
             if row.own + distance < row.count {
                 let value = Box::new(with.clone());
                 self.at_place(row, row.own + distance)
-                    .dispatch(Step { key, step, value });
+                    .send_parcel(Step { key, step, value });
             }
             if row.own >= distance {
                 let from_before: R = next_step(one, key, step).await;
@@ -226,7 +226,7 @@ fn some_are<R: Reducer>() -> String {
 fn break_scan<T: Chare>(one: One<T>, (group, scan): Key, failure: Failure) -> ! {
     local::with(one.system, |local| {
         let local = local.expect("entries run on workers of their system");
-        let part = local.part::<T>(one.collection);
+        let part = Part::<T>::of(local, one.collection);
         break_scans(local, &part, group, scan, &failure);
     });
     panic!("{failure}");
@@ -288,18 +288,15 @@ impl<T: Chare> Parcel<T> for Step {
             // The receiver gets the failure when it scans.
             return;
         }
-        let at = part.slot_of(number);
-        let mut slots = part.slots().borrow_mut();
-        let slot = slots.get_mut(at, number);
-        let Some(slot) = slot.filter(|slot| !matches!(slot.state, State::Frozen(_))) else {
-            drop(slots);
+        let slot = part.slot(number);
+        let Some(mut slot) = slot.filter(|slot| !matches!(slot.state, State::Frozen(_))) else {
             return part.keep(local, number, Box::new(self));
         };
         let (group, scan) = self.key;
-        let aside = slot.aside();
-        aside.steps.insert((group, scan, self.step), self.value);
-        let is_awaited = aside.awaits_step == Some(self.key);
-        drop(slots);
+        let state = slot.async_state();
+        state.steps.insert((group, scan, self.step), self.value);
+        let is_awaited = state.awaits_step == Some(self.key);
+        drop(slot);
         if is_awaited {
             go_on(local, part, number);
         }
@@ -327,9 +324,9 @@ fn next_step<T: Chare, R: Monoid>(
             if let Some(failure) = part.scan_loss(group, scan) {
                 return Err(failure);
             }
-            let aside = slot.aside();
-            let value = aside.steps.remove(&(group, scan, step));
-            aside.awaits_step = value.is_none().then_some(key);
+            let state = slot.async_state();
+            let value = state.steps.remove(&(group, scan, step));
+            state.awaits_step = value.is_none().then_some(key);
             Ok(value)
         });
         let value = value.unwrap_or_else(|failure| panic!("{failure}"));
@@ -404,7 +401,7 @@ fn push_to_root<T: Chare, R: Monoid>(
     let collection = part.collection().id();
     match part.root_of(group) {
         Ok(root) => local.post(root, move |local| {
-            let part = local.part::<T>(collection);
+            let part = Part::<T>::of(local, collection);
             take_scan(local, &part, (group, scan), own, reducer, replier);
         }),
         Err(failure) => replier.give(Err(failure)),
@@ -492,11 +489,7 @@ fn fail_scans<T: Chare>(local: &Local, part: &Part<T>, group: Group, from: u64, 
 
 /// Resumes the element if it waits for a step of a scan that has no result.
 pub(crate) fn go_on_without_result<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
-    let at = part.slot_of(number);
-    let mut slots = part.slots().borrow_mut();
-    let slot = slots.get_mut(at, number);
-    let awaited = slot.and_then(|slot| slot.awaited_scan());
-    drop(slots);
+    let awaited = part.slot(number).and_then(|slot| slot.awaited_scan());
     if let Some((group, scan)) = awaited
         && part.scan_loss(group, scan).is_some()
     {
@@ -515,10 +508,7 @@ pub(crate) fn forget_scans<T: Chare>(
 ) {
     fail_scans(local, part, Some(section), 0, failure);
     for &number in members.numbers.iter().filter(|&&number| part.has(number)) {
-        let mut slots = part.slots().borrow_mut();
-        let slot = slots.get_mut(part.slot_of(number), number);
-        let steps = slot.map(|slot| slot.take_steps(section));
-        drop(slots);
+        let steps = part.slot(number).map(|mut slot| slot.take_steps(section));
         for value in steps.into_iter().flatten() {
             local.guard(|| drop(value));
         }
@@ -564,7 +554,7 @@ pub(crate) fn break_scans_here<T: Chare>(
     let collection = part.collection().id();
     for worker in 0..local.system().worker_count() {
         local.post_seldom(worker, move |local| {
-            lose_scans::<T>(local, &local.part(collection), group);
+            lose_scans::<T>(local, &Part::of(local, collection), group);
         });
     }
     true
@@ -572,7 +562,7 @@ pub(crate) fn break_scans_here<T: Chare>(
 
 /// Returns the elements here with an asynchronous entry that waits for steps of scans.
 fn elements_awaiting_steps<T: Chare>(part: &Part<T>) -> Vec<Number> {
-    let slots = part.slots().borrow();
+    let slots = part.all_slots();
     let waiting = slots.iter().filter(|slot| slot.awaited_scan().is_some());
     waiting.map(|slot| slot.number).collect()
 }

@@ -31,7 +31,9 @@ pub(crate) use tree::PassOn;
 
 use crate::address::number::Number;
 use crate::engine::elements::collection::Collection;
+use crate::engine::elements::part::Part;
 use crate::engine::local;
+use crate::engine::local::any_thread;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
 use crate::engine::object::proxy::{All, One};
@@ -92,7 +94,7 @@ pub(crate) fn of_singles<T: Chare>(
     form: SectionForm,
     proxies: impl IntoIterator<Item: Into<One<T>>>,
 ) -> Section<T> {
-    let collection = system.collection::<T>(system.singles::<T>());
+    let collection = Collection::<T>::of(system, Collection::<T>::singles_of(system));
     let mut members = Vec::new();
     for proxy in proxies {
         let one: One<T> = proxy.into();
@@ -178,7 +180,7 @@ impl<T: Chare> Section<T> {
         let Some(system) = System::find(self.system) else {
             panic!("the runtime of {self:?} has ended");
         };
-        match system.collection::<T>(self.collection).section(self.id) {
+        match Collection::<T>::of(&system, self.collection).section(self.id) {
             Ok(members) => members,
             Err(failure) => panic!("{failure}"),
         }
@@ -194,14 +196,14 @@ impl<T: Chare> Section<T> {
         let Some(system) = System::find(self.system) else {
             return;
         };
-        let shared = system.collection::<T>(collection);
+        let shared = Collection::<T>::of(&system, collection);
         let Some(members) = shared.sections().remove(id) else {
             return;
         };
         for worker in 0..system.worker_count() {
             let members = Arc::clone(&members);
-            system.post_from_here(worker, move |local| {
-                forget_section::<T>(local, &local.part(collection), id, &members);
+            any_thread::post(&system, worker, move |local| {
+                forget_section::<T>(local, &Part::of(local, collection), id, &members);
             });
         }
     }
@@ -275,7 +277,7 @@ impl<T: Chare> Cx<T> {
         } = self.one();
         local::with(system, |local| match local {
             // This takes no lock if the worker has looked the section up before.
-            Some(local) => local.part::<T>(collection).section(id),
+            Some(local) => Part::<T>::of(local, collection).section(id),
             None => self.with_collection(|collection| collection.section(id)),
         })
     }

@@ -28,13 +28,14 @@ mod policy;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-pub(crate) use detour::{Way, way};
 use policy::{Choice, Dice, Loads, neighbours};
 pub use policy::{SeedPolicy, UnknownSeedPolicy};
 
 use crate::address::directory::{Route, Whereabouts};
 use crate::address::number::Number;
+use crate::engine::elements::collection::Collection;
 use crate::engine::elements::part::{self, Body, Part, State};
+use crate::engine::local::any_thread;
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
@@ -100,13 +101,15 @@ pub(crate) fn create<T: Chare>(
     local::with(system.id(), |local| match local {
         Some(local) => create_here(local, make),
         None => {
-            let collection = system.singles::<T>();
+            let collection = Collection::<T>::singles_of(system);
             let home = system.next_worker();
-            let shared = system.collection::<T>(collection);
+            let shared = Collection::<T>::of(system, collection);
             let number = shared.directory().allocate(home);
             let route = Route::seed(number.generation(), false);
             shared.directory().place(number).set_route(route);
-            system.post_from_here(home, move |local| put_seed(local, collection, number, make));
+            any_thread::post(system, home, move |local| {
+                put_seed(local, collection, number, make)
+            });
             One::new(system.id(), collection, number)
         }
     })
@@ -118,19 +121,18 @@ pub(crate) fn create_on<T: Chare>(
     worker: usize,
     make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
 ) -> One<T> {
-    let collection = system.singles::<T>();
+    let collection = Collection::<T>::singles_of(system);
     let number = local::with(system.id(), |local| match local {
-        Some(local) => local.part::<T>(collection).allocate(local.worker()),
-        None => system
-            .collection::<T>(collection)
+        Some(local) => Part::<T>::of(local, collection).allocate(local.worker()),
+        None => Collection::<T>::of(system, collection)
             .directory()
             .allocate(worker),
     });
     let route = Route::placed(number.generation(), worker);
-    let shared = system.collection::<T>(collection);
+    let shared = Collection::<T>::of(system, collection);
     shared.directory().place(number).set_route(route);
-    system.post_from_here(worker, move |local| {
-        make_element(local, &local.part(collection), number, None, make);
+    any_thread::post(system, worker, move |local| {
+        make_element(local, &Part::of(local, collection), number, None, make);
     });
     One::new(system.id(), collection, number)
 }
@@ -140,8 +142,8 @@ fn create_here<T: Chare>(
     local: &Local,
     make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
 ) -> One<T> {
-    let collection = local.singles::<T>();
-    let part = local.part::<T>(collection);
+    let collection = Collection::<T>::singles_at(local);
+    let part = Part::<T>::of(local, collection);
     let number = part.allocate(local.worker());
     let place = part.collection().directory().place(number);
     let (system, generation) = (local.system(), number.generation());
@@ -149,7 +151,7 @@ fn create_here<T: Chare>(
         Choice::Place(worker) => {
             place.set_route(Route::placed(generation, worker));
             local.post_seldom(worker, move |local| {
-                make_element(local, &local.part(collection), number, None, make);
+                make_element(local, &Part::of(local, collection), number, None, make);
             });
         }
         Choice::Keep => {
@@ -179,7 +181,7 @@ fn put_seed<T: Chare>(
     local.system().post().put(move || {
         local::in_pool(id, move |local| {
             local.system().shared::<Seeds>().loads.count_down(from);
-            instantiate(local, &local.part(collection), number, make);
+            instantiate(local, &Part::of(local, collection), number, make);
         });
     });
 }
@@ -194,7 +196,7 @@ fn instantiate<T: Chare>(
     let place = part.collection().directory().place(number);
     let before = place.replace_route(Route::placed(number.generation(), local.worker()));
     make_element(local, part, number, None, make);
-    if before.whereabouts() != (Whereabouts::Seed { has_mail: true }) {
+    if before.whereabouts() != (Whereabouts::Seed { has_messages: true }) {
         return;
     }
     // Messages wait at the home: have them sent here.
@@ -203,7 +205,7 @@ fn instantiate<T: Chare>(
     } else {
         let collection = part.collection().id();
         local.post_seldom(number.home(), move |local| {
-            detour::send_after::<T>(local, &local.part(collection), number);
+            detour::send_after::<T>(local, &Part::of(local, collection), number);
         });
     }
 }
@@ -230,7 +232,7 @@ pub(crate) fn make_element<T: Chare>(
             let rest = cx.has_rest().then(|| cx.take_rest());
             let body = Body { me, cx };
             let slot = part::Slot::new(number, index, State::Ready(body));
-            part.settle(local, slot, 0, Vec::new());
+            part.admit(local, slot, 0, Vec::new());
             if let Some(rest) = rest.filter(|rest| rest.ends) {
                 lifecycle::end(local, part, number, &rest.rounds);
             }

@@ -1,9 +1,12 @@
 //! Sending: the methods of proxies, and the path of a message to the worker of its element.
 //!
 //! ```text
-//! One::send → Call → dispatch ─┬─ a worker: the element's place gives the target worker ─ carry
-//!                              ├─ a priority, a seed, another node: dispatch_slow (crate::seeds)
-//!                              └─ any other thread: crate::outside
+//! One::send → Call → send_parcel
+//!   a worker: send_from_worker
+//!     the element is on a worker of this node: parcel::post → Local::post → the mailbox
+//!     a priority, a seed, another node:        send_slowly → Way
+//!   any other thread: outside::send_from_outside → Way
+//!   another node:     outside::send_from_node → Way
 //! ```
 //!
 //! The functions from [`One::send`] to the slot of the mailbox, and from there to the entry, are
@@ -23,14 +26,18 @@
 //!   or take a lock.
 //! - Other nodes cost nothing unless the route of an element leads to one.
 
+use crate::address::way::Way;
 use crate::call::{Call, Run};
+use crate::engine::elements::parcel::{self, BoxedParcel, NoReply, Parcel};
+use crate::engine::elements::part::Part;
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::{AsyncEntry, Chare, Entry, Message};
-use crate::engine::object::parcel::{NoReply, Parcel};
 use crate::engine::object::proxy::{All, One};
 use crate::measure;
 use crate::multicast;
+use crate::node;
 use crate::outside;
+use crate::remote::out;
 use crate::reply::{Replier, Reply, What, reply};
 use crate::seeds::detour;
 use crate::spread::{Spread, SpreadCall};
@@ -41,31 +48,31 @@ impl<T: Chare> One<T> {
     /// transfer of a cache line between two cores.
     #[inline]
     pub fn send<E: Entry<Chare = T>>(self, args: E::Args) {
-        self.dispatch(Call::<E, Run, _>::new(args, NoReply));
+        self.send_parcel(Call::<E, Run, _>::new(args, NoReply));
     }
 
     /// Sends a message to an entry, and returns its reply.
     pub fn ask<E: Entry<Chare = T>>(self, args: E::Args) -> Reply<E::Output> {
         let (finish, reply) = self.reply(E::NAME);
-        self.dispatch(Call::<E, Run, _>::new(args, finish));
+        self.send_parcel(Call::<E, Run, _>::new(args, finish));
         reply
     }
 
     /// Sends a message to an asynchronous entry.
     pub fn start<E: AsyncEntry<Chare = T>>(self, args: E::Args) {
-        self.dispatch(Call::<E, Start, _>::new(args, NoReply));
+        self.send_parcel(Call::<E, Start, _>::new(args, NoReply));
     }
 
     /// Sends a message to an asynchronous entry, and returns its reply.
     pub fn ask_start<E: AsyncEntry<Chare = T>>(self, args: E::Args) -> Reply<E::Output> {
         let (finish, reply) = self.reply(E::NAME);
-        self.dispatch(Call::<E, Start, _>::new(args, finish));
+        self.send_parcel(Call::<E, Start, _>::new(args, finish));
         reply
     }
 
     /// Sends a message of a kind that asynchronous entries wait for.
     pub fn file<M: Message<Chare = T>>(self, content: M::Args) {
-        self.dispatch(Call::<M, File, _>::new(content, NoReply));
+        self.send_parcel(Call::<M, File, _>::new(content, NoReply));
     }
 
     fn reply<O>(self, entry: &'static str) -> (Replier<O>, Reply<O>) {
@@ -77,10 +84,10 @@ impl<T: Chare> One<T> {
     }
 
     #[inline(always)]
-    pub(crate) fn dispatch(self, parcel: impl Parcel<T>) {
+    pub(crate) fn send_parcel(self, parcel: impl Parcel<T>) {
         match local::current(self.system) {
-            Some(local) => dispatch(&local, self, parcel),
-            None => outside::dispatch(self, Box::new(parcel)),
+            Some(local) => send_from_worker(&local, self, parcel),
+            None => outside::send_from_outside(self, Box::new(parcel)),
         }
     }
 }
@@ -88,34 +95,60 @@ impl<T: Chare> One<T> {
 /// Sends a parcel to its element. The short path is for elements with a known worker, without
 /// priorities and detours.
 #[inline(always)]
-fn dispatch<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>) {
-    if let Some((collection, from)) = local.sender().get()
+fn send_from_worker<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>) {
+    if let Some((collection, from)) = local.sender()
         && collection == one.collection
     {
-        let part = local.part::<T>(collection);
+        let part = Part::<T>::of(local, collection);
         measure::count_traffic(&part, from, one.number, size_of_val(&parcel));
     }
-    match local.worker_of::<T>(one.collection, one.number) {
-        Some(worker) if one.priority == 0 && local.detours().borrow().is_empty() => {
-            carry(local, worker, one, parcel);
+    match local.worker_of(one.collection, one.number) {
+        Some(worker) if one.priority == 0 && !local.has_detours() => {
+            parcel::post(local, worker, one, parcel);
             local.system().receive_after_send();
         }
-        _ => {
-            let part = local.part(one.collection);
-            detour::dispatch_slow(local, &part, one, Box::new(parcel));
-        }
+        _ => send_slowly(local, one, Box::new(parcel)),
     }
 }
 
-/// Sends a parcel to a worker, where it is delivered to its element.
-#[inline(always)]
-pub(crate) fn carry<T: Chare>(local: &Local, worker: usize, one: One<T>, parcel: impl Parcel<T>) {
+/// Sends a parcel that has a priority, that is for an element on no worker of this node, or that
+/// must not overtake other messages; and the first parcel of this worker to a collection.
+#[cold]
+fn send_slowly<T: Chare>(local: &Local, one: One<T>, parcel: BoxedParcel<T>) {
     let One {
-        collection, number, ..
+        collection: id,
+        number,
+        priority,
+        ..
     } = one;
-    local.post(worker, move |local| {
-        parcel.deliver(local, &local.part(collection), number);
-    });
+    let part = Part::<T>::of(local, id);
+    let collection = part.collection();
+    if collection.is_node_group() {
+        return node::to_node(local.system(), collection, number, priority, parcel);
+    }
+    let (key, epoch) = ((id, number), local.epoch());
+    let way =
+        local.with_detours(|detours| Way::from_sender(collection.directory(), key, epoch, detours));
+    match way {
+        Way::Straight(worker) => {
+            local.post_with(priority, Some(key), worker, move |local| {
+                parcel.deliver(local, &Part::of(local, id), number);
+            });
+        }
+        Way::ViaHome(home) => {
+            let from = Some(local.worker());
+            local.post(home, move |local| {
+                detour::relay(local, &Part::of(local, id), number, parcel, from);
+            });
+        }
+        Way::Away(node) => {
+            out::send_one_away(local.system(), collection, one, (node, epoch), parcel);
+        }
+        Way::Gone => {
+            let failure = collection.gone(number, parcel.entry());
+            parcel.fail(local.system(), failure);
+        }
+    }
 }
 
 impl<T: Chare> All<T> {
@@ -146,8 +179,8 @@ impl<T: Chare> All<T> {
 
     fn spread(self, spread: impl Spread<T>) {
         local::with(self.system, |local| match local {
-            Some(local) => multicast::spread(local, self, spread),
-            None => outside::spread(self, spread),
+            Some(local) => multicast::spread_from_worker(local, self, spread),
+            None => outside::spread_from_outside(self, spread),
         });
     }
 }

@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use crate::call::{Call, Kind, written};
+use crate::engine::elements::parcel::{Parcel, ToAll};
 use crate::engine::object::chare::{Chare, Method};
-use crate::engine::object::parcel::{Parcel, ToAll};
 use crate::failure::Failure;
 
 /// A message to many elements of `T`.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use raddle_runtime::{BuildError, Runtime};
 use raddle_sync::prim::panicking;
 
+use crate::engine::local::deferred::Deferred;
 use crate::engine::system::System;
 use crate::engine::system::registry;
 use crate::failure::Failure;
@@ -32,6 +33,7 @@ pub(crate) fn try_system_of(runtime: &Runtime) -> Result<Arc<System>, BuildError
         #[cfg(not(any(loom, shuttle)))]
         raddle_sync::exit::watch_panics();
         let states = SharedStates::default()
+            .with(Deferred::new(post.worker_count()))
             .with(Moves::default())
             .with(Seeds::new(policy, post.worker_count()));
         let system = registry::add(|id| System::new(id, post, states));

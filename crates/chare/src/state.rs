@@ -32,10 +32,13 @@ pub(crate) enum Feature {
     Migration,
     Departure,
     NodeGroup,
+    Deferred,
+    Construction,
+    Handlers,
 }
 
 /// The number of slots: one for each name.
-const FEATURE_COUNT: usize = Feature::NodeGroup as usize + 1;
+const FEATURE_COUNT: usize = Feature::Handlers as usize + 1;
 
 /// State of a feature that one worker uses alone.
 pub(crate) trait State: Default + 'static {

@@ -18,11 +18,12 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use crate::address::number::Number;
 use crate::call::{Call, Kind};
+use crate::engine::context::wait_outside;
+use crate::engine::elements::parcel::{Finish, Parcel};
 use crate::engine::elements::part::{Body, Failed, Part, Run, Slot, State, Suspended};
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::{AsyncEntry, Chare, Message};
-use crate::engine::object::cx::{Cx, wait_outside};
-use crate::engine::object::parcel::{Finish, Parcel};
+use crate::engine::object::cx::Cx;
 use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::failure::Failure;
@@ -38,7 +39,7 @@ impl<T: Chare> Wake for ElementWaker<T> {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.0.dispatch(GoOn);
+        self.0.send_parcel(GoOn);
     }
 }
 
@@ -61,10 +62,7 @@ impl<T: Chare> Parcel<T> for GoOn {
 /// Resumes the waiting asynchronous entry of an element. If no entry waits, the wake-up was for
 /// something that the entry had received already.
 pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
-    let at = part.slot_of(number);
-    let mut slots = part.slots().borrow_mut();
-    let Some(slot) = slots.get_mut(at, number) else {
-        drop(slots);
+    let Some(mut slot) = part.slot(number) else {
         // The element is moving here, or has ended.
         if part.is_expected(local, number) {
             part.keep(local, number, Box::new(GoOn));
@@ -74,9 +72,9 @@ pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     match mem::replace(&mut slot.state, State::Running) {
         // Take the entry out of the slot while it runs, and forget what it waited for.
         State::Suspended(suspended) => {
-            let aside = slot.aside();
-            (aside.awaits_inbox, aside.awaits_step) = (false, None);
-            drop(slots);
+            let state = slot.async_state();
+            (state.awaits_inbox, state.awaits_step) = (false, None);
+            drop(slot);
             advance(local, part, number, suspended);
         }
         state => slot.state = state,
@@ -87,32 +85,29 @@ pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
 /// waited for it.
 fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspended: Suspended<T>) {
     let id = (part.collection().id(), number);
-    let outer = local.running().replace(Some(id));
+    let outer = local.replace_running(Some(id));
     let start = measure::start(part, local, number);
     let polled = suspended
         .run
         .as_mut()
         .poll(&mut Context::from_waker(&suspended.waker));
-    local.running().set(outer);
+    local.replace_running(outer);
     if let Some(start) = start {
         measure::stop(part, local, number, start);
     }
     local.run_deferred();
-    let at = part.slot_of(number);
-    let mut slots = part.slots().borrow_mut();
-    let slot = slots
-        .get_mut(at, number)
-        .expect("the element stays where it runs");
+    let slot = part.slot(number);
+    let mut slot = slot.expect("the element stays where it runs");
     match polled {
         Poll::Pending => slot.state = State::Suspended(suspended),
         Poll::Ready(Ok(mut body)) => {
             let rest = body.cx.has_rest().then(|| body.cx.take_rest());
             slot.state = State::Ready(body);
-            drop(slots);
+            drop(slot);
             if let Some(rest) = rest.filter(|rest| rest.ends) {
                 lifecycle::end(local, part, number, &rest.rounds);
             } else {
-                catch_up(local, part, number);
+                run_backlog(local, part, number);
             }
         }
         Poll::Ready(Err(Failed {
@@ -120,7 +115,7 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
             panic,
             tell,
         })) => {
-            drop(slots);
+            drop(slot);
             lifecycle::panicked(
                 local,
                 part,
@@ -141,21 +136,18 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
 ///
 /// If an asynchronous entry among these messages ends at once, it calls this function again. The
 /// inner call leaves the rest to the outer call.
-fn catch_up<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
-    if !part.begin_catching_up(number) {
+fn run_backlog<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+    if !part.begin_backlog(number) {
         return;
     }
     loop {
-        let at = part.slot_of(number);
-        let mut slots = part.slots().borrow_mut();
-        let next = slots
-            .get_mut(at, number)
-            .and_then(|slot| slot.next_in_backlog());
-        drop(slots);
+        let next = part
+            .slot(number)
+            .and_then(|mut slot| slot.next_in_backlog());
         let Some(parcel) = next else { break };
         part.run(local, number, parcel);
     }
-    part.end_catching_up(number);
+    part.end_backlog(number);
 }
 
 /// The kind of call that starts an [`AsyncEntry`].
@@ -168,19 +160,16 @@ impl<E: AsyncEntry> Kind<E> for Start {
         part: &Part<E::Chare>,
         number: Number,
     ) {
-        let at = part.slot_of(number);
-        let mut slots = part.slots().borrow_mut();
-        if slots.ready(at, number).is_none() {
-            drop(slots);
+        let slot = part.slot(number);
+        let Some(mut slot) = slot.filter(|slot| matches!(slot.state, State::Ready(_))) else {
             return part.keep(local, number, Box::new(call));
-        }
-        let slot = slots.get_mut(at, number).expect("it is ready");
+        };
         let State::Ready(body) = mem::replace(&mut slot.state, State::Running) else {
             unreachable!("it is ready");
         };
         // The entry's future owns the element from now on. The slot keeps a copy of its rounds.
-        slot.aside().rounds.clone_from(body.cx.rounds());
-        drop(slots);
+        slot.async_state().rounds.clone_from(body.cx.rounds());
+        drop(slot);
         let suspended = Suspended {
             entry: E::NAME,
             run: begin(call, body),
@@ -237,17 +226,14 @@ impl<M: Message> Kind<M> for File {
         part: &Part<M::Chare>,
         number: Number,
     ) {
-        let at = part.slot_of(number);
-        let mut slots = part.slots().borrow_mut();
-        let slot = slots.get_mut(at, number);
-        let Some(slot) = slot.filter(|slot| !matches!(slot.state, State::Frozen(_))) else {
-            drop(slots);
+        let slot = part.slot(number);
+        let Some(mut slot) = slot.filter(|slot| !matches!(slot.state, State::Frozen(_))) else {
             return part.keep(local, number, Box::new(call));
         };
-        let aside = slot.aside();
-        M::queue(&mut aside.inbox).put(call.args, F::IS_TO_ALL);
-        let is_awaited = aside.awaits_inbox;
-        drop(slots);
+        let state = slot.async_state();
+        M::queue(&mut state.inbox).put(call.args, F::IS_TO_ALL);
+        let is_awaited = state.awaits_inbox;
+        drop(slot);
         if is_awaited {
             go_on(local, part, number);
         }
@@ -264,10 +250,9 @@ pub(crate) fn with_own_slot<T: Chare, R>(
     call: impl FnOnce(&Part<T>, &mut Slot<T>) -> R,
 ) -> R {
     let called = local::with(one.system, |local| {
-        let part = local?.part::<T>(one.collection);
-        let mut slots = part.slots().try_borrow_mut().ok()?;
-        let slot = slots.get_mut(part.slot_of(one.number), one.number)?;
-        Some(call(&part, slot))
+        let part = Part::<T>::of(local?, one.collection);
+        let mut slot = part.try_slot(one.number)?;
+        Some(call(&part, &mut slot))
     });
     match called {
         Some(result) => result,
@@ -315,10 +300,10 @@ pub(crate) fn next_message<M: Message>(
 ) -> impl Future<Output = M::Args> + Send {
     poll_fn(move |_| {
         with_own_slot(one, |_, slot| {
-            match M::queue(&mut slot.aside().inbox).take_first(&mut is_it) {
+            match M::queue(&mut slot.async_state().inbox).take_first(&mut is_it) {
                 Some(content) => Poll::Ready(content),
                 None => {
-                    slot.aside().awaits_inbox = true;
+                    slot.async_state().awaits_inbox = true;
                     Poll::Pending
                 }
             }

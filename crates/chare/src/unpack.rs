@@ -2,9 +2,9 @@
 
 use crate::codec::Packed;
 use crate::engine::elements::collection::Collection;
+use crate::engine::elements::parcel::BoxedParcel;
+use crate::engine::handler::{Handlers, ReplyTo};
 use crate::engine::object::chare::Chare;
-use crate::engine::object::handler::{Handler, ReplyTo};
-use crate::engine::object::parcel::BoxedParcel;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::lifecycle::End;
@@ -33,20 +33,18 @@ pub(crate) fn unpack<T: Chare>(
             Some(system) => Ok(Box::new(Step::read(&system, args)?)),
             None => Err(Failure::new("the runtime has ended")),
         },
-        handler => find_handler::<T>(handler)?.open(collection.system_id(), args, reply_to),
+        handler => {
+            handlers_of(collection)
+                .find(handler)?
+                .open(collection.system_id(), args, reply_to)
+        }
     }
 }
 
-/// Returns the handler of a chare with this number.
+/// Returns the handlers of an array over nodes.
 ///
-/// # Errors
-/// If the chare has no such handler: the nodes run different programs.
-pub(crate) fn find_handler<T: Chare>(handler: u16) -> Result<&'static Handler<T>, Failure> {
-    T::HANDLERS.get(usize::from(handler)).ok_or_else(|| {
-        let (name, count) = (T::NAME, T::HANDLERS.len());
-        Failure::new(format!(
-            "another node sends to entry {handler} of `{name}`, which has {count}: \
-             the nodes run different programs"
-        ))
-    })
+/// # Panics
+/// If the collection is not over nodes: no message for it comes from another node.
+pub(crate) fn handlers_of<T: Chare>(collection: &Collection<T>) -> Handlers<T> {
+    *collection.state().expect("the array is over nodes")
 }

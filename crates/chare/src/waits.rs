@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::address::number::Number;
-use crate::engine::elements::part::AnyPart;
 use crate::engine::local::Local;
+use crate::engine::local::any_thread;
+use crate::engine::local::parts::AnyPart;
 use crate::engine::system::System;
 use crate::reduction::{AllGathered, AllRounds};
 use crate::reply::{Reply, What, reply};
@@ -114,7 +115,7 @@ fn ask_all<R: Send + 'static>(
     let ask = |worker| {
         let (replier, answer) = reply(system.id(), None, what);
         let ask = ask.clone();
-        system.post_from_here(worker, move |local| replier.give(Ok(ask(local))));
+        any_thread::post(system, worker, move |local| replier.give(Ok(ask(local))));
         answer
     };
     let answers: Vec<_> = (0..system.worker_count()).map(ask).collect();
@@ -205,7 +206,7 @@ fn waits(local: &Local) -> Waits {
 
 fn look_at(local: &Local, open: &[Open]) -> Vec<Known> {
     let look = |&(row, rounds): &Open| {
-        let part = local.any_part(row.collection);
+        let part = local.known_part(row.collection);
         part.map_or_else(Known::default, |part| know(&*part, local, (row, rounds)))
     };
     open.iter().map(look).collect()
@@ -234,7 +235,7 @@ fn note_open(part: &dyn AnyPart, local: &Local, waits: &mut Waits) {
     for (group, scan) in scans.incomplete() {
         waits.note(row(group, Kind::Scan), (scan, scan));
     }
-    part.see_elements(&mut |element| {
+    part.for_elements(&mut |element| {
         if let Some((group, scan)) = element.awaited_scan {
             waits.note(row(group, Kind::Scan), (scan, scan));
         }
@@ -257,7 +258,7 @@ fn know(part: &dyn AnyPart, local: &Local, (row, rounds): Open) -> Known {
         (Kind::Reduction, Some(section)) => rounds.of_section(section),
     };
     let mut has_contributed = 0;
-    part.see_elements(&mut |element| {
+    part.for_elements(&mut |element| {
         let Some(position) = part.position_in(group, element.number) else {
             return;
         };

@@ -91,10 +91,15 @@ impl Writer<'_> {
         let (one, all, inbox) = (&self.one, &self.all, &self.inbox);
         let name = self.block.name.to_string();
         let (parameters, names, bounds) = self.generics().split_for_impl();
-        let handlers = self.handlers();
         // If the block has errors, do not report also that messages cannot cross nodes.
-        let crosses = (self.options.nodes || !self.block.errors.is_empty())
-            .then(|| quote!(impl #parameters #library::CrossesNodes for #of #bounds {}));
+        let crosses = (self.options.nodes || !self.block.errors.is_empty()).then(|| {
+            let handlers = self.handlers();
+            quote! {
+                impl #parameters #library::CrossesNodes for #of #bounds {
+                    #handlers
+                }
+            }
+        });
         let state = self.options.state.then(|| {
             quote! {
                 const STATE: ::core::option::Option<#library::nodes::Crossing<Self>> =
@@ -104,7 +109,6 @@ impl Writer<'_> {
         quote! {
             impl #parameters #library::Chare for #of #bounds {
                 const NAME: &'static str = #name;
-                #handlers
                 #state
                 type Index = #index;
                 type Inbox = #inbox #names;
@@ -143,11 +147,13 @@ impl Writer<'_> {
     /// Returns the table of handlers for messages from other nodes, entries first.
     ///
     /// The index of a handler is its handler id.
-    fn handlers(&self) -> Option<TokenStream> {
-        if !self.options.nodes {
-            return None;
-        }
+    fn handlers(&self) -> TokenStream {
         let library = &self.options.library;
+        if !self.options.nodes {
+            return quote! {
+                const HANDLERS: &'static [#library::nodes::Handler<Self>] = &[];
+            };
+        }
         let (_, names, _) = self.generics().split_for_impl();
         let names = names.as_turbofish();
         let entries = self.block.entries.iter().map(|entry| {
@@ -163,10 +169,10 @@ impl Writer<'_> {
             let marker = message.function.kind("message");
             quote!(#library::nodes::Handler::message::<#marker #names>())
         });
-        Some(quote! {
+        quote! {
             const HANDLERS: &'static [#library::nodes::Handler<Self>] =
                 &[#(#entries,)* #(#messages,)*];
-        })
+        }
     }
 
     /// Returns the code that serialises messages with these contents for other nodes.

@@ -1,10 +1,14 @@
-//! Modules of a crate import each other in layers: no large group of siblings forms a cycle.
+//! Modules of a crate import each other in layers: no large group of modules forms a cycle.
 //!
-//! A module is a file, together with the files of the folder that has its name. At each level, the
-//! siblings are compared: module `a` imports module `b` if a file of `a` names an item by a path
-//! into `b` that begins with `crate`, `self` or `super`, also in an attribute of serde. A name that
-//! a module takes from another by `use`, such as `pub use child::Item`, leads to that other module.
-//! Tests are left out. Names from `use path::*` and macros are not followed.
+//! A file imports another one if it names an item there by a path that begins with `crate`, `self`
+//! or `super`, also in an attribute of serde. A name that a module takes from another by `use`,
+//! such as `pub use child::Item`, leads to that other module. A file may use the modules that it
+//! declares, by paths that begin with their names. Tests are left out. Names from `use path::*` and
+//! macros are not followed.
+//!
+//! Two graphs are checked. In one, the files of a crate are compared, wherever they are. In the
+//! other, the siblings of each folder are compared, and a module is a file together with the files
+//! of the folder that has its name.
 //!
 //! # Source
 //! Tarjan: Depth-first search and linear graph algorithms. SIAM J. Computing 1(2), 1972, for the
@@ -14,22 +18,31 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tree::{Finding, SourceFile, Tree};
 
-/// The largest number of siblings that may import each other in a cycle.
+/// The largest number of modules that may import each other in a cycle.
 pub const CYCLE_MAX: usize = 5;
 
 /// The path of a module within its crate: `["pool", "kind"]` for `src/pool/kind.rs`.
 type ModulePath = Vec<String>;
 
-/// How the modules of one folder import each other.
+/// The modules of a crate that are compared with each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// All files.
+    Files,
+    /// The children of a module; of the root if its name is empty.
+    Children(String),
+}
+
+/// The imports between some modules of a crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Level {
     /// The folder of the crate, as in `crates/net`.
     pub package: String,
-    /// The module that has these children; empty for the root.
-    pub parent: String,
-    /// The number of siblings.
+    /// The modules that are compared.
+    pub scope: Scope,
+    /// The number of modules.
     pub module_count: usize,
-    /// The number of pairs of siblings of which one imports the other.
+    /// The number of pairs of modules of which one imports the other.
     pub edge_count: usize,
     /// The number of layers: the longest chain of imports, with each cycle as one module.
     pub layer_count: usize,
@@ -38,6 +51,23 @@ pub struct Level {
 }
 
 impl Level {
+    fn new(
+        package: &str,
+        scope: Scope,
+        names: &[String],
+        pairs: &BTreeSet<(String, String)>,
+    ) -> Self {
+        let graph = Graph::new(names, pairs);
+        Self {
+            package: package.to_owned(),
+            scope,
+            module_count: names.len(),
+            edge_count: pairs.len(),
+            layer_count: graph.layer_count(),
+            cycles: graph.cycles(),
+        }
+    }
+
     /// The number of modules in the largest cycle; 1 if there is none.
     #[must_use]
     pub fn largest_cycle(&self) -> usize {
@@ -45,7 +75,7 @@ impl Level {
     }
 }
 
-/// Finds cycles of more than [`CYCLE_MAX`] siblings.
+/// Finds cycles of more than [`CYCLE_MAX`] modules.
 #[must_use]
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let too_large = |level: &Level| {
@@ -54,12 +84,13 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
             .first()
             .filter(|cycle| cycle.len() > CYCLE_MAX)?;
         let path = format!("{}/src/lib.rs", level.package);
-        let parent = match level.parent.as_str() {
-            "" => String::new(),
-            parent => format!(" of `{parent}`"),
+        let of = match &level.scope {
+            Scope::Files => "files".to_owned(),
+            Scope::Children(parent) if parent.is_empty() => "modules".to_owned(),
+            Scope::Children(parent) => format!("modules of `{parent}`"),
         };
         let what = format!(
-            "{} modules{parent} import each other in a cycle ({}); expected at most {CYCLE_MAX}",
+            "{} {of} import each other in a cycle ({}); expected at most {CYCLE_MAX}",
             cycle.len(),
             cycle.join(", ")
         );
@@ -68,7 +99,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     levels(tree).iter().filter_map(too_large).collect()
 }
 
-/// Describes every folder of modules of every crate, the root of each crate first.
+/// Describes every crate: the children of its root, of each other module, and its files.
 #[must_use]
 pub fn levels(tree: &Tree) -> Vec<Level> {
     let mut packages: BTreeMap<&str, Vec<&SourceFile>> = BTreeMap::new();
@@ -94,10 +125,15 @@ fn levels_of(package: &str, files: &[&SourceFile]) -> Vec<Level> {
         }
     }
     let mut edges: BTreeMap<ModulePath, BTreeSet<(String, String)>> = BTreeMap::new();
+    let mut file_edges = BTreeSet::new();
     let uses = Uses::read(&modules);
     for (from, file) in &modules {
         let code = format!("{}{}", file.code, paths_of_serde(&file.text));
         for to in imports(from, &code, &uses) {
+            // Every file may use the names of the root, which collects the interface of the crate.
+            if *from != to && !from.is_empty() && !to.is_empty() {
+                file_edges.insert((from.join("::"), to.join("::")));
+            }
             // The two part at this depth: below it they have the same parents.
             let same = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
             if same < from.len() && same < to.len() {
@@ -109,17 +145,13 @@ fn levels_of(package: &str, files: &[&SourceFile]) -> Vec<Level> {
     let describe = |(parent, children): (ModulePath, BTreeSet<String>)| {
         let names: Vec<String> = children.into_iter().collect();
         let pairs = edges.remove(&parent).unwrap_or_default();
-        let graph = Graph::new(&names, &pairs);
-        Level {
-            package: package.to_owned(),
-            parent: parent.join("::"),
-            module_count: names.len(),
-            edge_count: pairs.len(),
-            layer_count: graph.layer_count(),
-            cycles: graph.cycles(),
-        }
+        Level::new(package, Scope::Children(parent.join("::")), &names, &pairs)
     };
-    parents.into_iter().map(describe).collect()
+    let mut levels: Vec<Level> = parents.into_iter().map(describe).collect();
+    let mut names: Vec<String> = modules.keys().map(|path| path.join("::")).collect();
+    names.sort_unstable();
+    levels.push(Level::new(package, Scope::Files, &names, &file_edges));
+    levels
 }
 
 /// `crates/net/src/transport/mpi.rs` is module `transport::mpi`.

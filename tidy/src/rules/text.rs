@@ -56,20 +56,26 @@ const PRIVATE: [(&str, &str); 27] = [
 ];
 
 /// Beginnings of a summary that says neither what an item is nor what it does.
-const NO_SUMMARY: [&str; 12] = [
-    "How far ",
-    "How long ",
-    "How many ",
-    "How much ",
+const NO_SUMMARY: [&str; 15] = [
+    "How ",
+    "Of it",
+    "Of the",
     "Of those ",
     "So many ",
     "So much ",
+    "That ",
     "The same",
+    "Those ",
     "What ",
     "Whatever ",
+    "Where ",
     "Whether ",
+    "Which ",
     "Who ",
 ];
+
+/// Words that end like a verb in the third person, and begin no summary of a function.
+const NO_VERBS: [&str; 6] = ["Always", "Elements", "Its", "Less", "Messages", "This"];
 
 /// This rule and its tests, which name the words.
 const EXEMPT: [&str; 2] = ["tidy/src/rules/text.rs", "tidy/src/rules/text/tests.rs"];
@@ -96,6 +102,7 @@ fn check_file(file: &SourceFile) -> Vec<Finding> {
 fn check_rust(file: &SourceFile) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut is_after_summary = false;
+    let codes: Vec<&str> = file.code.lines().collect();
     let lines = file.text.lines().zip(file.code.lines());
     for (number, (line, code)) in (1..).zip(lines) {
         let mut add = |what| findings.push(Finding::new(&file.path, number, what));
@@ -114,6 +121,17 @@ fn check_rust(file: &SourceFile) -> Vec<Finding> {
                     "a summary begins with {:?}; expected what the item is or does",
                     start.trim_end()
                 ));
+            }
+            // The code of a comment is empty, so the item is the first code below it.
+            let is_of_function = || item_below(&codes[number..]).is_some_and(is_function);
+            if !is_after_summary && line.trim_start().starts_with("///") {
+                let word = text.split_whitespace().next().unwrap_or_default();
+                if !begins_with_verb(word) && is_of_function() {
+                    add(format!(
+                        "the summary of a function begins with {word:?}; expected a verb in the \
+                         third person, such as \"Returns\""
+                    ));
+                }
             }
         }
         is_after_summary = documentation.is_some();
@@ -135,6 +153,39 @@ fn check_rust(file: &SourceFile) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Returns true for a verb in the third person at the beginning of a sentence; also for headings
+/// and programs, which are no sentences.
+fn begins_with_verb(word: &str) -> bool {
+    let is_verb = word.starts_with(|c: char| c.is_ascii_uppercase())
+        && word.ends_with('s')
+        && !NO_VERBS.contains(&word);
+    is_verb || word.is_empty() || word.starts_with(['#', '`'])
+}
+
+/// Returns the line of code with the item that a comment describes: the first one that belongs to
+/// no attribute.
+fn item_below<'code>(codes: &[&'code str]) -> Option<&'code str> {
+    let mut depth = 0;
+    codes.iter().map(|code| code.trim()).find(|code| {
+        let is_attribute = depth > 0 || code.starts_with("#[");
+        if is_attribute {
+            let count = |bracket| code.matches(bracket).count();
+            depth = depth + count('[') - count(']');
+        }
+        !is_attribute && !code.is_empty()
+    })
+}
+
+/// Returns true if a line of code begins a function.
+fn is_function(code: &str) -> bool {
+    const QUALIFIERS: [&str; 6] = ["async", "const", "default", "extern", "pub", "unsafe"];
+    let is_qualifier = |word: &&str| {
+        let name = word.split('(').next().unwrap_or_default();
+        QUALIFIERS.contains(&name)
+    };
+    code.split_whitespace().find(|word| !is_qualifier(word)) == Some("fn")
 }
 
 /// A document: tables, links and programs may be wide.

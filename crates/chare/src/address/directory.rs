@@ -14,7 +14,7 @@
 //! # Invariants
 //! 1. While an element is placed, only the worker that has it writes `slot`. Only that worker
 //!    trusts `slot`, after checking the slot itself. Before an inserted element is constructed, the
-//!    array's root writes that its construction has been requested ([`COMING`]).
+//!    array's root writes that its construction has been requested ([`REQUESTED`]).
 //! 2. While an entry of an element runs, or its constructor, `worker` is the worker that runs it.
 //! 3. A place that was vacated is used again with the next generation, and after the last one no
 //!    more: two elements never have the same number.
@@ -39,16 +39,16 @@ pub(crate) const NO_SLOT: u32 = u32::MAX;
 const NO_WORKER: u32 = u32::MAX;
 
 /// No slot yet: a worker has been asked to construct the element.
-pub(crate) const COMING: u32 = u32::MAX - 1;
+pub(crate) const REQUESTED: u32 = u32::MAX - 1;
 
 /// The location of an element according to its route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whereabouts {
     /// No element has this number.
     Vacant,
-    /// A seed, which waits for a worker to construct it. If `has_mail`, messages for the element
-    /// wait at its home.
-    Seed { has_mail: bool },
+    /// A seed, which waits for a worker to construct it. If `has_messages`, messages for the
+    /// element wait at its home.
+    Seed { has_messages: bool },
     /// On a worker, or on its way there.
     Placed,
     /// On another node, or on its way from node to node.
@@ -92,7 +92,7 @@ impl Route {
 
     const VACANT: u64 = 0;
     const SEED: u64 = 1;
-    const SEED_WITH_MAIL: u64 = 2;
+    const SEED_WITH_MESSAGES: u64 = 2;
     const PLACED: u64 = 3;
     /// On another node, or moving from one other node to another.
     const AWAY: u64 = 4;
@@ -127,9 +127,9 @@ impl Route {
         Self::moving(generation, 0, site, site)
     }
 
-    pub(crate) fn seed(generation: u32, has_mail: bool) -> Self {
-        let state = if has_mail {
-            Self::SEED_WITH_MAIL
+    pub(crate) fn seed(generation: u32, has_messages: bool) -> Self {
+        let state = if has_messages {
+            Self::SEED_WITH_MESSAGES
         } else {
             Self::SEED
         };
@@ -147,8 +147,10 @@ impl Route {
     pub(crate) fn whereabouts(self) -> Whereabouts {
         match self.0 >> 61 {
             Self::VACANT => Whereabouts::Vacant,
-            Self::SEED => Whereabouts::Seed { has_mail: false },
-            Self::SEED_WITH_MAIL => Whereabouts::Seed { has_mail: true },
+            Self::SEED => Whereabouts::Seed {
+                has_messages: false,
+            },
+            Self::SEED_WITH_MESSAGES => Whereabouts::Seed { has_messages: true },
             Self::AWAY | Self::LEAVING | Self::COMING => Whereabouts::Away,
             _ => Whereabouts::Placed,
         }
@@ -615,9 +617,9 @@ mod tests {
         assert_eq!(leaving.site(8), Some(Site::Worker(3)));
         assert_eq!(leaving.site(9), Some(Site::Node(3)));
         assert_eq!(away.generation(), LAST_GENERATION);
-        for has_mail in [false, true] {
-            let seed = Route::seed(LAST_GENERATION, has_mail);
-            assert_eq!(seed.whereabouts(), Whereabouts::Seed { has_mail });
+        for has_messages in [false, true] {
+            let seed = Route::seed(LAST_GENERATION, has_messages);
+            assert_eq!(seed.whereabouts(), Whereabouts::Seed { has_messages });
             assert_eq!(seed.generation(), LAST_GENERATION);
         }
     }

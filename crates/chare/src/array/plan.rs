@@ -9,8 +9,10 @@ use crate::address::number::Number;
 use crate::balance;
 use crate::engine::elements::collection::Collection;
 use crate::engine::elements::part::Part;
-use crate::engine::elements::part::birth::Birth;
+use crate::engine::elements::part::construction::Construction;
+use crate::engine::handler::Handlers;
 use crate::engine::local::Local;
+use crate::engine::local::any_thread;
 use crate::engine::object::chare::Chare;
 use crate::engine::system::System;
 use crate::remote::{self, Away};
@@ -19,24 +21,29 @@ use crate::seeds;
 /// The plan of a new array, with a route for each of its elements.
 pub(crate) struct Plan<T: Chare<Index: Index>> {
     options: ArrayOptions<T::Index>,
-    is_wide: bool,
+    /// The handlers of messages from other nodes, for an array over nodes.
+    handlers: Option<Handlers<T>>,
     sites: Sites,
     routes: Vec<Route>,
 }
 
 impl<T: Chare<Index: Index>> Plan<T> {
-    /// Plans an array with an element at each index. If `is_wide`, the array is over nodes, and all
-    /// nodes make it.
+    /// Plans an array with an element at each index. With `handlers`, the array is over nodes, and
+    /// all nodes make it.
     ///
     /// # Panics
     /// If the shape has 2³¹ elements or more, or an option names a worker that does not exist.
-    pub(crate) fn new(system: &System, options: ArrayOptions<T::Index>, is_wide: bool) -> Self {
+    pub(crate) fn new(
+        system: &System,
+        options: ArrayOptions<T::Index>,
+        handlers: Option<Handlers<T>>,
+    ) -> Self {
         let shape = options.shape;
         let count = T::Index::count(shape).filter(|&count| count < Directory::CAPACITY);
         let count = count.unwrap_or_else(|| {
             panic!("an array of shape {shape:?} has too many elements; expected fewer than 2^31")
         });
-        let sites = Sites::of(system, is_wide);
+        let sites = Sites::of(system, handlers.is_some());
         let worker_count = sites.worker_count;
         let worker_of = |index: u32| match &options.worker_of {
             Some(worker_of) => {
@@ -56,7 +63,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
         Self {
             routes: routes.collect(),
             options,
-            is_wide,
+            handlers,
             sites,
         }
     }
@@ -88,7 +95,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
     ) -> Array<T> {
         let Self {
             options,
-            is_wide,
+            handlers,
             sites,
             routes,
         } = self;
@@ -99,7 +106,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
         let root_node = root_node.map_or(0, |&route| sites.node(route));
         let worker_count = system.worker_count();
         // Each worker runs this closure, and constructs the elements that the routes place on it.
-        let birth = Birth::new(worker_count, move |local: &Local, part: &Part<T>| {
+        let construction = Construction::new(worker_count, move |local: &Local, part: &Part<T>| {
             let numbers = (0..count).map(|index| Number::new(0, 0, index));
             for number in numbers {
                 let place = part.collection().directory().place(number);
@@ -109,26 +116,31 @@ impl<T: Chare<Index: Index>> Plan<T> {
                 }
             }
         });
-        let collection = system.add::<T>(|id| {
+        let collection = Collection::<T>::add(system, |id| {
             let grid = Box::new(Shaped::<T::Index>(shape));
             let root = id as usize % worker_count;
             let dense = Collection::dense(system.id(), id, grid, root, &routes);
-            let number = remote::away(system).filter(|_| is_wide);
+            let number = remote::away(system).filter(|_| handlers.is_some());
             let number = number.map(Away::next_collection);
-            let made = dense
+            let mut made = dense
                 .known_as(number, root_node)
                 .that_stays(options.stays)
-                .born_by(birth);
+                .with_state(construction);
+            if let Some(handlers) = handlers {
+                made = made.with_state(handlers);
+            }
             balance::balanced_by(made, options.balancing.clone())
         });
-        if is_wide && let Some(away) = remote::away(system) {
+        if handlers.is_some()
+            && let Some(away) = remote::away(system)
+        {
             away.add(Arc::clone(&collection) as _);
         }
         let id = collection.id();
         // Have each worker construct its elements, unless code there has needed them before.
         for worker in 0..worker_count {
-            system.post_from_here(worker, move |local| {
-                local.part::<T>(id).come_into_being(local);
+            any_thread::post(system, worker, move |local| {
+                Part::<T>::of(local, id).construct(local);
             });
         }
         Array::new(system.id(), id)

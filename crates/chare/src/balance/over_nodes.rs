@@ -136,7 +136,7 @@ pub(crate) fn report_due<T: Chare>(local: &Local, part: &Part<T>) {
         return out::send_travel(local.system(), root_node, travel);
     }
     local.post_seldom(part.collection().root(), move |local| {
-        balancing_is_due(local, &local.part::<T>(collection));
+        balancing_is_due(local, &Part::<T>::of(local, collection));
     });
 }
 

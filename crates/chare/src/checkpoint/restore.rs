@@ -11,16 +11,17 @@ use super::file::Manifest;
 use crate::address::index::Index;
 use crate::array::{Array, ArrayOptions, Plan};
 use crate::codec::reading;
+use crate::engine::handler::Handlers;
 use crate::engine::object::chare::Chare;
 use crate::engine::system::System;
 
-/// Restores an array. If `is_wide`, it is over nodes and all nodes restore it.
+/// Restores an array. With `handlers`, it is over nodes and all nodes restore it.
 ///
 /// Each node reads all files, and keeps the elements that are placed on it.
 pub(crate) fn restore<T: Chare<Index: Index>>(
     system: &Arc<System>,
     folder: &Path,
-    is_wide: bool,
+    handlers: Option<Handlers<T>>,
     with: impl FnOnce(ArrayOptions<T::Index>) -> ArrayOptions<T::Index>,
 ) -> Result<Array<T>, CheckpointError> {
     let state = T::STATE.ok_or(CheckpointError::NoState(T::NAME))?;
@@ -41,7 +42,7 @@ pub(crate) fn restore<T: Chare<Index: Index>>(
         );
         CheckpointError::broken(&path, found, expected)
     })?;
-    let mut plan = Plan::new(system, with(ArrayOptions::new(shape)), is_wide);
+    let mut plan = Plan::new(system, with(ArrayOptions::new(shape)), handlers);
     // Read the elements that this node gets, and note which positions of the array exist.
     let (mut values, mut is_present) = (HashMap::new(), vec![false; plan.len()]);
     for file in &manifest.files {

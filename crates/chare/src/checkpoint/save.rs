@@ -11,10 +11,11 @@ use crate::address::index::Index;
 use crate::array::Array;
 use crate::chares::quiescence;
 use crate::codec::Crossing;
+use crate::engine::elements::collection::Collection;
 use crate::engine::elements::part::{Part, Slot, State};
+use crate::engine::handler::Asker;
 use crate::engine::local;
 use crate::engine::object::chare::Chare;
-use crate::engine::object::handler::Asker;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::remote::{self, Reachable, SavedPart, WireMessage, out};
@@ -25,7 +26,7 @@ pub(crate) fn save_part<T: Chare>(part: &Part<T>) -> Result<SavedPart, Failure> 
         elements: Vec::new(),
         next: None,
     };
-    for slot in part.slots().borrow().iter() {
+    for slot in part.all_slots().iter() {
         save_slot(part, slot, &mut saved)?;
     }
     Ok(saved)
@@ -133,7 +134,7 @@ pub(super) fn save<T: Chare<Index: Index>>(
     let ended = || Failure::new("the runtime has ended");
     let system = System::find(array.system).ok_or_else(ended)?;
     quiescence(&system).try_wait()?;
-    let collection = system.collection::<T>(array.collection);
+    let collection = Collection::<T>::of(&system, array.collection);
     let shape = collection.shape().ok_or_else(|| {
         Failure::new(format!(
             "an array of {} without a shape cannot be written",
@@ -222,8 +223,8 @@ pub(crate) fn answer(
             let saved = save_here(&own, &*collection, &folder, name);
             let saved = saved.map_err(|error| error.to_string());
             match postcard::to_allocvec(&saved) {
-                Ok(bytes) => asker.tell(Ok(bytes), false),
-                Err(error) => asker.tell(Err(&Failure::new(error.to_string())), false),
+                Ok(bytes) => asker.answer(Ok(bytes), false),
+                Err(error) => asker.answer(Err(&Failure::new(error.to_string())), false),
             }
         });
     // If no thread could be started, the asker was dropped, which reports the failure.

@@ -1,8 +1,17 @@
 //! One worker's side of the system: its parts of all collections, and the way to send messages.
 //!
 //! A thread-local variable holds it, so that any code that a worker runs finds it ([`with`]).
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`any_thread`] | sending from any thread |
+//! | [`deferred`] | calls that the forks of an entry leave for the entry's worker |
+//! | [`parts`] | the worker's parts of all collections |
+//! | [`ranks`] | messages with priorities |
 
-mod parts;
+pub(crate) mod any_thread;
+pub(crate) mod deferred;
+pub(crate) mod parts;
 pub(crate) mod ranks;
 
 use std::any::{Any, TypeId};
@@ -11,16 +20,17 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use raddle_sync::CachePadded;
 use raddle_sync::prim::thread_local;
 
 use crate::address::detours::Detours;
 use crate::address::number::Number;
-use crate::engine::local::parts::Parts;
-use crate::engine::local::ranks::WorkerRanks;
-use crate::engine::object::chare::Chare;
 use crate::engine::system::System;
 use crate::failure::{Failure, contain, said};
 use crate::state::{State, States};
+use deferred::{Deferred, DeferredCalls};
+use parts::Parts;
+use ranks::WorkerRanks;
 
 thread_local! {
     #[expect(clippy::missing_const_for_thread_local, reason = "not so in seeded schedules")]
@@ -37,9 +47,11 @@ pub(crate) type Arrival = Box<dyn FnOnce(&Local) + Send>;
 pub(crate) struct Local {
     system: Arc<System>,
     /// The number of the system that this worker thread belongs to; [`NO_SYSTEM`] while the thread
-    /// acts as a thread that is not a worker ([`apart`]).
+    /// acts as a thread that is not a worker ([`as_other_thread`]).
     owner: Cell<u32>,
     worker: usize,
+    /// The calls that forks have left for this worker.
+    deferred: Arc<CachePadded<DeferredCalls>>,
     /// The number of batches of moves that this worker has gone over to ([`crate::migration`]).
     epoch: Cell<u32>,
     parts: Parts,
@@ -50,7 +62,7 @@ pub(crate) struct Local {
     /// Elements to which messages of this worker are under way via their homes ([`crate::seeds`]).
     detours: RefCell<Detours>,
     /// True while a message is under way after which this worker checks for quiescence.
-    looks_later: Cell<bool>,
+    checks_later: Cell<bool>,
     /// Messages with priorities that have arrived and wait for their turn.
     ranks: RefCell<WorkerRanks>,
     states: States,
@@ -91,7 +103,7 @@ pub(crate) fn current(id: u32) -> Option<Rc<Local>> {
 const NO_SYSTEM: u32 = u32::MAX;
 
 /// Calls `call` as if this thread were no worker: its messages are sent as those of other threads.
-pub(crate) fn apart<R>(call: impl FnOnce() -> R) -> R {
+pub(crate) fn as_other_thread<R>(call: impl FnOnce() -> R) -> R {
     struct Back<'a>(&'a Local, u32);
     impl Drop for Back<'_> {
         fn drop(&mut self) {
@@ -116,7 +128,9 @@ fn start(local: &OnceCell<Rc<Local>>, id: u32) -> Option<Rc<Local>> {
     let system = System::find(id)?;
     let worker = system.post().own_index()?;
     let new = || {
+        let deferred = system.shared::<Deferred>().of_worker(worker);
         Rc::new(Local {
+            deferred,
             owner: Cell::new(id),
             system,
             worker,
@@ -126,7 +140,7 @@ fn start(local: &OnceCell<Rc<Local>>, id: u32) -> Option<Rc<Local>> {
             sender: Cell::new(None),
             detours: RefCell::default(),
             ranks: RefCell::default(),
-            looks_later: Cell::new(false),
+            checks_later: Cell::new(false),
             states: States::default(),
             singles: RefCell::default(),
         })
@@ -153,7 +167,7 @@ impl<C: FnOnce(&Local)> raddle_runtime::Message for Arriving<C> {
 pub(crate) fn on_arrival(id: u32, call: impl FnOnce(&Local)) {
     let local = current(id).expect("messages arrive at workers of their system");
     local.guard(|| call(&local));
-    local.system.quiet().count_done(&local);
+    local.count_done();
 }
 
 /// Calls `call`, which the calling thread has taken from the pool, and counts it as a message that
@@ -166,7 +180,7 @@ pub(crate) fn in_pool(id: u32, call: impl FnOnce(&Local) + Send + 'static) {
         let local = local?;
         let call = call.take()?;
         local.guard(|| call(local));
-        local.system.quiet().count_done(local);
+        local.count_done();
         Some(())
     });
     if let Some(call) = call {
@@ -199,14 +213,14 @@ pub(crate) fn is_own_thread(id: u32) -> bool {
             && System::find(id).is_some_and(|system| system.post().is_own_thread())
 }
 
-/// The element of system `id` that runs an asynchronous entry on this thread.
+/// Returns the element of system `id` that runs an asynchronous entry on this thread.
 pub(crate) fn running(id: u32) -> Option<(u32, Number)> {
     with(id, |local| local?.running.get())
 }
 
 /// Takes the value out of `place` without dropping it.
 #[cfg(not(any(loom, shuttle)))]
-fn leave<V: Default>(place: &RefCell<V>) {
+fn forget_value<V: Default>(place: &RefCell<V>) {
     if let Ok(mut value) = place.try_borrow_mut() {
         std::mem::forget(std::mem::take(&mut *value));
     }
@@ -223,8 +237,8 @@ impl Drop for Local {
         // Models do not call exit(3).
         #[cfg(not(any(loom, shuttle)))]
         if raddle_runtime::worker_index().is_some() {
-            self.parts.leave();
-            leave(&self.ranks);
+            self.parts.forget_all();
+            forget_value(&self.ranks);
             self.states.take_all().for_each(std::mem::forget);
             return;
         }
@@ -253,19 +267,20 @@ impl Local {
         self.system.fail(Failure::new(text));
     }
 
-    /// The system that this worker belongs to.
+    /// Returns the system that this worker belongs to.
     #[inline]
     pub(crate) fn system(&self) -> &Arc<System> {
         &self.system
     }
 
-    /// The number of this worker.
+    /// Returns the number of this worker.
     #[inline]
     pub(crate) fn worker(&self) -> usize {
         self.worker
     }
 
-    /// The number of batches of moves that this worker has gone over to ([`crate::migration`]).
+    /// Returns the number of batches of moves that this worker has gone over to
+    /// ([`crate::migration`]).
     #[inline]
     pub(crate) fn epoch(&self) -> u32 {
         self.epoch.get()
@@ -275,37 +290,43 @@ impl Local {
         self.epoch.set(epoch);
     }
 
-    /// The element that runs an asynchronous entry now.
-    pub(crate) fn running(&self) -> &Cell<Option<(u32, Number)>> {
-        &self.running
+    /// Sets the element that runs an asynchronous entry now. Returns the one before.
+    pub(crate) fn replace_running(&self, now: Option<(u32, Number)>) -> Option<(u32, Number)> {
+        self.running.replace(now)
     }
 
     /// Returns the running element if its sends are measured.
     #[inline]
-    pub(crate) fn sender(&self) -> &Cell<Option<(u32, Number)>> {
-        &self.sender
+    pub(crate) fn sender(&self) -> Option<(u32, Number)> {
+        self.sender.get()
     }
 
-    /// Elements to which messages of this worker are under way via their homes ([`crate::seeds`]).
+    /// Sets the running element whose sends are measured.
+    pub(crate) fn set_sender(&self, sender: Option<(u32, Number)>) {
+        self.sender.set(sender);
+    }
+
+    /// Returns true while messages of this worker to any element are under way via its home.
     #[inline]
-    pub(crate) fn detours(&self) -> &RefCell<Detours> {
-        &self.detours
+    pub(crate) fn has_detours(&self) -> bool {
+        !self.detours.borrow().is_empty()
     }
 
-    /// True while a message is under way after which this worker checks for quiescence.
-    pub(crate) fn looks_later(&self) -> &Cell<bool> {
-        &self.looks_later
+    /// Calls `call` with the elements to which messages of this worker are under way via their
+    /// homes ([`crate::seeds`]). `call` must not send messages.
+    pub(crate) fn with_detours<R>(&self, call: impl FnOnce(&mut Detours) -> R) -> R {
+        call(&mut self.detours.borrow_mut())
     }
 
-    /// The state that a feature keeps for this worker.
+    /// Returns the state that a feature keeps for this worker.
     #[inline]
     pub(crate) fn state<S: State>(&self) -> &RefCell<S> {
         self.states.of()
     }
 
-    /// The collection of all chares of type `T` that are in no array.
-    pub(crate) fn singles<T: Chare>(&self) -> u32 {
-        let of = TypeId::of::<T>();
+    /// Returns the number of the collection of all chares of a type that are in no array. Calls
+    /// `find` if this worker has not asked before.
+    pub(crate) fn singles(&self, of: TypeId, find: impl FnOnce() -> u32) -> u32 {
         let known = self
             .singles
             .borrow()
@@ -313,10 +334,30 @@ impl Local {
             .find(|single| single.0 == of)
             .map(|single| single.1);
         known.unwrap_or_else(|| {
-            let id = self.system.singles::<T>();
+            let id = find();
             self.singles.borrow_mut().push((of, id));
             id
         })
+    }
+
+    /// Counts a message that this worker has finished, and checks for quiescence if something waits
+    /// for it.
+    #[inline(always)]
+    fn count_done(&self) {
+        if self.system.quiet().count_done(self.worker) {
+            self.check_for_quiescence();
+        }
+    }
+
+    /// Checks for quiescence if this worker has no messages left; before that a check is useless.
+    #[cold]
+    fn check_for_quiescence(&self) {
+        if !self.system.post().has_own_mail() {
+            self.system.quiet().check(&self.system);
+        } else if !self.checks_later.replace(true) {
+            // The last of them may not be a chare message, and then no check would follow it.
+            self.post(self.worker, |local| local.checks_later.set(false));
+        }
     }
 
     /// Sends a rare message, boxed; as [`post`](Self::post).
@@ -344,14 +385,14 @@ impl Local {
     /// Makes the calls that the forks of an entry have left, after the entry has ended or waits.
     #[inline]
     pub(crate) fn run_deferred(&self) {
-        if self.system.deferred().has_any(self.worker) {
+        if self.deferred.has_any() {
             self.run_deferred_slow();
         }
     }
 
     #[cold]
     fn run_deferred_slow(&self) {
-        for call in self.system.deferred().take(self.worker) {
+        for call in self.deferred.take() {
             self.guard(|| call(self));
         }
     }

@@ -1,8 +1,6 @@
-//! Message-driven objects as the attribute describes them, and messages on their way to them.
+//! Message-driven objects as the attribute describes them, and their addresses.
 
 pub(crate) mod chare;
 pub(crate) mod cx;
-pub(crate) mod handler;
 pub(crate) mod inbox;
-pub(crate) mod parcel;
 pub(crate) mod proxy;

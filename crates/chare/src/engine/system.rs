@@ -4,9 +4,11 @@
 //! A proxy carries the number of its system, not a pointer: it is small, is copied freely, and
 //! counts no references. Workers have the system at hand ([`crate::engine::local`]); other threads
 //! look it up ([`registry`]).
+//!
+//! The system is the lowest layer of the engine. It knows collections by their numbers only, not
+//! their types: [`crate::engine::elements::collection`] adds and finds them.
 
 pub(crate) mod collections;
-pub(crate) mod deferred;
 pub(crate) mod quiet;
 pub(crate) mod registry;
 pub(crate) mod unreported;
@@ -20,14 +22,9 @@ use raddle_runtime::{Post, Waiter};
 use raddle_sync::prim::{AtomicBool, AtomicUsize, Mutex, Relaxed};
 
 use crate::address::detours::Detours;
-use crate::engine::elements::collection::Collection;
-use crate::engine::local::ranks::{Key, ranked};
-use crate::engine::local::{self, Arrival, Local, on_arrival};
-use crate::engine::object::chare::Chare;
 use crate::failure::Failure;
 use crate::state::{SharedState, SharedStates};
 use collections::Collections;
-use deferred::Deferred;
 use quiet::Quiet;
 use unreported::Unreported;
 use waiters::{Waiters, Waiting, Watch};
@@ -104,7 +101,6 @@ pub struct System {
     outside: Mutex<Outside>,
     quiet: Quiet,
     states: SharedStates,
-    deferred: Deferred,
     /// The other nodes, for a program on several.
     other_nodes: OnceLock<Box<dyn OtherNodes>>,
     /// Workers also receive from the other nodes after messages within this node.
@@ -139,7 +135,6 @@ impl System {
             outside: Mutex::default(),
             quiet: Quiet::new(worker_count),
             states,
-            deferred: Deferred::new(worker_count),
             other_nodes: OnceLock::new(),
             receives_after_any_send: AtomicBool::new(false),
             failure: Mutex::default(),
@@ -167,12 +162,6 @@ impl System {
     #[inline]
     pub(crate) fn quiet(&self) -> &Quiet {
         &self.quiet
-    }
-
-    /// The calls that forks have left for the workers of their elements.
-    #[inline]
-    pub(crate) fn deferred(&self) -> &Deferred {
-        &self.deferred
     }
 
     /// Panics that nothing has reported yet.
@@ -260,93 +249,26 @@ impl System {
         self.next_worker.fetch_add(1, Relaxed) % self.worker_count()
     }
 
-    /// Adds a collection, which `make` makes with the number that it gets.
-    pub(crate) fn add<T: Chare>(
-        &self,
-        make: impl FnOnce(u32) -> Collection<T>,
-    ) -> Arc<Collection<T>> {
-        let id = self.collections.allocate();
-        let collection = Arc::new(make(id));
-        self.collections.put(id, Arc::clone(&collection) as _);
-        collection
+    /// Returns the collections, by their numbers.
+    pub(crate) fn collections(&self) -> &Collections {
+        &self.collections
     }
 
-    /// Removes a collection. Returns false if it has been removed before.
-    pub(crate) fn forget(&self, id: u32) -> bool {
-        self.collections.take(id).is_some()
-    }
-
-    /// Frees the place of a collection that all workers have forgotten.
-    pub(crate) fn release(&self, id: u32) {
-        self.collections.release(id);
-    }
-
-    /// The collection of `T` with this number, unless it was removed.
-    pub(crate) fn find_collection<T: Chare>(&self, id: u32) -> Option<Arc<Collection<T>>> {
-        let collection = self.collections.get(id)?;
-        let collection = collection.downcast();
-        Some(collection.expect("a proxy has the type of its collection"))
-    }
-
-    /// The collection of `T` with this number; a tombstone if it was removed.
-    pub(crate) fn collection<T: Chare>(&self, id: u32) -> Arc<Collection<T>> {
-        self.find_collection(id)
-            .unwrap_or_else(|| Arc::new(Collection::tombstone(self.id, id)))
-    }
-
-    /// The collection of all chares of type `T` that are in no array.
-    pub(crate) fn singles<T: Chare>(&self) -> u32 {
+    /// Returns the number of the collection of all chares of a type that are in no array. Calls
+    /// `add` if there is none yet.
+    pub(crate) fn singles(&self, of: TypeId, add: impl FnOnce() -> u32) -> u32 {
         let mut singles = self.singles.lock().expect("nothing panics under this lock");
-        let of = TypeId::of::<T>();
         if let Some((_, id)) = singles.iter().find(|single| single.0 == of) {
             return *id;
         }
-        let made = self.add::<T>(|id| Collection::singles(self.id, id, self.worker_count()));
-        singles.push((of, made.id()));
-        made.id()
+        let id = add();
+        singles.push((of, id));
+        id
     }
 
-    /// Sends a rare message from the calling thread, which may be any thread, to a worker.
-    pub(crate) fn post_from_here(&self, to: usize, message: impl FnOnce(&Local) + Send + 'static) {
-        self.post_arrival(to, Box::new(message));
-    }
-
-    fn post_arrival(&self, to: usize, message: Arrival) {
-        local::with(self.id, |local| match local {
-            Some(local) => local.post(to, message),
-            None => self.post_outside(to, message),
-        });
-    }
-
+    /// Locks the sender that all threads share that are no workers.
     pub(crate) fn outside(&self) -> impl std::ops::DerefMut<Target = Outside> {
         self.outside.lock().expect("nothing panics under this lock")
-    }
-
-    /// Sends a message that calls `arrival` when its turn in the order of priorities has come. The
-    /// message takes part in the order of messages from outside.
-    pub(crate) fn post_outside_with(
-        &self,
-        priority: i32,
-        key: Option<Key>,
-        to: usize,
-        arrival: Arrival,
-    ) {
-        match priority {
-            0 => self.post_outside(to, arrival),
-            ..0 => {
-                let (id, message) = (self.id, ranked(priority, key, arrival));
-                self.quiet.count_sent_outside();
-                self.post.send_urgent(to, move || on_arrival(id, message));
-            }
-            _ => self.post_outside(to, ranked(priority, key, arrival)),
-        }
-    }
-
-    /// Sends a message in the order of those from outside.
-    pub(crate) fn post_outside(&self, to: usize, message: Arrival) {
-        let id = self.id;
-        self.quiet.count_sent_outside();
-        self.post.send_outside(to, move || on_arrival(id, message));
     }
 
     /// Fails the system at all nodes: all threads and futures that wait, now or later, report the

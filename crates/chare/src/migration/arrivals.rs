@@ -59,11 +59,11 @@ pub(crate) fn ship(local: &Local, batch: &Batch) {
 /// Returns the moves of the elements that leave this worker now. An element that is not constructed
 /// yet leaves later.
 pub(crate) fn leaving<T: Chare>(local: &Local, collection: u32, moves: &[Move]) -> Vec<Move> {
-    let part = local.part::<T>(collection);
+    let part = Part::<T>::of(local, collection);
     let is_here = |one: &&Move| {
         let is_late = !part.has(one.number) && part.collection().has(one.number);
         if is_late && let Site::Worker(to) = one.to {
-            part.set_going_on(one.number, to);
+            part.presence().set_going_on(one.number, to);
         }
         !is_late
     };
@@ -97,7 +97,8 @@ pub(crate) fn take_off<T: Chare>(
         }
     }
     let arrive = |(to, travellers)| -> (usize, Request) {
-        let arrive = move |local: &Local| arrive(local, &local.part(collection), epoch, travellers);
+        let arrive =
+            move |local: &Local| arrive(local, &Part::of(local, collection), epoch, travellers);
         (to, Box::new(arrive))
     };
     groups.into_iter().map(arrive).collect()
@@ -148,7 +149,7 @@ fn arrive<T: Chare>(local: &Local, part: &Part<T>, epoch: u32, travellers: Vec<T
         reduction::comes(part, number, &luggage.rounds);
         put_gathered(part, number, luggage.gathered);
         // Waiting messages run now and may panic. The other elements count as arrived in any case.
-        local.guard(|| part.settle(local, luggage.slot, epoch, luggage.urgent));
+        local.guard(|| part.admit(local, luggage.slot, epoch, luggage.urgent));
         local.guard(|| scan::go_on_without_result(local, part, number));
     }
     report_come(local, count);
@@ -161,7 +162,7 @@ fn arrive<T: Chare>(local: &Local, part: &Part<T>, epoch: u32, travellers: Vec<T
 /// constructed: they have requested the move themselves, or were measured.
 #[cold]
 pub(crate) fn ship_late<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
-    if let Some(to) = part.take_going_on(number) {
+    if let Some(to) = part.presence().take_going_on(number) {
         let (from, to) = (Site::Worker(local.worker()), Site::Worker(to));
         let mut ranked = local.take_ranked([(part.collection().id(), number)].into_iter());
         for (to, arrive) in take_off(local, part, &[Move { number, from, to }], &mut ranked) {

@@ -7,12 +7,12 @@
 
 use crate::address::number::Number;
 use crate::codec::{Packed, reading};
+use crate::engine::elements::parcel::Parcel;
 use crate::engine::elements::part::{Body, Frozen, Part, Slot, State};
+use crate::engine::handler::{Asker, ReplyTo};
 use crate::engine::local::{Arrival, Local};
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
-use crate::engine::object::handler::{Asker, ReplyTo};
-use crate::engine::object::parcel::Parcel;
 use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::failure::Failure;
@@ -37,13 +37,12 @@ impl<T: Chare> Parcel<T> for Leave {
     }
 
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
-        let is_ready = {
-            let mut slots = part.slots().borrow_mut();
-            slots.ready(part.slot_of(number), number).is_some()
-        };
-        match is_ready {
-            true => leave(local, part, number, self.worker),
-            false => part.keep(local, number, Box::new(self)),
+        // The elements must not stay borrowed.
+        let is_ready = part.ready(number).is_some();
+        if is_ready {
+            leave(local, part, number, self.worker);
+        } else {
+            part.keep(local, number, Box::new(self));
         }
     }
 
@@ -69,12 +68,12 @@ pub(crate) fn migrate_over_nodes<T: Chare>(system: &System, one: One<T>, worker:
         "a {} would go to another node: write `#[chare(nodes, state)]` for its values to cross",
         T::NAME
     );
-    one.dispatch(Leave { worker });
+    one.send_parcel(Leave { worker });
 }
 
 /// Makes an element leave for one of the workers of all nodes. Can be called on any worker.
 pub(crate) fn have_leave<T: Chare>(part: &Part<T>, number: Number, worker: usize) {
-    part.one(number).dispatch(Leave { worker });
+    part.one(number).send_parcel(Leave { worker });
 }
 
 /// Requests the move of an element that runs no entry. If the destination is on another node, the
@@ -100,9 +99,8 @@ fn leave<T: Chare>(local: &Local, part: &Part<T>, number: Number, worker: usize)
 /// Serialises an element, and replaces it by the bytes. Fails if the element has unreceived
 /// messages, or cannot be serialised.
 fn freeze<T: Chare>(local: &Local, part: &Part<T>, number: Number) -> Result<(), String> {
-    let mut slots = part.slots().borrow_mut();
-    let slot = slots.get_mut(part.slot_of(number), number);
-    let slot = slot.expect("the caller has checked that the element is ready");
+    let slot = part.slot(number);
+    let mut slot = slot.expect("the caller has checked that the element is ready");
     if let Some(kind) = slot.waits_in_inbox() {
         return Err(format!("it has not received `{kind}`"));
     }
@@ -118,7 +116,7 @@ fn freeze<T: Chare>(local: &Local, part: &Part<T>, number: Number) -> Result<(),
             .map_err(|error| error.to_string())?,
     };
     let body = std::mem::replace(&mut slot.state, State::Frozen(frozen));
-    drop(slots);
+    drop(slot);
     // The destructor is user code, which may panic.
     local.guard(|| drop(body));
     Ok(())
@@ -163,7 +161,7 @@ pub(crate) fn arrive_from_node<T: Chare>(
             reduction::comes(part, number, &rounds);
             let epoch = local.epoch();
             // Waiting messages run now and may panic. The element counts as arrived in any case.
-            local.guard(|| part.settle(local, slot, epoch, backlog));
+            local.guard(|| part.admit(local, slot, epoch, backlog));
         }
         outcome => {
             // The element has ended on its old node, or cannot be deserialised here.
@@ -202,7 +200,9 @@ fn thaw<T: Chare>(
     let slot = Slot::new(number, index, State::Ready(Body { me, cx }));
     let backlog = backlog.into_iter().map(|waiting| -> Arrival {
         let id = collection.id();
-        Box::new(move |local: &Local| thaw_message::<T>(local, &local.part(id), number, waiting))
+        Box::new(move |local: &Local| {
+            thaw_message::<T>(local, &Part::of(local, id), number, waiting)
+        })
     });
     Ok((slot, rounds, backlog.collect()))
 }

@@ -160,13 +160,11 @@ fn send_off(local: &Local, ready: Vec<Departure>) {
 /// Makes the messages that are under way via homes a leftover of the elements that move to worker
 /// `to`. The leftover arrives there before the elements.
 fn leave_to(local: &Local, to: usize) {
-    let mut detours = local.detours().borrow_mut();
-    if detours.is_empty() {
+    if !local.has_detours() {
         return;
     }
-    let (leftover, keys) = detours.hand_over(local.worker(), to);
-    drop(detours);
+    let (leftover, keys) = local.with_detours(|detours| detours.hand_over(local.worker(), to));
     local.post(to, move |local| {
-        local.detours().borrow_mut().take_over(leftover, &keys);
+        local.with_detours(|detours| detours.take_over(leftover, &keys));
     });
 }

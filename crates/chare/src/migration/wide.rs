@@ -36,8 +36,9 @@ use super::{Batch, COORDINATOR, Coordinator, Moves};
 use crate::address::directory::Site;
 use crate::address::number::Number;
 use crate::engine::elements::moves::Request;
+use crate::engine::handler::Asker;
 use crate::engine::local::Local;
-use crate::engine::object::handler::Asker;
+use crate::engine::local::any_thread;
 use crate::engine::system::System;
 use crate::migration;
 use crate::remote::{self, Away, Travel, Wish, out};
@@ -73,7 +74,7 @@ fn send_travel_to_all(system: &System, travel: impl Fn() -> Travel) {
 
 /// Calls `call` on the coordinator of this node.
 pub(crate) fn at_coordinator(system: &System, call: impl FnOnce(&Local) + Send + 'static) {
-    system.post_from_here(COORDINATOR, call);
+    any_thread::post(system, COORDINATOR, call);
 }
 
 /// Returns the number of markers that a worker with leaving elements receives. Of this node, each
@@ -92,7 +93,7 @@ pub(crate) fn go_over_to(system: &System, epoch: u32) {
     let mut outside = system.outside();
     outside.epoch = epoch;
     for &source in &batch.sources {
-        system.post_outside(source, Box::new(migration::take_marker));
+        any_thread::post_outside(system, source, Box::new(migration::take_marker));
     }
     drop(outside);
     // That was the marker within this node. The receiving thread's marker goes to the other nodes,
@@ -101,7 +102,9 @@ pub(crate) fn go_over_to(system: &System, epoch: u32) {
         out::send_travel(system, node, Travel::Marker { epoch });
     }
     for worker in 0..system.worker_count() {
-        system.post_from_here(worker, move |local| migration::go_over(local, epoch));
+        any_thread::post(system, worker, move |local| {
+            migration::go_over(local, epoch)
+        });
     }
     // The outside threads may still be sending to other nodes. Their marker waits for that, so it
     // is sent by a worker: the receiving thread must not wait.
@@ -120,7 +123,7 @@ pub(crate) fn pass_marker_on(system: &System, epoch: u32) {
     let batch = system.shared::<Moves>().under_way().clone();
     let batch = batch.filter(|batch| batch.epoch == epoch);
     for &source in batch.iter().flat_map(|batch| &batch.sources) {
-        system.post_outside(source, Box::new(migration::take_marker));
+        any_thread::post_outside(system, source, Box::new(migration::take_marker));
     }
 }
 
@@ -136,7 +139,7 @@ pub(crate) fn wish(
     let reply = done.map(|done| {
         other_nodes(local.system()).await_reply(0, move |_| {
             if let Some(system) = System::find(id) {
-                system.post_from_here(COORDINATOR, done);
+                any_thread::post(&system, COORDINATOR, done);
             }
         })
     });
@@ -318,6 +321,6 @@ pub(crate) fn prepare(local: &Local, epoch: u32, sources: Vec<u16>, groups: Vec<
 
 fn tell_all(askers: Vec<Asker>) {
     for asker in askers {
-        asker.tell(Ok(Vec::new()), false);
+        asker.answer(Ok(Vec::new()), false);
     }
 }

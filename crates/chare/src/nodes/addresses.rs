@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::address::number::Number;
 use crate::array::Array;
 use crate::codec::reader;
+use crate::engine::elements::collection::Collection;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::System;
@@ -17,8 +18,9 @@ use crate::remote;
 /// Returns the number by which all nodes know a collection. Fails for a collection of this node
 /// alone.
 fn wide<T: Chare, E: serde::ser::Error>(system: u32, collection: u32) -> Result<u32, E> {
-    let found = registry::find(system)
-        .and_then(|system: std::sync::Arc<System>| system.find_collection::<T>(collection)?.wide());
+    let found = registry::find(system).and_then(|system: std::sync::Arc<System>| {
+        Collection::<T>::find(&system, collection)?.wide()
+    });
     found.ok_or_else(|| {
         E::custom(format!(
             "the proxy of a {} that belongs to one node alone cannot go to another node",
@@ -33,7 +35,7 @@ fn own<T: Chare, E: serde::de::Error>(wide: u32) -> Result<(u32, u32), E> {
     let system = reader().ok_or_else(outside)?;
     let found = registry::find(system).and_then(|system: std::sync::Arc<System>| {
         let id = remote::away(&system)?.collection(wide)?.id();
-        system.find_collection::<T>(id).map(|_| id)
+        Collection::<T>::find(&system, id).map(|_| id)
     });
     let found = found.ok_or_else(|| {
         E::custom(format!(

@@ -14,8 +14,10 @@ use crate::balance::{self, over_nodes};
 use crate::checkpoint::{self, save};
 use crate::engine::elements::collection::Collection;
 use crate::engine::elements::moves::Mover;
+use crate::engine::elements::part::Part;
+use crate::engine::handler::{Asker, ReplyTo};
+use crate::engine::local::any_thread;
 use crate::engine::object::chare::Chare;
-use crate::engine::object::handler::{Asker, ReplyTo};
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::{Outcome, System};
 use crate::failure::Failure;
@@ -27,7 +29,7 @@ use crate::reply::{Reply, What, reply};
 use crate::scan::break_scans_here;
 use crate::state::measured::Measured;
 use crate::state::merged::Merged;
-use crate::unpack::{find_handler, unpack};
+use crate::unpack::{handlers_of, unpack};
 
 type Arrived = Result<(), Failure>;
 
@@ -46,7 +48,7 @@ impl<T: Chare> Reachable for Collection<T> {
     ) -> Arrived {
         let parcel = unpack(self, handler, args, reply_to)?;
         let one = One::new(self.system_id(), self.id(), number);
-        outside::dispatch_in(one.with_priority(priority), parcel, epoch);
+        outside::send_from_node(one.with_priority(priority), parcel, epoch);
         Ok(())
     }
 
@@ -70,50 +72,50 @@ impl<T: Chare> Reachable for Collection<T> {
             // The element has no route any more if its array has been destroyed.
             _ => 0,
         };
-        system.post_from_here(worker, move |local| {
-            crossing::arrive_from_node::<T>(local, &local.part(id), number, crosser);
+        any_thread::post(system, worker, move |local| {
+            crossing::arrive_from_node::<T>(local, &Part::of(local, id), number, crosser);
         });
     }
 
     fn lose_scans(&self, system: &System, from: u64, why: Failure) {
         let id = self.id();
-        system.post_from_here(self.root(), move |local| {
-            break_scans_here(local, &local.part::<T>(id), None, from, &why);
+        any_thread::post(system, self.root(), move |local| {
+            break_scans_here(local, &Part::<T>::of(local, id), None, from, &why);
         });
     }
 
     fn measure(&self, system: &System) {
         let id = self.id();
         for worker in 0..system.worker_count() {
-            system.post_from_here(worker, move |local| {
-                over_nodes::tell_measured::<T>(local, &local.part(id));
+            any_thread::post(system, worker, move |local| {
+                over_nodes::tell_measured::<T>(local, &Part::of(local, id));
             });
         }
     }
 
     fn measured(&self, system: &System, measured: Measured) {
         let id = self.id();
-        system.post_from_here(self.root(), move |local| {
-            balance::take_measured::<T>(local, &local.part(id), measured);
+        any_thread::post(system, self.root(), move |local| {
+            balance::take_measured::<T>(local, &Part::of(local, id), measured);
         });
     }
 
     fn balancing_is_due(&self, system: &System) {
         let id = self.id();
-        system.post_from_here(self.root(), move |local| {
-            over_nodes::balancing_is_due::<T>(local, &local.part(id));
+        any_thread::post(system, self.root(), move |local| {
+            over_nodes::balancing_is_due::<T>(local, &Part::of(local, id));
         });
     }
 
     fn all(&self, priority: i32, epoch: u32, handler: u16, args: &[u8]) -> Arrived {
         let spread = Copies {
             system: self.system_id(),
-            handler: find_handler::<T>(handler)?,
+            handler: handlers_of(self).find(handler)?,
             args: args.into(),
             of: PhantomData,
         };
         let all = All::new(self.system_id(), self.id(), None);
-        outside::spread_in(all.at_priority(priority), spread, Some(epoch));
+        outside::spread_from_node(all.at_priority(priority), spread, Some(epoch));
         Ok(())
     }
 
@@ -133,8 +135,8 @@ impl<T: Chare> Reachable for Collection<T> {
         })?;
         let share = Share::from_elsewhere(count, goes, merged);
         let id = self.id();
-        system.post_from_here(self.root(), move |local| {
-            reduction::take_in::<T>(local, &local.part(id), None, round, share);
+        any_thread::post(system, self.root(), move |local| {
+            reduction::take_in::<T>(local, &Part::of(local, id), None, round, share);
         });
         Ok(())
     }
@@ -144,16 +146,16 @@ impl<T: Chare> Reachable for Collection<T> {
         let output: Arc<[u8]> = output.into();
         for worker in 0..system.worker_count() {
             let output = Arc::clone(&output);
-            system.post_from_here(worker, move |local| {
-                reduction::receive_result::<T>(local, &local.part(id), round, of, &output);
+            any_thread::post(system, worker, move |local| {
+                reduction::receive_result::<T>(local, &Part::of(local, id), round, of, &output);
             });
         }
     }
 
     fn population(&self, system: &System, from: u64, by: i64) {
         let id = self.id();
-        system.post_from_here(self.root(), move |local| {
-            reduction::change_population::<T>(local, &local.part(id), from, by);
+        any_thread::post(system, self.root(), move |local| {
+            reduction::change_population::<T>(local, &Part::of(local, id), from, by);
         });
     }
 
@@ -164,8 +166,8 @@ impl<T: Chare> Reachable for Collection<T> {
         };
         let (replier, saved) = reply(system.id(), None, what);
         let id = self.id();
-        system.post_from_here(worker, move |local| {
-            replier.give(Ok(save::save_part::<T>(&local.part(id))));
+        any_thread::post(system, worker, move |local| {
+            replier.give(Ok(save::save_part::<T>(&Part::of(local, id))));
         });
         saved
     }
@@ -336,7 +338,7 @@ fn receive_travel(system: &Arc<System>, from: u16, travel: Travel) {
             out::send_travel(system, from, Travel::Answer { worker, group });
         }
         Travel::Answer { worker, group } => {
-            system.post_from_here(worker.into(), move |local| {
+            any_thread::post(system, worker.into(), move |local| {
                 departures::take_answer(local, group)
             });
         }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::call::{Call, Kind, Run};
 use crate::codec::Crossing;
+use crate::engine::elements::parcel::{BoxedParcel, Finish, NoReply, Parcel, ToAll};
+use crate::engine::handler::{Asker, Handler, ReplyTo};
 use crate::engine::object::chare::{AsyncEntry, Chare, Entry, Message, Method};
-use crate::engine::object::handler::{Asker, Handler, ReplyTo};
-use crate::engine::object::parcel::{BoxedParcel, Finish, NoReply, Parcel, ToAll};
 use crate::engine::system::{Outcome, System};
 use crate::failure::Failure;
 use crate::spread::Spread;
@@ -70,21 +70,21 @@ impl<O> Answer<O> {
 impl<O: Send + 'static> Finish<O> for Answer<O> {
     fn done(self, output: O) {
         match self.output.bytes_of(&output) {
-            Ok(bytes) => self.asker.tell(Ok(bytes), false),
+            Ok(bytes) => self.asker.answer(Ok(bytes), false),
             Err(error) => {
                 let of = std::any::type_name::<O>();
                 let text = format!("a reply, which is a {of}, cannot cross nodes: {error}");
-                self.asker.tell(Err(&Failure::new(text)), false);
+                self.asker.answer(Err(&Failure::new(text)), false);
             }
         }
     }
 
     fn failed(self, _system: &System, failure: Failure) {
-        self.asker.tell(Err(&failure), true);
+        self.asker.answer(Err(&failure), true);
     }
 
     fn gone(self, _system: &System, failure: Failure) {
-        self.asker.tell(Err(&failure), false);
+        self.asker.answer(Err(&failure), false);
     }
 
     /// Registers the reply if the element has moved on to another node: the reply then passes
@@ -95,9 +95,9 @@ impl<O: Send + 'static> Finish<O> for Answer<O> {
         Some(nodes.await_reply(
             node,
             Box::new(move |outcome| match outcome {
-                Outcome::Bytes(bytes) => asker.tell(Ok(bytes.to_vec()), false),
-                Outcome::Failed(failure) => asker.tell(Err(&failure), false),
-                Outcome::Panicked(failure) => asker.tell(Err(&failure), true),
+                Outcome::Bytes(bytes) => asker.answer(Ok(bytes.to_vec()), false),
+                Outcome::Failed(failure) => asker.answer(Err(&failure), false),
+                Outcome::Panicked(failure) => asker.answer(Err(&failure), true),
             }),
         ))
     }

@@ -10,17 +10,18 @@
 mod allocator;
 #[cfg(not(shuttle))]
 mod environment;
+mod error;
 mod listener;
 mod open;
 mod progress;
 mod receiver;
-mod transport;
+mod setup;
+pub(crate) mod transport;
 
+#[cfg(not(shuttle))]
 use std::ffi::OsString;
-use std::fmt;
 #[cfg(not(shuttle))]
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::sync::Arc;
 #[cfg(not(shuttle))]
 use std::sync::OnceLock;
@@ -32,68 +33,23 @@ use raddle_runtime::Builder;
 use raddle_runtime::{BuildError, Network, Runtime};
 #[cfg(not(shuttle))]
 use raddle_sync::prim::thread;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use self::allocator::keep_freed_memory;
 #[cfg(not(shuttle))]
 pub use self::environment::{JobEnvironment, NODES_MAX};
+pub use self::error::JobError;
 use self::listener::Listener;
 use self::open::Open;
 pub use self::progress::Progress;
+pub use self::setup::Setup;
+#[cfg(not(shuttle))]
+use self::transport::MORE_PORTS;
 use self::transport::NetTransport;
-use super::net::{NetError, Node, PORTS_MAX};
-use crate::address::index::Index;
-use crate::array::{Array, ArrayOptions, Plan};
-use crate::checkpoint::{CheckpointError, restore};
-use crate::codec::reading;
-use crate::engine::object::chare::CrossesNodes;
-use crate::engine::system::System;
-use crate::failure::Failure;
-use crate::remote::{self, Away, WireMessage, out};
+use super::net::Node;
+#[cfg(not(shuttle))]
+use super::net::{NetError, PORTS_MAX};
+use crate::remote::{Away, WireMessage, out};
 use crate::start::try_system_of;
-use raddle_collections::reduce::Reducer;
-
-/// The number of ports of a node besides those of its workers: one receives wire messages, and
-/// threads that are not workers send through the other.
-pub(crate) const MORE_PORTS: usize = 2;
-
-/// The reason why a program over nodes could not begin, or has failed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum JobError {
-    /// The nodes could not be started, or a node has ended too early.
-    #[error(transparent)]
-    Net(#[from] NetError),
-    /// A node's runtime could not be built.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    /// A chare has failed, on any node.
-    #[error(transparent)]
-    Failed(#[from] Failure),
-    /// An environment variable has an invalid value.
-    #[error("{name}: found {found:?}; expected {expected}")]
-    Environment {
-        /// The name of the variable.
-        name: &'static str,
-        /// The value of the variable.
-        found: OsString,
-        /// The accepted values.
-        expected: String,
-    },
-    /// There are more workers than port numbers.
-    #[error(
-        "{nodes} nodes of {workers} workers each, with two more ports per node, \
-         need more than {} ports",
-        PORTS_MAX
-    )]
-    TooMany {
-        /// The number of nodes.
-        nodes: u16,
-        /// The number of workers of each node.
-        workers: usize,
-    },
-}
 
 /// A program over several nodes: processes of one program, each with its own runtime.
 ///
@@ -420,110 +376,4 @@ pub(crate) fn run_on<S, R>(
     drop(open);
     let unreported = system.unreported().report();
     unreported.map_or(Ok(Some(result)), |failure| Err(failure.into()))
-}
-
-/// The part of a program that all nodes run before the main part begins.
-pub struct Setup<'a> {
-    runtime: &'a Runtime,
-    system: &'a Arc<System>,
-    listener: Option<&'a Listener>,
-}
-
-impl fmt::Debug for Setup<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Setup({} of {})", self.node(), self.node_count())
-    }
-}
-
-impl<'a> Setup<'a> {
-    /// Returns the runtime of this node.
-    pub fn runtime(&self) -> &'a Runtime {
-        self.runtime
-    }
-
-    /// Returns the number of this node.
-    pub fn node(&self) -> usize {
-        remote::away(self.system).map_or(0, |away| away.me.into())
-    }
-
-    /// Returns the number of nodes.
-    pub fn node_count(&self) -> usize {
-        let away = remote::away(self.system);
-        away.map_or(1, |away| away.node_count.into())
-    }
-
-    /// Creates an array over all nodes: each node constructs its own elements.
-    ///
-    /// # Panics
-    /// As for [`Chares::array`](crate::Chares::array).
-    pub fn array<T: CrossesNodes<Index: Index>>(
-        &self,
-        shape: <T::Index as Index>::Shape,
-        make: impl Fn(T::Index) -> T + Send + Sync + 'static,
-    ) -> Array<T> {
-        self.array_with(ArrayOptions::new(shape), make)
-    }
-
-    /// Creates an array over all nodes, with options. The workers of all nodes are numbered
-    /// consecutively, starting with those of the first node.
-    ///
-    /// # Panics
-    /// As for [`Chares::array_with`](crate::Chares::array_with).
-    pub fn array_with<T: CrossesNodes<Index: Index>>(
-        &self,
-        options: ArrayOptions<T::Index>,
-        make: impl Fn(T::Index) -> T + Send + Sync + 'static,
-    ) -> Array<T> {
-        Plan::new(self.system, options, true).make(self.system, make)
-    }
-
-    /// Creates an array over all nodes from a [checkpoint](Array::checkpoint) in `folder`. The
-    /// numbers of workers and nodes may differ from those that wrote it.
-    ///
-    /// # Errors
-    /// [`CheckpointError`].
-    pub fn restore<T: CrossesNodes<Index: Index>>(
-        &self,
-        folder: impl AsRef<Path>,
-    ) -> Result<Array<T>, CheckpointError> {
-        restore(self.system, folder.as_ref(), true, |options| options)
-    }
-
-    /// Returns a value that is the same at all nodes: the first node computes it with `make` and
-    /// sends it to the others.
-    ///
-    /// # Panics
-    /// If the value cannot be serialised or deserialised, or a node has ended.
-    #[track_caller]
-    pub fn readonly<V: Serialize + DeserializeOwned>(&self, make: impl FnOnce() -> V) -> V {
-        let Some(listener) = self.listener else {
-            return make();
-        };
-        if self.node() == 0 {
-            let value = make();
-            match postcard::to_allocvec(&value) {
-                Ok(bytes) => out::send_to_others_with(self.system, &WireMessage::Readonly, bytes),
-                Err(error) => panic!("a read-only value cannot cross nodes: {error}"),
-            }
-            return value;
-        }
-        let bytes = match listener.wait_for_readonly() {
-            Ok(bytes) => bytes,
-            Err(error) => panic!("a read-only value has not arrived: {error}"),
-        };
-        match reading(self.system.id(), || postcard::from_bytes(&bytes)) {
-            Ok(value) => value,
-            Err(error) => panic!("a read-only value cannot be read: {error}"),
-        }
-    }
-
-    /// Lets elements of arrays over nodes contribute `R`, a reducer that is not in the library.
-    pub fn reducer<R>(&self)
-    where
-        R: Reducer<Output: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
-    {
-        if let Some(away) = remote::away(self.system) {
-            away.reducers.add::<R>();
-        }
-    }
 }

@@ -1,12 +1,12 @@
 //! Sends wire messages to other nodes.
 
 use super::{Away, Reachable, Travel, WireMessage};
-use crate::address::directory::Site;
+use crate::address::way::Way;
 use crate::engine::elements::collection::Collection;
+use crate::engine::elements::parcel::{BoxedParcel, Parcel};
+use crate::engine::handler::{Asker, ReplyTo};
 use crate::engine::local;
 use crate::engine::object::chare::Chare;
-use crate::engine::object::handler::{Asker, ReplyTo};
-use crate::engine::object::parcel::{BoxedParcel, Parcel};
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::System;
 use crate::failure::Failure;
@@ -126,9 +126,9 @@ pub(crate) fn send_one_from_outside<T: Chare>(
     let gate = away.enter();
     let outside = system.outside();
     let epoch = outside.epoch;
-    let site = collection.directory().place(one.number).route().site(epoch);
+    let route = collection.directory().place(one.number).route();
     drop(outside);
-    if let Some(Site::Node(now)) = site {
+    if let Way::Away(now) = Way::of(route, one.number, epoch) {
         away.redirect(packed.reply, now);
         return send_packed(system, collection, one, (now, epoch), packed);
     }

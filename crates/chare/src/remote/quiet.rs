@@ -21,7 +21,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use raddle_sync::prim::yield_now;
 
 use super::{WireMessage, locked};
-use crate::engine::object::handler::Asker;
+use crate::engine::handler::Asker;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::remote::{self, out};
@@ -39,7 +39,7 @@ impl Notify {
             Self::Here(replier) => replier.give(outcome),
             Self::There(asker) => {
                 let outcome = outcome.as_ref().map(|()| Vec::new());
-                asker.tell(outcome, false);
+                asker.answer(outcome, false);
             }
         }
     }
@@ -126,7 +126,7 @@ pub(crate) fn count(system: &Arc<System>, wave: u64) {
     };
     let (replier, reply) = reply(system.id(), None, what);
     let notify = Box::new(|outcome| replier.give(outcome));
-    system.quiet().tell_when_quiet(system, notify);
+    system.quiet().notify_when_quiet(system, notify);
     let away = remote::away(system).expect("there are other nodes");
     locked(&away.waves).asked.push((wave, reply));
     away.call();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Crosser;
 use crate::address::number::Number;
 use crate::engine::elements::moves::Mover;
-use crate::engine::object::handler::ReplyTo;
+use crate::engine::handler::ReplyTo;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::reply::Reply;

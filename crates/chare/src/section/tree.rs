@@ -7,10 +7,12 @@
 
 use super::Members;
 use crate::address::number::Number;
+use crate::engine::elements::collection::Collection;
+use crate::engine::elements::parcel::Parcel;
 use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
+use crate::engine::local::any_thread;
 use crate::engine::object::chare::Chare;
-use crate::engine::object::parcel::Parcel;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::reduction::{self, AllGathered, Share};
@@ -61,7 +63,7 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
         for position in below(self.position, members.numbers.len()) {
             let one = part.one(members.numbers[position]);
             local.guard(|| {
-                one.with_priority(self.priority).dispatch(Self {
+                one.with_priority(self.priority).send_parcel(Self {
                     spread: self.spread.clone(),
                     section: self.section,
                     priority: self.priority,
@@ -94,8 +96,7 @@ impl<T: Chare> Parcel<T> for Rise {
 
     /// Adds the share at the member, even if one of its entries is running or waits.
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
-        let at = part.slot_of(number);
-        if part.slots().borrow_mut().get_mut(at, number).is_none() {
+        if !part.has(number) {
             return part.keep(local, number, Box::new(self));
         }
         let members = match part.section(self.section) {
@@ -124,11 +125,11 @@ impl<T: Chare> Parcel<T> for Rise {
             share,
             ..
         } = self;
-        let members = system.collection::<T>(collection).section(section);
+        let members = Collection::<T>::of(system, collection).section(section);
         let root = members.and_then(|members| members.loss.of(round).map_or(Ok(members.root), Err));
         match root {
-            Ok(root) => system.post_from_here(root, move |local| {
-                let part = local.part::<T>(collection);
+            Ok(root) => any_thread::post(system, root, move |local| {
+                let part = Part::<T>::of(local, collection);
                 reduction::send_to_root(local, &part, Some(section), round, share);
             }),
             Err(failure) => system.fail(failure),
@@ -169,7 +170,7 @@ pub(crate) fn gather<T: Chare>(
         return reduction::send_to_root(local, part, Some(section), round, share);
     }
     let position = above(position);
-    part.one(members.numbers[position]).dispatch(Rise {
+    part.one(members.numbers[position]).send_parcel(Rise {
         collection: part.collection().id(),
         section,
         position,

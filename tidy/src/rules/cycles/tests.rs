@@ -3,9 +3,13 @@
 use super::*;
 
 fn level(files: &[(&str, &str)], parent: &str) -> Level {
+    scope(files, &Scope::Children(parent.to_owned()))
+}
+
+fn scope(files: &[(&str, &str)], scope: &Scope) -> Level {
     let levels = levels(&Tree::made_up(files));
-    let found = levels.into_iter().find(|level| level.parent == parent);
-    found.expect("the folder has modules")
+    let found = levels.into_iter().find(|level| level.scope == *scope);
+    found.expect("the crate has such modules")
 }
 
 #[test]
@@ -75,6 +79,30 @@ fn siblings_of_a_folder_are_compared_among_themselves() {
 }
 
 #[test]
+fn files_are_compared_across_folders() {
+    let files = [
+        ("crates/a/src/low.rs", "mod part;\nuse part::P;"),
+        ("crates/a/src/low/part.rs", "use crate::high::user::U;"),
+        ("crates/a/src/high.rs", "mod user;\nmod other;"),
+        ("crates/a/src/high/user.rs", "use crate::low::part::P;"),
+        ("crates/a/src/high/other.rs", "use crate::low::part::P;"),
+    ];
+    let files = scope(&files, &Scope::Files);
+    assert_eq!(files.cycles, [["high::user", "low::part"]]);
+    assert_eq!((files.module_count, files.edge_count), (5, 3));
+}
+
+#[test]
+fn a_file_may_use_the_modules_that_it_declares() {
+    let files = [
+        ("crates/a/src/part.rs", "mod slots;\nuse slots::Slots;"),
+        ("crates/a/src/part/slots.rs", "use super::Part;"),
+    ];
+    let files = scope(&files, &Scope::Files);
+    assert_eq!((files.edge_count, files.largest_cycle()), (1, 1));
+}
+
+#[test]
 fn tests_and_comments_import_nothing() {
     let files = [
         (
@@ -104,8 +132,11 @@ fn a_large_cycle_is_found() {
     };
     assert!(ring(CYCLE_MAX).is_empty());
     let found = ring(CYCLE_MAX + 1);
-    assert_eq!(found.len(), 1);
-    assert!(found[0].what.contains("a, b, c, d, e, f"), "{}", found[0]);
+    // As modules of the root and as files.
+    assert_eq!(found.len(), 2);
+    for finding in found {
+        assert!(finding.what.contains("a, b, c, d, e, f"), "{finding}");
+    }
 }
 
 #[test]

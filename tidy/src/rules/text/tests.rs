@@ -35,6 +35,24 @@ fn a_summary_that_says_nothing_is_found() {
 }
 
 #[test]
+fn the_summary_of_a_function_begins_with_a_verb() {
+    expect_one(
+        "/// The number.\npub(crate) const fn f() {}\n",
+        1,
+        "\"The\"",
+    );
+    expect_one(
+        "/// True if it is.\n#[inline]\nasync fn f() {}\n",
+        1,
+        "\"True\"",
+    );
+    let attribute = "/// Its name.\n#[cfg(all(\n    a,\n    b[0]\n))]\n// Why.\nfn f() {}\n";
+    expect_one(attribute, 1, "\"Its\"");
+    let others = "/// The number.\nstruct A;\n\n/// Returns it.\n///\n/// Its name.\nfn f() {}\n";
+    assert!(findings("crates/a/src/one.rs", others).is_empty());
+}
+
+#[test]
 fn persons_are_found_in_comments_and_literals() {
     let person = PERSONS[0];
     expect_one(&format!("fn f() {{}} // asks {person} runs\n"), 1, person);

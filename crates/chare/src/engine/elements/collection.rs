@@ -1,5 +1,6 @@
 //! The state of a collection that all workers share: the names and locations of its elements.
 
+use std::any::TypeId;
 use std::collections::VecDeque;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -12,8 +13,9 @@ use crate::address::directory::{Directory, Route, Whereabouts};
 use crate::address::index::Grid;
 use crate::address::keys::Keys;
 use crate::address::number::{LAST_GENERATION, Number};
-use crate::engine::elements::part::birth::Birth;
+use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
+use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::state::members::{Loss, Members, Sections};
 use crate::state::rounds::Group;
@@ -44,7 +46,6 @@ pub(crate) struct Collection<T: Chare> {
     sections: Sections,
     /// The scans over all elements without a result.
     scan_loss: Loss,
-    birth: Birth<T>,
     /// The last elements that have ended with a panic.
     died: Mutex<VecDeque<Death<T::Index>>>,
     chare: PhantomData<fn() -> T>,
@@ -84,6 +85,41 @@ impl<T: Chare> fmt::Debug for Collection<T> {
     }
 }
 
+/// How a system keeps its collections.
+impl<T: Chare> Collection<T> {
+    /// Adds a collection to a system. `make` creates it with the number that it gets.
+    pub(crate) fn add(system: &System, make: impl FnOnce(u32) -> Self) -> Arc<Self> {
+        let id = system.collections().allocate();
+        let collection = Arc::new(make(id));
+        system.collections().put(id, Arc::clone(&collection) as _);
+        collection
+    }
+
+    /// Returns the collection with this number, unless it was removed.
+    pub(crate) fn find(system: &System, id: u32) -> Option<Arc<Self>> {
+        let collection = system.collections().get(id)?;
+        let collection = collection.downcast();
+        Some(collection.expect("a proxy has the type of its collection"))
+    }
+
+    /// Returns the collection with this number; a tombstone if it was removed.
+    pub(crate) fn of(system: &System, id: u32) -> Arc<Self> {
+        Self::find(system, id).unwrap_or_else(|| Arc::new(Self::tombstone(system.id(), id)))
+    }
+
+    /// Returns the number of the collection of all chares of type `T` that are in no array.
+    pub(crate) fn singles_of(system: &System) -> u32 {
+        let new = |id| Self::singles(system.id(), id, system.worker_count());
+        system.singles(TypeId::of::<T>(), || Self::add(system, new).id())
+    }
+
+    /// Like [`singles_of`](Self::singles_of), for a worker. Takes no lock if the worker has asked
+    /// before.
+    pub(crate) fn singles_at(local: &Local) -> u32 {
+        local.singles(TypeId::of::<T>(), || Self::singles_of(local.system()))
+    }
+}
+
 impl<T: Chare> Collection<T> {
     /// Creates a collection without elements. Its reductions and scans end at worker `root`.
     fn empty(
@@ -109,13 +145,12 @@ impl<T: Chare> Collection<T> {
             states: SharedStates::default(),
             sections: Sections::default(),
             scan_loss: Loss::default(),
-            birth: Birth::none(),
             died: Mutex::default(),
             chare: PhantomData,
         }
     }
 
-    /// The chares of a type that are in no array.
+    /// Creates the collection of the chares of a type that are in no array.
     pub(crate) fn singles(system: u32, id: u32, worker_count: usize) -> Self {
         Self::empty(system, id, Kind::Singles, Directory::new(worker_count), 0)
     }
@@ -183,17 +218,12 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// Returns the collection with the constructor of its first elements.
-    pub(crate) fn born_by(self, birth: Birth<T>) -> Self {
-        Self { birth, ..self }
-    }
-
-    /// The tombstone of a collection that was destroyed: it has no elements.
+    /// Creates the tombstone of a collection that was destroyed: it has no elements.
     pub(crate) fn tombstone(system: u32, id: u32) -> Self {
         Self::singles(system, id, 0)
     }
 
-    /// An array of keys, empty.
+    /// Creates an empty array of keys.
     pub(crate) fn sparse(system: u32, id: u32, worker_count: usize, root: usize) -> Self {
         let kind = Kind::Sparse {
             hasher: RandomState::new(),
@@ -202,37 +232,37 @@ impl<T: Chare> Collection<T> {
         Self::empty(system, id, kind, Directory::new(worker_count), root)
     }
 
-    /// The number of the system.
+    /// Returns the number of the system.
     #[inline]
     pub(crate) fn system_id(&self) -> u32 {
         self.system
     }
 
-    /// The number by which the workers of this node know the collection.
+    /// Returns the number by which the workers of this node know the collection.
     #[inline]
     pub(crate) fn id(&self) -> u32 {
         self.id
     }
 
-    /// The number by which all nodes know the collection, if it is over nodes.
+    /// Returns the number by which all nodes know the collection, if it is over nodes.
     #[inline]
     pub(crate) fn wide(&self) -> Option<u32> {
         self.wide
     }
 
-    /// Where each element is.
+    /// Returns the directory, which knows where each element is.
     #[inline]
     pub(crate) fn directory(&self) -> &Arc<Directory> {
         &self.directory
     }
 
-    /// The number of elements that it was made with.
+    /// Returns the number of elements that it was made with.
     #[inline]
     pub(crate) fn population(&self) -> u64 {
         self.population
     }
 
-    /// The worker where reductions and scans of all elements end.
+    /// Returns the worker where reductions and scans of all elements end.
     #[inline]
     pub(crate) fn root(&self) -> usize {
         self.root
@@ -243,30 +273,25 @@ impl<T: Chare> Collection<T> {
         self.root_node
     }
 
-    /// True if its elements are never moved.
+    /// Returns true if its elements are never moved.
     pub(crate) fn stays(&self) -> bool {
         self.stays
     }
 
-    /// True if the runs of its elements are measured.
+    /// Returns true if the runs of its elements are measured.
     pub(crate) fn is_measured(&self) -> bool {
         self.is_measured
     }
 
-    /// Its sections.
+    /// Returns its sections.
     #[inline]
     pub(crate) fn sections(&self) -> &Sections {
         &self.sections
     }
 
-    /// The scans over all elements that have no result.
+    /// Returns the scans over all elements that have no result.
     pub(crate) fn scan_loss(&self) -> &Loss {
         &self.scan_loss
-    }
-
-    /// The constructor of its first elements.
-    pub(crate) fn birth(&self) -> &Birth<T> {
-        &self.birth
     }
 
     /// Counts an insertion: messages that the maker sends from now on come after it.
@@ -280,13 +305,13 @@ impl<T: Chare> Collection<T> {
         self.insertions_begun.load(Relaxed)
     }
 
-    /// The state that a feature keeps for this collection, if it keeps any.
+    /// Returns the state that a feature keeps for this collection, if it keeps any.
     #[inline]
     pub(crate) fn state<S: SharedState>(&self) -> Option<&S> {
         self.states.get()
     }
 
-    /// The states that features keep for the collection.
+    /// Returns the states that features keep for the collection.
     pub(crate) fn states(&self) -> &SharedStates {
         &self.states
     }
@@ -304,7 +329,7 @@ impl<T: Chare> Collection<T> {
         })
     }
 
-    /// The worker where reductions and scans of a group end.
+    /// Returns the worker where reductions and scans of a group end.
     ///
     /// # Errors
     /// When it is a section that no longer exists.
@@ -315,7 +340,7 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// True for a node group: its element belongs to no worker.
+    /// Returns true for a node group: its element belongs to no worker.
     pub(crate) fn is_node_group(&self) -> bool {
         self.is_node_group
     }
@@ -335,7 +360,7 @@ impl<T: Chare> Collection<T> {
         );
     }
 
-    /// The lengths of an array with a shape.
+    /// Returns the lengths of an array with a shape.
     pub(crate) fn shape(&self) -> Option<Vec<u64>> {
         match &self.kind {
             Kind::Grid(grid) => Some(grid.lengths()),
@@ -343,19 +368,19 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// True for an array with first elements that workers construct.
-    pub(crate) fn has_birth(&self) -> bool {
+    /// Returns true for an array with first elements, which its workers construct.
+    pub(crate) fn has_first_elements(&self) -> bool {
         matches!(self.kind, Kind::Grid(_))
     }
 
-    /// True when an element has this number now.
+    /// Returns true if an element has this number now.
     #[inline]
     pub(crate) fn has(&self, number: Number) -> bool {
         let route = self.directory.place(number).route();
         route.generation() == number.generation() && route.whereabouts() != Whereabouts::Vacant
     }
 
-    /// The number of the element with this index, if there is one.
+    /// Returns the number of the element with this index, if there is one.
     #[inline]
     pub(crate) fn number_of(&self, index: T::Index) -> Option<Number> {
         match &self.kind {
@@ -369,7 +394,7 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// The hash of a key; `None` for a collection without keys.
+    /// Returns the hash of a key; `None` for a collection without keys.
     #[inline]
     pub(crate) fn hash(&self, index: T::Index) -> Option<u64> {
         match &self.kind {
@@ -378,7 +403,7 @@ impl<T: Chare> Collection<T> {
         }
     }
 
-    /// Like [`number_of`](Self::number_of), of a key that has this hash.
+    /// Returns the number of the element with this key, which has this hash, if there is one.
     pub(crate) fn number_of_hashed(&self, index: T::Index, hash: u64) -> Option<Number> {
         let Kind::Sparse { numbers, .. } = &self.kind else {
             return None;
@@ -387,13 +412,13 @@ impl<T: Chare> Collection<T> {
         alike?.number_of(index)
     }
 
-    /// The number of the element at a position of a grid.
+    /// Returns the number of the element at a position of a grid.
     pub(crate) fn at_position(&self, position: u32) -> Number {
         let route = self.directory.place(Number::new(0, 0, position)).route();
         Number::new(0, route.generation(), position)
     }
 
-    /// The index of the element at a place of a grid.
+    /// Returns the index of the element at a place of a grid.
     pub(crate) fn index_of(&self, number: Number) -> Option<T::Index> {
         match &self.kind {
             Kind::Grid(grid) => Some(grid.at(u64::from(number.index()))),
@@ -458,24 +483,25 @@ impl<T: Chare> Collection<T> {
             .ok_or("is there already")
     }
 
-    /// The element is gone. Returns a number that another element may have, if there is one.
+    /// Removes an element that has ended. Returns a number that another element may have, if there
+    /// is one.
     pub(crate) fn remove(&self, number: Number, index: Option<T::Index>) -> Option<Number> {
         if let (Kind::Sparse { hasher, numbers }, Some(index)) = (&self.kind, index) {
             let hash = hasher.hash_one(index);
             locked(numbers).remove(hash, number);
         }
         let vacant = self.directory.vacate(number);
-        vacant.filter(|_| !self.has_birth())
+        vacant.filter(|_| !self.has_first_elements())
     }
 
-    /// Why a message for an element that has ended fails.
+    /// Returns the failure of a message for an element that has ended.
     pub(crate) fn gone(&self, number: Number, entry: &str) -> Failure {
         let died = self.death(|death| death.number == number);
         let name = self.name(self.index_of(number));
         Failure::gone(&name, entry, died.as_ref())
     }
 
-    /// The message for a caller that asks for an element that does not exist.
+    /// Returns the error message for a caller that asks for an element that does not exist.
     #[cold]
     pub(crate) fn missing(&self, index: T::Index) -> String {
         let name = self.name(Some(index));
@@ -488,14 +514,14 @@ impl<T: Chare> Collection<T> {
         format!("there is no {name}: {reason}")
     }
 
-    /// The panic that ended the latest element for which `is_it` returns true.
+    /// Returns the panic that ended the latest element for which `is_it` returns true.
     fn death(&self, is_it: impl Fn(&Death<T::Index>) -> bool) -> Option<Failure> {
         let died = locked(&self.died);
         let death = died.iter().find(|death| is_it(death));
         death.map(|death| death.failure.clone())
     }
 
-    /// An element has ended with a panic.
+    /// Notes that an element has ended with a panic.
     pub(crate) fn note_death(&self, number: Number, index: Option<T::Index>, failure: &Failure) {
         let mut died = locked(&self.died);
         died.truncate(DEATHS_MAX - 1);
@@ -506,7 +532,7 @@ impl<T: Chare> Collection<T> {
         });
     }
 
-    /// The name of an element in error messages.
+    /// Returns the name of an element in error messages.
     pub(crate) fn name(&self, index: Option<T::Index>) -> String {
         match index {
             Some(index) => format!("{}[{index:?}]", T::NAME),

@@ -9,13 +9,13 @@
 //!
 //! | situation | the message waits |
 //! |---|---|
-//! | the array is being made, and has no part yet | with the part, until it is made |
+//! | the array is under construction | with the part, until its first elements are here |
 //! | an asynchronous entry is under way | with the element, until that entry has ended |
 //! | the element is on its way to this worker | with its number, until the element arrives |
 //!
 //! In all other cases the element has ended, and the message fails.
 
-pub(crate) mod birth;
+pub(crate) mod construction;
 mod marks;
 mod members;
 mod presence;
@@ -23,33 +23,33 @@ mod slots;
 mod suspended;
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
-pub(crate) use marks::{Early, Mark, Marks};
+use marks::Early;
+pub(crate) use marks::Marks;
 use presence::Presence;
-pub(crate) use slots::{Body, Frozen, Slot, Slots, State, Steps};
+use slots::Slots;
+pub(crate) use slots::{Body, Frozen, Slot, State, Steps};
 pub(crate) use suspended::{Failed, Run, Suspended};
 
 use crate::address::directory::Spare;
 use crate::address::keys::Keys;
 use crate::address::number::Number;
 use crate::engine::elements::collection::Collection;
+use crate::engine::elements::parcel::{BoxedParcel, Parcel};
+use crate::engine::local::parts::{AnyPart, PresentElement};
 use crate::engine::local::{Arrival, Local};
 use crate::engine::object::chare::Chare;
-use crate::engine::object::parcel::{BoxedParcel, Parcel};
 use crate::engine::object::proxy::One;
 use crate::failure::{Failure, contain, said};
 use crate::state::rounds::{Group, NextRounds};
 use crate::state::{State as FeatureState, States};
 
-/// A call that waits until the part has been made.
+/// A call that waits until the first elements have been constructed.
 type PendingCall<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
-
-/// Messages that wait, the oldest first.
-pub(crate) type Parcels<T> = VecDeque<BoxedParcel<T>>;
 
 /// A worker's part of a collection.
 pub(crate) struct Part<T: Chare> {
@@ -59,10 +59,10 @@ pub(crate) struct Part<T: Chare> {
     residents: RefCell<Vec<Option<(Number, u32)>>>,
     /// Elements that are here.
     live: Cell<u64>,
-    /// The calls that came before the part was made; `None` afterwards.
-    unborn: RefCell<Option<Vec<PendingCall<T>>>>,
-    /// Its first elements are being made, or have been.
-    is_coming: Cell<bool>,
+    /// The calls that wait until the first elements have been constructed; `None` afterwards.
+    construction: RefCell<Option<Vec<PendingCall<T>>>>,
+    /// True if the first elements are being constructed, or have been.
+    has_begun_construction: Cell<bool>,
     /// Elements that are to come or to go, and the messages that wait for them.
     presence: Presence<T>,
     /// Numbers of this worker that no element has.
@@ -76,48 +76,6 @@ pub(crate) struct Part<T: Chare> {
     /// Runs of entries until the next one that is measured.
     until_sample: Cell<u32>,
     states: States,
-}
-
-/// A part of a collection of any type, as its worker sees it.
-pub(crate) trait AnyPart: Any {
-    /// Says what waits on this worker: a line each.
-    fn explain(&self, local: &Local) -> Vec<String>;
-
-    /// Drops all elements, and what waits for them.
-    fn drop_all(&self, local: &Local);
-
-    /// The collection's number.
-    fn id(&self) -> u32;
-
-    /// The name of the elements' type.
-    fn of(&self) -> &'static str;
-
-    /// The states that features keep for this part.
-    fn states(&self) -> &States;
-
-    /// The number of elements that a group was made with; see [`Part::population_of`].
-    fn population_of_group(&self, group: Group) -> Result<u64, Failure>;
-
-    /// True on the worker where the reductions of a group end, and on its node.
-    fn is_root(&self, local: &Local, group: Group) -> bool;
-
-    /// The position of an element that is to contribute to the reductions and scans of a section;
-    /// 0 for all elements of an array.
-    fn position_in(&self, group: Group, number: Number) -> Option<usize>;
-
-    /// Calls `see` with each element of this part.
-    fn see_elements(&self, see: &mut dyn FnMut(Seen<'_>));
-}
-
-/// An element that is here.
-pub(crate) struct Seen<'a> {
-    pub(crate) number: Number,
-    /// Its name, for an element that has an index.
-    pub(crate) name: &'a dyn Fn() -> Option<String>,
-    /// The reductions and scans to which it contributes next.
-    pub(crate) rounds: NextRounds,
-    /// The scan that its asynchronous entry waits for.
-    pub(crate) awaited_scan: Option<(Group, u64)>,
 }
 
 impl<T: Chare> fmt::Debug for Part<T> {
@@ -173,14 +131,14 @@ impl<T: Chare> AnyPart for Part<T> {
         self.section(section).ok()?.position(number)
     }
 
-    fn see_elements(&self, see: &mut dyn FnMut(Seen<'_>)) {
+    fn for_elements(&self, visit: &mut dyn FnMut(PresentElement<'_>)) {
         let slots = self.slots.borrow();
         let present = slots
             .iter()
             .filter(|slot| !matches!(slot.state, State::Vacant));
         for slot in present {
             let name = || Some(self.collection.name(Some(slot.index?)));
-            see(Seen {
+            visit(PresentElement {
                 number: slot.number,
                 name: &name,
                 rounds: slot.next_rounds(),
@@ -201,14 +159,37 @@ impl<T: Chare> AnyPart for Part<T> {
 }
 
 impl<T: Chare> Part<T> {
-    pub(crate) fn new(collection: Arc<Collection<T>>) -> Self {
-        let unborn = collection.has_birth().then(Vec::new);
+    /// Returns this worker's part of a collection, made when it is first asked for.
+    #[inline(always)]
+    pub(crate) fn of(local: &Local, collection: u32) -> Rc<Self> {
+        match local.known_part(collection) {
+            Some(part) => (part as Rc<dyn Any>)
+                .downcast()
+                .expect("a proxy has the type of its collection"),
+            None => Self::make(local, collection),
+        }
+    }
+
+    #[cold]
+    fn make(local: &Local, collection: u32) -> Rc<Self> {
+        let Some(shared) = Collection::find(local.system(), collection) else {
+            // The array has been destroyed. The part is not kept: no message will come to drop it.
+            return Rc::new(Self::new(Collection::of(local.system(), collection)));
+        };
+        let part = Rc::new(Self::new(shared));
+        let directory = Arc::clone(part.collection.directory());
+        local.keep_part(directory, Rc::clone(&part) as Rc<dyn AnyPart>);
+        part
+    }
+
+    fn new(collection: Arc<Collection<T>>) -> Self {
+        let construction = collection.has_first_elements().then(Vec::new);
         Self {
             slots: RefCell::default(),
             residents: RefCell::default(),
             live: Cell::new(0),
-            unborn: RefCell::new(unborn),
-            is_coming: Cell::new(false),
+            construction: RefCell::new(construction),
+            has_begun_construction: Cell::new(false),
             presence: Presence::default(),
             spare: RefCell::default(),
             known: RefCell::default(),
@@ -221,44 +202,87 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// The state of the collection that all workers share.
+    /// Returns the state of the collection that all workers share.
     #[inline]
     pub(crate) fn collection(&self) -> &Arc<Collection<T>> {
         &self.collection
     }
 
-    /// The elements that are here. Borrowed while an entry runs.
+    /// Returns the element `number`, if an entry of it can run. All elements of the part stay
+    /// borrowed until the value is dropped.
     #[inline]
-    pub(crate) fn slots(&self) -> &RefCell<Slots<T>> {
-        &self.slots
+    pub(crate) fn ready(&self, number: Number) -> Option<RefMut<'_, Body<T>>> {
+        let at = self.slot_of(number);
+        RefMut::filter_map(self.slots.borrow_mut(), |slots| slots.ready(at, number)).ok()
     }
 
-    /// The marks of insertions that have passed here.
-    #[inline]
-    pub(crate) fn marks(&self) -> &RefCell<Marks> {
-        &self.marks
+    /// Like [`ready`](Self::ready), but returns `None` while an entry runs here.
+    pub(crate) fn try_ready(&self, number: Number) -> Option<RefMut<'_, Body<T>>> {
+        let at = self.slot_of(number);
+        let slots = self.slots.try_borrow_mut().ok()?;
+        RefMut::filter_map(slots, |slots| slots.ready(at, number)).ok()
     }
 
-    /// True if the elements are measured when they run.
+    /// Returns the slot of element `number`, if the element is here. All elements of the part stay
+    /// borrowed until the value is dropped.
+    #[inline]
+    pub(crate) fn slot(&self, number: Number) -> Option<RefMut<'_, Slot<T>>> {
+        let at = self.slot_of(number);
+        RefMut::filter_map(self.slots.borrow_mut(), |slots| slots.get_mut(at, number)).ok()
+    }
+
+    /// Like [`slot`](Self::slot), but returns `None` while an entry runs here.
+    pub(crate) fn try_slot(&self, number: Number) -> Option<RefMut<'_, Slot<T>>> {
+        let at = self.slot_of(number);
+        let slots = self.slots.try_borrow_mut().ok()?;
+        RefMut::filter_map(slots, |slots| slots.get_mut(at, number)).ok()
+    }
+
+    /// Returns all slots, among them vacant ones.
+    pub(crate) fn all_slots(&self) -> Ref<'_, [Slot<T>]> {
+        Ref::map(self.slots.borrow(), Slots::all)
+    }
+
+    /// Returns the elements that are to come or to go, and the messages that wait for them.
+    #[inline]
+    pub(crate) fn presence(&self) -> &Presence<T> {
+        &self.presence
+    }
+
+    /// Changes the marks of insertions that have passed here.
+    #[inline]
+    pub(crate) fn with_marks<R>(&self, change: impl FnOnce(&mut Marks) -> R) -> R {
+        change(&mut self.marks.borrow_mut())
+    }
+
+    /// Returns true if the elements are measured when they run.
     #[inline]
     pub(crate) fn measures(&self) -> bool {
         self.measures
     }
 
-    /// Runs of entries until the next one that is measured.
+    /// Returns true if the run that begins is to be measured: one in several
+    /// ([`skip_samples`](Self::skip_samples)).
     #[inline]
-    pub(crate) fn until_sample(&self) -> &Cell<u32> {
-        &self.until_sample
+    pub(crate) fn is_sample(&self) -> bool {
+        let left = self.until_sample.get();
+        self.until_sample.set(left.saturating_sub(1));
+        left == 0
     }
 
-    /// The state that a feature keeps for this part.
+    /// Sets the number of runs until the next one that is measured.
+    pub(crate) fn skip_samples(&self, count: u32) {
+        self.until_sample.set(count);
+    }
+
+    /// Returns the state that a feature keeps for this part.
     #[inline]
     pub(crate) fn state<S: FeatureState>(&self) -> &RefCell<S> {
         self.states.of()
     }
 
-    /// For an array with reductions that end at another node: the number of the array, which all
-    /// nodes know, and that node.
+    /// Returns the node where the reductions of the array end, if that is another node, and the
+    /// number by which all nodes know the array.
     pub(crate) fn root_elsewhere(&self, local: &Local, group: Group) -> Option<(u32, u16)> {
         let (number, node) = (self.collection.wide()?, self.collection.root_node());
         let nodes = local.system().other_nodes()?;
@@ -269,13 +293,13 @@ impl<T: Chare> Part<T> {
         One::new(self.collection.system_id(), self.collection.id(), number)
     }
 
-    /// The slot that an element had when it was here; the caller compares the numbers.
+    /// Returns the slot that an element had when it was here; the caller compares the numbers.
     #[inline]
-    pub(crate) fn slot_of(&self, number: Number) -> usize {
+    fn slot_of(&self, number: Number) -> usize {
         self.collection.directory().place(number).slot()
     }
 
-    /// The number of the element with this index. Takes no lock if this worker has looked the index
+    /// Returns the number of the element with this index. Takes no lock if this worker has looked the index
     /// up before.
     #[inline]
     pub(crate) fn number_of(&self, index: T::Index) -> Option<Number> {
@@ -317,15 +341,11 @@ impl<T: Chare> Part<T> {
     /// Keeps a message that cannot run now until it can; fails it when that will never be.
     #[cold]
     pub(crate) fn keep(&self, local: &Local, number: Number, parcel: BoxedParcel<T>) {
-        if self.is_unborn() {
-            return self.wait_for_birth(move |local, part| parcel.deliver(local, part, number));
+        if self.is_under_construction() {
+            return self.after_construction(move |local, part| parcel.deliver(local, part, number));
         }
-        if let Some(slot) = self
-            .slots
-            .borrow_mut()
-            .get_mut(self.slot_of(number), number)
-        {
-            slot.aside().backlog.push_back(parcel);
+        if let Some(mut slot) = self.slot(number) {
+            slot.async_state().backlog.push_back(parcel);
             return;
         }
         if self.is_expected(local, number) {
@@ -341,44 +361,40 @@ impl<T: Chare> Part<T> {
         self.presence.keep_early(number, parcel);
     }
 
-    /// Returns true if nothing runs the element's backlog yet.
-    pub(crate) fn begin_catching_up(&self, number: Number) -> bool {
-        !self.set_catching_up(number, true)
+    /// Notes that the caller runs the element's backlog. Returns false if something runs it already.
+    pub(crate) fn begin_backlog(&self, number: Number) -> bool {
+        !self.set_runs_backlog(number, true)
     }
 
-    pub(crate) fn end_catching_up(&self, number: Number) {
-        self.set_catching_up(number, false);
+    /// Notes that the element's backlog has been run.
+    pub(crate) fn end_backlog(&self, number: Number) {
+        self.set_runs_backlog(number, false);
     }
 
-    /// Sets the flag, and returns what it was.
-    fn set_catching_up(&self, number: Number, catches_up: bool) -> bool {
-        let at = self.slot_of(number);
-        let mut slots = self.slots.borrow_mut();
-        // One that has ended has no backlog.
-        slots
-            .get_mut(at, number)
-            .is_none_or(|slot| std::mem::replace(&mut slot.aside().catches_up, catches_up))
+    /// Sets the flag, and returns its former value.
+    fn set_runs_backlog(&self, number: Number, runs: bool) -> bool {
+        // An element that has ended has no backlog.
+        self.slot(number)
+            .is_none_or(|mut slot| std::mem::replace(&mut slot.async_state().runs_backlog, runs))
     }
 
     /// Keeps the rounds of an element while an asynchronous entry has the element.
     pub(crate) fn note_rounds(&self, number: Number, rounds: &NextRounds) {
         // Borrowed while another entry runs: then the element is in its slot.
-        if let Ok(mut slots) = self.slots.try_borrow_mut()
-            && let Some(slot) = slots.get_mut(self.slot_of(number), number)
+        if let Some(mut slot) = self.try_slot(number)
             && matches!(slot.state, State::Running)
         {
-            slot.aside().rounds.clone_from(rounds);
+            slot.async_state().rounds.clone_from(rounds);
         }
     }
 
     /// Merges rounds that a fork has noted, which may be older than those known by now.
-    pub(crate) fn catch_up_rounds(&self, number: Number, rounds: &NextRounds) {
+    pub(crate) fn raise_rounds(&self, number: Number, rounds: &NextRounds) {
         // As in `note_rounds`.
-        if let Ok(mut slots) = self.slots.try_borrow_mut()
-            && let Some(slot) = slots.get_mut(self.slot_of(number), number)
+        if let Some(mut slot) = self.try_slot(number)
             && !matches!(slot.state, State::Ready(_))
         {
-            slot.aside().rounds.raise_to(rounds);
+            slot.async_state().rounds.raise_to(rounds);
         }
     }
 
@@ -402,7 +418,7 @@ impl<T: Chare> Part<T> {
 
     /// Adds an element that comes in `epoch`, or 0 for one that was made here. The messages that it
     /// brings along run first, then those that came before the element.
-    pub(crate) fn settle(&self, local: &Local, slot: Slot<T>, epoch: u32, urgent: Vec<Arrival>) {
+    pub(crate) fn admit(&self, local: &Local, slot: Slot<T>, epoch: u32, urgent: Vec<Arrival>) {
         let number = slot.number;
         self.put(local, slot, epoch);
         self.presence.has_come(number, epoch);
@@ -415,28 +431,10 @@ impl<T: Chare> Part<T> {
     }
 
     /// Makes an element that is still to be made here count as being here.
-    pub(crate) fn expect(&self, local: &Local, number: Number) {
-        let at = self.slot_of(number);
-        let is_here = self.slots.borrow_mut().get_mut(at, number).is_some();
-        if !is_here && self.is_expected(local, number) {
+    pub(crate) fn announce(&self, local: &Local, number: Number) {
+        if self.slot(number).is_none() && self.is_expected(local, number) {
             self.presence.set_unmade(number);
         }
-    }
-
-    /// The element will not come. Returns the messages that wait for it.
-    pub(crate) fn give_up_on(&self, number: Number) -> Parcels<T> {
-        self.presence.will_not_come(number);
-        self.presence.take_early(number)
-    }
-
-    /// Notes that an element moves to this worker: it counts as being here from `epoch` on.
-    pub(crate) fn set_arriving(&self, number: Number, epoch: u32) {
-        self.presence.set_arriving(number, epoch);
-    }
-
-    /// Notes that an element moves to another worker: it counts as being there from `epoch` on.
-    pub(crate) fn set_leaving(&self, number: Number, epoch: u32) {
-        self.presence.set_leaving(number, epoch);
     }
 
     /// Takes an element that is to go, if it has not ended.
@@ -445,65 +443,20 @@ impl<T: Chare> Part<T> {
         self.take(number)
     }
 
-    /// Notes that an element that is still to be made here moves on to worker `to` afterwards.
-    pub(crate) fn set_going_on(&self, number: Number, to: usize) {
-        self.presence.set_going_on(number, to);
-    }
-
-    /// Takes the worker to which an element goes on that has been made here.
-    pub(crate) fn take_going_on(&self, number: Number) -> Option<usize> {
-        self.presence.take_going_on(number)
-    }
-
-    /// Keeps a message for a seed that has its home here.
-    pub(crate) fn keep_mail(&self, number: Number, parcel: BoxedParcel<T>) {
-        self.presence.keep_mail(number, parcel);
-    }
-
-    /// True if messages for the seed wait here.
-    pub(crate) fn has_mail(&self, number: Number) -> bool {
-        self.presence.has_mail(number)
-    }
-
-    /// Takes the messages that wait for the seed.
-    pub(crate) fn take_mail(&self, number: Number) -> Parcels<T> {
-        self.presence.take_mail(number)
-    }
-
-    /// True if any message waits for an element that is to come.
-    pub(crate) fn has_early(&self) -> bool {
-        self.presence.has_early()
-    }
-
-    /// Keeps a message behind those that wait for an element that is to come from another worker;
-    /// false if none waits for it.
-    pub(crate) fn keep_behind_early(&self, number: Number, parcel: BoxedParcel<T>) -> bool {
-        let has_any = self.presence.has_early_for(number);
-        if has_any {
-            self.presence.keep_early(number, parcel);
-        }
-        has_any
-    }
-
-    /// Elements that are to come here from other workers.
-    pub(crate) fn arriving(&self) -> Vec<Number> {
-        self.presence.arriving()
-    }
-
-    /// Elements that are to come here, and count as being here for those in `epoch`.
+    /// Returns the elements that are to come here, and count as being here for senders in `epoch`.
     pub(crate) fn to_come(&self, epoch: u32) -> Vec<Number> {
         let mut all = self.presence.to_come();
         all.retain(|&number| self.is_here_in(number, epoch));
         all
     }
 
-    /// True for an element that is here.
+    /// Returns true if the element is here.
     pub(crate) fn has(&self, number: Number) -> bool {
         let residents = self.residents.borrow();
         matches!(residents.get(self.slot_of(number)), Some(Some((is, _))) if *is == number)
     }
 
-    /// True for an element that is not here yet but is to come.
+    /// Returns true if the element is not here yet but is to come.
     ///
     /// A sender that uses the new place may have entered the epoch of the move before this worker
     /// has. No sender uses the old place any longer once the element has left it. So both cases are
@@ -513,8 +466,8 @@ impl<T: Chare> Part<T> {
         place.leads_to(number, local.worker())
     }
 
-    /// The number of the first element from slot `at` on that is here for senders in `epoch`. Sets
-    /// `at` to the slot after it.
+    /// Returns the number of the first element from slot `at` on that is here for senders in
+    /// `epoch`. Sets `at` to the slot after it.
     #[inline]
     pub(crate) fn next_number(&self, at: &mut usize, epoch: u32) -> Option<Number> {
         let residents = self.residents.borrow();
@@ -530,13 +483,13 @@ impl<T: Chare> Part<T> {
         None
     }
 
-    /// True when those that are here are here for those in `epoch`, too.
+    /// Returns true if all elements that are here count as being here for senders in `epoch`.
     #[inline]
     fn all_are_here_in(&self, epoch: u32) -> bool {
         self.presence.all_are_here_in(epoch)
     }
 
-    /// True for an element that is here, or is to come here, for those in `epoch`.
+    /// Returns true if the element is here, or is to come here, for senders in `epoch`.
     pub(crate) fn is_here_in(&self, number: Number, epoch: u32) -> bool {
         let came = match self.residents.borrow().get(self.slot_of(number)) {
             Some(Some((is, came))) if *is == number => Some(*came),
@@ -558,11 +511,9 @@ impl<T: Chare> Part<T> {
         Some(slot)
     }
 
-    /// The index of an element that is here; `None` if it has none.
+    /// Returns the index of an element that is here; `None` if it has none.
     pub(crate) fn index_of(&self, number: Number) -> Option<T::Index> {
-        let at = self.slot_of(number);
-        let mut slots = self.slots.borrow_mut();
-        slots.get_mut(at, number).and_then(|slot| slot.index)
+        self.slot(number).and_then(|slot| slot.index)
     }
 
     /// Returns an unused number with its home here: a returned one or a new one.
@@ -571,7 +522,7 @@ impl<T: Chare> Part<T> {
         self.collection.directory().allocate_from(&mut spare, home)
     }
 
-    /// The element has no number any more.
+    /// Frees the number of an element that has ended.
     pub(crate) fn remove(&self, local: &Local, number: Number, index: Option<T::Index>) {
         let Some(vacant) = self.collection.remove(number, index) else {
             return;
@@ -588,8 +539,8 @@ impl<T: Chare> Part<T> {
     /// same.
     pub(crate) fn drop_slot(&self, local: &Local, mut slot: Slot<T>) {
         let index = slot.index;
-        if let Some(aside) = slot.take_aside() {
-            aside.drop_all(local, &|_| {});
+        if let Some(state) = slot.take_async_state() {
+            state.drop_all(local, &|_| {});
         }
         contain(
             || drop(slot),

@@ -9,12 +9,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Local;
 use crate::address::directory::Directory;
 use crate::address::number::Number;
-use crate::engine::elements::part::{AnyPart, Part};
-use crate::engine::object::chare::Chare;
+use crate::engine::local::Local;
 use crate::engine::system::collections::place_of;
+use crate::failure::Failure;
+use crate::state::States;
+use crate::state::rounds::{Group, NextRounds};
 
 /// A worker's part of each collection that it has used, by the collection's place.
 #[derive(Default)]
@@ -27,81 +28,99 @@ struct OwnPart {
     part: Rc<dyn AnyPart>,
 }
 
+/// A worker's part of a collection of any type.
+pub(crate) trait AnyPart: Any {
+    /// Returns a line for each thing that waits on this worker.
+    fn explain(&self, local: &Local) -> Vec<String>;
+
+    /// Drops all elements, and the messages that wait for them.
+    fn drop_all(&self, local: &Local);
+
+    /// Returns the number of the collection.
+    fn id(&self) -> u32;
+
+    /// Returns the name of the elements' type.
+    fn of(&self) -> &'static str;
+
+    /// Returns the states that features keep for this part.
+    fn states(&self) -> &States;
+
+    /// Returns the number of elements that a group was made with.
+    ///
+    /// # Errors
+    /// If it is a section that no longer exists.
+    fn population_of_group(&self, group: Group) -> Result<u64, Failure>;
+
+    /// Returns true on the worker where the reductions of a group end, and on its node.
+    fn is_root(&self, local: &Local, group: Group) -> bool;
+
+    /// Returns the position of an element that is to contribute to the reductions and scans of a
+    /// section; 0 for all elements of an array.
+    fn position_in(&self, group: Group, number: Number) -> Option<usize>;
+
+    /// Calls `visit` with each element of this part.
+    fn for_elements(&self, visit: &mut dyn FnMut(PresentElement<'_>));
+}
+
+/// An element that is on this worker.
+pub(crate) struct PresentElement<'a> {
+    pub(crate) number: Number,
+    /// Returns its name, for an element that has an index.
+    pub(crate) name: &'a dyn Fn() -> Option<String>,
+    /// The reductions and scans to which it contributes next.
+    pub(crate) rounds: NextRounds,
+    /// The scan that its asynchronous entry waits for.
+    pub(crate) awaited_scan: Option<(Group, u64)>,
+}
+
 #[cfg(not(any(loom, shuttle)))]
 impl Parts {
     /// Takes the parts out without dropping them.
-    pub(super) fn leave(&self) {
-        super::leave(&self.0);
+    pub(super) fn forget_all(&self) {
+        super::forget_value(&self.0);
     }
 }
 
 impl Local {
-    /// This worker's part of a collection of `T`, made when it is first asked for.
+    /// Returns this worker's part of a collection, if it has used the collection before.
     #[inline(always)]
-    pub(crate) fn part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
-        match self.known_part(collection) {
-            Some(part) => part
-                .downcast()
-                .expect("a proxy has the type of its collection"),
-            None => self.new_part(collection),
-        }
-    }
-
-    #[inline(always)]
-    fn known_part(&self, collection: u32) -> Option<Rc<dyn Any>> {
+    pub(crate) fn known_part(&self, collection: u32) -> Option<Rc<dyn AnyPart>> {
         let parts = self.parts.0.borrow();
         match parts.get(place_of(collection)) {
-            Some(Some(own)) if own.collection == collection => {
-                Some(Rc::clone(&own.part) as Rc<dyn Any>)
-            }
+            Some(Some(own)) if own.collection == collection => Some(Rc::clone(&own.part)),
             _ => None,
         }
     }
 
-    #[cold]
-    fn new_part<T: Chare>(&self, collection: u32) -> Rc<Part<T>> {
-        let Some(shared) = self.system.find_collection(collection) else {
-            // The array has been destroyed. The part is not kept: no message will come to drop it.
-            return Rc::new(Part::new(self.system.collection(collection)));
-        };
-        let part = Rc::new(Part::new(shared));
+    /// Keeps this worker's part of a collection that it has not used before.
+    pub(crate) fn keep_part(&self, directory: Arc<Directory>, part: Rc<dyn AnyPart>) {
         let mut parts = self.parts.0.borrow_mut();
+        let collection = part.id();
         let place = place_of(collection);
         if parts.len() <= place {
             parts.resize_with(place + 1, || None);
         }
         parts[place] = Some(OwnPart {
             collection,
-            directory: Arc::clone(part.collection().directory()),
-            part: Rc::clone(&part) as Rc<dyn AnyPart>,
+            directory,
+            part,
         });
-        part
     }
 
-    /// Returns the worker to which this worker sends messages for an element, or `None` if the
-    /// element waits for a worker or is gone.
+    /// Returns the worker to which this worker sends messages for an element, if the element is
+    /// placed on one and this worker has used the collection before.
     #[inline(always)]
-    pub(crate) fn worker_of<T: Chare>(&self, collection: u32, number: Number) -> Option<usize> {
+    pub(crate) fn worker_of(&self, collection: u32, number: Number) -> Option<usize> {
         let parts = self.parts.0.borrow();
         match parts.get(place_of(collection)) {
             Some(Some(own)) if own.collection == collection => {
                 own.directory.place(number).worker_of(number, self.epoch())
             }
-            _ => {
-                drop(parts);
-                self.worker_in_new_part::<T>(collection, number)
-            }
+            _ => None,
         }
     }
 
-    #[cold]
-    fn worker_in_new_part<T: Chare>(&self, collection: u32, number: Number) -> Option<usize> {
-        let part = self.new_part::<T>(collection);
-        let place = part.collection().directory().place(number);
-        place.worker_of(number, self.epoch())
-    }
-
-    /// This worker's parts of all collections.
+    /// Returns this worker's parts of all collections.
     pub(crate) fn all_parts(&self) -> Vec<Rc<dyn AnyPart>> {
         let parts = self.parts.0.borrow();
         parts
@@ -109,14 +128,6 @@ impl Local {
             .flatten()
             .map(|own| Rc::clone(&own.part))
             .collect()
-    }
-
-    /// This worker's part of a collection of any type, if there is one.
-    pub(crate) fn any_part(&self, collection: u32) -> Option<Rc<dyn AnyPart>> {
-        let parts = self.parts.0.borrow();
-        let own = parts.get(place_of(collection))?.as_ref();
-        own.filter(|own| own.collection == collection)
-            .map(|own| Rc::clone(&own.part))
     }
 
     /// Drops this worker's parts of all collections, when the worker ends.

@@ -7,7 +7,6 @@ use std::hash::Hash;
 use crate::address::index::Key;
 use crate::codec::{Across, Crossing};
 use crate::engine::object::cx::Cx;
-use crate::engine::object::handler::Handler;
 use crate::engine::object::inbox::{Inbox, Queue};
 use crate::engine::object::proxy::{All, One};
 
@@ -26,25 +25,12 @@ pub trait Chare: Sized + Send + 'static {
     /// Serialises values for disk and for other nodes; `None` without `#[chare(state)]`.
     const STATE: Option<Crossing<Self>> = None;
 
-    /// The handlers of messages from other nodes; empty for a chare without `#[chare(nodes)]`.
-    const HANDLERS: &'static [Handler<Self>] = &[];
-
     /// The proxy of one of them, with a method for each entry.
     type One: From<One<Self>> + Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
 
     /// The proxy of many chares, with a method for each entry with arguments that can be cloned.
     type All: From<All<Self>> + Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
 }
-
-/// A chare with messages that cross nodes: `#[chare(nodes)]` implements this trait.
-#[diagnostic::on_unimplemented(
-    message = "messages to a `{Self}` cannot cross nodes",
-    label = "an array over nodes needs chares with messages that cross nodes",
-    note = "write `#[chare(nodes)]` on the `impl` block of `{Self}`, and derive \
-            `serde::Serialize` and `serde::Deserialize` for its arguments and replies",
-    note = "for an array on this node alone, use `setup.runtime().array(..)`"
-)]
-pub trait CrossesNodes: Chare {}
 
 /// A method of a chare that a message calls: an [`Entry`], an [`AsyncEntry`] or a [`Message`].
 pub trait Method: 'static {

@@ -33,7 +33,6 @@ use raddle_sync::prim::{
     light_fence,
 };
 
-use crate::engine::local::Local;
 use crate::engine::system::System;
 use crate::failure::Failure;
 
@@ -88,33 +87,22 @@ impl Quiet {
         outside.sent.fetch_add(1, Relaxed);
     }
 
-    /// Counts a message that this worker has finished.
+    /// Counts a message that `worker`, the current worker, has finished. Returns true if something
+    /// waits for quiescence: the worker then checks for it.
     #[inline]
-    pub(crate) fn count_done(&self, local: &Local) {
-        let done = &self.counts[local.worker()].done;
+    #[must_use]
+    pub(crate) fn count_done(&self, worker: usize) -> bool {
+        let done = &self.counts[worker].done;
         // Relaxed: the only writer. ORDERING(Q1): Release, what was sent meanwhile.
         done.store(done.load(Relaxed) + 1, Release);
         // ORDERING(Q2): counted before the look.
         light_fence();
         // Relaxed: ordered by the fence.
-        if self.is_awaited.load(Relaxed) {
-            self.tell_if_quiet(local);
-        }
-    }
-
-    /// Checks for quiescence if this worker has no messages left; before that a check is useless.
-    #[cold]
-    fn tell_if_quiet(&self, local: &Local) {
-        if !local.system().post.has_own_mail() {
-            self.tell(local.system());
-        } else if !local.looks_later().replace(true) {
-            // The last of them may not be a chare message, and then no check would follow it.
-            local.post(local.worker(), |local| local.looks_later().set(false));
-        }
+        self.is_awaited.load(Relaxed)
     }
 
     /// Calls `notify` when `system`, which owns these counters, is quiet.
-    pub(crate) fn tell_when_quiet(&self, system: &System, notify: Notify) {
+    pub(crate) fn notify_when_quiet(&self, system: &System, notify: Notify) {
         let mut awaited = self.awaited.lock().expect("nothing panics under this lock");
         awaited.push(notify);
         // Relaxed: ordered by the fence.
@@ -122,11 +110,11 @@ impl Quiet {
         drop(awaited);
         // ORDERING(Q2): registered before the counts are added up.
         heavy_fence();
-        self.tell(system);
+        self.check(system);
     }
 
     /// If the system is quiet, notifies all waiters of that, or of the failure.
-    fn tell(&self, system: &System) {
+    pub(crate) fn check(&self, system: &System) {
         // ORDERING(Q3): counted before the sums.
         fence(SeqCst);
         if !self.is_quiet() {

@@ -2,7 +2,8 @@
 
 use raddle_net::{Launch, TransportKind};
 
-use super::{JobError, Progress};
+use super::error::JobError;
+use super::progress::Progress;
 use crate::watch;
 
 /// The maximum number of nodes in `RADDLE_NODES` and in options of the program `raddle`.

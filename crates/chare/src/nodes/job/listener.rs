@@ -207,7 +207,7 @@ impl Listener {
         let Ok(mut receiver) = self.receiver.try_lock() else {
             return false;
         };
-        local::apart(|| self.receive(&mut receiver))
+        local::as_other_thread(|| self.receive(&mut receiver))
     }
 
     fn receive(&self, receiver: &mut Receiver) -> bool {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use raddle_sync::prim::thread;
 
 use super::super::net::NetError;
+use super::error::JobError;
 use super::listener::Listener;
-use super::{JobError, Progress};
+use super::progress::Progress;
 use crate::engine::system::System;
 use crate::remote;
 

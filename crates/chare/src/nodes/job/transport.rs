@@ -9,9 +9,13 @@ use raddle_sync::prim::{Instant, Mutex, spin_loop, yield_now};
 
 use super::super::net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
 use super::listener::Listener;
-use super::{MORE_PORTS, Progress};
+use super::progress::Progress;
 use crate::failure::Failure;
 use crate::remote::{Transport, locked};
+
+/// The number of ports of a node besides those of its workers: one receives wire messages, and
+/// threads that are not workers send through the other.
+pub(crate) const MORE_PORTS: usize = 2;
 
 /// Marks a piece of a wire message that is followed by more pieces.
 pub(super) const MORE: u32 = 1;

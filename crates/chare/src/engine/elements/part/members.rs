@@ -87,7 +87,7 @@ impl<T: Chare> Part<T> {
         Ok(call(known.entry(id).or_insert(new)))
     }
 
-    /// The members of a section. Takes no lock if this worker has looked them up before.
+    /// Returns the members of a section. Takes no lock if this worker has looked them up before.
     ///
     /// # Errors
     /// When it no longer exists.
@@ -118,8 +118,8 @@ impl<T: Chare> Part<T> {
         })
     }
 
-    /// True for an element that was inserted but is not yet constructed here. All senders send to
-    /// it here, whatever their epoch, although it is not here yet.
+    /// Returns true if the element was inserted but is not yet constructed here. All senders send
+    /// to it here, whatever their epoch, although it is not here yet.
     fn is_unmade(&self, worker: usize, number: Number) -> bool {
         let workers = self.collection.directory().place(number).workers_of(number);
         workers == Some((worker, worker)) && !self.has(number)
@@ -136,7 +136,7 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// The worker where reductions and scans of a group end.
+    /// Returns the worker where reductions and scans of a group end.
     ///
     /// # Errors
     /// When it is a section that no longer exists.
@@ -162,14 +162,14 @@ impl<T: Chare> Part<T> {
         }
     }
 
-    /// The reason why a scan of a group has no result, if it has none.
+    /// Returns the reason why a scan of a group has no result, if it has none.
     pub(crate) fn scan_loss(&self, group: Group, scan: u64) -> Option<Failure> {
         self.with_scan_loss(group, |loss| loss.of(scan))
             .unwrap_or_else(Some)
     }
 
-    /// The number of local elements that take part in the reductions of a group; 0 for a section
-    /// that no longer exists.
+    /// Returns the number of local elements that take part in the reductions of a group; 0 for a
+    /// section that no longer exists.
     pub(crate) fn live_in(&self, worker: usize, group: Group) -> u64 {
         match group {
             None => self.live.get(),
@@ -214,17 +214,17 @@ impl<T: Chare> Part<T> {
         Ok(())
     }
 
-    /// True when this worker has had to do with a section.
+    /// Returns true if this worker has used a section.
     pub(crate) fn knows_section(&self, id: u32) -> bool {
         self.sections.known.borrow().contains_key(&id)
     }
 
-    /// False for a section that no longer exists.
+    /// Returns false for a section that no longer exists.
     pub(crate) fn has_group(&self, group: Group) -> bool {
         group.is_none_or(|section| self.section(section).is_ok())
     }
 
-    /// The sections of an element, among those with members listed on this worker. Shares of other
+    /// Returns the sections of an element, among those with members listed on this worker. Shares of other
     /// sections never wait for local elements.
     pub(crate) fn mapped_sections_of(&self, number: Number) -> Vec<u32> {
         if self.sections.mapped.get() == 0 {
@@ -240,14 +240,14 @@ impl<T: Chare> Part<T> {
         sections
     }
 
-    /// An element contributes to a section no more.
+    /// Removes the rounds of a section to which an element contributes no more.
     pub(crate) fn forget_rounds(&self, number: Number, section: u32) {
-        let mut slots = self.slots.borrow_mut();
-        if let Some(slot) = slots.get_mut(self.slot_of(number), number) {
+        if let Some(mut slot) = self.slot(number) {
             slot.forget_rounds(section);
         }
     }
 
+    /// Removes what this worker knows of a section.
     pub(crate) fn forget_section(&self, id: u32) {
         let known = self.sections.known.borrow_mut().remove(&id);
         if known.is_some_and(|known| known.of_here.is_some()) {

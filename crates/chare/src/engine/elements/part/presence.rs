@@ -11,7 +11,7 @@
 //! | `leaves_in` | entering the epoch of a move from this worker | it has left |
 //! | `goes_on_to` | a move from here, before the element was made | it was made and sent on |
 //! | `early` | a message that came before the element | the element has come |
-//! | `mail` | a message that came to the home of a seed | the seed was made on some worker |
+//! | `for_seed` | a message that came to the home of a seed | the seed was made on some worker |
 //!
 //! # Invariants
 //! 1. No transit is empty: a transit is removed when its last field is cleared.
@@ -20,10 +20,9 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use super::Parcels;
 use crate::address::number::Number;
+use crate::engine::elements::parcel::{BoxedParcel, Parcels};
 use crate::engine::object::chare::Chare;
-use crate::engine::object::parcel::BoxedParcel;
 
 /// The state of an element in transit, as known to this worker.
 struct Transit<T: Chare> {
@@ -40,7 +39,7 @@ struct Transit<T: Chare> {
     /// Messages that came before the element, the oldest first.
     early: Parcels<T>,
     /// Messages that came to this worker as the home of a seed ([`crate::seeds`]).
-    mail: Parcels<T>,
+    for_seed: Parcels<T>,
 }
 
 impl<T: Chare> Default for Transit<T> {
@@ -51,7 +50,7 @@ impl<T: Chare> Default for Transit<T> {
             leaves_in: None,
             goes_on_to: None,
             early: Parcels::new(),
-            mail: Parcels::new(),
+            for_seed: Parcels::new(),
         }
     }
 }
@@ -63,7 +62,7 @@ impl<T: Chare> Transit<T> {
             && self.leaves_in.is_none()
             && self.goes_on_to.is_none()
             && self.early.is_empty()
-            && self.mail.is_empty()
+            && self.for_seed.is_empty()
     }
 
     /// Returns the epoch from which the element counts as being here, if it has not come yet.
@@ -76,7 +75,7 @@ impl<T: Chare> Transit<T> {
 }
 
 /// The elements of a part that are in transit.
-pub(super) struct Presence<T: Chare> {
+pub(crate) struct Presence<T: Chare> {
     transits: RefCell<HashMap<Number, Transit<T>>>,
     leaving_count: Cell<usize>,
     early_count: Cell<usize>,
@@ -134,24 +133,24 @@ impl<T: Chare> Presence<T> {
     }
 
     /// Records that the element will be made here.
-    pub(super) fn set_unmade(&self, number: Number) {
+    pub(crate) fn set_unmade(&self, number: Number) {
         self.change(number, |transit| transit.is_unmade = true);
     }
 
     /// Records that the element will come from another worker, and counts as being here from
     /// `epoch` on.
-    pub(super) fn set_arriving(&self, number: Number, epoch: u32) {
+    pub(crate) fn set_arriving(&self, number: Number, epoch: u32) {
         self.change(number, |transit| transit.arrives_in = Some(epoch));
     }
 
     /// Records that the element has come in `epoch` (0 for an element that was made here).
-    pub(super) fn has_come(&self, number: Number, epoch: u32) {
+    pub(crate) fn has_come(&self, number: Number, epoch: u32) {
         self.latest.set(self.latest.get().max(epoch));
         self.will_not_come(number);
     }
 
     /// Records that the element is no longer awaited: it is here, or will never be.
-    pub(super) fn will_not_come(&self, number: Number) {
+    pub(crate) fn will_not_come(&self, number: Number) {
         self.change_known(number, |transit| {
             transit.is_unmade = false;
             transit.arrives_in = None;
@@ -159,32 +158,32 @@ impl<T: Chare> Presence<T> {
     }
 
     /// Records that the element will leave, and counts as being elsewhere from `epoch` on.
-    pub(super) fn set_leaving(&self, number: Number, epoch: u32) {
+    pub(crate) fn set_leaving(&self, number: Number, epoch: u32) {
         self.change(number, |transit| transit.leaves_in = Some(epoch));
     }
 
     /// Records that the element has left.
-    pub(super) fn has_left(&self, number: Number) {
+    pub(crate) fn has_left(&self, number: Number) {
         self.change_known(number, |transit| transit.leaves_in = None);
     }
 
     /// Records that the element moves on to worker `to` after it has been made here.
-    pub(super) fn set_going_on(&self, number: Number, to: usize) {
+    pub(crate) fn set_going_on(&self, number: Number, to: usize) {
         self.change(number, |transit| transit.goes_on_to = Some(to));
     }
 
     /// Takes the worker to which an element that has been made here moves on.
-    pub(super) fn take_going_on(&self, number: Number) -> Option<usize> {
+    pub(crate) fn take_going_on(&self, number: Number) -> Option<usize> {
         self.change_known(number, |transit| transit.goes_on_to.take())?
     }
 
     /// Keeps a message for an element that has not come yet.
-    pub(super) fn keep_early(&self, number: Number, parcel: BoxedParcel<T>) {
+    pub(crate) fn keep_early(&self, number: Number, parcel: BoxedParcel<T>) {
         self.change(number, |transit| transit.early.push_back(parcel));
     }
 
     /// Takes the messages that came before the element.
-    pub(super) fn take_early(&self, number: Number) -> Parcels<T> {
+    pub(crate) fn take_early(&self, number: Number) -> Parcels<T> {
         if self.early_count.get() == 0 {
             return Parcels::new();
         }
@@ -193,52 +192,54 @@ impl<T: Chare> Presence<T> {
     }
 
     /// Returns true if any message waits for an element that has not come yet.
-    pub(super) fn has_early(&self) -> bool {
+    pub(crate) fn has_early(&self) -> bool {
         self.early_count.get() > 0
     }
 
     /// Returns the number of messages that wait for each element that has not come yet, without
     /// zeros.
-    pub(super) fn early_lens(&self) -> Vec<usize> {
+    pub(crate) fn early_lens(&self) -> Vec<usize> {
         let transits = self.transits.borrow();
         let lens = transits.values().map(|transit| transit.early.len());
         lens.filter(|&len| len > 0).collect()
     }
 
     /// Keeps a message for a seed that has its home here.
-    pub(super) fn keep_mail(&self, number: Number, parcel: BoxedParcel<T>) {
-        self.change(number, |transit| transit.mail.push_back(parcel));
+    pub(crate) fn keep_for_seed(&self, number: Number, parcel: BoxedParcel<T>) {
+        self.change(number, |transit| transit.for_seed.push_back(parcel));
     }
 
     /// Returns true if messages for the seed wait here.
-    pub(super) fn has_mail(&self, number: Number) -> bool {
-        self.get(number, |transit| (!transit.mail.is_empty()).then_some(()))
-            .is_some()
+    pub(crate) fn has_for_seed(&self, number: Number) -> bool {
+        self.get(number, |transit| {
+            (!transit.for_seed.is_empty()).then_some(())
+        })
+        .is_some()
     }
 
     /// Takes the messages that wait for the seed.
-    pub(super) fn take_mail(&self, number: Number) -> Parcels<T> {
-        let mail = self.change_known(number, |transit| std::mem::take(&mut transit.mail));
-        mail.unwrap_or_default()
+    pub(crate) fn take_for_seed(&self, number: Number) -> Parcels<T> {
+        let for_seed = self.change_known(number, |transit| std::mem::take(&mut transit.for_seed));
+        for_seed.unwrap_or_default()
     }
 
     /// Takes all messages.
-    pub(super) fn take_all(&self) -> impl Iterator<Item = BoxedParcel<T>> + use<T> {
+    pub(crate) fn take_all(&self) -> impl Iterator<Item = BoxedParcel<T>> + use<T> {
         self.leaving_count.set(0);
         self.early_count.set(0);
         let transits = self.transits.take().into_values();
-        transits.flat_map(|transit| transit.early.into_iter().chain(transit.mail))
+        transits.flat_map(|transit| transit.early.into_iter().chain(transit.for_seed))
     }
 
     /// Returns true if, for senders in `epoch`, all elements that are here count as being here.
     #[inline]
-    pub(super) fn all_are_here_in(&self, epoch: u32) -> bool {
+    pub(crate) fn all_are_here_in(&self, epoch: u32) -> bool {
         self.latest.get() <= epoch && self.leaving_count.get() == 0
     }
 
     /// Returns true if an element counts as being here for senders in `epoch`. `came` is the epoch
     /// in which it came, if it is here.
-    pub(super) fn is_here_in(&self, number: Number, came: Option<u32>, epoch: u32) -> bool {
+    pub(crate) fn is_here_in(&self, number: Number, came: Option<u32>, epoch: u32) -> bool {
         let transits = self.transits.borrow();
         let transit = transits.get(&number);
         let came = came.or_else(|| transit?.counts_from());
@@ -247,7 +248,7 @@ impl<T: Chare> Presence<T> {
     }
 
     /// Returns the elements that will come here, including those that will be made here.
-    pub(super) fn to_come(&self) -> Vec<Number> {
+    pub(crate) fn to_come(&self) -> Vec<Number> {
         let transits = self.transits.borrow();
         let coming = transits
             .iter()
@@ -256,7 +257,7 @@ impl<T: Chare> Presence<T> {
     }
 
     /// Returns the elements that will come here from other workers.
-    pub(super) fn arriving(&self) -> Vec<Number> {
+    pub(crate) fn arriving(&self) -> Vec<Number> {
         let transits = self.transits.borrow();
         let arriving = transits
             .iter()
@@ -264,8 +265,24 @@ impl<T: Chare> Presence<T> {
         arriving.map(|(&number, _)| number).collect()
     }
 
+    /// Keeps a message behind those that wait for an element that is to come from another worker.
+    /// Returns false if none waits for it.
+    pub(crate) fn keep_behind_early(&self, number: Number, parcel: BoxedParcel<T>) -> bool {
+        let has_any = self.has_early_for(number);
+        if has_any {
+            self.keep_early(number, parcel);
+        }
+        has_any
+    }
+
+    /// Records that the element will not come. Returns the messages that wait for it.
+    pub(crate) fn give_up_on(&self, number: Number) -> Parcels<T> {
+        self.will_not_come(number);
+        self.take_early(number)
+    }
+
     /// Returns true if messages wait for this element, which has not come yet.
-    pub(super) fn has_early_for(&self, number: Number) -> bool {
+    fn has_early_for(&self, number: Number) -> bool {
         self.get(number, |transit| (!transit.early.is_empty()).then_some(()))
             .is_some()
     }
@@ -337,12 +354,12 @@ mod tests {
         presence.set_unmade(one());
         presence.set_going_on(one(), 2);
         presence.keep_early(one(), Box::new(End));
-        presence.keep_mail(one(), Box::new(End));
-        assert!(presence.has_mail(one()) && presence.has_early_for(one()));
+        presence.keep_for_seed(one(), Box::new(End));
+        assert!(presence.has_for_seed(one()) && presence.has_early_for(one()));
         assert_eq!(presence.early_lens(), [1]);
         check(&presence);
         assert_eq!(presence.take_all().count(), 2);
         check(&presence);
-        assert!(!presence.has_mail(one()) && presence.take_going_on(one()).is_none());
+        assert!(!presence.has_for_seed(one()) && presence.take_going_on(one()).is_none());
     }
 }

@@ -6,18 +6,18 @@ use std::mem;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Parcels, Suspended};
+use super::Suspended;
 use crate::address::number::Number;
+use crate::engine::elements::parcel::{BoxedParcel, Parcels};
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
 use crate::engine::object::inbox::{Inbox, Lost};
-use crate::engine::object::parcel::BoxedParcel;
 use crate::state::merged::Merged;
 use crate::state::rounds::{Group, NextRounds};
 
 /// The elements of a part.
-pub(crate) struct Slots<T: Chare> {
+pub(super) struct Slots<T: Chare> {
     slots: Vec<Slot<T>>,
     vacant: Vec<u32>,
 }
@@ -27,21 +27,21 @@ pub(crate) struct Slot<T: Chare> {
     pub(crate) number: Number,
     pub(crate) index: Option<T::Index>,
     pub(crate) state: State<T>,
-    aside: Option<Box<Aside<T>>>,
+    async_state: Option<Box<AsyncState<T>>>,
 }
 
 /// The messages of scans that have arrived, by group, scan and step.
 pub(crate) type Steps = HashMap<(Group, u64, u32), Box<dyn Merged>>;
 
 /// Extra state of an element that has used asynchronous entries.
-pub(crate) struct Aside<T: Chare> {
+pub(crate) struct AsyncState<T: Chare> {
     pub(crate) inbox: T::Inbox,
     /// An asynchronous entry waits for messages of the inbox.
     pub(crate) awaits_inbox: bool,
     /// Messages that wait for the end of an asynchronous entry.
     pub(crate) backlog: Parcels<T>,
-    /// The backlog is being run.
-    pub(super) catches_up: bool,
+    /// True while the backlog is being run.
+    pub(super) runs_backlog: bool,
     pub(crate) steps: Steps,
     /// An asynchronous entry waits for a step of this scan.
     pub(crate) awaits_step: Option<(Group, u64)>,
@@ -87,7 +87,12 @@ impl<T: Chare> Default for Slots<T> {
 }
 
 impl<T: Chare> Slots<T> {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Slot<T>> {
+    /// Returns all slots, among them vacant ones.
+    pub(super) fn all(&self) -> &[Slot<T>] {
+        &self.slots
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Slot<T>> {
         self.slots.iter()
     }
 
@@ -97,15 +102,15 @@ impl<T: Chare> Slots<T> {
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, at: usize, number: Number) -> Option<&mut Slot<T>> {
+    pub(super) fn get_mut(&mut self, at: usize, number: Number) -> Option<&mut Slot<T>> {
         self.slots
             .get_mut(at)
             .filter(|slot| slot.number == number && !matches!(slot.state, State::Vacant))
     }
 
-    /// The element, if an entry can run.
+    /// Returns the element, if an entry can run.
     #[inline]
-    pub(crate) fn ready(&mut self, at: usize, number: Number) -> Option<&mut Body<T>> {
+    pub(super) fn ready(&mut self, at: usize, number: Number) -> Option<&mut Body<T>> {
         match self.slots.get_mut(at) {
             Some(Slot {
                 number: is,
@@ -116,7 +121,7 @@ impl<T: Chare> Slots<T> {
         }
     }
 
-    /// Returns the slot for a new element.
+    /// Puts a new element into a slot. Returns the number of the slot.
     pub(super) fn put(&mut self, slot: Slot<T>) -> u32 {
         if let Some(at) = self.vacant.pop() {
             self.slots[at as usize] = slot;
@@ -135,12 +140,13 @@ impl<T: Chare> Slots<T> {
     }
 }
 
-impl<T: Chare> Aside<T> {
-    /// Drops the waiting messages, each separately. Calls `tell` with the kind of each unreceived
-    /// message.
-    pub(crate) fn drop_all(mut self, local: &Local, tell: &dyn Fn(&'static str)) {
+impl<T: Chare> AsyncState<T> {
+    /// Drops the waiting messages, each separately. Calls `report_kind` with the kind of
+    /// each unreceived message.
+    pub(crate) fn drop_all(mut self, local: &Local, report_kind: &dyn Fn(&'static str)) {
         let report_panic = |panic: &(dyn Any + Send)| local.fail_outside_entries(panic);
-        self.inbox.give_up(&mut Lost::new(&report_panic, tell));
+        self.inbox
+            .give_up(&mut Lost::new(&report_panic, report_kind));
         for parcel in self.backlog {
             local.guard(|| drop(parcel));
         }
@@ -151,9 +157,9 @@ impl<T: Chare> Aside<T> {
 }
 
 impl<T: Chare> Slot<T> {
-    /// A kind of messages that the element has not received.
+    /// Returns a kind of messages that the element has not received.
     pub(crate) fn waits_in_inbox(&self) -> Option<&'static str> {
-        self.aside.as_ref()?.inbox.waiting()
+        self.async_state.as_ref()?.inbox.waiting()
     }
 
     pub(crate) fn new(number: Number, index: Option<T::Index>, state: State<T>) -> Self {
@@ -161,17 +167,18 @@ impl<T: Chare> Slot<T> {
             number,
             index,
             state,
-            aside: None,
+            async_state: None,
         }
     }
 
-    pub(crate) fn aside(&mut self) -> &mut Aside<T> {
-        self.aside.get_or_insert_with(|| {
-            Box::new(Aside {
+    /// Returns its extra state, new if it has had none.
+    pub(crate) fn async_state(&mut self) -> &mut AsyncState<T> {
+        self.async_state.get_or_insert_with(|| {
+            Box::new(AsyncState {
                 inbox: T::Inbox::default(),
                 awaits_inbox: false,
                 backlog: VecDeque::new(),
-                catches_up: false,
+                runs_backlog: false,
                 steps: Steps::new(),
                 awaits_step: None,
                 rounds: NextRounds::default(),
@@ -179,7 +186,7 @@ impl<T: Chare> Slot<T> {
         })
     }
 
-    /// Says what the element waits for; `name` is its name.
+    /// Describes what the element waits for; `name` is its name.
     pub(crate) fn explain(&self, name: impl FnOnce() -> String) -> Option<String> {
         let State::Suspended(suspended) = &self.state else {
             return None;
@@ -192,61 +199,65 @@ impl<T: Chare> Slot<T> {
         })
     }
 
-    /// The number of messages that wait for the end of an asynchronous entry.
+    /// Returns the number of messages that wait for the end of an asynchronous entry.
     fn backlog_len(&self) -> usize {
-        self.aside.as_ref().map_or(0, |aside| aside.backlog.len())
+        self.async_state
+            .as_ref()
+            .map_or(0, |state| state.backlog.len())
     }
 
-    /// The oldest message that waits, for an element that is ready.
+    /// Takes the oldest message that waits, for an element that is ready.
     pub(crate) fn next_in_backlog(&mut self) -> Option<BoxedParcel<T>> {
-        let aside = self.aside.as_mut()?;
-        matches!(self.state, State::Ready(_)).then(|| aside.backlog.pop_front())?
+        let state = self.async_state.as_mut()?;
+        matches!(self.state, State::Ready(_)).then(|| state.backlog.pop_front())?
     }
 
     /// Takes the messages of scans that have arrived.
     pub(crate) fn take_all_steps(&mut self) -> Steps {
-        let aside = self.aside.as_mut();
-        aside.map_or_else(Steps::new, |aside| mem::take(&mut aside.steps))
+        let state = self.async_state.as_mut();
+        state.map_or_else(Steps::new, |state| mem::take(&mut state.steps))
     }
 
-    /// The messages that wait.
+    /// Takes the messages that wait for the end of an asynchronous entry.
     pub(crate) fn take_backlog(&mut self) -> Parcels<T> {
-        let aside = self.aside.as_mut();
-        aside.map_or_else(VecDeque::new, |aside| mem::take(&mut aside.backlog))
+        let state = self.async_state.as_mut();
+        state.map_or_else(VecDeque::new, |state| mem::take(&mut state.backlog))
     }
 
-    pub(crate) fn take_aside(&mut self) -> Option<Box<Aside<T>>> {
-        self.aside.take()
+    /// Takes its extra state, if it has any.
+    pub(crate) fn take_async_state(&mut self) -> Option<Box<AsyncState<T>>> {
+        self.async_state.take()
     }
 
-    /// The scan that an asynchronous entry waits for.
+    /// Returns the scan that an asynchronous entry waits for.
     pub(crate) fn awaited_scan(&self) -> Option<(Group, u64)> {
-        self.aside.as_ref()?.awaits_step
+        self.async_state.as_ref()?.awaits_step
     }
 
     /// Takes the messages for scans of a section that no longer exists.
     pub(crate) fn take_steps(&mut self, section: u32) -> Steps {
-        let steps = self.aside.as_mut().map(|aside| &mut aside.steps);
+        let steps = self.async_state.as_mut().map(|state| &mut state.steps);
         let taken = steps.map(|steps| steps.extract_if(|key, _| key.0 == Some(section)));
         taken.into_iter().flatten().collect()
     }
 
-    /// A section no longer exists. What an asynchronous entry has of it goes with the element.
+    /// Removes the rounds of a section that no longer exists. Those that an asynchronous entry has
+    /// go with the element.
     pub(super) fn forget_rounds(&mut self, section: u32) {
         if let State::Ready(body) = &mut self.state {
             body.cx.forget_rounds(section);
         }
-        if let Some(aside) = &mut self.aside {
-            aside.rounds.forget(section);
+        if let Some(state) = &mut self.async_state {
+            state.rounds.forget(section);
         }
     }
 
-    /// The reductions to which the element contributes next.
+    /// Returns the reductions to which the element contributes next.
     pub(crate) fn next_rounds(&self) -> NextRounds {
-        match (&self.state, &self.aside) {
+        match (&self.state, &self.async_state) {
             (State::Ready(body), _) => body.cx.rounds().clone(),
             (State::Frozen(frozen), _) => NextRounds::of(frozen.rounds),
-            (_, Some(aside)) => aside.rounds.clone(),
+            (_, Some(async_state)) => async_state.rounds.clone(),
             (_, None) => NextRounds::default(),
         }
     }

@@ -10,17 +10,20 @@
 //! | [`End`](crate::lifecycle::End) | ends the element |
 //! | others | protocols of the runtime, each in the module of its feature |
 
+use std::collections::VecDeque;
+
 use crate::address::number::Number;
 use crate::codec::{Crossing, Packed};
 use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
+use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::failure::Failure;
 
 /// A message on its way to an element of `T`.
 pub(crate) trait Parcel<T: Chare>: Sized + Send + 'static {
-    /// The name of the method that it calls, for error messages.
+    /// Returns the name of the method that it calls, for error messages.
     fn entry(&self) -> &'static str;
 
     /// Calls the method, or keeps the message until the element can run it.
@@ -41,6 +44,20 @@ pub(crate) trait Parcel<T: Chare>: Sized + Send + 'static {
 
 /// A message of any type.
 pub(crate) type BoxedParcel<T> = Box<dyn AnyParcel<T>>;
+
+/// Messages that wait, the oldest first.
+pub(crate) type Parcels<T> = VecDeque<BoxedParcel<T>>;
+
+/// Sends a parcel to a worker, which delivers it to its element.
+#[inline(always)]
+pub(crate) fn post<T: Chare>(local: &Local, worker: usize, one: One<T>, parcel: impl Parcel<T>) {
+    let One {
+        collection, number, ..
+    } = one;
+    local.post(worker, move |local| {
+        parcel.deliver(local, &Part::of(local, collection), number);
+    });
+}
 
 /// The methods of [`Parcel`] as a trait object has them.
 pub(crate) trait AnyParcel<T: Chare>: Send + 'static {
@@ -91,13 +108,13 @@ pub(crate) trait Finish<O>: Send + 'static {
     /// True for a message to all elements. An element that ends without receiving it loses nothing.
     const IS_TO_ALL: bool = false;
 
-    /// The method has returned.
+    /// Passes on the value that the method has returned.
     fn done(self, output: O);
 
-    /// The method has panicked.
+    /// Reports that the method has panicked.
     fn failed(self, system: &System, failure: Failure);
 
-    /// The element does not exist any more.
+    /// Reports that the element does not exist any more.
     fn gone(self, system: &System, failure: Failure);
 
     /// Registers the sender of the message for a reply from another node. Returns the number under

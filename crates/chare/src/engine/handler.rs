@@ -4,10 +4,66 @@
 use std::fmt;
 
 use crate::codec::{CrossingError, reading};
+use crate::engine::elements::parcel::BoxedParcel;
 use crate::engine::object::chare::Chare;
-use crate::engine::object::parcel::BoxedParcel;
 use crate::engine::system::registry;
 use crate::failure::Failure;
+use crate::state::{Explain, Feature, SharedState};
+
+/// A chare with messages that cross nodes: `#[chare(nodes)]` implements this trait.
+#[diagnostic::on_unimplemented(
+    message = "messages to a `{Self}` cannot cross nodes",
+    label = "an array over nodes needs chares with messages that cross nodes",
+    note = "write `#[chare(nodes)]` on the `impl` block of `{Self}`, and derive \
+            `serde::Serialize` and `serde::Deserialize` for its arguments and replies",
+    note = "for an array on this node alone, use `setup.runtime().array(..)`"
+)]
+pub trait CrossesNodes: Chare {
+    /// The handlers of messages from other nodes, by their handler ids.
+    const HANDLERS: &'static [Handler<Self>];
+}
+
+/// The handlers of an array over nodes, by their handler ids.
+#[derive(Debug)]
+pub(crate) struct Handlers<T: Chare>(&'static [Handler<T>]);
+
+impl<T: Chare> Clone for Handlers<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Chare> Copy for Handlers<T> {}
+
+impl<T: Chare> Explain for Handlers<T> {}
+
+impl<T: Chare> SharedState for Handlers<T> {
+    const FEATURE: Feature = Feature::Handlers;
+}
+
+impl<T: Chare> Handlers<T> {
+    /// Returns the handlers of the messages for `T`.
+    pub(crate) const fn new() -> Self
+    where
+        T: CrossesNodes,
+    {
+        Self(T::HANDLERS)
+    }
+
+    /// Returns the handler with this id.
+    ///
+    /// # Errors
+    /// If there is none: the nodes run different programs.
+    pub(crate) fn find(self, handler: u16) -> Result<&'static Handler<T>, Failure> {
+        self.0.get(usize::from(handler)).ok_or_else(|| {
+            let (name, count) = (T::NAME, self.0.len());
+            Failure::new(format!(
+                "another node sends to entry {handler} of `{name}`, which has {count}: \
+                 the nodes run different programs"
+            ))
+        })
+    }
+}
 
 /// The destination of an entry's return value.
 pub(crate) enum ReplyTo {
@@ -18,7 +74,7 @@ pub(crate) enum ReplyTo {
 
 pub(crate) type Opened<T> = Result<BoxedParcel<T>, CrossingError>;
 
-/// The way in of messages for an entry.
+/// The handler of messages from other nodes for one method.
 pub struct Handler<T: Chare> {
     pub(crate) name: &'static str,
     pub(crate) open: fn(&[u8], ReplyTo) -> Opened<T>,
@@ -69,7 +125,7 @@ impl Asker {
     }
 
     /// Sends the outcome to the caller.
-    pub(crate) fn tell(mut self, outcome: Result<Vec<u8>, &Failure>, panicked: bool) {
+    pub(crate) fn answer(mut self, outcome: Result<Vec<u8>, &Failure>, panicked: bool) {
         self.send(outcome, panicked);
     }
 
