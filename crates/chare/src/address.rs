@@ -1,6 +1,6 @@
 //! Addresses of elements: numbers, indices and keys, and where each element is.
 //!
-//! Plain data that knows nothing of messages and workers.
+//! These are plain data, independent of messages and workers.
 
 pub(crate) mod detours;
 pub(crate) mod directory;

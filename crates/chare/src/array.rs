@@ -1,4 +1,4 @@
-//! Arrays of chares, and how they are made.
+//! Arrays of chares: their proxies, options and insertions.
 
 mod plan;
 
@@ -64,10 +64,10 @@ impl<T: Chare> Array<T> {
         }
     }
 
-    /// The proxy of the element with this index.
+    /// Returns the proxy of the element with this index.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is no such element.
     #[inline]
     #[track_caller]
     pub fn at(self, index: T::Index) -> T::One {
@@ -77,7 +77,7 @@ impl<T: Chare> Array<T> {
         }
     }
 
-    /// The proxy of the element with this index; `None` if there is no such element.
+    /// Returns the proxy of the element with this index; `None` if there is no such element.
     #[inline]
     pub fn get(self, index: T::Index) -> Option<T::One> {
         let number = local::with(self.system, |local| match local {
@@ -98,31 +98,32 @@ impl<T: Chare> Array<T> {
         panic!("{}", collection.missing(index))
     }
 
-    /// The proxy of all elements.
+    /// Returns the proxy of all elements.
     pub fn all(self) -> T::All {
         T::All::from(All::new(self.system, self.collection, None))
     }
 
     /// Returns the result of the next unclaimed reduction; see [`Cx::contribute`].
     ///
-    /// Fails when that results in something else than `O`.
+    /// The reply fails if the result of the reduction is not an `O`.
     pub fn reduction<O: Send + 'static>(self) -> Reply<O> {
         claim::<T, O>(self.system, self.collection, None)
     }
 
-    /// Puts an element in, on the calling worker; from other threads, on one after the other.
+    /// Inserts an element on the calling worker. A thread that is not a worker inserts elements on
+    /// the workers in turn.
     ///
-    /// The element gets all messages that the caller sends to all elements afterwards, and takes
-    /// part in the reductions that these messages trigger. It does not get messages to all that the
-    /// caller sent before. It takes no part in reductions to which elements contribute in the
-    /// entries of those earlier messages. If such an entry waits, or sends further messages that
-    /// trigger a contribution, or another caller triggers reductions meanwhile, then the element's
-    /// first reduction is unspecified: such programs wait for the result before they insert.
-    /// Reductions that are triggered afterwards wait until all workers have answered from which
-    /// reduction on the element takes part.
+    /// The element receives all messages that the caller sends to all elements afterwards, and
+    /// takes part in the reductions that these messages trigger. It does not receive messages to
+    /// all that the caller sent before. It takes no part in reductions to which elements contribute
+    /// in the entries of those earlier messages. If such an entry waits, or sends further messages
+    /// that trigger a contribution, or another caller triggers reductions meanwhile, then the
+    /// element's first reduction is unspecified: such programs wait for the result before they
+    /// insert. Reductions that are triggered afterwards wait until all workers have agreed on the
+    /// first reduction in which the element takes part.
     ///
     /// Cost: two messages for each worker, and twice as many if messages wait for other elements
-    /// that are to come.
+    /// that are being inserted.
     ///
     /// # Panics
     /// If the element exists already, even if it is being removed ([`remove`](Self::remove)); if
@@ -139,10 +140,10 @@ impl<T: Chare> Array<T> {
         self.insert_on(own.unwrap_or_else(|| system.next_worker()), index, make)
     }
 
-    /// Puts an element in, on worker `worker`.
+    /// Inserts an element on worker `worker`.
     ///
     /// # Panics
-    /// As for [`insert`](Self::insert), and when there is no such worker.
+    /// As for [`insert`](Self::insert), and if there is no such worker.
     #[track_caller]
     pub fn insert_on(
         self,
@@ -153,7 +154,7 @@ impl<T: Chare> Array<T> {
         let system = self.find_system();
         system.check_worker(worker);
         let collection = Collection::<T>::of(&system, self.collection);
-        collection.check_within("take in elements");
+        collection.check_within("have insertions");
         let number = match collection.insert(index, worker) {
             Ok(number) => number,
             Err(why) => panic!("{}[{index:?}] {why}", T::NAME),
@@ -174,7 +175,7 @@ impl<T: Chare> Array<T> {
         T::One::from(One::new(self.system, self.collection, number))
     }
 
-    /// Has an element made that has its number: see [`crate::insertion`].
+    /// Starts the insertion of an element; its number has been allocated. See [`crate::insertion`].
     fn begin_insertion(
         self,
         system: &Arc<System>,
@@ -209,14 +210,14 @@ impl<T: Chare> Array<T> {
         }
     }
 
-    /// Ends the element with this index after the messages have run that the caller has sent to it
-    /// before.
+    /// Ends the element with this index, after it has run the messages that the caller has sent to
+    /// it before.
     ///
     /// Until then the element exists: [`insert`](Self::insert) cannot reuse its index, and removing
     /// it again has no effect.
     ///
     /// # Panics
-    /// When there is none: it was never made, or has ended.
+    /// If there is no such element: it was never made, or it has ended.
     #[track_caller]
     pub fn remove(self, index: T::Index) {
         let collection = Collection::<T>::of(&self.find_system(), self.collection);
@@ -228,8 +229,8 @@ impl<T: Chare> Array<T> {
 
     /// Drops all elements, and the memory of the array.
     ///
-    /// Messages that are under way to the elements fail with a [`Failure`](crate::Failure), so the
-    /// array should be quiet. An array that is not destroyed lives until its runtime ends.
+    /// Messages that are under way to the elements fail with a [`Failure`](crate::Failure). So no
+    /// message should be under way. An array that is not destroyed lives until its runtime ends.
     pub fn destroy(self) {
         let Self {
             system, collection, ..
@@ -253,10 +254,10 @@ impl<T: Chare> Array<T> {
 }
 
 impl<T: Chare> Cx<T> {
-    /// The array that the element is in.
+    /// Returns the array that the element is in.
     ///
     /// # Panics
-    /// When the chare is in no array.
+    /// If the chare is in no array.
     pub fn array(&self) -> Array<T> {
         self.index();
         let one = self.one();
@@ -264,7 +265,7 @@ impl<T: Chare> Cx<T> {
     }
 }
 
-/// Drops what this node has of an array.
+/// Drops the elements that this node has of an array, and the array's state here.
 pub(crate) fn destroy_here(system: &System, collection: u32) {
     if system.collections().take(collection).is_none() {
         return;
@@ -274,7 +275,7 @@ pub(crate) fn destroy_here(system: &System, collection: u32) {
         let left = Arc::clone(&left);
         any_thread::post(system, worker, move |local| {
             local.drop_part(collection);
-            // Relaxed: what is dropped was that worker's alone.
+            // Relaxed: each worker drops only its own part.
             if left.fetch_sub(1, Relaxed) == 1 {
                 local.system().collections().release(collection);
             }
@@ -318,14 +319,14 @@ impl<I: Index> ArrayOptions<I> {
         self
     }
 
-    /// Keeps each element where it is.
+    /// Forbids the elements to migrate.
     #[must_use]
     pub(crate) fn staying(mut self) -> Self {
         self.stays = true;
         self
     }
 
-    /// Puts each element on the worker that `worker_of` returns.
+    /// Places each element on the worker that `worker_of` returns.
     #[must_use]
     pub fn placed(mut self, worker_of: impl Fn(I) -> usize + Send + Sync + 'static) -> Self {
         self.worker_of = Some(Box::new(worker_of));
@@ -354,7 +355,7 @@ impl SparseOptions {
     }
 }
 
-/// Makes an array of keys, empty.
+/// Creates an empty sparse array.
 pub(crate) fn make_sparse<T: Chare>(system: &Arc<System>, options: SparseOptions) -> Array<T> {
     let worker_count = system.worker_count();
     let collection = Collection::<T>::add(system, |id| {
@@ -366,10 +367,10 @@ pub(crate) fn make_sparse<T: Chare>(system: &Arc<System>, options: SparseOptions
 }
 
 impl<T: Chare> Array<T> {
-    /// A section of the elements with these indices, in this order.
+    /// Creates a section of the elements with these indices, in this order.
     ///
     /// # Panics
-    /// When there is no such element, or one is named twice.
+    /// If there is no such element, or an index occurs twice.
     #[track_caller]
     pub fn section(self, indices: impl IntoIterator<Item = T::Index>) -> Section<T> {
         self.section_with(SectionForm::Auto, indices)
@@ -401,10 +402,10 @@ impl<T: Chare> Array<T> {
 }
 
 impl<T: Chare> Section<T> {
-    /// The array of which it is a part.
+    /// Returns the array that the section's members belong to.
     ///
     /// # Panics
-    /// When its members are in no array, as [`Cx::array`].
+    /// If the members are in no array, as [`Cx::array`].
     #[track_caller]
     pub fn array(self) -> Array<T> {
         assert!(self.is_of_array, "the members of {self:?} are in no array");
@@ -413,7 +414,7 @@ impl<T: Chare> Section<T> {
 }
 
 impl<T: Chare> Array<T> {
-    /// The result of the last balancing of this array; `None` before the first.
+    /// Returns the result of the last balancing of this array; `None` before the first.
     pub fn last_balancing(self) -> Option<Balanced> {
         let system = crate::engine::system::System::find(self.system)?;
         let collection = Collection::<T>::of(&system, self.collection);

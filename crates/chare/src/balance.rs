@@ -50,7 +50,7 @@ use crate::state::{Explain, Feature, SharedState};
 /// meanwhile.
 const MOVE_GUESS: Duration = Duration::from_micros(5);
 
-/// How an array is balanced.
+/// The balancing of an array: the strategy, and when it runs.
 #[derive(Clone)]
 pub struct Balancing {
     strategy: Arc<dyn Strategy>,
@@ -80,8 +80,8 @@ impl Balancing {
         }
     }
 
-    /// Also balances after each period of this length, as long as elements run. The elements do not
-    /// need to wait for it.
+    /// Balances after each period of this length in addition, as long as elements run. The elements
+    /// do not need to wait for it.
     ///
     /// Load is time. As long as no worker runs out of messages, all workers have the same load,
     /// however many messages wait, and hardly any element moves. For elements that always have
@@ -105,7 +105,7 @@ impl Balancing {
     }
 }
 
-/// The findings of a balancing, and its effects.
+/// The result of a balancing: what was measured, and the moves.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Balanced {
@@ -115,7 +115,7 @@ pub struct Balanced {
     pub loads_before: Vec<Duration>,
     /// The time that each worker would have needed with the elements placed as the strategy wants.
     pub loads_after: Vec<Duration>,
-    /// Elements that should move.
+    /// The number of elements that should move.
     pub move_count: usize,
     /// The expected saving of the moves, over a period as long as the measured one.
     pub saved: Duration,
@@ -124,12 +124,12 @@ pub struct Balanced {
     pub missed: Duration,
     /// The expected cost of the moves.
     pub cost: Duration,
-    /// True when they were made, since they cost less than they save.
+    /// True if the moves were made, because they cost less than they save.
     pub is_done: bool,
 }
 
 impl Balanced {
-    /// The total gain of the moves: the expected saving plus the missed one.
+    /// Returns the total gain of the moves: the expected saving plus the missed one.
     pub fn gain(&self) -> Duration {
         self.saved + self.missed
     }
@@ -176,32 +176,32 @@ impl OfArray {
         }
     }
 
-    /// The result of the last balancing.
+    /// Locks and returns the result of the last balancing.
     pub(crate) fn balanced(&self) -> impl std::ops::DerefMut<Target = Option<Balanced>> {
         self.balanced
             .lock()
             .expect("nothing panics under this lock")
     }
 
-    /// The recent cost of moving an element.
+    /// Returns the recent cost of moving an element; `None` before the first move.
     pub(crate) fn move_cost(&self) -> Option<Duration> {
-        // Relaxed: a guess.
+        // Relaxed: an estimate, through which nothing else is read.
         let cost = self.move_cost.load(Relaxed);
         (cost > 0).then(|| Duration::from_nanos(cost))
     }
 
-    /// Moving elements has cost this much for each.
+    /// Updates the recent cost with that of the latest moves, per element.
     pub(crate) fn learn_move_cost(&self, cost: Duration) {
         let cost = cost.as_nanos() as u64;
         let before = self
             .move_cost()
             .map_or(cost, |before| before.as_nanos() as u64);
-        // Relaxed: a guess.
+        // Relaxed: an estimate, through which nothing else is read.
         self.move_cost.store((before + cost) / 2 + 1, Relaxed);
     }
 }
 
-/// A collection that is balanced as `balancing` says.
+/// Returns the collection with the state for its balancing, if any.
 pub(crate) fn balanced_by<T: Chare>(
     collection: Collection<T>,
     balancing: Option<Balancing>,
@@ -223,13 +223,14 @@ pub(crate) fn balanced_by<T: Chare>(
 }
 
 impl<T: Chare> Cx<T> {
-    /// Waits until all elements of the array have reached this point, and the moves that it causes
-    /// are done.
+    /// Returns a reply that arrives when all elements of the array have called this method and the
+    /// resulting moves are complete.
     ///
-    /// An array without [`Balancing`] only waits. It counts as one of the array's reductions.
+    /// In an array without [`Balancing`], no elements move. A call counts as one of the array's
+    /// reductions.
     ///
     /// # Panics
-    /// When the chare is in no array.
+    /// If the chare is in no array.
     pub fn balance(&mut self) -> Reply<()> {
         let what = What {
             chare: T::NAME,
@@ -249,7 +250,8 @@ impl<T: Chare> Cx<T> {
     }
 }
 
-/// Measures, decides and moves, then calls `done`. For the root of an array.
+/// Collects the measurements, decides and moves, then calls `done`. Runs on the root of an array.
+/// Calls `done` at once if the array is not measured or a balancing is already under way.
 pub(crate) fn begin_balancing<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -276,7 +278,8 @@ pub(crate) fn begin_balancing<T: Chare>(
     }
 }
 
-/// Takes in what a worker has measured. For the root of an array.
+/// Adds the measurements of a worker, and decides when all are present. Runs on the root of an
+/// array.
 pub(crate) fn take_measured<T: Chare>(local: &Local, part: &Part<T>, measured: Measured) {
     let mut sheet = part.state::<Option<Sheet>>().borrow_mut();
     let Some(begun) = sheet.as_mut() else {
@@ -303,6 +306,7 @@ fn decide<T: Chare>(
     let of_array = of_array.expect("the array is balanced");
     let balancing = &of_array.balancing;
     let (strategy, is_awaited) = (&balancing.strategy, balancing.period().is_none());
+    // The strategy is the program's: it may panic, and its result is checked.
     let placed = match catch_unwind(AssertUnwindSafe(|| checked(&**strategy, view))) {
         Ok(placed) => placed,
         Err(panic) => {
@@ -313,6 +317,7 @@ fn decide<T: Chare>(
         }
     };
     let placed = over_nodes::keep_within_nodes(local, part, view, found, placed);
+    // The moves are the elements that the strategy places elsewhere.
     let elements = view.elements.iter().zip(found).zip(&placed);
     let moves: Vec<_> = elements
         .map(|((element, found), &to)| (found.number, element.worker, to))
@@ -333,6 +338,7 @@ fn decide<T: Chare>(
         cost,
         is_done: false,
     };
+    // A patient strategy adds the savings that earlier balancings did not use.
     let before = of_array.balanced().clone();
     if strategy.is_patient()
         && !balanced.saved.is_zero()
@@ -363,13 +369,14 @@ fn decide<T: Chare>(
     });
 }
 
-/// How an array is balanced, if it is.
+/// Returns the balancing settings of an array; `None` if it is not balanced.
 fn balancing<T: Chare>(part: &Part<T>) -> Option<&Balancing> {
     let of_array = part.collection().state::<OfArray>()?;
     Some(&of_array.balancing)
 }
 
-/// Some worker finds that it is time. For the root.
+/// Starts a balancing unless one was started less than `period` ago. Called on the root of an array
+/// after a worker has found that the period is over.
 pub(crate) fn balance_if_due<T: Chare>(local: &Local, part: &Part<T>, period: Duration) {
     let mut meter = part.state::<Meter>().borrow_mut();
     let now = Instant::now();
@@ -381,7 +388,8 @@ pub(crate) fn balance_if_due<T: Chare>(local: &Local, part: &Part<T>, period: Du
     begin_balancing(local, part, |_| {});
 }
 
-/// The worker that the strategy chose for each element.
+/// Returns the worker that the strategy chose for each element. Panics if the strategy returns too
+/// few or too many workers, or one that does not exist.
 fn checked(strategy: &dyn Strategy, view: &LoadView) -> Vec<usize> {
     let placed = strategy.place(view);
     let (count, places) = (view.elements.len(), placed.len());

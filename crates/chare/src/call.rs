@@ -1,4 +1,4 @@
-//! Calls of methods: the one type of nearly all messages.
+//! Calls of methods: nearly all messages are of this one type.
 //!
 //! A [`Call`] carries the arguments of a [`Method`]. Its [`Kind`] decides what happens when it
 //! arrives at the element:
@@ -99,7 +99,7 @@ fn pack<M: Method, F: Finish<M::Output>>(
 /// Returns the handler id and the serialised arguments of a message.
 ///
 /// # Errors
-/// When its chare was not made for nodes, or the arguments cannot be serialised.
+/// If its chare does not have `#[chare(nodes)]`, or the arguments cannot be serialised.
 pub(crate) fn written<M: Method>(args: &M::Args) -> Result<(u16, Vec<u8>), Failure> {
     let (name, entry) = (M::Chare::NAME, M::NAME);
     let Some(across) = M::ACROSS else {
@@ -134,7 +134,8 @@ impl<E: Entry> Kind<E> for Run {
         let start = measure::start(part, local, number);
         let Body { me, cx } = &mut *body;
         let result = catch_unwind(AssertUnwindSafe(|| E::call(me, cx, args)));
-        // Most entries leave nothing to be done, and their elements need no copy of their rounds.
+        // After most entries nothing remains to be done, and their elements need no copy of their
+        // rounds.
         let rest = (result.is_err() || body.cx.has_rest()).then(|| body.cx.take_rest());
         drop(body);
         if let Some(start) = start {
@@ -150,7 +151,7 @@ impl<E: Entry> Kind<E> for Run {
     }
 }
 
-/// Completes an entry that has left something to be done, or has panicked.
+/// Completes an entry after which something remains to be done, or which has panicked.
 fn complete<E: Entry, F: Finish<E::Output>>(
     local: &Local,
     part: &Part<E::Chare>,
@@ -162,7 +163,7 @@ fn complete<E: Entry, F: Finish<E::Output>>(
     local.run_deferred();
     match result {
         Ok(output) if rest.ends => {
-            // If the output panics when it is dropped, the element ends all the same.
+            // If the destructor of the output panics, the element ends nevertheless.
             local.guard(|| finish.done(output));
             lifecycle::end(local, part, number, &rest.rounds);
         }

@@ -25,15 +25,15 @@ use crate::waits::explain_waits;
 
 /// Creates chares: implemented by [`Runtime`], and in entries by [`Cx::runtime`].
 pub trait Chares: HasSystem {
-    /// Makes a chare that is in no array, on any worker; it can be sent messages at once.
+    /// Creates a chare that is in no array, on any worker. Messages can be sent to it at once.
     fn chare<T: Chare>(&self, make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static) -> T::One {
         self.with_system(|system| T::One::from(seeds::create(system, make)))
     }
 
-    /// Makes a chare that is in no array, on worker `worker`.
+    /// Creates a chare that is in no array, on worker `worker`.
     ///
     /// # Panics
-    /// When there is no such worker.
+    /// If there is no such worker.
     #[track_caller]
     fn chare_on<T: Chare>(
         &self,
@@ -45,11 +45,11 @@ pub trait Chares: HasSystem {
         T::One::from(seeds::create_on(&system, worker, make))
     }
 
-    /// Makes an array of this shape. Its elements are distributed to the workers in blocks; each
-    /// worker makes its own.
+    /// Creates an array of this shape. Its elements are distributed to the workers in blocks; each
+    /// worker constructs its own.
     ///
     /// # Panics
-    /// When the shape has 2³¹ places or more.
+    /// If the shape has 2³¹ elements or more.
     fn array<T: Chare<Index: Index>>(
         &self,
         shape: <T::Index as Index>::Shape,
@@ -58,10 +58,10 @@ pub trait Chares: HasSystem {
         self.array_with(ArrayOptions::new(shape), make)
     }
 
-    /// Makes an array with options.
+    /// Creates an array with options.
     ///
     /// # Panics
-    /// As for [`array`](Self::array), and when an option names a worker that does not exist.
+    /// As for [`array`](Self::array), and if an option names a worker that does not exist.
     fn array_with<T: Chare<Index: Index>>(
         &self,
         options: ArrayOptions<T::Index>,
@@ -70,10 +70,10 @@ pub trait Chares: HasSystem {
         self.with_system(|system| Plan::new(system, options, None).make(system, make))
     }
 
-    /// Makes an array from a [checkpoint](Array::checkpoint) in `folder`. The numbers of workers
+    /// Creates an array from a [checkpoint](Array::checkpoint) in `folder`. The numbers of workers
     /// and nodes may differ from those that wrote it.
     ///
-    /// Each worker has as many elements, in their order, as every other.
+    /// The elements are distributed to the workers in blocks of equal size.
     ///
     /// # Errors
     /// [`CheckpointError`].
@@ -84,17 +84,17 @@ pub trait Chares: HasSystem {
         self.with_system(|system| restore(system, folder.as_ref(), None, |options| options))
     }
 
-    /// Makes an array without a shape, empty: elements are inserted by any key.
+    /// Creates an empty array without a shape: elements are inserted by any key.
     fn sparse_array<T: Chare>(&self) -> Array<T> {
         self.sparse_array_with(SparseOptions::new())
     }
 
-    /// Makes an array without a shape, empty, with options.
+    /// Creates an empty array without a shape, with options.
     fn sparse_array_with<T: Chare>(&self, options: SparseOptions) -> Array<T> {
         self.with_system(|system| make_sparse(system, options))
     }
 
-    /// Makes a group: an element for each worker, which stays there.
+    /// Creates a group: an element for each worker, which stays there.
     fn group<T: Chare<Index = usize>>(
         &self,
         make: impl Fn(usize) -> T + Send + Sync + 'static,
@@ -102,7 +102,7 @@ pub trait Chares: HasSystem {
         self.with_system(|system| make_group(system, make))
     }
 
-    /// Makes a node group: one element for each node. Any worker of the node with time runs its
+    /// Creates a node group: one element for each node. Any worker of the node with time runs its
     /// entries, one at a time.
     fn node_group<T: Chare>(
         &self,
@@ -111,9 +111,9 @@ pub trait Chares: HasSystem {
         self.with_system(|system| make_node_group(system, make))
     }
 
-    /// Makes a section of chares that are in no array, in this order: chares made with
+    /// Creates a section of chares that are in no array, in this order: chares made with
     /// [`chare`](Self::chare) or [`chare_on`](Self::chare_on), including seeds that still wait for
-    /// a worker. [`Array::section`] makes sections of array elements.
+    /// a worker. [`Array::section`] creates sections of array elements.
     ///
     /// The members can be the team of one step of an algorithm: created when needed, constructed on
     /// workers with time, and ended when the step is over.
@@ -165,7 +165,7 @@ pub trait Chares: HasSystem {
         self.section_with(SectionForm::Auto, members)
     }
 
-    /// Makes a section of chares that are in no array, with messages and reductions in the given
+    /// Creates a section of chares that are in no array, with messages and reductions in the given
     /// `form`.
     ///
     /// # Panics
@@ -180,7 +180,8 @@ pub trait Chares: HasSystem {
         of_singles(&system, form, members)
     }
 
-    /// Waits until an entry ends the program with [`Cx::exit`]; returns at once if one has.
+    /// Waits until an entry ends the program with [`Cx::exit`]; returns at once if an entry has
+    /// done so.
     ///
     /// # Panics
     /// On a worker, and with the [`Failure`](crate::Failure) of a chare, if one has failed, even if
@@ -190,19 +191,20 @@ pub trait Chares: HasSystem {
         let system = self.with_system(Arc::clone);
         assert!(
             !local::is_own_thread(system.id()),
-            "a worker waits for the end of the program, and could be the one to bring it about"
+            "a worker waits for the end of the program, which may need that worker"
         );
         if let Err(failure) = system.wait_for_exit() {
             panic!("{failure}");
         }
     }
 
-    /// Lists what waits, and for what: asynchronous entries, messages for elements that are to
-    /// come, and reductions and scans that lack contributions.
+    /// Lists everything that waits, and for what: asynchronous entries, messages for elements that
+    /// are not inserted yet, and reductions and scans that lack contributions.
     ///
-    /// For programs without progress; while messages are under way, a line says what the workers
-    /// knew when they were asked. Of the reductions of an array, and of its scans, the first is
-    /// named that lacks contributions, with the first elements that have not contributed:
+    /// This is for programs that make no progress. While messages are under way, each line
+    /// describes the state of a worker when it was asked. For an array, the list contains the first
+    /// reduction and the first scan that lack contributions, with the first elements that have not
+    /// contributed:
     ///
     /// ```text
     /// Cell[3] waits in `meet`, and 2 messages for it
@@ -214,13 +216,13 @@ pub trait Chares: HasSystem {
     /// The list is empty in a process that fork(2) made after the runtime was started.
     ///
     /// # Panics
-    /// On a worker, which would have to answer.
+    /// On a worker, because all workers have to answer.
     #[track_caller]
     fn explain_waits(&self) -> Vec<String> {
         explain_waits(&self.with_system(Arc::clone))
     }
 
-    /// Comes when no message is under way and no entry runs.
+    /// Returns a reply that arrives when no message is under way and no entry runs.
     ///
     /// Asynchronous entries that wait for messages that were never sent count as quiet. If anything
     /// has failed before, the reply is that [`Failure`](crate::Failure) instead.
@@ -233,7 +235,7 @@ impl Chares for Runtime {}
 
 impl<T: Chare> Chares for Running<'_, T> {}
 
-/// ReplyTo chares they are.
+/// A type that belongs to a runtime, on which chares can be created.
 pub trait HasSystem {
     #[doc(hidden)]
     fn with_system<R>(&self, call: impl FnOnce(&Arc<System>) -> R) -> R;
@@ -255,7 +257,7 @@ impl<T: Chare> HasSystem for Running<'_, T> {
     }
 }
 
-/// Comes when all is quiet.
+/// Returns a reply that arrives when no message is under way and no entry runs.
 pub(crate) fn quiescence(system: &Arc<System>) -> Reply<()> {
     let what = What {
         chare: "Runtime",
@@ -272,12 +274,12 @@ pub(crate) fn quiescence(system: &Arc<System>) -> Reply<()> {
 }
 
 impl<T: Chare> Cx<T> {
-    /// The runtime that runs the entry, for making arrays and groups.
+    /// Returns the runtime that runs the entry, for creating arrays and groups.
     pub fn runtime(&self) -> impl Chares + use<'_, T> {
         Running(self)
     }
 
-    /// Returns a reply that comes when no message is under way and no entry runs, except
+    /// Returns a reply that arrives when no message is under way and no entry runs, except
     /// asynchronous entries that wait; as [`Chares::quiescence`].
     pub fn quiescence(&self) -> Reply<()> {
         self.with_system(quiescence)

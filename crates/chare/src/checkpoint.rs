@@ -7,15 +7,15 @@
 //! checksums, which are verified on reading.
 //!
 //! A checkpoint contains the elements' values, by the type's `Serialize`, for `#[chare(state)]`. So
-//! an array can be written only when it has no other state: no message under way or waiting, no
-//! asynchronous entry, and all elements have contributed to the same reductions. Sections, and the
-//! numbers of reductions and scans, start afresh.
+//! an array can be written only when it has no other state: no message is under way or waiting, no
+//! asynchronous entry is running, and all elements have contributed to the same reductions.
+//! Sections, and the numbers of reductions and scans, start afresh.
 //!
-//! | module | what it is |
+//! | module | contents |
 //! |---|---|
 //! | `file` | files of elements, and the manifest |
-//! | `save` | the parts that workers and nodes write |
-//! | `restore` | making an array from files |
+//! | `save` | how workers and nodes write their parts |
+//! | `restore` | the creation of an array from files |
 //!
 //! # Source
 //! Zheng, Shi, Kalé: FTC-Charm++: an in-memory checkpoint-based fault tolerant runtime for Charm++
@@ -36,27 +36,27 @@ use crate::array::Array;
 use crate::engine::object::chare::Chare;
 use crate::failure::Failure;
 
-/// Why a checkpoint was not written, or not read.
+/// The reason why a checkpoint was not written, or not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// The chare does not say how its values are written.
+    /// The chare does not have `#[chare(state)]`, so its values cannot be serialised.
     #[error(
-        "a {0} cannot be written: let it be `Serialize` and `Deserialize`, \
+        "a {0} cannot be written: derive `Serialize` and `Deserialize`, \
          and write `#[chare(state)]`"
     )]
     NoState(&'static str),
-    /// The system did not let us.
+    /// An operation on a file or folder has failed.
     #[error("{}: {what}: {error}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
         /// The operation that failed.
         what: &'static str,
-        /// Why not.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// A file is not what it should be.
+    /// A file has unexpected contents.
     #[error("{}: {found}; expected {expected}", path.display())]
     Broken {
         /// The file.

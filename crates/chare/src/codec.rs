@@ -30,7 +30,7 @@ raddle_sync::prim::thread_local! {
 #[error("{0}")]
 pub struct CrossingError(#[from] postcard::Error);
 
-/// How values of a type are written and read.
+/// The serialisation of values of a type: a pair of functions.
 pub struct Crossing<T> {
     write: Write<T>,
     read: Read<T>,
@@ -54,13 +54,14 @@ impl<T> fmt::Debug for Crossing<T> {
 }
 
 impl<T> Crossing<T> {
-    /// Uses functions: one appends a value's bytes, the other takes them off the front.
+    /// Creates the serialisation with these functions: one appends a value's bytes, the other takes
+    /// them off the front.
     #[must_use]
     pub const fn by(write: Write<T>, read: Read<T>) -> Self {
         Self { write, read }
     }
 
-    /// Adds a value's bytes to those that are there.
+    /// Appends a value's bytes to `to`.
     ///
     /// # Errors
     /// [`CrossingError`].
@@ -68,15 +69,15 @@ impl<T> Crossing<T> {
         (self.write)(value, to)
     }
 
-    /// Takes a value's bytes off the front.
+    /// Takes a value off the front of `from`.
     ///
     /// # Errors
-    /// [`CrossingError`] when they are no value's.
+    /// [`CrossingError`] if the bytes are not those of a value.
     pub fn read(self, from: &mut &[u8]) -> Result<T, CrossingError> {
         (self.read)(from)
     }
 
-    /// The bytes of a value.
+    /// Returns the bytes of a value.
     pub(crate) fn bytes_of(self, value: &T) -> Result<Vec<u8>, CrossingError> {
         let mut bytes = Vec::with_capacity(EXTRA);
         self.write(value, &mut bytes)?;
@@ -85,10 +86,10 @@ impl<T> Crossing<T> {
 }
 
 impl<T> Crossing<T> {
-    /// Uses the type's serde implementation.
+    /// Creates the serialisation with the type's serde implementation.
     #[must_use]
-    // The bounds stand here, and not on the block, and name `Deserialize` itself: so the compiler
-    // says which derive a type lacks.
+    // The bounds are on the function, not on the block, and name `Deserialize` itself. So the
+    // compiler names the derive that a type lacks.
     pub const fn new() -> Self
     where
         T: Serialize + for<'de> Deserialize<'de>,
@@ -103,10 +104,10 @@ impl<T: Serialize + DeserializeOwned> Default for Crossing<T> {
     }
 }
 
-/// The best way of a type that stands written: the compiler takes this one for buffers, and that of
-/// [`BySerde`] otherwise.
+/// The best serialisation of a concrete type. For buffers, the compiler prefers these inherent
+/// functions; for all other types, it takes those of [`BySerde`].
 impl<B: Buffer> Crossing<B> {
-    /// Adds the numbers as they lie.
+    /// Appends the numbers as raw bytes.
     ///
     /// # Errors
     /// [`CrossingError`].
@@ -114,7 +115,7 @@ impl<B: Buffer> Crossing<B> {
         write(&WholeOf(buffer), to)
     }
 
-    /// Takes numbers that lie so off the front.
+    /// Takes numbers that were written as raw bytes off the front.
     ///
     /// # Errors
     /// [`CrossingError`].
@@ -123,12 +124,12 @@ impl<B: Buffer> Crossing<B> {
     }
 }
 
-/// The way of every type that serde knows. With this in scope, `Crossing::<T>::write_best` and
-/// `read_best` are the best way of a type that stands there written, and not of one that is a
-/// parameter.
+/// The serialisation of every type that implements the serde traits. With this trait in scope,
+/// `Crossing::<T>::write_best` and `read_best` are the best serialisation of a concrete type `T`.
+/// For a type parameter `T`, they are always those of this trait.
 ///
-/// The bounds stand on the functions: so the compiler takes these for each type that is no buffer,
-/// and then says what such a type lacks.
+/// The bounds are on the functions. So the compiler takes these functions for each type that is not
+/// a buffer, and then reports the traits that such a type lacks.
 pub trait BySerde<T> {
     /// Appends a value in its serde format.
     ///
@@ -163,7 +164,7 @@ impl<T> BySerde<T> for Crossing<T> {
     }
 }
 
-/// The best way of a type that stands written.
+/// The best serialisation of a concrete type: see [`BySerde`].
 macro_rules! best {
     ($of:ty) => {
         $crate::codec::Crossing::<$of>::by(
@@ -188,7 +189,7 @@ pub(crate) fn read<'de, T: Deserialize<'de>>(from: &mut &'de [u8]) -> Result<T, 
     Ok(value)
 }
 
-/// Where bytes are added to those that are there.
+/// A postcard output that appends to a vector.
 struct Behind<'a>(&'a mut Vec<u8>);
 
 impl Flavor for Behind<'_> {
@@ -226,7 +227,7 @@ impl<A, O> fmt::Debug for Across<A, O> {
 }
 
 impl<A, O> Across<A, O> {
-    /// Uses the handler with this number.
+    /// Creates the serialisation of messages for the handler with this number.
     #[must_use]
     pub const fn new(handler: u16, args: Crossing<A>, output: Crossing<O>) -> Self {
         Self {
@@ -237,9 +238,9 @@ impl<A, O> Across<A, O> {
     }
 }
 
-/// Calls what reads for `system`.
+/// Calls `read`, and makes the proxies that it reads belong to `system`.
 pub(crate) fn reading<R>(system: u32, read: impl FnOnce() -> R) -> R {
-    /// Also if a type's own code panics.
+    /// Restores the previous reader, even if the type's code panics.
     struct Before(Option<u32>);
 
     impl Drop for Before {
@@ -252,7 +253,7 @@ pub(crate) fn reading<R>(system: u32, read: impl FnOnce() -> R) -> R {
     read()
 }
 
-/// The system for which this thread reads.
+/// Returns the system for which this thread reads.
 pub(crate) fn reader() -> Option<u32> {
     READER.with(Cell::get)
 }

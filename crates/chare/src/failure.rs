@@ -61,12 +61,13 @@ impl Failure {
         Self::of_panic(format!("{element} panicked in `{entry}`: {}", said(panic)))
     }
 
-    /// True for a panic.
+    /// Returns true if the cause is a panic.
     pub(crate) fn is_panic(&self) -> bool {
         self.0.is_panic
     }
 
-    /// A message for `entry` of an element that has ended, perhaps since it `died`.
+    /// Creates the failure of a message for `entry` of an element that has ended, perhaps because
+    /// it `died` from another failure.
     pub(crate) fn gone(element: &str, entry: &str, died: Option<&Self>) -> Self {
         let reason = died.map_or(String::new(), |died| format!(": {died}"));
         Self::new(format!(
@@ -80,14 +81,14 @@ impl Failure {
 pub(crate) fn contain(call: impl FnOnce(), tell: impl FnOnce(&(dyn Any + Send))) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
         tell(&*panic);
-        // Its destructor might panic in turn.
+        // The destructor of the panic's value might panic in turn.
         mem::forget(panic);
     }
 }
 
-/// The text of a panic.
+/// Returns the text of a panic.
 pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a value that is no text")
+        .unwrap_or("a value that is not a text")
 }

@@ -43,11 +43,11 @@ impl<T: Chare<Index = usize>> Group<T> {
         Self { array }
     }
 
-    /// The proxy of the calling worker's element; in a fork of an entry, that of the worker which
-    /// runs the fork.
+    /// Returns the proxy of the calling worker's element; in a fork of an entry, that of the worker
+    /// which runs the fork.
     ///
-    /// A fork can also run on a thread that stands in for a worker, which has no element. It gets
-    /// the element of some worker.
+    /// A fork can also run on a compensating thread, which is not a worker and has no element.
+    /// There this returns the element of some worker.
     ///
     /// # Panics
     /// On a thread that is not a worker of the group's runtime.
@@ -61,16 +61,16 @@ impl<T: Chare<Index = usize>> Group<T> {
         };
         match worker.or_else(stand_in) {
             Some(worker) => self.array.at(worker),
-            None => panic!("this thread is no worker, and has no element of {self:?}"),
+            None => panic!("this thread is not a worker, and has no element of {self:?}"),
         }
     }
 
     /// Calls `call` with the calling worker's element, at once.
     ///
     /// # Panics
-    /// On a thread that is no worker of the group's runtime, among them those that stand in for one
-    /// in a fork; and where that element runs an entry or a call already, waits in an asynchronous
-    /// entry, or is just being made.
+    /// On a thread that is not a worker of the group's runtime, for example a compensating thread.
+    /// Also if the element is already running an entry or a call, waits in an asynchronous entry,
+    /// or is under construction.
     #[track_caller]
     pub fn with_here<R>(self, call: impl FnOnce(&mut T) -> R) -> R {
         let called = local::with(self.array.system, |local| {
@@ -86,14 +86,14 @@ impl<T: Chare<Index = usize>> Group<T> {
         match called {
             Some(result) => result,
             None => panic!(
-                "no element of {self:?} can be reached here: this thread is no worker, \
-                 or the element is at work already, or not made yet"
+                "no element of {self:?} can be reached here: this thread is not a worker, \
+                 or the element is already running, or not constructed yet"
             ),
         }
     }
 }
 
-/// Makes a group.
+/// Creates a group.
 pub(crate) fn make_group<T: Chare<Index = usize>>(
     system: &Arc<System>,
     make: impl Fn(usize) -> T + Send + Sync + 'static,

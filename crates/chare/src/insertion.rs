@@ -1,22 +1,23 @@
 //! Insertion of elements into arrays that reduce meanwhile: from which reduction on a new element
 //! takes part.
 //!
-//! Messages that its maker sent to all elements earlier do not reach the new element, so no
-//! reduction that they trigger may wait for it. Later messages of the maker reach the element, and
-//! the reductions that they trigger must wait for it. So an insertion takes part in the order of
-//! the maker's messages:
+//! The caller of `insert` is the *maker* of the element. Messages that the maker sent to all
+//! elements earlier do not reach the new element, so no reduction that they trigger may wait for
+//! it. Later messages of the maker reach the element, and the reductions that they trigger must
+//! wait for it. So an insertion takes part in the order of the maker's messages:
 //!
 //! ```text
 //! maker        reports the start to the root, then sends a mark to each worker, in order
 //! each worker  at the mark: reports the first reduction without contributions of its elements
-//! root         after all answers: the last of these is the element's first; counts it, has it made
+//! root         after all answers: the last of these reductions is the element's first one;
+//!              counts the element from there on, and has it constructed
 //! ```
-//! A message that a worker keeps for an element that is still to come has not run when a mark
-//! passes it, and may still trigger a contribution. Then the worker keeps the mark too, and counts
-//! the contributions of such messages when they run. The insertion waits for its turn: after the
-//! elements of all earlier insertions have been made, the root asks again. If messages are kept
-//! even then, for an element that is on its way from another worker, the answer comes after they
-//! have run.
+//! A worker keeps messages for elements that are not constructed yet. Such a message has not run
+//! when a mark passes it, and may still trigger a contribution. Then the worker keeps the mark too,
+//! and counts the contributions of such messages when they run. The insertion waits for its turn:
+//! after the elements of all earlier insertions have been constructed, the root asks all workers
+//! again. If messages are kept even then, for an element that is moving here from another worker,
+//! the answer is sent after they have run.
 //!
 //! The insertion does not wait for messages that wait for the end of an `async` entry: that end may
 //! wait for the insertion.
@@ -38,21 +39,23 @@ use crate::failure::Failure;
 use crate::migration;
 use crate::reduction::{self, AllRounds, Insertion, Insertions, Make};
 
-/// An answer about an insertion.
+/// The answer of a worker about an insertion. The request at the root counts as one answer too.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     insertion: Number,
     first: u64,
     must_wait: bool,
-    /// The number of further answers to come.
+    /// The number of further answers to expect after this one.
     more: isize,
 }
 
-/// An insertion has begun. For the root.
+/// Records that an insertion has begun. Runs on the root.
 pub(crate) fn begin_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number, make: Make) {
     let mut rounds = part.state::<AllRounds>().borrow_mut();
-    // With one queue, everything that has arrived before this was sent before it, and the marks
-    // find that out.
+    // If each worker has one queue, every contribution that has arrived was sent before this
+    // request, so the element takes part in none of these reductions. With a queue for each pair of
+    // workers, later contributions may have arrived too: then only the answers at the marks
+    // determine the first reduction.
     let first = if local.system().post().is_one_queue() {
         rounds.untouched()
     } else {
@@ -73,8 +76,8 @@ pub(crate) fn begin_insertion<T: Chare>(local: &Local, part: &Part<T>, number: N
     take_answer_about(local, part, answer);
 }
 
-/// Handles the mark of an insertion from a sender in `epoch`; the element is to be made on worker
-/// `on`.
+/// Handles the mark of an insertion from a sender in `epoch`; the element is to be constructed on
+/// worker `on`.
 pub(crate) fn take_mark<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -118,7 +121,7 @@ fn send_answer<T: Chare>(local: &Local, part: &Part<T>, answer: Answer) {
     });
 }
 
-/// Takes in an answer about an insertion. For the root.
+/// Handles an answer about an insertion. Runs on the root.
 fn take_answer_about<T: Chare>(local: &Local, part: &Part<T>, answer: Answer) {
     let number = answer.insertion;
     let mut insertions = part.state::<Insertions>().borrow_mut();
@@ -126,6 +129,7 @@ fn take_answer_about<T: Chare>(local: &Local, part: &Part<T>, answer: Answer) {
     insertion.first = insertion.first.max(answer.first);
     insertion.must_wait |= answer.must_wait;
     insertion.missing += answer.more - 1;
+    // Answers may arrive before the request itself: `missing` is negative then.
     if insertion.missing != 0 || insertion.make.is_none() {
         return;
     }
@@ -133,6 +137,8 @@ fn take_answer_about<T: Chare>(local: &Local, part: &Part<T>, answer: Answer) {
         drop(insertions);
         return end_insertion(local, part, number);
     }
+    // Some worker keeps messages that may still contribute: ask again when it is this insertion's
+    // turn.
     insertions.turns.push_back(number);
     let is_next = insertions.turns.len() == 1;
     drop(insertions);
@@ -141,10 +147,11 @@ fn take_answer_about<T: Chare>(local: &Local, part: &Part<T>, answer: Answer) {
     }
 }
 
-/// All is known about an insertion. For the root.
+/// Completes an insertion after all answers: has the element constructed. Runs on the root.
 fn end_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let mut insertions = part.state::<Insertions>().borrow_mut();
     let insertion = insertions.under_way.remove(&number);
+    // The insertion gives its turn, if it has one, to the next.
     let next = if insertions.turns.front() == Some(&number) {
         insertions.turns.pop_front();
         insertions.turns.front().copied()
@@ -171,8 +178,8 @@ fn end_insertion<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     }
 }
 
-/// Asks all workers about an insertion that has its turn. The workers that make earlier elements
-/// have been notified before. For the root.
+/// Asks all workers again about the insertion that has its turn. The workers that construct the
+/// elements of earlier insertions have been notified before. Runs on the root.
 fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let (collection, worker_count) = (part.collection().id(), local.system().worker_count());
     if let Some(insertion) = part
@@ -190,17 +197,18 @@ fn ask_again<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     }
 }
 
-/// Answers about an insertion that has its turn: now, and after the messages kept for elements that
-/// are on their way.
+/// Answers about the insertion that has its turn: once now, and once after the messages that are
+/// kept for each element that is moving here.
 fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
     if !part.with_marks(|marks| marks.has(insertion)) {
-        // The answer at the mark was complete.
+        // No mark was kept: the answer at the mark was complete.
         return send_answer(local, part, Answer::nothing(insertion));
     }
     let mut more = 0;
     for number in part.presence().arriving() {
         let slot = part.collection().directory().place(number).slot();
-        // One that is not made yet may wait for this one, and has its turn after it.
+        // An element that is not constructed yet may wait for this insertion, and its turn is after
+        // it.
         let is_made = slot != NO_SLOT as usize;
         let then = AnswerThen {
             collection: part.collection().id(),
@@ -214,7 +222,7 @@ fn look_again<T: Chare>(local: &Local, part: &Part<T>, insertion: Number) {
     answer_for_mark(local, part, insertion, more);
 }
 
-/// Answers with the count of a kept mark; `more` answers are to come.
+/// Answers with the first reduction of a kept mark; `more` further answers will follow.
 fn answer_for_mark<T: Chare>(local: &Local, part: &Part<T>, insertion: Number, more: usize) {
     let Some(first) = part.with_marks(|marks| marks.answer(insertion)) else {
         return;
@@ -238,7 +246,7 @@ impl Answer {
     }
 }
 
-/// Answers about an insertion when what was kept before it has run.
+/// A message that follows kept messages, and answers about an insertion when they have run.
 struct AnswerThen {
     collection: u32,
     insertion: Number,
@@ -253,7 +261,7 @@ impl<T: Chare> Parcel<T> for AnswerThen {
         answer_for_mark(local, part, self.insertion, 0);
     }
 
-    /// The message that it came with has failed, and triggers nothing.
+    /// Answers as well: the kept messages have failed, and will not contribute.
     fn fail(self, system: &System, _failure: Failure) {
         local::with(system.id(), |local| {
             if let Some(local) = local {

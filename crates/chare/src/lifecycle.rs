@@ -1,4 +1,4 @@
-//! The ends of elements: by their own wish, by a panic, or because they never came.
+//! The ends of elements: requested, by a panic, or because they were never constructed.
 
 use std::any::Any;
 use std::mem;
@@ -16,7 +16,7 @@ use crate::reduction::{self, take_gathered};
 use crate::scan::break_scans;
 use crate::state::rounds::NextRounds;
 
-/// Ends the element.
+/// A message that ends its element.
 pub(crate) struct End;
 
 impl<T: Chare> Parcel<T> for End {
@@ -32,7 +32,7 @@ impl<T: Chare> Parcel<T> for End {
         }
     }
 
-    /// The element has ended already, which is what the message asks for.
+    /// Does nothing: the element has ended already.
     fn fail(self, _system: &System, _failure: Failure) {}
 
     fn cross(self, _system: &System, _node: u16) -> Option<Packed> {
@@ -65,6 +65,7 @@ fn end_and<T: Chare>(
     let state = slot.take_async_state();
     take_leave(local, part, number, index, rounds);
     part.drop_slot(local, slot);
+    // The waiting messages are failed only now that the element can no longer be found.
     let Some(mut state) = state else { return };
     for parcel in mem::take(&mut state.backlog) {
         part.fail(local, number, parcel);
@@ -86,21 +87,21 @@ pub(crate) fn take_leave<T: Chare>(
         // of the program, which may panic.
         local.guard(|| reduction::leaves(local, part, number, rounds));
     }
-    // The index is free before the root can complete a reduction that does not count the
-    // element: a program may insert another element when it has that result.
+    // The index must be free before the root can complete a reduction that does not count the
+    // element: a program may insert another element with this index when it has that result.
     part.remove(local, number, index);
     if is_array {
         reduction::tell_root(local, part, rounds.array(), -1);
     }
-    // Sections that are made from now on find that the element does not exist.
+    // Sections that are created from now on find that the element does not exist.
     break_sections(local, part, number, index, rounds);
     if is_array {
         lose_contributions(local, part, index, rounds.scan_of(None));
     }
 }
 
-/// Breaks the sections of an ended element: they have results only for those reductions and scans
-/// to which it has contributed.
+/// Breaks the sections of an ended element: only those reductions and scans have results to which
+/// the element has contributed.
 fn break_sections<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -129,15 +130,15 @@ fn break_sections<T: Chare>(
             });
         }
     }
-    // Shares that wait for members below go to the root, which knows whether there will be a
-    // result.
+    // Shares that the element has gathered for the members below it in the tree go to the root,
+    // which knows whether there will be a result.
     for ((section, round), (_, share)) in gathered {
         local.guard(|| reduction::send_to_root(local, part, Some(section), round, share));
     }
 }
 
-/// Marks scans over all elements from `from` on as incomplete for ever: an ended element does not
-/// contribute to them.
+/// Marks all scans over all elements from number `from` on as never complete: an ended element does
+/// not contribute to them.
 fn lose_contributions<T: Chare>(local: &Local, part: &Part<T>, index: Option<T::Index>, from: u64) {
     if part.collection().has_first_elements() {
         let member = part.collection().name(index);
@@ -161,10 +162,11 @@ pub(crate) fn panicked<T: Chare>(
     let failure = Failure::panicked(&part.collection().name(index), entry, panic);
     part.collection().note_death(number, index, &failure);
     tell(failure);
-    // The unreceived messages have failed with the element, which has been reported already.
+    // The failures of unreceived messages are not reported: the panic has been.
     end_and(local, part, number, rounds, &|_| {});
 }
-/// Fails the messages that wait for an element that will not come.
+/// Fails the messages that wait for an element that will not be constructed or will not arrive
+/// here.
 #[cold]
 pub(crate) fn fail_early<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     for parcel in part.presence().give_up_on(number) {
@@ -172,7 +174,7 @@ pub(crate) fn fail_early<T: Chare>(local: &Local, part: &Part<T>, number: Number
     }
 }
 
-/// Why scans are never complete.
+/// Returns the failure of scans that lack the contribution of an ended element.
 fn lacks(member: &str) -> Failure {
     Failure::new(format!(
         "a scan lacks the contribution of {member}, which has ended"

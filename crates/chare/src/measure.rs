@@ -1,7 +1,6 @@
 //! Measuring the elements of an array: how long their entries run, and what they send.
 //!
-//! Each worker measures the elements that it has. What is done with the figures is up to
-//! [`crate::balance`].
+//! Each worker measures the elements that it has. [`crate::balance`] uses the measurements.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,15 +14,16 @@ use crate::engine::object::chare::Chare;
 use crate::state::measured::{Loaded, Measured, Sent};
 use crate::state::{Explain, Feature, SharedState, State};
 
-/// How the elements of an array are measured.
+/// The settings for measuring the elements of an array.
 pub(crate) struct Measuring {
-    /// The number of runs of entries for each run that is measured, on average.
+    /// The sampling interval: one of this many runs of entries is measured, on average.
     pub(crate) sampling: u32,
     /// True if messages are counted too.
     pub(crate) needs_traffic: bool,
     /// The period between calls of `due`, if it is called.
     pub(crate) period: Option<Duration>,
-    /// Is called on a worker when the period is over, with the number of the collection.
+    /// A function that is called on a worker when the period is over, with the number of the
+    /// collection.
     pub(crate) due: fn(&Local, u32),
 }
 
@@ -40,9 +40,9 @@ pub(crate) struct Meter {
     traffic: HashMap<(Number, Number), Sent>,
     /// The state of the random generator for gaps between samples.
     random: u32,
-    /// When this worker has last thought of balancing.
+    /// The time of the last call of [`Measuring::due`] on this worker.
     checked: Option<Instant>,
-    /// When the root has last begun one.
+    /// The time at which the root last began a balancing.
     pub(crate) begun: Option<Instant>,
 }
 
@@ -52,8 +52,8 @@ impl State for Meter {
 
 impl Meter {
     /// Returns the number of runs of entries to skip, so that one in `sampling` is measured on
-    /// average. A fixed number could fall into step with the program, and measure the same element
-    /// every time.
+    /// average. The number is random, because a fixed one could coincide with a period of the
+    /// program, and measure the same element every time.
     fn skip(&mut self, sampling: u32) -> u32 {
         // Xorshift (Marsaglia: Xorshift RNGs. J. Statistical Software 8(14), 2003).
         let mut random = self.random.max(1);
@@ -65,7 +65,7 @@ impl Meter {
     }
 }
 
-/// An element begins to run; returns the time, if this part's elements are measured.
+/// Begins to measure a run of an element. Returns the time if this run is to be measured.
 #[inline]
 pub(crate) fn start<T: Chare>(part: &Part<T>, local: &Local, number: Number) -> Option<Instant> {
     if !part.measures() {
@@ -88,7 +88,7 @@ fn start_slow<T: Chare>(part: &Part<T>, local: &Local, number: Number) -> Option
     Some(Instant::now())
 }
 
-/// An element has run since `start`.
+/// Records the run of an element since `start`.
 #[cold]
 pub(crate) fn stop<T: Chare>(part: &Part<T>, local: &Local, number: Number, start: Instant) {
     local.set_sender(None);
@@ -101,6 +101,7 @@ pub(crate) fn stop<T: Chare>(part: &Part<T>, local: &Local, number: Number, star
     let Some(period) = measuring.period else {
         return;
     };
+    // Call `due` if the period is over.
     let checked = *meter.checked.get_or_insert(start);
     if start - checked < period {
         return;
@@ -110,7 +111,7 @@ pub(crate) fn stop<T: Chare>(part: &Part<T>, local: &Local, number: Number, star
     (measuring.due)(local, part.collection().id());
 }
 
-/// An element sends `bytes` to another.
+/// Counts a message of `bytes` bytes from an element to another one.
 #[cold]
 pub(crate) fn count_traffic<T: Chare>(part: &Part<T>, from: Number, to: Number, bytes: usize) {
     let mut meter = part.state::<Meter>().borrow_mut();
@@ -121,7 +122,7 @@ pub(crate) fn count_traffic<T: Chare>(part: &Part<T>, from: Number, to: Number, 
     sent.1 += bytes as u64 * weight;
 }
 
-/// Takes the measurements since the last time, of all local elements.
+/// Returns the measurements of all local elements since the last call.
 pub(crate) fn take_measured<T: Chare>(part: &Part<T>, worker: usize) -> Measured {
     let mut meter = part.state::<Meter>().borrow_mut();
     let mut at = 0;

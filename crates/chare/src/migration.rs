@@ -9,17 +9,17 @@
 //! ```text
 //! worker 0     writes old and new worker into the routes, then asks all senders to enter the epoch
 //! each sender  enters it, and sends a marker (its last by the old routes) to each old worker
-//! old worker   runs the leaving elements; after all markers, sends them to their new workers
-//! new worker   keeps what comes for an element, until that is there
-//! worker 0     when all have come: makes the new worker the old one too, and begins the next batch
+//! old worker   still runs the leaving elements; after all markers, sends them to their new workers
+//! new worker   keeps the messages for an element until the element has arrived
+//! worker 0     after all arrivals: replaces old by new in the routes, and begins the next batch
 //! ```
 //!
-//! An element sends from its new worker after it has sent from its old one: [`departures`] keeps
-//! the order of these messages.
+//! After its move, an element sends from its new worker. [`departures`] keeps the order of these
+//! messages and of those that it sent from its old worker.
 //!
-//! A message to all elements carries its sender's epoch: an element counts as being where that
-//! epoch says. So its old worker skips it for messages that were sent in the new epoch, and its new
-//! worker skips it for messages that were sent before.
+//! A message to all elements carries its sender's epoch, and reaches each element at the worker of
+//! that epoch. So the old worker of an element skips the element for messages that were sent in the
+//! new epoch, and its new worker skips it for messages that were sent before.
 //!
 //! In a program over nodes, a batch covers all nodes with one epoch, and the first node begins it
 //! ([`wide`]).
@@ -63,7 +63,7 @@ use crate::state::{Explain, Feature, SharedState, State};
 /// The worker that begins batches.
 const COORDINATOR: usize = 0;
 
-/// The batch of a system that is under way.
+/// The batch that is under way in a system, if any.
 #[derive(Default)]
 pub(crate) struct Moves(Mutex<Option<Arc<Batch>>>);
 
@@ -85,17 +85,18 @@ impl Moves {
     }
 }
 
-/// The knowledge of the coordinator.
+/// The state of the coordinator. Other workers use only `marker_count`.
 #[derive(Default)]
 pub(crate) struct Coordinator {
-    /// On each worker with leaving elements: the number of senders that have entered the epoch.
+    /// The number of senders that have entered the epoch; on each worker that elements leave.
     marker_count: usize,
     /// The moves of the next batch, by array.
     wanted: BTreeMap<u32, Wanted>,
     /// Calls to make when the next batch is complete.
     when_made: Vec<Request>,
-    /// Elements of the batch under way that have not come yet, and what is done when they have.
+    /// The number of elements of the batch under way that have not arrived yet.
     awaited: usize,
+    /// The calls to make when the batch under way is complete.
     when_come: Vec<Request>,
     /// Additional state of the first of several nodes.
     main: Main,
@@ -105,7 +106,7 @@ impl State for Coordinator {
     const FEATURE: Feature = Feature::Migration;
 }
 
-/// Elements of one array, and the workers to which they are to go.
+/// The requested moves of elements of one array.
 struct Wanted {
     of: Box<dyn Mover>,
     moves: Vec<(Number, Site)>,
@@ -116,12 +117,12 @@ pub(crate) struct Batch {
     epoch: u32,
     /// The workers that elements leave.
     sources: Vec<usize>,
-    /// The other nodes that have such workers.
+    /// The other nodes with workers that elements leave.
     nodes: Vec<u16>,
     groups: Vec<MovesOf>,
 }
 
-/// Where elements of one array go.
+/// The moves of elements of one array.
 struct MovesOf {
     collection: u32,
     of: Box<dyn Mover>,
@@ -137,10 +138,11 @@ pub(crate) fn mover<T: Chare>() -> Box<dyn Mover> {
 }
 
 impl<T: Chare> Cx<T> {
-    /// Moves this element to another worker, soon. Messages that are under way find it.
+    /// Requests the move of this element to another worker. Messages that are under way reach it
+    /// there.
     ///
     /// If migrations to several workers are requested, the element goes to the last one. Elements
-    /// that are to move at about the same time move together, at some 1 µs each.
+    /// that are to move at about the same time move together, and each of them takes about 1 µs.
     ///
     /// In an array over nodes, the workers of all nodes are numbered consecutively, starting with
     /// those of the first node. An element that goes to another node is serialised as
@@ -182,14 +184,14 @@ impl Batch {
         }
     }
 
-    /// The number of elements that leave workers of this node.
+    /// Returns the number of elements that leave workers of this node.
     fn count(&self) -> usize {
         let moves = self.groups.iter().flat_map(|group| &group.moves);
         moves.filter_map(Move::source).count()
     }
 }
 
-/// Moves elements to the workers beside their numbers, then calls `done` on some worker.
+/// Moves each element to the worker beside its number, then calls `done` on some worker.
 pub(crate) fn migrate<T: Chare>(
     local: &Local,
     collection: u32,
@@ -201,13 +203,14 @@ pub(crate) fn migrate<T: Chare>(
     });
 }
 
-/// Notes at the coordinator what is to be moved.
+/// Adds moves to the next batch. Runs on the coordinator.
 fn want<T: Chare>(
     local: &Local,
     collection: u32,
     moves: impl IntoIterator<Item = (Number, usize)>,
     done: Option<Request>,
 ) {
+    // The moves of an array over nodes are decided by the first node.
     let number = Part::<T>::of(local, collection).collection().wide();
     if let (Some(number), Some(away)) = (number, remote::away(local.system())) {
         let me = away.me;
@@ -228,13 +231,14 @@ fn want<T: Chare>(
     wanted.moves.extend(moves);
     coordinator.when_made.extend(done);
     drop(coordinator);
+    // With several nodes, the first node begins all batches, also those within a node.
     match remote::away(local.system()) {
         None => begin_next(local),
         Some(_) => out::send_travel(local.system(), 0, Travel::WantWithin),
     }
 }
 
-/// Begins the next batch that moves anything, at the coordinator, unless one is under way.
+/// Begins the next batch that moves any element, unless one is under way. Runs on the coordinator.
 fn begin_next(local: &Local) {
     loop {
         let mut coordinator = local.state::<Coordinator>().borrow_mut();
@@ -244,6 +248,8 @@ fn begin_next(local: &Local) {
         let wanted = mem::take(&mut coordinator.wanted);
         let when_made = mem::take(&mut coordinator.when_made);
         drop(coordinator);
+        // Write the routes. If no element has to move any more, try the requests that arrived
+        // meanwhile.
         let epoch = local.epoch() + 1;
         let wanted = wanted.into_iter();
         let groups = groups(
@@ -259,7 +265,7 @@ fn begin_next(local: &Local) {
     }
 }
 
-/// Writes the routes of those that are to move.
+/// Writes the routes of the elements that are to move. Returns their moves, by array.
 fn groups(
     local: &Local,
     epoch: u32,
@@ -286,6 +292,8 @@ fn begin_batch(local: &Local, epoch: u32, groups: Vec<MovesOf>, when_come: Vec<R
     coordinator.when_come = when_come;
     drop(coordinator);
     *local.system().shared::<Moves>().under_way() = Some(Arc::clone(&batch));
+    // The outside threads are one sender: they enter the epoch, and their marker is sent, under
+    // their lock.
     let mut outside = local.system().outside();
     outside.epoch = epoch;
     for &source in &batch.sources {
@@ -302,7 +310,7 @@ fn batch_under_way(local: &Local) -> Arc<Batch> {
     batch.expect("a batch is under way until all have come")
 }
 
-/// Goes over to an epoch, unless that has been done.
+/// Enters an epoch as a sender, unless this worker has entered it already.
 pub(crate) fn go_over(local: &Local, epoch: u32) {
     if local.epoch() >= epoch {
         return;
@@ -326,8 +334,9 @@ pub(crate) fn go_over(local: &Local, epoch: u32) {
     }
 }
 
-/// Notes that a sender has entered the epoch: it sends no more to the leaving elements here. The
-/// last marker also shows that this worker has entered it.
+/// Counts a sender that has entered the epoch: it sends nothing more by the old routes to the
+/// elements that leave this worker. When all senders have, the elements are sent to their new
+/// workers. One of the senders is this worker itself.
 fn take_marker(local: &Local) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.marker_count += 1;
@@ -341,7 +350,8 @@ fn take_marker(local: &Local) {
     }
 }
 
-/// Counts elements that have arrived, or had ended before. At the coordinator.
+/// Counts elements that have arrived, or had ended before. Ends the batch after the last one. Runs
+/// on the coordinator.
 fn have_come(local: &Local, count: usize) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.awaited -= count;
@@ -376,6 +386,7 @@ impl<T: Chare> Mover for MoverOf<T> {
         epoch: u32,
         mut wanted: Vec<(Number, Site)>,
     ) -> Vec<Move> {
+        // Of several moves of an element, keep the last: the sort is stable.
         wanted.sort_by_key(|one| one.0);
         wanted.dedup_by(|later, kept| {
             let is_same = later.0 == kept.0;
@@ -438,7 +449,7 @@ impl<T: Chare> Mover for MoverOf<T> {
             let place = part.collection().directory().place(number);
             let route = place.route();
             if route.sites().is_some() && route.generation() == number.generation() {
-                // Should it end at this moment, it has no route to change.
+                // If the element ends at this moment, it has no route to change.
                 let _ = place.change_route(route, Route::at(number.generation(), to));
                 if let Site::Worker(from) = from {
                     sections.has_left(number, from);

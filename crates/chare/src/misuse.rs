@@ -21,7 +21,7 @@
 ///     fn receive(&mut self, _word: Arc<str>) {}
 /// }
 /// ```
-/// So does a kind of message,
+/// The same applies to a kind of message,
 /// ```compile_fail,E0277
 /// use std::rc::Rc;
 /// struct Cell;
@@ -40,7 +40,7 @@
 ///     fn word(text: Arc<str>);
 /// }
 /// ```
-/// a reply,
+/// to a reply,
 /// ```compile_fail,E0277
 /// use std::rc::Rc;
 /// struct Cell;
@@ -63,7 +63,7 @@
 ///     }
 /// }
 /// ```
-/// and the chare itself, which may move.
+/// and to the chare itself, which may move.
 /// ```compile_fail,E0277
 /// use std::rc::Rc;
 /// struct Cell(Rc<u32>);
@@ -153,7 +153,7 @@ struct KeptNotSend;
 /// ```
 struct NotClone;
 
-/// A message outlives what it is sent from.
+/// The arguments of a message must not borrow: the message may live longer than its sender.
 ///
 /// ```compile_fail
 /// struct Cell;
@@ -173,7 +173,7 @@ struct NotClone;
 /// ```
 struct Borrowed;
 
-/// An entry is a method, and one with types that are known.
+/// An entry must be a method without type parameters.
 ///
 /// ```compile_fail
 /// struct Cell;
@@ -221,7 +221,7 @@ struct NoMethod;
 /// ```
 struct Body;
 
-/// The attribute belongs on a type's own block.
+/// The attribute is allowed only on inherent `impl` blocks.
 ///
 /// ```compile_fail
 /// trait Receive {
@@ -244,7 +244,7 @@ struct Body;
 /// ```
 struct OfTrait;
 
-/// Proxies have the entries, and nothing else of the type.
+/// Proxies have methods for the entries, and for nothing else of the type.
 ///
 /// ```compile_fail,E0599
 /// use raddle_chare::{Array, chare};
@@ -316,7 +316,7 @@ struct NoEntry;
 ///     setup.array(4, |_| Cell);
 /// }
 /// ```
-/// What crosses nodes can be written.
+/// Arguments that cross nodes must be serialisable.
 /// ```compile_fail,E0277
 /// struct Point(f64);
 /// struct Cell;

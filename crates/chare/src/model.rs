@@ -1,4 +1,4 @@
-//! Additional interfaces for seeded schedules of chares.
+//! Additional interfaces for tests of chares in seeded schedules.
 
 pub mod net;
 
@@ -24,19 +24,19 @@ pub struct Nodes {
     pub nodes: u16,
     /// The number of workers of each node.
     pub workers: usize,
-    /// The threads that receive.
+    /// The kind of threads that receive.
     pub progress: Progress,
     /// The number of pieces of wire messages that fit between two ports.
     pub capacity: usize,
-    /// The first port, among the ports of all nodes, with late messages.
+    /// The port that has late messages first, among the ports of all nodes.
     pub slow: usize,
 }
 
 /// Runs a program over nodes, as [`Job`](crate::nodes) does: `setup` on all nodes, with the
-/// runtimes that `build` makes, then `main` on the first.
+/// runtimes that `build` creates, then `main` on the first.
 ///
 /// # Panics
-/// If one of these panics.
+/// If `build`, `setup` or `main` panics.
 pub fn over_nodes<S, R>(
     nodes: Nodes,
     build: impl Fn(Option<Arc<dyn Network>>) -> Runtime + Clone + Send + 'static,
@@ -45,7 +45,7 @@ pub fn over_nodes<S, R>(
 ) -> R {
     let shape = Shape {
         nodes: nodes.nodes,
-        // A model has few workers.
+        // The cast loses nothing: a model has few workers.
         ports: (nodes.workers + MORE_PORTS) as u16,
     };
     let mut all = Node::all(shape, nodes.capacity, nodes.slow).into_iter();
@@ -76,7 +76,7 @@ pub fn over_nodes<S, R>(
 /// Moves elements to the given workers in one batch; indices without an element are skipped.
 ///
 /// # Panics
-/// When the runtime has ended.
+/// If the runtime has ended.
 pub fn migrate<T: Chare>(array: Array<T>, moves: impl IntoIterator<Item = (T::Index, usize)>) {
     let system = array.find_system();
     let collection = Collection::<T>::of(&system, array.collection);
@@ -89,17 +89,17 @@ pub fn migrate<T: Chare>(array: Array<T>, moves: impl IntoIterator<Item = (T::In
     });
 }
 
-/// True if there was a moment during the call without a message under way or being processed. This
-/// is one check; detection itself uses two.
+/// Returns true if there was a moment during the call without a message under way or being
+/// processed. This is one check; detection itself uses two.
 pub fn is_quiet(runtime: &Runtime) -> bool {
     system_of(runtime).quiet().is_quiet()
 }
 
-/// The number of pairs of a sender and an element with messages under way via the element's home.
-/// Zero when the system is quiet.
+/// Returns the number of pairs of a sender and an element with messages under way via the element's
+/// home. Zero when the system is quiet.
 ///
 /// # Panics
-/// When the runtime has ended, and on a worker.
+/// If the runtime has ended, and on a worker.
 pub fn detours(runtime: &Runtime) -> usize {
     let system = system_of(runtime);
     let what = What {

@@ -1,7 +1,7 @@
 //! Messages to many: one to each worker, which delivers it to its elements.
 //!
-//! Each element gets the message once, even if it moves meanwhile: it counts as being where the
-//! sender's epoch says ([`crate::migration`]).
+//! Each element receives the message once, even if it moves meanwhile: it is delivered at the
+//! worker where the element is in the sender's epoch ([`crate::migration`]).
 
 use std::sync::Arc;
 
@@ -18,18 +18,19 @@ use crate::section::PassOn;
 use crate::spread::Spread;
 use crate::state::members::{Members, SectionForm};
 
-/// How a message to many is on its way.
+/// The way of a message to many.
 pub(crate) enum Through {
     /// The message has been sent to members of the section.
     Members,
-    /// The message must be sent to workers: to all, or to those that have members.
+    /// The message must be sent to all workers, or to those that have members of the section.
     Workers(Option<Arc<Members>>),
 }
 
-/// Sends a message to members if that is the section's form.
+/// Sends a message to the members of a section if the section's form says so; otherwise returns the
+/// workers to send it to.
 ///
 /// # Errors
-/// When the section no longer exists, or has lost a member.
+/// If the section no longer exists, or has lost a member.
 pub(crate) fn set_out<T: Chare>(
     collection: &Collection<T>,
     all: All<T>,
@@ -64,6 +65,7 @@ pub(crate) fn spread_from_worker<T: Chare>(local: &Local, all: All<T>, spread: i
         Ok(Through::Workers(members)) => members,
         Err(failure) => return local.system().fail(failure),
     };
+    // Send the message to the other nodes, then to the workers of this node.
     let epoch = local.epoch();
     let crossed = out::cross_spread(local.system(), part.collection(), all, || spread.cross());
     out::spread_away(local.system(), crossed, epoch);
@@ -89,11 +91,12 @@ pub(crate) fn arrive_spread<T: Chare>(
             arrive_spread(local, part, section, epoch, spread);
         });
     }
-    // The sender has entered this epoch, so the receiver enters it too.
+    // The sender has entered this epoch. This worker enters it before it looks up its elements.
     migration::go_over(local, epoch);
     if let Some(section) = section {
         return give_members(local, part, section, epoch, spread);
     }
+    // For elements that belong here in this epoch but have not arrived, keep the message.
     for number in part.to_come(epoch) {
         local.guard(|| part.keep_early(number, Box::new(spread.parcel())));
     }
@@ -103,8 +106,9 @@ pub(crate) fn arrive_spread<T: Chare>(
     }
 }
 
-/// Delivers a message to the local members of a section. The last member gets the message itself.
-/// After it has run, nothing of the message remains except where a member has kept it.
+/// Delivers a message to the local members of a section. The last member gets the message itself,
+/// the others clones. So after the last member has run, nothing of the message remains, except
+/// where a member has kept it.
 fn give_members<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -125,7 +129,7 @@ fn give_members<T: Chare>(
     }
 }
 
-/// The workers that have elements of a collection, or may have members of a section.
+/// Returns the workers that have elements of a collection, or may have members of a section.
 pub(crate) fn workers_with(
     members: Option<&Members>,
     worker_count: usize,
@@ -134,7 +138,8 @@ pub(crate) fn workers_with(
     (0..worker_count).filter(has_any)
 }
 
-/// Sends to the members one by one, or down the tree; false when the section is sent to by workers.
+/// Sends a message to the members one by one, or down the tree. Returns false, without sending, if
+/// the form of the section is to send to workers.
 fn spread_by_members<T: Chare>(
     collection: &Collection<T>,
     (section, priority): (u32, i32),

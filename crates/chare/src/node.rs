@@ -1,14 +1,15 @@
 //! Node groups: one element for each node. Any worker with time runs its entries, one at a time.
 //!
-//! Messages for the element wait under a lock. While there are any, a task of the pool runs as many
-//! messages as there were when it began, then queues another task for the rest. The worker that
-//! gets the task has the element while the task runs; other work of that worker runs after it.
+//! Messages for the element wait in a queue under a lock. While there are any, a task of the pool
+//! runs as many messages as there were when it began, then queues another task for the rest. The
+//! worker that gets the task has the element while the task runs; other work of that worker runs
+//! after it.
 //!
 //! Messages without a priority keep the order in which they were sent. A task takes all of them at
 //! once, and needs no lock for them any more. Messages with priorities are in a heap. Before each
-//! message the task checks a flag: while an urgent message waits, it runs first, even if it arrived
-//! a moment ago. The messages that it overtakes may be left to the next task. Messages with
-//! positive priorities run after those without a priority.
+//! message the task checks a flag: if an urgent message waits, it runs first, even if it has just
+//! arrived. The messages that it overtakes may be left to the next task. Messages with positive
+//! priorities run after those without a priority.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -33,7 +34,7 @@ use crate::failure::contain;
 use crate::seeds;
 use crate::state::{Explain, Feature, SharedState};
 
-/// A chare for each node.
+/// A group with one chare for each node.
 ///
 /// Its entries run one at a time, on any worker with time. Among the messages that wait for the
 /// element, those with the most urgent priorities ([`One::with_priority`]) run first. An urgent
@@ -57,7 +58,7 @@ impl<T: Chare> fmt::Debug for NodeGroup<T> {
 }
 
 impl<T: Chare> NodeGroup<T> {
-    /// The proxy of this node's element.
+    /// Returns the proxy of this node's element.
     pub fn here(self) -> T::One {
         T::One::from(self.one)
     }
@@ -68,8 +69,8 @@ type Make<T> = Box<dyn FnOnce(&Local, &Part<T>) + Send>;
 /// The state of a node group's element on this node.
 pub(crate) struct Node<T: Chare> {
     queue: Mutex<Queue<T>>,
-    /// An urgent message waits. Written under the queue's lock, and in its own cache line: the
-    /// worker with the element reads it before each message.
+    /// True if an urgent message waits. Written under the queue's lock, and in its own cache line:
+    /// the worker with the element reads it before each message.
     has_urgent: CachePadded<AtomicBool>,
 }
 
@@ -83,16 +84,16 @@ struct Queue<T: Chare> {
 
 enum Element<T: Chare> {
     Unconstructed(Make<T>),
-    /// Nothing waits for it.
+    /// The element exists, and no message waits for it.
     Idle(part::Slot<T>),
-    /// A task has it, or will.
+    /// A task has the element, or a queued task will get it.
     Busy,
     Ended,
 }
 
 impl<T: Chare> Drop for Node<T> {
-    /// Runs at the end of the runtime, on any thread. Panics of the program's destructors are
-    /// caught, as for elements that have a worker.
+    /// Drops the element and the waiting messages. Runs at the end of the runtime, on any thread.
+    /// Panics of the program's destructors are caught, as for elements of other collections.
     fn drop(&mut self) {
         let mut queue = self.queue();
         let element = mem::replace(&mut queue.element, Element::Ended);
@@ -106,7 +107,8 @@ impl<T: Chare> Drop for Node<T> {
 }
 
 impl<T: Chare> Explain for Node<T> {
-    /// The element, if no task has it now, and `worker` had it last.
+    /// Describes the element if it waits for something. Returns `None` if a task has it now, or
+    /// another worker than `worker` had it last.
     fn explain(&self, worker: usize) -> Option<String> {
         let queue = self.queue();
         match &queue.element {
@@ -146,7 +148,7 @@ impl<T: Chare> Node<T> {
         self.queue.lock().expect("nothing panics under this lock")
     }
 
-    /// Puts a message among those that wait.
+    /// Queues a message.
     fn put(&self, queue: &mut Queue<T>, priority: i32, parcel: BoxedParcel<T>) {
         if priority == 0 {
             return queue.waiting.push_back(parcel);
@@ -158,12 +160,12 @@ impl<T: Chare> Node<T> {
         }
     }
 
-    /// Takes the message that runs next; `batch` holds the messages without a priority that were
-    /// taken.
+    /// Takes the message that runs next. `batch` contains the messages without a priority that the
+    /// caller has taken from the queue.
     #[inline]
     fn next(&self, batch: &mut Parcels<T>) -> Option<BoxedParcel<T>> {
-        // Relaxed: only decides when to take the lock. Messages that were queued before the batch
-        // was taken, or by this thread, are visible.
+        // Relaxed: the flag only decides when to take the lock. Messages that were queued before
+        // the batch was taken, or by this thread, are visible.
         if self.has_urgent.load(Relaxed) {
             return self.next_ranked();
         }
@@ -181,7 +183,7 @@ impl<T: Chare> Node<T> {
     }
 }
 
-/// Gives a message to a node group's element.
+/// Queues a message for a node group's element, and a task that runs it unless there is one.
 pub(crate) fn to_node<T: Chare>(
     system: &System,
     collection: &Arc<Collection<T>>,
@@ -191,7 +193,7 @@ pub(crate) fn to_node<T: Chare>(
 ) {
     let node = collection
         .state::<Node<T>>()
-        .expect("the caller has looked");
+        .expect("the caller has checked that it is a node group");
     let mut queue = node.queue();
     if matches!(queue.element, Element::Ended) {
         drop(queue);
@@ -200,14 +202,14 @@ pub(crate) fn to_node<T: Chare>(
     }
     node.put(&mut queue, priority, parcel);
     let element = mem::replace(&mut queue.element, Element::Busy);
-    // Before the queue is released: a caller that finds the element busy relies on the waiting
-    // messages being counted.
+    // This happens before the queue is released: a caller that finds the element busy relies on a
+    // queued task, which counts as a message for quiescence detection.
     if !matches!(element, Element::Busy) {
         put_node_task(system, collection.id(), number, element);
     }
 }
 
-/// Puts a task into the pool that runs what waits for the element.
+/// Puts a task into the pool that runs the waiting messages of the element.
 fn put_node_task<T: Chare>(system: &System, collection: u32, number: Number, element: Element<T>) {
     let id = system.id();
     local::with(id, |local| match local {
@@ -221,7 +223,7 @@ fn put_node_task<T: Chare>(system: &System, collection: u32, number: Number, ele
     });
 }
 
-/// Runs what waits for the element of a node group.
+/// Runs the waiting messages of a node group's element.
 fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: Element<T>) {
     let node = part
         .collection()
@@ -230,9 +232,10 @@ fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: El
     match element {
         Element::Unconstructed(make) => make(local, part),
         Element::Idle(slot) => part.put(local, slot, 0),
-        Element::Busy | Element::Ended => unreachable!("the task was given the element"),
+        Element::Busy | Element::Ended => unreachable!("a task is queued only with an element"),
     }
     let mut queue = node.queue();
+    // Run only as many messages as wait now.
     let count = queue.len();
     let mut batch = mem::take(&mut queue.waiting);
     drop(queue);
@@ -246,7 +249,8 @@ fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: El
             part.fail(local, number, parcel);
         }
     }
-    // Messages that came meanwhile are for another task: other work may wait for this worker.
+    // Messages that have arrived meanwhile are for another task, because other work may wait for
+    // this worker. The element goes back to the queue, or to that task.
     let element = part.take(number).map_or(Element::Ended, Element::Idle);
     let mut queue = node.queue();
     if !batch.is_empty() {
@@ -261,6 +265,7 @@ fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: El
     match element {
         Element::Ended => {
             queue.element = Element::Ended;
+            // No message arrives any more, but those that wait must be failed.
             let mut left = mem::take(&mut queue.waiting);
             drop(queue);
             while let Some(parcel) = node.next(&mut left) {
@@ -274,7 +279,7 @@ fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: El
     }
 }
 
-/// Makes a node group.
+/// Creates a node group.
 pub(crate) fn make_node_group<T: Chare>(
     system: &Arc<System>,
     make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,

@@ -1,5 +1,5 @@
-//! Sending from threads that are not workers. They act as one sender, under a lock, and so have an
-//! order, an epoch and detours as a worker has.
+//! Sending from threads that are not workers. These threads act as one sender, under a lock. So,
+//! like a worker, they have an order of messages, an epoch and detours.
 
 use crate::address::way::Way;
 use crate::engine::elements::collection::Collection;
@@ -22,9 +22,11 @@ pub(crate) fn send_from_outside<T: Chare>(one: One<T>, parcel: BoxedParcel<T>) {
     send_from_node(one, parcel, None);
 }
 
-/// Like [`send_from_outside`], for a sender on another node if there is an `epoch`: the sender's.
+/// Sends a parcel like [`send_from_outside`]. If there is an `epoch`, it is that of a sender on
+/// another node.
 pub(crate) fn send_from_node<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoch: Option<u32>) {
-    // Without a system its runtime has ended: dropping the parcel notifies the waiter of its reply.
+    // Without a system, its runtime has ended. Dropping the parcel notifies the waiter of its
+    // reply.
     let Some(system) = System::find(one.system) else {
         return;
     };
@@ -75,7 +77,8 @@ pub(crate) fn spread_from_outside<T: Chare>(all: All<T>, spread: impl Spread<T>)
     spread_from_node(all, spread, None);
 }
 
-/// Like [`spread_from_outside`], for a sender on another node if there is an `epoch`: the sender's.
+/// Sends a message like [`spread_from_outside`]. If there is an `epoch`, it is that of a sender on
+/// another node.
 pub(crate) fn spread_from_node<T: Chare>(all: All<T>, spread: impl Spread<T>, epoch: Option<u32>) {
     let Some(system) = System::find(all.system) else {
         return;
@@ -93,9 +96,9 @@ pub(crate) fn spread_from_node<T: Chare>(all: All<T>, spread: impl Spread<T>, ep
         Err(failure) => return system.fail(failure),
     };
     let crossed = out::cross_spread(&system, &shared, all, || spread.cross());
-    // Clones are the program's code, and are made before the lock is taken.
+    // Cloning runs the program's code, so the clones are made before the lock is taken.
     let mut spreads: Vec<_> = (0..system.worker_count()).map(|_| spread.clone()).collect();
-    // While this is held, no marker is sent to other nodes.
+    // While the gate is held, no marker is sent to other nodes.
     let _gate = remote::away(&system).and_then(Away::enter);
     let outside = system.outside();
     let epoch = epoch.unwrap_or(outside.epoch);

@@ -1,16 +1,18 @@
 //! Reductions over the elements of an array, in two levels: the contributions of a worker's
 //! elements are merged there, then sent up a tree of workers.
 //!
-//! Elements number their reductions. A worker's share of a reduction goes up once all elements on
-//! that worker have contributed. Shares from below that arrive before then go with it; later ones
-//! go on at once. The root counts contributions and knows the expected number. Only that count
-//! decides whether a reduction is complete, so elements may move, come and go meanwhile.
+//! Elements number their reductions. A worker sends its share of a reduction up the tree when all
+//! elements on that worker have contributed. Shares from below that arrive before then are added to
+//! it; later ones are passed up at once. The root counts contributions and knows the expected
+//! number. Only that count decides whether a reduction is complete, so elements may move, be
+//! inserted and end meanwhile.
 //!
-//! All reductions of an array have one root worker. Each section has its own: the worker of its
-//! first member when the section was made. The same code, here and in [`crate::scan`], serves
-//! arrays and sections: positions, counts and roots go by the [group](crate::state::rounds::Group).
+//! All reductions of an array have one root worker. Each section has a root of its own: the worker
+//! of its first member when the section was created. The same code, here and in [`crate::scan`],
+//! serves arrays and sections: positions, counts and roots are those of the
+//! [group](crate::state::rounds::Group).
 //!
-//! The root finds out from which reduction on an inserted element takes part
+//! The root determines the first reduction in which an inserted element takes part
 //! ([`crate::insertion`]). An element that ends takes no part in reductions to which it has not
 //! contributed.
 //!
@@ -46,7 +48,7 @@ use crate::state::merged::{Output, downcast};
 use crate::state::rounds::{Group, NextRounds};
 use raddle_collections::reduce::Reducer;
 
-/// Children of a worker in the tree.
+/// The number of children of a worker in the tree.
 const BRANCHES: usize = 4;
 
 impl<T: Chare> Cx<T> {
@@ -57,7 +59,7 @@ impl<T: Chare> Cx<T> {
     /// kind of reducer.
     ///
     /// # Panics
-    /// When the chare is in no array.
+    /// If the chare is in no array.
     pub fn contribute<R: Reducer>(&mut self, reducer: R) {
         self.contribute_for(reducer, Goes::Claim, || Target::Claim);
     }
@@ -69,7 +71,7 @@ impl<T: Chare> Cx<T> {
     /// called.
     ///
     /// # Panics
-    /// When the chare is in no array.
+    /// If the chare is in no array.
     pub fn contribute_then<R: Reducer>(
         &mut self,
         reducer: R,
@@ -78,10 +80,10 @@ impl<T: Chare> Cx<T> {
         self.contribute_for(reducer, Goes::Call, || Target::call::<R>(then));
     }
 
-    /// Contributes to the array's next reduction, and waits for its result.
+    /// Contributes to the array's next reduction, and returns a reply with its result.
     ///
     /// # Panics
-    /// When the chare is in no array.
+    /// If the chare is in no array.
     pub fn reduce<R>(&mut self, reducer: R) -> Reply<R::Output>
     where
         R: Reducer<Output: Clone + Sync>,
@@ -161,17 +163,19 @@ pub(crate) fn claim<T: Chare, O: Send + 'static>(
 }
 
 fn result_of<O: 'static>(output: &dyn Any) -> &O {
-    output.downcast_ref().expect("all contribute the same")
+    output
+        .downcast_ref()
+        .expect("all elements contribute values of one type")
 }
 
-/// Takes the result of a reduction to all workers, for those of their elements that wait for it.
+/// Sends the result of a reduction to all workers, for their elements that wait for it.
 pub(crate) fn tell_all<T: Chare, O: Clone + Send + Sync + 'static>(
     local: &Local,
     collection: u32,
     round: u64,
     output: Box<dyn Output>,
 ) {
-    let output = *downcast::<O>(output).expect("all contribute the same");
+    let output = *downcast::<O>(output).expect("all elements contribute values of one type");
     for worker in 0..local.system().worker_count() {
         local.guard(|| {
             let output = output.clone();
@@ -207,6 +211,8 @@ pub(crate) fn contribute<T: Chare, R: Reducer>(
     if group.is_none() {
         part.with_marks(|marks| marks.note(round));
     }
+    // Add the contribution to this worker's share. If the share has been sent up already, the
+    // contribution follows by itself.
     if let Some(open) = rounds.round(round) {
         open.share.contribute(reducer, goes, target);
         open.done_here += 1;
@@ -224,7 +230,7 @@ pub(crate) fn contribute<T: Chare, R: Reducer>(
     }
 }
 
-/// Sends up what all elements that are here have contributed to.
+/// Sends up this worker's shares of the reductions to which all of its elements have contributed.
 fn send_done<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
     loop {
         let live = part.live_in(local.worker(), group);
@@ -241,13 +247,15 @@ fn send_done<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
     }
 }
 
-/// Sends a share to the worker above, or takes it in at the root.
+/// Sends a share to the worker above in the tree. The root processes it, or sends it to the node of
+/// the array's root.
 fn send_up<T: Chare>(local: &Local, part: &Part<T>, group: Group, round: u64, share: Share) {
     let root = match part.root_of(group) {
         Ok(root) => root,
         Err(failure) => return local.system().fail(failure),
     };
     let count = local.system().worker_count();
+    // The position of this worker in the tree, in which the root is number 0.
     let below = (local.worker() + count - root) % count;
     if below == 0 {
         if let Some((number, node)) = part.root_elsewhere(local, group) {
@@ -263,7 +271,7 @@ fn send_up<T: Chare>(local: &Local, part: &Part<T>, group: Group, round: u64, sh
     });
 }
 
-/// Takes in the share of a worker below.
+/// Processes the share of a worker below: adds it to this worker's share, or passes it up.
 fn take_up<T: Chare>(local: &Local, part: &Part<T>, group: Group, round: u64, share: Share) {
     if let Some(failure) = lost(part, group, round) {
         return local.system().fail(failure);
@@ -300,7 +308,7 @@ pub(crate) fn send_to_root<T: Chare>(
     });
 }
 
-/// Takes in a share at the root, and ends the reductions that are complete.
+/// Adds a share at the root, and ends the reductions that are complete.
 pub(crate) fn take_in<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -322,7 +330,7 @@ pub(crate) fn take_in<T: Chare>(
 fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
     let is_settled = |round| group.is_some() || is_settled(local, part, round);
     loop {
-        // The use of the last result may have destroyed it.
+        // The handling of the previous result may have destroyed the array or section.
         let Ok(population) = part.population_of(group) else {
             return;
         };
@@ -332,11 +340,14 @@ fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
         let Some((round, mut share)) = complete else {
             break;
         };
+        // The result goes to a waiter or a call here, or to other nodes; or the contributions did
+        // not fit together.
         match share.finish() {
             Some(Ok(_)) if share.lacks_its_call() => {
                 let text = format!(
-                    "reduction {round} of {} ends on a node without contributors, which cannot use \
-                     the result: the elements that have contributed are on other nodes",
+                    "reduction {round} of {} ends on a node without contributors, which does not \
+                     have the function for the result: the elements that have contributed are on \
+                     other nodes",
                     T::NAME
                 );
                 local.system().fail(Failure::new(text));
@@ -354,6 +365,8 @@ fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
             None => {}
         }
     }
+    // The reductions that are complete in spite of a lost member have their results now. The others
+    // fail.
     if let Some(section) = group
         && let Ok(members) = part.section(section)
         && members.loss.any().is_some()
@@ -362,7 +375,8 @@ fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
     }
 }
 
-/// True when it is known which elements take part in a reduction over the array. For the root.
+/// Returns true if it is known which elements take part in a reduction over the array. Runs on the
+/// root.
 fn is_settled<T: Chare>(local: &Local, part: &Part<T>, round: u64) -> bool {
     let insertions = part.state::<Insertions>().borrow();
     // With one queue per sender, contributions triggered by an insertion can arrive before the
@@ -385,7 +399,7 @@ fn end_round<T: Chare>(
             contain(
                 || then(output),
                 |panic| {
-                    let what = format!("what follows reduction {round} of {}", T::NAME);
+                    let what = format!("the call after reduction {round} of {}", T::NAME);
                     let text = format!("{what} panicked: {}", said(panic));
                     local.system().fail(Failure::of_panic(text));
                 },
@@ -399,7 +413,7 @@ fn end_round<T: Chare>(
     }
 }
 
-/// Sends the result of a reduction to all other nodes that have elements of the array.
+/// Sends the result of a reduction to all other nodes.
 fn tell_other_nodes<T: Chare>(local: &Local, part: &Part<T>, round: u64, output: &dyn Output) {
     let (Some(collection), Some(away)) = (part.collection().wide(), remote::away(local.system()))
     else {
@@ -418,7 +432,7 @@ fn tell_other_nodes<T: Chare>(local: &Local, part: &Part<T>, round: u64, output:
     }
 }
 
-/// Receives the result of a reduction that has ended on another node.
+/// Delivers the result of a reduction that has ended on another node to the contributors here.
 pub(crate) fn receive_result<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -455,11 +469,11 @@ fn settle_claim<T: Chare>(part: &Part<T>, group: Group, outcome: Outcome) {
     }
 }
 
-/// Gives the next unclaimed result to `claim`. For the root.
+/// Gives the next unclaimed result to `claim`, now or later. Runs on the root.
 fn take_claim<T: Chare>(local: &Local, part: &Part<T>, group: Group, claim: Claim) {
     if let Some((_, node)) = part.root_elsewhere(local, group) {
         let text = format!(
-            "the results of reductions of {} are at node {node}: ask there",
+            "the results of reductions of {} arrive at node {node}: wait for them there",
             T::NAME
         );
         return claim(Err(Failure::new(text)));
@@ -470,6 +484,7 @@ fn take_claim<T: Chare>(local: &Local, part: &Part<T>, group: Group, claim: Clai
     };
     let mut all = part.state::<AllRounds>().borrow_mut();
     let root = &mut all.of(group).root;
+    // Without a result, the claim waits, unless the reduction can never have one.
     let outcome = root.results.pop_front().or_else(|| {
         let lost = lost(part, group, root.next());
         let deserted = || {
@@ -488,7 +503,7 @@ fn take_claim<T: Chare>(local: &Local, part: &Part<T>, group: Group, claim: Clai
     }
 }
 
-/// Fails the waits for those reductions of a section that have no result. For the root.
+/// Fails the waits for the reductions of a section that have no result. Runs on the root.
 pub(crate) fn fail_lost_claims<T: Chare>(part: &Part<T>, section: u32, members: &Members) {
     let mut all = part.state::<AllRounds>().borrow_mut();
     let root = &mut all.of(Some(section)).root;
@@ -502,7 +517,7 @@ pub(crate) fn fail_lost_claims<T: Chare>(part: &Part<T>, section: u32, members: 
     }
 }
 
-/// Element `number` has gone.
+/// Removes element `number` from this worker's reductions, because it has ended or moves away.
 pub(crate) fn leaves<T: Chare>(local: &Local, part: &Part<T>, number: Number, rounds: &NextRounds) {
     for (group, next) in rounds.iter().filter(|entry| part.has_group(entry.0)) {
         let mut all = part.state::<AllRounds>().borrow_mut();
@@ -510,13 +525,14 @@ pub(crate) fn leaves<T: Chare>(local: &Local, part: &Part<T>, number: Number, ro
         rounds.behind(next).for_each(|round| round.done_here -= 1);
         rounds.ahead.remove(&number);
     }
+    // Reductions may be complete here without the element.
     send_done(local, part, None);
     for section in part.mapped_sections_of(number) {
         send_done(local, part, Some(section));
     }
 }
 
-/// Counts element `number` in.
+/// Adds element `number`, which is new here, to this worker's reductions.
 pub(crate) fn comes<T: Chare>(part: &Part<T>, number: Number, rounds: &NextRounds) {
     for (group, next) in rounds.iter().filter(|entry| part.has_group(entry.0)) {
         let mut all = part.state::<AllRounds>().borrow_mut();
@@ -528,7 +544,7 @@ pub(crate) fn comes<T: Chare>(part: &Part<T>, number: Number, rounds: &NextRound
     }
 }
 
-/// Reports to the root that reductions from `from` on have one contribution more, or less.
+/// Reports to the root that reductions from `from` on have `by` more contributions.
 pub(crate) fn tell_root<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: i64) {
     if let Some((collection, node)) = part.root_elsewhere(local, None) {
         let wire_message = WireMessage::Population {
@@ -544,7 +560,7 @@ pub(crate) fn tell_root<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: 
     });
 }
 
-/// Notes that reductions from `from` on have one contribution more, or less. For the root.
+/// Records that reductions from `from` on have `by` more contributions. Runs on the root.
 pub(crate) fn change_population<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: i64) {
     let mut all = part.state::<AllRounds>().borrow_mut();
     *all.of(None).root.changes.entry(from).or_default() += by;
@@ -553,7 +569,7 @@ pub(crate) fn change_population<T: Chare>(local: &Local, part: &Part<T>, from: u
     fail_deserted(local, part);
 }
 
-/// Fails the waits for reductions of an array without elements. For the root.
+/// Fails the waits for reductions of an array without elements. Runs on the root.
 fn fail_deserted<T: Chare>(local: &Local, part: &Part<T>) {
     let mut all = part.state::<AllRounds>().borrow_mut();
     let root = &mut all.of(None).root;
@@ -569,7 +585,8 @@ fn fail_deserted<T: Chare>(local: &Local, part: &Part<T>) {
     }
 }
 
-/// The reason why a reduction without contributors has no result: perhaps they have panicked.
+/// Returns the reason why a reduction without contributors has no result: the failure of the
+/// system, if elements may have panicked.
 fn deserted<T: Chare>(local: &Local, group: Group) -> Failure {
     let name = T::NAME;
     let of = group.map_or("array has no elements", |_| "section has no members");
@@ -580,7 +597,8 @@ fn deserted<T: Chare>(local: &Local, group: Group) -> Failure {
     })
 }
 
-/// The failure of a reduction over a section that no longer exists or has lost a member.
+/// Returns the failure of a reduction over a section that no longer exists or has lost a member;
+/// `None` for other reductions.
 fn lost<T: Chare>(part: &Part<T>, group: Group, round: u64) -> Option<Failure> {
     match part.section(group?) {
         Ok(members) => members.loss.of(round),

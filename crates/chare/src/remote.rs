@@ -1,4 +1,4 @@
-//! A system's view of the systems on other nodes: the way to send to them, and pending replies.
+//! The other nodes as a system sees them: sending to them, and pending replies.
 //!
 //! This is the lower half of programs over nodes. It creates wire messages, sends them through a
 //! [`Transport`], and knows their target collections only by a trait ([`Reachable`]). The upper
@@ -10,8 +10,8 @@
 //! | `travel` | the messages between nodes about migration |
 //! | `reachable` | a collection that is the target of wire messages |
 //! | `out` | sending wire messages |
-//! | `reducers` | reducers as bytes |
-//! | `quiet` | when all nodes are quiet |
+//! | `reducers` | the serialisation of reducers |
+//! | `quiet` | quiescence detection over all nodes |
 
 pub(crate) mod out;
 pub(crate) mod quiet;
@@ -36,7 +36,7 @@ pub(crate) use wire_message::WireMessage;
 use crate::engine::system::{OtherNodes, Outcome, System};
 use crate::failure::Failure;
 
-/// Sends wire messages to other nodes.
+/// A transport of wire messages to other nodes.
 pub(crate) trait Transport: fmt::Debug + Send + Sync {
     /// Sends a wire message to `node`, after all earlier ones of this thread to that node. `worker`
     /// is the number of the calling worker, `None` for other threads.
@@ -45,28 +45,28 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
     /// If that node has ended.
     fn send(&self, worker: Option<usize>, node: u16, wire_message: &[u8]) -> Result<(), Failure>;
 
-    /// True if workers also receive after messages within this node.
+    /// Returns true if workers also receive after messages within this node.
     fn receives_after_any_send(&self) -> bool;
 
-    /// Receives what has arrived, unless another thread is receiving.
+    /// Receives the wire messages that have arrived, unless another thread is receiving.
     fn receive(&self);
 
-    /// Asks the receiving thread to check for work.
+    /// Requests the receiving thread to check for work.
     fn call(&self);
 
-    /// True on a thread that is receiving wire messages.
+    /// Returns true on a thread that is receiving wire messages.
     fn is_receiver(&self) -> bool;
 }
 
-/// A system's view of the other nodes.
+/// The other nodes as a system sees them.
 pub(crate) struct Away {
     pub(crate) me: u16,
     pub(crate) node_count: u16,
     transport: Box<dyn Transport>,
-    /// Held by a thread that is not a worker, from looking up an element until its wire message has
-    /// been sent.
+    /// A lock that a thread which is not a worker holds, from looking up an element until its wire
+    /// message has been sent.
     gate: Mutex<()>,
-    /// Collections over nodes, by the number that all know them by.
+    /// The collections over nodes, by the number that all nodes know.
     collections: Mutex<Vec<Option<Arc<dyn Reachable>>>>,
     replies: Mutex<Replies>,
     pub(crate) reducers: Reducers,
@@ -110,20 +110,20 @@ impl Away {
         }
     }
 
-    /// The nodes but this one.
+    /// Returns the numbers of all nodes except this one.
     pub(crate) fn others(&self) -> impl Iterator<Item = u16> + use<> {
         let me = self.me;
         (0..self.node_count).filter(move |&node| node != me)
     }
 
-    /// The number of the next collection over nodes. It is the same at all nodes, since they make
-    /// collections in the same order.
+    /// Returns the number of the next collection over nodes. It is the same at all nodes, since
+    /// they create collections in the same order.
     pub(crate) fn next_collection(&self) -> u32 {
         let collections = self.collections();
         u32::try_from(collections.len()).expect("fewer than 2^32 collections")
     }
 
-    /// Knows a collection by the number that is [next](Self::next_collection).
+    /// Adds a collection; its number is that of [`next_collection`](Self::next_collection).
     pub(crate) fn add(&self, collection: Arc<dyn Reachable>) {
         self.collections().push(Some(collection));
     }
@@ -132,14 +132,15 @@ impl Away {
         locked(&self.collections)
     }
 
-    /// The collection that all nodes know by a number.
+    /// Returns the collection that all nodes know by a number.
     pub(crate) fn collection(&self, number: u32) -> Option<Arc<dyn Reachable>> {
         self.collections().get(number as usize)?.clone()
     }
 
-    /// The numbers of counted wire messages that this node has sent and received.
+    /// Returns the numbers of counted wire messages that this node has sent and received.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        // Relaxed: the caller has found the node quiet, after all threads that have counted.
+        // Relaxed: the caller has found the node quiet, so it is ordered after all threads that
+        // have counted.
         (self.sent.load(Relaxed), self.received.load(Relaxed))
     }
 
@@ -149,7 +150,8 @@ impl Away {
         self.received.fetch_add(1, Relaxed);
     }
 
-    /// Waits for a reply of `from`: returns the number under which it comes.
+    /// Registers `take` for a reply of node `from`. Returns the number under which the reply will
+    /// arrive.
     pub(crate) fn await_reply(
         &self,
         from: u16,
@@ -163,7 +165,7 @@ impl Away {
         number
     }
 
-    /// Notes that a reply will come from another node than expected.
+    /// Records that a reply will arrive from another node than expected.
     pub(crate) fn redirect(&self, reply: Option<u64>, from: u16) {
         let Some(reply) = reply else { return };
         if let Some(awaited) = locked(&self.replies).awaited.get_mut(&reply) {
@@ -171,8 +173,8 @@ impl Away {
         }
     }
 
-    /// Orders the sends of this thread, which is not a worker, before or after a marker. `None` on
-    /// the receiving thread, which enters epochs by itself.
+    /// Takes the gate, which orders the sends of this thread before or after a marker. The thread
+    /// is not a worker. Returns `None` on the receiving thread, which enters epochs by itself.
     pub(crate) fn enter(&self) -> Option<impl Sized + use<'_>> {
         (!self.transport.is_receiver()).then(|| locked(&self.gate))
     }
@@ -195,7 +197,7 @@ impl Away {
         }
     }
 
-    /// A node has ended: its replies will not come.
+    /// Fails the replies that a node should have sent: it has ended.
     pub(crate) fn lose(&self, node: u16, failure: &Failure) {
         let mut replies = locked(&self.replies);
         let lost = replies
@@ -208,7 +210,7 @@ impl Away {
         }
     }
 
-    /// Asks the receiving thread to check for work.
+    /// Requests the receiving thread to check for work.
     pub(crate) fn call(&self) {
         self.transport.call();
     }
@@ -220,12 +222,12 @@ pub(crate) fn forget_wide(system: &System, number: u32) {
         let mut collections = away.collections();
         let collection = collections.get_mut(number as usize).and_then(Option::take);
         drop(collections);
-        // Without the lock: what it holds is the program's.
+        // Dropped without the lock: the collection may contain values of the program.
         drop(collection);
     }
 }
 
-/// The other nodes of a system; `None` for a program on one node.
+/// Returns the other nodes of a system; `None` for a program on one node.
 pub(crate) fn away(system: &System) -> Option<&Away> {
     let nodes: &dyn Any = system.other_nodes()?;
     nodes.downcast_ref()

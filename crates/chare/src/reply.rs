@@ -25,21 +25,20 @@ use crate::failure::Failure;
 /// A value that is delivered later. A thread waits for it, or an `async` entry awaits it.
 ///
 /// If the reply is dropped, the value is dropped when it arrives. If the entry panics, before or
-/// after that, the panic is reported to all waiters.
+/// after the reply is dropped, the panic is reported to all waiters.
 ///
 /// `.await` returns the value, and panics with the [`Failure`] if the value will not come;
 /// [`outcome`](Self::outcome) returns the failure instead. On a failure that does not concern this
 /// reply (a [failure](Failure) that is reported to all waiters), an `async` entry continues to
 /// wait, since the value may still come. A future that is polled on a thread outside of the
 /// runtime's workers, by any executor, is woken and gets the failure, as waiting threads do.
-/// threads that wait are.
 #[must_use = "a dropped reply loses its value; entries without a return value have no reply"]
 pub struct Reply<T> {
     cell: Arc<ReplyCell<T>>,
     system: u32,
-    /// The element that replies, when it is one.
+    /// The element that replies; `None` if the reply is not that of an entry.
     from: Option<(u32, Number)>,
-    /// Makes failures wake the waker.
+    /// Registers the waker with the system, so that failures wake it.
     watch: Option<Watch>,
 }
 
@@ -67,10 +66,10 @@ struct ReplyCell<T>(Mutex<State<T>>);
 enum State<T> {
     Awaited(Option<Waiting>),
     Here(Result<T, Failure>),
-    /// Here, too: the entry has panicked.
+    /// The entry has panicked.
     Panicked(Failure),
     Taken,
-    /// The reply was dropped: the value is not wanted.
+    /// The reply was dropped, so the value is not wanted.
     Unwanted,
 }
 
@@ -161,7 +160,8 @@ impl<T> Drop for Replier<T> {
 }
 
 impl<T> Drop for Reply<T> {
-    /// A panic is not lost if the reply is dropped, whether or not the panic has arrived.
+    /// Reports a panic that has arrived to all waiters. `give_panic` does so for a panic that
+    /// arrives later.
     fn drop(&mut self) {
         let before = std::mem::replace(&mut *self.cell.state(), State::Unwanted);
         if let State::Panicked(failure) = before
@@ -187,8 +187,8 @@ impl<T> fmt::Debug for Reply<T> {
     }
 }
 
-/// The system, for a thread that reports what it waited for. While a reporter exists, the end of
-/// the runtime leaves it to this thread to tell the program of a panic.
+/// The system of a reply, for a thread that reports the reply's outcome. While a reporter exists,
+/// the end of the runtime does not report panics: this thread does.
 struct Reporter(Arc<System>);
 
 impl Reporter {
@@ -263,13 +263,13 @@ impl<T> Reply<T> {
         self.reported(outcome)
     }
 
-    /// Returns the system, also of a runtime that has ended. The caller keeps it until it has
-    /// called [`reported`](Self::reported).
+    /// Returns the system, even if its runtime has ended. The caller keeps it until it has called
+    /// [`reported`](Self::reported).
     fn system_until_reported(&self) -> Option<Reporter> {
         registry::find(self.system).map(Reporter::begin)
     }
 
-    /// Notes that the program learns of a failure by this outcome.
+    /// Records that a failure, if the outcome is one, is reported to the program.
     #[inline]
     fn reported(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
         if let Err(failure) = &outcome {
@@ -280,7 +280,7 @@ impl<T> Reply<T> {
 
     #[cold]
     fn note_failure(&self, failure: &Failure) {
-        // Also of a runtime that has ended.
+        // This also finds the system of a runtime that has ended.
         if let Some(system) = registry::find(self.system) {
             let knows_all = failure.is_panic() || system.failure().is_some();
             system.unreported().note_reported(knows_all);
@@ -307,7 +307,7 @@ impl<T> Reply<T> {
     fn check_thread(&self) {
         assert!(
             !local::is_own_thread(self.system),
-            "a worker waits for a reply that could be bound for itself: \
+            "a worker waits for a reply, but the awaited message may have to run on that worker: \
              make the entry `async` and `.await` the reply"
         );
     }
@@ -316,7 +316,7 @@ impl<T> Reply<T> {
     /// without the value.
     ///
     /// # Panics
-    /// When an `async` entry awaits a reply of its own.
+    /// If an `async` entry awaits a reply of its own.
     /// # Examples
     /// ```
     /// use raddle_chare::{Chares, chare};
@@ -336,7 +336,7 @@ impl<T> Reply<T> {
     ///
     /// #[chare]
     /// impl Head {
-    ///     /// Asks others, and does without those that fail.
+    ///     /// Asks workers, and skips those that fail.
     ///     #[entry]
     ///     async fn ask(&mut self, workers: [WorkerProxy; 2], by: [u32; 2]) -> Vec<u32> {
     ///         let mut quotients = Vec::new();
@@ -363,18 +363,22 @@ impl<T> Reply<T> {
             if self.is_here() {
                 // The entry replied before it began to wait.
             } else {
-                panic!("waits for a reply of its own, which it cannot give before its entry ends");
+                panic!("waits for a reply of its own, which cannot arrive before its entry ends");
             }
         }
+        // Take the value, or register the waker for its arrival.
         let waiting = || Waiting::Task(context.waker().clone());
         if let Some(value) = self.cell.take_or(waiting()) {
             self.watch = None;
             return Poll::Ready(self.reported(value));
         }
+        // An entry waits only for its reply: failures of other chares do not wake it.
         if local::is_here(self.system) {
             self.watch = None;
             return Poll::Pending;
         }
+        // Elsewhere, a future must also be woken by any failure of the system, and by the end of
+        // the runtime.
         let ended = || Failure::new("the runtime has ended");
         let system = self.system_until_reported();
         let failure = match &system {
@@ -384,7 +388,7 @@ impl<T> Reply<T> {
                     Some(watch) => watch.renew(system, waiting()),
                     None => self.watch = Some(Watch::new(system, waiting())),
                 }
-                // Checked after registering as a waiter: failures from now on wake it.
+                // Checked after the waker has been registered: all later failures wake it.
                 match system.failure() {
                     Some(failure) => failure,
                     None => return Poll::Pending,
@@ -431,7 +435,8 @@ impl<O: Send + 'static> Finish<O> for Replier<O> {
         self.give_panic(system, failure);
     }
 
-    /// Only the waiter is notified: a reply that was dropped needs no failure.
+    /// Notifies only the waiter of the reply. If the reply was dropped, the failure is not
+    /// reported.
     fn gone(self, _system: &System, failure: Failure) {
         self.give(Err(failure));
     }
@@ -442,7 +447,8 @@ impl<O: Send + 'static> Finish<O> for Replier<O> {
 }
 
 impl<O: Send + 'static> Replier<O> {
-    /// Waits for what another node replies; returns the number of the reply.
+    /// Registers this sending end for the reply of another node. Returns the number under which the
+    /// reply will arrive.
     pub(crate) fn cross_to(self, system: &System, node: u16, output: Crossing<O>) -> Option<u64> {
         let nodes = system.other_nodes()?;
         let id = system.id();

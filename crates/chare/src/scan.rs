@@ -46,7 +46,7 @@ use crate::state::{Feature, State as FeatureState};
 use crate::suspended::{go_on, with_own_slot};
 use raddle_collections::reduce::{Monoid, Reducer};
 
-/// How scans travel.
+/// The way in which scans are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScanForm {
@@ -75,7 +75,7 @@ impl ScanForm {
     }
 }
 
-/// The steps of recursive doubling over `count` elements.
+/// Returns the number of steps of recursive doubling over `count` elements.
 fn steps(count: u64) -> u32 {
     count.next_power_of_two().trailing_zeros()
 }
@@ -86,20 +86,20 @@ pub(crate) struct Row {
     /// The members of the section; `None` for all elements of an array.
     pub(crate) members: Option<Arc<Members>>,
     pub(crate) count: u64,
-    /// The place of this one among them.
+    /// The position of this participant.
     pub(crate) own: u64,
 }
 
 /// The state of a scan after an element has contributed: the value or the steps that it waits for.
 enum Begun<R: Reducer> {
-    /// The root's reply.
+    /// Prescan-push: the reply of the root.
     Pushed(Reply<R::Output>),
-    /// The steps of recursive doubling, to which it contributes this.
+    /// Recursive doubling: this element's contribution.
     Doubling(R),
 }
 
 impl<T: Chare> Cx<T> {
-    /// Contributes to the array's next scan, and waits for the merged contributions of all elements
+    /// Contributes to the array's next scan, and returns the merged contributions of all elements
     /// before this one, in their order.
     ///
     /// The first element gets the neutral value ([`Monoid::identity`]). Each element takes part
@@ -115,8 +115,8 @@ impl<T: Chare> Cx<T> {
         self.scan_with(ScanForm::Auto, reducer).await
     }
 
-    /// Like [`scan`](Self::scan), in the given form, which must be the same for all elements. An
-    /// array over nodes uses recursive doubling, whatever the form.
+    /// Contributes like [`scan`](Self::scan), in the given form, which must be the same for all
+    /// elements. An array over nodes uses recursive doubling, whatever the form.
     ///
     /// # Panics
     /// As for [`scan`](Self::scan).
@@ -149,7 +149,8 @@ impl<T: Chare> Cx<T> {
             if let Some(failure) = part.scan_loss(row.group, scan) {
                 return Err(failure);
             }
-            // Over nodes from element to element, which may be anywhere.
+            // An array over nodes always uses recursive doubling, because its steps are messages to
+            // elements, which may be on any node.
             let doubles = part.collection().wide().is_some()
                 || form.settle(row.count, local.system().worker_count())
                     == ScanForm::RecursiveDoubling;
@@ -159,7 +160,8 @@ impl<T: Chare> Cx<T> {
                 Begun::Pushed(push_to_root(local, part, &row, scan, reducer))
             })
         });
-        // Not before: a fork that polls this has panicked, and takes part in no scan.
+        // Counted only now: if a fork of the entry polls this future, `with_part` has panicked, and
+        // the element takes part in no scan.
         self.count_scan(row.group);
         match begun {
             Ok(Begun::Pushed(reply)) => reply.await,
@@ -170,7 +172,8 @@ impl<T: Chare> Cx<T> {
 
     async fn double<R: Monoid>(&self, row: &Row, scan: u64, reducer: R) -> R::Output {
         let (one, key) = (self.one(), (row.group, scan));
-        // What this element and those before it, and what those before it, have contributed.
+        // `with` merges the contributions of this element and of the elements before it that are
+        // known so far; `before` only those of the elements before it.
         let (mut with, mut before) = (reducer, R::identity());
         for step in 0..steps(row.count) {
             let distance = 1 << step;
@@ -200,7 +203,7 @@ impl<T: Chare> Cx<T> {
     }
 }
 
-/// Merges a value with the value after it.
+/// Merges a value with the value after it. Breaks the scan if they do not fit together.
 fn in_order<T: Chare, R: Reducer>(one: One<T>, key: Key, mut first: R, second: R) -> R {
     if let Err(mismatch) = first.merge(second) {
         break_scan(one, key, unlike::<T>(key, mismatch));
@@ -208,15 +211,15 @@ fn in_order<T: Chare, R: Reducer>(one: One<T>, key: Key, mut first: R, second: R
     first
 }
 
-/// Returns the reason why a scan and all later ones fail: contributions that do not go together.
+/// Returns the reason why a scan and all later ones fail: contributions do not fit together.
 fn unlike<T: Chare>((group, scan): Key, why: impl Display) -> Failure {
     let of = name_of(group, T::NAME);
     Failure::new(format!("scan {scan} of {of}: {why}"))
 }
 
-/// The text for contributions of one type beside those of another.
+/// Returns the text for contributions of different types.
 fn some_are<R: Reducer>() -> String {
-    format!("some elements contribute {}, others not", R::name())
+    format!("some elements contribute {}, others do not", R::name())
 }
 
 /// Breaks the scan for all elements, and panics in this one.
@@ -232,7 +235,8 @@ fn break_scan<T: Chare>(one: One<T>, (group, scan): Key, failure: Failure) -> ! 
 /// A scan: its group, and its number in that group.
 pub(crate) type Key = (Group, u64);
 
-/// The contribution of another element.
+/// A message of recursive doubling: the merged contributions of another element and some elements
+/// before it.
 pub(crate) struct Step {
     key: Key,
     step: u32,
@@ -249,10 +253,10 @@ impl Step {
         Ok(Packed::step(&(scan, self.step, kind, Whole(bytes))))
     }
 
-    /// The reverse of [`write`](Self::write).
+    /// Deserialises what [`write`](Self::write) returns.
     ///
     /// # Errors
-    /// If it is invalid.
+    /// If the bytes are invalid.
     pub(crate) fn read(system: &System, args: &[u8]) -> Result<Self, Failure> {
         let read = postcard::from_bytes::<(u64, u32, u64, Whole<Vec<u8>>)>(args);
         let (scan, step, kind, Whole(bytes)) = read
@@ -308,7 +312,7 @@ impl<T: Chare> Parcel<T> for Step {
     }
 }
 
-/// Waits for the contribution of a step.
+/// Waits for the message of a step.
 fn next_step<T: Chare, R: Monoid>(
     one: One<T>,
     key: Key,
@@ -334,7 +338,7 @@ fn next_step<T: Chare, R: Monoid>(
     })
 }
 
-/// Scans that end at a worker and are not complete.
+/// The incomplete prescan-push scans with their root on this worker.
 #[derive(Default)]
 pub(crate) struct Scans(BTreeMap<Key, Sheet>);
 
@@ -343,12 +347,12 @@ impl FeatureState for Scans {
 }
 
 impl Scans {
-    /// The scans that are not complete.
+    /// Returns the scans that are not complete.
     pub(crate) fn incomplete(&self) -> impl Iterator<Item = Key> {
         self.0.keys().copied()
     }
 
-    /// Takes out those of a group from `from` on.
+    /// Removes and returns the scans of a group from `from` on.
     fn take_from(&mut self, group: Group, from: u64) -> Vec<Sheet> {
         let taken = self.0.range((group, from)..=(group, u64::MAX));
         let taken: Vec<Key> = taken.map(|(&key, _)| key).collect();
@@ -380,7 +384,8 @@ impl<R: Reducer> AnyEntries for Entries<R> {
     }
 }
 
-/// Sends a contribution to the root, which replies with the merged contributions before it.
+/// Sends a contribution to the root, which replies with the merged contributions of the elements
+/// before it.
 fn push_to_root<T: Chare, R: Monoid>(
     local: &Local,
     part: &Part<T>,
@@ -404,8 +409,8 @@ fn push_to_root<T: Chare, R: Monoid>(
     reply
 }
 
-/// Takes the contribution of the element at this position, and replies to all when it is the last.
-/// For the root.
+/// Adds the contribution of the element at position `place`. After the last contribution, replies
+/// to all elements. Runs on the root.
 fn take_scan<T: Chare, R: Monoid>(
     local: &Local,
     part: &Part<T>,
@@ -415,6 +420,7 @@ fn take_scan<T: Chare, R: Monoid>(
     replier: Replier<R::Output>,
 ) {
     let (group, scan) = key;
+    // A scan that can never complete fails at once.
     let lost = part.scan_loss(group, scan).map_or(Ok(()), Err);
     let count = match lost.and_then(|()| part.population_of(group)) {
         Ok(count) => count,
@@ -442,6 +448,7 @@ fn take_scan<T: Chare, R: Monoid>(
     let entries = std::mem::take(entries);
     scans.0.remove(&key);
     drop(scans);
+    // All have contributed: reply to each element with the merged value of those before it.
     let mut before = Ok(R::identity());
     for (reducer, replier) in entries.into_iter().flatten() {
         local.guard(|| replier.give(before.clone().map(Reducer::finish)));
@@ -454,13 +461,13 @@ fn take_scan<T: Chare, R: Monoid>(
     }
 }
 
-/// Fails all waits on this worker for those scans of a group that will have no result.
+/// Fails all waits on this worker for the scans of a group that will have no result.
 pub(crate) fn lose_scans<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
     let Ok(Some((from, failure))) = part.with_scan_loss(group, Loss::first) else {
         return;
     };
     fail_scans(local, part, group, from, &failure);
-    // Some of them wait for a step of recursive doubling.
+    // Other elements wait for a step of recursive doubling, and are resumed to fail.
     let waiting = match group {
         None => elements_awaiting_steps(part),
         Some(section) => match part.section(section) {
@@ -480,7 +487,7 @@ fn fail_scans<T: Chare>(local: &Local, part: &Part<T>, group: Group, from: u64, 
     }
 }
 
-/// Resumes the element if it waits for a step of a scan without a result.
+/// Resumes the element if it waits for a step of a scan that has no result.
 pub(crate) fn go_on_without_result<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let awaited = part.slot(number).and_then(|slot| slot.awaited_scan());
     if let Some((group, scan)) = awaited
@@ -509,8 +516,8 @@ pub(crate) fn forget_scans<T: Chare>(
     }
 }
 
-/// Breaks the scans of a group from `from` on: all present and future waits for them fail with the
-/// reason.
+/// Breaks the scans of a group from `from` on, on all nodes: all present and future waits for them
+/// fail with the given failure.
 pub(crate) fn break_scans<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -531,7 +538,7 @@ pub(crate) fn break_scans<T: Chare>(
     }
 }
 
-/// Like `break_scans`, for this node only. Returns false if the scans had failed before.
+/// Breaks scans like `break_scans`, for this node only. Returns false if they were broken before.
 pub(crate) fn break_scans_here<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -539,7 +546,7 @@ pub(crate) fn break_scans_here<T: Chare>(
     from: u64,
     failure: &Failure,
 ) -> bool {
-    // A group that no longer exists has notified all waiters already.
+    // If the group no longer exists, all waiters have been notified already.
     let is_first = part.with_scan_loss(group, |loss| loss.note(from, failure));
     if is_first != Ok(true) {
         return false;
@@ -553,7 +560,7 @@ pub(crate) fn break_scans_here<T: Chare>(
     true
 }
 
-/// The elements here with an asynchronous entry that waits for steps of scans.
+/// Returns the elements here with an asynchronous entry that waits for steps of scans.
 fn elements_awaiting_steps<T: Chare>(part: &Part<T>) -> Vec<Number> {
     let slots = part.all_slots();
     let waiting = slots.iter().filter(|slot| slot.awaited_scan().is_some());

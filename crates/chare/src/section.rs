@@ -8,12 +8,12 @@
 //! | point-to-point | one message to each member | one message from each member to the root |
 //! | binomial | down a binomial tree of members | up the same tree, merged at each member |
 //!
-//! The two-level form requires the workers of the members to be known. They are not known for
-//! chares in no array, since these may be seeds: messages to them go to each member by number.
+//! The two-level form needs to know the workers of the members. They are not known for chares in no
+//! array, since these may be seeds: messages to them go to each member by number.
 //!
 //! The root of a section's reductions and scans, and of the tree of workers, is the worker that had
-//! its first member when the section was made. So communication among members of one worker stays
-//! on that worker.
+//! its first member when the section was created. So communication among members of one worker
+//! stays on that worker.
 //!
 //! # Source
 //! Jetley, Kalé, sect. 5.C: two-level schemes pay off if many members share a worker. For small
@@ -51,19 +51,20 @@ use raddle_collections::reduce::{Monoid, Reducer};
 /// A small value that is copied freely. [`Array::section`](crate::Array::section) and
 /// [`Chares::section`](crate::Chares::section) create sections.
 ///
-/// Reductions and scans end at the worker that had the first member when the section was made (for
-/// a seed, its home: the worker that created it). If all members are on that worker, they cross no
-/// core. Making a section costs a lock and some table entries for each member, and no message.
+/// Reductions and scans end at the worker that had the first member when the section was created
+/// (for a seed, its home: the worker that created it). If all members are on that worker, their
+/// messages stay on its core. Creating a section costs a lock and some table entries for each
+/// member, and no message.
 ///
 /// The members are fixed. If one ends, the section has lost it for good: sends to the section,
-/// contributions to it, and waits for its reductions and scans fail. A section lives as long as its
-/// array, or as the runtime if its members are in no array, or until it is
-/// [destroyed](Self::destroy).
+/// contributions to it, and waits for its reductions and scans fail. A section lives until it is
+/// [destroyed](Self::destroy), at most as long as its array, or as the runtime if its members are
+/// in no array.
 pub struct Section<T: Chare> {
     pub(crate) system: u32,
     pub(crate) collection: u32,
     id: u32,
-    /// Its members are elements of an array.
+    /// True if its members are elements of an array.
     pub(crate) is_of_array: bool,
     chare: PhantomData<fn() -> T>,
 }
@@ -82,10 +83,11 @@ impl<T: Chare> fmt::Debug for Section<T> {
     }
 }
 
-/// Makes a section of chares that are in no array.
+/// Creates a section of chares that are in no array.
 ///
 /// # Panics
-/// When a proxy leads to something else, or nowhere, or two lead to the same.
+/// If a proxy leads to a chare of an array, a group or another runtime, or to an ended chare, or if
+/// two proxies lead to the same chare.
 #[track_caller]
 pub(crate) fn of_singles<T: Chare>(
     system: &System,
@@ -102,7 +104,7 @@ pub(crate) fn of_singles<T: Chare>(
         );
         assert!(
             one.collection == collection.id(),
-            "{one:?} is in an array or a group: sections of those are made by them"
+            "{one:?} is in an array or a group; create its sections with `Array::section`"
         );
         members.push((one, one.number));
     }
@@ -111,7 +113,7 @@ pub(crate) fn of_singles<T: Chare>(
 }
 
 impl<T: Chare> Section<T> {
-    /// Makes a section of elements, each with what its maker calls it.
+    /// Creates a section of elements, each with the name that its creator uses.
     #[track_caller]
     pub(crate) fn make(
         system: &System,
@@ -144,20 +146,20 @@ impl<T: Chare> Section<T> {
         }
     }
 
-    /// The number by which workers know the section.
+    /// Returns the number by which workers know the section.
     pub(crate) fn id(self) -> u32 {
         self.id
     }
 
-    /// The proxy of all members.
+    /// Returns the proxy of all members.
     pub fn all(self) -> T::All {
         T::All::from(All::new(self.system, self.collection, Some(self.id)))
     }
 
-    /// The number of members.
+    /// Returns the number of members.
     ///
     /// # Panics
-    /// When the section no longer exists.
+    /// If the section no longer exists.
     #[track_caller]
     pub fn count(self) -> usize {
         self.members().numbers.len()
@@ -184,10 +186,11 @@ impl<T: Chare> Section<T> {
         }
     }
 
-    /// Gives the section up, and its memory; its members live on. Cost: a message to each worker.
+    /// Removes the section and frees its memory; its members live on. Cost: a message to each
+    /// worker.
     ///
     /// Messages that are under way to the section, waits for its reductions and scans, and later
-    /// uses of it fail with a [`Failure`], so the section should be quiet.
+    /// uses of it fail with a [`Failure`]. So none of these should be under way.
     pub fn destroy(self) {
         let Self { collection, id, .. } = self;
         let Some(system) = System::find(self.system) else {
@@ -207,7 +210,7 @@ impl<T: Chare> Section<T> {
 
     /// Returns the result of the section's next unclaimed reduction; see [`Cx::contribute_to`].
     ///
-    /// Fails when that results in something else than `O`.
+    /// The reply fails if the result of the reduction is not an `O`.
     pub fn reduction<O: Send + 'static>(self) -> Reply<O> {
         claim::<T, O>(self.system, self.collection, Some(self.id))
     }
@@ -220,7 +223,7 @@ impl<T: Chare> Cx<T> {
     /// the reduction and waits for it then fail with a [`Failure`].
     ///
     /// # Panics
-    /// When the element is no member of the section.
+    /// If the element is not a member of the section.
     #[track_caller]
     pub fn contribute_to<R: Reducer>(&mut self, section: Section<T>, reducer: R) {
         self.contribute_in(section, reducer, Goes::Claim, || Target::Claim);
@@ -233,7 +236,7 @@ impl<T: Chare> Cx<T> {
     /// [`contribute_to`](Self::contribute_to).
     ///
     /// # Panics
-    /// When the element is no member of the section.
+    /// If the element is not a member of the section.
     #[track_caller]
     pub fn contribute_to_then<R: Reducer>(
         &mut self,
@@ -244,10 +247,10 @@ impl<T: Chare> Cx<T> {
         self.contribute_in(section, reducer, Goes::Call, || Target::call::<R>(then));
     }
 
-    /// The members of a section, and this element's position among them.
+    /// Returns the members of a section, and this element's position among them.
     ///
     /// # Errors
-    /// When the section no longer exists.
+    /// If the section no longer exists.
     #[track_caller]
     pub(crate) fn membership(&self, section: Section<T>) -> Result<(Arc<Members>, usize), Failure> {
         let One {
@@ -258,12 +261,12 @@ impl<T: Chare> Cx<T> {
         } = self.one();
         assert!(
             (system, collection) == (section.system, section.collection),
-            "{self:?} is no member of {section:?}: that is a section of others"
+            "{self:?} is not a member of {section:?}: its members are in another collection"
         );
         let members = self.find_section(section.id)?;
         let Some(position) = members.position(number) else {
             let name = self.with_collection(|collection| collection.name(self.try_index()));
-            panic!("{name} is no member of {section:?}");
+            panic!("{name} is not a member of {section:?}");
         };
         Ok((members, position))
     }
@@ -273,7 +276,7 @@ impl<T: Chare> Cx<T> {
             system, collection, ..
         } = self.one();
         local::with(system, |local| match local {
-            // Takes no lock if this worker has looked it up before.
+            // This takes no lock if the worker has looked the section up before.
             Some(local) => Part::<T>::of(local, collection).section(id),
             None => self.with_collection(|collection| collection.section(id)),
         })
@@ -323,8 +326,8 @@ impl<T: Chare> Cx<T> {
 }
 
 impl<T: Chare> Cx<T> {
-    /// Contributes to the section's next scan, and waits for the merged contributions of all
-    /// members before this one, in the order of the section.
+    /// Contributes to the section's next scan, and returns the merged contributions of all members
+    /// before this one, in the order of the section.
     ///
     /// The first member gets the neutral value ([`Monoid::identity`]). Each member takes part once
     /// in each scan, all with the same kind of reducer. Scans of a section are independent of those
@@ -365,7 +368,8 @@ impl<T: Chare> Cx<T> {
         self.scan_in_with(section, ScanForm::Auto, reducer).await
     }
 
-    /// Like [`scan_in`](Self::scan_in), in the given form, which must be the same for all members.
+    /// Contributes like [`scan_in`](Self::scan_in), in the given form, which must be the same for
+    /// all members.
     ///
     /// # Panics
     /// As for [`scan_in`](Self::scan_in).

@@ -1,25 +1,27 @@
 //! Seeds: chares that any worker with time may construct.
 //!
-//! A seed is a call that constructs the chare. It waits in a pool of tasks, where idle workers find
-//! it, or is sent to a worker chosen by a strategy ([`SeedPolicy`]). Its number is assigned, and
-//! its proxy can be used, at once.
+//! A seed is a closure that constructs the chare. It waits in a pool of tasks, where idle workers
+//! find it, or is sent to a worker chosen by a strategy ([`SeedPolicy`]). Its number is assigned at
+//! once, and its proxy can be used at once.
 //!
 //! # Messages for seeds
 //! The worker on which a seed will be instantiated is not known. So messages for it go to its home,
 //! the worker that created it, and wait there. The worker that constructs the chare writes its
 //! location into the route, and notifies the home if messages wait.
 //!
-//! After a sender has sent a message via the home, and then learns where the element is, its next
-//! message must not overtake the first. So it sends via the home as long as any of its messages is
-//! under way there. The worker at which a message meets the element notifies the sender.
+//! Suppose that a sender has sent a message via the home, and then learns where the element is. Its
+//! next message must not overtake the first. So the sender continues to send via the home as long
+//! as any of its messages is under way there. The worker at which a message meets the element
+//! notifies the sender.
 //! # Invariants
 //! 1. Messages via the home arrive in the order in which each sender sent them: in mailbox order
-//!    from the sender to the home, in the order of keeping at the home, and in mailbox order from
-//!    the home to the element. This also holds for messages from the home itself: it takes no
-//!    shortcut.
-//! 2. A sender sends straight only after all that it has sent via the home has met the element.
-//!    Before that, other senders may be one epoch ahead of this one ([`crate::migration`]), and a
-//!    message sent straight finds the element where it was.
+//!    from the sender to the home, in the order of the queue at the home, and in mailbox order from
+//!    the home to the element. This also holds for messages from the home itself: they go through
+//!    its own mailbox.
+//! 2. A sender sends straight only after everything that it has sent via the home has met the
+//!    element. Until then, other senders may be one epoch ahead of this one ([`crate::migration`]).
+//!    A message that is sent straight goes to the worker where the element is in the sender's
+//!    epoch.
 
 pub(crate) mod detour;
 mod policy;
@@ -81,7 +83,7 @@ impl Seeds {
 }
 
 impl<T: Chare> Cx<T> {
-    /// Makes a chare that is in no array, on any worker; it can be sent messages at once.
+    /// Creates a chare that is in no array, on any worker. Messages can be sent to it at once.
     pub fn chare<C: Chare>(&self, make: impl FnOnce(&mut Cx<C>) -> C + Send + 'static) -> C::One {
         let system = self.one().system;
         C::One::from(local::with(system, |local| match local {
@@ -91,7 +93,7 @@ impl<T: Chare> Cx<T> {
     }
 }
 
-/// Makes a chare that is in no array, for a thread that may be no worker.
+/// Creates a chare that is in no array, on any worker. Can be called on any thread.
 pub(crate) fn create<T: Chare>(
     system: &System,
     make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
@@ -113,7 +115,7 @@ pub(crate) fn create<T: Chare>(
     })
 }
 
-/// Makes a chare that is in no array, on worker `worker`.
+/// Creates a chare that is in no array, on worker `worker`.
 pub(crate) fn create_on<T: Chare>(
     system: &System,
     worker: usize,
@@ -135,7 +137,7 @@ pub(crate) fn create_on<T: Chare>(
     One::new(system.id(), collection, number)
 }
 
-/// Makes a chare that is in no array, somewhere.
+/// Creates a chare that is in no array, on the worker that the policy chooses.
 fn create_here<T: Chare>(
     local: &Local,
     make: impl FnOnce(&mut Cx<T>) -> T + Send + 'static,
@@ -166,7 +168,7 @@ fn create_here<T: Chare>(
     part.one(number)
 }
 
-/// Keeps a seed in this worker's pool.
+/// Puts a seed into this worker's pool.
 fn put_seed<T: Chare>(
     local: &Local,
     collection: u32,
@@ -184,7 +186,7 @@ fn put_seed<T: Chare>(
     });
 }
 
-/// Makes the chare of a seed here.
+/// Constructs the chare of a seed on this worker.
 fn instantiate<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -197,6 +199,7 @@ fn instantiate<T: Chare>(
     if before.whereabouts() != (Whereabouts::Seed { has_messages: true }) {
         return;
     }
+    // Messages wait at the home: have them sent here.
     if number.home() == local.worker() {
         detour::send_after(local, part, number);
     } else {
@@ -207,7 +210,7 @@ fn instantiate<T: Chare>(
     }
 }
 
-/// Makes an element on this worker, to which its route leads.
+/// Constructs an element on this worker, to which its route leads.
 pub(crate) fn make_element<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -224,6 +227,8 @@ pub(crate) fn make_element<T: Chare>(
     local.run_deferred();
     match made {
         Ok(me) => {
+            // The constructor may have requested the element's end; it ends after the waiting
+            // messages have run.
             let rest = cx.has_rest().then(|| cx.take_rest());
             let body = Body { me, cx };
             let slot = part::Slot::new(number, index, State::Ready(body));
@@ -236,11 +241,12 @@ pub(crate) fn make_element<T: Chare>(
             let name = part.collection().name(index);
             let failure = Failure::panicked(&name, "its constructor", &*panic);
             part.collection().note_death(number, index, &failure);
-            // First: what waits for the element and fails may tell the program of it.
+            // This comes first: the failures of messages that wait for the element may be reported
+            // to the program, which should learn the cause.
             local.system().fail(failure);
             lifecycle::take_leave(local, part, number, index, cx.rounds());
             lifecycle::fail_early(local, part, number);
-            // Its destructor might panic in turn.
+            // The destructor of the panic's value might panic in turn.
             std::mem::forget(panic);
         }
     }

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! The functions from [`One::send`] to the slot of the mailbox, and from there to the entry, are
-//! always inlined. A message that is passed from one to the next in memory is stored in parts and
-//! soon loaded sixteen bytes at a time, and the processor delays such a load until the stores have
-//! reached the cache.
+//! always inlined. Otherwise a message is passed from one function to the next in memory. It is
+//! then stored in parts and soon loaded sixteen bytes at a time, and the processor delays such a
+//! load until the stores have reached the cache.
 //!
 //! # Cost
 //! After warm-up, a message to an entry of an array's element allocates nothing and takes no lock,
@@ -22,8 +22,8 @@
 //! - A reply costs one allocation, which both sides share, and its lock.
 //! - An `async` entry costs a box for its future, and a waker. The first one of an element also
 //!   costs a box for the messages that wait with it.
-//! - Messages to seeds and node groups, and messages from threads that are no workers, are boxed or
-//!   take a lock.
+//! - Messages to seeds and node groups, and messages from threads that are not workers, are boxed
+//!   or take a lock.
 //! - Other nodes cost nothing unless the route of an element leads to one.
 
 use crate::address::way::Way;
@@ -44,14 +44,14 @@ use crate::spread::{Spread, SpreadCall};
 use crate::suspended::{File, Start};
 
 impl<T: Chare> One<T> {
-    /// Sends a message to an entry. Cost: some 15 ns to the own worker; to others the transfer of a
-    /// cache line between two cores.
+    /// Sends a message to an entry. Cost: about 15 ns to the own worker; to other workers, the
+    /// transfer of a cache line between two cores.
     #[inline]
     pub fn send<E: Entry<Chare = T>>(self, args: E::Args) {
         self.send_parcel(Call::<E, Run, _>::new(args, NoReply));
     }
 
-    /// Sends a message to an entry, and returns the reply to come.
+    /// Sends a message to an entry, and returns its reply.
     pub fn ask<E: Entry<Chare = T>>(self, args: E::Args) -> Reply<E::Output> {
         let (finish, reply) = self.reply(E::NAME);
         self.send_parcel(Call::<E, Run, _>::new(args, finish));
@@ -63,7 +63,7 @@ impl<T: Chare> One<T> {
         self.send_parcel(Call::<E, Start, _>::new(args, NoReply));
     }
 
-    /// Sends a message to an asynchronous entry, and returns the reply to come.
+    /// Sends a message to an asynchronous entry, and returns its reply.
     pub fn ask_start<E: AsyncEntry<Chare = T>>(self, args: E::Args) -> Reply<E::Output> {
         let (finish, reply) = self.reply(E::NAME);
         self.send_parcel(Call::<E, Start, _>::new(args, finish));
@@ -92,7 +92,8 @@ impl<T: Chare> One<T> {
     }
 }
 
-/// Sends a parcel to the place of its element.
+/// Sends a parcel to its element. The short path is for elements with a known worker, without
+/// priorities and detours.
 #[inline(always)]
 fn send_from_worker<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>) {
     if let Some((collection, from)) = local.sender()

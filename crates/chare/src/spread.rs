@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 /// A message to many elements of `T`.
 pub(crate) trait Spread<T: Chare>: Clone + Send + 'static {
-    /// The name of the entry, for error messages.
+    /// Returns the name of the entry, for error messages.
     fn name(&self) -> &'static str;
 
     /// Converts the message itself, for the last receiver.

@@ -1,4 +1,4 @@
-//! The system of a runtime: made when it is first asked for, and ended with the runtime.
+//! The system of a runtime. It is created on its first use, and ends with the runtime.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::watch::Watcher;
 /// Returns the system of `runtime`, and creates it on the first call.
 ///
 /// # Panics
-/// When [`try_system_of`] fails.
+/// If [`try_system_of`] fails.
 pub(crate) fn system_of(runtime: &Runtime) -> Arc<System> {
     try_system_of(runtime).unwrap_or_else(|error| panic!("cannot start chares: {error}"))
 }
@@ -44,8 +44,7 @@ pub(crate) fn try_system_of(runtime: &Runtime) -> Result<Arc<System>, BuildError
 
 /// The runtime's reference to its system.
 ///
-/// Waiters of the system share it for a while. So it may outlive the runtime, and they are notified
-/// of the end.
+/// Waiters share the system, so it may outlive the runtime. They are notified of the end.
 struct Owner {
     system: Arc<System>,
     #[cfg(not(any(loom, shuttle)))]
@@ -67,10 +66,11 @@ impl Drop for Owner {
         self.system.fail(Failure::new("the runtime has ended"));
         let system = &self.system;
         if !system.post().is_closed() {
-            // The shutdown did not wait for the workers. The exit code reports what they do.
+            // The shutdown did not wait for the workers. Panics that they still cause are reported
+            // by the exit code.
             return;
         }
-        // Check for reporters before waiters: a future that is polled meanwhile is entered in the
+        // Check for reporters before waiters: a future that is polled meanwhile is added to the
         // list of waiters before its thread stops being a reporter.
         if system.unreported().has_reporters() || system.waiters().has_any() {
             // These threads and futures get the failure. If they are dropped without being polled,

@@ -6,8 +6,8 @@
 //! first use.
 //!
 //! # Invariants
-//! 1. Two types have the same [`Feature`] only if no owner holds both: at the owner, a feature has
-//!    one type for ever.
+//! 1. Two types have the same [`Feature`] only if no owner holds both: at each owner, a feature
+//!    always has the same type.
 
 pub(crate) mod measured;
 pub(crate) mod members;
@@ -57,7 +57,7 @@ impl fmt::Debug for States {
 }
 
 impl States {
-    /// The state `S`, new if nothing has asked for it before. Cost: two loads and a comparison.
+    /// Returns the state `S`, which is created on first use. Cost: two loads and a comparison.
     #[inline]
     pub(crate) fn of<S: State>(&self) -> &RefCell<S> {
         let slot = &self.0[S::FEATURE as usize];
@@ -68,7 +68,7 @@ impl States {
         value.downcast_ref().expect("a slot holds one type")
     }
 
-    /// Takes all values out, to be dropped or left undropped.
+    /// Removes and returns all values. The caller drops or forgets them.
     pub(crate) fn take_all(&mut self) -> impl Iterator<Item = Box<dyn Any>> {
         self.0.iter_mut().filter_map(OnceCell::take)
     }
@@ -80,9 +80,9 @@ pub(crate) trait SharedState: Explain {
     const FEATURE: Feature;
 }
 
-/// State that can say what waits in it.
+/// State that can describe what waits in it.
 pub(crate) trait Explain: Any + Send + Sync {
-    /// Says what waits that `worker` was the last to run; by default nothing does.
+    /// Describes what waits and was last run by `worker`. By default, nothing waits.
     fn explain(&self, _worker: usize) -> Option<String> {
         None
     }
@@ -101,17 +101,17 @@ impl fmt::Debug for SharedStates {
 }
 
 impl SharedStates {
-    /// Puts a state in.
+    /// Adds a state.
     ///
     /// # Panics
-    /// When its slot holds one already.
+    /// If its feature has a state already.
     pub(crate) fn with<S: SharedState>(self, state: S) -> Self {
         let put = self.0[S::FEATURE as usize].set(Box::new(state));
         assert!(put.is_ok(), "{:?} has a state already", S::FEATURE);
         self
     }
 
-    /// The state `S`.
+    /// Returns the state `S`.
     ///
     /// # Panics
     /// If there is none.
@@ -121,14 +121,14 @@ impl SharedStates {
             .expect("the system was made with the state of each feature")
     }
 
-    /// The state `S`, if one was put in.
+    /// Returns the state `S`, if one was added.
     #[inline]
     pub(crate) fn get<S: SharedState>(&self) -> Option<&S> {
         let value: &dyn Any = &**self.0[S::FEATURE as usize].get()?;
         Some(value.downcast_ref().expect("a slot holds one type"))
     }
 
-    /// Says what waits in all of them: a line each.
+    /// Describes what waits in all states, with one line for each.
     pub(crate) fn explain(&self, worker: usize) -> impl Iterator<Item = String> {
         let states = self.0.iter().filter_map(OnceLock::get);
         states.filter_map(move |state| state.explain(worker))
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_made_once_and_taken_once() {
+    fn a_state_is_created_once_and_taken_once() {
         let mut states = States::default();
         states.of::<Count>().borrow_mut().0 += 1;
         assert_eq!(states.of::<Count>().borrow().0, 1);

@@ -6,7 +6,8 @@
 //! that asynchronous entries wait for are put into the element's inbox. The element is stored in
 //! the entry's future meanwhile, so that both can move to another worker together.
 //!
-//! A waker sends a message to the element: what wakes it may be anywhere, and so may the element.
+//! A waker sends a message to the element, because both the thread that wakes and the element may
+//! be anywhere.
 
 use std::future::{Future, poll_fn};
 use std::mem;
@@ -29,7 +30,7 @@ use crate::failure::Failure;
 use crate::lifecycle;
 use crate::measure;
 
-/// Wakes an element by a message.
+/// A waker that sends a message to an element.
 struct ElementWaker<T: Chare>(One<T>);
 
 impl<T: Chare> Wake for ElementWaker<T> {
@@ -54,21 +55,22 @@ impl<T: Chare> Parcel<T> for GoOn {
         go_on(local, part, number);
     }
 
-    /// No entry is left to be woken.
+    /// Does nothing: the element has ended, so no entry waits.
     fn fail(self, _system: &System, _failure: Failure) {}
 }
 
-/// Resumes a waiting asynchronous entry. Without one, the wake-up was for something that the entry
-/// had received already.
+/// Resumes the waiting asynchronous entry of an element. If no entry waits, the wake-up was for
+/// something that the entry had received already.
 pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     let Some(mut slot) = part.slot(number) else {
-        // The element is on its way here, or has ended.
+        // The element is moving here, or has ended.
         if part.is_expected(local, number) {
             part.keep(local, number, Box::new(GoOn));
         }
         return;
     };
     match mem::replace(&mut slot.state, State::Running) {
+        // Take the entry out of the slot while it runs, and forget what it waited for.
         State::Suspended(suspended) => {
             let state = slot.async_state();
             (state.awaits_inbox, state.awaits_step) = (false, None);
@@ -79,7 +81,8 @@ pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     }
 }
 
-/// Runs an asynchronous entry until it waits or ends, and then what has waited for its end.
+/// Runs an asynchronous entry until it waits or ends. After its end, runs the messages that have
+/// waited for it.
 fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspended: Suspended<T>) {
     let id = (part.collection().id(), number);
     let outer = local.replace_running(Some(id));
@@ -128,9 +131,10 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
     }
 }
 
-/// Runs what has waited for the end of an asynchronous entry, up to one that waits.
+/// Runs the messages that have waited for the end of an asynchronous entry, until one of them
+/// starts an entry that waits.
 ///
-/// If an asynchronous entry among these messages ends at once, it calls this function again; the
+/// If an asynchronous entry among these messages ends at once, it calls this function again. The
 /// inner call leaves the rest to the outer call.
 fn run_backlog<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     if !part.begin_backlog(number) {
@@ -146,7 +150,7 @@ fn run_backlog<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     part.end_backlog(number);
 }
 
-/// Starts an [`AsyncEntry`].
+/// The kind of call that starts an [`AsyncEntry`].
 pub(crate) struct Start;
 
 impl<E: AsyncEntry> Kind<E> for Start {
@@ -163,6 +167,7 @@ impl<E: AsyncEntry> Kind<E> for Start {
         let State::Ready(body) = mem::replace(&mut slot.state, State::Running) else {
             unreachable!("it is ready");
         };
+        // The entry's future owns the element from now on. The slot keeps a copy of its rounds.
         slot.async_state().rounds.clone_from(body.cx.rounds());
         drop(slot);
         let suspended = Suspended {
@@ -211,7 +216,7 @@ fn begin<E: AsyncEntry, F: Finish<E::Output>>(
     })
 }
 
-/// Puts a [`Message`] into the element's inbox.
+/// The kind of call that puts a [`Message`] into the element's inbox.
 pub(crate) struct File;
 
 impl<M: Message> Kind<M> for File {
@@ -256,11 +261,11 @@ pub(crate) fn with_own_slot<T: Chare, R>(
 }
 
 impl<T: Chare> Cx<T> {
-    /// Waits for a message of a kind: the oldest that has arrived, or the next one.
+    /// Waits for a message of a kind: the oldest one that has arrived, or the next one.
     ///
     /// # Panics
-    /// When the future is polled outside of the element's `async` entries, or by a fork of one that
-    /// another worker runs.
+    /// If the future is polled outside of the element's `async` entries, or by a fork of such an
+    /// entry on another worker.
     pub fn next<M: Message<Chare = T>>(
         &self,
         kind: M,

@@ -1,4 +1,4 @@
-//! Messages from other nodes, unpacked.
+//! Deserialisation of messages from other nodes.
 
 use crate::codec::Packed;
 use crate::engine::elements::collection::Collection;
@@ -25,7 +25,9 @@ pub(crate) fn unpack<T: Chare>(
         Packed::END_HANDLER => Ok(Box::new(End)),
         Packed::LEAVE_HANDLER => match postcard::from_bytes(args) {
             Ok(worker) => Ok(Box::new(Leave { worker })),
-            Err(error) => Err(Failure::new(format!("where to go makes no sense: {error}"))),
+            Err(error) => Err(Failure::new(format!(
+                "a destination cannot be read: {error}"
+            ))),
         },
         Packed::STEP_HANDLER => match System::find(collection.system_id()) {
             Some(system) => Ok(Box::new(Step::read(&system, args)?)),

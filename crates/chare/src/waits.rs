@@ -1,10 +1,10 @@
 //! Diagnosis of a program that makes no progress: what waits, and for what
 //! ([`Chares::explain_waits`](crate::Chares::explain_waits)).
 //!
-//! All workers are asked twice. First each says what waits on it, and which reductions and scans
-//! lack contributions, as far as it knows. Then each says what it knows of all of those that some
-//! worker has named: how many contributions have come, and which of its elements have not
-//! contributed. No worker knows that alone.
+//! All workers are asked twice. First each worker reports the elements that wait on it, and which
+//! reductions and scans lack contributions, as far as it knows. Then each worker reports its state
+//! of all the reductions and scans that some worker has named: how many contributions have arrived,
+//! and which of its elements have not contributed. No worker knows all of this alone.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::reply::{Reply, What, reply};
 use crate::scan::Scans;
 use crate::state::rounds::{Group, NextRounds, name_of};
 
-/// Elements that a line names.
+/// The maximum number of elements that a line names.
 const NAMES_MAX: usize = 8;
 
 /// The elements that wait on one worker, and the reductions and scans that lack contributions.
@@ -51,17 +51,18 @@ pub(crate) struct Rounds {
     last: u64,
 }
 
-/// The first round of a row that lacks contributions.
+/// A row, and its rounds that lack contributions.
 pub(crate) type Open = (Row, Rounds);
 
-/// A worker's knowledge of a round.
+/// The report of a worker about a round.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// The name of the elements' type.
     of: &'static str,
-    /// The number of contributions that complete it, at the worker that knows.
+    /// The number of contributions that complete the round; only in the report of the worker that
+    /// knows it.
     expected: Option<u64>,
-    /// Contributions that have arrived.
+    /// The number of contributions that have arrived.
     count: u64,
     /// The first elements that have not contributed, and how many there are.
     missing: Vec<(Place, String)>,
@@ -71,11 +72,12 @@ pub(crate) struct Known {
 /// The order in which elements are named: by position in a section, and by number in an array.
 type Place = (usize, Number);
 
-/// Asks all workers of a system what waits; a line each.
+/// Asks all workers of a system what waits. Returns a line for each element, reduction and scan.
 #[track_caller]
 pub(crate) fn explain_waits(system: &Arc<System>) -> Vec<String> {
     let mut lines = Vec::new();
     let mut open = BTreeMap::<Row, Rounds>::new();
+    // First question: which elements wait, and which reductions and scans lack contributions.
     for waits in ask_all(system, waits) {
         lines.extend(waits.lines);
         for (row, rounds) in waits.open {
@@ -87,6 +89,7 @@ pub(crate) fn explain_waits(system: &Arc<System>) -> Vec<String> {
     if open.is_empty() {
         return lines;
     }
+    // Second question: the state of each of these rounds. The answers of all workers are combined.
     let open: Arc<[Open]> = open.into_iter().collect();
     let asked = Arc::clone(&open);
     let known = ask_all(system, move |local| look_at(local, &asked));
@@ -98,7 +101,8 @@ pub(crate) fn explain_waits(system: &Arc<System>) -> Vec<String> {
     lines
 }
 
-/// Asks all workers. Each answers even after failures, or drops the question at its end.
+/// Asks all workers, and returns their answers. Workers answer even after failures. A worker that
+/// has ended drops the question.
 #[track_caller]
 fn ask_all<R: Send + 'static>(
     system: &Arc<System>,
@@ -135,7 +139,7 @@ fn line(row: Row, rounds: Rounds, known: Known) -> String {
     let mut line = format!("{kind} {} of {}", rounds.first, name_of(row.group, of));
     line += &match expected {
         Some(expected) => format!(" has {count} of {expected} contributions"),
-        // Its root is on another node.
+        // The root of the reduction is on another node.
         None => format!(" has {count} contributions of this node"),
     };
     let others = expected.map_or(missing_count, |expected| expected.saturating_sub(count));
@@ -154,7 +158,7 @@ fn line(row: Row, rounds: Rounds, known: Known) -> String {
     line
 }
 
-/// Names elements, of `count` that there are.
+/// Lists the first missing elements, of which there are `count`.
 fn names(missing: &[(Place, String)], count: u64) -> String {
     let names: Vec<_> = missing.iter().map(|one| one.1.as_str()).collect();
     let names = names.join(", ");
@@ -208,7 +212,7 @@ fn look_at(local: &Local, open: &[Open]) -> Vec<Known> {
     open.iter().map(look).collect()
 }
 
-/// Notes which reductions and scans of a part lack contributions, as far as this worker knows.
+/// Adds the reductions and scans of a part that lack contributions, as far as this worker knows.
 fn note_open(part: &dyn AnyPart, local: &Local, waits: &mut Waits) {
     let row = |group, kind| Row {
         collection: part.id(),
@@ -238,7 +242,7 @@ fn note_open(part: &dyn AnyPart, local: &Local, waits: &mut Waits) {
     });
 }
 
-/// Says what this worker knows of a round that lacks contributions.
+/// Reports this worker's state of a round that lacks contributions.
 fn know(part: &dyn AnyPart, local: &Local, (row, rounds): Open) -> Known {
     let (group, round) = (row.group, rounds.first);
     let mut known = Known {
@@ -283,7 +287,7 @@ fn know(part: &dyn AnyPart, local: &Local, (row, rounds): Open) -> Known {
     known
 }
 
-/// Contributions to a section's reduction that wait at members of its tree.
+/// Returns the number of contributions to a section's reduction that wait at members of its tree.
 fn gathered_of(part: &dyn AnyPart, group: Group, round: u64) -> u64 {
     let Some(section) = group else { return 0 };
     let gathered = part.states().of::<AllGathered>().borrow();
@@ -325,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_counts_those_that_no_worker_has() {
+    fn a_line_counts_the_missing_elements_that_no_worker_knows() {
         let row = Row {
             collection: 5,
             group: Some(3),

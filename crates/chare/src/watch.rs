@@ -7,8 +7,8 @@
 //! It prints this once, until there is progress again. Without the variable there is no such
 //! thread, and no output.
 //!
-//! In a program over nodes, each node checks by itself. Nodes other than the first run the program
-//! as a service, so there it suffices that elements wait.
+//! In a program over nodes, each node checks by itself. On nodes other than the first, no thread
+//! waits for results, so there waiting elements are reported.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Weak};
@@ -21,7 +21,7 @@ use crate::engine::system::System;
 use crate::remote;
 use crate::waits::explain_waits;
 
-/// The variable that names the time.
+/// The variable that contains the period.
 pub(crate) const VARIABLE: &str = "RADDLE_WATCH";
 /// The format of the variable.
 pub(crate) const EXPECTED: &str = "a time, such as 5s, 500ms or 2min";
@@ -31,7 +31,7 @@ pub(crate) const EXPECTED: &str = "a time, such as 5s, 500ms or 2min";
 pub(crate) struct Watcher(#[expect(dead_code, reason = "its end is what counts")] mpsc::Sender<()>);
 
 impl Watcher {
-    /// Watches a system, if the environment asks for that.
+    /// Starts a thread that watches a system, if the environment variable is set.
     ///
     /// # Panics
     /// If the variable has no valid period, or the thread cannot be started.
@@ -44,12 +44,12 @@ impl Watcher {
         let system = Arc::downgrade(system);
         let builder = thread::Builder::new().name("raddle-watch".to_owned());
         let started = builder.spawn(move || watch(&system, period, &end));
-        started.unwrap_or_else(|error| panic!("{VARIABLE}: there is no thread: {error}"));
+        started.unwrap_or_else(|error| panic!("{VARIABLE}: the thread cannot be started: {error}"));
         Some(Self(watcher))
     }
 }
 
-/// The time that a text names: a number and a unit.
+/// Parses a time: a number and a unit.
 pub(crate) fn time(text: &str) -> Option<Duration> {
     let text = text.trim();
     let unit = text.find(|character: char| character.is_ascii_alphabetic())?;
@@ -65,7 +65,7 @@ pub(crate) fn time(text: &str) -> Option<Duration> {
     (!time.is_zero()).then_some(time)
 }
 
-/// Looks until the system ends.
+/// Checks the system once per period, until it ends.
 fn watch(system: &Weak<System>, period: Duration, end: &mpsc::Receiver<()>) {
     let (mut before, mut said) = (None, None);
     while end.recv_timeout(period) == Err(RecvTimeoutError::Timeout) {
@@ -79,11 +79,11 @@ fn watch(system: &Weak<System>, period: Duration, end: &mpsc::Receiver<()>) {
             continue;
         }
         let lines = explain_waits(&system);
-        // At a service without waiting elements there is nothing to report.
+        // On a node that only serves, nothing is reported if no elements wait.
         if !(lines.is_empty() && is_service(&system)) {
             say(period, &lines);
         }
-        // The questions were messages too.
+        // The requests to the workers were messages too, and do not count as progress.
         before = Some(system.quiet().counts());
         said = before;
     }
@@ -93,7 +93,7 @@ fn has_waiter(system: &System) -> bool {
     system.waiters().has_any() || is_service(system)
 }
 
-/// True on nodes other than the first, which serve the program.
+/// Returns true on nodes other than the first, which only serve the program.
 fn is_service(system: &System) -> bool {
     remote::away(system).is_some_and(|away| away.me > 0)
 }

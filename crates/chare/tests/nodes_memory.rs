@@ -13,8 +13,8 @@ fn faults() -> u64 {
     field.and_then(|field| field.parse().ok()).expect(&stat)
 }
 
-/// Regression: glibc returned the memory of 64 KB messages between processes to the system after
-/// each message, so that every message caused a page fault for each of its pages.
+// Regression: glibc returned the memory of 64 KB messages between processes to the system after
+// each message, so that every message caused a page fault for each of its pages.
 #[test]
 fn memory_of_long_messages_is_reused() {
     let found = Job::new(2).run_within(

@@ -250,8 +250,8 @@ fn the_death_of_a_node_is_reported(test: &str, kind: TransportKind) {
     }
 }
 
-/// Regression: a node without a runtime, because it could not be built, left the job. The first
-/// node took this for a regular end, and waited for ever for the work of that node.
+// Regression: a node without a runtime, because it could not be built, left the job. The first
+// node took this for a regular end, and waited for ever for the work of that node.
 #[test]
 fn a_node_that_fails_to_start_fails_the_program() {
     let test = "a_node_that_fails_to_start_fails_the_program";

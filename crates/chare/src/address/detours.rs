@@ -1,6 +1,6 @@
-//! Messages of one sender that go by the homes of their elements.
+//! Detours: messages that a sender sends via the home of their element.
 //!
-//! [`crate::seeds`] says why they do, and how the order of messages is kept.
+//! [`crate::seeds`] describes why messages take detours, and how their order is kept.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::address::number::Number;
 /// An element, in messages about messages to it.
 pub(crate) type Key = (u32, Number);
 
-/// Elements to which messages of a sender are under way by their home.
+/// The elements to which messages of a sender are under way via the home.
 #[derive(Debug, Default)]
 pub(crate) struct Detours {
     by_element: HashMap<Key, Detour>,
@@ -26,7 +26,7 @@ pub(crate) type Leftover = (usize, u64);
 struct Detour {
     /// The number of the sender's own messages that have not met the element.
     own: usize,
-    /// Messages that other workers had under way when their elements came here.
+    /// The leftovers of other workers from which elements have moved here.
     taken_over: Vec<Leftover>,
     successors: Vec<Successor>,
 }
@@ -58,18 +58,18 @@ impl Detours {
         self.by_element.is_empty()
     }
 
-    /// True while messages of the sender are under way by the home of an element, or messages that
-    /// the element's old worker had sent so.
+    /// Returns true while messages to the element are under way via its home: messages of this
+    /// sender, or of another worker from which an element has moved here.
     pub(crate) fn has(&self, key: Key) -> bool {
         self.by_element.contains_key(&key)
     }
 
-    /// Counts a message that goes by the home of its element.
+    /// Counts a message that is sent via the home of its element.
     pub(crate) fn begin_own(&mut self, key: Key) {
         self.by_element.entry(key).or_default().own += 1;
     }
 
-    /// The number of elements with a detour.
+    /// Returns the number of elements with a detour.
     #[cfg(shuttle)]
     pub(crate) fn count(&self) -> usize {
         self.by_element.len()
@@ -129,7 +129,8 @@ impl Detours {
         (leftover, self.by_element.keys().copied().collect())
     }
 
-    /// Sends via the homes until the leftover of an element that comes here has arrived.
+    /// Records that messages to these elements go via their homes until the leftover of an element
+    /// that moves here has arrived.
     pub(crate) fn take_over(&mut self, leftover: Leftover, keys: &[Key]) {
         for &key in keys {
             let detour = self.by_element.entry(key).or_default();

@@ -12,9 +12,9 @@
 //! `worker` is read by the forks of an element's entry, on whatever worker they run. It was written
 //! before the entry began, and the fork orders the two.
 //! # Invariants
-//! 1. While an element is placed, only the worker that has it writes `slot`, and only that worker
-//!    trusts it, after checking the slot. Before an inserted element is made, the array's root
-//!    writes that it was requested ([`REQUESTED`]).
+//! 1. While an element is placed, only the worker that has it writes `slot`. Only that worker
+//!    trusts `slot`, after checking the slot itself. Before an inserted element is constructed, the
+//!    array's root writes that its construction has been requested ([`REQUESTED`]).
 //! 2. While an entry of an element runs, or its constructor, `worker` is the worker that runs it.
 //! 3. A place that was vacated is used again with the next generation, and after the last one no
 //!    more: two elements never have the same number.
@@ -32,13 +32,13 @@ use crate::address::number::{LAST_GENERATION, Number};
 const FIRST_BITS: u32 = if raddle_sync::prim::LIGHT { 2 } else { 5 };
 const SEGMENT_COUNT: usize = (32 - FIRST_BITS + 1) as usize;
 
-/// No slot: the element is not made yet, or gone.
+/// No slot: the element is not constructed yet, or has ended.
 pub(crate) const NO_SLOT: u32 = u32::MAX;
 
 /// No worker has had the element yet.
 const NO_WORKER: u32 = u32::MAX;
 
-/// No slot yet: a worker has been asked to make the element.
+/// No slot yet: a worker has been asked to construct the element.
 pub(crate) const REQUESTED: u32 = u32::MAX - 1;
 
 /// The location of an element according to its route.
@@ -46,7 +46,8 @@ pub(crate) const REQUESTED: u32 = u32::MAX - 1;
 pub(crate) enum Whereabouts {
     /// No element has this number.
     Vacant,
-    /// Made, and waiting for a worker; `has_messages` when messages for it lie at its home.
+    /// A seed, which waits for a worker to construct it. If `has_messages`, messages for the
+    /// element wait at its home.
     Seed { has_messages: bool },
     /// On a worker, or on its way there.
     Placed,
@@ -54,7 +55,8 @@ pub(crate) enum Whereabouts {
     Away,
 }
 
-/// Where an element can be, as a node sees it: on one of its own workers, or on another node.
+/// The site of an element from the point of view of one node: a worker of that node, or another
+/// node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Site {
     Worker(usize),
@@ -70,7 +72,7 @@ impl Site {
     }
 }
 
-/// Where an element is, packed into a word.
+/// The location of an element, packed into a word.
 ///
 /// ```text
 ///   63   61 60          41 40     24 23     12 11      0
@@ -159,7 +161,7 @@ impl Route {
         self.0 >> 61 == Self::PLACED
     }
 
-    /// True for a placed element of this generation.
+    /// Returns true for a placed element of this generation.
     #[inline]
     fn is_placed_in(self, generation: u32) -> bool {
         self.0 >> 41 == Self::PLACED << 20 | u64::from(generation)
@@ -170,7 +172,7 @@ impl Route {
         (self.0 >> 41) as u32 & LAST_GENERATION
     }
 
-    /// The worker to which those in `epoch` send.
+    /// Returns the worker to which senders in `epoch` send.
     #[inline]
     pub(crate) fn worker(self, epoch: u32) -> usize {
         let word = if self.is_of(epoch) {
@@ -181,16 +183,16 @@ impl Route {
         (word & Self::WORKER_MASK) as usize
     }
 
-    /// The old worker and the new one.
+    /// Returns the old worker and the new one.
     fn workers(self) -> (usize, usize) {
         let (old, new) = (self.0 >> 12 & Self::WORKER_MASK, self.0 & Self::WORKER_MASK);
         (old as usize, new as usize)
     }
 
-    /// The old site and the new one; `None` when the element waits for a worker, or is gone.
+    /// Returns the old site and the new one; `None` if the element waits for a worker or has ended.
     pub(crate) fn sites(self) -> Option<(Site, Site)> {
         let (old, new) = self.workers();
-        // Nodes are fewer than 2^12, as far as routes lead to them.
+        // The cast loses nothing: a route holds a node in 12 bits.
         let (here, there) = (Site::Worker, |node: usize| Site::Node(node as u16));
         match self.0 >> 61 {
             Self::PLACED => Some((here(old), here(new))),
@@ -201,8 +203,8 @@ impl Route {
         }
     }
 
-    /// The site to which senders in `epoch` send; `None` when the element waits for a worker, or is
-    /// gone.
+    /// Returns the site to which senders in `epoch` send; `None` if the element waits for a worker
+    /// or has ended.
     pub(crate) fn site(self, epoch: u32) -> Option<Site> {
         self.sites()
             .map(|(old, new)| if self.is_of(epoch) { new } else { old })
@@ -213,13 +215,13 @@ impl Route {
         (self.0 >> 24) & Self::EPOCH_MASK == u64::from(epoch) & Self::EPOCH_MASK
     }
 
-    /// The worker where the element is, or to which it goes; `None` when it waits for a worker or
-    /// is gone.
+    /// Returns the worker where the element is, or to which it is moving; `None` if the element
+    /// waits for a worker, has ended or is on another node.
     fn last_worker(self) -> Option<usize> {
         self.is_placed().then(|| self.workers().1)
     }
 
-    /// True if senders of any epoch send to `worker`.
+    /// Returns true if senders of some epoch send to `worker`.
     fn leads_to(self, worker: usize) -> bool {
         let own = Site::Worker(worker);
         self.sites()
@@ -248,7 +250,7 @@ impl Place {
         }
     }
 
-    // Relaxed in all below: see the header.
+    // Relaxed in all methods below: see the header.
 
     #[inline]
     pub(crate) fn route(&self) -> Route {
@@ -263,7 +265,8 @@ impl Place {
         Route(self.route.swap(route.0, Relaxed))
     }
 
-    /// True when the route was `from` and is `to` now.
+    /// Replaces the route `from` by `to`. Returns false, without a change, if the route was another
+    /// one.
     pub(crate) fn change_route(&self, from: Route, to: Route) -> bool {
         self.route
             .compare_exchange(from.0, to.0, Relaxed, Relaxed)
@@ -279,22 +282,22 @@ impl Place {
         self.slot.store(slot, Relaxed);
     }
 
-    /// The worker that runs the element's entries; `None` without an element. For calls from an
-    /// entry, on any thread.
+    /// Returns the worker that runs the element's entries; `None` if no worker has had the element
+    /// yet. For calls from an entry, on any thread.
     #[inline]
     pub(crate) fn own_worker(&self) -> Option<usize> {
         let worker = self.worker.load(Relaxed);
         (worker != NO_WORKER).then_some(worker as usize)
     }
 
-    /// The element is on this worker now.
+    /// Records that the element is on this worker now.
     #[inline]
     pub(crate) fn set_own_worker(&self, worker: usize) {
         self.worker.store(worker as u32, Relaxed);
     }
 
-    /// The worker to which a sender in `epoch` sends messages for the element `number`; `None` when
-    /// the element waits for a worker or is gone.
+    /// Returns the worker to which a sender in `epoch` sends messages for the element `number`;
+    /// `None` if the element waits for a worker or has ended.
     #[inline]
     pub(crate) fn worker_of(&self, number: Number, epoch: u32) -> Option<usize> {
         let route = self.route();
@@ -303,14 +306,14 @@ impl Place {
             .then(|| route.worker(epoch))
     }
 
-    /// The workers to which messages for the element `number` are sent: its old one and its new
-    /// one, mostly the same.
+    /// Returns the workers to which messages for the element `number` are sent: its old worker and
+    /// its new one, which are the same unless it is moving.
     pub(crate) fn workers_of(&self, number: Number) -> Option<(usize, usize)> {
         let route = self.route();
         (route.is_placed() && route.generation() == number.generation()).then(|| route.workers())
     }
 
-    /// True if a message for the element `number` may be sent to `worker`.
+    /// Returns true if a message for the element `number` may be sent to `worker`.
     pub(crate) fn leads_to(&self, number: Number, worker: usize) -> bool {
         let route = self.route();
         route.generation() == number.generation() && route.leads_to(worker)
@@ -341,10 +344,10 @@ struct Numbers {
     vacant: VecDeque<Number>,
 }
 
-/// Numbers that a worker got back from its own elements. The worker reuses them without a lock, the
-/// oldest first.
+/// Numbers that have become free when elements ended on this worker. The worker reuses them without
+/// a lock, the oldest first.
 ///
-/// The list stays short whatever the pattern of use: elements that end here may have been made
+/// The list is bounded ([`Spare::MAX`]), because the elements that end here may have been made
 /// elsewhere, and the other way round.
 #[derive(Debug, Default)]
 pub(crate) struct Spare(VecDeque<Number>);
@@ -363,7 +366,7 @@ impl Directory {
         }
     }
 
-    /// Creates a directory that has these routes for its first numbers, all of home 0.
+    /// Creates a directory with the given routes for its first numbers, which all have home 0.
     pub(crate) fn of_routes(routes: &[Route]) -> Self {
         let directory = Self {
             fixed: routes.iter().map(|&route| Place::of(route)).collect(),
@@ -382,7 +385,8 @@ impl Directory {
         self.allocate_with(home, &mut Spare::default(), 0)
     }
 
-    /// Like `allocate`, for a caller with `spare` numbers of this home.
+    /// Allocates a number like `allocate`, preferably one of the caller's `spare` numbers of this
+    /// home.
     #[inline]
     pub(crate) fn allocate_from(&self, spare: &mut Spare, home: usize) -> Number {
         match spare.0.pop_front() {
@@ -391,7 +395,8 @@ impl Directory {
         }
     }
 
-    /// Like `allocate`; moves up to `more` of the returned numbers into `spare`.
+    /// Allocates a number like `allocate`, and moves up to `more` of the home's vacant numbers into
+    /// `spare`.
     fn allocate_with(&self, home: usize, spare: &mut Spare, more: usize) -> Number {
         let table = &self.homes[home];
         let mut numbers = table.numbers();
@@ -412,7 +417,8 @@ impl Directory {
         Number::new(home, 0, index)
     }
 
-    /// Frees the place of an ended element. Returns the next number of the place, if there is one.
+    /// Frees the place of an ended element. Returns the place's next number, or `None` after its
+    /// last generation.
     pub(crate) fn vacate(&self, number: Number) -> Option<Number> {
         let generation = number.generation() + 1;
         let place = self.place(number);
@@ -428,7 +434,8 @@ impl Directory {
         numbers.vacant.push_back(number);
     }
 
-    /// Like `give_back`, for a caller with `spare` numbers of this home.
+    /// Adds a vacant number to `spare`, and gives half of `spare` back to the home if it is too
+    /// long.
     #[inline]
     pub(crate) fn give_back_to(&self, spare: &mut Spare, number: Number) {
         spare.0.push_back(number);
@@ -438,8 +445,9 @@ impl Directory {
         }
     }
 
-    /// The worker where the element `number` is or to which it goes, or the home of an element that
-    /// waits for a worker; `None` when it is gone.
+    /// Returns the worker where the element `number` is or to which it is moving. For an element
+    /// that waits for a worker or is on another node, returns its home; `None` if the element has
+    /// ended.
     pub(crate) fn worker_or_home(&self, number: Number) -> Option<usize> {
         let route = self.place(number).route();
         let is_there =
@@ -447,10 +455,11 @@ impl Directory {
         is_there.then(|| route.last_worker().unwrap_or(number.home()))
     }
 
-    /// The place of a number that was given; a vacant one if the array no longer exists.
+    /// Returns the place of an allocated number; a vacant place if the array no longer exists.
     #[inline]
     pub(crate) fn place(&self, number: Number) -> &Place {
-        // The first number of each of these places is equal to its index: home 0, generation 0.
+        // The first number of each fixed place has home 0 and generation 0, so its bits are its
+        // index.
         let index = usize::try_from(number.bits());
         match index.ok().and_then(|index| self.fixed.get(index)) {
             Some(place) => place,
@@ -479,7 +488,7 @@ impl Table {
         self.numbers.lock().expect("nothing panics under this lock")
     }
 
-    /// Makes the segment for an index.
+    /// Allocates the segment for an index, unless it exists.
     fn reserve(&self, index: u32) {
         let (segment, _) = locate(index);
         self.segments[segment].get_or_init(|| {
@@ -489,7 +498,7 @@ impl Table {
     }
 }
 
-/// The segment of an index, and the place in it.
+/// Returns the segment of an index, and the position in the segment.
 #[inline]
 fn locate(index: u32) -> (usize, usize) {
     let segment = u32::BITS - (index >> FIRST_BITS).leading_zeros();
@@ -575,7 +584,7 @@ mod tests {
         let directory = Directory::new(1);
         let mut spare = Spare::default();
         for _ in 0..10 {
-            // Made by others, ended here: the reverse of it after that.
+            // First elements that are made elsewhere and end here, then the reverse.
             let made: Vec<_> = (0..1_000).map(|_| directory.allocate(0)).collect();
             for number in made {
                 let vacant = directory.vacate(number).expect("there are more");

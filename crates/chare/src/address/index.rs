@@ -1,32 +1,33 @@
-//! The indices of array elements: places in a grid of one to six dimensions, or any keys.
+//! The indices of array elements: positions in a grid of one to six dimensions, or any keys.
 
 use std::fmt;
 use std::hash::Hash;
 
-/// A name of elements: any small value that can be compared and hashed.
+/// A name of an element: any small value that can be compared and hashed.
 pub trait Key: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static {}
 
 impl<K: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static> Key for K {}
 
-/// A key that is a place in a grid: `usize`, or `[usize; N]` with two to six dimensions. The last
-/// dimension changes fastest.
+/// A key that is a position in a grid: `usize`, or `[usize; N]` with two to six dimensions. The
+/// last dimension changes fastest.
 pub trait Index: Key {
-    /// The lengths of the grid, one for each dimension.
+    /// The type of the grid's lengths, one for each dimension.
     type Shape: Copy + fmt::Debug + Send + Sync + 'static;
 
-    /// The number of places; `None` if it does not fit into a `u64`.
+    /// Returns the number of elements of the grid; `None` if it does not fit into a `u64`.
     fn count(shape: Self::Shape) -> Option<u64>;
 
-    /// The position of this place in the order of all; `None` if it lies outside.
+    /// Returns the rank of this index in the order of all indices; `None` if it lies outside the
+    /// grid.
     fn position(self, shape: Self::Shape) -> Option<u64>;
 
-    /// Returns the index at a position below [`count`](Self::count).
+    /// Returns the index with the rank `position`, which is below [`count`](Self::count).
     fn at(position: u64, shape: Self::Shape) -> Self;
 
-    /// The lengths of a shape, one for each dimension.
+    /// Returns the lengths of a shape, one for each dimension.
     fn lengths(shape: Self::Shape) -> Vec<u64>;
 
-    /// The shape with these lengths; `None` if there is no such shape.
+    /// Returns the shape with these lengths; `None` if there is no such shape.
     fn of_lengths(lengths: &[u64]) -> Option<Self::Shape>;
 }
 
@@ -58,7 +59,7 @@ impl Index for usize {
     }
 }
 
-/// Gives `[usize; N]` its order.
+/// Implements [`Index`] for `[usize; N]`.
 macro_rules! grid {
     ($($dimensions:literal)+) => {$(
         impl Index for [usize; $dimensions] {

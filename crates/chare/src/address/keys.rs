@@ -1,22 +1,22 @@
-//! Keys and their numbers, in a table that calls nothing of the program.
+//! A table of the keys of elements and their numbers, which never calls the program's code.
 //!
-//! The program's `Hash` and `Eq` of its keys can do anything: send, look into the same array,
-//! panic. So a lookup hashes the key first, takes a copy of the entries with the same hash, and
-//! compares them after the table has been released.
+//! The program's `Hash` and `Eq` of its keys can do anything: send messages, look into the same
+//! array, panic. So a lookup hashes the key first, copies the entries with that hash, and compares
+//! keys only after the table's lock has been released.
 
 use std::collections::HashMap;
 
 use crate::address::index::Key;
 use crate::address::number::Number;
 
-/// Numbers by keys.
+/// The numbers of elements, by their keys.
 pub(crate) struct Keys<K> {
     by_hash: HashMap<u64, Alike<K>>,
     /// The size at which entries without an element are searched for ([`Keys::put_tidily`]).
     tidy_at: usize,
 }
 
-/// Keys that have the same hash: one, nearly always.
+/// The entries with the same hash: nearly always one.
 #[derive(Clone)]
 pub(crate) struct Alike<K> {
     first: (K, Number),
@@ -42,7 +42,7 @@ impl<K: Key> Alike<K> {
         std::iter::once(&self.first).chain(&self.more)
     }
 
-    /// The number of `key`, if it is one of them. Asks the program which keys are equal.
+    /// Returns the number of `key`; `None` if no entry has that key. Calls the program's `Eq`.
     #[inline]
     pub(crate) fn number_of(&self, key: K) -> Option<Number> {
         let mut all = self.iter();
@@ -57,7 +57,7 @@ impl<K: Key> Alike<K> {
 }
 
 impl<K: Key> Keys<K> {
-    /// A copy of those with this hash.
+    /// Returns a copy of the entries with this hash.
     #[inline]
     pub(crate) fn alike(&self, hash: u64) -> Option<Alike<K>> {
         self.by_hash.get(&hash).cloned()
@@ -74,8 +74,8 @@ impl<K: Key> Keys<K> {
             });
     }
 
-    /// Inserts a key if the entries with its hash still are `seen`, which must not contain the key.
-    /// Returns false if entries have come or gone.
+    /// Inserts a key if the entries with its hash are still those of `seen`, which must not contain
+    /// the key. Returns false, without inserting, if the entries have changed.
     #[must_use]
     pub(crate) fn put_beside(
         &mut self,
@@ -95,8 +95,8 @@ impl<K: Key> Keys<K> {
         are_same
     }
 
-    /// Like [`put`](Self::put), for a caller that never removes keys: now and then forgets the keys
-    /// of ended elements.
+    /// Inserts a key like [`put`](Self::put), for a caller that never removes keys: searches the
+    /// table from time to time for keys of ended elements, and removes them.
     pub(crate) fn put_tidily(
         &mut self,
         hash: u64,
@@ -112,7 +112,7 @@ impl<K: Key> Keys<K> {
         self.put(hash, key, number);
     }
 
-    /// Takes out the key that has this hash and this number.
+    /// Removes the key with this hash and this number.
     pub(crate) fn remove(&mut self, hash: u64, number: Number) {
         let Some(alike) = self.by_hash.get_mut(&hash) else {
             return;

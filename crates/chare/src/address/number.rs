@@ -1,4 +1,4 @@
-//! The number of an element in its collection: what messages carry, packed into a word.
+//! The number of an element in its collection, packed into a word. Messages carry it.
 //!
 //! ```text
 //!   63      52 51          32 31               0
@@ -6,10 +6,10 @@
 //!  │   home   │  generation  │      index       │
 //!  └──────────┴──────────────┴──────────────────┘
 //! ```
-//! `home` is the worker that gave the number, and 0 in arrays. `index` is the place in that home's
-//! table. `generation` counts how often the place was used before, so that a proxy of an ended
-//! element does not reach its successor. Generations never wrap around: a place that has reached
-//! the last one is not used again.
+//! `home` is the worker that allocated the number, and 0 in arrays. `index` is the place in that
+//! home's table. `generation` counts how often the place was used before, so that a proxy of an
+//! ended element does not reach the element that uses the place next. Generations never wrap
+//! around: a place that has reached the last one is not used again.
 
 use std::fmt;
 
@@ -32,12 +32,12 @@ impl Number {
         Self(high << INDEX_BITS | u64::from(index))
     }
 
-    /// All of it, as other nodes know it.
+    /// Returns the packed word, which is the same at all nodes.
     pub(crate) const fn bits(self) -> u64 {
         self.0
     }
 
-    /// The reverse of [`bits`](Self::bits).
+    /// Unpacks a number from its [`bits`](Self::bits).
     pub(crate) const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }

@@ -17,7 +17,7 @@ pub(crate) enum Way {
     ViaHome(usize),
     /// To another node.
     Away(u16),
-    /// To no element, because it has ended.
+    /// Nowhere, because the element has ended.
     Gone,
 }
 
@@ -49,7 +49,7 @@ impl Way {
         let number = key.1;
         let route = directory.place(number).route();
         let mut way = Self::of(route, number, epoch);
-        // It must not overtake the sender's messages that are under way via the home.
+        // The message must not overtake the sender's messages that are under way via the home.
         if matches!(way, Self::Straight(_)) && detours.has(key) {
             way = Self::ViaHome(number.home());
         }

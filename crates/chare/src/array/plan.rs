@@ -1,4 +1,4 @@
-//! The plan of an array: a route for each element, computed before the array is made.
+//! The plan of an array: a route for each element, computed before the array is created.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::engine::system::System;
 use crate::remote::{self, Away};
 use crate::seeds;
 
-/// The plan of a new array, with a route for each of its places.
+/// The plan of a new array, with a route for each of its elements.
 pub(crate) struct Plan<T: Chare<Index: Index>> {
     options: ArrayOptions<T::Index>,
     /// The handlers of messages from other nodes, for an array over nodes.
@@ -28,11 +28,11 @@ pub(crate) struct Plan<T: Chare<Index: Index>> {
 }
 
 impl<T: Chare<Index: Index>> Plan<T> {
-    /// Plans an array with an element at each place. With `handlers`, it is over nodes and all
-    /// nodes make it.
+    /// Plans an array with an element at each index. With `handlers`, the array is over nodes, and
+    /// all nodes make it.
     ///
     /// # Panics
-    /// When the shape has 2³¹ places or more, or an option names a worker that does not exist.
+    /// If the shape has 2³¹ elements or more, or an option names a worker that does not exist.
     pub(crate) fn new(
         system: &System,
         options: ArrayOptions<T::Index>,
@@ -41,7 +41,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
         let shape = options.shape;
         let count = T::Index::count(shape).filter(|&count| count < Directory::CAPACITY);
         let count = count.unwrap_or_else(|| {
-            panic!("an array of shape {shape:?} has too many places; expected fewer than 2^31")
+            panic!("an array of shape {shape:?} has too many elements; expected fewer than 2^31")
         });
         let sites = Sites::of(system, handlers.is_some());
         let worker_count = sites.worker_count;
@@ -68,17 +68,17 @@ impl<T: Chare<Index: Index>> Plan<T> {
         }
     }
 
-    /// The number of places.
+    /// Returns the number of elements.
     pub(crate) fn len(&self) -> usize {
         self.routes.len()
     }
 
-    /// True when the element at a position is to be on this node.
+    /// Returns true if the element at a position is to be on this node.
     pub(crate) fn is_here(&self, position: usize) -> bool {
         self.routes[position].whereabouts() == Whereabouts::Placed
     }
 
-    /// Leaves out the elements that are not present.
+    /// Removes the elements that are not present from the plan.
     pub(crate) fn vacate(&mut self, is_present: &[bool]) {
         for (route, is_present) in self.routes.iter_mut().zip(is_present) {
             if !is_present {
@@ -87,7 +87,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
         }
     }
 
-    /// Makes the array; each worker makes the elements that it has.
+    /// Creates the array. Each worker then constructs its own elements.
     pub(crate) fn make(
         self,
         system: &Arc<System>,
@@ -101,9 +101,11 @@ impl<T: Chare<Index: Index>> Plan<T> {
         } = self;
         let (shape, count) = (options.shape, routes.len() as u32);
         let is_taken = |route: &&Route| route.whereabouts() != Whereabouts::Vacant;
+        // The root of the array is on the node of its first element.
         let root_node = routes.iter().find(is_taken);
         let root_node = root_node.map_or(0, |&route| sites.node(route));
         let worker_count = system.worker_count();
+        // Each worker runs this closure, and constructs the elements that the routes place on it.
         let construction = Construction::new(worker_count, move |local: &Local, part: &Part<T>| {
             let numbers = (0..count).map(|index| Number::new(0, 0, index));
             for number in numbers {
@@ -135,6 +137,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
             away.add(Arc::clone(&collection) as _);
         }
         let id = collection.id();
+        // Have each worker construct its elements, unless code there has needed them before.
         for worker in 0..worker_count {
             any_thread::post(system, worker, move |local| {
                 Part::<T>::of(local, id).construct(local);
@@ -144,10 +147,10 @@ impl<T: Chare<Index: Index>> Plan<T> {
     }
 }
 
-/// The places for elements of an array: the workers of this node, or of all nodes in order.
+/// The sites for elements of an array: the workers of this node, or of all nodes in order.
 struct Sites {
     me: u16,
-    /// Workers of each node.
+    /// The number of workers of each node.
     own: usize,
     worker_count: usize,
 }
@@ -164,9 +167,9 @@ impl Sites {
         }
     }
 
-    /// The way to a worker.
+    /// Returns the route to a worker.
     fn route(&self, worker: usize) -> Route {
-        // Fewer than 2^16: so many nodes there are at most.
+        // The cast loses nothing: there are fewer than 2^16 nodes.
         let node = (worker / self.own) as u16;
         if node == self.me {
             Route::placed(0, worker % self.own)
@@ -175,7 +178,7 @@ impl Sites {
         }
     }
 
-    /// The node to which a route leads.
+    /// Returns the node to which a route leads.
     fn node(&self, route: Route) -> u16 {
         match route.site(0) {
             Some(Site::Node(node)) => node,

@@ -32,10 +32,10 @@ use self::from_here::improve;
 use super::MOVE_GUESS;
 use super::strategy::{LoadView, Strategy};
 
-/// The cell that a message moves, besides its arguments.
+/// The size of a message's cell, which moves between caches besides the arguments.
 const CELL_BYTES: u64 = 128;
 
-/// Places elements by what they exchange and how long they run.
+/// A strategy that places elements by the messages between them and by their run times.
 ///
 /// One of 128 runs of entries is measured. The possible savings add up while elements stay, and
 /// elements move when the sum has reached the cost of the moves. As in the ski rental problem, this
@@ -53,7 +53,7 @@ const CELL_BYTES: u64 = 128;
 #[derive(Debug)]
 pub struct ByTraffic {
     sampling: u32,
-    /// The machine that stands for workers that are not bound each to its own CPU.
+    /// A synthetic machine, used if the workers are not bound each to its own CPU.
     flat: Mutex<Option<Topology>>,
 }
 
@@ -64,7 +64,8 @@ impl Default for ByTraffic {
 }
 
 impl ByTraffic {
-    /// Measures one in `sampling` runs of entries; 0 and 1 measure every run.
+    /// Creates a strategy that measures one in `sampling` runs of entries; 0 and 1 measure every
+    /// run.
     #[must_use]
     pub fn sampled(sampling: u32) -> Self {
         Self {
@@ -73,12 +74,13 @@ impl ByTraffic {
         }
     }
 
-    /// Calls `call` with a machine and the CPU of each worker on it.
+    /// Calls `call` with a machine and the CPU of each worker on that machine.
     fn with_machine<R>(
         &self,
         view: &LoadView,
         call: impl FnOnce(&Topology, &[CpuId]) -> R,
     ) -> Option<R> {
+        // If each worker is bound to its own CPU, the distances are those of this machine.
         let bound: Vec<CpuId> = view.cpus.iter().flatten().copied().collect();
         let distinct: HashSet<_> = bound.iter().collect();
         if distinct.len() == view.worker_count
@@ -87,6 +89,8 @@ impl ByTraffic {
         {
             return Some(call(topology, &bound));
         }
+        // Otherwise, assume that all workers are equally far apart. The synthetic machine is kept
+        // for the next call.
         let mut flat = self.flat.lock().expect("nothing panics under this lock");
         if flat
             .as_ref()
@@ -149,10 +153,10 @@ impl Strategy for ByTraffic {
     }
 }
 
-/// The cost of a byte from one worker to another.
+/// The cost of moving a byte from one worker to another.
 struct Costs {
     worker_count: usize,
-    /// Nanoseconds a byte, row-major.
+    /// Nanoseconds per byte, row-major: a row for each sender.
     byte_ns: Vec<f64>,
 }
 
@@ -173,7 +177,8 @@ impl Costs {
         self.byte_ns[from * self.worker_count + to]
     }
 
-    /// The time of the worker that has most to do, in nanoseconds.
+    /// Returns the cost of a placement in nanoseconds: the load of the worker that has the most to
+    /// do, plus an equal share of the message cost.
     fn most(&self, view: &LoadView, placed: &[usize]) -> f64 {
         let load = view
             .loads_when(placed)
@@ -186,7 +191,7 @@ impl Costs {
     }
 }
 
-/// From, to, and bytes.
+/// Returns the sender, the receiver and the number of bytes of each pair of different elements.
 fn flows(view: &LoadView) -> impl Iterator<Item = (usize, usize, f64)> {
     let others = view
         .traffic
@@ -200,7 +205,7 @@ fn flows(view: &LoadView) -> impl Iterator<Item = (usize, usize, f64)> {
     })
 }
 
-/// A placement from nothing.
+/// Computes a placement from scratch. Returns `None` if no placement is found.
 fn fresh(
     view: &LoadView,
     topology: &Topology,
@@ -209,6 +214,8 @@ fn fresh(
 ) -> Option<Vec<usize>> {
     let mut entries: Vec<_> = flows(view).collect();
     entries.sort_by_key(|&(from, to, _)| (from, to));
+    // The communication matrix of the elements. Its entries are added in a fixed order, so that
+    // equal inputs give equal placements.
     let mut matrix = Matrix::new(view.elements.len());
     for (from, to, bytes) in entries {
         matrix.add(from, to, bytes);
@@ -223,6 +230,7 @@ fn fresh(
     if loads.iter().any(|&load| load > 0.0) {
         options = options.loads(loads);
     }
+    // Place the elements on the CPUs of the workers, and translate the CPUs into workers.
     let placement = place(&matrix, topology, &options).ok()?;
     let worker_of = |cpu: &CpuId| cpus.iter().position(|own| own == cpu);
     let placed: Option<Vec<usize>> = placement.cpus.iter().map(worker_of).collect();
@@ -237,6 +245,7 @@ fn fresh(
 /// Assigns each group of elements to the worker that has most of it already. The groups with the
 /// largest such share go first.
 fn renamed(worker_count: usize, placed: &[usize], present: &[usize]) -> Vec<usize> {
+    // The number of elements that each pair of a group and a worker has in common.
     let mut shared = vec![0_usize; worker_count * worker_count];
     for (&group, &worker) in placed.iter().zip(present) {
         shared[group * worker_count + worker] += 1;

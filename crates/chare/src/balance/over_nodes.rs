@@ -1,5 +1,5 @@
-//! Balancing arrays over nodes: the root gets measurements from the workers of all nodes, numbered
-//! consecutively.
+//! Balancing of arrays over nodes. The root receives measurements from the workers of all nodes.
+//! Workers are numbered consecutively over the nodes.
 
 use crate::measure;
 
@@ -16,7 +16,8 @@ use crate::migration::{self, crossing, wide};
 use crate::remote::{self, Travel, out};
 use crate::state::measured::Measured;
 
-/// The number of workers that may have elements of an array.
+/// Returns the number of workers that may have elements of an array: those of this node, or of all
+/// nodes for an array over nodes.
 pub(crate) fn workers_of<T: Chare>(local: &Local, part: &Part<T>) -> usize {
     nodes_of(local, part) * local.system().worker_count()
 }
@@ -27,7 +28,7 @@ fn nodes_of<T: Chare>(local: &Local, part: &Part<T>) -> usize {
     away.map_or(1, |away| away.node_count.into())
 }
 
-/// The first of this node's workers, of those that an array's elements can be on.
+/// Returns the number of this node's first worker among the workers of [`workers_of`].
 fn first_worker<T: Chare>(local: &Local, part: &Part<T>) -> usize {
     let away = remote::away(local.system());
     let away = away.filter(|_| part.collection().wide().is_some());
@@ -36,7 +37,7 @@ fn first_worker<T: Chare>(local: &Local, part: &Part<T>) -> usize {
     })
 }
 
-/// The CPUs of these workers: those of other nodes are not known here.
+/// Returns the CPU of each worker of [`workers_of`]; `None` for the workers of other nodes.
 pub(crate) fn cpus_of<T: Chare>(local: &Local, part: &Part<T>) -> Vec<Option<CpuId>> {
     let (own, first) = (
         local.system().post().worker_cpus(),
@@ -47,12 +48,12 @@ pub(crate) fn cpus_of<T: Chare>(local: &Local, part: &Part<T>) -> Vec<Option<Cpu
     cpus
 }
 
-/// The measurements of this worker.
+/// Takes the measurements of this worker.
 pub(crate) fn measure<T: Chare>(local: &Local, part: &Part<T>) -> Measured {
     measure::take_measured(part, first_worker(local, part) + local.worker())
 }
 
-/// Has the workers of the other nodes say what they have measured.
+/// Requests the measurements of the workers of the other nodes.
 pub(crate) fn ask_other_nodes<T: Chare>(local: &Local, part: &Part<T>) {
     let (Some(collection), Some(away)) = (part.collection().wide(), remote::away(local.system()))
     else {
@@ -75,7 +76,8 @@ pub(crate) fn tell_measured<T: Chare>(local: &Local, part: &Part<T>) {
     }
 }
 
-/// Keeps elements in place that should move to another node but cannot.
+/// Removes the moves to other nodes of elements that cannot move there now. Returns the corrected
+/// placement.
 pub(super) fn keep_within_nodes<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -109,13 +111,14 @@ pub(crate) fn move_measured<T: Chare>(
         let moves = moves.into_iter().map(|(number, _, to)| (number, to));
         return migration::migrate::<T>(local, part.collection().id(), moves.collect(), done);
     };
+    // In an array over nodes, moves within a node and moves between nodes are different protocols.
     let (near, far): (Vec<_>, Vec<_>) = moves
         .into_iter()
         .partition(|&(_, from, to)| from / own == to / own);
     for (number, _, to) in far {
         crossing::have_leave(part, number, to);
     }
-    // All are smaller than the number of ports.
+    // The casts lose nothing: nodes and workers are fewer than 2^16.
     let wish = |(number, _, to): (Number, usize, usize)| {
         (number.bits(), (to / own) as u16, (to % own) as u16)
     };
@@ -137,7 +140,7 @@ pub(crate) fn report_due<T: Chare>(local: &Local, part: &Part<T>) {
     });
 }
 
-/// A worker of another node finds so. For the root of an array.
+/// Starts a balancing after some worker has reported that it is due. Runs on the root of an array.
 pub(crate) fn balancing_is_due<T: Chare>(local: &Local, part: &Part<T>) {
     let balancing = balance::balancing(part);
     if let Some(period) = balancing.and_then(|balancing| balancing.period()) {

@@ -19,7 +19,7 @@ pub(super) struct Found {
 
 type Done = Box<dyn FnOnce(&Local) + Send>;
 
-/// The reports of all workers.
+/// The reports that the root has received, and the call to make after the balancing.
 pub(crate) struct Sheet {
     missing: usize,
     loads: Vec<(Found, ElementLoad)>,
@@ -27,7 +27,7 @@ pub(crate) struct Sheet {
     done: Done,
 }
 
-/// At the root: the balancing that is under way.
+/// The balancing that is under way; only at the root of an array.
 impl State for Option<Sheet> {
     const FEATURE: Feature = Feature::Balance;
 }
@@ -62,7 +62,8 @@ impl Sheet {
     /// Returns the view for a strategy, the elements' numbers, and the call to make afterwards.
     pub(super) fn view(mut self, cpus: Vec<Option<CpuId>>) -> (LoadView, Vec<Found>, Done) {
         self.loads.sort_by_key(|entry| entry.0.number);
-        // A moving element is reported twice; the later place counts.
+        // An element that moved meanwhile may be reported twice. The sort is stable, so the report
+        // that arrived first counts.
         self.loads.dedup_by_key(|entry| entry.0.number);
         let found: Vec<_> = self.loads.iter().map(|entry| entry.0).collect();
         let position = |number| {

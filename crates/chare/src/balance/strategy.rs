@@ -1,4 +1,4 @@
-//! Strategies: from what was measured to where each element should be.
+//! Strategies: they compute from the measurements where each element should be.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,7 +20,7 @@ pub struct LoadView {
     pub traffic: Vec<Traffic>,
 }
 
-/// One element.
+/// The measurements of one element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ElementLoad {
     /// The worker that has it.
@@ -38,54 +38,54 @@ pub struct Traffic {
     pub to: usize,
     /// The number of messages.
     pub message_count: u64,
-    /// Bytes of arguments, without what they point to.
+    /// The number of bytes of arguments, without the data behind pointers.
     pub bytes: u64,
 }
 
 /// Chooses the workers for the elements of an array.
 pub trait Strategy: Send + Sync + 'static {
-    /// The name in reports.
+    /// Returns the name in reports.
     fn name(&self) -> &'static str;
 
-    /// A worker for each of [`LoadView::elements`].
+    /// Returns a worker for each of [`LoadView::elements`].
     fn place(&self, view: &LoadView) -> Vec<usize>;
 
-    /// True if the strategy uses [`LoadView::traffic`], which takes time to measure.
+    /// Returns true if the strategy uses [`LoadView::traffic`], which takes time to measure.
     fn needs_traffic(&self) -> bool {
         false
     }
 
-    /// The sampling interval: one of this many runs of entries, chosen at random, is measured and
-    /// counts for all. With 1, every run is measured.
+    /// Returns the sampling interval: one of this many runs of entries, chosen at random, is
+    /// measured and counts for all. With 1, every run is measured.
     fn sampling(&self) -> u32 {
         1
     }
 
-    /// The time saved, over the measured period, by placing the elements on these workers: the
-    /// reduction of the busiest worker's load.
+    /// Returns the time saved, over the measured period, by placing the elements on these workers:
+    /// the reduction of the busiest worker's load.
     fn gain(&self, view: &LoadView, placed: &[usize]) -> Duration {
         let most = |loads: Vec<Duration>| loads.into_iter().max().unwrap_or_default();
         most(view.loads()).saturating_sub(most(view.loads_when(placed)))
     }
 
-    /// True if gains add up while elements stay, until they are worth the moves. This suits loads
-    /// that continue as measured.
+    /// Returns true if gains add up while elements stay, until they are worth the moves. This suits
+    /// loads that continue as measured.
     fn is_patient(&self) -> bool {
         false
     }
 }
 
 impl LoadView {
-    /// The load of each worker.
+    /// Returns the load of each worker.
     pub fn loads(&self) -> Vec<Duration> {
         let placed: Vec<_> = self.elements.iter().map(|element| element.worker).collect();
         self.loads_when(&placed)
     }
 
-    /// The load of each worker if the elements were on these workers.
+    /// Returns the load that each worker would have with the elements on these workers.
     ///
     /// # Panics
-    /// When `placed` names a worker that does not exist.
+    /// If `placed` names a worker that does not exist.
     pub fn loads_when(&self, placed: &[usize]) -> Vec<Duration> {
         let mut loads = vec![Duration::ZERO; self.worker_count];
         for (element, &worker) in self.elements.iter().zip(placed) {
@@ -94,7 +94,7 @@ impl LoadView {
         loads
     }
 
-    /// Positions of elements, those with the most load first.
+    /// Returns the positions of the elements, those with the most load first.
     fn heaviest_first(&self) -> Vec<usize> {
         let mut order: Vec<_> = (0..self.elements.len()).collect();
         order.sort_by_key(|&at| (Reverse(self.elements[at].load), at));
@@ -102,8 +102,8 @@ impl LoadView {
     }
 }
 
-/// Places the heaviest element first, each on the worker with the least load: at most 4/3 of the
-/// optimum, and many moves.
+/// Places the heaviest element first, and each one on the worker with the least load. The largest
+/// load is at most 4/3 of the optimum, but many elements move.
 ///
 /// Cost: O(n log n).
 #[derive(Clone, Copy, Debug, Default)]
@@ -131,7 +131,7 @@ impl Strategy for Greedy {
 }
 
 /// Moves elements from the most to the least loaded worker, until no worker has more than
-/// `tolerance` above the average: few moves.
+/// `tolerance` above the average. Few elements move.
 ///
 /// Cost: O(n log n) for the order, and the number of moves times n / workers.
 #[derive(Clone, Copy, Debug)]
@@ -157,6 +157,7 @@ impl Strategy for Refine {
         if loads.is_empty() {
             return placed;
         }
+        // The elements of each worker, the heaviest first.
         let mut on: Vec<Vec<usize>> = vec![Vec::new(); view.worker_count];
         for at in view.heaviest_first() {
             on[placed[at]].push(at);
@@ -172,7 +173,8 @@ impl Strategy for Refine {
                 return placed;
             };
             let gap = loads[most].saturating_sub(loads[least]);
-            // The heaviest that leaves the two nearer to each other than they were.
+            // Move the heaviest element of at most half the gap; without one, the lightest that
+            // still brings the two loads nearer to each other.
             let fits = |&&at: &&usize| {
                 view.elements[at].load < gap && view.elements[at].load > Duration::ZERO
             };
@@ -182,6 +184,7 @@ impl Strategy for Refine {
             let Some(&at) = best.filter(|_| loads[most] > limit) else {
                 return placed;
             };
+            // Move it, and keep the order of the receiving worker's elements.
             on[most].retain(|&other| other != at);
             let place = on[least]
                 .partition_point(|&other| view.elements[other].load >= view.elements[at].load);

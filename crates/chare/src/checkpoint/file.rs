@@ -4,7 +4,7 @@
 //! manifest.json        describes the checkpoint, and lists its files
 //! NAME.elements        per element: position (8 bytes), length (8 bytes), data; little-endian
 //! ```
-//! The manifest says of each file how many elements and bytes it has, and their CRC-32C.
+//! The manifest contains the number of elements, the number of bytes and the CRC-32C of each file.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -33,20 +33,20 @@ pub(crate) struct Manifest {
     pub(crate) files: Vec<Part>,
 }
 
-/// The common part of the file names of one checkpoint: its start time and its process.
+/// Returns the common part of the file names of one checkpoint: its start time and its process.
 pub(super) fn tag() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    // A clock before 1970 tells processes apart by their numbers alone.
+    // If the clock is before 1970, only the process id distinguishes checkpoints.
     let since = since.map_or(0, |since| since.as_nanos());
     format!("{since:x}-{}", process::id())
 }
 
-/// The name of the file of a node.
+/// Returns the name of the file of a node.
 pub(super) fn name_of(tag: &str, node: u16) -> String {
     format!("{tag}-{node}{ELEMENTS}")
 }
 
-/// True for a file name of this format.
+/// Returns true if `name` is the name of a file of elements.
 fn is_ours(name: &str) -> bool {
     let parts = name.strip_suffix(ELEMENTS).map(|name| name.split('-'));
     let parts: Vec<_> = parts.into_iter().flatten().collect();
@@ -76,17 +76,18 @@ impl Manifest {
     }
 
     /// Makes this the checkpoint of a folder, and removes the files of earlier ones, complete or
-    /// not. On failure removes its own files.
+    /// not. On failure, removes the new checkpoint's files.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), CheckpointError> {
         let partial = folder.join(format!("{MANIFEST}.partial"));
         if let Err(error) = self.put_in_place(folder, &partial) {
-            // A file that cannot be removed only takes space.
+            // Ignored: a file that cannot be removed only takes space.
             let _ = fs::remove_file(partial);
             self.files.iter().for_each(|file| file.remove(folder));
             return Err(error);
         }
+        // The rename is durable only when the folder has been synchronised as well.
         let synced = File::open(folder).and_then(|folder| folder.sync_all());
-        synced.map_err(CheckpointError::io(folder, "cannot be written through"))?;
+        synced.map_err(CheckpointError::io(folder, "cannot be synchronised"))?;
         self.remove_others(folder);
         Ok(())
     }
@@ -105,17 +106,18 @@ impl Manifest {
     }
 
     fn put_in_place(&self, folder: &Path, partial: &Path) -> Result<(), CheckpointError> {
-        let text = serde_json::to_vec_pretty(self).expect("it is plain");
+        let text = serde_json::to_vec_pretty(self).expect("a manifest can be serialised");
         let written = File::create(partial).and_then(|mut file| {
             file.write_all(&text)?;
             file.sync_all()
         });
         written.map_err(CheckpointError::io(partial, "cannot be written"))?;
         let path = folder.join(MANIFEST);
-        fs::rename(partial, &path).map_err(CheckpointError::io(&path, "cannot be put in its place"))
+        let renamed = fs::rename(partial, &path);
+        renamed.map_err(CheckpointError::io(&path, "cannot replace the manifest"))
     }
 
-    /// The checkpoint of a folder.
+    /// Reads the manifest of a folder, and checks its version and file names.
     pub(crate) fn read(folder: &Path) -> Result<Self, CheckpointError> {
         let path = folder.join(MANIFEST);
         let text = fs::read(&path).map_err(CheckpointError::io(&path, "cannot be read"))?;
@@ -130,7 +132,8 @@ impl Manifest {
                 format!("version {expected}"),
             ));
         }
-        // A name with a path in it was not written by a checkpoint.
+        // Checkpoints write only names without a path. Refuse others, so that no file outside of
+        // the folder is read.
         match manifest.files.iter().find(|file| file.name.contains('/')) {
             Some(file) => Err(CheckpointError::broken(
                 &path,
@@ -153,9 +156,9 @@ pub(crate) struct Elements<'a> {
 
 impl<'a> Elements<'a> {
     pub(crate) fn create(folder: &'a Path, name: String) -> Result<Self, CheckpointError> {
-        fs::create_dir_all(folder).map_err(CheckpointError::io(folder, "cannot be made"))?;
+        fs::create_dir_all(folder).map_err(CheckpointError::io(folder, "cannot be created"))?;
         let path = folder.join(&name);
-        let file = File::create(&path).map_err(CheckpointError::io(&path, "cannot be made"))?;
+        let file = File::create(&path).map_err(CheckpointError::io(&path, "cannot be created"))?;
         let part = Part {
             name,
             elements: 0,
@@ -183,7 +186,7 @@ impl<'a> Elements<'a> {
         Ok(())
     }
 
-    /// Has it on the disk.
+    /// Writes everything to the disk. Returns the file's entry for the manifest.
     pub(crate) fn finish(mut self) -> Result<Part, CheckpointError> {
         let written = self
             .file
@@ -203,7 +206,7 @@ impl<'a> Elements<'a> {
 impl Drop for Elements<'_> {
     fn drop(&mut self) {
         if !self.is_finished {
-            // A partial file is useless, and lack of space may be the reason for the failure.
+            // A partial file is useless, and removing it helps if the disk is full.
             self.part.remove(self.folder);
         }
     }
@@ -212,11 +215,11 @@ impl Drop for Elements<'_> {
 impl Part {
     /// Removes the file of an incomplete checkpoint.
     pub(crate) fn remove(&self, folder: &Path) {
-        // A file that cannot be removed only takes space.
+        // Ignored: a file that cannot be removed only takes space.
         let _ = fs::remove_file(folder.join(&self.name));
     }
 
-    /// Calls `each` with all elements, in any order.
+    /// Calls `each` with the position and the data of every element, then verifies the checksum.
     pub(crate) fn read(
         &self,
         folder: &Path,
@@ -239,6 +242,7 @@ impl Part {
         let mut file = BufReader::with_capacity(BUFFER_BYTES, file);
         let (mut crc, mut left, mut element) = (0, self.bytes, Vec::new());
         for _ in 0..self.elements {
+            // Each element begins with its position and its length.
             let mut head = [0; 16];
             let read = file.read_exact(&mut head);
             read.map_err(CheckpointError::io(&path, "cannot be read"))?;
@@ -249,10 +253,11 @@ impl Part {
             };
             let (position, length) = (number(0), number(8));
             left = left.saturating_sub(16);
+            // Check the length before allocating memory for the data.
             if length > left {
                 return Err(broken(
                     format!("an element of {length} bytes"),
-                    &format!("at most {left}, which are left"),
+                    &format!("at most {left} bytes, which the file has left"),
                 ));
             }
             left -= length;
@@ -264,7 +269,7 @@ impl Part {
         }
         if crc != self.crc32c {
             let expected = format!("{:#010x}, as the manifest says", self.crc32c);
-            return Err(broken(format!("a check sum of {crc:#010x}"), &expected));
+            return Err(broken(format!("a checksum of {crc:#010x}"), &expected));
         }
         Ok(())
     }

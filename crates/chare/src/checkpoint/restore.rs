@@ -17,7 +17,7 @@ use crate::engine::system::System;
 
 /// Restores an array. With `handlers`, it is over nodes and all nodes restore it.
 ///
-/// Each node reads all files, and keeps the elements that it is to have.
+/// Each node reads all files, and keeps the elements that are placed on it.
 pub(crate) fn restore<T: Chare<Index: Index>>(
     system: &Arc<System>,
     folder: &Path,
@@ -31,6 +31,7 @@ pub(crate) fn restore<T: Chare<Index: Index>>(
         let found = format!("elements of {}", manifest.chare);
         return Err(CheckpointError::broken(&path, found, T::NAME));
     }
+    // The manifest must describe an array of `T` with a valid shape.
     let shape = T::Index::of_lengths(&manifest.shape);
     let shape = shape.filter(|&shape| T::Index::count(shape).is_some_and(|count| count < 1 << 31));
     let shape = shape.ok_or_else(|| {
@@ -42,6 +43,7 @@ pub(crate) fn restore<T: Chare<Index: Index>>(
         CheckpointError::broken(&path, found, expected)
     })?;
     let mut plan = Plan::new(system, with(ArrayOptions::new(shape)), handlers);
+    // Read the elements that this node gets, and note which positions of the array exist.
     let (mut values, mut is_present) = (HashMap::new(), vec![false; plan.len()]);
     for file in &manifest.files {
         let path = folder.join(&file.name);
@@ -74,6 +76,7 @@ pub(crate) fn restore<T: Chare<Index: Index>>(
             Ok(())
         })?;
     }
+    // Elements that had ended before the checkpoint get no place.
     plan.vacate(&is_present);
     let values = Mutex::new(values);
     Ok(plan.make(system, move |index: T::Index| {

@@ -1,4 +1,4 @@
-//! Writing the elements of an array: each worker's and each node's part.
+//! Writes the elements of an array: the parts of the workers and of the nodes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) fn save_part<T: Chare>(part: &Part<T>) -> Result<SavedPart, Failure> 
     Ok(saved)
 }
 
-/// Writes one element.
+/// Serialises one element. Fails if the element has state that a checkpoint does not contain.
 fn save_slot<T: Chare>(
     part: &Part<T>,
     slot: &Slot<T>,
@@ -61,6 +61,7 @@ fn save_slot<T: Chare>(
     if let Some(kind) = slot.waits_in_inbox() {
         return Err(fail(format!("it has not received `{kind}`")));
     }
+    // All elements must have contributed to the same reductions and scans.
     let rounds = body.cx.rounds();
     let next = (rounds.array(), rounds.scan_of(None));
     if *saved.next.get_or_insert(next) != next {
@@ -81,7 +82,7 @@ fn different(one: (u64, u64), other: (u64, u64)) -> String {
     )
 }
 
-/// Writes the elements of this node. Returns the file, and the next reductions and scans.
+/// Writes the elements of this node. Returns the file, and the next reduction and scan.
 fn save_here(
     system: &System,
     collection: &dyn Reachable,
@@ -115,17 +116,17 @@ fn not_alike(one: (u64, u64), other: (u64, u64)) -> CheckpointError {
     )))
 }
 
-/// A node's file, and what its elements contribute to next.
+/// A node's file, and the reduction and the scan to which its elements contribute next.
 type NodesPart = (FilePart, Option<(u64, u64)>);
 
-/// Writes all elements of an array. On any node, by a thread that is no worker.
+/// Writes all elements of an array. Called on any node, by a thread that is not a worker.
 pub(super) fn save<T: Chare<Index: Index>>(
     array: Array<T>,
     folder: &Path,
 ) -> Result<u64, CheckpointError> {
     assert!(
         !local::is_own_thread(array.system),
-        "a worker waits for a checkpoint, in which it would have to take part"
+        "a worker waits for a checkpoint, in which all workers take part"
     );
     if T::STATE.is_none() {
         return Err(CheckpointError::NoState(T::NAME));
@@ -140,7 +141,7 @@ pub(super) fn save<T: Chare<Index: Index>>(
             T::NAME
         ))
     })?;
-    // No other checkpoint in this folder has such names.
+    // The tag makes the file names different from those of all other checkpoints in this folder.
     let tag = file::tag();
     let parts = ask_others(&system, collection.wide(), folder, &tag);
     let own = save_here(&system, &*collection, folder, name_of(&system, &tag));
@@ -149,6 +150,8 @@ pub(super) fn save<T: Chare<Index: Index>>(
         let part = part.wait_through_failures()?;
         part.map_err(|text| CheckpointError::Failed(Failure::new(text)))
     }));
+    // The checkpoint fails if a node failed, or if the nodes' elements have not contributed to the
+    // same reductions and scans. Then the complete files are removed.
     let failed = saved.extract_if(.., |part| part.is_err()).next();
     let parts: Vec<_> = saved.into_iter().flatten().collect();
     let mut next = parts.iter().filter_map(|part| part.1);
@@ -170,7 +173,7 @@ fn name_of(system: &System, tag: &str) -> String {
     file::name_of(tag, node)
 }
 
-/// Has the other nodes write theirs.
+/// Requests the other nodes to write their parts.
 fn ask_others(
     system: &System,
     wide: Option<u32>,
@@ -224,6 +227,6 @@ pub(crate) fn answer(
                 Err(error) => asker.answer(Err(&Failure::new(error.to_string())), false),
             }
         });
-    // Without a thread, the asker was dropped, which reports the failure.
+    // If no thread could be started, the asker was dropped, which reports the failure.
     drop(started);
 }

@@ -1,8 +1,8 @@
-//! A message as it crosses to another node.
+//! Serialised messages to elements on other nodes.
 
 use super::plain::Whole;
 
-/// A message as it crosses.
+/// A serialised message to an element on another node.
 pub(crate) struct Packed {
     pub(crate) handler: u16,
     pub(crate) reply: Option<u64>,
@@ -21,16 +21,17 @@ impl Packed {
     /// The handler id of a step of a scan.
     pub(crate) const STEP_HANDLER: u16 = u16::MAX - 2;
 
-    /// The request to end.
+    /// The request to end an element.
     pub(crate) const END: Self = Self::without_entry(Self::END_HANDLER, Vec::new());
 
-    /// The request to move.
+    /// Creates the request to move to a worker of another node.
     pub(crate) fn leave(worker: usize) -> Self {
         let worker = postcard::to_allocvec(&worker).expect("a number is plain");
         Self::without_entry(Self::LEAVE_HANDLER, worker)
     }
 
-    /// A step of a scan: its numbers, and the kind and the bytes of what was contributed.
+    /// Creates the message of a step of a scan: its numbers, and the kind and the bytes of the
+    /// contribution.
     pub(crate) fn step(step: &(u64, u32, u64, Whole<Vec<u8>>)) -> Self {
         let step = postcard::to_allocvec(step).expect("numbers and bytes are plain");
         Self::without_entry(Self::STEP_HANDLER, step)

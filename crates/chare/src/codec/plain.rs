@@ -45,7 +45,7 @@ pub trait Buffer: Sized {
     /// The type of the numbers.
     type Number: Plain;
 
-    /// All of them.
+    /// Returns all numbers.
     fn numbers(&self) -> &[Self::Number];
 
     /// Creates the buffer from these numbers.
@@ -53,8 +53,8 @@ pub trait Buffer: Sized {
 }
 
 mod sealed {
-    /// Every sequence of that many bytes is a valid number, and numbers have no padding between
-    /// them.
+    /// A type for which every sequence of bytes of its size is a valid number. There is no padding
+    /// between the numbers of a slice.
     pub trait Number: super::Pod {}
 }
 
@@ -103,7 +103,7 @@ macro_rules! contributions {
 
 contributions!(Sum Product Min Max BitAnd BitOr BitXor);
 
-/// Writes a buffer: for `#[serde(with = …)]`.
+/// Serialises a buffer: for `#[serde(with = …)]`.
 ///
 /// # Errors
 /// The format's.
@@ -113,22 +113,23 @@ pub fn serialize<B: Buffer, S: Serializer>(buffer: &B, serializer: S) -> Result<
     )))
 }
 
-/// Reads a buffer: for `#[serde(with = …)]`. The numbers are copied once, wherever they lie.
+/// Deserialises a buffer: for `#[serde(with = …)]`. The numbers are copied once, and need no
+/// alignment.
 ///
 /// # Errors
-/// When the bytes are no whole number of numbers, and the format's.
+/// If the number of bytes is not a multiple of a number's size, and the errors of the format.
 pub fn deserialize<'de, B: Buffer, D: Deserializer<'de>>(deserializer: D) -> Result<B, D::Error> {
     deserializer
         .deserialize_bytes(Bytes(PhantomData))
         .map(B::of)
 }
 
-/// A buffer by itself.
+/// A buffer that is a whole value.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "B: Buffer")]
 pub(crate) struct Whole<B>(#[serde(with = "self")] pub(crate) B);
 
-/// A borrowed buffer.
+/// A borrowed buffer that is a whole value.
 pub(crate) struct WholeOf<'a, B>(pub(crate) &'a B);
 
 impl<B: Buffer> Serialize for WholeOf<'_, B> {
@@ -137,7 +138,7 @@ impl<B: Buffer> Serialize for WholeOf<'_, B> {
     }
 }
 
-/// Makes numbers of bytes.
+/// A serde visitor that converts bytes into numbers.
 struct Bytes<N>(PhantomData<N>);
 
 impl<'de, N: Plain> Visitor<'de> for Bytes<N> {

@@ -1,5 +1,5 @@
-//! How elements leave their old worker and arrive at the new one. Elements with the same way share
-//! one message.
+//! How elements leave their old worker and arrive at the new one. Elements with the same old and
+//! new worker share one message.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use crate::remote::{self, Travel, out};
 use crate::scan;
 use crate::state::rounds::NextRounds;
 
-/// An element on its way; what has ended is only waited for.
+/// An element that moves. `element` is `None` if it has ended; only its arrival is counted then.
 struct Traveller<T: Chare> {
     number: Number,
     element: Option<Luggage<T>>,
 }
 
-/// An element, and what it takes along.
+/// An element, and the data that move with it.
 struct Luggage<T: Chare> {
     slot: Slot<T>,
     rounds: NextRounds,
@@ -32,7 +32,7 @@ struct Luggage<T: Chare> {
     urgent: Vec<Arrival>,
 }
 
-/// Sends what leaves this worker.
+/// Sends the elements that leave this worker, after all markers have arrived.
 pub(crate) fn ship(local: &Local, batch: &Batch) {
     let leave = |group: &MovesOf| group.of.leaving(local, group.collection, &group.moves);
     let leaving: Vec<_> = batch.groups.iter().map(leave).collect();
@@ -41,7 +41,9 @@ pub(crate) fn ship(local: &Local, batch: &Batch) {
         let key = |one: &Move| (group.collection, one.number);
         leaving.iter().map(key)
     });
+    // Messages that wait in this worker's priority queue move with their elements.
     let mut ranked = local.take_ranked(keys);
+    // One message for each worker to which elements move.
     let mut arrivals = BTreeMap::<usize, Vec<Request>>::new();
     for (group, leaving) in groups() {
         for (to, arrive) in group.of.take(local, group.collection, leaving, &mut ranked) {
@@ -54,8 +56,8 @@ pub(crate) fn ship(local: &Local, batch: &Batch) {
     departures::let_go(local);
 }
 
-/// Returns the moves of the elements that leave this worker now. An element that is still to be
-/// made leaves later.
+/// Returns the moves of the elements that leave this worker now. An element that is not constructed
+/// yet leaves later.
 pub(crate) fn leaving<T: Chare>(local: &Local, collection: u32, moves: &[Move]) -> Vec<Move> {
     let part = Part::<T>::of(local, collection);
     let is_here = |one: &&Move| {
@@ -70,7 +72,8 @@ pub(crate) fn leaving<T: Chare>(local: &Local, collection: u32, moves: &[Move]) 
     own.filter(is_here).copied().collect()
 }
 
-/// Takes elements from this worker; returns a call for each worker to which they go.
+/// Removes elements from this worker. Returns a call for each worker to which they move, which
+/// delivers them there.
 pub(crate) fn take_off<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -120,7 +123,7 @@ fn pack<T: Chare>(
     Traveller { number, element }
 }
 
-/// Reports that elements have arrived here.
+/// Reports to the coordinator that elements have arrived here.
 pub(crate) fn report_come(local: &Local, count: usize) {
     match remote::away(local.system()) {
         None => local.post(COORDINATOR, move |local| migration::have_come(local, count)),
@@ -132,26 +135,31 @@ pub(crate) fn report_come(local: &Local, count: usize) {
 }
 
 fn arrive<T: Chare>(local: &Local, part: &Part<T>, epoch: u32, travellers: Vec<Traveller<T>>) {
-    debug_assert!(local.epoch() == epoch, "its own marker went before them");
+    debug_assert!(
+        local.epoch() == epoch,
+        "the old worker's marker arrived before the elements"
+    );
     let count = travellers.len();
     for Traveller { number, element } in travellers {
+        // The element has ended meanwhile: fail the messages that this worker has kept for it.
         let Some(luggage) = element else {
             local.guard(|| fail_early(local, part, number));
             continue;
         };
         reduction::comes(part, number, &luggage.rounds);
         put_gathered(part, number, luggage.gathered);
-        // Waiting messages run now and may panic; the other elements count as arrived all the same.
+        // Waiting messages run now and may panic. The other elements count as arrived in any case.
         local.guard(|| part.admit(local, luggage.slot, epoch, luggage.urgent));
         local.guard(|| scan::go_on_without_result(local, part, number));
     }
     report_come(local, count);
 }
 
-/// Sends on an element that was made here, or could not be made, after its markers had arrived.
+/// Sends an element on that was constructed here, or could not be constructed, after all markers
+/// had arrived.
 ///
-/// Only a model causes this (`model::migrate`): other moving elements have requested the move
-/// themselves, or were measured.
+/// Only a model causes this (`model::migrate`). All other moves are of elements that are
+/// constructed: they have requested the move themselves, or were measured.
 #[cold]
 pub(crate) fn ship_late<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     if let Some(to) = part.presence().take_going_on(number) {

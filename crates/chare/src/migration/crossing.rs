@@ -56,7 +56,7 @@ impl<T: Chare> Parcel<T> for Leave {
 
 /// Requests the move of an element, in an array over nodes, to one of the workers of all nodes.
 pub(crate) fn migrate_over_nodes<T: Chare>(system: &System, one: One<T>, worker: usize) {
-    let away = remote::away(system).expect("it is over nodes");
+    let away = remote::away(system).expect("the array is over nodes");
     let own = system.worker_count();
     let worker_count = own * usize::from(away.node_count);
     assert!(
@@ -71,13 +71,13 @@ pub(crate) fn migrate_over_nodes<T: Chare>(system: &System, one: One<T>, worker:
     one.send_parcel(Leave { worker });
 }
 
-/// Makes an element leave for one of the workers of all nodes, from any worker.
+/// Makes an element leave for one of the workers of all nodes. Can be called on any worker.
 pub(crate) fn have_leave<T: Chare>(part: &Part<T>, number: Number, worker: usize) {
     part.one(number).send_parcel(Leave { worker });
 }
 
-/// Sends the destination of an element that runs no entry to the first node. If the destination is
-/// on another node, the element is frozen first.
+/// Requests the move of an element that runs no entry. If the destination is on another node, the
+/// element is frozen first.
 fn leave<T: Chare>(local: &Local, part: &Part<T>, number: Number, worker: usize) {
     let (Some(away), Some(collection)) = (remote::away(local.system()), part.collection().wide())
     else {
@@ -96,15 +96,16 @@ fn leave<T: Chare>(local: &Local, part: &Part<T>, number: Number, worker: usize)
     wide::wish(local, collection, vec![wish], goes_away, None);
 }
 
-/// Serialises an element, and replaces it by the bytes.
+/// Serialises an element, and replaces it by the bytes. Fails if the element has unreceived
+/// messages, or cannot be serialised.
 fn freeze<T: Chare>(local: &Local, part: &Part<T>, number: Number) -> Result<(), String> {
     let slot = part.slot(number);
-    let mut slot = slot.expect("the caller has looked");
+    let mut slot = slot.expect("the caller has checked that the element is ready");
     if let Some(kind) = slot.waits_in_inbox() {
         return Err(format!("it has not received `{kind}`"));
     }
     let State::Ready(body) = &slot.state else {
-        unreachable!("the caller has looked");
+        unreachable!("the caller has checked that the element is ready");
     };
     let rounds = body.cx.rounds();
     let state = T::STATE.ok_or("its values cannot be written")?;
@@ -129,20 +130,22 @@ pub(crate) fn freeze_whole<T: Chare>(
     to: u16,
     urgent: Vec<Arrival>,
 ) -> Option<Crosser> {
-    // The element is frozen, so these messages join the end of its queue.
+    // Deliver the messages from the priority queue now. The element is frozen, so they join the end
+    // of its queue.
     for arrival in urgent {
         local.guard(|| arrival(local));
     }
     let mut slot = part.take_leaving(number)?;
     reduction::leaves(local, part, number, &slot.next_rounds());
     let me = remote::away(local.system()).map_or(0, |away| away.me);
+    // Serialise the messages that wait for the element: steps of scans first, then its queue.
     let steps = messages_of(slot.take_all_steps());
     let backlog = steps.chain(slot.take_backlog());
     let packed = backlog.filter_map(|parcel| parcel.cross(local.system(), to));
     let backlog = packed.map(|packed| Waiting::new(packed, me)).collect();
     match slot.state {
         State::Frozen(element) => Some(Crosser { element, backlog }),
-        _ => unreachable!("those alone go to other nodes that are frozen"),
+        _ => unreachable!("only frozen elements move to other nodes"),
     }
 }
 
@@ -161,6 +164,7 @@ pub(crate) fn arrive_from_node<T: Chare>(
             local.guard(|| part.admit(local, slot, epoch, backlog));
         }
         outcome => {
+            // The element has ended on its old node, or cannot be deserialised here.
             if let Some(Err(failure)) = outcome {
                 let index = part.collection().index_of(number);
                 part.collection().note_death(number, index, &failure);

@@ -1,15 +1,17 @@
-//! Departures: after a move an element sends from another worker, and yet its messages must come
-//! after those that it sent before.
+//! Departures: the order of an element's messages before and after its move.
 //!
-//! The order of messages is that of each worker. Two things make it that of each element:
+//! After a move, an element sends from another worker. Its messages must arrive after those that it
+//! sent before the move. The mailboxes only keep the order of messages of each worker. Two things
+//! make it the order of each element:
 //!
-//! - Nearly all mailboxes are one first-in-first-out queue for all senders. With a queue for each
-//!   pair of workers, an element departs only when everything that its old worker has sent has
-//!   arrived. A message to each worker and back, which comes after all others, detects that.
+//! - Nearly all kinds of mailboxes are one first-in-first-out queue for all senders. With a queue
+//!   for each pair of workers, an element departs only when everything that its old worker has sent
+//!   has arrived. The old worker detects that with a message to each worker and back, which arrives
+//!   after all others.
 //! - While messages of the old worker to some element are under way via that element's home
 //!   ([`crate::seeds`]), the new worker sends to it via the home too. The messages that the old
-//!   worker has under way at the move are its leftover. The leftover has arrived when all of them
-//!   have.
+//!   worker has under way at the time of the move are its leftover. The leftover has arrived when
+//!   all of them have.
 //!
 //! With several nodes, each worker has its own connection to the others. So an element departs,
 //! even to a worker of its own node, when everything that its old worker has sent has arrived on
@@ -35,7 +37,7 @@ enum Departure {
     Away(u16, Travel),
 }
 
-/// Elements that have no place here any more, and have not departed yet.
+/// The elements that have been removed from this worker and have not departed yet.
 #[derive(Default)]
 pub(crate) struct Departures {
     ready: Vec<Departure>,
@@ -87,7 +89,8 @@ pub(crate) fn depart_away<T: Chare>(
     departures.ready.push(Departure::Away(node, travel));
 }
 
-/// Lets those depart that are ready, as soon as they may.
+/// Sends the elements that are ready: now, or when everything that this worker has sent has
+/// arrived.
 pub(crate) fn let_go(local: &Local) {
     let mut departures = local.state::<Departures>().borrow_mut();
     let ready = mem::take(&mut departures.ready);
@@ -101,6 +104,7 @@ pub(crate) fn let_go(local: &Local) {
         drop(departures);
         return send_off(local, ready);
     }
+    // Ask every receiver. Its answer shows that everything sent before has arrived.
     let group = departures.count;
     departures.count = group.wrapping_add(1);
     let missing = worker_count + nodes.len();
@@ -118,19 +122,20 @@ pub(crate) fn let_go(local: &Local) {
     }
 }
 
-/// All that this worker had sent to some other one, or to another node, has arrived there.
+/// Handles the answer of a worker or a node: everything that this worker had sent to it before has
+/// arrived. After the last answer, the departures of `group` are sent.
 pub(crate) fn take_answer(local: &Local, group: u32) {
     let mut departures = local.state::<Departures>().borrow_mut();
     let (missing, _) = departures
         .waiting
         .get_mut(&group)
-        .expect("they wait until all have answered");
+        .expect("the group waits until all have answered");
     *missing -= 1;
     if *missing == 0 {
         let (_, ready) = departures
             .waiting
             .remove(&group)
-            .expect("they have waited until now");
+            .expect("the group has waited until now");
         drop(departures);
         send_off(local, ready);
     }
@@ -152,8 +157,8 @@ fn send_off(local: &Local, ready: Vec<Departure>) {
     }
 }
 
-/// Makes the messages that are under way via homes a leftover of the elements that go to worker
-/// `to`.
+/// Makes the messages that are under way via homes a leftover of the elements that move to worker
+/// `to`. The leftover arrives there before the elements.
 fn leave_to(local: &Local, to: usize) {
     if !local.has_detours() {
         return;

@@ -5,28 +5,28 @@
 //! including the first, follow it:
 //!
 //! ```text
-//! first node   tells all what is to move
-//! each node    writes old and new places into its routes, reports that and its number of leavers
+//! first node   announces the moves to all nodes
+//! each node    writes old and new places into its routes, reports how many elements leave it
 //! first node   when all have reported: asks all to enter the epoch
-//! each sender  enters it, as within a node, and sends its marker to other nodes with leavers, too
+//! each sender  enters it, as within a node, and also sends its marker to the other nodes concerned
 //! old worker   after the markers of all nodes: sends its elements to their new workers or nodes
-//! first node   when all have come: asks all to drop the old places, then begins the next batch
+//! first node   after all arrivals: asks all to drop the old places, then begins the next batch
 //! ```
-//! So a sender in an epoch sends only to nodes that know the epoch: a node looks an incoming
-//! message up in its sender's epoch. The senders of a node are its workers, the receiving thread
-//! (one at a time), and all other threads. The other threads share the epoch of the receiving
-//! thread. Their marker is sent when no thread is between looking up an element and sending the
-//! wire message to it ([`Away::enter`]).
+//! So a sender in an epoch sends only to nodes that know the epoch: a node looks up the receiver of
+//! a message in the epoch of the message's sender. The senders of a node are its workers, the
+//! receiving thread (one at a time), and all other threads. The other threads share the epoch of
+//! the receiving thread. Their marker is sent when no thread is between looking up an element and
+//! sending the wire message to it ([`Away::enter`]).
 //!
 //! An element that is to go to another node is serialised first: from then on its messages wait
 //! with it ([`super::crossing`]). The first node then drops other requests to move it: when the
 //! batch begins, an element that goes to another node must be ready.
 //! # Invariants
-//! 1. The wire messages of a worker arrive in order, and are given to workers in that order: its
-//!    marker is the last message of its old epoch.
-//! 2. A node that an element leaves for another node reports its arrival only after the fact. So no
-//!    node begins a batch before the last one is over, since the first node has announced its end
-//!    before.
+//! 1. The wire messages of a worker arrive in order, and are delivered to workers in that order:
+//!    its marker is the last message of its old epoch.
+//! 2. A node reports an element from another node only after it has arrived. So no node begins a
+//!    batch before the previous one is over, because the first node has announced the end of that
+//!    batch before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -43,22 +43,22 @@ use crate::engine::system::System;
 use crate::migration;
 use crate::remote::{self, Away, Travel, Wish, out};
 
-/// The first node's knowledge of moves.
+/// The state of the first node, which decides about moves.
 #[derive(Default)]
 pub(super) struct Main {
     epoch: u32,
     /// The moves of the next batch, by collection and element: the node, the worker, and whether
     /// the element is ready for another node.
     wanted: BTreeMap<u32, BTreeMap<u64, (u16, u16, bool)>>,
-    /// Nodes that move elements of arrays of their own.
+    /// The nodes with requested moves in arrays of their own.
     within: BTreeSet<u16>,
-    /// Requests to notify when all wanted moves, and those of the batch under way, are done.
+    /// The requests to answer when all wanted moves, and those of the batch under way, are done.
     askers: Vec<Asker>,
     askers_of_batch: Vec<Asker>,
     is_under_way: bool,
     /// The number of nodes that do not know the batch yet.
     unknown: u16,
-    /// Elements of it that have not come.
+    /// The number of elements of the batch that have not arrived yet.
     awaited: u64,
 }
 
@@ -77,23 +77,27 @@ pub(crate) fn at_coordinator(system: &System, call: impl FnOnce(&Local) + Send +
     any_thread::post(system, COORDINATOR, call);
 }
 
-/// The number of markers that come to a worker with leaving elements.
+/// Returns the number of markers that a worker with leaving elements receives. Of this node, each
+/// worker sends one, and all other threads together send one. Of another node, each worker sends
+/// one, the receiving thread sends one, and all other threads together send one.
 pub(crate) fn marker_count(system: &System) -> usize {
     let own = system.worker_count() + 1;
     let others = remote::away(system).map_or(0, |away| away.others().count());
     own + others * (system.worker_count() + 2)
 }
 
-/// Enters an epoch, for the receiving thread and the outside threads, which share its epoch.
+/// Enters an epoch for the receiving thread and the outside threads, which share its epoch.
 pub(crate) fn go_over_to(system: &System, epoch: u32) {
     let batch = system.shared::<Moves>().under_way().clone();
-    let batch = batch.expect("all nodes know a batch before they go over");
+    let batch = batch.expect("all nodes know a batch before they enter its epoch");
     let mut outside = system.outside();
     outside.epoch = epoch;
     for &source in &batch.sources {
         any_thread::post_outside(system, source, Box::new(migration::take_marker));
     }
     drop(outside);
+    // That was the marker within this node. The receiving thread's marker goes to the other nodes,
+    // and then the workers enter the epoch.
     for &node in &batch.nodes {
         out::send_travel(system, node, Travel::Marker { epoch });
     }
@@ -102,6 +106,8 @@ pub(crate) fn go_over_to(system: &System, epoch: u32) {
             migration::go_over(local, epoch)
         });
     }
+    // The outside threads may still be sending to other nodes. Their marker waits for that, so it
+    // is sent by a worker: the receiving thread must not wait.
     let nodes = batch.nodes.clone();
     at_coordinator(system, move |local| {
         for node in nodes {
@@ -111,8 +117,8 @@ pub(crate) fn go_over_to(system: &System, epoch: u32) {
     });
 }
 
-/// Passes a marker of another node on. The marker may belong to a batch that is over, if no element
-/// had to leave this node after all.
+/// Delivers a marker of another node to the workers that elements leave. The marker may belong to a
+/// batch that is over, if no element had to leave this node after all.
 pub(crate) fn pass_marker_on(system: &System, epoch: u32) {
     let batch = system.shared::<Moves>().under_way().clone();
     let batch = batch.filter(|batch| batch.epoch == epoch);
@@ -121,7 +127,7 @@ pub(crate) fn pass_marker_on(system: &System, epoch: u32) {
     }
 }
 
-/// Tells the first node what is to move, and calls `done` on some worker when it has.
+/// Sends requested moves to the first node, and calls `done` on some worker when they are complete.
 pub(crate) fn wish(
     local: &Local,
     collection: u32,
@@ -146,7 +152,8 @@ pub(crate) fn wish(
     out::send_travel(local.system(), 0, want);
 }
 
-/// Notes what is to be moved. At the first node, as all until [`prepare`].
+/// Adds requested moves to the next batch. Runs on the first node, like all functions up to
+/// [`prepare`].
 pub(crate) fn take_wishes(
     local: &Local,
     collection: u32,
@@ -158,6 +165,7 @@ pub(crate) fn take_wishes(
     let main = &mut coordinator.main;
     let wanted = main.wanted.entry(collection).or_default();
     for (number, node, worker) in wishes {
+        // A frozen element has to move to its node; later requests do not change that.
         let is_frozen = wanted.get(&number).is_some_and(|before| before.2);
         if are_frozen || !is_frozen {
             wanted.insert(number, (node, worker, are_frozen));
@@ -168,7 +176,7 @@ pub(crate) fn take_wishes(
     begin_wide(local);
 }
 
-/// Notes that a node moves elements of its own arrays.
+/// Records that a node has requested moves in arrays of its own.
 pub(crate) fn take_wish_within(local: &Local, node: u16) {
     local
         .state::<Coordinator>()
@@ -189,6 +197,7 @@ fn begin_wide(local: &Local) {
     }
     let wanted = mem::take(&mut main.wanted);
     let mut sources = mem::take(&mut main.within);
+    // Leave out the requests that no longer apply. `sources` becomes the nodes that elements leave.
     let groups = wanted.into_iter().map(|(collection, wanted)| {
         let wishes = wishes_to_grant(local, collection, wanted, &mut sources);
         (collection, wishes)
@@ -199,6 +208,7 @@ fn begin_wide(local: &Local) {
         drop(coordinator);
         return tell_all(askers);
     }
+    // Announce the batch. It continues when all nodes have written their routes ([`is_known`]).
     let epoch = main.epoch + 1;
     main.epoch = epoch;
     main.askers_of_batch = askers;
@@ -213,7 +223,7 @@ fn begin_wide(local: &Local) {
     });
 }
 
-/// Returns the wishes to grant, and the nodes with those elements.
+/// Returns the requests to carry out, and adds the nodes of those elements to `sources`.
 fn wishes_to_grant(
     local: &Local,
     collection: u32,
@@ -226,7 +236,8 @@ fn wishes_to_grant(
     };
     let grant = |(number, (node, worker, is_frozen)): (u64, (u16, u16, bool))| {
         let from = found.node_of(Number::from_bits(number), away.me)?;
-        // The element has moved to another node since the request.
+        // A request within a node does not apply if the element has moved to another node
+        // meanwhile.
         if !is_frozen && from != node {
             return None;
         }
@@ -236,7 +247,8 @@ fn wishes_to_grant(
     wanted.into_iter().filter_map(grant).collect()
 }
 
-/// A node knows the batch.
+/// Records that a node has written the routes of the batch, with `count` elements that leave it.
+/// After the last node, the batch continues.
 pub(crate) fn is_known(local: &Local, count: u64) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     let main = &mut coordinator.main;
@@ -253,7 +265,7 @@ pub(crate) fn is_known(local: &Local, count: u64) {
     }
 }
 
-/// Counts elements that have arrived.
+/// Counts elements that have arrived. Ends the batch after the last one.
 pub(crate) fn came(local: &Local, count: u64) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.main.awaited -= count;
@@ -274,7 +286,8 @@ fn end_wide(local: &Local) {
     begin_wide(local);
 }
 
-/// Writes the routes of a batch. At the coordinator of each node.
+/// Writes the routes of a batch, and reports the number of elements that leave this node. Runs on
+/// the coordinator of each node.
 pub(crate) fn prepare(local: &Local, epoch: u32, sources: Vec<u16>, groups: Vec<(u32, Vec<Wish>)>) {
     let away = other_nodes(local.system());
     let me = away.me;
@@ -291,6 +304,7 @@ pub(crate) fn prepare(local: &Local, epoch: u32, sources: Vec<u16>, groups: Vec<
         Some((found.id(), found.mover(), wanted))
     };
     let mut wanted: Vec<_> = groups.into_iter().filter_map(find).collect();
+    // The requested moves in this node's own arrays are part of the batch.
     if sources.contains(&me) {
         let mut coordinator = local.state::<Coordinator>().borrow_mut();
         let own = mem::take(&mut coordinator.wanted).into_iter();

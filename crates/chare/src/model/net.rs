@@ -1,11 +1,11 @@
-//! Nodes that all run in one schedule. This stands in for `raddle-net`, with the same names and
-//! guarantees, on queues in memory.
+//! Nodes that all run in one seeded schedule. This module replaces `raddle-net`, with the same
+//! names and guarantees, by queues in memory.
 //!
 //! A lane leads from each port to the first port of each node, the only port that receives here.
 //! Messages of one lane arrive in order; messages of different lanes arrive in any order. Each
-//! check takes one message from each lane, beginning at another lane each time. For a while it
-//! takes nothing from a slow lane, unless there is nothing else. Lanes have little space and
-//! messages are short, so wire messages are sent in pieces and their senders must wait. No node
+//! check takes one message from each lane, beginning at another lane each time. One lane at a time
+//! is slow: checks take nothing from it unless all other lanes are empty. Lanes have little space
+//! and messages are short, so wire messages are sent in pieces and their senders must wait. No node
 //! dies here, and none leaves before all are done.
 
 use std::collections::VecDeque;
@@ -20,24 +20,25 @@ use raddle_sync::wait::{WaitCell, Way};
 
 use crate::remote::locked;
 
-/// Bytes of one message, at most.
+/// The maximum number of bytes of one message.
 pub const DATA_MAX: usize = 64;
-/// Ports of all nodes together, at most.
+/// The maximum number of ports of all nodes together.
 pub const PORTS_MAX: usize = 1024;
-/// Looks for which a lane is slow, before the next one is.
+/// The number of checks after which the next lane is the slow one.
 const SLOW_LOOKS: usize = 32;
-/// Threads of a node that may sleep without work besides one for each port: compensating threads.
+/// The maximum number of compensating threads of a node. They may sleep without work, in addition
+/// to one thread for each port.
 const STANDINS_MAX: usize = 3;
 
-/// Why nodes could not be brought up, or what happened to one.
+/// The reason why nodes could not be started, or the end of a node.
 #[derive(Debug, thiserror::Error)]
 pub enum NetError {
-    /// The system refused memory, a socket or a thread.
+    /// The operating system refused memory, a socket or a thread.
     #[error("the system refused {what}: {error}")]
     System {
         /// The call that was refused.
         what: &'static str,
-        /// Why.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// A node has ended without leaving.
@@ -48,10 +49,10 @@ pub enum NetError {
     Left(NodeId),
 }
 
-/// Why a message was not sent.
+/// The reason why a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The receiver is behind.
+    /// The lane is full, because the receiver has not taken earlier messages yet.
     #[error("the lane is full")]
     Full,
     /// The node has died.
@@ -72,27 +73,27 @@ impl fmt::Display for NodeId {
 /// A port of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PortId {
-    /// ReplyTo it is.
+    /// The node of the port.
     pub node: NodeId,
-    /// Its number there.
+    /// The number of the port in its node.
     pub index: u16,
 }
 
 /// The numbers of nodes and of ports per node.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// At least one.
+    /// The number of nodes; at least one.
     pub nodes: u16,
-    /// Of each node.
+    /// The number of ports of each node.
     pub ports: u16,
 }
 
-/// Actions on the arrival of a message.
+/// The actions on the arrival of a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flags {
-    /// The receiver is woken if it sleeps.
+    /// Wakes the receiver if it sleeps.
     pub doorbell: bool,
-    /// For nothing here.
+    /// Has no effect here.
     pub cache_hint: bool,
 }
 
@@ -101,13 +102,13 @@ pub struct Flags {
 pub struct Message<'a> {
     /// The actions on arrival.
     pub flags: Flags,
-    /// For the program.
+    /// A value for the program's use.
     pub user: u32,
-    /// Nothing here.
+    /// Unused here.
     pub metadata: &'a [u8],
 }
 
-/// A message that has come.
+/// A message that has arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
     /// The sending port.
@@ -118,10 +119,10 @@ pub struct Arrival<'a> {
     pub data: Data<'a>,
 }
 
-/// Where the data of a message are.
+/// The location of a message's data.
 #[derive(Clone, Copy, Debug)]
 pub enum Data<'a> {
-    /// Here.
+    /// The data themselves.
     Here(&'a [u8]),
     /// A one-sided put, which is never used here.
     Put,
@@ -134,19 +135,19 @@ pub struct Node {
     shape: Shape,
     /// The number of messages that fit into a lane.
     capacity: usize,
-    /// The lane that is slow first.
+    /// The number of the lane that is slow first.
     slow: usize,
     inboxes: Arc<[Inbox]>,
 }
 
-/// Where a node receives.
+/// The queues of the messages to a node, and its sleeping threads.
 #[derive(Debug)]
 struct Inbox {
-    /// One from each port of all nodes.
+    /// A lane from each port of all nodes.
     lanes: Box<[Mutex<VecDeque<Piece>>]>,
     /// The number of messages in the lanes.
     count: AtomicUsize,
-    /// The place where the receiving thread waits, if there is one, and where workers sleep.
+    /// The place where the receiving thread waits, if there is one.
     cell: WaitCell,
     idle: IdleSet,
 }
@@ -158,8 +159,8 @@ struct Piece {
 }
 
 impl Node {
-    /// Creates all nodes of a schedule, with lanes for `capacity` messages. Lane `slow` of each
-    /// node is slow first.
+    /// Creates all nodes of a schedule, with lanes for `capacity` messages. On each node, lane
+    /// `slow` is the slow one first.
     pub fn all(shape: Shape, capacity: usize, slow: usize) -> Vec<Self> {
         let (nodes, ports) = (usize::from(shape.nodes), usize::from(shape.ports));
         let inbox = |_| Inbox {
@@ -179,17 +180,17 @@ impl Node {
         (0..shape.nodes).map(node).collect()
     }
 
-    /// Which it is.
+    /// Returns the number of the node.
     pub const fn id(&self) -> NodeId {
         self.me
     }
 
-    /// The numbers of nodes and of ports per node.
+    /// Returns the numbers of nodes and of ports per node.
     pub const fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// A port of this node.
+    /// Returns a port of this node.
     pub fn port(&self, index: u16) -> Port {
         Port {
             node: self.clone(),
@@ -198,12 +199,13 @@ impl Node {
         }
     }
 
-    /// Where its workers sleep.
+    /// Returns the set of the node's sleeping workers.
     pub fn idle(&self) -> &IdleSet {
         &self.inbox(self.me).idle
     }
 
-    /// The pump that receives while workers sleep: it does nothing, since memory is shared.
+    /// Returns the pump that receives while workers sleep. It does nothing here, because the memory
+    /// is shared.
     pub const fn pump(&self) -> Pump {
         Pump
     }
@@ -213,15 +215,15 @@ impl Node {
     }
 }
 
-/// Receives while workers sleep.
+/// The pump that receives while workers sleep: it does nothing here.
 #[derive(Clone, Copy, Debug)]
 pub struct Pump;
 
 impl Pump {
-    /// A worker is about to sleep.
+    /// Begins the sleep of a worker.
     pub const fn begin(self) {}
 
-    /// It is awake again.
+    /// Ends the sleep of a worker.
     pub const fn end(self) {}
 }
 
@@ -250,7 +252,7 @@ impl Port {
             user: message.user,
             data: data.to_vec(),
         });
-        // ORDERING: schedules know no other.
+        // ORDERING: the schedules of shuttle have sequential consistency in any case.
         inbox.count.fetch_add(1, SeqCst);
         drop(lane);
         if message.flags.doorbell {
@@ -260,10 +262,10 @@ impl Port {
         Ok(())
     }
 
-    /// Receives what has come; returns how many messages.
+    /// Receives messages that have arrived. Returns their number.
     ///
     /// # Errors
-    /// None here.
+    /// Never fails here.
     pub fn poll(&mut self, mut receive: impl FnMut(Arrival<'_>)) -> Result<usize, NetError> {
         if !self.has_news() {
             return Ok(0);
@@ -284,12 +286,12 @@ impl Port {
         Ok(count)
     }
 
-    /// Receives a message of a lane, if there is one; returns how many.
+    /// Receives a message of a lane, if there is one. Returns the number of messages.
     fn poll_lane(&self, lane: usize, receive: &mut impl FnMut(Arrival<'_>)) -> usize {
         let Some(piece) = self.node.inbox(self.node.me).take(lane) else {
             return 0;
         };
-        // A schedule has few ports.
+        // The cast loses nothing: a schedule has few ports.
         let (number, ports) = (lane as u16, self.node.shape.ports);
         receive(Arrival {
             from: PortId {
@@ -306,13 +308,13 @@ impl Port {
         1
     }
 
-    /// Waits until there is something to be received.
+    /// Waits until there is a message to receive.
     pub fn wait(&mut self) {
         let cell = &self.node.inbox(self.node.me).cell;
         cell.wait_until(Way::Futex, Duration::ZERO, || self.has_news());
     }
 
-    /// True when there is something to be received.
+    /// Returns true if there is a message to receive.
     pub fn has_news(&self) -> bool {
         // ORDERING: as in `send`.
         self.node.inbox(self.node.me).count.load(SeqCst) > 0

@@ -1,4 +1,5 @@
-//! Proxies as bytes: the number by which all nodes know a collection, and the element's.
+//! The serialisation of proxies: the number by which all nodes know the collection, and the number
+//! of the element.
 
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -14,22 +15,24 @@ use crate::engine::system::System;
 use crate::engine::system::registry;
 use crate::remote;
 
-/// The number by which all nodes know a collection.
+/// Returns the number by which all nodes know a collection. Fails for a collection of this node
+/// alone.
 fn wide<T: Chare, E: serde::ser::Error>(system: u32, collection: u32) -> Result<u32, E> {
     let found = registry::find(system).and_then(|system: std::sync::Arc<System>| {
         Collection::<T>::find(&system, collection)?.wide()
     });
     found.ok_or_else(|| {
         E::custom(format!(
-            "the proxy of a {} that its own node alone knows cannot go to another one",
+            "the proxy of a {} that belongs to one node alone cannot go to another node",
             T::NAME
         ))
     })
 }
 
-/// The system that reads, and the number of the collection in it.
+/// Returns the system for which this thread reads, and the local number of the collection `wide`.
 fn own<T: Chare, E: serde::de::Error>(wide: u32) -> Result<(u32, u32), E> {
-    let system = reader().ok_or_else(|| E::custom("a proxy is read by a node, from another"))?;
+    let outside = || E::custom("proxies can be read only in messages between nodes");
+    let system = reader().ok_or_else(outside)?;
     let found = registry::find(system).and_then(|system: std::sync::Arc<System>| {
         let id = remote::away(&system)?.collection(wide)?.id();
         Collection::<T>::find(&system, id).map(|_| id)
@@ -62,7 +65,7 @@ impl<'de, T: Chare> Deserialize<'de> for One<T> {
 impl<T: Chare> Serialize for All<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.section.is_some() {
-            let text = "a section of an array is known by its own node alone";
+            let text = "the proxy of a section cannot go to another node";
             return Err(S::Error::custom(text));
         }
         let collection = wide::<T, S::Error>(self.system, self.collection)?;
@@ -76,7 +79,7 @@ impl<'de, T: Chare> Deserialize<'de> for All<T> {
         let (system, collection) = own::<T, D::Error>(collection)?;
         if priority > 0 {
             return Err(D::Error::custom(
-                "a message to all that is less urgent than others",
+                "a proxy of all elements with a positive priority",
             ));
         }
         Ok(Self::new(system, collection, None).at_priority(priority))

@@ -1,4 +1,4 @@
-//! The effect of a wire message that arrives.
+//! The processing of incoming wire messages.
 
 use std::ffi::OsStr;
 use std::marker::PhantomData;
@@ -129,8 +129,8 @@ impl<T: Chare> Reachable for Collection<T> {
     ) -> Arrived {
         let goes = Goes::from_number(goes).ok_or_else(|| {
             Failure::new(
-                "another node sends a share that this one does not know: \
-                          the nodes run different programs, or make another set-up",
+                "another node has sent a share of an unknown kind: \
+                          the nodes run different programs",
             )
         })?;
         let share = Share::from_elsewhere(count, goes, merged);
@@ -173,7 +173,8 @@ impl<T: Chare> Reachable for Collection<T> {
     }
 }
 
-/// The receiver's action after a wire message.
+/// The receiver's next step after a wire message: to continue, or to stop because the program is
+/// over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     GoOn,
@@ -201,7 +202,7 @@ pub(crate) fn arrive(system: &Arc<System>, from: u16, bytes: &[u8]) -> Result<Th
 /// Returns the collection that a message of node `from` is for.
 ///
 /// # Errors
-/// When this node has not made it: the nodes do not make the same in their set-up.
+/// If this node has not made the collection, because the nodes do not do the same in their set-up.
 fn find_collection(away: &Away, from: u16, collection: u32) -> Result<Arc<dyn Reachable>, Failure> {
     away.collection(collection).ok_or_else(|| {
         Failure::new(format!(
@@ -212,10 +213,10 @@ fn find_collection(away: &Away, from: u16, collection: u32) -> Result<Arc<dyn Re
     })
 }
 
-/// Does what a message is for.
+/// Calls the function of the feature that a wire message belongs to.
 ///
 /// # Errors
-/// When the message makes no sense to this node.
+/// If the message makes no sense to this node.
 fn open(
     system: &Arc<System>,
     from: u16,
@@ -324,11 +325,11 @@ fn failure_of(text: &str, is_panic: bool) -> Failure {
 fn unexpected_readonly(from: u16) -> Failure {
     Failure::new(format!(
         "node {from} has a read-only value that this node does not ask for: \
-         all nodes do the same in the set-up"
+         all nodes must do the same in the set-up"
     ))
 }
 
-/// Processes a wire message about migration. On the receiving thread.
+/// Processes a wire message about migration. Runs on the receiving thread.
 fn receive_travel(system: &Arc<System>, from: u16, travel: Travel) {
     match travel {
         Travel::GoOver { epoch } => wide::go_over_to(system, epoch),

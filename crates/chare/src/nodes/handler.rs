@@ -55,7 +55,7 @@ fn boxed<M: Method, K: Kind<M>>(
     Box::new(Call::<M, K, _>::new(args, finish))
 }
 
-/// Sends what an entry replies to the node that asked.
+/// Sends the return value of an entry to the node that asked for it.
 struct Answer<O> {
     asker: Asker,
     output: Crossing<O>,
@@ -87,7 +87,8 @@ impl<O: Send + 'static> Finish<O> for Answer<O> {
         self.asker.answer(Err(&failure), false);
     }
 
-    /// If the element has moved on to another node, its reply passes through here to the caller.
+    /// Registers the reply if the element has moved on to another node: the reply then passes
+    /// through this node to the caller.
     fn cross(self, system: &System, node: u16, _output: Crossing<O>) -> Option<u64> {
         let nodes = system.other_nodes()?;
         let asker = self.asker;
@@ -129,7 +130,7 @@ impl<T: Chare> Spread<T> for Copies<T> {
 
     fn into_parcel(self) -> impl Parcel<T> {
         let opened = self.handler.open(self.system, &self.args, ReplyTo::All);
-        // The caller, which delivers to one element, contains this panic.
+        // The caller delivers to one element at a time, and contains this panic.
         opened.unwrap_or_else(|failure| panic!("{failure}"))
     }
 

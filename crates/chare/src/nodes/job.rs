@@ -1,11 +1,11 @@
 //! A program's nodes, from their start to their end.
 //!
-//! All nodes run the same set-up, which makes the arrays over nodes. Then the first node runs the
+//! All nodes run the same set-up, which creates the arrays over nodes. Then the first node runs the
 //! program's main part, and the others serve.
 //!
 //! # Invariants
-//! 1. A node that ends, in whatever way, before the first node has asked all nodes to stop fails
-//!    the program. So no node waits for work that an ended node was to do.
+//! 1. If a node ends, in whatever way, before the first node has asked all nodes to stop, the
+//!    program fails. So no node waits for work that an ended node was to do.
 
 mod allocator;
 #[cfg(not(shuttle))]
@@ -79,7 +79,7 @@ use crate::start::try_system_of;
 ///         squares.reduction::<u64>().wait()
 ///     },
 /// )?;
-/// // None at the nodes that were started.
+/// // `None` on the nodes that were started.
 /// if let Some(sum) = sum {
 ///     assert_eq!(sum, 285);
 /// }
@@ -185,7 +185,8 @@ impl Job {
         let processes = processes_of(local.unwrap_or(self.nodes))?;
         let builder = self.builder.processes(processes);
         let is_alone = self.nodes == 1 && !Launch::is_started();
-        // With MPI a single node, too, is one of the started processes.
+        // Without MPI, a single node needs no network. With MPI, it is one of the processes that
+        // MPI has started.
         if is_alone && !self.kind.is_by_mpi() {
             let runtime = builder.build()?;
             let system = try_system_of(&runtime)?;
@@ -200,6 +201,7 @@ impl Job {
                 .report()
                 .map_or(Ok(Some(result)), |failure| Err(failure.into()));
         }
+        // Start the other processes, or connect with the process that started this one.
         let shape = shape(self.nodes, &builder)?;
         let mut launch = Launch::new(shape).transport(self.kind).quiet(self.is_quiet);
         if let Some(arguments) = self.arguments {
@@ -218,6 +220,7 @@ impl Job {
                 nodes.finish()?;
                 Ok(result)
             }
+            // If a node has ended, its exit status may explain it better.
             Err(error @ JobError::Net(NetError::Died(_) | NetError::Left(_))) => {
                 Err(nodes.why().map_or(error, JobError::Net))
             }
@@ -225,8 +228,8 @@ impl Job {
         }
     }
 
-    /// Like [`run`](Self::run), on nodes within this process. Each node has its own runtime and
-    /// memory; the nodes communicate only by messages.
+    /// Runs a program like [`run`](Self::run), on nodes within this process. Each node has its own
+    /// runtime and memory; the nodes communicate only by messages.
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
@@ -242,7 +245,8 @@ impl Job {
         let (progress, kind) = (self.progress, self.kind);
         let nodes = Node::in_process_by(kind, shape(self.nodes, &builder)?)?;
         let mut mains = Some(main);
-        // No node begins before all threads exist: the program needs every node.
+        // No node begins before all threads exist, because the program needs every node. If a
+        // thread cannot be started, no node begins.
         let are_all_there = OnceLock::new();
         thread::scope(|scope| {
             let threads: Vec<_> = nodes
@@ -286,14 +290,14 @@ impl Job {
     }
 }
 
-/// The number of processes that share the machine.
+/// Returns the number of processes that share the machine.
 #[cfg(not(shuttle))]
 fn processes_of(nodes: u16) -> Result<NonZeroUsize, NetError> {
     NonZeroUsize::new(nodes.into()).ok_or(NetError::Shape(Shape { nodes: 0, ports: 1 }))
 }
 
-/// Tells a node's builder its number among the processes of this machine. Unless MPI gives it, each
-/// machine is assumed to have equally many processes with consecutive numbers.
+/// Sets the number of a node among the processes of this machine in its builder. Unless MPI gives
+/// that number, each machine is assumed to have equally many processes, with consecutive numbers.
 #[cfg(not(shuttle))]
 fn of_node(builder: Builder, node: &Node, kind: TransportKind, processes: NonZeroUsize) -> Builder {
     let local_rank = Launch::local_rank().filter(|_| kind.is_by_mpi());
@@ -304,7 +308,8 @@ fn of_node(builder: Builder, node: &Node, kind: TransportKind, processes: NonZer
     builder.process_index(index)
 }
 
-/// Nodes, and the ports that each has.
+/// Computes the number of ports of each node. Fails if all nodes together would have too many
+/// ports.
 #[cfg(not(shuttle))]
 fn shape(nodes: u16, builder: &Builder) -> Result<Shape, JobError> {
     let workers = builder.worker_count()?;
@@ -312,12 +317,13 @@ fn shape(nodes: u16, builder: &Builder) -> Result<Shape, JobError> {
     if usize::from(nodes) * ports > PORTS_MAX {
         return Err(JobError::TooMany { nodes, workers });
     }
-    // At most `PORTS_MAX` unless the nodes cannot exist; starting them reports that.
+    // The conversion fails only if there are 0 nodes; starting them reports that.
     let ports = u16::try_from(ports).unwrap_or(u16::MAX);
     Ok(Shape { nodes, ports })
 }
 
-/// Makes the runtime of a node. Its workers use the network if they receive.
+/// Returns a function that builds the runtime of a node. The workers use the network if they
+/// receive.
 #[cfg(not(shuttle))]
 fn builder_of(
     builder: Builder,
@@ -328,7 +334,7 @@ fn builder_of(
     }
 }
 
-/// Runs a program on the node of this process, with the runtime that `build` makes.
+/// Runs a program on one node, with the runtime that `build` returns.
 pub(crate) fn run_on<S, R>(
     node: &Node,
     build: impl FnOnce(Option<Arc<dyn Network>>) -> Result<Runtime, BuildError>,
@@ -337,6 +343,7 @@ pub(crate) fn run_on<S, R>(
     main: impl FnOnce(&Runtime, S) -> R,
 ) -> Result<Option<R>, JobError> {
     keep_freed_memory();
+    // Workers receive from the listener, unless a thread of its own does.
     let listener = Arc::new(Listener::new(node));
     let runtime = build(match progress {
         Progress::Thread => None,
@@ -347,6 +354,8 @@ pub(crate) fn run_on<S, R>(
     let system = try_system_of(&runtime)?;
     let me = node.id().0;
     let transport = NetTransport::new(node, runtime.worker_count(), &listener, progress);
+    // Connect the system with the other nodes, and run the set-up. Wire messages are kept until all
+    // collections exist.
     let away = Away::new(me, node.shape().nodes, Box::new(transport));
     system.set_other_nodes(away);
     let made = setup(&Setup {
@@ -354,12 +363,14 @@ pub(crate) fn run_on<S, R>(
         system: &system,
         listener: Some(&listener),
     });
+    // From here on, wire messages are delivered. Nodes other than the first serve until the end.
     let open = Open::new(&listener, &system, progress)?;
     if me > 0 {
         open.serve()?;
         return Ok(None);
     }
     let result = main(&runtime, made);
+    // The main part is over: let the other nodes end, and report panics that no wait has reported.
     listener.stop();
     out::send_to_others(&system, &WireMessage::Stop);
     drop(open);

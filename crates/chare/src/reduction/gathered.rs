@@ -1,4 +1,4 @@
-//! Shares of the reductions of sections that wait at members, in binomial trees of members.
+//! The shares of sections' reductions that wait at members, in binomial trees of members.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use crate::engine::elements::part::Part;
 use crate::engine::object::chare::Chare;
 use crate::state::{Feature, State};
 
-/// Shares that wait at a member of binomial trees for the members below, by section and reduction:
+/// The shares that wait at a member for those of the members below it, by section and reduction:
 /// the number of missing shares, and the sum.
 pub(crate) type Gathered = HashMap<(u32, u64), (usize, Share)>;
 
-/// The shares that wait at each member that is here.
+/// The shares that wait at each member on this worker.
 #[derive(Default)]
 pub(crate) struct AllGathered(pub(crate) HashMap<Number, Gathered>);
 
@@ -32,7 +32,7 @@ pub(crate) fn take_gathered<T: Chare>(part: &Part<T>, number: Number) -> Gathere
     gathered.unwrap_or_default()
 }
 
-/// Puts the shares back that wait at a member.
+/// Puts shares back that [`take_gathered`] has taken, for a member that has moved here.
 pub(crate) fn put_gathered<T: Chare>(part: &Part<T>, number: Number, gathered: Gathered) {
     if !gathered.is_empty() {
         part.state::<AllGathered>()

@@ -1,4 +1,5 @@
-//! The insertions into an array that the root of its reductions knows of; see [`crate::insertion`].
+//! The insertions into an array that are known to the root of its reductions; see
+//! [`crate::insertion`].
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -7,14 +8,15 @@ use crate::address::number::Number;
 use crate::engine::local::Local;
 use crate::state::{Feature, State};
 
-/// Has the element made, which contributes to this reduction first.
+/// Has the element constructed, which contributes first to the given reduction.
 pub(crate) type Make = Box<dyn FnOnce(&Local, u64) + Send>;
 
-/// The insertions into an array that its root knows of.
+/// The insertions into an array that are known to its root.
 #[derive(Default)]
 pub(crate) struct Insertions {
     pub(crate) under_way: BTreeMap<Number, Insertion>,
-    /// Elements that must be asked for again; the root waits for the answers for the first.
+    /// The insertions about which workers must be asked again. The root waits for the answers about
+    /// the first one.
     pub(crate) turns: VecDeque<Number>,
     /// The number of insertions that have begun.
     pub(crate) begun: u64,
@@ -31,12 +33,12 @@ impl fmt::Debug for Insertions {
 
 #[derive(Default)]
 pub(crate) struct Insertion {
-    /// The element takes part in no reduction before this one.
+    /// The first reduction in which the element can take part, according to the answers.
     pub(crate) first: u64,
-    /// The number of missing answers, minus the answers that came before the expected number was
-    /// known.
+    /// The number of missing answers. Answers that arrive before the expected number is known make
+    /// it negative.
     pub(crate) missing: isize,
-    /// A mark has met messages that had still to run.
+    /// True if some worker had messages that had still to run when the mark arrived.
     pub(crate) must_wait: bool,
     pub(crate) make: Option<Make>,
 }
@@ -46,7 +48,7 @@ impl State for Insertions {
 }
 
 impl Insertions {
-    /// True when it is known of each whether it takes part in `round`.
+    /// Returns true if no inserted element can take part in `round`.
     pub(crate) fn are_clear_of(&self, round: u64) -> bool {
         self.under_way
             .values()
@@ -57,7 +59,7 @@ impl Insertions {
         self.under_way.is_empty()
     }
 
-    /// The number of begun insertions that the root knows of.
+    /// Returns the number of insertions that have begun, as far as the root knows.
     pub(crate) fn begun(&self) -> u64 {
         self.begun
     }

@@ -11,26 +11,26 @@ use crate::state::merged::Output;
 use crate::state::rounds::Group;
 use crate::state::{Feature, State};
 
-/// Waits for the result of a reduction; the next in the order of results.
+/// A waiter for the result of a reduction. Results go to claims in order.
 pub(crate) type Claim = Box<dyn FnOnce(Outcome) + Send>;
 
 /// The result of a reduction, or the reason why there is none.
 pub(crate) type Outcome = Result<Box<dyn Output>, Failure>;
 
-/// Waits for the result of a reduction to which it has contributed.
+/// A waiter for the result of the reduction to which its element has contributed.
 pub(super) type Contributor = Box<dyn FnOnce(&dyn Any)>;
 
-/// A worker's share of an array's reductions, or of several.
+/// A worker's state of the reductions of an array or a section.
 #[derive(Default)]
 pub(crate) struct Rounds {
-    /// The number of the first open one.
+    /// The number of the first open reduction.
     pub(super) first: u64,
     open: VecDeque<Round>,
     pub(super) contributors: HashMap<u64, Vec<Contributor>>,
-    /// The first to which no element has contributed here.
+    /// The first reduction to which no element has contributed here.
     pub(super) untouched_here: u64,
-    /// Elements that arrived ahead of the oldest reductions, and the reduction to which each
-    /// contributes next.
+    /// The elements that contributed to the oldest open reductions before they moved here, and the
+    /// reduction to which each contributes next.
     pub(super) ahead: HashMap<Number, u64>,
     pub(super) root: Root,
 }
@@ -49,17 +49,17 @@ impl fmt::Debug for Rounds {
 #[derive(Default)]
 pub(super) struct Round {
     pub(super) share: Share,
-    /// Elements that are here and have contributed, or never will.
+    /// The number of elements that are here and have contributed, or will never contribute.
     pub(super) done_here: u64,
 }
 
-/// The knowledge of the root of an array's reductions.
+/// The state of the root of the reductions of an array or a section.
 #[derive(Default)]
 pub(super) struct Root {
-    /// The first that is not complete.
+    /// The first reduction that is not complete.
     next: u64,
     shares: VecDeque<Share>,
-    /// The change in the number of contributions since the array was made.
+    /// The change in the number of contributions since the array was created.
     changed: i64,
     /// Changes of that number, by the reduction from which on they apply.
     pub(super) changes: BTreeMap<u64, i64>,
@@ -68,13 +68,16 @@ pub(super) struct Root {
 }
 
 impl Rounds {
-    /// The share of a reduction; `None` if this worker's share has gone up already.
+    /// Returns this worker's state of a reduction; `None` if this worker's share has been sent up
+    /// already.
     pub(super) fn round(&mut self, round: u64) -> Option<&mut Round> {
         if self.open.is_empty() {
             self.first = self.first.max(round);
         }
         let at = usize::try_from(round.checked_sub(self.first)?).ok()?;
         reserve_first(&mut self.open);
+        // Open the reductions up to this one. Elements that have contributed to one of them before
+        // they moved here count as done.
         while self.open.len() <= at {
             let opened = self.first + self.open.len() as u64;
             let ahead = self.ahead.values().filter(|&&next| next > opened).count();
@@ -86,7 +89,7 @@ impl Rounds {
         self.open.get_mut(at)
     }
 
-    /// Takes the first open one out if all that are here have contributed to it.
+    /// Takes the first open reduction if all `live` elements here have contributed to it.
     pub(super) fn take_done(&mut self, live: u64) -> Option<(u64, Share)> {
         if self.open.front()?.done_here < live {
             return None;
@@ -109,7 +112,8 @@ impl Rounds {
         counts.sum::<u64>() > 0
     }
 
-    /// The rounds to which an element has contributed if it contributes to `next` next.
+    /// Returns the open reductions to which an element has contributed that contributes to `next`
+    /// next.
     pub(super) fn behind(&mut self, next: u64) -> impl Iterator<Item = &mut Round> {
         let behind = next.saturating_sub(self.first);
         self.open
@@ -118,7 +122,7 @@ impl Rounds {
     }
 }
 
-/// The reductions of an array and of its sections, as one worker has them.
+/// The state of the reductions of an array and of its sections, on one worker.
 #[derive(Debug, Default)]
 pub(crate) struct AllRounds {
     array: Rounds,
@@ -138,8 +142,8 @@ impl AllRounds {
         }
     }
 
-    /// Drops what was contributed to the reductions of a section from `from` on; true if there was
-    /// anything.
+    /// Drops the contributions to the reductions of a section from `from` on. Returns true if there
+    /// were any.
     pub(crate) fn lose(&mut self, section: u32, from: u64) -> bool {
         self.of(Some(section)).lose(from)
     }
@@ -154,8 +158,8 @@ impl AllRounds {
         (rounds.lose(0), rounds.root.claims)
     }
 
-    /// The first reduction of a group that lacks contributions, and the last to which anything has
-    /// contributed, as far as this worker knows.
+    /// Returns the first reduction of a group that lacks contributions, and the last to which
+    /// anything has contributed, as far as this worker knows.
     pub(crate) fn incomplete(&mut self, group: Group, is_root: bool) -> Option<(u64, u64)> {
         let rounds = self.of(group);
         let open = rounds.open.iter().zip(rounds.first..);
@@ -169,8 +173,8 @@ impl AllRounds {
         Some((*known.iter().min()?, *known.iter().max()?))
     }
 
-    /// The number of contributions to a reduction that have come to this worker and have not gone
-    /// on.
+    /// Returns the number of contributions to a reduction that have arrived at this worker and have
+    /// not been sent up.
     pub(crate) fn count_of(&mut self, group: Group, round: u64) -> u64 {
         let rounds = self.of(group);
         let at = |first: u64| usize::try_from(round.checked_sub(first)?).ok();
@@ -179,8 +183,8 @@ impl AllRounds {
         open.map_or(0, |round| round.share.count) + root.map_or(0, |share| share.count)
     }
 
-    /// The number of contributions that complete a reduction, of a group that was made with
-    /// `population` elements. For the root.
+    /// Returns the number of contributions that complete a reduction, of a group that was created
+    /// with `population` elements. Runs on the root.
     pub(crate) fn expected(&mut self, group: Group, round: u64, population: u64) -> u64 {
         let root = &self.of(group).root;
         let coming: i64 = root.changes.range(..=round).map(|change| change.1).sum();
@@ -194,25 +198,25 @@ impl AllRounds {
         std::iter::once(None).chain(sections).collect()
     }
 
-    /// The first reduction over the array without any contribution at the root.
+    /// Returns the first reduction over the array without any contribution at the root.
     pub(crate) fn untouched(&mut self) -> u64 {
         let root = &self.of(None).root;
         root.next + root.shares.len() as u64
     }
 
-    /// The first reduction over the array that the root has not completed.
+    /// Returns the first reduction over the array that the root has not completed.
     pub(crate) fn first_incomplete(&mut self) -> u64 {
         self.of(None).root.next
     }
 
-    /// The first reduction over the array to which no element has contributed here.
+    /// Returns the first reduction over the array to which no element has contributed here.
     pub(crate) fn first_untouched_here(&mut self) -> u64 {
         self.of(None).untouched_here
     }
 }
 
-/// Reserves space for one: a program may have many sections, most of them with one reduction at a
-/// time.
+/// Reserves space for one item. A program may have many sections, most of them with one reduction
+/// at a time.
 fn reserve_first<T>(queue: &mut VecDeque<T>) {
     if queue.capacity() == 0 {
         queue.reserve_exact(1);
@@ -223,8 +227,8 @@ impl Root {
     pub(super) fn add(&mut self, round: u64, share: Share) {
         let at = round
             .checked_sub(self.next)
-            .expect("a reduction gets no more contributions than there are");
-        let at = usize::try_from(at).expect("a few at a time");
+            .expect("no contribution arrives after the last expected one");
+        let at = usize::try_from(at).expect("few reductions are open at a time");
         reserve_first(&mut self.shares);
         if self.shares.len() <= at {
             self.shares.resize_with(at + 1, Share::default);
@@ -232,8 +236,8 @@ impl Root {
         self.shares[at].add(share);
     }
 
-    /// Takes the oldest round out if it is complete. `is_settled` says that its participants are
-    /// known.
+    /// Takes the oldest reduction if it is complete. `is_settled` returns true if its participants
+    /// are known.
     pub(super) fn take_complete(
         &mut self,
         population: u64,
@@ -254,18 +258,18 @@ impl Root {
         Some((self.next - 1, self.shares.pop_front()?))
     }
 
-    /// The number of contributions that completes the oldest reduction.
+    /// Returns the number of contributions that completes the oldest reduction.
     fn expected(&self, population: u64) -> u64 {
         let expected = population.checked_add_signed(self.changed);
-        expected.expect("no more go than came")
+        expected.expect("no more elements end than exist")
     }
 
-    /// The first that is not complete.
+    /// Returns the first reduction that is not complete.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
 
-    /// True if no element is left to contribute.
+    /// Returns true if no element is left to contribute.
     pub(super) fn is_deserted(&self, population: u64) -> bool {
         let coming: i64 = self.changes.values().sum();
         self.shares.is_empty() && self.expected(population).saturating_add_signed(coming) == 0

@@ -11,11 +11,11 @@ use raddle_collections::reduce::Reducer;
 
 /// The destination of a reduction's result.
 pub(crate) enum Target {
-    /// To the caller that claims the result from the array.
+    /// The result goes to the caller that claims it from the array.
     Claim,
-    /// To a call.
+    /// The result goes to this function.
     Call(Box<dyn FnOnce(Box<dyn Output>) + Send>),
-    /// To all contributors: the call distributes it to all workers.
+    /// The result goes to all contributors: the function distributes it to all workers.
     All(fn(&Local, u32, u64, Box<dyn Output>)),
 }
 
@@ -30,28 +30,28 @@ pub(crate) enum Goes {
 impl Goes {
     const ALL: [Self; 3] = [Self::Claim, Self::Call, Self::All];
 
-    /// The number by which other nodes know it.
+    /// Returns the number of the kind in wire messages.
     const fn number(self) -> u8 {
         self as u8
     }
 
-    /// The reverse of [`number`](Self::number).
+    /// Returns the kind with this [`number`](Self::number).
     pub(crate) fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 }
 
 impl Target {
-    /// Calls `then` with the result of reducers `R`.
+    /// Creates a target that calls `then` with the result of reducers `R`.
     pub(crate) fn call<R: Reducer>(then: impl FnOnce(R::Output) + Send + 'static) -> Self {
         Self::Call(Box::new(|output| {
-            let output = downcast(output).expect("all contribute the same");
+            let output = downcast(output).expect("all elements contribute values of one type");
             then(*output);
         }))
     }
 }
 
-/// Contributions, and how many.
+/// The merged contributions, their number, and the destination of the result.
 #[derive(Default)]
 pub(crate) struct Share {
     pub(super) count: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// One contribution.
+    /// Creates a share with one contribution.
     pub(crate) fn of<R: Reducer>(reducer: R, goes: Goes, target: Target) -> Self {
         Self {
             count: 1,
@@ -76,7 +76,8 @@ impl Share {
     /// Creates a share from contributions of another node, or from the reason why they do not fit
     /// together.
     ///
-    /// The local shares determine where the result goes: all contributors say the same.
+    /// Where the result goes is determined by the local shares, because all contributors name
+    /// equivalent targets.
     pub(crate) fn from_elsewhere(
         count: u64,
         goes: Goes,
@@ -95,12 +96,12 @@ impl Share {
         }
     }
 
-    /// The number of contributions.
+    /// Returns the number of contributions.
     pub(crate) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Sends it to the root of a reduction on another node.
+    /// Sends the share to the root of a reduction on another node.
     ///
     /// # Errors
     /// If the reducer cannot cross nodes.
@@ -133,12 +134,12 @@ impl Share {
         Ok(())
     }
 
-    /// True if the result goes to a call that no contributor here has named.
+    /// Returns true if the result goes to a function that no contributor on this node has passed.
     pub(super) const fn lacks_its_call(&self) -> bool {
         matches!((self.goes, &self.target), (Some(Goes::Call), None))
     }
 
-    /// True if a result goes to all contributors, which are on other nodes.
+    /// Returns true if the result goes to all contributors, and all of them are on other nodes.
     pub(super) const fn is_for_others(&self) -> bool {
         matches!((self.goes, &self.target), (Some(Goes::All), None))
     }
@@ -202,7 +203,7 @@ impl Share {
         }
     }
 
-    /// The result of all contributions; `None` without any.
+    /// Computes the result of all contributions; `None` without any.
     pub(super) fn finish(&mut self) -> Option<Result<Box<dyn Output>, Misfit>> {
         if let Some(misfit) = self.misfit.take() {
             return Some(Err(misfit));

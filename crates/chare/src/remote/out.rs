@@ -16,12 +16,12 @@ use crate::codec::Packed;
 
 use raddle_sync::prim::Relaxed;
 
-/// Sends a wire message to another node. A node that has ended has already been reported.
+/// Sends a wire message to another node. An error is reported to this node's waiters.
 pub(crate) fn send_away(system: &System, node: u16, wire_message: &WireMessage<'_>) {
     send_away_with(system, node, wire_message, Vec::new());
 }
 
-/// Like `send_away`, with a body.
+/// Sends a wire message like `send_away`, with a body.
 pub(crate) fn send_away_with(
     system: &System,
     node: u16,
@@ -43,7 +43,7 @@ pub(crate) fn send_to_others(system: &System, wire_message: &WireMessage<'_>) {
     send_to_others_with(system, wire_message, Vec::new());
 }
 
-/// Like `send_to_others`, with a body.
+/// Sends a wire message like `send_to_others`, with a body.
 pub(crate) fn send_to_others_with(system: &System, wire_message: &WireMessage<'_>, body: Vec<u8>) {
     if let Some(away) = remote::away(system) {
         send_sealed(system, away, away.others(), wire_message, body);
@@ -94,7 +94,7 @@ fn send_packed<T: Chare>(
 ) {
     let number = collection.wide();
     let wire_message = WireMessage::One {
-        collection: number.expect("only elements of these live elsewhere"),
+        collection: number.expect("only arrays over nodes have elements on other nodes"),
         number: one.number.bits(),
         priority: one.priority,
         epoch,
@@ -104,7 +104,8 @@ fn send_packed<T: Chare>(
     send_away_with(system, node, &wire_message, packed.args);
 }
 
-/// Like [`send_one_away`], for a thread that is not a worker and has found the element on `node`.
+/// Sends a message to an element like [`send_one_away`], for a thread that is not a worker and has
+/// found the element on `node`.
 ///
 /// The element may have moved while its message was serialised. So it is looked up again under the
 /// gate, where no epoch can end.
@@ -120,6 +121,8 @@ pub(crate) fn send_one_from_outside<T: Chare>(
     let Some(packed) = parcel.cross(system, node) else {
         return;
     };
+    // Look the element up again. If it is on another node, the message goes there, and
+    // the reply will come from there.
     let gate = away.enter();
     let outside = system.outside();
     let epoch = outside.epoch;
@@ -129,6 +132,7 @@ pub(crate) fn send_one_from_outside<T: Chare>(
         away.redirect(packed.reply, now);
         return send_packed(system, collection, one, (now, epoch), packed);
     }
+    // The element has moved to this node meanwhile: decode the message again, and deliver it here.
     drop(gate);
     let asker = packed
         .reply
@@ -162,7 +166,7 @@ pub(crate) fn cross_spread<T: Chare>(
     }
 }
 
-/// Sends it, from a sender in `epoch`.
+/// Sends a serialised message to all elements to the other nodes, from a sender in `epoch`.
 pub(crate) fn spread_away(system: &System, crossed: Option<Crossed>, epoch: u32) {
     if let Some(crossed) = crossed {
         let wire_message = WireMessage::All {
@@ -175,7 +179,7 @@ pub(crate) fn spread_away(system: &System, crossed: Option<Crossed>, epoch: u32)
     }
 }
 
-/// A message to all elements, on its way to other nodes.
+/// A serialised message to all elements, for other nodes.
 pub(crate) struct Crossed {
     collection: u32,
     priority: i32,

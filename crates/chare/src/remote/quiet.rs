@@ -2,10 +2,10 @@
 //!
 //! The first node asks all nodes, including itself, for the numbers of wire messages that they have
 //! sent and received. Each node answers once it is quiet itself ([`crate::engine::system::quiet`]).
-//! This is a wave. If the number received up to one wave equals the number sent up to the next, all
-//! nodes are quiet. Proof: at a moment between the two waves no wire message was under way, and
-//! each node had finished what it had received by then before it answered again, without sending
-//! any more.
+//! The requests and answers together are a wave. If the number received up to one wave equals the
+//! number sent up to the next, all nodes are quiet. Proof: at a moment between the two waves no
+//! wire message was under way, and each node had finished what it had received by then before it
+//! answered again, without sending any more.
 //!
 //! A request is answered by a pair of waves that began after it, so that all that the requester had
 //! sent is counted.
@@ -45,15 +45,15 @@ impl Notify {
     }
 }
 
-/// A node's knowledge of waves.
+/// A node's state of the waves.
 #[derive(Default)]
 pub(crate) struct Waves {
-    /// The waves that wait for this node to be quiet itself.
+    /// The waves that this node answers when it is quiet.
     asked: Vec<(u64, Reply<()>)>,
-    // The rest is the first node's.
+    // The other fields are used only by the first node.
     /// The requesters, each with the last wave before its request.
     waiting: Vec<(u64, Notify)>,
-    /// The last wave, and how many have not answered it.
+    /// The last wave, and the number of nodes that have not answered it.
     wave: u64,
     missing: u16,
     sums: Counts,
@@ -64,7 +64,7 @@ pub(crate) struct Waves {
 /// The numbers of wire messages sent and received.
 type Counts = (u64, u64);
 
-/// Asks the receiving thread to check for work.
+/// A waker that requests the receiving thread to check for work.
 struct Caller(Weak<System>);
 
 impl Wake for Caller {
@@ -77,7 +77,7 @@ impl Wake for Caller {
     }
 }
 
-/// Replies when all is quiet.
+/// Answers `replier` when all nodes are quiet.
 pub(crate) fn tell_when_quiet(system: &Arc<System>, replier: Replier<()>) {
     let away = remote::away(system).expect("there are other nodes");
     if away.me == 0 {
@@ -88,8 +88,8 @@ pub(crate) fn tell_when_quiet(system: &Arc<System>, replier: Replier<()>) {
     out::send_away(system, 0, &WireMessage::AskQuiet { reply });
 }
 
-/// Handles a request from another node. At the first node, as are the functions below except the
-/// next.
+/// Handles a request from another node. Runs on the first node, like the functions below except
+/// `count` and `look`.
 pub(crate) fn asked(system: &Arc<System>, asker: Asker) {
     ask(system, Notify::There(asker));
 }
@@ -99,6 +99,7 @@ fn ask(system: &Arc<System>, notify: Notify) {
     let mut waves = locked(&away.waves);
     let wave = waves.wave;
     waves.waiting.push((wave, notify));
+    // If no wave is under way, begin one. It cannot be paired with an earlier wave.
     if waves.missing == 0 {
         waves.received_before = None;
         begin(system, waves);
@@ -117,7 +118,7 @@ fn begin(system: &Arc<System>, mut waves: impl std::ops::DerefMut<Target = Waves
     count(system, wave);
 }
 
-/// Answers a wave when this node is quiet itself. At any node.
+/// Answers a wave when this node is quiet. Runs on any node.
 pub(crate) fn count(system: &Arc<System>, wave: u64) {
     let what = What {
         chare: "Runtime",
@@ -131,7 +132,7 @@ pub(crate) fn count(system: &Arc<System>, wave: u64) {
     away.call();
 }
 
-/// Answers the waiting waves if this node is quiet. For the receiving thread.
+/// Answers the waiting waves if this node is quiet. Runs on the receiving thread of any node.
 pub(crate) fn look(system: &Arc<System>) {
     let away = remote::away(system).expect("there are other nodes");
     let asked = mem::take(&mut locked(&away.waves).asked);
@@ -158,7 +159,8 @@ pub(crate) fn look(system: &Arc<System>) {
     }
 }
 
-/// A node has answered.
+/// Adds a node's answer to a wave. After the last answer, ends the requests for which all nodes are
+/// quiet, and begins the next wave if requests remain.
 pub(crate) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts) {
     let away = remote::away(system).expect("there are other nodes");
     let mut waves = locked(&away.waves);
@@ -172,6 +174,7 @@ pub(crate) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts)
         return;
     }
     let (sent, received) = waves.sums;
+    // All nodes are quiet. Notify the requests that began before the last two waves.
     let ended = if waves.received_before == Some(sent) {
         let ended = waves
             .waiting
@@ -187,18 +190,18 @@ pub(crate) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts)
         notify.tell(Ok(()));
     }
     if has_missed {
-        // A wire message is counted and under way, or about to be. Let its sender or receiver go
-        // on; otherwise waves would follow each other until then.
+        // A wire message is counted and under way, or about to be. Let its sender or receiver run;
+        // otherwise waves would follow each other until then.
         yield_now();
     }
     let waves = locked(&away.waves);
-    // A request that came meanwhile may have begun a wave.
+    // A request that has arrived meanwhile may have begun a wave.
     if waves.wave == wave && !waves.waiting.is_empty() {
         begin(system, waves);
     }
 }
 
-/// Something has failed: the waiters are notified of the failure instead of quiescence.
+/// Notifies the waiters of a failure instead of quiescence.
 pub(super) fn give_up(away: &super::Away, failure: &Failure) {
     let ended = mem::take(&mut locked(&away.waves).waiting);
     for (_, notify) in ended {

@@ -14,13 +14,13 @@ use crate::state::merged::Merged;
 
 /// A type-erased collection over nodes: the target of wire messages.
 pub(crate) trait Reachable: Send + Sync {
-    /// Its number within this node.
+    /// Returns the number of the collection within this node.
     fn id(&self) -> u32;
 
-    /// A message for one element.
+    /// Delivers a message to one element.
     ///
-    /// `to` is its number and the priority. `epoch` is the sender's epoch, for a sender on another
-    /// node.
+    /// `to` is the number of the element and the priority of the message. `epoch` is the sender's
+    /// epoch, for a sender on another node.
     fn one(
         &self,
         to: (Number, i32),
@@ -30,32 +30,32 @@ pub(crate) trait Reachable: Send + Sync {
         args: &[u8],
     ) -> Result<(), Failure>;
 
-    /// A message for all elements here, from a sender in `epoch`.
+    /// Delivers a message to all elements here, from a sender in `epoch`.
     fn all(&self, priority: i32, epoch: u32, handler: u16, args: &[u8]) -> Result<(), Failure>;
 
-    /// Migration of its elements.
+    /// Returns the migration of the collection's elements.
     fn mover(&self) -> Box<dyn Mover>;
 
-    /// The other node where an element is or to which it goes, or `me`; `None` for an element that
-    /// has ended here.
+    /// Returns the node where an element is or to which it is moving, which may be `me`; `None` for
+    /// an element that has ended here.
     fn node_of(&self, number: Number, me: u16) -> Option<u16>;
 
-    /// An element comes from another node.
+    /// Handles the arrival of an element from another node.
     fn arrive(&self, system: &System, number: Number, crosser: Option<Crosser>);
 
-    /// Scans from `from` on have no results.
+    /// Fails the scans from `from` on, which have no results.
     fn lose_scans(&self, system: &System, from: u64, why: Failure);
 
-    /// The workers here are to say what they have measured.
+    /// Sends the measurements of the workers here to the root.
     fn measure(&self, system: &System);
 
-    /// A worker of another node has said it. For the root's node, as the next.
+    /// Handles the measurements of a worker of another node. Runs on the node of the root.
     fn measured(&self, system: &System, measured: Measured);
 
-    /// Handles the request of another node to balance.
+    /// Handles the request of another node to balance. Runs on the node of the root.
     fn balancing_is_due(&self, system: &System);
 
-    /// Adds contributions of another node to a reduction. For the node of its root.
+    /// Adds contributions of another node to a reduction. Runs on the node of the root.
     ///
     /// `goes` is the destination of the result; `merged` is the merged value, or why there is none.
     fn share(
@@ -70,16 +70,18 @@ pub(crate) trait Reachable: Send + Sync {
     /// Delivers the result of a reduction to the local contributors.
     fn result(&self, system: &Arc<System>, round: u64, of: u64, output: &[u8]);
 
-    /// There are more contributions to a reduction, or fewer. For its root's node.
+    /// Records that reductions from `from` on have `by` more contributions. Runs on the node of the
+    /// root.
     fn population(&self, system: &System, from: u64, by: i64);
 
-    /// Has a worker write its elements.
+    /// Requests a worker to serialise its elements.
     fn save_part(&self, system: &System, worker: usize) -> Reply<Result<SavedPart, Failure>>;
 }
 
 /// One worker's part of an array in a checkpoint: the positions and values of its elements.
 pub(crate) struct SavedPart {
     pub(crate) elements: Vec<(u64, Vec<u8>)>,
-    /// The reductions and scans to which all of them contribute next; `None` without elements.
+    /// The reduction and the scan to which all of these elements contribute next; `None` without
+    /// elements.
     pub(crate) next: Option<(u64, u64)>,
 }

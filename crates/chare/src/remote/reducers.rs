@@ -1,7 +1,8 @@
-//! Reducers as bytes: those of the library, and those that a program names in its set-up.
+//! The serialisation of reducers: those of the library, and those that a program names in its
+//! set-up.
 //!
-//! Only the contributing code knows a reducer's type. Shares of other nodes carry the reducer's
-//! name, which determines how to decode them.
+//! Only the contributing code knows a reducer's type. Shares of other nodes carry the hash of the
+//! reducer's name, which determines how to decode them.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
@@ -39,21 +40,21 @@ impl<V: ?Sized> Kind<V> {
         V: 'static,
     {
         let name = type_name::<T>();
-        // The same in all nodes, which run the same program.
+        // The number is the same at all nodes, because they run the same program.
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
         Self {
             name,
             number: hasher.finish(),
             write: Box::new(move |value| {
-                crossing.bytes_of(value.downcast_ref().expect("of this kind"))
+                crossing.bytes_of(value.downcast_ref().expect("the value is of this kind"))
             }),
             read: Box::new(move |mut bytes| crossing.read(&mut bytes).map(boxed)),
         }
     }
 }
 
-/// Kinds by their types and by their numbers.
+/// The kinds by their types and by their numbers.
 struct Kinds<V: ?Sized> {
     by_type: HashMap<TypeId, Arc<Kind<V>>>,
     by_number: HashMap<u64, Arc<Kind<V>>>,
@@ -82,7 +83,7 @@ struct Known {
     outputs: Kinds<dyn Output>,
 }
 
-/// The reducers that cross.
+/// The reducers that can cross nodes.
 pub(crate) struct Reducers(Mutex<Known>);
 
 impl fmt::Debug for Reducers {
@@ -92,7 +93,7 @@ impl fmt::Debug for Reducers {
     }
 }
 
-/// Numbers, and what is made of them.
+/// Adds the reducers of these types of numbers, and of vectors of them.
 macro_rules! for_numbers {
     ($known:ident: $($number:ty)+) => {$(
         for_numbers!(@ $known, $number, Sum Product Min Max);
@@ -132,7 +133,7 @@ impl Reducers {
         Self(Mutex::new(known))
     }
 
-    /// Knows one more.
+    /// Adds a reducer.
     pub(crate) fn add<R>(&self)
     where
         R: Reducer<Output: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,
@@ -222,7 +223,7 @@ fn write<V: ?Sized>(
 ) -> Result<(u64, Vec<u8>), Failure> {
     let kind = kind.ok_or_else(|| {
         Failure::new(format!(
-            "{} would cross nodes: name it in the set-up, with `reducer::<…>()`",
+            "{} cannot cross nodes: add it in the set-up, with `reducer::<…>()`",
             name()
         ))
     })?;
@@ -233,8 +234,8 @@ fn write<V: ?Sized>(
 
 fn senseless(what: &str) -> Failure {
     Failure::new(format!(
-        "another node sends {what} that this one does not know: \
-         the nodes run different programs, or make another set-up"
+        "another node has sent {what} of an unknown type: \
+         the nodes run different programs, or their set-ups name different reducers"
     ))
 }
 

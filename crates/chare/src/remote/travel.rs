@@ -25,7 +25,7 @@ pub(crate) enum Travel {
     /// Requests that elements move within the sender's node, in an array of this node alone. Sent
     /// to the first node.
     WantWithin,
-    /// Begins a batch. It has the epoch, the nodes that take part, and the moves by collection.
+    /// Begins a batch: its epoch, the nodes that elements leave, and the moves by collection.
     Prepare {
         epoch: u32,
         sources: Vec<u16>,

@@ -13,25 +13,25 @@ use serde::{Deserialize, Serialize};
 use super::Travel;
 use crate::codec::{CrossingError, read, write};
 
-/// Bytes that say how long what stands before them is.
+/// The number of bytes of the header's length.
 const LEN_BYTES: usize = size_of::<u32>();
 
 /// A message between the systems of two nodes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum WireMessage<'a> {
-    /// For one element. Its arguments are the body, as in those to all.
+    /// A message for one element. The body contains the arguments, as for `All`.
     One {
-        /// The collection's number among all nodes, as in all wire messages.
+        /// The number by which all nodes know the collection, as in all wire messages.
         collection: u32,
         number: u64,
         priority: i32,
         /// The sender's epoch, which determines where the element is ([`crate::migration`]).
         epoch: u32,
         handler: u16,
-        /// Under which the sender waits for a reply.
+        /// The number under which the sender waits for a reply.
         reply: Option<u64>,
     },
-    /// For all elements that the receiver has.
+    /// A message for all elements that the receiver has.
     All {
         collection: u32,
         priority: i32,
@@ -42,7 +42,7 @@ pub(crate) enum WireMessage<'a> {
     Reply {
         reply: u64,
         outcome: Result<(), &'a str>,
-        /// The entry has panicked.
+        /// True if the entry has panicked.
         panicked: bool,
     },
     /// The merged contributions of a node's elements to a reduction, for its root.
@@ -68,7 +68,7 @@ pub(crate) enum WireMessage<'a> {
         from: u64,
         why: &'a str,
     },
-    /// About elements that move.
+    /// A message about migration or balancing.
     Travel(Travel),
     /// An array no longer exists.
     Destroy { collection: u32 },
@@ -76,7 +76,7 @@ pub(crate) enum WireMessage<'a> {
     AskQuiet { reply: u64 },
     /// Asks the receiver for its numbers of sent and received wire messages, once it is quiet.
     Count { wave: u64 },
-    /// That.
+    /// The answer to `Count`.
     Counted { wave: u64, sent: u64, received: u64 },
     /// Asks the receiver to write its elements of a collection into a file in `folder` with a name
     /// that begins with `tag`.
@@ -86,13 +86,13 @@ pub(crate) enum WireMessage<'a> {
         tag: &'a str,
         reply: u64,
     },
-    /// Something has failed.
+    /// A failure for all waiters.
     Failed { text: &'a str, is_panic: bool },
     /// An entry has ended the program.
     Exit,
-    /// The first node has finished.
+    /// The main part on the first node is over.
     Stop,
-    /// A value that all nodes are to know before they go on: the body.
+    /// A read-only value of the set-up, as the body.
     Readonly,
 }
 
@@ -102,7 +102,8 @@ impl<'a> WireMessage<'a> {
         let mut bytes = body;
         let start = bytes.len();
         write(self, &mut bytes).expect("wire messages are plain");
-        // What it is has a text of the program at most, which is shorter.
+        // The cast loses nothing: the header contains at most a text of the program, which is
+        // shorter.
         let len = (bytes.len() - start) as u32;
         bytes.extend(len.to_le_bytes());
         bytes
@@ -120,8 +121,8 @@ impl<'a> WireMessage<'a> {
         Ok((read(&mut what)?, body))
     }
 
-    /// True for the wire messages that quiescence detection counts: those of the program, not those
-    /// about it.
+    /// Returns true for the wire messages that quiescence detection counts: those that the program
+    /// causes, not those of the detection or of the end.
     pub(crate) const fn is_counted(&self) -> bool {
         matches!(
             self,

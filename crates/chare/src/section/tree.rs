@@ -2,9 +2,8 @@
 //! to member.
 //!
 //! The first member is the top. Messages along the tree go to a member wherever it is, even while
-//! it waits for a worker. After a member has ended, the shares that wait with it or come later go
-//! straight to the root of the section's reductions. The root counts contributions, however they
-//! arrive.
+//! it is a seed. After a member has ended, the shares that wait with it or arrive later go straight
+//! to the root of the section's reductions. The root counts contributions, however they arrive.
 
 use super::Members;
 use crate::address::number::Number;
@@ -19,7 +18,8 @@ use crate::failure::Failure;
 use crate::reduction::{self, AllGathered, Share};
 use crate::spread::Spread;
 
-/// Members directly below the one at `position` in a binomial tree of `count`.
+/// Returns the positions of the members directly below the one at `position`, in a binomial tree of
+/// `count` members.
 fn below(position: usize, count: usize) -> impl Iterator<Item = usize> {
     let span = if position == 0 {
         usize::BITS
@@ -31,7 +31,7 @@ fn below(position: usize, count: usize) -> impl Iterator<Item = usize> {
         .take_while(move |&below| below < count)
 }
 
-/// The member above.
+/// Returns the position of the member above the one at `position`, which is not 0.
 fn above(position: usize) -> usize {
     position & (position - 1)
 }
@@ -49,7 +49,8 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
         self.spread.name()
     }
 
-    /// Sent from the member's place: messages that came for the member before it moved here were
+    /// Sends the message to the members below and delivers it to this one. It is sent from the
+    /// worker where the member is: messages that arrived for the member at its old worker were
     /// forwarded from there, and reach the members below first.
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
         if !part.has(number) {
@@ -70,7 +71,7 @@ impl<T: Chare, S: Spread<T>> Parcel<T> for PassOn<S> {
                 });
             });
         }
-        // This is the last reference: the message itself is delivered without a copy.
+        // The last receiver gets the message itself, without a copy.
         self.spread.into_parcel().deliver(local, part, number);
     }
 
@@ -93,7 +94,7 @@ impl<T: Chare> Parcel<T> for Rise {
         "reduction"
     }
 
-    /// Forwarding does not depend on what the member does meanwhile.
+    /// Adds the share at the member, even if one of its entries is running or waits.
     fn deliver(self, local: &Local, part: &Part<T>, number: Number) {
         if !part.has(number) {
             return part.keep(local, number, Box::new(self));
@@ -113,8 +114,9 @@ impl<T: Chare> Parcel<T> for Rise {
         );
     }
 
-    /// If the member contributed before it ended, its share is at the root, and this share goes
-    /// there too. Otherwise there will be no result.
+    /// Sends the share to the root of the reduction, because the member has ended. If the member
+    /// contributed before it ended, its share is at the root too. Otherwise there will be no
+    /// result.
     fn fail(self, system: &System, _failure: Failure) {
         let Self {
             collection,
@@ -135,7 +137,7 @@ impl<T: Chare> Parcel<T> for Rise {
     }
 }
 
-/// Merges a share at a member, and sends all up when those below have sent theirs.
+/// Merges a share at a member, and sends the sum up when all members below have sent theirs.
 pub(crate) fn gather<T: Chare>(
     local: &Local,
     part: &Part<T>,
@@ -157,6 +159,7 @@ pub(crate) fn gather<T: Chare>(
         .or_insert_with(|| (1 + below(position, count).count(), Share::default()));
     *waiting -= 1;
     sum.add(share);
+    // The sum is complete when the member itself and all members directly below have contributed.
     let done = (*waiting == 0).then(|| own.remove(&key)).flatten();
     if own.is_empty() {
         gathered.0.remove(&number);
@@ -181,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_binomial_tree_reaches_everybody_once() {
+    fn a_binomial_tree_reaches_every_member_once() {
         for count in 0..70 {
             let mut reached = vec![0; count];
             let mut front = if count > 0 { vec![0] } else { Vec::new() };

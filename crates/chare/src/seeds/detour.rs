@@ -17,7 +17,7 @@ use crate::failure::Failure;
 struct Detoured<T: Chare> {
     parcel: BoxedParcel<T>,
     /// Notifies the sender when it is dropped: after the message has reached its element, or when
-    /// it is certain that it will not.
+    /// it is certain that the message never will.
     confirms: Confirms,
 }
 
@@ -34,7 +34,8 @@ struct Confirms {
 impl Drop for Confirms {
     fn drop(&mut self) {
         local::with(self.system, |local| {
-            // Outside a worker, messages are dropped only after the runtime has ended.
+            // On a thread that is not a worker, messages are dropped only after the runtime has
+            // ended.
             if let Some(local) = local {
                 confirm(local, self.key, self.from);
             }
@@ -88,6 +89,7 @@ pub(crate) fn relay<T: Chare>(
     let route = place.route();
     let way = Way::of(route, number, local.epoch());
     if !matches!(way, Way::ViaHome(_)) && !part.presence().has_for_seed(number) {
+        // The element has been constructed, and no messages wait here.
         return match way {
             // Forward it even if the element is on this worker: earlier messages may be in this
             // worker's own mailbox, and must not be overtaken.
@@ -99,8 +101,8 @@ pub(crate) fn relay<T: Chare>(
     let with_messages = Route::seed(number.generation(), true);
     if route == Route::seed(number.generation(), false) && !place.change_route(route, with_messages)
     {
-        // The seed was instantiated just now. The route had no mark for waiting messages, so its
-        // new worker did not notify this one.
+        // The element has been constructed since the route was read. The route was not marked then,
+        // so its worker did not notify this one.
         send_after(local, part, number);
     }
 }

@@ -1,4 +1,4 @@
-//! Where seeds go: strategies that spread new chares over the workers.
+//! The policies that spread new chares over the workers.
 //!
 //! # Source
 //! Shu, Kalé: Chare kernel: a runtime support system for parallel computations. J. Parallel and
@@ -11,7 +11,7 @@ use raddle_sync::prim::{AtomicU32, Relaxed};
 
 use crate::state::{Feature, State};
 
-/// How new chares that are in no array, called seeds, are spread over the workers.
+/// The policy by which new chares that are in no array, called seeds, are spread over the workers.
 ///
 /// Idle workers can take waiting seeds from other workers under every policy. The policy is a
 /// [`Setting`] of a runtime: give it to
@@ -59,12 +59,12 @@ pub(super) enum Choice {
     Keep,
     /// Into the pool of another worker.
     Hand(usize),
-    /// To a worker, which instantiates the seed.
+    /// To a worker, which constructs the chare at once.
     Place(usize),
 }
 
-/// The neighbours of a worker, without duplicates and without itself. Workers are numbered along
-/// the machine's tree, so near numbers are near.
+/// Returns the neighbours of a worker, without duplicates and without itself. Workers are numbered
+/// along the machine's tree, so workers with close numbers are near each other.
 pub(super) fn neighbours(policy: SeedPolicy, worker: usize, count: usize) -> Vec<usize> {
     let mut neighbours = match policy {
         SeedPolicy::Ring => vec![(worker + 1) % count, (worker + count - 1) % count],
@@ -81,7 +81,7 @@ pub(super) fn neighbours(policy: SeedPolicy, worker: usize, count: usize) -> Vec
         SeedPolicy::Hypercube => (0..usize::BITS - count.leading_zeros())
             .map(|bit| worker ^ (1 << bit))
             .collect(),
-        // Stealing and random know no neighbours.
+        // The policies `Stealing` and `Random` do not use neighbours.
         _ => Vec::new(),
     };
     neighbours.retain(|&neighbour| neighbour < count && neighbour != worker);
@@ -99,7 +99,7 @@ impl Loads {
         Self((0..worker_count).map(|_| CachePadded::default()).collect())
     }
 
-    // Relaxed in all below: they are guesses.
+    // Relaxed in all methods below: the counts are estimates, and nothing is read through them.
 
     pub(super) fn count_up(&self, worker: usize) {
         self.0[worker].fetch_add(1, Relaxed);
@@ -109,7 +109,7 @@ impl Loads {
         self.0[worker].fetch_sub(1, Relaxed);
     }
 
-    /// Chooses the place of a new seed of `worker`, which has the neighbours `around`.
+    /// Chooses the worker for a new seed of `worker`, which has the neighbours `around`.
     pub(super) fn average(&self, worker: usize, around: &[usize]) -> Choice {
         let load = |worker: usize| self.0[worker].load(Relaxed);
         let own = load(worker);
@@ -130,7 +130,7 @@ impl Loads {
     }
 }
 
-/// Picks workers at random: xorshift64*, one state a worker.
+/// Picks workers at random: xorshift64*, with one state per worker.
 #[derive(Debug, Default)]
 pub(super) struct Dice(u64);
 
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_are_mutual_and_reach_everybody() {
+    fn neighbours_are_mutual_and_reach_every_worker() {
         for policy in [SeedPolicy::Ring, SeedPolicy::Mesh, SeedPolicy::Hypercube] {
             for count in 1..40 {
                 let all: Vec<_> = (0..count)
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn dice_pick_everybody_about_as_often() {
+    fn dice_pick_all_workers_about_equally_often() {
         let mut dice = Dice::default();
         let mut counts = [0; 5];
         for _ in 0..5000 {

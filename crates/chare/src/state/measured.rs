@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::address::number::Number;
 
-/// Messages, and bytes.
+/// The numbers of messages and bytes.
 pub(crate) type Sent = (u64, u64);
 
 /// The report of one worker.

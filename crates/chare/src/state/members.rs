@@ -1,22 +1,23 @@
 //! The state of sections that all workers share: the members of each section, their workers, and
 //! the sections of each element.
 //!
-//! A sender to a section reads a worker's member count without a lock. A moving member counts on
-//! both workers, from before the first sender enters the new epoch until after the last has. So
-//! each sender finds the worker that is right for its epoch ([`crate::migration`]), and perhaps
-//! another one that has no members for it.
+//! A sender to a section reads the number of members on each worker without a lock. A moving member
+//! counts on both workers, from before the first sender enters the new epoch until after the last
+//! has. So each sender finds the worker that is right for its epoch ([`crate::migration`]), and
+//! perhaps another one that has no members for it.
 //!
 //! # Memory ordering
-//! All relaxed. A sender got the section's proxy, directly or indirectly, from the code that made
-//! the section. A sender in the epoch of a move was notified of the move by the worker that counted
-//! it. A count falls only when no sender is in an earlier epoch. A loss that a sender does not know
-//! of may be later than its message.
+//! All relaxed. A sender got the section's proxy, directly or indirectly, from the code that
+//! created the section. A sender in the epoch of a move was notified of the move by the worker that
+//! counted it. A count falls only when no sender is in an earlier epoch. A loss that a sender does
+//! not know of may be later than its message.
 //!
-//! An element that ends looks up which sections lose it. Chares may come and go in great numbers in
-//! programs without sections, so the lookup takes the lock only after the first section was made.
-//! ([`Ever`]: the code that makes a section then looks for the members; an ending element has then
-//! given up its number.) Later makers of sections take the lock after the first, and so see all
-//! elements that had ended when the first one looked.
+//! An element that ends looks up which sections lose it. Programs without sections may create and
+//! end very many chares, so the lookup takes the lock only after the first section was created.
+//! ([`Ever`]: the code that creates a section first notes that, then looks for the members. An
+//! element that ended without seeing the note has given up its number before, so it is not found.)
+//! Later creators of sections take the lock after the first, and so see all elements that had ended
+//! when the first one looked.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -30,7 +31,7 @@ use crate::address::directory::Directory;
 use crate::address::number::Number;
 use crate::failure::Failure;
 
-/// How messages to a section, and reductions over it, travel.
+/// The way in which messages to a section, and reductions over it, travel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SectionForm {
@@ -40,13 +41,13 @@ pub enum SectionForm {
     /// For chares in no array: point-to-point up to four members, binomial above.
     #[default]
     Auto,
-    /// By workers, then by a tree of workers. The workers of chares in no array are not known: for
-    /// them the same as `Auto`.
+    /// Messages go to workers, and reductions up a tree of workers. The workers of chares in no
+    /// array are not known: for them this is the same as `Auto`.
     TwoLevel,
-    /// Each member separately.
+    /// Messages go to each member separately, and its contributions straight to the root.
     PointToPoint,
-    /// By a binomial tree of members. A later message from the same sender to a single member can
-    /// overtake a multicast.
+    /// Messages go down and reductions up a binomial tree of members. A later message from the same
+    /// sender to a single member can overtake a multicast.
     Binomial,
 }
 
@@ -56,12 +57,12 @@ choice! {
     expected "auto, two-level, point-to-point or binomial", else UnknownSectionForm
 }
 
-/// Sections up to this size are sent to member by member, unless one message to a worker serves
-/// several members.
+/// The largest section to which messages are sent member by member, unless one message to a worker
+/// serves several members.
 const FEW: usize = 4;
 
 impl SectionForm {
-    /// How messages to elements of an array travel, and their reductions.
+    /// Returns the forms of multicasts and of reductions for a section of array elements.
     pub(crate) fn in_array(self, members: usize, workers: usize) -> (Self, Self) {
         let is_dense = members >= 2 * workers;
         match self {
@@ -72,7 +73,7 @@ impl SectionForm {
         }
     }
 
-    /// The forms for chares that are in no array.
+    /// Returns the forms of multicasts and of reductions for chares that are in no array.
     pub(crate) fn of_singles(self, members: usize) -> (Self, Self) {
         let form = match self {
             Self::Auto | Self::TwoLevel if members <= FEW => Self::PointToPoint,
@@ -88,13 +89,13 @@ impl SectionForm {
 pub(crate) struct Members {
     pub(crate) numbers: Vec<Number>,
     /// The worker where reductions and scans end: the worker of the first member when the section
-    /// was made.
+    /// was created.
     pub(crate) root: usize,
     positions: HashMap<Number, usize>,
     pub(crate) multicast: SectionForm,
     pub(crate) reduction: SectionForm,
-    /// The number of members on each worker, or on their way to or from it; empty if messages go to
-    /// members by number.
+    /// The number of members on each worker, including those that are moving to or from it; empty
+    /// if messages go to members by number.
     counts: Box<[AtomicU32]>,
     /// The reductions without a result.
     pub(crate) loss: Loss,
@@ -102,8 +103,8 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// Creates a section of the elements at these positions, before their workers are known. A
-    /// section without members has the given `root`.
+    /// Creates a section of the elements at these positions, before their workers are known. `root`
+    /// is used only for a section without members.
     pub(crate) fn new(
         positions: HashMap<Number, usize>,
         numbers: Vec<Number>,
@@ -131,7 +132,7 @@ impl Members {
         self.positions.get(&number).copied()
     }
 
-    /// True if some member may be on `worker` for some sender.
+    /// Returns true if some member may be on `worker` for some sender.
     pub(crate) fn may_be_on(&self, worker: usize) -> bool {
         // Relaxed: see the header.
         self.counts[worker].load(Relaxed) > 0
@@ -175,33 +176,34 @@ impl fmt::Debug for Loss {
 }
 
 impl Loss {
-    /// Notes that rounds from `from` on have no result. Returns true if they had one until now.
+    /// Records that rounds from `from` on have no result. Returns true if round `from` could have
+    /// one until now.
     pub(crate) fn note(&self, from: u64, why: &Failure) -> bool {
         self.why.get_or_init(|| why.clone());
         // Relaxed: see the header.
         self.from.fetch_min(from, Relaxed) > from
     }
 
-    /// The first round without a result.
+    /// Returns the first round without a result.
     pub(crate) fn from(&self) -> Option<u64> {
         // Relaxed: see the header.
         let from = self.from.load(Relaxed);
         (from < u64::MAX).then_some(from)
     }
 
-    /// The first round without a result, and why.
+    /// Returns the first round without a result, and the reason.
     pub(crate) fn first(&self) -> Option<(u64, Failure)> {
         self.from().zip(self.any())
     }
 
-    /// Why a round has no result.
+    /// Returns the reason why a round has no result; `None` if it can have one.
     pub(crate) fn of(&self, round: u64) -> Option<Failure> {
         // Relaxed: see the header.
         let is_lost = self.from.load(Relaxed) <= round;
         is_lost.then(|| self.why.get().cloned())?
     }
 
-    /// The reason why some rounds have no result.
+    /// Returns the reason why some rounds have no result.
     pub(crate) fn any(&self) -> Option<Failure> {
         self.of(u64::MAX - 1)
     }
@@ -210,12 +212,13 @@ impl Loss {
 /// The sections of a collection.
 #[derive(Debug, Default)]
 pub(crate) struct Sections {
-    /// There has been one. Written under the lock.
+    /// Notes that there has been a section. Written under the lock.
     has_any: Ever,
     table: Mutex<Table>,
 }
 
-/// The sections behind the lock: no element or section comes or goes while it is held.
+/// The sections behind the lock. While it is held, no section is created or removed, and no member
+/// leaves its sections.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     /// The number of the next section; numbers are not reused.
@@ -234,7 +237,7 @@ impl Sections {
         self.lock().by_id.get(&id).cloned()
     }
 
-    /// The sections of which an element is a member.
+    /// Returns the sections of which an element is a member.
     pub(crate) fn of(&self, number: Number) -> Vec<u32> {
         self.lock().of.get(&number).cloned().unwrap_or_default()
     }
@@ -251,11 +254,12 @@ impl Sections {
             .collect()
     }
 
-    /// Keeps a section; returns its number, or a member that has ended meanwhile.
+    /// Adds a section. Returns its number, or a member that has ended meanwhile.
     pub(crate) fn add(&self, mut members: Members, directory: &Directory) -> Result<u32, Number> {
         let mut table = self.lock();
         self.has_any.note();
         for (position, &number) in members.numbers.iter().enumerate() {
+            // A member that ends after this check waits for the lock, and then finds the section.
             let at = directory.worker_or_home(number).ok_or(number)?;
             if position == 0 {
                 members.root = at;
@@ -276,7 +280,7 @@ impl Sections {
         Ok(id)
     }
 
-    /// Forgets a section, unless that has been done.
+    /// Removes and returns a section, unless it has been removed.
     pub(crate) fn remove(&self, id: u32) -> Option<Arc<Members>> {
         let mut table = self.lock();
         let members = table.by_id.remove(&id)?;
@@ -294,13 +298,13 @@ impl Sections {
 }
 
 impl Table {
-    /// An element is on its way to a worker.
+    /// Records that an element is moving to a worker.
     pub(crate) fn will_come(&self, number: Number, to: usize) {
         self.sections_of(number)
             .for_each(|members| members.count_up(to));
     }
 
-    /// All know that an element has left a worker.
+    /// Records that an element has left a worker, and that all senders know it.
     pub(crate) fn has_left(&self, number: Number, from: usize) {
         self.sections_of(number)
             .for_each(|members| members.count_down(from));

@@ -1,4 +1,4 @@
-//! Merged contributions of a type that only the contributors know.
+//! The merged contributions to a reduction. Only the contributors know their type.
 
 use std::any::{Any, type_name};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,10 +28,10 @@ impl<O: Any + Send> Output for O {
     }
 }
 
-/// The result as an `O`.
+/// Returns the result as an `O`.
 ///
 /// # Errors
-/// When it is no `O`: the name of what it is.
+/// The name of the result's type, if that is not `O`.
 pub(crate) fn downcast<O: 'static>(output: Box<dyn Output>) -> Result<Box<O>, &'static str> {
     let is = (*output).type_name();
     let output: Box<dyn Any> = output;

@@ -1,12 +1,12 @@
 //! The reductions and scans to which an element contributes next.
 //!
-//! Elements number their reductions and their scans, those over the array and those over each
-//! section by themselves. The numbers belong to the element, and move with it.
+//! Elements number their reductions and their scans, separately for the array and for each section.
+//! The numbers belong to the element, and move with it.
 
 /// The elements that reduce or scan together: all of the array (`None`), or a section.
 pub(crate) type Group = Option<u32>;
 
-/// The name of a group of elements in messages; `name` is that of the elements.
+/// Returns the name of a group of elements in messages; `name` is that of the elements.
 pub(crate) fn name_of(group: Group, name: &str) -> String {
     match group {
         None => name.to_owned(),
@@ -51,7 +51,7 @@ impl NextRounds {
         }
     }
 
-    /// The scan to which the element contributes next.
+    /// Returns the scan to which the element contributes next.
     pub(crate) fn scan_of(&self, group: Group) -> u64 {
         match group {
             None => self.scan,
@@ -59,7 +59,7 @@ impl NextRounds {
         }
     }
 
-    /// Counts the scan to which the element contributes.
+    /// Advances to the next scan, because the element contributes to the present one.
     pub(crate) fn take_scan(&mut self, group: Group) {
         let next = match group {
             None => &mut self.scan,
@@ -72,7 +72,7 @@ impl NextRounds {
         self.array
     }
 
-    /// The reduction of a section to which the element contributes next.
+    /// Returns the reduction of a section to which the element contributes next.
     pub(crate) fn of_section(&self, section: u32) -> u64 {
         self.section(section).map_or(0, |next| next.round)
     }
@@ -106,17 +106,17 @@ impl NextRounds {
         }
     }
 
-    /// True for an element that has contributed to a section, or scanned in one.
+    /// Returns true if the element has contributed to a section, or scanned in one.
     pub(crate) fn has_sections(&self) -> bool {
         !self.sections.is_empty()
     }
 
-    /// A section no longer exists.
+    /// Removes a section that no longer exists.
     pub(crate) fn forget(&mut self, section: u32) {
         self.sections.retain(|next| next.section != section);
     }
 
-    /// The reduction to which the element contributes now.
+    /// Returns the reduction to which the element contributes now, and advances to the next one.
     pub(crate) fn take(&mut self, group: Group) -> u64 {
         let next = match group {
             None => &mut self.array,
@@ -126,7 +126,7 @@ impl NextRounds {
         *next - 1
     }
 
-    /// The next reduction of each group with which the element has reduced.
+    /// Returns the next reduction of each group with which the element has reduced.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Group, u64)> {
         let sections = self.sections.iter().filter(|next| next.round > 0);
         let sections = sections.map(|next| (Some(next.section), next.round));

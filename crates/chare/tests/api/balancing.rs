@@ -100,8 +100,8 @@ fn running_elements_are_balanced_periodically() {
     assert_eq!(balanced.strategy, "refine");
 }
 
-/// Regression: measurements for a balancing in progress arrived at the tombstone of a destroyed
-/// array, which caused a panic.
+// Regression: measurements for a balancing in progress arrived at the tombstone of a destroyed
+// array, which caused a panic.
 #[test]
 fn an_array_may_be_destroyed_while_it_is_balanced() {
     for _ in 0..100 {

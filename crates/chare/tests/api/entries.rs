@@ -64,7 +64,7 @@ impl Odd {
     #[message]
     fn r#match(number: u32);
 
-    /// The name of a method that many types have.
+    /// Has the name of a method of many types.
     #[entry]
     fn clone(&self) -> u32 {
         7

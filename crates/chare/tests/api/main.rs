@@ -3,10 +3,14 @@
 
 #![cfg(not(any(loom, shuttle)))]
 
-#[path = "../common/checks.rs"]
-mod checks;
+#[path = "../common/blocker.rs"]
+mod blocker;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/dice.rs"]
+mod dice;
+#[path = "../common/panics.rs"]
+mod panics;
 
 mod balancing;
 mod collections;

@@ -4,8 +4,8 @@ use raddle_chare::reduce::{Max, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, Group, Reply, Section, chare};
 use raddle_runtime::Runtime;
 
-use crate::checks::panic_text;
 use crate::common::runtime;
+use crate::panics::panic_text;
 
 /// Makes mistakes on request.
 struct Clumsy;
@@ -245,7 +245,7 @@ fn a_reduction_of_another_type_is_refused() {
 fn a_worker_must_not_block_on_a_reply() {
     let runtime = runtime(2);
     let array = clumsy(&runtime);
-    let why = "a worker waits for a reply that could be bound for itself: \
+    let why = "a worker waits for a reply, but the awaited message may have to run on that worker: \
         make the entry `async` and `.await` the reply";
     assert_eq!(
         failure_of(array.at(0).wait_for_itself()),
@@ -268,7 +268,7 @@ fn an_entry_must_not_await_its_own_reply() {
     assert_eq!(
         failure_of(array.at(0).await_itself()),
         "Clumsy[0] panicked in `await_itself`: \
-         waits for a reply of its own, which it cannot give before its entry ends"
+         waits for a reply of its own, which cannot arrive before its entry ends"
     );
 }
 
@@ -339,7 +339,7 @@ fn a_section_refuses_duplicates_and_contributions_of_strangers() {
     let stranger = failure_of(array.at(2).contribute_to(section));
     assert!(
         stranger.starts_with(
-            "Clumsy[2] panicked in `contribute_to`: Clumsy[2] is no member of Section<Clumsy>#"
+            "Clumsy[2] panicked in `contribute_to`: Clumsy[2] is not a member of Section<Clumsy>#"
         ),
         "{stranger}"
     );
@@ -353,7 +353,7 @@ fn a_section_of_single_chares_refuses_other_members() {
     let section = |members: Vec<ClumsyProxy>| panic_text(|| runtime.section(members));
     let in_array = section(vec![one, array.at(0)]);
     assert!(
-        in_array.ends_with(" is in an array or a group: sections of those are made by them"),
+        in_array.ends_with(" is in an array or a group; create its sections with `Array::section`"),
         "{in_array}"
     );
     let stranger = section(vec![other.chare(|_| Clumsy)]);
@@ -381,13 +381,13 @@ fn a_section_of_single_chares_refuses_other_members() {
     let stranger = failure_of(runtime.chare(|_| Clumsy).contribute_to(section));
     assert!(
         stranger.starts_with(
-            "a Clumsy panicked in `contribute_to`: a Clumsy is no member of Section<Clumsy>#"
+            "a Clumsy panicked in `contribute_to`: a Clumsy is not a member of Section<Clumsy>#"
         ),
         "{stranger}"
     );
     let stranger = failure_of(array.at(0).contribute_to(section));
     assert!(
-        stranger.ends_with(": that is a section of others"),
+        stranger.ends_with(": its members are in another collection"),
         "{stranger}"
     );
 }
@@ -424,7 +424,7 @@ fn worker_numbers_out_of_range_are_refused() {
     );
     assert_eq!(
         panic_text(|| runtime.array(1 << 31, |_| Clumsy)),
-        "an array of shape 2147483648 has too many places; expected fewer than 2^31"
+        "an array of shape 2147483648 has too many elements; expected fewer than 2^31"
     );
 }
 
@@ -438,10 +438,10 @@ fn elements_of_a_group_cannot_migrate_and_are_called_on_their_worker() {
     );
     assert_eq!(
         panic_text(|| group.here()),
-        "this thread is no worker, and has no element of Group<Clumsy>"
+        "this thread is not a worker, and has no element of Group<Clumsy>"
     );
-    let unreachable = "no element of Group<Clumsy> can be reached here: this thread is no worker, \
-        or the element is at work already, or not made yet";
+    let unreachable = "no element of Group<Clumsy> can be reached here: \
+        this thread is not a worker, or the element is already running, or not constructed yet";
     assert_eq!(panic_text(|| group.with_here(|_| 1)), unreachable);
     assert_eq!(
         failure_of(group.at(1).call_itself(group)),

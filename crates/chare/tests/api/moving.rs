@@ -6,13 +6,14 @@ use raddle_chare::{Chares, Cx, chare};
 use raddle_runtime::MailboxKind;
 
 use crate::common::runtime_with;
+use crate::dice::Dice;
 
 /// Sends numbered messages to all other elements, and checks that theirs arrive in order.
 struct Walker {
     received: Vec<u32>,
     called: u32,
     sent: u32,
-    random: u64,
+    dice: Dice,
 }
 
 impl Walker {
@@ -21,15 +22,8 @@ impl Walker {
             received: vec![0; count],
             called: 0,
             sent: 0,
-            random: 0x9e37_79b9_7f4a_7c15 ^ (index as u64 + 1),
+            dice: Dice::new(index as u64),
         }
-    }
-
-    fn dice(&mut self, sides: usize) -> usize {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random % sides as u64) as usize
     }
 }
 
@@ -42,8 +36,8 @@ impl Walker {
         for other in 0..self.received.len() {
             array.at(other).receive(index, self.sent);
         }
-        if self.dice(3) == 0 {
-            cx.migrate_to(self.dice(cx.worker_count()));
+        if self.dice.roll(3) == 0 {
+            cx.migrate_to(self.dice.roll(cx.worker_count()));
         }
         cx.contribute(Sum(u64::from(self.sent)));
         if left > 0 {
@@ -76,7 +70,7 @@ impl Walker {
     async fn juggle(&mut self, cx: &mut Cx<Self>, count: u32) -> u64 {
         let mut sum = 0;
         for number in 0..count {
-            let worker = self.dice(cx.worker_count());
+            let worker = self.dice.roll(cx.worker_count());
             cx.migrate_to(worker);
             sum += u64::from(cx.next_where(Self::ball, |&ball| ball == number).await);
             sum += cx.reduce(Sum(1_u64)).await;

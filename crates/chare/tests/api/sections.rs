@@ -1,37 +1,19 @@
 //! Sections: the workers where their reductions end, sections of single chares, and scans in
 //! sections.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
-
 use raddle_chare::SeedPolicy;
 use raddle_chare::reduce::{Concat, Gather, Sum};
 use raddle_chare::{Array, ArrayOptions, Chares, Cx, ScanForm, Section, SectionForm, chare};
 use raddle_runtime::Runtime;
 
-use crate::checks::PATIENCE;
+use crate::blocker::block;
 use crate::common::{runtime, runtime_with};
-
-/// A chare that blocks its worker for a while.
-struct Busybody;
-
-#[chare]
-impl Busybody {
-    /// Reports that it has started, and blocks until it receives the signal to end.
-    #[entry]
-    fn hold_up(&self, begun: Sender<()>, until: Receiver<()>) {
-        begun.send(()).expect("the test waits for this");
-        let signal = until.recv_timeout(PATIENCE);
-        signal.expect("the test goes on without this worker");
-    }
-}
 
 /// Calls `call` while worker `worker` processes no messages.
 fn without_worker<R>(runtime: &Runtime, worker: usize, call: impl FnOnce() -> R) -> R {
-    let ((begun, has_begun), (go_on, until)) = (channel(), channel());
-    runtime.chare_on(worker, |_| Busybody).hold_up(begun, until);
-    has_begun.recv().expect("it begins");
+    let end = block(runtime, worker);
     let result = call();
-    go_on.send(()).expect("it is still there");
+    end.send(()).expect("it is blocked");
     result
 }
 
@@ -136,8 +118,8 @@ impl Leader {
     }
 }
 
-/// Regression: reductions of a section went to the root of its array, and waited for the other work
-/// of that worker.
+// Regression: reductions of a section went to the root of its array, and waited for the other work
+// of that worker.
 #[test]
 fn a_section_on_one_worker_needs_no_other_worker() {
     for busy in 0..2 {
@@ -167,8 +149,8 @@ fn a_section_on_one_worker_needs_no_other_worker() {
     }
 }
 
-/// If all other workers are busy, seeds are placed on the worker that created them. Their
-/// reductions end on that worker, too.
+// If all other workers are busy, seeds are placed on the worker that created them. Their
+// reductions end on that worker, too.
 #[test]
 fn a_team_on_one_worker_needs_no_other_worker() {
     for busy in 0..2 {
@@ -262,8 +244,8 @@ fn leaders_create_teams_concurrently() {
     runtime.quiescence().wait();
 }
 
-/// A chare may be a member of several sections. A contribution to one section is no contribution to
-/// the others.
+// A chare may be a member of several sections. A contribution to one section is no contribution to
+// the others.
 #[test]
 fn sections_of_the_same_chares_reduce_independently() {
     let runtime = runtime(2);
@@ -317,8 +299,8 @@ fn a_team_that_lost_a_member_reports_it() {
     }
 }
 
-/// A member that had ended before the section was created is reported at once. A member that ends
-/// afterwards is reported to pending calls.
+// A member that had ended before the section was created is reported at once. A member that ends
+// afterwards is reported to pending calls.
 #[test]
 fn a_team_has_no_result_if_a_member_ends_before_it_contributes() {
     for form in SectionForm::ALL {
@@ -403,8 +385,8 @@ fn scans_in_sections_return_the_contributions_of_preceding_members() {
     }
 }
 
-/// Each member takes part in three scans, one after the other. Other members may already be in the
-/// next scan.
+// Each member takes part in three scans, one after the other. Other members may already be in the
+// next scan.
 #[test]
 fn scans_of_an_array_and_its_sections_are_independent() {
     const COUNT: usize = 12;

@@ -242,7 +242,7 @@ fn a_refused_checkpoint_names_the_reason_and_keeps_the_previous_one() {
     );
 }
 
-/// Regression: checkpoint files of killed programs stayed for ever.
+// Regression: checkpoint files of killed programs stayed for ever.
 #[test]
 fn files_of_incomplete_checkpoints_are_removed() {
     let folder = Folder::new("killed");
@@ -258,8 +258,8 @@ fn files_of_incomplete_checkpoints_are_removed() {
     assert!(note.exists());
 }
 
-/// Regression: the files of elements stayed if the manifest could not be written, for example on a
-/// full disk.
+// Regression: the files of elements stayed if the manifest could not be written, for example on a
+// full disk.
 #[test]
 fn a_manifest_without_space_keeps_only_the_previous_checkpoint() {
     let folder = Folder::new("manifest");

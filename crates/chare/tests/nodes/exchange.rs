@@ -8,6 +8,7 @@ use raddle_net::TransportKind;
 use raddle_runtime::Runtime;
 
 use crate::job;
+use crate::panics::panic_text;
 
 const NODES: [u16; 4] = [1, 2, 3, 4];
 
@@ -396,18 +397,13 @@ fn insertions_and_sections_over_several_nodes_are_refused() {
             let section = || {
                 let _ = cells.section([0, 3]);
             };
-            let refusal_of = |call: &dyn Fn()| {
-                let call = std::panic::AssertUnwindSafe(call);
-                let panic = std::panic::catch_unwind(call).expect_err("it is refused");
-                panic.downcast_ref::<String>().expect("it says why").clone()
-            };
-            [refusal_of(&insert), refusal_of(&section)]
+            [panic_text(insert), panic_text(section)]
         },
     );
     for (refused, what) in refused
         .expect("the nodes start")
         .iter()
-        .zip(["take in elements", "have sections"])
+        .zip(["have insertions", "have sections"])
     {
         let expected = format!("an array of Cell over nodes cannot {what}");
         assert!(refused.contains(&expected), "{refused}");

@@ -4,6 +4,10 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/dice.rs"]
+mod dice;
+#[path = "../common/panics.rs"]
+mod panics;
 
 mod balancing;
 mod buffers;

@@ -9,6 +9,8 @@ use raddle_net::TransportKind;
 use raddle_runtime::{MailboxKind, Runtime};
 use serde::{Deserialize, Serialize};
 
+use crate::dice::Dice;
+
 const COUNT: usize = 9;
 const STEPS: u32 = 30;
 
@@ -18,7 +20,7 @@ struct Walker {
     received: Vec<u32>,
     called: Vec<u32>,
     sent: u32,
-    random: u64,
+    dice: Dice,
     /// The number of changes of node, and the last node.
     crossings: u32,
     node: usize,
@@ -30,17 +32,10 @@ impl Walker {
             received: vec![0; COUNT],
             called: Vec::new(),
             sent: 0,
-            random: (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (index as u64 + 1),
+            dice: Dice::new(seed * COUNT as u64 + index as u64),
             crossings: 0,
             node: 0,
         }
-    }
-
-    fn dice(&mut self, sides: usize) -> usize {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random % sides as u64) as usize
     }
 }
 
@@ -55,7 +50,7 @@ impl Walker {
         for other in 0..COUNT {
             array.at(other).receive(index, self.sent);
         }
-        let (rolled, worker) = (self.dice(3), self.dice(60));
+        let (rolled, worker) = (self.dice.roll(3), self.dice.roll(60));
         if rolled == 0 {
             cx.migrate_to(worker % (cx.worker_count() * cx.node_count()));
         }
@@ -82,7 +77,7 @@ impl Walker {
     fn call_all(&mut self, cx: &mut Cx<Self>, left: u32) {
         cx.all().call(left);
         cx.array().at(COUNT - 1).call(left + 1_000);
-        let worker = self.dice(60);
+        let worker = self.dice.roll(60);
         cx.migrate_to(worker % (cx.worker_count() * cx.node_count()));
         if left > 0 {
             cx.this().call_all(left - 1);
@@ -99,14 +94,14 @@ impl Walker {
                 sum += cx.array().at(other).add(time).await;
             }
             // The element migrates at the end of this entry.
-            cx.migrate_to(self.dice(60) % (cx.worker_count() * cx.node_count()));
+            cx.migrate_to(self.dice.roll(60) % (cx.worker_count() * cx.node_count()));
         }
         sum
     }
 
     #[entry]
     fn add(&mut self, cx: &mut Cx<Self>, number: usize) -> usize {
-        cx.migrate_to(self.dice(60) % (cx.worker_count() * cx.node_count()));
+        cx.migrate_to(self.dice.roll(60) % (cx.worker_count() * cx.node_count()));
         number + cx.index()
     }
 
@@ -335,7 +330,7 @@ fn arrays_of_one_node_migrate_beside_arrays_of_all_nodes() {
     assert_eq!(moves, [101; 4]);
 }
 
-/// Arrays are destroyed while their elements migrate. The elements of other arrays continue.
+// Arrays are destroyed while their elements migrate. The elements of other arrays continue.
 #[test]
 fn arrays_may_be_destroyed_while_elements_migrate() {
     for seed in 0..10 {

@@ -7,13 +7,14 @@ use raddle_chare::{Array, Chares, Cx, chare};
 use raddle_net::TransportKind;
 use serde::{Deserialize, Serialize};
 
+use crate::dice::Dice;
 use crate::job;
 
 const COUNT: usize = 11;
 
 #[derive(Serialize, Deserialize)]
 struct Line {
-    random: u64,
+    dice: Dice,
     begins: Vec<u64>,
     before: Vec<Vec<u64>>,
 }
@@ -28,12 +29,8 @@ impl Line {
         self.begins.push(begin);
         let before = cx.scan(Concat::new(vec![index, left])).await;
         self.before.push(before);
-        self.random = self
-            .random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(index);
         let workers = cx.worker_count() * cx.node_count();
-        cx.migrate_to((self.random >> 33) as usize % workers);
+        cx.migrate_to(self.dice.roll(workers));
         if left > 0 {
             cx.this().scan(left - 1);
         }
@@ -58,7 +55,7 @@ impl Line {
 fn lines(seed: u64) -> impl Fn(&Setup<'_>) -> Array<Line> {
     move |setup| {
         setup.array(COUNT, move |index| Line {
-            random: seed * 1_000 + index as u64,
+            dice: Dice::new(seed * 1_000 + index as u64),
             begins: Vec::new(),
             before: Vec::new(),
         })

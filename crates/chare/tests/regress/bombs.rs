@@ -6,26 +6,15 @@
 //! result with a panicking destructor therefore lost all later iterations: the other receivers of a
 //! broadcast, and the messages that waited for an element to be created.
 
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc;
 
-use raddle_chare::{Array, Chares, Cx, SectionForm, chare};
-use raddle_runtime::Runtime;
+use raddle_chare::{Array, Chares, Cx, chare};
 
+use crate::FORMS;
+use crate::blocker::block;
+use crate::bomb::Bomb;
 use crate::common::runtime;
 use crate::soon::soon;
-
-/// Panics when it is dropped, if it is armed.
-struct Bomb {
-    armed: bool,
-}
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        if self.armed && !std::thread::panicking() {
-            panic!("a destructor");
-        }
-    }
-}
 
 /// Panics when it is cloned on worker 1.
 struct Shy;
@@ -60,25 +49,26 @@ impl Counter {
     #[entry]
     fn give(&mut self) -> Bomb {
         self.count += 1;
-        Bomb { armed: true }
+        Bomb
     }
     #[entry]
-    fn give_if_first(&mut self, cx: &mut Cx<Self>) -> Bomb {
+    fn give_if_first(&mut self, cx: &mut Cx<Self>) -> Option<Bomb> {
         self.count += 1;
-        Bomb {
-            armed: cx.index() == 0,
+        match cx.index() {
+            0 => Some(Bomb),
+            _ => None,
         }
     }
     #[entry]
     fn give_and_end(&mut self, cx: &mut Cx<Self>) -> Bomb {
         cx.end();
-        Bomb { armed: true }
+        Bomb
     }
     #[entry]
     async fn give_later(&mut self, cx: &mut Cx<Self>) -> Bomb {
         cx.next(Self::go).await;
         self.count += 1;
-        Bomb { armed: true }
+        Bomb
     }
     #[entry]
     fn take(&mut self, _bomb: Bomb) {}
@@ -91,26 +81,6 @@ impl Counter {
         cx.end();
         cx.next(Self::go).await;
     }
-}
-
-/// Blocks its worker until the test sends it a signal.
-struct Blocker;
-
-#[chare]
-impl Blocker {
-    #[entry]
-    fn block(&mut self, began: Sender<()>, end: Receiver<()>) {
-        began.send(()).expect("the test waits");
-        end.recv().expect("the test ends it");
-    }
-}
-
-/// Blocks worker `worker` until a signal is sent to the returned sender.
-fn block(runtime: &Runtime, worker: usize) -> Sender<()> {
-    let ((began, has_begun), (end, ends)) = (mpsc::channel(), mpsc::channel());
-    runtime.chare_on(worker, |_| Blocker).block(began, ends);
-    has_begun.recv().expect("it begins");
-    end
 }
 
 fn counts(counters: Array<Counter>, count: usize) -> Vec<u32> {
@@ -136,11 +106,7 @@ fn a_bomb_at_one_element_does_not_stop_a_broadcast() {
 
 #[test]
 fn a_bomb_at_one_member_does_not_stop_a_section_broadcast() {
-    for form in [
-        SectionForm::TwoLevel,
-        SectionForm::PointToPoint,
-        SectionForm::Binomial,
-    ] {
+    for form in FORMS {
         soon(move || {
             let runtime = runtime(2);
             let counters = runtime.array(8, |_| Counter::default());
@@ -237,8 +203,8 @@ fn bombs_for_an_ending_element_do_not_stop_replies_to_other_messages() {
         let runtime = runtime(1);
         let one = runtime.array(1, |_| Counter::default()).at(0);
         one.wait_and_end();
-        one.take(Bomb { armed: true });
-        one.take(Bomb { armed: true });
+        one.take(Bomb);
+        one.take(Bomb);
         let reply = one.count();
         one.go();
         while !reply.is_here() {

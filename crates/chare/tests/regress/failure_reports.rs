@@ -40,7 +40,8 @@ fn unpark() -> Arc<Unpark> {
     })
 }
 
-/// A minimal executor. Calls `pending` after the first poll if the future is pending.
+/// Runs a future to completion on this thread: a minimal executor. Calls `pending` after the first
+/// poll if the future is pending.
 fn block_on<F: Future>(future: F, pending: impl FnOnce()) -> F::Output {
     let waker = Waker::from(unpark());
     let mut context = Context::from_waker(&waker);
@@ -281,8 +282,8 @@ impl Patient {
     }
 }
 
-/// Regression: entries that awaited replies were woken by the loss of their own messages, and each
-/// of them panicked with a trace.
+// Regression: entries that awaited replies were woken by the loss of their own messages, and each
+// of them panicked with a trace.
 #[test]
 fn an_entry_that_awaits_a_reply_at_the_end_is_dropped_in_silence() {
     let panicked = Arc::new(Mutex::new(false));

@@ -3,7 +3,7 @@
 //!
 //! Regression: a contribution from a fork went to the part of the worker that ran the fork. The own
 //! worker of the element was not informed, so that the reduction never ended. On threads that are
-//! no workers, most methods of `Cx` panicked.
+//! not workers, most methods of `Cx` panicked.
 
 use std::future::Future;
 use std::pin::pin;
@@ -12,11 +12,12 @@ use std::task::{Context, Waker};
 use std::thread;
 
 use raddle_chare::reduce::Sum;
-use raddle_chare::{Array, ArrayOptions, Chares, Cx, Section, SectionForm, chare};
+use raddle_chare::{Array, ArrayOptions, Chares, Cx, Section, chare};
 use raddle_runtime::{Runtime, scope, worker_index};
 
-use crate::checks::panic_text;
+use crate::FORMS;
 use crate::common::runtime;
+use crate::panics::panic_text;
 use crate::soon::soon;
 
 /// The place where an entry runs a closure.
@@ -24,7 +25,7 @@ use crate::soon::soon;
 enum At {
     /// In a fork that another worker runs.
     OtherWorker,
-    /// On a thread that is no worker.
+    /// On a thread that is not a worker.
     Thread,
 }
 
@@ -254,11 +255,7 @@ fn contributions_of_an_element_that_ends_or_panics_count() {
 fn a_contribution_of_a_fork_to_a_section_counts_in_every_form() {
     for_each_place(|runtime, at| {
         let voters = voters(runtime, 6, runtime.worker_count());
-        for form in [
-            SectionForm::TwoLevel,
-            SectionForm::PointToPoint,
-            SectionForm::Binomial,
-        ] {
+        for form in FORMS {
             let section = voters.section_with(form, [5, 1, 2, 0, 3]);
             section.all().contribute_to(at, section);
             assert_eq!(section.reduction::<u32>().wait(), 5, "{at:?}, {form:?}");
@@ -365,7 +362,7 @@ impl Log {
     }
 }
 
-/// Each fork is a separate sender with regard to the order of messages.
+// Each fork is a separate sender with regard to the order of messages.
 #[test]
 fn messages_of_one_fork_arrive_in_order_without_loss() {
     soon(|| {

@@ -19,7 +19,7 @@ use raddle_runtime::{MailboxKind, Runtime};
 use crate::common::runtime_with;
 use crate::soon::soon;
 
-fn runtime(workers: usize, mailbox: MailboxKind) -> Runtime {
+fn runtime_with_mailbox(workers: usize, mailbox: MailboxKind) -> Runtime {
     runtime_with(workers, |builder| builder.mailbox(mailbox))
 }
 
@@ -98,7 +98,7 @@ fn for_all(test: impl Fn(&Runtime, Array<Voter>, &dyn Fn(Between)) + Copy + Send
         for mailbox in [MailboxKind::LockFree, MailboxKind::Pairs] {
             for maker in 0..=workers {
                 soon(move || {
-                    let runtime = runtime(workers, mailbox);
+                    let runtime = runtime_with_mailbox(workers, mailbox);
                     let driver = (maker < workers).then(|| runtime.chare_on(maker, |_| Driver));
                     for _ in 0..workers {
                         let voters = runtime.sparse_array::<Voter>();
@@ -165,7 +165,7 @@ fn votes_before_the_creation_of_an_element_count() {
 fn reductions_skip_an_element_with_a_panicking_constructor() {
     for workers in 1..=3 {
         soon(move || {
-            let runtime = runtime(workers, MailboxKind::LockFree);
+            let runtime = runtime_with_mailbox(workers, MailboxKind::LockFree);
             let driver = runtime.chare_on(0, |_| Driver);
             let voters = runtime.sparse_array::<Voter>();
             voters.insert(1, |_| Voter);
@@ -193,7 +193,7 @@ fn reductions_skip_an_element_with_a_panicking_constructor() {
 #[test]
 fn removing_an_element_twice_is_allowed() {
     soon(|| {
-        let runtime = runtime(2, MailboxKind::LockFree);
+        let runtime = runtime_with_mailbox(2, MailboxKind::LockFree);
         let voters = runtime.sparse_array::<Voter>();
         for index in 0..100 {
             voters.insert(index, |_| Voter);

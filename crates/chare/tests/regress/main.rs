@@ -2,12 +2,15 @@
 
 #![cfg(not(any(loom, shuttle)))]
 
-#[path = "../common/checks.rs"]
-mod checks;
+#[path = "../common/blocker.rs"]
+mod blocker;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/panics.rs"]
+mod panics;
 
 mod arguments;
+mod bomb;
 mod bombs;
 mod ends;
 mod failure_reports;
@@ -21,3 +24,12 @@ mod sections;
 mod soon;
 mod unreceived;
 mod waiting_report;
+
+use raddle_chare::SectionForm;
+
+/// The forms of sections, without the automatic choice.
+const FORMS: [SectionForm; 3] = [
+    SectionForm::TwoLevel,
+    SectionForm::PointToPoint,
+    SectionForm::Binomial,
+];

@@ -71,8 +71,8 @@ fn nomads(runtime: &Runtime, count: usize) -> Array<Nomad> {
     runtime.array(count, |_| Nomad::default())
 }
 
-/// Regression: each request without effect started the next one recursively, until the stack
-/// overflowed and the process aborted.
+// Regression: each request without effect started the next one recursively, until the stack
+// overflowed and the process aborted.
 #[test]
 fn an_element_may_request_migration_ten_thousand_times() {
     let runtime = runtime(2);
@@ -84,8 +84,8 @@ fn an_element_may_request_migration_ten_thousand_times() {
     });
 }
 
-/// Checks the same for half of the elements, which already are on the target worker. Regression:
-/// the other half migrated one after the other, in about 45 µs each.
+// Checks the same for half of the elements, which already are on the target worker. Regression:
+// the other half migrated one after the other, in about 45 µs each.
 #[test]
 fn all_elements_may_migrate_to_one_worker() {
     let runtime = runtime(2);
@@ -110,8 +110,8 @@ fn the_last_of_several_migration_requests_counts() {
     });
 }
 
-/// Messages come from outside and from other elements, with and without priorities, while all
-/// elements of two arrays migrate.
+// Messages come from outside and from other elements, with and without priorities, while all
+// elements of two arrays migrate.
 #[test]
 fn messages_to_a_hundred_thousand_migrating_elements_arrive_once_and_in_order() {
     const COUNT: usize = 100_000;

@@ -4,18 +4,9 @@
 
 use raddle_chare::{Chares, Cx, chare};
 
+use crate::bomb::Bomb;
 use crate::common::runtime;
 use crate::soon::soon;
-
-struct Bomb;
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        if !std::thread::panicking() {
-            panic!("a destructor");
-        }
-    }
-}
 
 struct Shared {
     _bomb: Option<Bomb>,

@@ -5,15 +5,10 @@ use raddle_chare::reduce::Sum;
 use raddle_chare::{Array, Chares, Cx, Failure, Reply, ScanForm, Section, SectionForm, chare};
 use raddle_runtime::Runtime;
 
-use crate::checks::panic_text;
+use crate::FORMS;
 use crate::common::runtime;
+use crate::panics::panic_text;
 use crate::soon::soon;
-
-const FORMS: [SectionForm; 3] = [
-    SectionForm::TwoLevel,
-    SectionForm::PointToPoint,
-    SectionForm::Binomial,
-];
 
 #[derive(Default)]
 struct Member {
@@ -148,8 +143,8 @@ fn destroyed(
     (runtime, array, section)
 }
 
-/// Regression: the table of sections was indexed out of bounds, on a worker or under a lock. The
-/// lock was poisoned afterwards.
+// Regression: the table of sections was indexed out of bounds, on a worker or under a lock. The
+// lock was poisoned afterwards.
 #[test]
 fn calls_of_a_destroyed_section_report_it() {
     const GONE: &str = "section 0 of Member#0 is no more";
@@ -179,7 +174,7 @@ fn contributions_to_a_destroyed_section_fail() {
     }
 }
 
-/// The members and other sections remain usable.
+// The members and other sections remain usable.
 #[test]
 fn destroying_a_section_does_not_affect_other_sections() {
     let runtime = runtime(2);
@@ -203,8 +198,8 @@ fn destroying_a_section_does_not_affect_other_sections() {
     });
 }
 
-/// Regression: pending reductions failed when the member ended, but later contributions were lost
-/// without a report.
+// Regression: pending reductions failed when the member ended, but later contributions were lost
+// without a report.
 #[test]
 fn contributions_after_a_member_has_ended_fail() {
     const LOST: &str = "has lost Member[7], which has ended";
@@ -230,8 +225,8 @@ fn contributions_after_a_member_has_ended_fail() {
     }
 }
 
-/// Regression: in forms that send a message to each member separately, the remaining members
-/// received the message, and the missing member was not reported.
+// Regression: in forms that send a message to each member separately, the remaining members
+// received the message, and the missing member was not reported.
 #[test]
 fn messages_after_a_member_has_ended_fail() {
     for form in FORMS {
@@ -246,8 +241,8 @@ fn messages_after_a_member_has_ended_fail() {
     }
 }
 
-/// Regression: contributions that were stored at the neighbours of the member in the tree, or on
-/// its worker, stayed there.
+// Regression: contributions that were stored at the neighbours of the member in the tree, or on
+// its worker, stayed there.
 #[test]
 fn contributions_before_a_member_ends_fail_with_its_end() {
     for form in FORMS {
@@ -263,9 +258,9 @@ fn contributions_before_a_member_ends_fail_with_its_end() {
     }
 }
 
-/// Regression: the report of the end could arrive before the last contributions. Then there was no
-/// result although all members had contributed. In a tree of members, there was also no result if
-/// the ended member held contributions of other members or received them later.
+// Regression: the report of the end could arrive before the last contributions. Then there was no
+// result although all members had contributed. In a tree of members, there was also no result if
+// the ended member held contributions of other members or received them later.
 #[test]
 fn a_member_that_contributes_and_ends_fails_only_later_reductions() {
     for form in FORMS {
@@ -301,8 +296,8 @@ fn failures(scans: Vec<Reply<u64>>) -> Vec<Failure> {
     })
 }
 
-/// Regression: the root waited for the contribution of the removed element, and no caller received
-/// a failure.
+// Regression: the root waited for the contribution of the removed element, and no caller received
+// a failure.
 #[test]
 fn a_scan_that_lacks_an_element_fails() {
     const ENDED: &str = "which has ended";
@@ -339,7 +334,7 @@ fn a_scan_that_lacks_an_element_fails() {
     }
 }
 
-/// Regression: the elements received a failure about a dropped message, or no failure at all.
+// Regression: the elements received a failure about a dropped message, or no failure at all.
 #[test]
 fn contributions_of_different_types_to_a_scan_fail() {
     for form in SCANS {
@@ -421,8 +416,8 @@ fn scans_in_a_destroyed_section_fail() {
     }
 }
 
-/// Regression: each migration and each end searched all sections of the array, which took 27 ms
-/// with 40,000 sections.
+// Regression: each migration and each end searched all sections of the array, which took 27 ms
+// with 40,000 sections.
 #[test]
 fn elements_of_an_array_with_many_sections_migrate_and_end() {
     const COUNT: usize = 8_000;
@@ -450,7 +445,7 @@ fn elements_of_an_array_with_many_sections_migrate_and_end() {
     // Some sections are destroyed while their reductions are under way, which is reported.
 }
 
-/// Regression: the sender and each worker iterated over all members for each message.
+// Regression: the sender and each worker iterated over all members for each message.
 #[test]
 fn members_of_a_large_section_receive_messages_while_they_migrate() {
     const COUNT: usize = 50_000;

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 
-use crate::checks::PATIENCE;
+use crate::blocker::PATIENCE;
 
 /// Runs a closure on a thread of its own, and fails after the time limit instead of hanging.
 #[track_caller]

@@ -9,19 +9,9 @@ use std::task::{Context, Waker};
 
 use raddle_chare::{Chares, Cx, Failure, chare};
 
+use crate::bomb::Bomb;
 use crate::common::runtime;
 use crate::soon::soon;
-
-#[derive(Clone)]
-struct Bomb;
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        if !std::thread::panicking() {
-            panic!("a destructor");
-        }
-    }
-}
 
 struct Reader;
 

@@ -6,8 +6,9 @@
 //! contributions made, it reported none, and it never named the missing element.
 
 use raddle_chare::reduce::Sum;
-use raddle_chare::{Chares, Cx, ScanForm, Section, SectionForm, chare};
+use raddle_chare::{Chares, Cx, ScanForm, Section, chare};
 
+use crate::FORMS;
 use crate::common::runtime;
 use crate::soon::soon;
 
@@ -138,11 +139,7 @@ fn it_counts_reductions_that_some_elements_are_ahead_in() {
 
 #[test]
 fn it_names_the_members_that_a_reduction_of_a_section_lacks() {
-    for form in [
-        SectionForm::TwoLevel,
-        SectionForm::PointToPoint,
-        SectionForm::Binomial,
-    ] {
+    for form in FORMS {
         let lines = soon(move || {
             let runtime = runtime(2);
             let idlers = runtime.array(8, |_| Idler);

@@ -171,8 +171,8 @@ fn pending_waits_fail_at_the_end() {
     });
 }
 
-/// Regression: a thread that waited for quiescence kept the data of the runtime alive. Only the end
-/// of this data would have woken the thread, so that the thread waited for ever.
+// Regression: a thread that waited for quiescence kept the data of the runtime alive. Only the end
+// of this data would have woken the thread, so that the thread waited for ever.
 #[test]
 fn a_wait_for_quiescence_fails_at_the_end() {
     explore_some(96, |setting| {
@@ -202,8 +202,8 @@ fn questions_to_a_node_group_fail_at_the_end() {
     });
 }
 
-/// Regression: a destructor could not send while the runtime dropped a late message, because the
-/// sender of that message still held the lock.
+// Regression: a destructor could not send while the runtime dropped a late message, because the
+// sender of that message still held the lock.
 #[test]
 fn destructors_may_send_messages() {
     explore_some(96, |setting| {

@@ -124,7 +124,7 @@ impl Wake for Rouse {
     }
 }
 
-/// Polls a future on a thread that is no worker, and only when it is woken.
+/// Polls a future on a thread that is not a worker, and only when it is woken.
 fn block_on<F: Future>(future: F) -> F::Output {
     let waiter = Waiter::current();
     let waker = Waker::from(Arc::new(Rouse(waiter.clone())));
@@ -140,7 +140,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     output.into_inner().expect("it was ready")
 }
 
-/// Regression: wakers were stored only with the reply, so that an unrelated failure woke no thread.
+// Regression: wakers were stored only with the reply, so that an unrelated failure woke no thread.
 #[test]
 fn polled_replies_are_woken_by_a_panic_and_by_the_end() {
     explore_some(96, |setting| {
@@ -162,9 +162,9 @@ fn polled_replies_are_woken_by_a_panic_and_by_the_end() {
     });
 }
 
-/// Regression: the end of the runtime left the panic to a thread that was about to wait, but this
-/// thread then found no runtime. If neither of the two reports a panic, the process ends with exit
-/// code 101.
+// Regression: the end of the runtime left the panic to a thread that was about to wait, but this
+// thread then found no runtime. If neither of the two reports a panic, the process ends with exit
+// code 101.
 #[test]
 fn a_panic_is_reported_by_the_end_or_by_a_waiting_thread() {
     explore_some(1_000, |setting| {
@@ -206,7 +206,7 @@ fn all_kinds_of_waits_fail_after_a_panic() {
     });
 }
 
-/// Regression: a thread that found quiescence before it checked for failures reported success.
+// Regression: a thread that found quiescence before it checked for failures reported success.
 #[test]
 fn quiescence_does_not_hide_a_panic() {
     explore_some(96, |setting| {
@@ -224,7 +224,7 @@ fn quiescence_does_not_hide_a_panic() {
     });
 }
 
-/// Regression: as above, for an exit that was announced before the thread checked for failures.
+// Regression: as above, for an exit that was announced before the thread checked for failures.
 #[test]
 fn the_exit_does_not_hide_a_panic() {
     explore_some(96, |setting| {
@@ -296,7 +296,7 @@ fn a_panicking_constructor_fails_questions() {
     });
 }
 
-/// Regression: an unwound message was not counted as processed, and its panic was not reported.
+// Regression: an unwound message was not counted as processed, and its panic was not reported.
 #[test]
 fn a_panic_outside_entries_is_reported() {
     explore_some(96, |setting| {

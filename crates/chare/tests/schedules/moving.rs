@@ -129,8 +129,8 @@ fn in_pairs(setting: Scenario) -> Runtime {
     crate::runtime(&setting)
 }
 
-/// Migrating elements send many messages, so that some messages are still in the queues of the old
-/// worker when the element sends from the new one.
+// Migrating elements send many messages, so that some messages are still in the queues of the old
+// worker when the element sends from the new one.
 #[test]
 fn a_migrating_element_does_not_overtake_its_own_messages() {
     explore_some(96, |setting| {
@@ -149,8 +149,8 @@ fn a_migrating_element_does_not_overtake_its_own_messages() {
     });
 }
 
-/// A broadcast is under way to the new worker, behind other messages, when an element arrives that
-/// has already received the broadcast on its old worker.
+// A broadcast is under way to the new worker, behind other messages, when an element arrives that
+// has already received the broadcast on its old worker.
 #[test]
 fn a_broadcast_arrives_once_at_an_element_that_overtakes_it() {
     explore_some(96, |setting| {
@@ -170,8 +170,8 @@ fn a_broadcast_arrives_once_at_an_element_that_overtakes_it() {
 fn an_element_may_migrate_before_it_is_created() {
     explore_some(96, |setting| {
         let runtime = crate::runtime(&setting);
-        // The root of an array tells a new element its first reduction. The arrays have different
-        // roots.
+        // The root of an array determines the first reduction of a new element. Arrays that are
+        // created one after the other have different roots.
         for _ in 0..setting.one_of(&[0, 1, 2]) {
             runtime.sparse_array::<Traveller>();
         }

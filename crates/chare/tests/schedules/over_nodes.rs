@@ -252,7 +252,7 @@ fn replies_arrive_and_asynchronous_entries_end_before_their_element_migrates() {
     });
 }
 
-/// Questions that arrive after the end fail. All other elements continue.
+// Questions that arrive after the end fail. All other elements continue.
 #[test]
 fn an_element_may_end_while_it_migrates_and_receives_questions() {
     explore_some(SEEDS, |setting| {

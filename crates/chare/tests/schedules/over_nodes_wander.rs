@@ -131,9 +131,9 @@ fn check_received(wanderers: Array<Wanderer>, expected: [u32; SENDERS]) {
     }
 }
 
-/// A late message of one batch of migrations is not mistaken for a part of the next batch.
-/// (Regression: a late marker, on a node that no element left in the end, was counted for the next
-/// batch. Programs on real cores found this bug. No schedule delays a marker that long.)
+// A late message of one batch of migrations is not mistaken for a part of the next batch.
+// (Regression: a late marker, on a node that no element left in the end, was counted for the next
+// batch. Programs on real cores found this bug. No schedule delays a marker that long.)
 #[test]
 fn messages_of_continuous_senders_arrive_in_order() {
     explore_some(2 * SEEDS, |setting| {
@@ -167,9 +167,9 @@ fn messages_of_migrating_senders_arrive_in_order() {
     });
 }
 
-/// A thread that is no worker looks up the place of an element, which may have changed when its
-/// wire message is sent. This is more likely if the thread waits for another wire message that does
-/// not fit into the buffer.
+// A thread that is not a worker looks up the place of an element, which may have changed when its
+// wire message is sent. This is more likely if the thread waits for another wire message that does
+// not fit into the buffer.
 #[test]
 fn messages_of_outside_threads_arrive_in_order() {
     explore_some(2 * SEEDS, |setting| {
@@ -198,9 +198,9 @@ fn messages_of_outside_threads_arrive_in_order() {
     });
 }
 
-/// Messages that an element sent from its old place may still be under way when it sends from its
-/// new place. Their receiver may be on a node that is not involved in the migration. (Without the
-/// question and answer that preserve the order, no schedule has failed yet.)
+// Messages that an element sent from its old place may still be under way when it sends from its
+// new place. Their receiver may be on a node that is not involved in the migration. (Without the
+// question and answer that preserve the order, no schedule has failed yet.)
 #[test]
 fn a_migrating_element_does_not_overtake_its_own_messages() {
     explore_some(2 * SEEDS, |setting| {

@@ -90,8 +90,8 @@ fn messages_of_each_priority_arrive_in_order() {
     });
 }
 
-/// Regression: messages that waited for their turn on the old worker of an element failed with the
-/// report that the element had ended.
+// Regression: messages that waited for their turn on the old worker of an element failed with the
+// report that the element had ended.
 #[test]
 fn waiting_messages_follow_their_element() {
     explore_some(96, |setting| {
@@ -188,7 +188,7 @@ impl Clerk {
     }
 }
 
-/// Regression: node groups ignored priorities.
+// Regression: node groups ignored priorities.
 #[test]
 fn a_node_group_processes_its_most_urgent_message_next() {
     explore_some(96, |setting| {

@@ -137,7 +137,7 @@ fn entries_that_wait_for_quiescence_do_not_prevent_it() {
     });
 }
 
-/// The worker that detects quiescence reports it to the waits that began before, not to later ones.
+// The worker that detects quiescence reports it to the waits that began before, not to later ones.
 #[test]
 fn a_new_wait_is_not_ended_by_earlier_quiescence() {
     explore_some(192, |setting| {
@@ -161,8 +161,8 @@ fn a_new_wait_is_not_ended_by_earlier_quiescence() {
     });
 }
 
-/// While an entry sends messages, other elements already process them. A worker that adds up the
-/// counters meanwhile must not find the two sums equal.
+// While an entry sends messages, other elements already process them. A worker that adds up the
+// counters meanwhile must not find the two sums equal.
 #[test]
 fn an_entry_that_sends_many_messages_prevents_quiescence() {
     explore_some(96, |setting| {
@@ -196,8 +196,8 @@ fn a_broadcast_is_under_way_until_all_elements_have_received_it() {
     });
 }
 
-/// Regression: the first message to a node group was in the queue before it was counted as sent.
-/// The sender of a second message therefore found quiescence.
+// Regression: the first message to a node group was in the queue before it was counted as sent.
+// The sender of a second message therefore found quiescence.
 #[test]
 fn messages_that_wait_for_a_node_group_are_under_way() {
     explore_some(96, |setting| {
@@ -217,8 +217,8 @@ fn messages_that_wait_for_a_node_group_are_under_way() {
     });
 }
 
-/// Regression: a worker that had processed a message left the check for quiescence to the next
-/// message, which did not belong to a chare and did not check.
+// Regression: a worker that had processed a message left the check for quiescence to the next
+// message, which did not belong to a chare and did not check.
 #[test]
 fn messages_of_other_clients_do_not_hide_quiescence() {
     explore_some(96, |setting| {

@@ -114,8 +114,8 @@ fn reductions_do_not_wait_for_ended_elements() {
     });
 }
 
-/// An element has contributed to two reductions when it arrives at a worker where only one of them
-/// has begun.
+// An element has contributed to two reductions when it arrives at a worker where only one of them
+// has begun.
 #[test]
 fn reductions_do_not_wait_again_for_an_arriving_element() {
     explore_some(96, |setting| {
@@ -137,8 +137,8 @@ fn reductions_do_not_wait_again_for_an_arriving_element() {
     });
 }
 
-/// An element is inserted at a worker where a reduction has begun in which the element takes no
-/// part.
+// An element is inserted at a worker where a reduction has begun in which the element takes no
+// part.
 #[test]
 fn earlier_reductions_do_not_wait_for_an_inserted_element() {
     explore_some(96, |setting| {

@@ -107,7 +107,7 @@ fn seeds_may_scan_at_any_place_and_time() {
     });
 }
 
-/// One seed is created when all others wait for it.
+// One seed is created when all others wait for it.
 #[test]
 fn a_team_waits_for_a_late_member() {
     explore_some(96, |setting| {
@@ -145,8 +145,8 @@ fn failures_of(runtime: Runtime, replies: [Reply<u32>; 2]) -> [Failure; 2] {
     failures
 }
 
-/// Regression: the report of the end of a member went to workers that other members had already
-/// left or had not yet reached.
+// Regression: the report of the end of a member went to workers that other members had already
+// left or had not yet reached.
 #[test]
 fn scans_of_migrating_members_fail_when_another_member_ends() {
     explore_some(192, |setting| {

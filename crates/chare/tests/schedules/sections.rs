@@ -84,8 +84,8 @@ fn migrating_members_receive_each_message_once() {
     });
 }
 
-/// Regression: a message to a section reached members that existed or migrated, but skipped
-/// inserted members that were not yet created.
+// Regression: a message to a section reached members that existed or migrated, but skipped
+// inserted members that were not yet created.
 #[test]
 fn members_that_are_not_yet_created_receive_and_vote() {
     explore_some(96, |setting| {

@@ -250,11 +250,11 @@ fn a_seed_that_migrates_repeatedly_receives_messages_in_order() {
     });
 }
 
-/// Messages that were forwarded by the home wait at the new worker of the seed, while a sender
-/// without this information still sends to the place where the seed was created. The sender is
-/// informed about the new place only after the seed has received the earlier messages of this
-/// sender. The information arrives late, because many messages precede it in the queue of the
-/// sender.
+// Messages that were forwarded by the home wait at the new worker of the seed, while a sender
+// without this information still sends to the place where the seed was created. The sender is
+// informed about the new place only after the seed has received the earlier messages of this
+// sender. The information arrives late, because many messages precede it in the queue of the
+// sender.
 #[test]
 fn a_seed_receives_messages_of_uninformed_senders_in_order() {
     explore_some(96, |setting| {
@@ -269,8 +269,8 @@ fn a_seed_receives_messages_of_uninformed_senders_in_order() {
     });
 }
 
-/// A compensating thread, which has the place of a waiting worker, has no chares, but takes seeds
-/// out of the pool.
+// A compensating thread, which has the place of a waiting worker, has no chares, but takes seeds
+// out of the pool.
 #[test]
 fn a_seed_taken_by_a_compensating_thread_is_created_by_a_worker() {
     explore_some(96, |setting| {
@@ -288,8 +288,8 @@ fn a_seed_taken_by_a_compensating_thread_is_created_by_a_worker() {
     });
 }
 
-/// Regression: a message to an ended seed stayed at its home for ever once its number had been
-/// reused for the next seed.
+// Regression: a message to an ended seed stayed at its home for ever once its number had been
+// reused for the next seed.
 #[test]
 fn questions_to_an_ended_seed_fail() {
     explore_some(96, |setting| {

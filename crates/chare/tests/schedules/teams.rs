@@ -157,8 +157,8 @@ fn teams_may_be_created_and_end_concurrently() {
     });
 }
 
-/// The creation of the first section looks for its members, and an ending member looks for its
-/// sections. One of the two must see the other.
+// The creation of the first section looks for its members, and an ending member looks for its
+// sections. One of the two must see the other.
 #[test]
 fn a_member_that_ends_during_the_creation_of_its_section_is_reported() {
     explore_some(96, |setting| {

@@ -175,8 +175,8 @@ fn reductions_reach_all_waiting_elements() {
     });
 }
 
-/// The new worker of an element knows its contributions although its entry waits. Later
-/// contributions there are not held back.
+// The new worker of an element knows its contributions although its entry waits. Later
+// contributions there are not held back.
 #[test]
 fn contributions_of_a_waiting_element_count_after_migration() {
     explore_some(96, |setting| {

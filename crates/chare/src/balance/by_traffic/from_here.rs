@@ -1,16 +1,16 @@
-//! Moves and swaps of single elements, as long as they shorten the way of bytes and overload no
-//! worker.
+//! Improves a placement by moves and swaps of single elements, as long as bytes travel less far and
+//! no worker is overloaded.
 
 use super::{Costs, flows};
 use crate::balance::strategy::LoadView;
 
-/// The excess over the average that a worker may reach by elements that come to it.
+/// The excess over the average load that a worker may reach when elements move to it.
 const TOLERANCE: f64 = 0.05;
 const PASSES_MAX: usize = 8;
-/// Steps of a pass beyond which elements are only moved, not swapped.
+/// The number of steps of a pass beyond which elements are only moved, not swapped.
 const STEPS_MAX: usize = 4 << 20;
 
-/// Improves a placement.
+/// Returns an improved placement: passes over all elements until no element moves any more.
 pub(super) fn improve(view: &LoadView, costs: &Costs, mut placed: Vec<usize>) -> Vec<usize> {
     let mut search = Search::new(view, costs, &placed);
     for _ in 0..PASSES_MAX {
@@ -28,7 +28,7 @@ pub(super) fn improve(view: &LoadView, costs: &Costs, mut placed: Vec<usize>) ->
 struct Search<'a> {
     costs: &'a Costs,
     partners: Vec<Vec<(usize, f64)>>,
-    /// Where nothing was measured, each element is as heavy as any other.
+    /// The loads of the elements; 1 for each if nothing was measured.
     weights: Vec<f64>,
     sums: Vec<f64>,
     on: Vec<Vec<usize>>,
@@ -110,7 +110,7 @@ impl<'a> Search<'a> {
             self.sums[to] + difference <= limit && self.sums[from] - difference <= limit
         };
         let rated = self.on[to].iter().filter(fits).map(|&other| {
-            // Nothing changes between the two.
+            // The bytes between the two elements travel as far as before, so they are left out.
             let own = self.gain(placed, element, to, Some(other));
             (own + self.gain(placed, other, from, Some(element)), other)
         });
@@ -118,7 +118,8 @@ impl<'a> Search<'a> {
         (best.0 > 0.0 && gain > 0.0).then_some(best.1)
     }
 
-    /// Nanoseconds that are saved, those to `without` left out.
+    /// Returns the nanoseconds that moving `element` to `to` saves, without the messages between
+    /// `element` and `without`.
     fn gain(&self, placed: &[usize], element: usize, to: usize, without: Option<usize>) -> f64 {
         let from = placed[element];
         let partners = self.partners[element].iter();

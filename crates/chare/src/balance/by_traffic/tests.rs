@@ -3,7 +3,8 @@
 use super::*;
 use crate::balance::strategy::{ElementLoad, Traffic};
 
-/// Elements on these workers, 1 ms each, and pairs that exchange so many messages.
+/// Creates a view with elements on these workers, 1 ms each, and with the number of messages that
+/// each of the pairs exchanges.
 fn view(worker_count: usize, workers: &[usize], pairs: &[(usize, usize, u64)]) -> LoadView {
     LoadView {
         worker_count,

@@ -1,4 +1,4 @@
-//! Every buffer survives a round trip, and invalid bytes are refused.
+//! Every buffer is the same after a round trip, and invalid bytes are refused.
 
 use std::fmt::Debug;
 
@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::codec::{BySerde as _, best};
 
-/// Writes a buffer behind `offset` other bytes, so that it is read from any alignment. Returns all
-/// bytes.
+/// Writes a buffer behind `offset` other bytes and reads it again, so that it is read from any
+/// alignment. Returns all bytes.
 #[track_caller]
 fn round_trip<B: Buffer + Debug>(buffer: &B, offset: usize) -> Vec<u8> {
     let mut bytes = vec![0xee; offset];
@@ -16,14 +16,14 @@ fn round_trip<B: Buffer + Debug>(buffer: &B, offset: usize) -> Vec<u8> {
     crossing.write(buffer, &mut bytes).expect("it is plain");
     bytes.push(0xdd);
     let mut rest = &bytes[offset..];
-    let read = crossing.read(&mut rest).expect("it was written so");
+    let read = crossing.read(&mut rest).expect("the buffer was written");
     let (was, is) = (buffer.numbers(), read.numbers());
     assert_eq!(
         bytemuck::cast_slice::<_, u8>(was),
         bytemuck::cast_slice::<_, u8>(is),
         "{buffer:?} and {read:?}"
     );
-    assert_eq!(rest, [0xdd], "what stands behind it is left there");
+    assert_eq!(rest, [0xdd], "the bytes behind the buffer remain");
     bytes
 }
 
@@ -43,7 +43,7 @@ macro_rules! every_number {
             let bytes = round_trip(&vec![1 as $number; 100], 0);
             let size = 100 * size_of::<$number>();
             let head = if size < 128 { 1 } else { 2 };
-            assert_eq!(bytes.len(), head + size + 1, "a length, and as many bytes as lie there");
+            assert_eq!(bytes.len(), head + size + 1, "a length, and the bytes in memory");
         }
     )+};
 }

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-/// The block that is freed.
+/// The size of the block that is allocated and freed.
 const BYTES: usize = 8 << 20;
 
 /// Makes the allocator keep freed memory for the next message.
@@ -15,7 +15,7 @@ const BYTES: usize = 8 << 20;
 /// system calls. From then on 16 MB per arena may stay. Other allocators are not affected.
 pub(super) fn keep_freed_memory() {
     let mut block = Vec::<u8>::new();
-    // Without so much memory there is nothing to keep.
+    // Ignored: without that much memory there is nothing to keep.
     let _ = block.try_reserve_exact(BYTES);
     drop(black_box(block));
 }

@@ -6,18 +6,18 @@ use super::error::JobError;
 use super::progress::Progress;
 use crate::watch;
 
-/// The most nodes that `RADDLE_NODES` may ask for, and options of the program `raddle`.
+/// The maximum number of nodes in `RADDLE_NODES` and in options of the program `raddle`.
 ///
-/// They are processes: more of them are a mistake. A [`Job`](super::Job) of more nodes can be made
-/// in code, and by MPI, as far as ports suffice.
+/// These nodes are processes, so a larger number is assumed to be a mistake. A [`Job`](super::Job)
+/// with more nodes can be created in code, and by MPI, as far as ports suffice.
 pub const NODES_MAX: u16 = 256;
 
-/// The number of nodes and how they work, from `RADDLE_NODES`, `RADDLE_TRANSPORT` and
-/// `RADDLE_PROGRESS` as `raddle launch` sets them, and from MPI if it has started this program.
+/// The settings for a program's nodes: from `RADDLE_NODES`, `RADDLE_TRANSPORT` and
+/// `RADDLE_PROGRESS`, as `raddle launch` sets them, and from MPI if it has started this program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JobEnvironment {
-    /// The number of nodes that was given, or that MPI has started; `None` without either, or for a
-    /// single process.
+    /// The given number of nodes, or the number of processes that MPI has started; `None` without
+    /// either, or for a single process.
     pub nodes: Option<u16>,
     /// The given transport, or MPI if it has started this process with others.
     pub transport: Option<TransportKind>,
@@ -26,11 +26,11 @@ pub struct JobEnvironment {
 }
 
 impl JobEnvironment {
-    /// Reads it.
+    /// Reads the settings from the environment.
     ///
     /// # Errors
-    /// [`JobError::Environment`]; also when `RADDLE_WATCH` names no time, which the first use of
-    /// chares would panic with.
+    /// [`JobError::Environment`]; also if `RADDLE_WATCH` is not a time. Otherwise, the first use of
+    /// chares would panic because of it.
     pub fn read() -> Result<Self, JobError> {
         variable(watch::VARIABLE, watch::EXPECTED, watch::time)?;
         let expected = format!("a number from 1 to {NODES_MAX}");

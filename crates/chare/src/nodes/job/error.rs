@@ -7,17 +7,17 @@ use raddle_runtime::BuildError;
 use super::super::net::{NetError, PORTS_MAX};
 use crate::failure::Failure;
 
-/// The reason why a program over nodes could not begin, or go on.
+/// The reason why a program over nodes could not begin, or has failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JobError {
-    /// The nodes could not be brought up, or one has ended too early.
+    /// The nodes could not be started, or a node has ended too early.
     #[error(transparent)]
     Net(#[from] NetError),
     /// A node's runtime could not be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// Something has failed.
+    /// A chare has failed, on any node.
     #[error(transparent)]
     Failed(#[from] Failure),
     /// An environment variable has an invalid value.
@@ -32,8 +32,8 @@ pub enum JobError {
     },
     /// There are more workers than port numbers.
     #[error(
-        "{nodes} nodes of {workers} workers each, with two ports more a node, \
-         are more than {} ports",
+        "{nodes} nodes of {workers} workers each, with two more ports per node, \
+         need more than {} ports",
         PORTS_MAX
     )]
     TooMany {

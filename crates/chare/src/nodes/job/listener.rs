@@ -1,19 +1,19 @@
-//! Receives wire messages and hands them to the workers. Any thread may receive, but only one at a
+//! Receives wire messages and passes them to the workers. Any thread may receive, but only one at a
 //! time.
 //!
 //! By default, workers receive between two tasks, while they look for work, and while they wait for
 //! space for a message to send. Alternatively a dedicated thread receives
 //! ([`Progress`](super::Progress)). The receiving thread acts as a thread that is not a worker.
-//! Wire messages keep their order, since one thread at a time takes them and hands them out in the
-//! single order of messages from outside. Messages sent meanwhile wait until it has finished, since
-//! a thread that frees space must not itself wait for space.
+//! Wire messages keep their order, since one thread at a time takes them and passes them on in the
+//! single order of messages from outside. Messages that the receiving thread sends meanwhile are
+//! queued and sent afterwards, since a thread that frees space must not itself wait for space.
 //!
 //! # No wire message is left behind
 //! A worker that is about to sleep announces that and then checks here (I1 of
-//! [`raddle_sync::idle`]). The check is possible only if no other thread is receiving. That thread
-//! may have checked before a wire message came for which no worker was woken, because this worker
-//! still counted as searching. So a worker that finds another thread receiving does not sleep, and
-//! checks again.
+//! [`raddle_sync::idle`]). The check is possible only if no other thread is receiving. Another
+//! receiving thread may have checked before the latest wire message arrived, and no worker was
+//! woken for that message, because this worker still counted as searching. So a worker that finds
+//! another thread receiving does not sleep, and checks again.
 //!
 //! # Memory ordering
 //! | label | release side | acquire side | what it publishes |
@@ -39,31 +39,32 @@ use crate::nodes::arrive;
 use crate::remote::{self, locked, quiet};
 
 thread_local! {
-    /// This thread receives.
+    /// True while this thread receives.
     static RECEIVES: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Nothing is handed out yet: all do the same set-up first.
+/// Wire messages are kept: the set-up is not over yet.
 const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
 /// The program is over: wire messages that still arrive are ignored.
 const ENDED: u32 = 2;
 
-/// Receives wire messages.
+/// The receiver of a node's wire messages.
 pub(super) struct Listener {
     receiver: Mutex<Receiver>,
     state: AtomicU32,
     system: OnceLock<Weak<System>>,
     idle: IdleSet,
     pump: Pump,
-    /// Wire messages that the receiving thread wants to send.
+    /// Wire messages that the receiving thread has to send after it has received.
     waiting: Mutex<Vec<(u16, Vec<u8>)>>,
-    /// A thread must check once more whether this node is quiet.
+    /// True if a thread must check once more whether this node is quiet.
     looks_again: AtomicBool,
     /// The outcome of the program, and the thread that waits for it.
     end: Mutex<End>,
     has_ended: AtomicBool,
-    /// The first node has asked all to stop, or is about to: from then on they may leave.
+    /// True if the first node has asked all nodes to stop, or is about to: from then on nodes may
+    /// leave.
     stops: AtomicBool,
 }
 
@@ -95,29 +96,30 @@ impl Listener {
         }
     }
 
-    /// Starts to hand out wire messages to this system.
+    /// Starts to pass wire messages to this system.
     pub(super) fn open(&self, system: &Arc<System>) {
         let system = Arc::downgrade(system);
-        self.system.set(system).expect("it is opened once");
+        self.system.set(system).expect("a listener is opened once");
         // ORDERING(D1): Release, the system is set for threads that find the state open.
         let _ = self.state.compare_exchange(CLOSED, OPEN, Release, Relaxed);
         // Earlier wire messages have woken no worker.
         self.idle.work_came(0);
     }
 
-    /// The program is over: from now on the other nodes may leave. For the first.
+    /// Records that the program is over: from now on the other nodes may leave. Called on the first
+    /// node.
     pub(super) fn stop(&self) {
         // Relaxed: the wire messages that report the end are sent after this, and nodes leave after
         // them.
         self.stops.store(true, Relaxed);
     }
 
-    /// Hands out nothing any more.
+    /// Stops passing wire messages on.
     pub(super) fn close(&self) {
         self.finish(Ok(()));
     }
 
-    /// True when the program is over here.
+    /// Returns true if the program is over on this node.
     pub(super) fn is_over(&self) -> bool {
         // Relaxed: waiting threads check repeatedly.
         self.state.load(Relaxed) == ENDED
@@ -136,7 +138,7 @@ impl Listener {
         }
     }
 
-    /// Waits until the first node says that it is done.
+    /// Waits until the first node ends the program.
     pub(super) fn wait_for_end(&self) -> Result<(), NetError> {
         let waiter = Waiter::current();
         locked(&self.end).waits = Some(waiter.clone());
@@ -145,7 +147,7 @@ impl Listener {
         locked(&self.end).error.take().map_or(Ok(()), Err)
     }
 
-    /// True on a thread that is receiving just now.
+    /// Returns true on a thread that is receiving now.
     pub(super) fn is_receiving() -> bool {
         RECEIVES.with(std::cell::Cell::get)
     }
@@ -162,7 +164,8 @@ impl Listener {
         locked(&self.waiting).push((node, wire_message));
     }
 
-    /// Waits for a read-only value of the first node, during the set-up; all else is kept.
+    /// Waits for a read-only value of the first node, during the set-up. All other wire messages
+    /// are kept.
     pub(super) fn wait_for_readonly(&self) -> Result<Vec<u8>, NetError> {
         let mut receiver = locked(&self.receiver);
         loop {
@@ -179,7 +182,7 @@ impl Listener {
         }
     }
 
-    /// Waits until there is something to receive. For the one thread that receives.
+    /// Waits until there is something to receive. Called by the dedicated thread.
     pub(super) fn wait(&self) {
         let mut receiver = locked(&self.receiver);
         // Relaxed: the lock orders it.
@@ -188,7 +191,8 @@ impl Listener {
         }
     }
 
-    /// Receives what has come, unless another thread is at it; true when there was something.
+    /// Receives the wire messages that have arrived, unless another thread is receiving. Returns
+    /// true if there were any.
     pub(super) fn try_receive(&self) -> bool {
         struct Leave;
         impl Drop for Leave {
@@ -207,17 +211,18 @@ impl Listener {
     }
 
     fn receive(&self, receiver: &mut Receiver) -> bool {
-        // ORDERING(D1): Acquire, as there.
+        // ORDERING(D1): Acquire, so that the system is set if the state is open.
         if self.state.load(Acquire) != OPEN {
             return receiver.keep();
         }
         let system = self.system.get().and_then(Weak::upgrade);
         let Some(system) = system else {
-            // Its runtime has ended.
+            // The runtime of the system has ended.
             self.close();
             return false;
         };
         let mut has_done = false;
+        // First the messages that were kept during the set-up, then the new ones.
         while let Some((from, wire_message)) = receiver.next_kept() {
             self.hand_out(&system, from, &wire_message);
             has_done = true;
@@ -229,10 +234,12 @@ impl Listener {
         }
         // Relaxed: if another thread receives next, it checks again.
         self.looks_again.store(false, Relaxed);
+        // Answer quiescence detection if this node is quiet now, then send what was queued
+        // meanwhile.
         quiet::look(&system);
         receiver.send(std::mem::take(&mut *locked(&self.waiting)));
         if !has_done && receiver.has_outgoing() {
-            // Nothing notifies this thread when there is space.
+            // No notification will come when there is space, so the caller checks again.
             yield_now();
         }
         // Relaxed: as above.
@@ -255,12 +262,12 @@ impl Listener {
         contain(arrive, |panic| {
             let said = said(panic);
             system.fail(Failure::new(format!(
-                "reading what node {from} has sent panicked: {said}"
+                "reading a message of node {from} panicked: {said}"
             )));
         });
     }
 
-    /// A node has ended, or its messages are invalid.
+    /// Reports the end of a node, or invalid messages of a node.
     fn report_end(&self, system: &Arc<System>, error: NetError) {
         match error {
             NetError::Left(NodeId(0)) => return self.close(),
@@ -278,7 +285,7 @@ impl Listener {
         };
         let ended = match &error {
             NetError::Died(node) | NetError::Left(node) => Some(node),
-            // Only the first node finds out, and all end with it.
+            // Only the first node detects this, and then all nodes end.
             #[cfg(not(any(loom, shuttle)))]
             NetError::Silent { node, .. } => Some(node),
             _ => None,

@@ -1,4 +1,4 @@
-//! A listener while the program runs.
+//! The time during which a listener passes wire messages on.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use super::progress::Progress;
 use crate::engine::system::System;
 use crate::remote;
 
-/// A listener that hands out wire messages until this value is dropped.
+/// A listener that passes wire messages on until this value is dropped.
 pub(super) struct Open {
     listener: Arc<Listener>,
     system: Arc<System>,
-    /// The one that receives, if one does.
+    /// The dedicated receiving thread, if there is one.
     thread: Option<thread::JoinHandle<()>>,
 }
 
@@ -45,7 +45,7 @@ impl Open {
         })
     }
 
-    /// Receives until the first node says that it is done.
+    /// Waits until the first node ends the program.
     pub(super) fn serve(self) -> Result<(), NetError> {
         self.listener.wait_for_end()
     }
@@ -65,7 +65,7 @@ impl Drop for Open {
     }
 }
 
-/// Receives, and does nothing else.
+/// Runs the dedicated receiving thread.
 fn receive(listener: &Listener) {
     while !listener.is_over() {
         if !listener.try_receive() && !listener.is_over() {

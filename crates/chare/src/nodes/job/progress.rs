@@ -14,13 +14,12 @@ pub enum Progress {
     /// send.
     #[default]
     Pending,
-    /// Workers, then and after everything that they send to another node.
+    /// Workers receive as with `Pending`, and after everything that they send to another node.
     EachSend,
-    /// Workers, then, after everything that they send to another node, and after every message
-    /// without a priority to an element of their own node. This makes messages within a node
-    /// slower. It exists for comparison.
+    /// Workers receive as with `EachSend`, and after every message without a priority to an element
+    /// of their own node. This makes messages within a node slower. It exists for comparison.
     AnySend,
-    /// One thread for each node, which does nothing else; it sleeps while nothing comes.
+    /// One dedicated thread receives for each node. It sleeps while nothing arrives.
     Thread,
 }
 
@@ -28,7 +27,7 @@ impl Progress {
     /// All variants, in the order of their declaration.
     pub const ALL: [Self; 4] = [Self::Pending, Self::EachSend, Self::AnySend, Self::Thread];
 
-    /// Its name: `pending`, `send`, `any-send` or `thread`.
+    /// Returns the name: `pending`, `send`, `any-send` or `thread`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pending => "pending",

@@ -32,23 +32,23 @@ impl fmt::Debug for Setup<'_> {
 }
 
 impl<'a> Setup<'a> {
-    /// The runtime of this node.
+    /// Returns the runtime of this node.
     pub fn runtime(&self) -> &'a Runtime {
         self.runtime
     }
 
-    /// The number of this node.
+    /// Returns the number of this node.
     pub fn node(&self) -> usize {
         remote::away(self.system).map_or(0, |away| away.me.into())
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub fn node_count(&self) -> usize {
         let away = remote::away(self.system);
         away.map_or(1, |away| away.node_count.into())
     }
 
-    /// Makes an array over all nodes: each makes those of its elements that are its own.
+    /// Creates an array over all nodes: each node constructs its own elements.
     ///
     /// # Panics
     /// As for [`Chares::array`](crate::Chares::array).
@@ -60,7 +60,7 @@ impl<'a> Setup<'a> {
         self.array_with(ArrayOptions::new(shape), make)
     }
 
-    /// Makes an array over all nodes, with options. The workers of all nodes are numbered
+    /// Creates an array over all nodes, with options. The workers of all nodes are numbered
     /// consecutively, starting with those of the first node.
     ///
     /// # Panics
@@ -73,7 +73,7 @@ impl<'a> Setup<'a> {
         Plan::new(self.system, options, Some(Handlers::new())).make(self.system, make)
     }
 
-    /// Makes an array over all nodes from a [checkpoint](Array::checkpoint) in `folder`. The
+    /// Creates an array over all nodes from a [checkpoint](Array::checkpoint) in `folder`. The
     /// numbers of workers and nodes may differ from those that wrote it.
     ///
     /// # Errors
@@ -90,10 +90,11 @@ impl<'a> Setup<'a> {
         )
     }
 
-    /// A value that all nodes have: what `make` makes at the first.
+    /// Returns a value that is the same at all nodes: the first node computes it with `make` and
+    /// sends it to the others.
     ///
     /// # Panics
-    /// When it cannot be written or read, and when a node has ended.
+    /// If the value cannot be serialised or deserialised, or a node has ended.
     #[track_caller]
     pub fn readonly<V: Serialize + DeserializeOwned>(&self, make: impl FnOnce() -> V) -> V {
         let Some(listener) = self.listener else {
@@ -109,7 +110,7 @@ impl<'a> Setup<'a> {
         }
         let bytes = match listener.wait_for_readonly() {
             Ok(bytes) => bytes,
-            Err(error) => panic!("a read-only value does not come: {error}"),
+            Err(error) => panic!("a read-only value has not arrived: {error}"),
         };
         match reading(self.system.id(), || postcard::from_bytes(&bytes)) {
             Ok(value) => value,
@@ -117,7 +118,7 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// Lets elements of arrays over nodes contribute `R`, which the library does not know.
+    /// Lets elements of arrays over nodes contribute `R`, a reducer that is not in the library.
     pub fn reducer<R>(&self)
     where
         R: Reducer<Output: Serialize + DeserializeOwned> + Serialize + DeserializeOwned,

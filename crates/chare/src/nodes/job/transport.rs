@@ -13,8 +13,8 @@ use super::progress::Progress;
 use crate::failure::Failure;
 use crate::remote::{Transport, locked};
 
-/// Ports of a node besides those of its workers: one receives wire messages, and threads that are
-/// not workers send by the other.
+/// The number of ports of a node besides those of its workers: one receives wire messages, and
+/// threads that are not workers send through the other.
 pub(crate) const MORE_PORTS: usize = 2;
 
 /// Marks a piece of a wire message that is followed by more pieces.
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_micros(100);
 /// Sends wire messages through the ports of a node.
 pub(super) struct NetTransport {
     me: NodeId,
-    /// One for each worker, and the last for all other threads.
+    /// A port for each worker, and the last one for all other threads.
     ports: Box<[Mutex<Port>]>,
     listener: Arc<Listener>,
     progress: Progress,
@@ -75,7 +75,7 @@ impl Transport for NetTransport {
                 // The program is over: this node receives nothing more, and all nodes end. Drop the
                 // message, because space for it may never become free.
                 SendError::Full if self.listener.is_over() => return Ok(()),
-                // The other side may be waiting for space here.
+                // Receive meanwhile: the other side may itself be waiting for space here.
                 SendError::Full if self.listener.try_receive() => waits_since = None,
                 SendError::Full => pause(*waits_since.get_or_insert_with(Instant::now)),
                 error => return Err(Failure::new(error.to_string())),
@@ -105,7 +105,7 @@ impl Transport for NetTransport {
             index: 0,
         };
         let mut port = locked(&self.ports[self.ports.len() - 1]);
-        // Without space, the receiver has something to check anyway.
+        // Ignored: without space, the receiver has messages to check anyway.
         let _ = port.send(own, with_doorbell(0), &[]);
     }
 }

@@ -1,10 +1,6 @@
-//! Helpers of several test programs that check hangs and panics.
+//! The message of an expected panic.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
-
-/// A time limit: a wait that takes longer hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs a closure that has to panic, and returns the message of its panic.
 #[track_caller]
