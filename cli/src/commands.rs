@@ -112,7 +112,7 @@ pub(crate) enum Nodes {
 pub(crate) struct Entry<'call> {
     /// The name of the command, and the field `command` of its JSON.
     name: &'static str,
-    /// How warnings refer to the call.
+    /// The name of the call in warnings.
     pub(crate) title: &'static str,
     pub(crate) nodes: Nodes,
     /// The process becomes another program, which inherits its signal mask.
@@ -164,7 +164,7 @@ impl<'call> Entry<'call> {
         }
     }
 
-    /// A call without a command: the binding if it is asked for, otherwise the demo.
+    /// Creates the entry of a call without a command: `--show-binding` alone, or else the demo.
     fn without_command(options: &'call Options) -> Self {
         let name = if options.show_binding {
             "binding"
@@ -185,7 +185,7 @@ impl<'call> Entry<'call> {
         }
     }
 
-    /// A command that starts workers in this process.
+    /// Creates the entry of a command that starts workers in this process.
     fn with_workers<A: clap::Args, R: Into<Option<Report>> + 'call>(
         name: &'static str,
         call: &'call Running<A>,
@@ -223,7 +223,7 @@ impl<'call> Entry<'call> {
         self
     }
 
-    /// True if the call asks for errors only, without warnings.
+    /// Returns true if the call has `--quiet`, which also turns off warnings.
     pub(crate) fn is_quiet(&self) -> bool {
         self.options.quiet
     }

@@ -95,7 +95,7 @@ enum Skew {
     Long(usize),
     /// In each loop, another item is the long one.
     Anywhere,
-    /// This many items at the start take no time.
+    /// The given number of items at the start take no time.
     Late(usize),
 }
 

@@ -45,7 +45,7 @@ impl BuilderChoice {
         }
     }
 
-    /// The builder to compare with.
+    /// Returns the builder of the second tree, with which `--check` compares the first.
     pub(crate) fn other(self) -> Self {
         match self {
             Self::Sequential => Self::Tasks,
@@ -136,7 +136,7 @@ fn arrays_parser() -> impl TypedValueParser<Value = SharedArrays> {
 }
 
 impl MessageArguments {
-    /// The names of the options that were given.
+    /// Returns the names of the options that were given.
     pub(crate) fn given(&self) -> Vec<&'static str> {
         [
             ("--grain", self.grain.is_some()),
@@ -151,7 +151,7 @@ impl MessageArguments {
         .collect()
     }
 
-    /// The options, with defaults for those that were not given.
+    /// Returns the options, with defaults for those that were not given.
     pub(crate) fn options(&self) -> MessageOptions {
         let default = MessageOptions::default();
         MessageOptions {

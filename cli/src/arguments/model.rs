@@ -152,7 +152,7 @@ pub(crate) struct ScenarioArguments {
 }
 
 impl ScenarioArguments {
-    /// The scenario of a single prediction or simulation.
+    /// Returns the scenario of a single prediction or simulation.
     ///
     /// # Errors
     /// [`CliError::WrongCall`] for `--misses` without `--brick`, which has no effect.
@@ -168,7 +168,7 @@ impl ScenarioArguments {
         Ok(self.scenario())
     }
 
-    /// The scenario of a prediction, or the one from which figures start.
+    /// Returns the scenario of a prediction, or the one from which figures start.
     pub(crate) fn scenario(&self) -> Scenario {
         let mut scenario = Scenario::new(self.nodes, self.renderers);
         scenario.slower = self
@@ -236,7 +236,7 @@ const SCENARIO: [&str; 9] = [
 ];
 
 impl PredictArguments {
-    /// The options for the measurement and for the output.
+    /// Returns the options for the measurement and for the output.
     pub(crate) fn options(&self) -> Options {
         let runtime = WorkerOptions {
             affinity: self.affinity.clone(),
@@ -249,7 +249,7 @@ impl PredictArguments {
         }
     }
 
-    /// The questions, each once, in the order of the study.
+    /// Returns the selected questions, each once, in the order of the study.
     pub(crate) fn questions(&self) -> Vec<Question> {
         let all = self.figure.contains(&FigureChoice::All);
         let is_asked =
@@ -456,7 +456,7 @@ pub(crate) struct SymmetricProgram {
     pub(crate) run: RunArguments,
 }
 
-/// How handlers receive messages.
+/// The ways in which handlers receive messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HandlerReceive {
     /// Poll for messages

@@ -42,7 +42,7 @@ const ITERATIONS: u64 = 10_000;
 /// unless `--iterations` is given.
 const BYTES_SENT: u64 = 300_000_000;
 
-/// How nodes receive messages.
+/// The ways in which nodes receive messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReceiveChoice {
     /// The waiting thread polls
@@ -56,7 +56,7 @@ pub(crate) enum ReceiveChoice {
 }
 
 impl ReceiveChoice {
-    /// The selected ways.
+    /// Returns the selected ways.
     pub(crate) const fn all(self) -> &'static [Receive] {
         match self {
             Self::Poll => &[Receive::Poll],
@@ -66,7 +66,7 @@ impl ReceiveChoice {
         }
     }
 
-    /// The selected ways on simulated nodes.
+    /// Returns the selected ways, for simulated nodes.
     pub(crate) const fn all_simulated(self) -> &'static [simulate::pingpong::Receive] {
         use simulate::pingpong::Receive;
         match self {
@@ -96,7 +96,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// The name of the mode.
+    /// Returns the name of the mode.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Threads => "threads",
@@ -120,7 +120,7 @@ impl Mode {
         })
     }
 
-    /// All modes.
+    /// Returns all modes.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let nodes = TransportKind::OF_PROCESSES.iter().copied().map(Self::Nodes);
         [Self::Threads].into_iter().chain(nodes)
@@ -252,26 +252,26 @@ impl KneighborArguments {
         Ok(self)
     }
 
-    /// The modes, `threads` by default.
+    /// Returns the selected modes, by default `threads`.
     pub(crate) fn modes(&self) -> &[Mode] {
         self.mode
             .as_ref()
             .map_or(&[Mode::Threads], |modes| &modes.0)
     }
 
-    /// The ways to receive messages, `pending` by default.
+    /// Returns the selected ways to receive messages, by default `pending`.
     pub(crate) fn ways(&self) -> &[Progress] {
         let ways = self.progress.as_ref();
         ways.map_or(&[Progress::Pending], |ways| &ways.0)
     }
 
-    /// The number of iterations of a single run.
+    /// Returns the number of iterations of a single run.
     pub(crate) fn iterations(&self) -> u64 {
         self.iterations.unwrap_or(ITERATIONS)
     }
 
-    /// The number of iterations of a run that is compared with others, with messages of `bytes`
-    /// bytes.
+    /// Returns the number of iterations of a run that is compared with others and has messages of
+    /// `bytes` bytes.
     pub(crate) fn iterations_of(&self, bytes: usize) -> u64 {
         let sent = 2 * u64::from(self.k) * bytes.max(1) as u64;
         let few = ITERATIONS.min((BYTES_SENT / sent).max(1));

@@ -64,7 +64,7 @@ pub(crate) struct Lk23Arguments {
     pub(crate) program: ProgramArguments,
 }
 
-/// How the blocks of `raddle lk23` are assigned to workers.
+/// The ways to assign the blocks of `raddle lk23` to workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BlockPlacement {
     /// Rows of blocks are dealt out, so that all workers take part in each wave

@@ -168,7 +168,7 @@ impl PingpongArguments {
         }
     }
 
-    /// The number of round trips.
+    /// Returns the number of round trips.
     pub(crate) fn trips(&self) -> u64 {
         self.trips.unwrap_or(match self.overheads {
             true => OVERHEADS_TRIPS_MAX,
@@ -176,7 +176,7 @@ impl PingpongArguments {
         })
     }
 
-    /// The transport of messages between nodes.
+    /// Returns the transport of messages between nodes.
     pub(crate) fn transport(&self) -> TransportKind {
         self.transport.unwrap_or_default()
     }
@@ -208,7 +208,7 @@ const EXCLUDED_BY_NODES: [&str; 9] = [
     "stats",
 ];
 
-/// How the threads of `raddle pingpong --wait` wait.
+/// The ways in which the threads of `raddle pingpong --wait` wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WaitChoice {
     /// In a wait cell: check again and again
@@ -232,7 +232,7 @@ pub(crate) enum WaitChoice {
 }
 
 impl WaitChoice {
-    /// The selected way; `None` for all ways.
+    /// Returns the selected way; `None` for all ways.
     pub(crate) const fn kind(self) -> Option<Kind> {
         Some(match self {
             Self::Spin => Kind::Spin,

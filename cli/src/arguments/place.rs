@@ -90,7 +90,7 @@ pub(crate) struct PlaceArguments {
 }
 
 impl PlaceArguments {
-    /// The options for the output.
+    /// Returns the options for the output.
     pub(crate) fn options(&self) -> Options {
         Options {
             json: self.json || self.format == PlaceFormat::Json,

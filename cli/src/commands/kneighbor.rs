@@ -113,7 +113,7 @@ fn measure(
     Ok(Times::of(times))
 }
 
-/// The ring in the form of options.
+/// Describes the ring by the options that select it.
 fn name(shape: &Shape) -> String {
     let Shape {
         elements, k, bytes, ..
@@ -214,7 +214,7 @@ impl Exchanged {
     }
 }
 
-/// The elements and their neighbours in words.
+/// Describes the elements and their neighbours in words.
 fn ring_in_words(shape: &Shape) -> String {
     let (elements, k) = (shape.elements, shape.k);
     format!(

@@ -16,7 +16,7 @@ pub(crate) struct PoolsArguments {
 }
 
 impl PoolsArguments {
-    /// The options for the output.
+    /// Returns the options for the output.
     pub(super) fn options(&self) -> Options {
         Options {
             json: self.json,

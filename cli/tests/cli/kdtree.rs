@@ -213,7 +213,7 @@ fn soup(count: usize) -> String {
     text
 }
 
-/// Rendering a soup of triangles once took hours, without a warning.
+// Regression: rendering a soup of triangles took hours, without a warning.
 #[test]
 fn a_tree_with_slow_rays_causes_a_warning() {
     let folder = Folder::new("kdtree-slow");

@@ -17,7 +17,7 @@ fn is_refused(call: &str, parts: &[&str]) {
     }
 }
 
-/// The rest of the round trip was cut to 0, so that all longer sleeps gave the same answer.
+// Regression: the rest of the round trip was cut to 0, so all longer sleeps gave the same answer.
 #[test]
 fn a_sleep_longer_than_a_round_trip_is_refused_by_predict_and_can_be_simulated() {
     is_refused(
@@ -42,8 +42,8 @@ fn a_sleep_longer_than_a_round_trip_is_refused_by_predict_and_can_be_simulated()
     assert!(reason.contains("slower sleep"), "{reason}");
 }
 
-/// On a machine with short round trips, the lines of the figure end where the model becomes
-/// invalid.
+// On a machine with short round trips, the lines of the figure end where the model becomes
+// invalid.
 #[test]
 fn the_figure_of_slower_sleeps_ends_at_the_length_of_a_round_trip() {
     let call = "predict --parameters zen4-shm --renderers 1 --figure wake --json";
@@ -66,7 +66,7 @@ fn the_figure_of_slower_sleeps_ends_at_the_length_of_a_round_trip() {
     }
 }
 
-/// A measurement of a busy machine, as `pingpong --overheads` prints it.
+/// Returns the measurements of a busy machine, as `pingpong --overheads` prints them.
 fn busy(wire_ns: u32) -> String {
     let rows = [
         ("send overhead", 43),
@@ -83,8 +83,8 @@ fn busy(wire_ns: u32) -> String {
     format!("{{\"overheads\":[{}]}}", rows.join(","))
 }
 
-/// Calibrating while other work ran gave measurements that contradicted each other, without a
-/// warning.
+// Regression: calibrating while other work ran gave measurements that contradicted each other,
+// without a warning.
 #[test]
 fn measurements_that_contradict_each_other_are_a_warning_and_a_comment() {
     let folder = Folder::new("busy");
@@ -127,7 +127,7 @@ fn measurements_that_contradict_each_other_are_a_warning_and_a_comment() {
     assert!(!text.contains("doubtful"), "{text}");
 }
 
-/// Runs that are compared had fewer iterations than requested; only the JSON showed it.
+// Regression: runs that are compared had fewer iterations than requested, as only the JSON showed.
 #[test]
 fn compared_runs_have_the_requested_iterations() {
     // Two sizes are runs to compare. Between threads a message is passed on without a copy.
@@ -224,7 +224,7 @@ fn options_that_agree_are_accepted() {
     }
 }
 
-/// The plan of nodes was printed as text only.
+// Regression: the plan of nodes was printed as text only.
 #[test]
 fn the_binding_of_nodes_is_in_their_json() {
     let call = "pingpong --nodes 2 --trips 5 --receive poll --size 16 --show-binding --json";

@@ -155,7 +155,7 @@ fn the_json_of_render_has_its_documented_fields() {
     assert_eq!(value["rays"]["primary"], 32 * 24 * 2);
 }
 
-/// A regression test: numbers of 32 bits were extended, and 45.85 became 45.849998474121094.
+// Regression: numbers of 32 bits were extended, and 45.85 became 45.849998474121094.
 #[test]
 fn json_has_numbers_as_they_were_given() {
     let folder = Folder::new("json-numbers");

@@ -137,7 +137,7 @@ fn check_rust(file: &SourceFile) -> Vec<Finding> {
     findings
 }
 
-/// A document: tables, links and programs may be wide.
+/// Checks a document, in which tables, links and programs may be wide.
 fn check_document(file: &SourceFile) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut is_program = false;
@@ -172,7 +172,7 @@ fn check_document(file: &SourceFile) -> Vec<Finding> {
     findings
 }
 
-/// The words of a line, names among them, each with the byte where it begins.
+/// Returns the words of a line, including names, each with the byte at which it begins.
 fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
     let mut at = 0;
@@ -186,7 +186,7 @@ fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The words that a name is made of, in small letters: `heard_all` and `HeardAll` have two.
+/// Splits a name into its words, in lower case: `spin_ns` and `SpinNs` have two.
 fn parts_of_name(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut was_small = false;

@@ -126,7 +126,7 @@ fn vectors_may_be_negative_and_depths_have_three_forms() {
     }
 }
 
-/// They were silently reduced to the largest depth.
+// Regression: larger depths were silently reduced to the largest depth.
 #[test]
 fn a_depth_beyond_the_largest_is_refused_and_the_error_names_the_largest() {
     for text in ["65", "4000000000", "99999999999999999999999", "-1", ""] {

@@ -84,7 +84,7 @@ impl Builds<'_> {
         self.builder.learning_builds(self.arguments.repeat)
     }
 
-    /// The counts of the last build by messages, which uses the best grain known.
+    /// Returns the counts of the last build by messages, which uses the best grain known.
     fn counts(&self) -> Option<Counts> {
         self.outcomes.last()?.by_messages
     }

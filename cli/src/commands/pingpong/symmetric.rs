@@ -78,7 +78,7 @@ fn empty_table() -> Columns {
     Columns::new([Column::left("receive", 8)].into_iter().chain(numbers))
 }
 
-/// The measurements of one way to receive messages.
+/// Creates the row for the measurements of one way to receive messages.
 fn row(receive: Receive, served: Served) -> Row {
     let (speed, share) = (served.speed(), served.receiver_share());
     // The mean time of a request: computing and waiting for the answer.
