@@ -127,7 +127,10 @@ fn facts_of(path: &std::path::Path, report: &MeshReport, time: Duration) -> Fact
         .field("degenerate_triangles", report.degenerate_count)
         .field("offset", report.offset.to_array());
     if report.degenerate_count > 0 {
-        facts.row("of zero area", units::grouped(report.degenerate_count));
+        facts.row(
+            "zero-area triangles",
+            units::grouped(report.degenerate_count),
+        );
     }
     if report.offset != DVec3::ZERO {
         facts.row("offset", coordinates(report.offset));

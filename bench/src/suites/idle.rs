@@ -95,7 +95,7 @@ enum Skew {
     Long(usize),
     /// In each loop, another item is the long one.
     Anywhere,
-    /// The given number of items at the start take no time.
+    /// This many items at the start take no time.
     Late(usize),
 }
 

@@ -169,7 +169,7 @@ impl Exchanged {
             .row(
                 "messages",
                 format!(
-                    "{} an iteration, {} each{}",
+                    "{} per iteration, {} each{}",
                     units::grouped(self.shape.messages()),
                     units::bytes(bytes as u64),
                     if touch {
@@ -190,10 +190,10 @@ impl Exchanged {
                 ),
             )
             .field("mailbox", mailbox.name())
-            .row("an iteration", self.times.text())
+            .row("per iteration", self.times.text())
             .field("iteration_s", self.times)
             .row(
-                "a second",
+                "per second",
                 format!(
                     "{} messages, {}",
                     units::large(messages_per_s),

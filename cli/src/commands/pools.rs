@@ -10,7 +10,7 @@ use crate::report::Report;
 /// `raddle pools`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PoolsArguments {
-    /// Print one JSON object instead of text
+    /// Print the result as one JSON object on one line, instead of text
     #[arg(long)]
     json: bool,
 }

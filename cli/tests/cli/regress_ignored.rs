@@ -1,6 +1,6 @@
 //! Values and options that silently had no effect, or another effect than requested.
 
-use crate::common::{Folder, json, run, run_well};
+use crate::common::{Folder, Outcome, json, raddle, run, run_well};
 use serde_json::Value;
 
 /// Expects exit code 2 and an error that contains all parts.
@@ -190,7 +190,39 @@ fn options_that_contradict_each_other_are_refused() {
             "place --program pipeline --core-gflops 2",
             &["--core-gflops 2", "lk23 or matmul"],
         ),
+        (
+            "kdtree --scene knot:500 --builder sequential --workers 2",
+            &["--workers 2 --builder sequential", "one worker", "--check"],
+        ),
+        (
+            "kdtree --scene knot:500 --builder sequential --pool deque --mailbox locked",
+            &[
+                "--pool --mailbox --builder sequential",
+                "no tasks",
+                "--check",
+            ],
+        ),
+        (
+            "kdtree --scene knot:500 --builder sequential --idle park --task-memory malloc",
+            &["--idle --task-memory --builder sequential"],
+        ),
+        (
+            "kdtree --scene knot:500 --builder sequential --blocks 4x2",
+            &["--blocks --builder sequential", "--builder tasks"],
+        ),
+        (
+            "--show-binding --pool deque --mailbox locked",
+            &["--show-binding --pool --mailbox", "no worker is started"],
+        ),
+        (
+            "place --program lk23 --format svg --link-gbs 15 --stay 2",
+            &["--link-gbs --stay --format svg", "predicted times"],
+        ),
         ("predict --misses worst", &["--misses worst", "--brick"]),
+        (
+            "predict --misses worst --figure bricks,wire",
+            &["--misses worst", "--brick", "combined"],
+        ),
         ("simulate tracer --misses worst", &["--brick"]),
         (
             "predict --show-parameters --nodes 64",
@@ -209,6 +241,30 @@ fn options_that_contradict_each_other_are_refused() {
     }
 }
 
+// Regression: `--blocks` was ignored if `RADDLE_POOL` selected a pool without blocks.
+#[test]
+fn blocks_are_refused_for_a_pool_without_blocks_in_the_environment() {
+    let code_and_errors = |pool: &str, more: &[&str]| {
+        let call = ["sort", "100", "--repeat", "1", "--blocks", "8x2", "--quiet"];
+        let output = raddle()
+            .args(call)
+            .args(more)
+            .env("RADDLE_POOL", pool)
+            .output();
+        let outcome = Outcome::from(output.expect("the program starts"));
+        (outcome.code, outcome.errors)
+    };
+    let (code, errors) = code_and_errors("deque", &[]);
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(
+        errors.contains("--blocks with RADDLE_POOL=deque"),
+        "{errors}"
+    );
+    for (pool, more) in [("blocks", &[][..]), ("deque", &["--pool", "blocks"])] {
+        assert_eq!(code_and_errors(pool, more), (Some(0), String::new()));
+    }
+}
+
 #[test]
 fn options_that_agree_are_accepted() {
     for call in [
@@ -218,7 +274,10 @@ fn options_that_agree_are_accepted() {
         "matmul --size 40 --rows 30 --inner 20 --quiet",
         "predict --misses expected --quiet",
         "predict --misses worst --brick 7 --quiet",
-        "predict --misses worst --figure bricks --quiet",
+        "predict --misses worst --figure bricks,direct --quiet",
+        "predict --misses worst --figure all --quiet",
+        "kdtree --scene knot:500 --builder sequential --workers 1 --affinity none --quiet",
+        "kdtree --scene knot:500 --builder sequential --check --workers 2 --pool deque --quiet",
     ] {
         assert_eq!(run_well(call.split(' ')), "", "{call}");
     }

@@ -296,7 +296,7 @@ fn the_text_of_kneighbor_has_the_ring_and_its_rates() {
     let text = run_well(arguments);
     for part in [
         "2 elements, each with 3 neighbours on either side",
-        "12 an iteration, 1.02 kB each",
+        "12 per iteration, 1.02 kB each",
         "2 workers, mailbox lock-free",
         "median of 5",
         "messages, ",

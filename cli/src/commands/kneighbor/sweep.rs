@@ -1,4 +1,4 @@
-//! `raddle kneighbor --mode` and `--size`: compares the exchange between threads and between nodes,
+//! `raddle kneighbor --mode` and `--bytes`: compares the exchange between threads and between nodes,
 //! for several sizes of a message.
 
 use std::ffi::OsString;
@@ -358,7 +358,7 @@ impl Comparison {
         let mut report = Report::new();
         report
             .text(format!(
-                "{}{touched}; an iteration, median of {}\n\n",
+                "{}{touched}; time per iteration, median of {}\n\n",
                 ring_in_words(&self.shape),
                 self.repeat
             ))

@@ -70,11 +70,11 @@ fn empty_table() -> Columns {
         "min",
         "median",
         "99 %",
-        "a request",
+        "per request",
         "computing",
         "receiver",
     ];
-    let numbers = headings.map(|heading| Column::right(heading, 9));
+    let numbers = headings.map(|heading| Column::right(heading, heading.len().max(9)));
     Columns::new([Column::left("receive", 8)].into_iter().chain(numbers))
 }
 

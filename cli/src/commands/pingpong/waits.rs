@@ -101,7 +101,7 @@ impl Measurement {
         let mut report = Report::new();
         report
             .text(format!(
-                "{}\n\nanswered at once: a round trip\n",
+                "{}\n\nanswered at once: time of a round trip\n",
                 self.about()
             ))
             .list("waits", &soon)

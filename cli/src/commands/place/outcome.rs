@@ -144,7 +144,7 @@ impl Outcome<'_> {
     fn ratings_table(&self) -> Columns {
         let own = self.ratings.first();
         let own_seconds = own.and_then(|own| Some(own.predicted?.seconds));
-        let heading = format!("of {}", own.map_or("", |own| own.strategy.name()));
+        let heading = format!("/{}", own.map_or("", |own| own.strategy.name()));
         let width = heading.len().max(8);
         let mut columns = vec![
             Column::left("strategy", 11),
@@ -155,7 +155,7 @@ impl Outcome<'_> {
             columns.extend([
                 Column::right("time", 8),
                 Column::right(&heading, width),
-                Column::right("from afar", 11),
+                Column::right("remote data", 11),
                 Column::right("migrations", 10),
             ]);
         }
