@@ -71,8 +71,8 @@ pub(crate) struct KdtreeArguments {
         allow_negative_numbers = true
     )]
     pub(crate) depth: DepthChoice,
-    /// Build a second tree and compare both node by node. Its builder is sequential, or tasks if
-    /// --builder is sequential
+    /// Build a second tree with the sequential builder (or with tasks, if --builder is sequential),
+    /// and compare the two node by node
     #[arg(long)]
     pub(crate) check: bool,
     /// Build this many times and report median, smallest and largest time

@@ -101,8 +101,8 @@ pub(crate) struct ScenarioArguments {
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_023))]
     pub(crate) renderers: u32,
-    /// Make a step of a message slower by this time: wire, send, receive, notification, wake, sleep,
-    /// or system, which means send, receive and notification; several delays add up
+    /// Add a time to a step: wire, send, receive, notification, wake, sleep, or system, which means
+    /// send, receive and notification; several times for one step add up
     #[arg(long, value_name = "STEP=TIME", value_delimiter = ',')]
     pub(crate) slower: Vec<SlowerStep>,
     /// Elements along the edge of a brick [default: from the parameters, 12]
@@ -408,8 +408,8 @@ pub(crate) struct RunArguments {
     /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Speeds of threads that share a core [default: those that --parameters or --set selects, or
-    /// else measured for pingpong and symmetric, and fitted for tracer]
+    /// Speeds of threads that share a core [default: measured for pingpong and symmetric, fitted for
+    /// tracer, unless a parameter file or --set changes the curve]
     #[arg(long, value_enum, value_name = "CURVE")]
     pub(crate) speeds: Option<SpeedsChoice>,
     /// Write a timeline of the run to this file, for Perfetto or Chrome

@@ -29,8 +29,8 @@ Examples:
 
 Each task computes some rows of the result. Blocks of columns of the second matrix move from task
 to task. With --check, the result is compared with that of three nested loops. An element may differ
-by the bound of its rounding error: 2 k u / (1 - k u) times the sum of |a b|, for a sum of k products
-and u = 2^-53.";
+by the bound of its rounding error: 2 k u / (1 - k u) times the sum of |a b|, for a sum of k
+products and u = 2^-53.";
 
 /// `raddle lk23`.
 #[derive(Debug, Clone, Args)]

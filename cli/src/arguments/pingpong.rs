@@ -33,8 +33,8 @@ three measurements of each way to wait, each of which takes at most about a seco
 - The other thread answers at once. The time is that of a round trip.
 - The other thread sleeps before it answers (--late). The time is that from its decision to answer
   until the waiting thread runs again. The CPU time is that of the waiting thread.
-- A third thread (the bystander) works on the same core during such waits. The result is the share
-  of the work that it completes when it is alone.
+- A third thread, the bystander, works on the core of the waiting thread during such waits. The
+  share is the work that it gets done, relative to what it gets done alone.
 
 With --nodes, the message goes from the first of several processes to the last and back. Each
 process has a CPU of its own. A row ends after about two seconds, even before the last round trip.
