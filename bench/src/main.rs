@@ -155,8 +155,8 @@ enum Suite {
     /// system's allocator.
     Memory,
     /// kneighbor, trip, one-way, burst, broadcast, quiescence, fib24: messages against channels and
-    /// measurements of Charm++; observed: kneighbor against the same with observed traffic; queens12
-    /// by seeds; mailbox, send, section, scan, access, update: curves.
+    /// measurements of Charm++; observed: kneighbor with and without observation of the traffic;
+    /// queens12 by seeds; mailbox, send, section, scan, access, update: curves.
     Messages,
     /// kNeighbor with 7 elements, over the size of a message: threads against processes, and each
     /// step of the multicore study against the state before it.

@@ -187,7 +187,7 @@ impl SystemCounts {
 impl Counts {
     /// Returns the rows of the report, and the fields of its object `system`.
     ///
-    /// The rows and most fields are sums over all runs. The field `runs` has the counts of each run.
+    /// The rows and most fields are sums over all runs. The field `runs` has the counts of each.
     pub(crate) fn facts(&self) -> Facts {
         let sum = self.runs.iter().copied().fold(Thread::NONE, Thread::plus);
         let switches = format!(

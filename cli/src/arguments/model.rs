@@ -117,8 +117,8 @@ pub(crate) struct ScenarioArguments {
     )]
     #[arg(value_parser = laws())]
     pub(crate) misses: BrickLaw,
-    /// Receiver of the answers: the handler, or the renderer itself, which then does all the work of
-    /// the handler (careful) or only the necessary part (bold)
+    /// Receiver of the answers: the handler, or the renderer itself, which then does all the work
+    /// of the handler (careful) or only the necessary part (bold)
     #[arg(
         long,
         value_name = "WHERE",
@@ -408,8 +408,8 @@ pub(crate) struct RunArguments {
     /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Speeds of threads that share a core [default: measured for pingpong and symmetric, fitted for
-    /// tracer, unless a parameter file or --set changes the curve]
+    /// Speeds of threads that share a core [default: measured for pingpong and symmetric, fitted
+    /// for tracer, unless a parameter file or --set changes the curve]
     #[arg(long, value_enum, value_name = "CURVE")]
     pub(crate) speeds: Option<SpeedsChoice>,
     /// Write a timeline of the run to this file, for Perfetto or Chrome

@@ -107,8 +107,8 @@ pub(crate) struct SimulatedArguments {
     /// Place the operations of a program, and predict its run time
     #[arg(long, value_enum, conflicts_with_all = ["matrix", "reverse_rows"])]
     pub(crate) program: Option<ProgramChoice>,
-    /// Rows and columns of the matrices, or lines of a 16:9 picture of the pipeline [default: 16384;
-    /// pipeline: 1080]
+    /// Rows and columns of the matrices, or lines of a 16:9 picture of the pipeline [default:
+    /// 16384; pipeline: 1080]
     #[arg(long, value_name = "N", conflicts_with = "matrix")]
     #[arg(value_parser = values::matrix_side)]
     pub(crate) size: Option<u32>,

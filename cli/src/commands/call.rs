@@ -52,9 +52,9 @@ hypercube. RADDLE_CLAIMS names a group of processes that avoid each other's CPUs
 RADDLE_TRANSPORT and RADDLE_PROGRESS apply to kneighbor, pingpong and launched programs; the other
 commands run on one node. A warning names other variables that begin with RADDLE_.
 
-JSON: with --json, a command prints its result as one JSON object on one line. A key of a
-quantity ends in its unit: _s, _ms, _us, _ns or _bytes. The key \"schema\" is a version number, which grows
-when a key is removed or changes its meaning.
+JSON: with --json, a command prints its result as one JSON object on one line. The key of a
+quantity ends in its unit: _s, _ms, _us, _ns or _bytes. The key \"schema\" is a version number,
+which grows when a key is removed or changes its meaning.
 
 Exit codes: 0 for success; 1 for a failure, whose reason is one line on standard error; 2 for a
 wrong option, argument or environment variable.";

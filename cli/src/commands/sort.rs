@@ -29,7 +29,7 @@ logarithms to base 2.";
 /// `raddle sort`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SortArguments {
-    /// How many numbers to sort, such as 20000000 or 2e7
+    /// Number of integers to sort, such as 20000000 or 2e7
     #[arg(value_name = "N", value_parser = values::number_count)]
     count: usize,
     /// Seed of the numbers; the same seed gives the same numbers

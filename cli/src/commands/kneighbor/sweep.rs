@@ -1,5 +1,5 @@
-//! `raddle kneighbor --mode` and `--bytes`: compares the exchange between threads and between nodes,
-//! for several sizes of a message.
+//! `raddle kneighbor --mode` and `--bytes`: compares the exchange between threads and between
+//! nodes, for several sizes of a message.
 
 use std::ffi::OsString;
 use std::time::Duration;
