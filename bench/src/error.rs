@@ -100,7 +100,7 @@ pub(crate) enum BenchError {
 }
 
 impl BenchError {
-    /// The failure of a contender, with `error` as the reason.
+    /// Creates the failure of a contender, with `error` as the reason.
     pub(crate) fn contender(name: &str, error: impl Display) -> Self {
         Self::Contender {
             contender: name.to_owned(),

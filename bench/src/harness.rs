@@ -57,10 +57,10 @@ pub(crate) struct Sample {
 
 /// Raddle, a peer library or a peer program.
 pub(crate) trait Contender {
-    /// `raddle` or the peer's name.
+    /// Returns `raddle` or the name of the peer.
     fn name(&self) -> &str;
 
-    /// The process in which the contender runs, if it is not this process.
+    /// Returns the process in which the contender runs, if it is not this process.
     fn process(&self) -> Option<u32> {
         None
     }

@@ -40,7 +40,8 @@ impl LoadSnapshot {
         }
     }
 
-    /// The share of the machine, from 0 to 1, that others used between `earlier` and this moment.
+    /// Returns the share of the machine, from 0 to 1, that other processes have used since
+    /// `earlier`.
     ///
     /// Two ticks are subtracted because the kernel rounds the time of each process separately.
     pub(crate) fn foreign_share_since(&self, earlier: &Self) -> f64 {

@@ -94,6 +94,15 @@ impl Arguments {
             let what = "--pool applies to the cases tree*, tiles and sort* of the suite pools";
             return Some(what.to_owned());
         }
+        if !self.workers.is_empty() && !suite.takes_workers(case) {
+            let what = case.map_or_else(
+                || format!("the suite {}", suite.name()),
+                |case| format!("the case {case}"),
+            );
+            return Some(format!(
+                "--workers does not apply to {what}, which sets the number itself"
+            ));
+        }
         let drawn = suite.drawn();
         if self.plot.is_some() && drawn.is_empty() {
             let what = "--plot draws only the suites pools, memory, messages, multicore and kdtree";
@@ -146,8 +155,8 @@ enum Suite {
     /// system's allocator.
     Memory,
     /// kneighbor, trip, one-way, burst, broadcast, quiescence, fib24: messages against channels and
-    /// measurements of Charm++; queens12 by seeds; mailbox, send, section, scan, access, update:
-    /// curves.
+    /// measurements of Charm++; observed: kneighbor with and without observation of the traffic;
+    /// queens12 by seeds; mailbox, send, section, scan, access, update: curves.
     Messages,
     /// kNeighbor with 7 elements, over the size of a message: threads against processes, and each
     /// step of the multicore study against the state before it.
@@ -270,6 +279,31 @@ impl Suite {
     /// if the suite has any such case.
     fn takes_pool(self, case: Option<&str>) -> bool {
         self == Self::Pools && case.is_none_or(task_pools::takes_pool)
+    }
+
+    /// Returns true if `--workers` sets the numbers of workers of the case. Without a case, returns
+    /// true if the suite has any such case.
+    fn takes_workers(self, case: Option<&str>) -> bool {
+        let Some(case) = case else {
+            let fixed = [
+                Self::Rays,
+                Self::Wake,
+                Self::Waits,
+                Self::Nodes,
+                Self::Model,
+                Self::Place,
+            ];
+            return !fixed.contains(&self);
+        };
+        match self {
+            Self::Idle => !case.starts_with("ramp") && case != "leaf",
+            Self::Locks => case.starts_with("contended"),
+            Self::Locations => case == "futures",
+            Self::Messages => case != "access",
+            Self::Kdtree => case != "bunny-d15",
+            Self::Pools => !case.starts_with("sizes") && !case.starts_with("simulated"),
+            _ => self.takes_workers(None),
+        }
     }
 
     /// Returns the numbers of workers to measure with by default, on a machine of `all` CPUs.

@@ -151,7 +151,7 @@ fn check_data(path: &Path) -> Result<(), BenchError> {
     })
 }
 
-/// The folder of the real data, or an empty path if `RADDLE_DATA` is not set.
+/// Returns the folder of the real data, or an empty path if `RADDLE_DATA` is not set.
 fn data_folder() -> PathBuf {
     std::env::var_os("RADDLE_DATA").map_or_else(PathBuf::new, PathBuf::from)
 }

@@ -66,6 +66,36 @@ fn pools_are_named_by_a_list_for_cases_that_compare_them() {
 }
 
 #[test]
+fn workers_are_refused_for_suites_and_cases_with_a_fixed_number() {
+    let call = |line| parsed(line).refusal();
+    for line in [
+        "rays",
+        "wake",
+        "waits --case soon",
+        "nodes",
+        "model",
+        "place",
+    ] {
+        let line = format!("raddle-bench {line} --workers 2");
+        let refusal = parsed(&line).refusal().expect("a wrong call");
+        assert!(
+            refusal.starts_with("--workers does not apply to the "),
+            "{refusal}"
+        );
+    }
+    let refusal = call("raddle-bench locks --case clh --workers 2").expect("a wrong call");
+    assert!(refusal.contains("the case clh"), "{refusal}");
+    assert!(call("raddle-bench idle --case ramp-tree --workers 2").is_some());
+    assert!(call("raddle-bench kdtree --case bunny-d15 --workers 2").is_some());
+    assert_eq!(call("raddle-bench locks --workers 1,2"), None);
+    assert_eq!(
+        call("raddle-bench locks --case contended-clh --workers 2"),
+        None
+    );
+    assert_eq!(call("raddle-bench forks --case fib38 --workers 2"), None);
+}
+
+#[test]
 fn only_cases_of_the_suite_are_accepted() {
     for case in kdtree::CASES {
         let line = format!("raddle-bench kdtree --case {case}");

@@ -70,25 +70,25 @@ pub(crate) enum Command {
     /// Multiply matrices and report the rate
     #[command(after_help = examples::MATMUL)]
     Matmul(Running<MatmulArguments>),
-    /// Exchange messages between neighbours in a ring and report the time of an iteration
+    /// Exchange messages between neighbours in a ring and report the time per iteration
     #[command(after_help = examples::KNEIGHBOR)]
     Kneighbor(Running<KneighborArguments>),
-    /// Send one message there and back and report the time of a round trip
+    /// Send a message there and back and report the time of a round trip
     #[command(after_help = examples::PINGPONG)]
     Pingpong(Running<PingpongArguments>),
-    /// Run a program of yours on several nodes, each of which is a process
+    /// Run your own program on several nodes, each of which is a process
     #[command(after_help = examples::LAUNCH)]
     Launch(LaunchArguments),
-    /// Predict the frame time of a distributed ray tracer, on a machine that need not exist
+    /// Predict the frame time of a distributed ray tracer, by a model of the machine
     #[command(after_help = examples::PREDICT)]
     Predict(PredictArguments),
     /// Simulate nodes with user-level notification, event by event
     #[command(after_help = examples::SIMULATE, disable_help_subcommand = true)]
     Simulate(SimulateArguments),
-    /// Show this machine, a synthetic one or one from an XML file
+    /// Show the topology of this machine, of a made-up one, or of one in an XML file
     #[command(after_help = topology::EXAMPLES)]
     Topology(TopologyArguments),
-    /// Place parties by the bytes that they exchange, and compare the cost with the baselines
+    /// Place parties on CPUs by the bytes that they exchange, and compare the cost with baselines
     #[command(after_help = examples::PLACE)]
     Place(PlaceArguments),
     /// List the pools that --pool accepts
@@ -112,7 +112,7 @@ pub(crate) enum Nodes {
 pub(crate) struct Entry<'call> {
     /// The name of the command, and the field `command` of its JSON.
     name: &'static str,
-    /// How warnings refer to the call.
+    /// The name of the call in warnings.
     pub(crate) title: &'static str,
     pub(crate) nodes: Nodes,
     /// The process becomes another program, which inherits its signal mask.
@@ -164,7 +164,7 @@ impl<'call> Entry<'call> {
         }
     }
 
-    /// A call without a command: the binding if it is asked for, otherwise the demo.
+    /// Creates the entry of a call without a command: `--show-binding` alone, or else the demo.
     fn without_command(options: &'call Options) -> Self {
         let name = if options.show_binding {
             "binding"
@@ -185,7 +185,7 @@ impl<'call> Entry<'call> {
         }
     }
 
-    /// A command that starts workers in this process.
+    /// Creates the entry of a command that starts workers in this process.
     fn with_workers<A: clap::Args, R: Into<Option<Report>> + 'call>(
         name: &'static str,
         call: &'call Running<A>,
@@ -223,7 +223,7 @@ impl<'call> Entry<'call> {
         self
     }
 
-    /// True if the call asks for errors only, without warnings.
+    /// Returns true if the call has `--quiet`, which also turns off warnings.
     pub(crate) fn is_quiet(&self) -> bool {
         self.options.quiet
     }

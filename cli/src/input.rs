@@ -127,7 +127,10 @@ fn facts_of(path: &std::path::Path, report: &MeshReport, time: Duration) -> Fact
         .field("degenerate_triangles", report.degenerate_count)
         .field("offset", report.offset.to_array());
     if report.degenerate_count > 0 {
-        facts.row("of zero area", units::grouped(report.degenerate_count));
+        facts.row(
+            "zero-area triangles",
+            units::grouped(report.degenerate_count),
+        );
     }
     if report.offset != DVec3::ZERO {
         facts.row("offset", coordinates(report.offset));
@@ -138,14 +141,14 @@ fn facts_of(path: &std::path::Path, report: &MeshReport, time: Duration) -> Fact
     facts
 }
 
-/// Three coordinates in the form of an option value, with enough digits to tell points of the mesh
-/// apart.
+/// Formats three coordinates as the value of an option, with enough digits to distinguish the
+/// points of a mesh.
 pub(crate) fn coordinates(point: DVec3) -> String {
     let [x, y, z] = point.to_array();
     format!("{x:.4},{y:.4},{z:.4}")
 }
 
-/// A path without control characters, so that it stays on one line.
+/// Returns a path as text, with control characters replaced by spaces so that it stays on one line.
 fn one_line(path: &std::path::Path) -> String {
     let is_control = |character: char| character.is_control();
     path.display().to_string().replace(is_control, " ")

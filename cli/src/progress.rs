@@ -85,7 +85,7 @@ impl Phase {
         self.at((share * f32::from(PARTS)) as u64, PARTS.into());
     }
 
-    /// The time since the phase began.
+    /// Returns the time since the phase began.
     pub(crate) fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }

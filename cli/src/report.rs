@@ -78,13 +78,13 @@ pub(crate) enum RanOn {
     /// Threads that were bound as this plan says, without a runtime. `--show-binding` adds the
     /// plan to the JSON; the text was printed when the threads started.
     Plan(Plan),
-    /// The workers of a runtime: their number, with `--show-binding` their plan, and with
-    /// `--stats` their counters.
+    /// The workers of a runtime. [`finish`] adds their number, with `--show-binding` their plan,
+    /// and with `--stats` their counters.
     Workers(Runtime),
 }
 
 impl Report {
-    /// An empty report.
+    /// Creates an empty report.
     pub(crate) fn new() -> Self {
         Self::default()
     }
@@ -169,7 +169,7 @@ impl Report {
         self
     }
 
-    /// The text without the parts that [`finish`] adds.
+    /// Returns the text without the parts that [`finish`] adds.
     pub(crate) fn as_text(&self) -> String {
         let text_of = |block: &Block| match block {
             Block::Rows(rows) => rows_as_text(rows),
@@ -178,7 +178,7 @@ impl Report {
         self.blocks.iter().map(text_of).collect()
     }
 
-    /// Everything that is printed without `--json`.
+    /// Returns everything that is printed without `--json`.
     fn whole_text(&self, options: &Options) -> String {
         let mut text = String::new();
         if !options.quiet {
@@ -196,7 +196,7 @@ impl Report {
         text
     }
 
-    /// Everything that is printed with `--json`.
+    /// Returns everything that is printed with `--json`.
     fn whole_json(&self, command: &str, options: &Options) -> String {
         let mut object = self.object.clone();
         object.field("schema", SCHEMA).field("command", command);

@@ -185,8 +185,9 @@ impl SystemCounts {
 }
 
 impl Counts {
-    /// The rows, and the fields of the object `system`. The rows and most fields are sums over all
-    /// runs; the field `runs` has the counts of each.
+    /// Returns the rows of the report, and the fields of its object `system`.
+    ///
+    /// The rows and most fields are sums over all runs. The field `runs` has the counts of each.
     pub(crate) fn facts(&self) -> Facts {
         let sum = self.runs.iter().copied().fold(Thread::NONE, Thread::plus);
         let switches = format!(

@@ -51,7 +51,7 @@ impl Times {
         })
     }
 
-    /// The median and the range; only the time if there is a single one.
+    /// Formats the median and the range, or the time alone if there is only one.
     pub(crate) fn text(&self) -> String {
         let median = units::time(self.median);
         if self.count == 1 {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A whole number in groups of three digits: `871,414`.
+/// Formats a whole number in groups of three digits: `871,414`.
 pub(crate) fn grouped(number: impl TryInto<u64>) -> String {
     let digits = number.try_into().unwrap_or(u64::MAX).to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -15,18 +15,19 @@ pub(crate) fn grouped(number: impl TryInto<u64>) -> String {
     text
 }
 
-/// The form of a word that follows a number: `worker` after 1, `workers` after 2.
+/// Returns the singular or plural of a word that follows a number: `worker` after 1, `workers`
+/// after 2.
 pub(crate) fn plural(count: usize, word: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{word}{ending}")
 }
 
-/// A number and the word for what is counted: `1 worker`, `2,000 workers`.
+/// Formats a number and the word for the counted items: `1 worker`, `2,000 workers`.
 pub(crate) fn counted(count: usize, word: &str) -> String {
     format!("{} {}", grouped(count), plural(count, word))
 }
 
-/// A time with three significant digits: `1.23 s`, `45.6 ms`, `789 µs`, `512 ns`.
+/// Formats a time with three significant digits: `1.23 s`, `45.6 ms`, `789 µs`, `512 ns`.
 pub(crate) fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds >= 1.0 {
@@ -40,7 +41,7 @@ pub(crate) fn time(time: Duration) -> String {
     }
 }
 
-/// A large number in words: `12.3 million`, `4.56 thousand`.
+/// Formats a large number in words: `12.3 million`, `4.56 thousand`.
 pub(crate) fn large(number: f64) -> String {
     let (factor, word) = match number {
         ..1e3 => (1.0, ""),
@@ -51,7 +52,7 @@ pub(crate) fn large(number: f64) -> String {
     format!("{}{word}", three_digits(number * factor))
 }
 
-/// A size in the unit that fits, by powers of ten: `761 kB`, `1.20 GB`.
+/// Formats a size in the unit that fits, by powers of ten: `761 kB`, `1.20 GB`.
 pub(crate) fn bytes(bytes: u64) -> String {
     let number = bytes as f64;
     match bytes {

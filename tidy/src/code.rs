@@ -26,7 +26,7 @@ pub fn code_only(text: &str) -> String {
     scanner.code
 }
 
-/// The lines of `code` where `word` stands by itself, from 1.
+/// Returns the numbers, from 1, of the lines of `code` that contain `word` as a whole word.
 pub fn lines_with_word<'code>(
     code: &'code str,
     word: &'code str,
@@ -72,7 +72,7 @@ impl<'text> Scanner<'text> {
         self.at = end;
     }
 
-    /// The length in bytes of the comment or literal that begins here; 0 where none does.
+    /// Returns the length in bytes of the comment or literal that begins here; 0 if none does.
     fn literal_length(&self) -> usize {
         let rest = self.rest();
         if rest.starts_with("//") {
@@ -139,7 +139,7 @@ fn string_length(rest: &str) -> usize {
     rest.len()
 }
 
-/// A character literal's length; 0 for a lifetime or a label.
+/// Returns the length of a character literal; 0 for a lifetime or a label.
 fn character_length(rest: &str) -> usize {
     let mut characters = rest.char_indices().skip(1);
     match characters.next() {
@@ -161,7 +161,8 @@ fn character_length(rest: &str) -> usize {
     }
 }
 
-/// The length of `r"…"`, `r#"…"#`, `b"…"`, `br"…"`, `c"…"`, `cr"…"`; 0 for anything else.
+/// Returns the length of `r"…"`, `r#"…"#`, `b"…"`, `br"…"`, `c"…"` or `cr"…"`; 0 for anything
+/// else.
 fn raw_string_length(rest: &str) -> usize {
     let prefix = ["br", "cr", "r", "b", "c"]
         .into_iter()

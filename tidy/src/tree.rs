@@ -65,7 +65,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// A tree of given paths and texts.
+    /// Creates a tree of the given paths and texts, for tests.
     #[must_use]
     pub fn made_up(files: &[(&str, &str)]) -> Self {
         let mut tree = Self::default();
@@ -75,13 +75,13 @@ impl Tree {
         tree
     }
 
-    /// Every text file, by path.
+    /// Returns all text files, sorted by path.
     #[must_use]
     pub fn files(&self) -> &[SourceFile] {
         &self.files
     }
 
-    /// Every Rust file, by path.
+    /// Returns all Rust files, sorted by path.
     pub fn rust_files(&self) -> impl Iterator<Item = &SourceFile> {
         self.files.iter().filter(|file| file.is_rust())
     }

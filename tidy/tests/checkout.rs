@@ -36,8 +36,8 @@ fn dependency_arrows_point_down() {
     expect_none(&layers::check(checkout()));
 }
 
-/// The benchmark's rayon came into the shipped program through the default features of a picture
-/// format.
+// Regression: the default features of a picture format brought rayon, which only the benchmarks
+// use, into the shipped program.
 #[test]
 fn shipped_crates_depend_on_no_peer() {
     let listing = |name: &str| {

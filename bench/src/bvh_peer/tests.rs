@@ -3,7 +3,7 @@
 use super::*;
 use raddle_graphics::kdtree::{KdTree, Parameters};
 
-/// A bumpy sheet of `side` × `side` squares in the plane z = 0.
+/// Creates a bumpy sheet of `side` × `side` squares near the plane z = 0.
 fn sheet(side: u32) -> Mesh {
     let at = |x: u32, y: u32| {
         let height = ((x * 7 + y * 13) % 5) as f32 * 0.1;

@@ -21,7 +21,8 @@ fn record(who: &str, workers: usize, ratio: Option<f64>) -> Record {
     }
 }
 
-/// On two workers `auto` takes half of the time of `base`, and `SQ-PTH` twice that of `auto`.
+/// Returns records in which, on two workers, `auto` takes half the time of `base`, and `SQ-PTH`
+/// twice that of `auto`.
 fn records() -> Vec<Record> {
     vec![
         record("auto", 1, None),
@@ -59,7 +60,7 @@ fn the_table_has_a_row_for_each_pool() {
     assert_eq!(rows[2], ["SQ-PTH", "1.00"]);
 }
 
-/// A disturbed base once led to wrong speedups that had no mark.
+// Regression: a disturbed base led to wrong speedups that had no mark.
 #[test]
 fn doubtful_speedups_are_marked() {
     let mut records = records();
@@ -232,7 +233,7 @@ fn by_case_splits_a_chart_into_one_per_case() {
     assert_eq!(rows[1], ["auto", "1.00", "2.00"]);
 }
 
-/// The check once left an empty picture, which remained if the program was then killed.
+// Regression: the check left an empty picture, which remained if the program was then killed.
 #[test]
 fn the_check_for_a_writable_picture_creates_no_file() {
     let path = std::env::temp_dir().join(format!("raddle-checked-{}.svg", std::process::id()));

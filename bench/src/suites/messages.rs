@@ -147,7 +147,7 @@ fn over(case: &str) -> &'static str {
     match case {
         "section" => "members",
         "scan" => "elements",
-        "update" => "numbers read by a task",
+        "update" => "numbers read per task",
         _ if case.starts_with("access") => "chunks",
         _ => "bytes",
     }

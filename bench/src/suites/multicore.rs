@@ -261,7 +261,7 @@ fn sample(ring: &KNeighbor<'_>, bytes: usize, iterations: u64) -> Result<Sample,
     })
 }
 
-/// The ring of the study.
+/// Returns the ring of the study.
 const fn shape(bytes: usize) -> Shape {
     Shape {
         elements: 7,

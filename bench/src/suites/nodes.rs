@@ -79,7 +79,7 @@ pub(crate) fn run(measurement: &mut Measurement<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// The main function of a process that this suite has started as a node, with these arguments.
+/// Runs a process that this suite has started as a node, with these arguments, to its end.
 pub(crate) fn follow(words: &[String]) -> ExitCode {
     let is_named = |kind: &TransportKind| words.first().is_some_and(|word| word == kind.name());
     let kind = KINDS.into_iter().find(is_named);
@@ -200,7 +200,7 @@ fn kneighbor_of_size(
     measurement.compare(&case, &mut *raddle, &mut peers)
 }
 
-/// The ring, the same for threads and for processes.
+/// Returns the ring, which is the same for threads and for processes.
 const fn ring(bytes: usize) -> Shape {
     Shape {
         elements: 2,

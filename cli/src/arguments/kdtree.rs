@@ -21,18 +21,18 @@ Examples:
   raddle kdtree dragon.ply.zst --builder messages --repeat 11
   raddle kdtree dragon.ply.zst --builder messages --grain 64 --worker-tasks static --sync two-level
 
-The times are those of the builds that --repeat counts. With --builder messages, a tuned grain and
---repeat 2 or more, eight other builds run first, from which the tuner learns. If a build takes less
-than 2 ms, the tuner continues to learn. With a number for --grain there are no such builds.";
+--repeat sets the number of builds that are measured. With --builder messages, --grain tuned and
+--repeat 2 or more, eight builds run before these, and are not measured: the tuner learns the best
+grain from them. If a build takes less than 2 ms, the tuner also learns from the measured builds.";
 
 /// The builder of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BuilderChoice {
-    /// The plain builder, on one thread; --workers is only for its --check
+    /// Builds the tree on one worker; options for more workers, tasks or messages need --check
     Sequential,
-    /// The builder with tasks that spread over the workers
+    /// Builds subtrees in tasks, which spread over the workers
     Tasks,
-    /// The message builder: node tasks and worker tasks that send messages
+    /// Builds with node tasks and worker tasks that send each other messages
     Messages,
 }
 
@@ -45,7 +45,7 @@ impl BuilderChoice {
         }
     }
 
-    /// The builder to compare with.
+    /// Returns the builder of the second tree, with which `--check` compares the first.
     pub(crate) fn other(self) -> Self {
         match self {
             Self::Sequential => Self::Tasks,
@@ -62,8 +62,8 @@ pub(crate) struct KdtreeArguments {
     /// Builder of the tree
     #[arg(long, value_enum, default_value_t = BuilderChoice::Tasks)]
     pub(crate) builder: BuilderChoice,
-    /// Depth limit: a number up to 64, auto (from the number of triangles) or none, which also
-    /// ends at 64
+    /// Largest depth of the tree: a number from 0 to 64; auto, which depends on the number of
+    /// triangles; or none, which means 64
     #[arg(
         long,
         value_name = "LEVELS",
@@ -71,12 +71,11 @@ pub(crate) struct KdtreeArguments {
         allow_negative_numbers = true
     )]
     pub(crate) depth: DepthChoice,
-    /// Build a second tree with the sequential builder (or tasks, if the first one is sequential)
-    /// and compare them node by node
+    /// Build a second tree with the sequential builder (or with tasks, if --builder is sequential),
+    /// and compare the two node by node
     #[arg(long)]
     pub(crate) check: bool,
-    /// Build this many times and report median, smallest and largest time; builds from which a
-    /// tuned grain is learned run first and do not count
+    /// Build this many times and report median, smallest and largest time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = values::repeats)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) repeat: u32,
@@ -88,29 +87,30 @@ pub(crate) struct KdtreeArguments {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Options for --builder messages")]
 pub(crate) struct MessageArguments {
-    /// Number of node tasks into which the tree is cut, or tuned: the best number in 8 builds that
-    /// run first if --repeat is 2 or more, and do not count [default: tuned]
+    /// Number of node tasks into which the tree is divided; or tuned, which learns the best number
+    /// from several builds (see below) [default: tuned]
     #[arg(long, value_name = "TASKS", value_parser = NodeGrain::from_str)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) grain: Option<NodeGrain>,
-    /// Worker tasks are created beforehand for ranges of workers (static), or for each cell
+    /// Creation of worker tasks: in advance, for ranges of workers (static); or for each cell
     /// (dynamic) [default: dynamic]
     #[arg(long, value_name = "KIND", ignore_case = true, value_parser = worker_tasks_parser())]
     pub(crate) worker_tasks: Option<WorkerTasks>,
-    /// One worker task for each N triangles of a cell, at most 64 per worker [default: only cells
-    /// near the root have worker tasks]
+    /// Create a worker task for each N triangles of a cell, at most 64 per worker [default: only
+    /// cells near the root have worker tasks]
     #[arg(long, value_name = "N", value_parser = values::triangle_count)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) triangles_per_task: Option<NonZeroUsize>,
-    /// Form in which node tasks call worker tasks and receive their answers; auto chooses by their
-    /// number, two-level needs --worker-tasks static [default: auto]
+    /// Form in which node tasks call worker tasks and receive their answers; auto selects by the
+    /// number of worker tasks, and two-level needs --worker-tasks static [default: auto]
     #[arg(long, value_name = "FORM", ignore_case = true, value_parser = sync_parser())]
     pub(crate) sync: Option<SectionForm>,
-    /// Form of the scans that tell worker tasks where their share begins [default: by-depth]
+    /// Form of the scans (prefix sums) that compute where the share of each worker task begins
+    /// [default: by-depth]
     #[arg(long, value_name = "FORM", ignore_case = true, value_parser = scans_parser())]
     pub(crate) scans: Option<ScanChoice>,
-    /// One array, written at positions that scans compute (plain), or a chunk for each worker task
-    /// (chunked) [default: chunked]
+    /// Arrays that worker tasks share: in one piece, written at positions that scans compute
+    /// (plain); or with a chunk for each worker task (chunked) [default: chunked]
     #[arg(long, value_name = "KIND", ignore_case = true, value_parser = arrays_parser())]
     pub(crate) arrays: Option<SharedArrays>,
 }
@@ -136,7 +136,7 @@ fn arrays_parser() -> impl TypedValueParser<Value = SharedArrays> {
 }
 
 impl MessageArguments {
-    /// The names of the options that were given.
+    /// Returns the names of the options that were given.
     pub(crate) fn given(&self) -> Vec<&'static str> {
         [
             ("--grain", self.grain.is_some()),
@@ -151,7 +151,7 @@ impl MessageArguments {
         .collect()
     }
 
-    /// The options, with defaults for those that were not given.
+    /// Returns the options, with defaults for those that were not given.
     pub(crate) fn options(&self) -> MessageOptions {
         let default = MessageOptions::default();
         MessageOptions {

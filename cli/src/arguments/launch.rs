@@ -16,10 +16,10 @@ Examples:
   raddle launch -n 2 --transport socket --progress thread --workers 8 ./heat 1000 200
   raddle launch -n 2 --transport mpi ./heat 1000 200
 
-The program must be written for several nodes: it starts with Job::from_environment of
-raddle::chare::nodes. That reads RADDLE_NODES, RADDLE_TRANSPORT and RADDLE_PROGRESS, and the
-variables of the options for workers, which apply to each node. The program replaces this command
-and starts the other nodes; with mpi, mpirun starts all of them.";
+The program must be written for several nodes: it has to call Job::from_environment of
+raddle::chare::nodes. This function reads RADDLE_NODES, RADDLE_TRANSPORT and RADDLE_PROGRESS. The
+options for workers apply to each node. The program replaces this command, and starts the other
+nodes; with mpi, mpirun starts all nodes.";
 
 /// `raddle launch`.
 #[derive(Debug, Clone, Args)]
@@ -32,8 +32,8 @@ pub(crate) struct LaunchArguments {
     #[arg(long, value_name = "NAME", ignore_case = true)]
     #[arg(value_parser = transport_parser(TransportKind::OF_PROCESSES))]
     pub(crate) transport: Option<TransportKind>,
-    /// How messages from other nodes are received: by workers between tasks (pending), also after
-    /// each message to another node (send) or to any element (any-send), or by a thread (thread)
+    /// Receiver of messages from other nodes: workers, between tasks (pending), and also after each
+    /// message to another node (send) or to any element (any-send); or a separate thread (thread)
     /// [default: pending]
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = progress_parser())]
     pub(crate) progress: Option<Progress>,

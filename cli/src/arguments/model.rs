@@ -29,21 +29,22 @@ Examples:
   raddle predict --parameters mine.toml --set network.wire_ns=1000 --figure scaling
   raddle predict --calibrate -o here.toml
 
-The program is a ray tracer on several nodes. Renderers compute, miss bricks of data that another
-node has, and wait for them; a handler on each node answers the requests of other nodes. The time of
-a frame follows from a queueing model of a simulated machine (Parker: Efficient user-level event
-notification, 2013), or of any other machine that your parameters describe.
+The program is a ray tracer on several nodes. Renderers compute until they need a brick of data that
+another node has. They request the brick and wait for it. A handler on each node answers the
+requests of other nodes. The time of a frame follows from a queueing model of a machine. By default,
+this is the simulated machine of the study (Parker: Efficient user-level event notification, 2013).
+Your parameters can describe any other machine.
 
 --figure answers the questions of chapter 8 of the study, starting from the given nodes, renderers
-and other options. It takes a name, or the number of a figure there: imbalance (51), speeds (52),
+and other options. It accepts a name, or the number of a figure: imbalance (51), speeds (52),
 renderers (53), states (54), threads (55), nodes (56), scaling (57), wire (58), send (59), receive
 (60), notification (61), system (62), wake (63), polling, inline, overheads (64), bricks (65),
 bricks-worst (66), brick-laws (67), direct (68), direct-bricks (69), combined (70), or all.
 
 --calibrate measures this machine: the time of the steps of a message, as raddle pingpong --nodes 2
---overheads does, and the speed of threads that share a core. It does not change what it does not
-measure: the program, the speed of the core relative to that of the study, the cache, and
-translations.";
+--overheads does, and the speed of threads that share a core. It does not measure the program, the
+speed of the core relative to that of the study, the cache and translations, so their parameters do
+not change.";
 
 pub(crate) const SIMULATE_EXAMPLES: &str = "\
 Examples:
@@ -52,8 +53,8 @@ Examples:
   raddle simulate tracer --nodes 32 --renderers 3 --trace tracer.json
   raddle simulate tracer --nodes 512 --renderers 7 --frames 2 --seed 7 --json
 
-The same seed gives the same run, to the last event. A --trace shows the activity of each thread and
-link, and messages as arrows between them: open it in https://ui.perfetto.dev or chrome://tracing.";
+The same seed gives the same run, to the last event. The file of --trace shows the activity of each
+thread and link, and messages as arrows. Open it in https://ui.perfetto.dev or chrome://tracing.";
 
 const PINGPONG_EXAMPLES: &str = "\
 Examples:
@@ -77,8 +78,8 @@ The output compares the simulated values with those of raddle predict.";
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "The machine")]
 pub(crate) struct MachineArguments {
-    /// Parameters of the machine and the program: a TOML file, or the name of one that comes with
-    /// raddle [default: parker-2013]
+    /// Parameters of the machine and the program: a TOML file, or a built-in machine (parker-2013
+    /// or zen4-shm) [default: parker-2013]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(env = "RADDLE_PARAMETERS", hide_env_values = true)]
     pub(crate) parameters: Option<PathBuf>,
@@ -91,22 +92,23 @@ pub(crate) struct MachineArguments {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "The program")]
 pub(crate) struct ScenarioArguments {
-    /// Worker nodes
+    /// Number of worker nodes
     #[arg(long, value_name = "N", default_value_t = 32)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) nodes: u32,
-    /// Renderers on each node; together with the handler, at most one for each context of a core
+    /// Number of renderers on each node; together with the handler, at most one for each context
+    /// (hardware thread) of a core
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_023))]
     pub(crate) renderers: u32,
-    /// Make a step take longer than on the machine: wire, send, receive, notification, wake, sleep,
-    /// or system for send, receive and notification; several delays add up
+    /// Add a time to a step: wire, send, receive, notification, wake, sleep, or system, which means
+    /// send, receive and notification; several times for one step add up
     #[arg(long, value_name = "STEP=TIME", value_delimiter = ',')]
     pub(crate) slower: Vec<SlowerStep>,
     /// Elements along the edge of a brick [default: from the parameters, 12]
     #[arg(long, value_name = "EDGE", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub(crate) brick: Option<u32>,
-    /// How the number of misses grows as --brick makes bricks smaller
+    /// Growth of the number of misses as --brick makes bricks smaller
     #[arg(
         long,
         value_name = "LAW",
@@ -115,8 +117,8 @@ pub(crate) struct ScenarioArguments {
     )]
     #[arg(value_parser = laws())]
     pub(crate) misses: BrickLaw,
-    /// Receiver of the answers: the handler, or the renderer itself, which does all the work of the
-    /// handler or only what is needed
+    /// Receiver of the answers: the handler, or the renderer itself, which then does all the work
+    /// of the handler (careful) or only the necessary part (bold)
     #[arg(
         long,
         value_name = "WHERE",
@@ -125,8 +127,8 @@ pub(crate) struct ScenarioArguments {
     )]
     #[arg(value_parser = answers())]
     pub(crate) answers: Answers,
-    /// Send inline instead of by descriptors: nothing, requests, all, or all with a share of the
-    /// loads and stores above 0 and up to 1, such as 0.25
+    /// Messages that are sent inline instead of by descriptors: nothing, requests, or all; a number
+    /// above 0 and up to 1, such as 0.25, means all, with this share of the loads and stores
     #[arg(long, value_name = "WHAT", default_value = "nothing", value_parser = inline)]
     pub(crate) inline: Sends,
     /// Threads that poll instead of being notified: none (notified), the handler (handler-polls) or
@@ -152,24 +154,44 @@ pub(crate) struct ScenarioArguments {
 }
 
 impl ScenarioArguments {
-    /// The scenario of a single prediction or simulation.
+    /// Returns the scenario of a single prediction or simulation.
     ///
     /// # Errors
     /// [`CliError::WrongCall`] for `--misses` without `--brick`, which has no effect.
     pub(crate) fn one_scenario(&self) -> Result<Scenario, CliError> {
-        if self.brick.is_none() && self.misses != BrickLaw::default() {
-            return Err(CliError::WrongCall {
-                options: format!("--misses {}", self.misses.name()),
-                reason: "it has an effect only if bricks change their size; \
-                         expected --brick as well"
-                    .to_owned(),
-            });
+        self.check_misses("--brick as well")?;
+        Ok(self.scenario())
+    }
+
+    /// Returns the scenario from which figures start.
+    ///
+    /// # Errors
+    /// [`CliError::WrongCall`] for `--misses` without `--brick`, if no figure varies the size of
+    /// bricks by that law.
+    pub(crate) fn base_scenario(&self, questions: &[Question]) -> Result<Scenario, CliError> {
+        // The other figures about bricks each have a law of their own.
+        let by_law = [Question::Direct, Question::DirectBricks, Question::Combined];
+        if !questions.iter().any(|question| by_law.contains(question)) {
+            let names = by_law.map(Question::name).join(", ");
+            self.check_misses(&format!("--brick as well, or one of the figures {names}"))?;
         }
         Ok(self.scenario())
     }
 
-    /// The scenario of a prediction, or the one from which figures start.
-    pub(crate) fn scenario(&self) -> Scenario {
+    /// Refuses `--misses` if it has no effect because bricks have their usual size.
+    fn check_misses(&self, expected: &str) -> Result<(), CliError> {
+        if self.brick.is_some() || self.misses == BrickLaw::default() {
+            return Ok(());
+        }
+        Err(CliError::WrongCall {
+            options: format!("--misses {}", self.misses.name()),
+            reason: format!(
+                "it has an effect only if bricks change their size; expected {expected}"
+            ),
+        })
+    }
+
+    fn scenario(&self) -> Scenario {
         let mut scenario = Scenario::new(self.nodes, self.renderers);
         scenario.slower = self
             .slower
@@ -188,30 +210,31 @@ impl ScenarioArguments {
 /// `raddle predict`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PredictArguments {
-    /// Answer questions of the study instead: names or numbers of figures, or all
+    /// Answer questions of the study instead (see below): names or numbers of figures, separated by
+    /// commas, or all
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     #[arg(value_parser = FigureChoice::from_str)]
     pub(crate) figure: Vec<FigureChoice>,
-    /// Draw the answers into this folder
+    /// Draw the answers as pictures into this folder
     #[arg(long, value_name = "FOLDER", requires = "figure", value_hint = ValueHint::DirPath)]
     pub(crate) svg: Option<PathBuf>,
-    /// Print the parameters, as a file for --parameters
+    /// Print the parameters in the format that --parameters reads
     #[arg(long, conflicts_with = "figure", conflicts_with_all = SCENARIO)]
     pub(crate) show_parameters: bool,
-    /// Measure this machine first
+    /// Measure this machine first, and use the results as parameters
     #[arg(long)]
     pub(crate) calibrate: bool,
     /// Read the measurements from the output of `raddle pingpong --nodes 2 --overheads --json`
     #[arg(long, value_name = "FILE", conflicts_with = "calibrate")]
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) calibrate_from: Option<PathBuf>,
-    /// Write the parameters to this file, as a file for --parameters
+    /// Write the parameters to this file, in the format that --parameters reads
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-    /// With --calibrate: the CPUs on which it measures, such as 0,2 [default: auto]
+    /// With --calibrate: CPUs on which to measure, such as 0,2 [default: auto]
     #[arg(long, value_name = "WHERE", requires = "calibrate")]
     pub(crate) affinity: Option<Affinity>,
-    /// With --calibrate: print the CPUs on which it measures, and why
+    /// With --calibrate: print the CPUs on which it measures, and the reason
     #[arg(long, requires = "calibrate")]
     pub(crate) show_binding: bool,
     #[command(flatten)]
@@ -236,7 +259,7 @@ const SCENARIO: [&str; 9] = [
 ];
 
 impl PredictArguments {
-    /// The options for the measurement and for the output.
+    /// Returns the options for the measurement and for the output.
     pub(crate) fn options(&self) -> Options {
         let runtime = WorkerOptions {
             affinity: self.affinity.clone(),
@@ -249,7 +272,7 @@ impl PredictArguments {
         }
     }
 
-    /// The questions, each once, in the order of the study.
+    /// Returns the selected questions, each once, in the order of the study.
     pub(crate) fn questions(&self) -> Vec<Question> {
         let all = self.figure.contains(&FigureChoice::All);
         let is_asked =
@@ -385,8 +408,8 @@ pub(crate) struct RunArguments {
     /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Speed of threads that share a core: as measured, or from the fitted curve [default: from the
-    /// parameters; without such parameters, measured for pingpong and symmetric]
+    /// Speeds of threads that share a core [default: measured for pingpong and symmetric, fitted
+    /// for tracer, unless a parameter file or --set changes the curve]
     #[arg(long, value_enum, value_name = "CURVE")]
     pub(crate) speeds: Option<SpeedsChoice>,
     /// Write a timeline of the run to this file, for Perfetto or Chrome
@@ -403,27 +426,26 @@ pub(crate) struct RunArguments {
 /// The source of the speed of threads that share a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SpeedsChoice {
-    /// The measured values
+    /// The values that were measured
     Measured,
-    /// The fitted curve
+    /// The curve that was fitted to these values
     Fitted,
 }
 
 /// `raddle simulate pingpong`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PingpongProgram {
-    /// How messages are received: by polling, by notification, or by a thread that wakes the
-    /// waiting one
+    /// Way in which messages are received
     #[arg(long, value_enum, value_name = "HOW", default_value = "all")]
     pub(crate) receive: ReceiveChoice,
-    /// Round trips
+    /// Number of round trips
     #[arg(long, value_name = "N", default_value = "10000", value_parser = values::round_count)]
     pub(crate) trips: u64,
-    /// Bytes of data
+    /// Bytes of data in a message
     #[arg(long, value_name = "B", visible_alias = "size", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(BYTES_MAX)))]
     pub(crate) bytes: u32,
-    /// Send inline instead of by descriptors
+    /// Send messages inline instead of by descriptors
     #[arg(long)]
     pub(crate) inline: bool,
     #[command(flatten)]
@@ -433,20 +455,20 @@ pub(crate) struct PingpongProgram {
 /// `raddle simulate symmetric`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SymmetricProgram {
-    /// Nodes
+    /// Number of nodes
     #[arg(long, value_name = "N", default_value_t = 4)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub(crate) nodes: u32,
-    /// Threads that compute on each node; together with the handler, at most one for each context
-    /// of a core
+    /// Number of threads that compute on each node; together with the handler, at most one for each
+    /// context (hardware thread) of a core
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_023))]
     pub(crate) computing: u32,
-    /// Mean time that a thread computes before it sends a request, if it is alone on its core, such
-    /// as 500ns or 10us
+    /// Mean time for which a thread computes before it sends a request, as if it were alone on its
+    /// core, such as 500ns or 10us
     #[arg(long, value_name = "TIME", default_value = "10us", value_parser = values::small_time)]
     pub(crate) compute: Nanoseconds,
-    /// How handlers receive messages
+    /// Way in which handlers receive messages
     #[arg(long, value_enum, value_name = "HOW", default_value = "all")]
     pub(crate) receive: HandlerReceive,
     /// Number of requests of each thread
@@ -456,7 +478,7 @@ pub(crate) struct SymmetricProgram {
     pub(crate) run: RunArguments,
 }
 
-/// How handlers receive messages.
+/// The ways in which handlers receive messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HandlerReceive {
     /// Poll for messages
@@ -470,7 +492,7 @@ pub(crate) enum HandlerReceive {
 /// `raddle simulate tracer`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TracerProgram {
-    /// Frames
+    /// Number of frames
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) frames: u32,
@@ -486,8 +508,8 @@ pub(crate) struct TracerProgram {
     /// Leave arriving data in memory instead of injecting it into the cache
     #[arg(long)]
     pub(crate) no_injection: bool,
-    /// Let renderers begin the next frame without waiting for others, and end when the first one
-    /// has finished
+    /// Let each renderer begin the next frame without waiting for the others; the run ends when the
+    /// first renderer has finished
     #[arg(long)]
     pub(crate) steady: bool,
     #[command(flatten)]

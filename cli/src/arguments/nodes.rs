@@ -20,8 +20,8 @@ Examples:
   raddle kneighbor
   raddle kneighbor --elements 8 -k 1 --bytes 64K --mailbox pairs
   raddle kneighbor --workers 4 --affinity 0,2,1,3 --touch --json
-  raddle kneighbor --mode all --size all
-  raddle kneighbor --mode shm --nodes 4 -k 2 --size 16,4K
+  raddle kneighbor --mode all --bytes all
+  raddle kneighbor --mode shm --nodes 4 -k 2 --bytes 16,4K
   raddle kneighbor --mode shm --progress all --workers 2
   raddle kneighbor --elements 7 --touch --stats --affinity none
 
@@ -31,10 +31,11 @@ one process, a message hands over its buffer: nothing is copied or allocated. A 
 node, which is a process, is copied: into the outgoing message, then through shared memory (shm) or
 the kernel (socket), and from there into a buffer of the receiver.
 
-With several sizes or modes, the runs of all modes take turns, and a factor is the median over them.
-MPI, for which mpirun starts the program again, is measured after the others; its factor is the
-ratio of the medians. With mpi, processes on one machine share memory, as with shm; with
-mpi-messages, MPI carries all messages.";
+If several modes are compared, their runs alternate. The column /threads has the time relative to
+that between threads, as the median over pairs of runs. MPI is measured after the other modes,
+because mpirun has to start the program again; its factor is the ratio of the medians. With mpi,
+processes on one machine communicate through shared memory, as with shm. With mpi-messages, MPI
+transports all messages.";
 
 /// The number of iterations in a run.
 const ITERATIONS: u64 = 10_000;
@@ -42,7 +43,7 @@ const ITERATIONS: u64 = 10_000;
 /// unless `--iterations` is given.
 const BYTES_SENT: u64 = 300_000_000;
 
-/// How nodes receive messages.
+/// The ways in which nodes receive messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReceiveChoice {
     /// The waiting thread polls
@@ -56,7 +57,7 @@ pub(crate) enum ReceiveChoice {
 }
 
 impl ReceiveChoice {
-    /// The selected ways.
+    /// Returns the selected ways.
     pub(crate) const fn all(self) -> &'static [Receive] {
         match self {
             Self::Poll => &[Receive::Poll],
@@ -66,7 +67,7 @@ impl ReceiveChoice {
         }
     }
 
-    /// The selected ways on simulated nodes.
+    /// Returns the selected ways, for simulated nodes.
     pub(crate) const fn all_simulated(self) -> &'static [simulate::pingpong::Receive] {
         use simulate::pingpong::Receive;
         match self {
@@ -96,7 +97,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// The name of the mode.
+    /// Returns the name of the mode.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Threads => "threads",
@@ -120,7 +121,7 @@ impl Mode {
         })
     }
 
-    /// All modes.
+    /// Returns all modes.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let nodes = TransportKind::OF_PROCESSES.iter().copied().map(Self::Nodes);
         [Self::Threads].into_iter().chain(nodes)
@@ -188,33 +189,34 @@ pub(crate) struct KneighborArguments {
     #[arg(short, long = "neighbours", value_name = "K", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=NEIGHBOURS_MAX))]
     pub(crate) k: u32,
-    /// Bytes in a message, such as 16, 64K or 1M; several sizes separated by commas; or all, for
-    /// 16 B to 64 KB
+    /// Bytes per message, such as 16, 64K or 1M; several sizes separated by commas; or all, which
+    /// means seven sizes from 16 B to 64 KB
     #[arg(long, value_name = "B", visible_alias = "size", default_value = "1K")]
     pub(crate) bytes: Sizes,
-    /// Iterations in a run, such as 10000 or 1e4 [default: 10000; if runs are compared, fewer if an
-    /// element would otherwise send more than 300 MB]
+    /// Iterations per run, such as 10000 or 1e4 [default: 10000; in comparisons fewer, so that an
+    /// element sends at most 300 MB]
     #[arg(long, value_name = "I", value_parser = values::round_count)]
     pub(crate) iterations: Option<u64>,
-    /// Write every byte before it is sent, and read it when it has arrived
+    /// Write every byte of a message before sending it, and read every byte on arrival
     #[arg(long)]
     pub(crate) touch: bool,
     /// Run this many times and report median, smallest and largest time
     #[arg(long, value_name = "R", default_value_t = 5)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: u32,
-    /// Parties that exchange messages: the workers of one process (threads), nodes with a
-    /// transport, or all of these [default: threads; nodes if RADDLE_NODES or mpirun asks for them]
+    /// Parties that exchange messages: the workers of one process (threads); nodes that communicate
+    /// by the named transport; or all, which compares all of these [default: threads, or nodes if
+    /// RADDLE_NODES or mpirun asks for them]
     #[arg(long, value_name = "NAME", ignore_case = true, overrides_with = "mode")]
     #[arg(value_parser = modes_parser())]
     pub(crate) mode: Option<Modes>,
-    /// Nodes, each with the number of workers that --workers or RADDLE_WORKERS gives, 1 by default;
-    /// in mode threads, the workers of all nodes are in one process [default: 2]
+    /// Number of nodes, each with --workers workers (by default one). In mode threads, one process
+    /// has the workers of all nodes [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=NODES_MAX))]
     pub(crate) nodes: Option<u16>,
-    /// How messages from other nodes are received: by workers between tasks (pending), also after
-    /// each message to another node (send) or to any element (any-send), by a thread (thread), or
-    /// all, one after the other [default: pending]
+    /// Receiver of messages from other nodes: workers, between tasks (pending), and also after each
+    /// message to another node (send) or to any element (any-send); a separate thread (thread); or
+    /// all of these, one after the other [default: pending]
     #[arg(
         long,
         value_name = "NAME",
@@ -252,26 +254,26 @@ impl KneighborArguments {
         Ok(self)
     }
 
-    /// The modes, `threads` by default.
+    /// Returns the selected modes, by default `threads`.
     pub(crate) fn modes(&self) -> &[Mode] {
         self.mode
             .as_ref()
             .map_or(&[Mode::Threads], |modes| &modes.0)
     }
 
-    /// The ways to receive messages, `pending` by default.
+    /// Returns the selected ways to receive messages, by default `pending`.
     pub(crate) fn ways(&self) -> &[Progress] {
         let ways = self.progress.as_ref();
         ways.map_or(&[Progress::Pending], |ways| &ways.0)
     }
 
-    /// The number of iterations of a single run.
+    /// Returns the number of iterations of a single run.
     pub(crate) fn iterations(&self) -> u64 {
         self.iterations.unwrap_or(ITERATIONS)
     }
 
-    /// The number of iterations of a run that is compared with others, with messages of `bytes`
-    /// bytes.
+    /// Returns the number of iterations of a run that is compared with others and has messages of
+    /// `bytes` bytes.
     pub(crate) fn iterations_of(&self, bytes: usize) -> u64 {
         let sent = 2 * u64::from(self.k) * bytes.max(1) as u64;
         let few = ITERATIONS.min((BYTES_SENT / sent).max(1));

@@ -18,8 +18,8 @@ Examples:
 
 Each block is a task: one operation sweeps over it, and one for each neighbour copies the border
 that the neighbour needs. A block makes several sweeps while it is in a cache (--depth); with
---depth 1 the blocks exchange borders in every sweep. The result is that of the plain loops, to the
-last bit.";
+--depth 1 the blocks exchange borders in every sweep. The result equals that of plain loops, bit
+for bit.";
 
 pub(crate) const MATMUL_EXAMPLES: &str = "\
 Examples:
@@ -27,10 +27,10 @@ Examples:
   raddle matmul --rows 4096 --inner 512 --columns 1024 --tasks 8 --check
   raddle matmul --show-binding --show-matrix rows.csv
 
-Each task has some rows of the result; blocks of columns of the second matrix move from task to
-task. With --check the result is compared with that of three loops. The difference may be as large
-as rounding explains: 2 k u / (1 - k u) times the sum of |a b|, for sums of k products and
-u = 2^-53.";
+Each task computes some rows of the result. Blocks of columns of the second matrix move from task
+to task. With --check, the result is compared with that of three nested loops. An element may differ
+by the bound of its rounding error: 2 k u / (1 - k u) times the sum of |a b|, for a sum of k
+products and u = 2^-53.";
 
 /// `raddle lk23`.
 #[derive(Debug, Clone, Args)]
@@ -44,17 +44,18 @@ pub(crate) struct Lk23Arguments {
     /// Columns [default: --size]
     #[arg(long, value_name = "N", value_parser = values::matrix_side)]
     pub(crate) columns: Option<u32>,
-    /// Sweeps over all points, such as 100 or 1e3
+    /// Number of sweeps over all points, such as 100 or 1e3
     #[arg(long, value_name = "T", default_value = "100", value_parser = values::round_count)]
     pub(crate) turns: u64,
-    /// Approximate rows and columns of a block [default: what the cache of a worker holds]
+    /// Approximate rows and columns of a block [default: such that a block fits into the cache of a
+    /// worker]
     #[arg(long, value_name = "N[xM]")]
     pub(crate) block: Option<BlockChoice>,
-    /// Largest number of sweeps of a block while it is in the cache [default: chosen from the
-    /// block]
+    /// Largest number of sweeps over a block before it exchanges borders with its neighbours
+    /// [default: depends on the size of a block]
     #[arg(long, value_name = "D", value_parser = values::count)]
     pub(crate) depth: Option<NonZeroUsize>,
-    /// How blocks are assigned to workers
+    /// Assignment of blocks to workers
     #[arg(long, value_enum, default_value_t = BlockPlacement::Dealt)]
     pub(crate) placement: BlockPlacement,
     /// Seed of the numbers; the same seed gives the same numbers
@@ -64,12 +65,12 @@ pub(crate) struct Lk23Arguments {
     pub(crate) program: ProgramArguments,
 }
 
-/// How the blocks of `raddle lk23` are assigned to workers.
+/// The ways to assign the blocks of `raddle lk23` to workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BlockPlacement {
-    /// Rows of blocks are dealt out, so that all workers take part in each wave
+    /// Deals out rows of blocks, so that all workers take part in each wave
     Dealt,
-    /// Blocks that exchange much data are close together
+    /// Places blocks that exchange much data close together
     Auto,
 }
 
@@ -88,8 +89,8 @@ pub(crate) struct MatmulArguments {
     /// Columns of the second matrix [default: --size]
     #[arg(long, value_name = "N", value_parser = values::matrix_side)]
     pub(crate) columns: Option<u32>,
-    /// Number of row tasks, and of blocks of columns [default: two for each worker, of at least 64
-    /// rows and columns]
+    /// Number of tasks, which is also the number of blocks of columns [default: two per worker, but
+    /// at least 64 rows and columns per task]
     #[arg(long, value_name = "N", value_parser = values::count)]
     pub(crate) tasks: Option<NonZeroUsize>,
     /// Seed of the numbers; the same seed gives the same numbers
@@ -122,19 +123,19 @@ const SIZE: u32 = 1024;
 /// The options that all programs of locations share.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ProgramArguments {
-    /// Give each operation a thread of its own instead of making it a future on a worker; the
-    /// number of workers is --workers
+    /// Run each operation on a thread of its own, instead of as a future on a worker; --workers
+    /// sets the number of workers
     #[arg(long)]
     pub(crate) threads: bool,
     /// Run this many times and report median, smallest and largest time
     #[arg(long, value_name = "R", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: u32,
-    /// Compare the result with that of the plain loops
+    /// Compare the result with that of plain loops
     #[arg(long)]
     pub(crate) check: bool,
-    /// Write the bytes that operations exchange in a turn to this file: .csv, .mtx (Matrix Market),
-    /// or .svg, which also shows where they run
+    /// Write a matrix of the bytes that operations exchange per turn to this file: .csv, .mtx
+    /// (Matrix Market), or .svg, which also shows where the operations run
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) show_matrix: Option<PathBuf>,
 }

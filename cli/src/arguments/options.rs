@@ -30,16 +30,16 @@ pub(crate) struct Options {
     /// The workers.
     #[command(flatten)]
     pub(crate) runtime: WorkerOptions,
-    /// Print how the workers were placed: a summary, then the CPU of each worker, and why
+    /// Print how the workers were placed, then the CPU of each worker and the reason
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) show_binding: bool,
     /// Print the counters of the workers at the end
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) stats: bool,
-    /// Print one JSON object instead of text
+    /// Print the result as one JSON object on one line, instead of text
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
-    /// Print only errors and what other options ask for
+    /// Print only errors, and output that other options ask for
     #[arg(short, long, help_heading = OUTPUT)]
     pub(crate) quiet: bool,
 }
@@ -62,16 +62,16 @@ pub(crate) struct WorkerOptions {
     )]
     #[arg(value_parser = pool_parser())]
     pub(crate) pool: Option<PoolKind>,
-    /// Tasks in a block, and public blocks, of a pool DQ-BL-* [default: 4x2]
+    /// Shape of a pool DQ-BL-*: tasks per block, and number of public blocks [default: 4x2]
     #[arg(long, value_name = "TASKSxBLOCKS")]
     pub(crate) blocks: Option<BlockShape>,
-    /// Where workers run: auto, none, compact, scatter, or CPUs such as 0,2,4-7 [default: auto]
+    /// CPUs of the workers: auto, none, compact, scatter, or a list such as 0,2,4-7 [default: auto]
     #[arg(long, value_name = "WHERE")]
     pub(crate) affinity: Option<Affinity>,
     /// Behaviour of a worker without tasks [default: adaptive]
     #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = idle_parser())]
     pub(crate) idle: Option<IdlePolicy>,
-    /// Memory for the closures of tasks [default: cells]
+    /// Memory in which the closures of tasks are allocated [default: cells]
     #[arg(long, value_name = "WHERE", ignore_case = true, value_parser = task_memory_parser())]
     pub(crate) task_memory: Option<TaskMemory>,
     /// Mailbox that holds the messages for a worker [default: lock-free]
@@ -85,34 +85,46 @@ impl WorkerOptions {
     /// # Errors
     /// [`CliError::WrongCall`], which names the option and the pool.
     pub(crate) fn check(&self) -> Result<(), CliError> {
-        let Some(pool) = self.pool else {
-            return Ok(());
+        let in_environment = || std::env::var("RADDLE_POOL").ok()?.parse().ok();
+        let (pool, selected_by) = match self.pool {
+            Some(pool) => (pool, "--pool "),
+            // A wrong value of the variable is reported when the workers start.
+            None => (in_environment().unwrap_or_default(), "with RADDLE_POOL="),
         };
         let name = pool.name();
         // `auto` chooses between pools of both kinds.
         let has_no_blocks = pool != PoolKind::Auto && !name.starts_with("DQ-BL-");
         if self.blocks.is_some() && has_no_blocks {
             return Err(CliError::WrongCall {
-                options: format!("--blocks --pool {name}"),
+                options: format!("--blocks {selected_by}{name}"),
                 reason: "this pool has no blocks; expected a pool DQ-BL-*, blocks or auto"
                     .to_owned(),
             });
         }
         Ok(())
     }
+
+    /// Returns the names of the given options that affect only tasks and messages. They have no
+    /// effect on a command that starts no task and sends no message.
+    pub(crate) fn for_tasks_and_messages(&self) -> Vec<&'static str> {
+        [
+            ("--pool", self.pool.is_some()),
+            ("--blocks", self.blocks.is_some()),
+            ("--idle", self.idle.is_some()),
+            ("--task-memory", self.task_memory.is_some()),
+            ("--mailbox", self.mailbox.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(name, is_given)| is_given.then_some(name))
+        .collect()
+    }
 }
 
 impl Options {
     /// Returns true if an option other than `--affinity` describes the workers of one process.
-    pub(crate) const fn describes_workers(&self) -> bool {
+    pub(crate) fn describes_workers(&self) -> bool {
         let runtime = &self.runtime;
-        runtime.workers.is_some()
-            || runtime.pool.is_some()
-            || runtime.blocks.is_some()
-            || runtime.idle.is_some()
-            || runtime.task_memory.is_some()
-            || runtime.mailbox.is_some()
-            || self.stats
+        runtime.workers.is_some() || !runtime.for_tasks_and_messages().is_empty() || self.stats
     }
 }
 
@@ -120,10 +132,10 @@ impl Options {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = OUTPUT)]
 pub(crate) struct OutputOptions {
-    /// Print one JSON object instead of text
+    /// Print the result as one JSON object on one line, instead of text
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print only errors and what other options ask for
+    /// Print only errors, and output that other options ask for
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

@@ -20,25 +20,28 @@ Examples:
   raddle pingpong --workers 2 --affinity 0,1 --mailbox locked --json
   raddle pingpong --wait all
   raddle pingpong --wait auto --trips 1e4 --late 2ms --affinity 0,1 --json
-  raddle pingpong --nodes 2 --transport socket --receive notify --size 1,3456,64K
+  raddle pingpong --nodes 2 --transport socket --receive notify --bytes 1,3456,64K
   raddle pingpong --nodes 2 --overheads
   mpirun --bind-to none -n 2 raddle pingpong
   raddle pingpong --nodes 2 --symmetric --compute 50us
 
 The message goes from the first worker to the last and back, while no other message is under way.
-The clock is read after each round trip, and the time of the round trip includes that.
+The clock is read after each round trip, and the time of the round trip includes this.
 
-With --wait, two threads without a runtime, each on a CPU of its own, exchange a number. First the
-other thread answers at once. Then it sleeps before it answers; reported are the time from its
-decision to answer until the waiter runs again, the CPU time of the waiter, and the work that a
-thread on the same core gets done meanwhile, as a share of what it gets done alone. Each of the
-three measurements takes at most about a second for each way to wait.
+With --wait, two threads without a runtime, each on a CPU of its own, exchange a number. There are
+three measurements of each way to wait, each of which takes at most about a second:
+- The other thread answers at once. The time is that of a round trip.
+- The other thread sleeps before it answers (--late). The time is that from its decision to answer
+  until the waiting thread runs again. The CPU time is that of the waiting thread.
+- A third thread, the bystander, works on the core of the waiting thread during such waits. The
+  share is the work that it gets done, relative to what it gets done alone.
 
-With --nodes, the message goes from the first of several processes to the last and back, each with
-a CPU of its own; no row takes longer than about two seconds. --overheads measures the steps of a
-message: the time of each call, and the time until a message becomes visible. With --symmetric each
-node computes, sends a request to another one, waits for the answer, and answers requests: with a
-receiving thread that polls (poll) or is notified (thread), or without one (notify).";
+With --nodes, the message goes from the first of several processes to the last and back. Each
+process has a CPU of its own. A row ends after about two seconds, even before the last round trip.
+--overheads measures the steps of a message: the time of each call, and the time until a message
+becomes visible. With --symmetric, each node computes, sends a request to another node, and waits
+for the answer. Meanwhile it answers requests: on a separate thread that polls (poll) or is notified
+(thread), or on the thread that computes (notify).";
 
 /// The largest number of samples of `--overheads`, which measures each call on its own.
 const OVERHEADS_TRIPS_MAX: u64 = 20_000;
@@ -52,17 +55,17 @@ pub(crate) enum LayerChoice {
     Chare,
     /// Workers, without objects
     Post,
-    /// All senders, one after the other
+    /// All of these, one after the other
     All,
 }
 
 /// `raddle pingpong`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PingpongArguments {
-    /// Sender of the message
+    /// Sender and receiver of the message
     #[arg(long, value_enum, default_value_t = LayerChoice::All)]
     pub(crate) layer: LayerChoice,
-    /// Bytes in the message, such as 16, 64K or 1M; several sizes separated by commas
+    /// Bytes in the message, such as 16, 64K or 1M, or several sizes separated by commas
     #[arg(
         long,
         value_name = "B",
@@ -71,13 +74,15 @@ pub(crate) struct PingpongArguments {
         default_value = "16,1K,64K"
     )]
     pub(crate) bytes: Vec<Bytes>,
-    /// Round trips, such as 100000 or 1e5 [default: 100000; with --overheads 20000, the maximum]
+    /// Number of round trips, such as 100000 or 1e5 [default: 100000; with --overheads 20000, which
+    /// is also the maximum]
     #[arg(long, value_name = "N", value_parser = values::round_count)]
     pub(crate) trips: Option<u64>,
-    /// Measure a way to wait instead, between two threads without a runtime
+    /// Measure a way to wait, between two threads without a runtime, instead of messages
     #[arg(long, value_enum, value_name = "KIND", conflicts_with_all = EXCLUDED_BY_WAIT)]
     pub(crate) wait: Option<WaitChoice>,
-    /// Time that the other thread sleeps before a late answer, such as 500us or 1ms
+    /// With --wait: time for which the other thread sleeps before a late answer, such as 500us or
+    /// 1ms
     #[arg(
         long,
         value_name = "DURATION",
@@ -86,8 +91,8 @@ pub(crate) struct PingpongArguments {
     )]
     #[arg(value_parser = values::pause)]
     pub(crate) late: Duration,
-    /// Measure between this many nodes instead, from the first to the last; each is a process, or a
-    /// thread with --transport threads
+    /// Measure between the first and the last of this many nodes, instead of between workers. A
+    /// node is a process, or a thread with --transport threads
     #[arg(long, value_name = "N", conflicts_with_all = EXCLUDED_BY_NODES)]
     #[arg(value_parser = clap::value_parser!(u16).range(2..=NODES_MAX))]
     pub(crate) nodes: Option<u16>,
@@ -96,17 +101,18 @@ pub(crate) struct PingpongArguments {
     #[arg(long, value_name = "NAME", ignore_case = true)]
     #[arg(value_parser = transport_parser(TransportKind::ALL))]
     pub(crate) transport: Option<TransportKind>,
-    /// How nodes receive messages
+    /// Way in which nodes receive messages
     #[arg(long, value_enum, value_name = "HOW", default_value = "all")]
     pub(crate) receive: ReceiveChoice,
-    /// Measure the cost of each step of a message, and compare it with the simulated node of the
-    /// study
+    /// Measure the cost of each step of a message, and compare it with that on the simulated node
+    /// of the study
     #[arg(long, conflicts_with_all = ["bytes", "receive", "symmetric"])]
     pub(crate) overheads: bool,
     /// Let all nodes compute, send requests and answer them
     #[arg(long, conflicts_with = "bytes")]
     pub(crate) symmetric: bool,
-    /// Time that a node computes before it sends a request, such as 5us or 1ms
+    /// With --symmetric: time for which a node computes before it sends a request, such as 5us or
+    /// 1ms
     #[arg(
         long,
         value_name = "DURATION",
@@ -168,7 +174,7 @@ impl PingpongArguments {
         }
     }
 
-    /// The number of round trips.
+    /// Returns the number of round trips.
     pub(crate) fn trips(&self) -> u64 {
         self.trips.unwrap_or(match self.overheads {
             true => OVERHEADS_TRIPS_MAX,
@@ -176,7 +182,7 @@ impl PingpongArguments {
         })
     }
 
-    /// The transport of messages between nodes.
+    /// Returns the transport of messages between nodes.
     pub(crate) fn transport(&self) -> TransportKind {
         self.transport.unwrap_or_default()
     }
@@ -208,7 +214,7 @@ const EXCLUDED_BY_NODES: [&str; 9] = [
     "stats",
 ];
 
-/// How the threads of `raddle pingpong --wait` wait.
+/// The ways in which the threads of `raddle pingpong --wait` wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WaitChoice {
     /// In a wait cell: check again and again
@@ -232,7 +238,7 @@ pub(crate) enum WaitChoice {
 }
 
 impl WaitChoice {
-    /// The selected way; `None` for all ways.
+    /// Returns the selected way; `None` for all ways.
     pub(crate) const fn kind(self) -> Option<Kind> {
         Some(match self {
             Self::Spin => Kind::Spin,

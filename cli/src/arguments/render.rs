@@ -23,7 +23,7 @@ pub(crate) struct InputArguments {
     /// A mesh: PLY, OBJ, STL or binary glTF, also as .gz or .zst
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
-    /// A generated scene instead: flake, terrain or knot, with about this many triangles
+    /// A generated scene instead of a file: flake, terrain or knot, with about this many triangles
     #[arg(long, value_name = "NAME[:TRIANGLES]")]
     pub(crate) scene: Option<SceneChoice>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct InputArguments {
 pub(crate) struct RenderArguments {
     #[command(flatten)]
     pub(crate) input: InputArguments,
-    /// The picture; its extension (.png, .ppm, .exr) chooses the format
+    /// File for the picture; its extension (.png, .ppm or .exr) selects the format
     #[arg(short, long, value_name = "PICTURE", value_hint = ValueHint::FilePath)]
     pub(crate) output: PathBuf,
     /// Width and height in pixels

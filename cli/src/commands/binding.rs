@@ -8,13 +8,19 @@ use crate::workers;
 /// Reports the plan without starting a worker.
 ///
 /// # Errors
-/// [`CliError::Runtime`] if there is no plan, and [`CliError::WrongCall`] for `--stats`, which has
-/// nothing to count.
+/// [`CliError::Runtime`] if there is no plan, and [`CliError::WrongCall`] for options that affect
+/// only running workers.
 pub(super) fn run(options: &Options) -> Result<Report, CliError> {
-    if options.stats {
+    let stats = options.stats.then_some("--stats");
+    let for_running = options.runtime.for_tasks_and_messages().into_iter();
+    let for_running: Vec<_> = for_running.chain(stats).collect();
+    if !for_running.is_empty() {
         return Err(CliError::WrongCall {
-            options: "--show-binding --stats".to_owned(),
-            reason: "no worker is started; expected a command as well, or no --stats".to_owned(),
+            options: format!("--show-binding {}", for_running.join(" ")),
+            reason: format!(
+                "no worker is started; expected a command as well, or no {}",
+                for_running.join(", ")
+            ),
         });
     }
     let plan = workers::builder(options)

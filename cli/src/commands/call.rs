@@ -26,7 +26,7 @@ const WORKERS_ELSEWHERE: [&str; 7] = [
 
 const EXAMPLES: &str = "\
 Examples:
-  raddle                                        render a generated scene, to have a look
+  raddle                                        render a generated scene
   raddle render dragon.ply.zst -o dragon.png    a mesh, from a camera that is chosen for it
   raddle render --scene terrain:500000 -o t.exr --size 1920x1080 --samples 16
   raddle kdtree dragon.ply --check --repeat 5   build the tree only, and compare the builders
@@ -34,33 +34,35 @@ Examples:
   raddle lk23 --size 4096 --check               a stencil in waves, with ordered locations
   raddle matmul --size 2048                     a product, with blocks that move between tasks
   raddle kneighbor --bytes 64K                  messages between neighbours in a ring
-  raddle kneighbor --mode all --size all        the same between threads and between processes
+  raddle kneighbor --mode all --bytes all       the same between threads and between processes
   raddle pingpong                               the time of one message, there and back
   raddle pingpong --nodes 2                     the same from process to process
-  raddle launch -n 4 ./program                  a program of yours on four processes
-  raddle predict --nodes 256                    a ray tracer on nodes that need not exist
-  raddle simulate pingpong                      a message between them, event by event
+  raddle launch -n 4 ./program                  your own program on four processes
+  raddle predict --nodes 256                    the frame time of a ray tracer on 256 nodes
+  raddle simulate pingpong                      a message between simulated nodes
   raddle topology                               the machine, its caches and its CPUs
-  raddle place traffic.csv                      place parties by the bytes that they exchange
+  raddle place traffic.csv                      CPUs for parties that exchange these bytes
   raddle place --program lk23                   the same for a program, with its predicted time
-  raddle --show-binding --workers 4             where workers would run, and why
+  raddle --show-binding --workers 4             the CPUs of four workers, and the reasons
 
-Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_AFFINITY,
-RADDLE_IDLE, RADDLE_TASK_MEMORY and RADDLE_MAILBOX replace the options of those names; an option
-wins over its variable. RADDLE_SEEDS selects how new chares spread: stealing, random, ring, mesh or
-hypercube. RADDLE_CLAIMS names a group of processes that do not use each other's CPUs.
-RADDLE_NODES, RADDLE_TRANSPORT and RADDLE_PROGRESS are for kneighbor, pingpong and launched
-programs; the other commands run on one node. RADDLE_PARAMETERS replaces --parameters. Any other
-variable that begins with RADDLE_ is reported on standard error.
+Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_AFFINITY, RADDLE_IDLE,
+RADDLE_TASK_MEMORY, RADDLE_MAILBOX and RADDLE_PARAMETERS set the defaults of the options with these
+names. RADDLE_SEEDS selects how new chares are distributed: stealing, random, ring, mesh or
+hypercube. RADDLE_CLAIMS names a group of processes that avoid each other's CPUs. RADDLE_NODES,
+RADDLE_TRANSPORT and RADDLE_PROGRESS apply to kneighbor, pingpong and launched programs; the other
+commands run on one node. A warning names other variables that begin with RADDLE_.
 
-JSON: each command with --json prints one object on one line. Its number \"schema\" grows when a key
-is removed or changes its meaning; keys end in their units (_s, _ms, _us, _ns, _bytes).
+JSON: with --json, a command prints its result as one JSON object on one line. The key of a
+quantity ends in its unit: _s, _ms, _us, _ns or _bytes. The key \"schema\" is a version number,
+which grows when a key is removed or changes its meaning.
 
-Exit codes: 0 done, 1 failed (one line on standard error says why), 2 wrong call or variable.";
+Exit codes: 0 for success; 1 for a failure, whose reason is one line on standard error; 2 for a
+wrong option, argument or environment variable.";
 
 /// Runs irregular parallel programs: renders meshes, sorts, exchanges messages, shows the machine.
 ///
-/// Without a command it renders a generated scene into the current folder.
+/// Without a command, raddle renders a generated scene and writes raddle-demo.png into the current
+/// folder.
 #[derive(Debug, Parser)]
 #[command(name = "raddle", version, after_help = EXAMPLES, max_term_width = 100)]
 #[command(disable_help_subcommand = true)]

@@ -77,7 +77,7 @@ fn cpus(crew: &Crew) -> Vec<Option<u32>> {
     cpus.map(|cpu| cpu.map(|cpu| cpu.0)).collect()
 }
 
-/// The nodes, their transport and their CPUs, in words.
+/// Describes the nodes, their transport and their CPUs in words.
 pub(super) fn about(crew: &Crew) -> String {
     let cpus = cpus(crew);
     let numbers: Option<Vec<_>> = cpus
@@ -108,7 +108,7 @@ pub(super) fn about(crew: &Crew) -> String {
     format!("{count} nodes by {kind}{apart}, {places}")
 }
 
-/// The placement of receiving threads, in words.
+/// Describes the placement of receiving threads in words.
 pub(super) const fn receivers(is_apart: bool) -> &'static str {
     if is_apart {
         "a receiving thread is on another hardware thread of the core"

@@ -25,12 +25,12 @@ use crate::{slow_tree, workers};
 /// # Errors
 /// [`CliError`]: a mesh that cannot be loaded or has no tree, or builders that disagree.
 pub(super) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<Report, CliError> {
-    check_call(arguments)?;
-    let is_alone = arguments.builder == BuilderChoice::Sequential;
+    check_call(arguments, &options.runtime)?;
+    let is_sequential = arguments.builder == BuilderChoice::Sequential;
     let options = &Options {
-        // The sequential builder uses this thread only. Other workers are needed for a check.
+        // The sequential builder uses one worker. Only a check needs others.
         runtime: WorkerOptions {
-            workers: if is_alone && !arguments.check {
+            workers: if is_sequential && !arguments.check {
                 Some(NonZeroUsize::MIN)
             } else {
                 options.runtime.workers
@@ -83,7 +83,7 @@ pub(super) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<Repo
         statistics,
     };
     let mut report = builds.report();
-    if is_alone {
+    if is_sequential {
         report.field("workers", 1);
     }
     drop(builder);
@@ -91,7 +91,10 @@ pub(super) fn run(arguments: &KdtreeArguments, options: &Options) -> Result<Repo
 }
 
 /// Refuses options that have no effect in combination.
-fn check_call(arguments: &KdtreeArguments) -> Result<(), CliError> {
+fn check_call(arguments: &KdtreeArguments, workers: &WorkerOptions) -> Result<(), CliError> {
+    if arguments.builder == BuilderChoice::Sequential && !arguments.check {
+        check_sequential(workers)?;
+    }
     let given = arguments.messages.given();
     let is_by_messages = arguments.builder == BuilderChoice::Messages;
     if !is_by_messages && !given.is_empty() {
@@ -119,6 +122,26 @@ fn check_call(arguments: &KdtreeArguments) -> Result<(), CliError> {
         });
     }
     Ok(())
+}
+
+/// Refuses options for workers that have no effect on the sequential builder alone.
+fn check_sequential(workers: &WorkerOptions) -> Result<(), CliError> {
+    let expected = "expected --builder tasks or messages, or --check, which builds a second tree \
+                    with tasks";
+    if let Some(count) = workers.workers.filter(|count| count.get() > 1) {
+        return Err(CliError::WrongCall {
+            options: format!("--workers {count} --builder sequential"),
+            reason: format!("this builder uses one worker; {expected}"),
+        });
+    }
+    let given = workers.for_tasks_and_messages();
+    if given.is_empty() {
+        return Ok(());
+    }
+    Err(CliError::WrongCall {
+        options: format!("{} --builder sequential", given.join(" ")),
+        reason: format!("this builder has no tasks and sends no messages; {expected}"),
+    })
 }
 
 /// Builds `builds` trees from which the builder learns, before the times count.

@@ -113,7 +113,7 @@ fn measure(
     Ok(Times::of(times))
 }
 
-/// The ring in the form of options.
+/// Describes the ring by the options that select it.
 fn name(shape: &Shape) -> String {
     let Shape {
         elements, k, bytes, ..
@@ -169,7 +169,7 @@ impl Exchanged {
             .row(
                 "messages",
                 format!(
-                    "{} an iteration, {} each{}",
+                    "{} per iteration, {} each{}",
                     units::grouped(self.shape.messages()),
                     units::bytes(bytes as u64),
                     if touch {
@@ -190,10 +190,10 @@ impl Exchanged {
                 ),
             )
             .field("mailbox", mailbox.name())
-            .row("an iteration", self.times.text())
+            .row("per iteration", self.times.text())
             .field("iteration_s", self.times)
             .row(
-                "a second",
+                "per second",
                 format!(
                     "{} messages, {}",
                     units::large(messages_per_s),
@@ -214,7 +214,7 @@ impl Exchanged {
     }
 }
 
-/// The elements and their neighbours in words.
+/// Describes the elements and their neighbours in words.
 fn ring_in_words(shape: &Shape) -> String {
     let (elements, k) = (shape.elements, shape.k);
     format!(

@@ -177,7 +177,7 @@ impl Kernel for Stencil {
             .row(
                 "blocks",
                 format!(
-                    "{down} × {across}, of about {} × {} points, up to {depth} {} in a turn",
+                    "{down} × {across}, of about {} × {} points, up to {depth} {} per turn",
                     rows / down,
                     columns / across,
                     units::plural(depth, "sweep")
@@ -185,12 +185,12 @@ impl Kernel for Stencil {
             )
             .field("blocks", [down, across])
             .field("depth", depth)
-            .row("swept by", &measured.operations_in_words)
+            .row("computed by", &measured.operations_in_words)
             .row("turns", units::grouped(sweeps))
             .field("turns", sweeps)
             .row("time", measured.times.text())
             .row(
-                "a second",
+                "per second",
                 format!("{} points, {gflops:.2} GFLOP", units::large(rate)),
             )
             .field("points_per_s", rate)

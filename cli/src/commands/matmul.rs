@@ -149,16 +149,16 @@ impl Kernel for Multiplication {
         report
             .row(
                 "product",
-                format!("{rows} × {inner} by {inner} × {columns} (seed {seed})"),
+                format!("{rows} × {inner} times {inner} × {columns} (seed {seed})"),
             )
             .field("rows", rows)
             .field("inner", inner)
             .field("columns", columns)
             .field("seed", seed)
             .row(
-                "by",
+                "computed by",
                 format!(
-                    "{tasks} row {}, {}, blocks by {BLOCK_PRODUCT}",
+                    "{tasks} row {}, {}, block products by {BLOCK_PRODUCT}",
                     units::plural(tasks, "task"),
                     measured.operations_in_words
                 ),
@@ -166,7 +166,7 @@ impl Kernel for Multiplication {
             .field("tasks", tasks)
             .field("block_product", BLOCK_PRODUCT)
             .row("time", measured.times.text())
-            .row("a second", format!("{gflops:.2} GFLOP"))
+            .row("per second", format!("{gflops:.2} GFLOP"))
             .field("gflops", gflops);
         if let Some(difference) = &self.difference {
             let Difference { found, bound, .. } = difference;

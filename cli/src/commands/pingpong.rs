@@ -83,7 +83,7 @@ fn empty_table() -> Columns {
     Columns::new(columns.into_iter().chain(Latencies::columns()))
 }
 
-/// The measurements of one layer and one size.
+/// Creates the row for the measurements of one layer and one size.
 fn row(layer: Layer, bytes: usize, times: &Latencies) -> Row {
     let mut row = Row::new();
     row.cell(layer.name())

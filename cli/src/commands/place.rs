@@ -23,6 +23,7 @@ use crate::report::Report;
 /// # Errors
 /// [`CliError::Matrix`], [`CliError::Topology`], [`CliError::Place`] and [`CliError::WrongCall`].
 pub(super) fn run(arguments: &PlaceArguments) -> Result<Report, CliError> {
+    arguments.simulated.check_format(arguments.format)?;
     let topology = load_topology(arguments.topology.as_deref())?;
     let simulation = Simulation::of(&arguments.simulated)?;
     let mut wanted = place_options(arguments, &topology)?;

@@ -10,13 +10,13 @@ use crate::report::Report;
 /// `raddle pools`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PoolsArguments {
-    /// Print one JSON object instead of text
+    /// Print the result as one JSON object on one line, instead of text
     #[arg(long)]
     json: bool,
 }
 
 impl PoolsArguments {
-    /// The options for the output.
+    /// Returns the options for the output.
     pub(super) fn options(&self) -> Options {
         Options {
             json: self.json,

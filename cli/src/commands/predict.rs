@@ -103,7 +103,7 @@ fn describe(parameters: &Parameters, found: &Prediction, report: &mut Report) {
         )
         .row(
             "misses, N_M",
-            format!("{:.2} of each renderer in a frame", found.misses),
+            format!("{:.2} per renderer and frame", found.misses),
         )
         .row("cycle of a renderer, X", ns(found.cycle))
         .row(

@@ -33,7 +33,7 @@ pub(super) trait Kernel {
     /// The name of the progress bar.
     const PHASE: &'static str;
 
-    /// The options that describe the computation, for errors.
+    /// Returns the options that describe the computation, for errors.
     fn name(&self) -> String;
 
     /// Declares the program. Its operations report their progress to `phase`.
@@ -47,7 +47,7 @@ pub(super) trait Kernel {
         phase: Arc<Phase>,
     ) -> (Self::Declared, Option<ProgramPlacement>);
 
-    /// The operations and locations of a declared program.
+    /// Returns the operations and locations of a declared program.
     fn program(declared: &Self::Declared) -> &Program;
 
     /// Runs a program.
@@ -56,7 +56,7 @@ pub(super) trait Kernel {
     /// [`RunError`] if an operation fails.
     fn run_on(declared: Self::Declared, runtime: &Runtime) -> Result<Self::Ran, RunError>;
 
-    /// The time and the counts of a program that has run.
+    /// Returns the time and the counts of a program that has run.
     fn outcome(ran: &Self::Ran) -> &Outcome;
 
     /// Takes from the result what the report needs, and compares the result with that of plain
@@ -87,8 +87,8 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// The median time of a run in seconds, at least a nanosecond: a short run may take less time
-    /// than the clock resolves.
+    /// Returns the median time of a run in seconds. The result is at least a nanosecond, because a
+    /// short run may take less time than the clock resolves.
     pub(super) fn seconds(&self) -> f64 {
         self.times.median.max(Duration::from_nanos(1)).as_secs_f64()
     }

@@ -154,7 +154,7 @@ impl Made {
             .row(
                 "rendered in",
                 format!(
-                    "{}, {:.2} million rays a second",
+                    "{}, {:.2} million rays per second",
                     units::time(render_time),
                     rays_per_second / 1e6
                 ),
@@ -189,7 +189,7 @@ impl Made {
             .row(
                 "picture",
                 format!(
-                    "{} ({}, {samples} {} a pixel)",
+                    "{} ({}, {samples} {} per pixel)",
                     arguments.output.display(),
                     arguments.size,
                     units::plural(samples as usize, "sample")

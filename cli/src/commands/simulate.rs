@@ -98,7 +98,7 @@ fn begin_report(program: &str, parameters: &Parameters, run: &RunArguments) -> R
     report
 }
 
-/// The object `counts` of a report.
+/// Returns the object `counts` of a report.
 fn counts(counts: &Counts) -> Value {
     json!({
         "events": counts.events,

@@ -22,27 +22,28 @@ Examples:
   raddle sort 1e8 --seed 7 --repeat 11 --stats
   raddle sort 1e7 --tasks --pool central --workers 8 --json
 
-The numbers are 32-bit integers. The speedup that is printed beside the measured one is
-N log N / T(N, p) for T(N, p) = 2 N (1 - 1/2^ceil(log p)) + N/p (log N - ceil(log p)).";
+The numbers are 32-bit integers. The ideal speedup on p workers, which is printed beside the
+measured one, is N log N / T for T = 2 N (1 - 1/2^ceil(log p)) + N/p (log N - ceil(log p)), with
+logarithms to base 2.";
 
 /// `raddle sort`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SortArguments {
-    /// Number of numbers, such as 20000000 or 2e7
+    /// Number of integers to sort, such as 20000000 or 2e7
     #[arg(value_name = "N", value_parser = values::number_count)]
     count: usize,
     /// Seed of the numbers; the same seed gives the same numbers
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Largest number of numbers that one task sorts without splitting them
+    /// Length of the longest part that one task sorts without splitting it
     #[arg(long, value_name = "C", default_value = "1000")]
     cutoff: NonZeroUsize,
     /// Sort this many times and report median, smallest and largest time
     #[arg(long, value_name = "R", default_value_t = 5)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
-    /// Create a task of the pool (--pool) for every part, instead of joins, which become tasks only
-    /// when another worker asks for them
+    /// Put a task into the pool (see --pool) for every part, instead of a join, which becomes a
+    /// task only if another worker asks for work
     #[arg(long)]
     tasks: bool,
 }

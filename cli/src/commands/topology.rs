@@ -17,30 +17,30 @@ Examples:
   raddle topology --synthetic \"numa:2 core:4 pu:2\"
   raddle topology --xml other-machine.xml --format json";
 
-/// How a topology is drawn.
+/// The formats in which a topology is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TopologyFormat {
     /// An indented outline
     Text,
     /// A picture of nested boxes
     Svg,
-    /// Everything that is known
+    /// All known facts, as an indented object
     Json,
 }
 
 /// `raddle topology`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TopologyArguments {
-    /// A made-up machine, such as "numa:2 core:4 pu:2"
+    /// Show a made-up machine, such as "numa:2 core:4 pu:2"
     #[arg(long, value_name = "DESCRIPTION", conflicts_with = "xml")]
     synthetic: Option<String>,
-    /// A machine that hwloc wrote to an XML file
+    /// Show the machine that this XML file of hwloc describes
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     xml: Option<PathBuf>,
-    /// How to draw it [default: text]
+    /// Format of the output [default: text]
     #[arg(long, value_enum, default_value_t = TopologyFormat::Text, hide_default_value = true)]
     format: TopologyFormat,
-    /// Print one JSON object on one line; --format json indents it
+    /// Print the result as one JSON object on one line; --format json indents it
     #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Write to this file instead of standard output
@@ -49,7 +49,7 @@ pub(crate) struct TopologyArguments {
 }
 
 impl TopologyArguments {
-    /// The options for the output.
+    /// Returns the options for the output.
     pub(super) fn options(&self) -> Options {
         Options {
             json: self.json || self.format == TopologyFormat::Json,

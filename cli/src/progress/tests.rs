@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The bar began with "0 % … 0s to go", although nothing was known yet.
+// Regression: the bar began with "0 % … 0s to go", although nothing was known yet.
 #[test]
 fn the_remaining_time_appears_only_once_it_can_be_estimated() {
     let mut forecast = Forecast::default();
@@ -29,7 +29,7 @@ fn a_share_never_decreases() {
     assert_eq!(phase.count.done.load(Relaxed), 2);
 }
 
-/// A spinner that outlived its work would stay on the screen, and delay the end of the program.
+// A spinner that outlived its work would stay on the screen, and delay the end of the program.
 #[test]
 fn the_drawing_thread_ends_with_its_phase() {
     let count = Arc::<Count>::default();

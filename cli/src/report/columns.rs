@@ -28,8 +28,8 @@ pub(crate) struct Row {
 }
 
 impl Column {
-    /// A column of cells that begin at its left edge. `width` is in characters; a longer cell moves
-    /// the cells behind it.
+    /// Creates a column with cells at its left edge. `width` is in characters. A longer cell moves
+    /// the cells behind it to the right.
     pub(crate) fn left(heading: &str, width: usize) -> Self {
         Self {
             heading: heading.to_owned(),
@@ -38,7 +38,7 @@ impl Column {
         }
     }
 
-    /// A column of cells that end at its right edge, as numbers do.
+    /// Creates a column with cells at its right edge, as is usual for numbers.
     pub(crate) fn right(heading: &str, width: usize) -> Self {
         Self {
             is_right: true,
@@ -56,7 +56,7 @@ impl Column {
 }
 
 impl Row {
-    /// A row without cells.
+    /// Creates a row without cells.
     pub(crate) fn new() -> Self {
         Self::default()
     }
@@ -81,7 +81,7 @@ impl Row {
 }
 
 impl Columns {
-    /// A table with a space between columns.
+    /// Creates a table with a space between columns.
     pub(crate) fn new(columns: impl IntoIterator<Item = Column>) -> Self {
         Self {
             columns: columns.into_iter().collect(),
@@ -90,7 +90,7 @@ impl Columns {
         }
     }
 
-    /// A table with `|` between columns, and a rule below the headings.
+    /// Creates a table with `|` between columns, and a rule below the headings.
     pub(crate) fn ruled(columns: impl IntoIterator<Item = Column>) -> Self {
         Self {
             is_ruled: true,
@@ -103,12 +103,12 @@ impl Columns {
         self.rows.push(row);
     }
 
-    /// The objects of the rows.
+    /// Returns the objects of the rows.
     pub(crate) fn objects(&self) -> Vec<&Object> {
         self.rows.iter().map(|row| &row.object).collect()
     }
 
-    /// The headings and the rows, one on each line.
+    /// Returns the headings and the rows as text, each on a line of its own.
     pub(crate) fn text(&self) -> String {
         let separator = if self.is_ruled { " | " } else { " " };
         let line = |cells: &mut dyn Iterator<Item = &str>| {

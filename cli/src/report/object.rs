@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 pub(crate) struct Object(Map<String, Value>);
 
 impl Object {
-    /// An object without fields.
+    /// Creates an object without fields.
     pub(crate) fn new() -> Self {
         Self::default()
     }
@@ -42,7 +42,7 @@ impl Object {
         self
     }
 
-    /// The object as a JSON value.
+    /// Returns the object as a JSON value.
     pub(crate) fn value(self) -> Value {
         Value::Object(self.0)
     }
@@ -66,7 +66,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Facts without rows and fields.
+    /// Creates facts without rows and fields.
     pub(crate) fn new() -> Self {
         Self::default()
     }
@@ -89,17 +89,17 @@ impl Facts {
         self
     }
 
-    /// The rows.
+    /// Returns the rows.
     pub(super) fn rows(&self) -> &[(String, String)] {
         &self.rows
     }
 
-    /// The rows as text.
+    /// Returns the rows as text.
     pub(crate) fn text(&self) -> String {
         rows_as_text(&self.rows)
     }
 
-    /// The object.
+    /// Returns the object.
     pub(crate) fn object(&self) -> &Object {
         &self.object
     }

@@ -20,19 +20,19 @@ impl Folder {
         Self(path)
     }
 
-    /// A path inside.
+    /// Returns the path of a file in the folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    /// Writes a file inside and returns its path.
+    /// Writes a file into the folder and returns its path.
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         fs::write(&path, content).expect("a file in a temporary folder");
         path
     }
 
-    /// The names of everything inside, sorted.
+    /// Returns the names of all files and folders in the folder, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(&self.0)
             .expect("the folder is there")

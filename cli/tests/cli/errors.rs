@@ -77,7 +77,7 @@ fn triangles_of_zero_area_are_not_an_error() {
     let outcome = run(["kdtree".as_ref(), mesh.as_os_str()]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     assert!(
-        outcome.output.contains("of zero area      2"),
+        outcome.output.contains("zero-area triangles  2"),
         "{outcome:?}"
     );
 }
@@ -208,7 +208,7 @@ fn a_reader_that_closes_the_pipe_is_not_an_error() {
     assert_eq!((outcome.code, outcome.errors.as_str()), (Some(0), ""));
 }
 
-/// A regression test: the command ended without its picture, and with exit code 0.
+// Regression: the command ended without its picture, and with exit code 0.
 #[test]
 fn a_reader_that_closes_the_pipe_does_not_stop_the_work() {
     let folder = Folder::new("no-reader");
@@ -373,7 +373,7 @@ fn run_with_memory(kibibytes: u32, arguments: &[&str]) -> Outcome {
         .into()
 }
 
-/// The largest picture ended the process (signal 6) if memory was too small for it.
+// Regression: a picture that was too large for the memory ended the process (signal 6).
 #[test]
 #[cfg(target_os = "linux")]
 fn a_picture_without_memory_for_it_is_one_line() {
@@ -388,7 +388,7 @@ fn a_picture_without_memory_for_it_is_one_line() {
     assert!(folder.names().is_empty());
 }
 
-/// A scene, a file and a tree ended the process in the same way.
+// Regression: a scene, a file or a tree that was too large for the memory ended the process, too.
 #[test]
 #[cfg(target_os = "linux")]
 fn triangles_without_memory_for_them_are_one_line() {

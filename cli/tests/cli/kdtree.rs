@@ -1,6 +1,6 @@
 //! `raddle kdtree`: its trees, its text and its JSON.
 
-use crate::common::{Folder, TETRAHEDRON, has, json, run, run_well};
+use crate::common::{Folder, Outcome, TETRAHEDRON, has, json, raddle, run, run_well};
 
 #[test]
 fn the_json_of_kdtree_has_its_documented_fields() {
@@ -156,19 +156,47 @@ fn builds_from_which_the_tuner_learns_do_not_count() {
     }
 }
 
-/// The report included workers that did nothing.
+// Regression: the report included workers that did nothing.
 #[test]
-fn the_sequential_builder_has_one_worker_with_any_options() {
+fn the_sequential_builder_has_one_worker_with_any_number_of_workers() {
     for (more, threads) in [("", 1), (" --check", 4)] {
-        let call = format!("kdtree --scene knot:500 --workers 4 --json --stats{more}");
-        let alone = format!("{call} --builder sequential");
-        let alone = json(&run_well(alone.split(' ')));
+        let call = format!("kdtree --scene knot:500 --json --stats{more}");
+        let with_four = |call: &str| {
+            let output = raddle()
+                .args(call.split(' '))
+                .env("RADDLE_WORKERS", "4")
+                .output();
+            let outcome = Outcome::from(output.expect("the program starts"));
+            assert_eq!((outcome.code, &*outcome.errors), (Some(0), ""), "{call}");
+            json(&outcome.output)
+        };
+        let alone = with_four(&format!("{call} --builder sequential"));
         assert_eq!(alone["workers"], 1, "{alone}");
         let counted = alone["stats"]["workers"].as_array().map(Vec::len);
         assert_eq!(counted, Some(threads), "{alone}");
-        let together = json(&run_well(call.split(' ')));
+        let together = with_four(&call);
         assert_eq!(together["workers"], 4, "{together}");
     }
+    let call = "kdtree --scene knot:500 --builder sequential --check --workers 4 --json --stats";
+    let checked = json(&run_well(call.split(' ')));
+    assert_eq!(checked["workers"], 1, "{checked}");
+    let counted = checked["stats"]["workers"].as_array().map(Vec::len);
+    assert_eq!(counted, Some(4), "{checked}");
+}
+
+// Regression: the sequential builder ran on the main thread, which `--affinity` does not bind.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_sequential_builder_runs_where_the_binding_says() {
+    let call = "kdtree --scene knot:500 --builder sequential --affinity none --show-binding \
+                --stats --json";
+    let value = json(&run_well(call.split_whitespace()));
+    let entries = value["binding"]["entries"].as_array().map(Vec::len);
+    assert_eq!(entries, Some(1), "{value}");
+    let workers = value["stats"]["workers"].as_array().expect("a list");
+    let tasks = workers[0]["tasks"].as_u64().expect("a number");
+    // The main thread waits for the worker. The task of the build may not be counted yet.
+    assert!(tasks >= 1, "{value}");
 }
 
 #[test]
@@ -213,7 +241,7 @@ fn soup(count: usize) -> String {
     text
 }
 
-/// Rendering a soup of triangles once took hours, without a warning.
+// Regression: rendering a soup of triangles took hours, without a warning.
 #[test]
 fn a_tree_with_slow_rays_causes_a_warning() {
     let folder = Folder::new("kdtree-slow");

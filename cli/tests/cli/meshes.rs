@@ -31,8 +31,8 @@ fn elements_that_a_reader_leaves_out_are_one_warning_and_counts() {
     assert_eq!((outcome.code, outcome.errors.as_str()), (Some(0), ""));
 }
 
-/// Far from the origin, `f32` is too coarse for a small mesh, so the mesh has coordinates of its
-/// own. `--eye`, `--look-at` and every report use the coordinates of the file.
+// Far from the origin, `f32` is too coarse for a small mesh, so the mesh has coordinates of its
+// own. `--eye`, `--look-at` and every report use the coordinates of the file.
 #[test]
 fn a_mesh_far_from_the_origin_has_the_same_picture_as_at_the_origin() {
     let folder = Folder::new("far");

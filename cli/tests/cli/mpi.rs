@@ -72,7 +72,7 @@ fn a_ring_of_processes_exchanges_messages() {
     }
 }
 
-/// Each process started nodes of its own, and all of them reported.
+// Regression: each process started nodes of its own, and all of them reported.
 #[test]
 fn processes_of_mpi_refuse_nodes_of_another_kind() {
     for call in [
@@ -88,7 +88,7 @@ fn processes_of_mpi_refuse_nodes_of_another_kind() {
     }
 }
 
-/// The error was that MPI had been started before.
+// Regression: the error only said that MPI had been started before.
 #[test]
 fn a_process_of_mpi_refuses_more_than_one_measurement_with_mpi() {
     let outcome = by_mpi(&["kneighbor", "--mode", "mpi", "--progress", "all"]);
@@ -98,7 +98,7 @@ fn a_process_of_mpi_refuses_more_than_one_measurement_with_mpi() {
     assert!(printed.contains(expected), "{printed}");
 }
 
-/// `mpirun` is started if it has not started this process.
+// `mpirun` has not started this process, so the process starts `mpirun`.
 #[test]
 fn all_modes_are_in_one_table() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_raddle"))
@@ -137,7 +137,7 @@ fn all_modes_are_in_one_table() {
     );
 }
 
-/// Each process saw only its own workers, so that all workers were on the first CPU.
+// Regression: each process saw only its own workers, so all workers were on the first CPU.
 #[test]
 fn workers_of_two_processes_are_on_two_cpus() {
     if std::thread::available_parallelism().map_or(1, std::num::NonZero::get) < 2 {
@@ -212,8 +212,8 @@ fn a_process_that_mpi_has_not_started_explains_how_to_start_it() {
     assert!(printed.contains("mpirun -n 2 PROGRAM"), "{printed}");
 }
 
-/// The transport was taken from the command line only: the program was started once, and failed
-/// since MPI had not started it.
+// Regression: `RADDLE_TRANSPORT` was not read, so the program was started without `mpirun`. It
+// failed because MPI had not started it.
 #[test]
 fn launch_uses_the_transport_of_the_environment() {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_raddle"))
@@ -227,7 +227,7 @@ fn launch_uses_the_transport_of_the_environment() {
     assert_eq!(printed.matches("one of 2").count(), 2, "{printed}");
 }
 
-/// `mpirun` refused more nodes than CPUs, and bound each node to one CPU if there were enough.
+// Regression: `mpirun` refused more nodes than CPUs. With enough CPUs it bound each node to one.
 #[test]
 fn a_program_is_launched_on_more_nodes_than_cpus() {
     let nodes = std::thread::available_parallelism().map_or(4, |cpus| cpus.get() + 2);

@@ -90,7 +90,7 @@ fn nodes_that_are_threads_measure_like_processes() {
     assert!(outcome.errors.contains(&expected), "{outcome:?}");
 }
 
-/// These are the variables of `raddle launch`. Commands that measure between nodes ignored them.
+// Regression: commands that measure between nodes ignored the variables of `raddle launch`.
 #[test]
 fn the_environment_selects_nodes_and_transport() {
     let report_of = |arguments: &[&str]| {
@@ -342,8 +342,8 @@ fn a_launched_program_replaces_the_command() {
     );
 }
 
-/// Every two nodes share a socket, and the first node opens both ends of each. These are more files
-/// than a program may have open unless it raises the limit.
+// Every two nodes share a socket, and the first node opens both ends of each. These are more files
+// than a program may have open unless it raises the limit.
 #[test]
 fn nodes_may_need_more_files_than_the_soft_limit() {
     let script = "ulimit -S -n 256; exec \"$0\" kneighbor --mode shm --nodes 20 \

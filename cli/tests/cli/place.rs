@@ -21,8 +21,8 @@ fn the_text_of_a_placement_has_names_and_costs() {
     let text = run_well(place(&folder, PAIRS, &[]));
     for part in [
         "three",
-        "treematch   |          360 |         1.00\n",
-        "compact     |          720 |         2.00\n",
+        "treematch   |          360 |       1.00\n",
+        "compact     |          720 |       2.00\n",
         "4 parties on 4 of 8 CPUs",
     ] {
         assert!(text.contains(part), "{part:?} is missing in: {text}");

@@ -168,7 +168,8 @@ fn the_extension_selects_the_format_of_the_matrix() {
     }
 }
 
-/// It showed operations placed by the data that they exchange; kernel 23 places its own operations.
+// Regression: the picture showed operations placed by the data that they exchange, but kernel 23
+// places its operations itself.
 #[test]
 fn the_picture_shows_where_operations_run() {
     let folder = Folder::new("program-picture");
@@ -181,8 +182,8 @@ fn the_picture_shows_where_operations_run() {
     }
 }
 
-/// With two workers on one CPU, one worker is not bound. All operations went to the other one, the
-/// cost of dealt rows was unknown, and there was no picture.
+// With two workers on one CPU, one worker is not bound. Regression: all operations went to the
+// other worker, the cost of dealt rows was unknown, and there was no picture.
 #[test]
 #[cfg(target_os = "linux")]
 fn workers_that_are_not_bound_run_operations() {

@@ -131,7 +131,7 @@ fn a_wrong_variable_ends_with_the_code_of_the_wrong_option() {
     assert_eq!(outcome.errors.lines().count(), 1, "{outcome:?}");
 }
 
-/// `RADDLE_WORKERS` was not read if runs between nodes were compared.
+// Regression: `RADDLE_WORKERS` was not read if runs between nodes were compared.
 #[test]
 fn the_number_of_workers_of_each_node_comes_from_the_variable_too() {
     let call = "kneighbor --mode shm --iterations 5 --repeat 1 --json";
@@ -192,7 +192,7 @@ fn commands_of_one_node_warn_that_they_ignore_nodes() {
     }
 }
 
-/// The error of every wrong value names the range of the option.
+// The error for a wrong value of a variable names the range of the option.
 #[test]
 fn variables_and_options_name_the_same_range() {
     for (name, option, range, values) in [

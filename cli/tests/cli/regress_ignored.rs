@@ -1,6 +1,6 @@
 //! Values and options that silently had no effect, or another effect than requested.
 
-use crate::common::{Folder, json, run, run_well};
+use crate::common::{Folder, Outcome, json, raddle, run, run_well};
 use serde_json::Value;
 
 /// Expects exit code 2 and an error that contains all parts.
@@ -17,7 +17,7 @@ fn is_refused(call: &str, parts: &[&str]) {
     }
 }
 
-/// The rest of the round trip was cut to 0, so that all longer sleeps gave the same answer.
+// Regression: the rest of the round trip was cut to 0, so all longer sleeps gave the same answer.
 #[test]
 fn a_sleep_longer_than_a_round_trip_is_refused_by_predict_and_can_be_simulated() {
     is_refused(
@@ -42,8 +42,8 @@ fn a_sleep_longer_than_a_round_trip_is_refused_by_predict_and_can_be_simulated()
     assert!(reason.contains("slower sleep"), "{reason}");
 }
 
-/// On a machine with short round trips, the lines of the figure end where the model becomes
-/// invalid.
+// On a machine with short round trips, the lines of the figure end where the model becomes
+// invalid.
 #[test]
 fn the_figure_of_slower_sleeps_ends_at_the_length_of_a_round_trip() {
     let call = "predict --parameters zen4-shm --renderers 1 --figure wake --json";
@@ -66,7 +66,7 @@ fn the_figure_of_slower_sleeps_ends_at_the_length_of_a_round_trip() {
     }
 }
 
-/// A measurement of a busy machine, as `pingpong --overheads` prints it.
+/// Returns the measurements of a busy machine, as `pingpong --overheads` prints them.
 fn busy(wire_ns: u32) -> String {
     let rows = [
         ("send overhead", 43),
@@ -83,8 +83,8 @@ fn busy(wire_ns: u32) -> String {
     format!("{{\"overheads\":[{}]}}", rows.join(","))
 }
 
-/// Calibrating while other work ran gave measurements that contradicted each other, without a
-/// warning.
+// Regression: calibrating while other work ran gave measurements that contradicted each other,
+// without a warning.
 #[test]
 fn measurements_that_contradict_each_other_are_a_warning_and_a_comment() {
     let folder = Folder::new("busy");
@@ -127,7 +127,7 @@ fn measurements_that_contradict_each_other_are_a_warning_and_a_comment() {
     assert!(!text.contains("doubtful"), "{text}");
 }
 
-/// Runs that are compared had fewer iterations than requested; only the JSON showed it.
+// Regression: runs that are compared had fewer iterations than requested, as only the JSON showed.
 #[test]
 fn compared_runs_have_the_requested_iterations() {
     // Two sizes are runs to compare. Between threads a message is passed on without a copy.
@@ -190,7 +190,39 @@ fn options_that_contradict_each_other_are_refused() {
             "place --program pipeline --core-gflops 2",
             &["--core-gflops 2", "lk23 or matmul"],
         ),
+        (
+            "kdtree --scene knot:500 --builder sequential --workers 2",
+            &["--workers 2 --builder sequential", "one worker", "--check"],
+        ),
+        (
+            "kdtree --scene knot:500 --builder sequential --pool deque --mailbox locked",
+            &[
+                "--pool --mailbox --builder sequential",
+                "no tasks",
+                "--check",
+            ],
+        ),
+        (
+            "kdtree --scene knot:500 --builder sequential --idle park --task-memory malloc",
+            &["--idle --task-memory --builder sequential"],
+        ),
+        (
+            "kdtree --scene knot:500 --builder sequential --blocks 4x2",
+            &["--blocks --builder sequential", "--builder tasks"],
+        ),
+        (
+            "--show-binding --pool deque --mailbox locked",
+            &["--show-binding --pool --mailbox", "no worker is started"],
+        ),
+        (
+            "place --program lk23 --format svg --link-gbs 15 --stay 2",
+            &["--link-gbs --stay --format svg", "predicted times"],
+        ),
         ("predict --misses worst", &["--misses worst", "--brick"]),
+        (
+            "predict --misses worst --figure bricks,wire",
+            &["--misses worst", "--brick", "combined"],
+        ),
         ("simulate tracer --misses worst", &["--brick"]),
         (
             "predict --show-parameters --nodes 64",
@@ -209,6 +241,30 @@ fn options_that_contradict_each_other_are_refused() {
     }
 }
 
+// Regression: `--blocks` was ignored if `RADDLE_POOL` selected a pool without blocks.
+#[test]
+fn blocks_are_refused_for_a_pool_without_blocks_in_the_environment() {
+    let code_and_errors = |pool: &str, more: &[&str]| {
+        let call = ["sort", "100", "--repeat", "1", "--blocks", "8x2", "--quiet"];
+        let output = raddle()
+            .args(call)
+            .args(more)
+            .env("RADDLE_POOL", pool)
+            .output();
+        let outcome = Outcome::from(output.expect("the program starts"));
+        (outcome.code, outcome.errors)
+    };
+    let (code, errors) = code_and_errors("deque", &[]);
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(
+        errors.contains("--blocks with RADDLE_POOL=deque"),
+        "{errors}"
+    );
+    for (pool, more) in [("blocks", &[][..]), ("deque", &["--pool", "blocks"])] {
+        assert_eq!(code_and_errors(pool, more), (Some(0), String::new()));
+    }
+}
+
 #[test]
 fn options_that_agree_are_accepted() {
     for call in [
@@ -218,13 +274,16 @@ fn options_that_agree_are_accepted() {
         "matmul --size 40 --rows 30 --inner 20 --quiet",
         "predict --misses expected --quiet",
         "predict --misses worst --brick 7 --quiet",
-        "predict --misses worst --figure bricks --quiet",
+        "predict --misses worst --figure bricks,direct --quiet",
+        "predict --misses worst --figure all --quiet",
+        "kdtree --scene knot:500 --builder sequential --workers 1 --affinity none --quiet",
+        "kdtree --scene knot:500 --builder sequential --check --workers 2 --pool deque --quiet",
     ] {
         assert_eq!(run_well(call.split(' ')), "", "{call}");
     }
 }
 
-/// The plan of nodes was printed as text only.
+// Regression: the plan of nodes was printed as text only.
 #[test]
 fn the_binding_of_nodes_is_in_their_json() {
     let call = "pingpong --nodes 2 --trips 5 --receive poll --size 16 --show-binding --json";

@@ -101,8 +101,8 @@ fn a_stopped_node_is_named(transport: &str) {
     assert!(outcome.errors.contains(expected), "{outcome:?}");
 }
 
-/// All cases run at the same time: each takes the ten seconds for which a node may be silent, and
-/// no CPU time meanwhile.
+// All cases run at the same time: each takes the ten seconds for which a node may be silent, and
+// no CPU time meanwhile.
 #[test]
 fn stopped_nodes_are_named_and_not_waited_for() {
     let kneighbor = [
@@ -143,7 +143,7 @@ fn copy_for_all(folder: &Folder) -> PathBuf {
     program
 }
 
-/// With any limit of the number of threads, a program runs or reports in one line what it lacks.
+// With any limit on the number of threads, a program runs, or reports in one line what it lacks.
 #[test]
 fn too_few_threads_are_one_line() {
     let folder = Folder::new("threads");

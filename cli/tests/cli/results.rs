@@ -155,7 +155,7 @@ fn the_json_of_render_has_its_documented_fields() {
     assert_eq!(value["rays"]["primary"], 32 * 24 * 2);
 }
 
-/// A regression test: numbers of 32 bits were extended, and 45.85 became 45.849998474121094.
+// Regression: numbers of 32 bits were extended, and 45.85 became 45.849998474121094.
 #[test]
 fn json_has_numbers_as_they_were_given() {
     let folder = Folder::new("json-numbers");
@@ -296,7 +296,7 @@ fn the_text_of_kneighbor_has_the_ring_and_its_rates() {
     let text = run_well(arguments);
     for part in [
         "2 elements, each with 3 neighbours on either side",
-        "12 an iteration, 1.02 kB each",
+        "12 per iteration, 1.02 kB each",
         "2 workers, mailbox lock-free",
         "median of 5",
         "messages, ",

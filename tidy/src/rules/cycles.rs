@@ -68,7 +68,7 @@ impl Level {
         }
     }
 
-    /// The number of modules in the largest cycle; 1 if there is none.
+    /// Returns the number of modules in the largest cycle; 1 if there is none.
     #[must_use]
     pub fn largest_cycle(&self) -> usize {
         self.cycles.first().map_or(1, Vec::len)
@@ -154,7 +154,7 @@ fn levels_of(package: &str, files: &[&SourceFile]) -> Vec<Level> {
     levels
 }
 
-/// `crates/net/src/transport/mpi.rs` is module `transport::mpi`.
+/// Returns the module of a file: `transport::mpi` for `crates/net/src/transport/mpi.rs`.
 fn module_path(path: &str) -> ModulePath {
     let inner = path.split_once("/src/").map_or(path, |(_, inner)| inner);
     let inner = inner.strip_suffix(".rs").unwrap_or(inner);
@@ -166,7 +166,7 @@ fn module_path(path: &str) -> ModulePath {
     names
 }
 
-/// The modules that a file names by paths.
+/// Returns the modules that a file names by paths.
 fn imports(from: &ModulePath, code: &str, uses: &Uses) -> BTreeSet<ModulePath> {
     let code = without_tests(code);
     let mut found = BTreeSet::new();
@@ -193,7 +193,8 @@ fn imports(from: &ModulePath, code: &str, uses: &Uses) -> BTreeSet<ModulePath> {
     found
 }
 
-/// The module in which a path goes on after `crate`, `self` or `super`.
+/// Returns the module to which `crate`, `self` or `super` at the head of a path refers; `None` for
+/// another head.
 fn base_of(head: &str, from: &ModulePath) -> Option<ModulePath> {
     match head {
         "crate" => Some(Vec::new()),
@@ -255,7 +256,7 @@ impl Uses {
         }
     }
 
-    /// The module that defines what a path names in module `user`.
+    /// Returns the module that defines the item to which a path refers in module `user`.
     fn module_of(&self, user: &[String], mut path: ModulePath) -> ModulePath {
         for _ in 0..Self::STEPS_MAX {
             let depth = self.depth_of(&path);
@@ -274,7 +275,7 @@ impl Uses {
         path
     }
 
-    /// The length of the innermost module on a path; the rest of it names an item.
+    /// Returns the length of the longest prefix of a path that is a module; the rest names an item.
     fn depth_of(&self, path: &[String]) -> usize {
         let is_module = |depth: &usize| self.of.contains_key(&path[..*depth]);
         (0..=path.len()).rev().find(is_module).unwrap_or(0)
@@ -288,7 +289,7 @@ struct Named {
     name: String,
 }
 
-/// The paths that attributes of serde name in literals, as code.
+/// Returns, as code, the paths in string literals of serde attributes.
 fn paths_of_serde(text: &str) -> String {
     let attributes = text.lines().filter(|line| line.contains("#[serde("));
     let literals = attributes.flat_map(|line| line.split('"').skip(1).step_by(2));
@@ -348,7 +349,7 @@ fn read_paths<'code>(rest: &'code str, base: ModulePath, paths: &mut Vec<Named>)
     after
 }
 
-/// The code of a file without its inline modules of tests.
+/// Returns the code of a file without its inline modules of tests.
 fn without_tests(code: &str) -> String {
     let mut kept = String::with_capacity(code.len());
     let mut lines = code.lines().peekable();

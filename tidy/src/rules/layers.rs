@@ -148,7 +148,7 @@ fn layer_of(name: &str) -> Option<u8> {
         .map(|&(_, layer)| layer)
 }
 
-/// Every dependency of every kind, those under `[target.….…]` too.
+/// Returns all dependencies of every kind, including those under `[target.….…]`.
 fn dependencies(manifest: &Table) -> Vec<(&str, &Value)> {
     let mut tables = vec![manifest];
     if let Some(targets) = manifest.get("target").and_then(Value::as_table) {

@@ -111,7 +111,7 @@ fn check_times_of(file: &SourceFile) -> Vec<Finding> {
         .collect()
 }
 
-/// The names in `let NAME = … elapsed() …;`.
+/// Returns the names in statements such as `let NAME = … elapsed() …;`.
 fn measured_variables(code: &str) -> Vec<&str> {
     code.match_indices("let ")
         .filter_map(|(at, _)| {
@@ -130,7 +130,7 @@ fn measured_variables(code: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Where each assertion begins, and what stands between its brackets.
+/// Returns the position and the arguments of each assertion.
 fn assertions(code: &str) -> impl Iterator<Item = (usize, &str)> {
     ASSERTIONS.iter().flat_map(move |opening| {
         code.match_indices(opening)

@@ -188,7 +188,7 @@ fn is_function(code: &str) -> bool {
     code.split_whitespace().find(|word| !is_qualifier(word)) == Some("fn")
 }
 
-/// A document: tables, links and programs may be wide.
+/// Checks a document. Its tables, links and programs may be wide.
 fn check_document(file: &SourceFile) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut is_program = false;
@@ -223,7 +223,7 @@ fn check_document(file: &SourceFile) -> Vec<Finding> {
     findings
 }
 
-/// The words of a line, names among them, each with the byte where it begins.
+/// Returns the words of a line, including names, each with the byte at which it begins.
 fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
     let mut at = 0;
@@ -237,7 +237,7 @@ fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The words that a name is made of, in small letters: `heard_all` and `HeardAll` have two.
+/// Splits a name into its words, in lower case: `spin_ns` and `SpinNs` have two.
 fn parts_of_name(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut was_small = false;

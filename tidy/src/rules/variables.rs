@@ -7,11 +7,11 @@ use crate::tree::{Finding, SourceFile, Tree};
 
 /// The file that holds the list.
 const LIST: &str = "crates/runtime/src/config/variables.rs";
-/// How the list begins and ends there.
+/// The text before the list, and the text at its end.
 const LIST_START: &str = "const KNOWN: ";
 const LIST_END: &str = "];";
-/// How a literal with the name of a variable begins; written in two halves, so that this file
-/// passes its own rule.
+/// The beginning of a literal with the name of a variable. It is written in two halves so that this
+/// file passes its own rule.
 const OPENING: (&str, &str) = ("\"RAD", "DLE_");
 /// Names with this start are for the tests of Raddle alone, and known.
 const TEST_START: &str = "TEST_";
@@ -55,8 +55,8 @@ fn known_names(text: &str) -> Vec<&str> {
     names(list).map(|(_, name)| name).collect()
 }
 
-/// The literals that are nothing but the name of a variable: where they begin, and the name without
-/// its start.
+/// Returns the literals that consist only of the name of a variable: the position of each, and the
+/// name without its start.
 fn names(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let opening = format!("{}{}", OPENING.0, OPENING.1);
     let begin = opening.len();

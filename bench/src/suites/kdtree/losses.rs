@@ -27,7 +27,7 @@ use crate::record::{Record, median, range};
 use crate::suites::Measurement;
 
 /// The counters: the suffix of the case's name, and the unit.
-const COUNTS: [(&str, &str); 2] = [("idle", "%"), ("messages", "a build")];
+const COUNTS: [(&str, &str); 2] = [("idle", "%"), ("messages", "/build")];
 /// The name of the cases with several sequential builds at once, and of their contender.
 const CROWD: &str = "crowd";
 

@@ -104,7 +104,7 @@ impl Team {
     }
 }
 
-/// The main function of a process that this suite has started as a node. Returns `None` if another
+/// Runs a process that this suite has started as a node, to its end. Returns `None` if another
 /// suite has started it.
 pub(crate) fn follow(words: &[String]) -> Option<ExitCode> {
     let team = Team::of_words(words)?;

@@ -17,7 +17,7 @@ pub(crate) trait Workload: Sync {
 pub(crate) enum Runner {
     /// The pool of the runtime to which the calling worker belongs.
     Pool,
-    /// A stack without synchronisation. The caller runs all tasks.
+    /// A stack without synchronisation; the caller runs all tasks.
     Stack,
 }
 

@@ -12,7 +12,7 @@ use super::round_trips::{Decision, Totals, WARM_UP};
 use crate::error::BenchError;
 use crate::probe;
 
-/// Two tasks on a runtime of two workers.
+/// Measures two tasks on a runtime of two workers.
 pub(super) fn tasks(
     cpus: (usize, usize),
     trips: u32,
@@ -36,7 +36,7 @@ pub(super) fn tasks(
     totals.map_err(|error| failure(&error))
 }
 
-/// Two threads, each with a runtime of its own for one task.
+/// Measures two threads, each with a runtime of its own for one task.
 pub(super) fn threads(
     (first, second): (usize, usize),
     trips: u32,
@@ -98,7 +98,9 @@ struct Client {
 }
 
 impl Client {
-    /// The CPU time is not measured: a task may continue on another thread.
+    /// Exchanges the numbers with the other task, and returns the measured times.
+    ///
+    /// The CPU time is not measured, because a task may continue on another thread.
     async fn play(mut self) -> Totals {
         let mut totals = Totals::default();
         let mut start = Instant::now();

@@ -11,7 +11,8 @@ use crate::input::Input;
 
 /// A builder of trees.
 pub(super) enum Builder<'runtime> {
-    Sequential,
+    /// Runs on one worker, where `--affinity` has bound it.
+    Sequential(&'runtime Runtime),
     Tasks(&'runtime Runtime),
     Messages(&'runtime Runtime, MessageBuilder<'runtime>),
 }
@@ -38,7 +39,7 @@ impl<'runtime> Builder<'runtime> {
         options: MessageOptions,
     ) -> Self {
         match choice {
-            BuilderChoice::Sequential => Self::Sequential,
+            BuilderChoice::Sequential => Self::Sequential(runtime),
             BuilderChoice::Tasks => Self::Tasks(runtime),
             BuilderChoice::Messages => {
                 Self::Messages(runtime, MessageBuilder::new(runtime, options))
@@ -54,7 +55,7 @@ impl<'runtime> Builder<'runtime> {
         let is_tuned = |builder: &MessageBuilder<'_>| builder.options().grain == NodeGrain::Tuned;
         match self {
             Self::Messages(_, builder) if repeat > 1 && is_tuned(builder) => 8,
-            Self::Sequential | Self::Tasks(_) | Self::Messages(..) => 0,
+            Self::Sequential(_) | Self::Tasks(_) | Self::Messages(..) => 0,
         }
     }
 
@@ -67,15 +68,16 @@ impl<'runtime> Builder<'runtime> {
         note: impl Fn(f32) + Send + Sync + 'static,
     ) -> Result<(KdTree, Outcome), BuildError> {
         let prepared = match self {
-            Self::Sequential => Prepared::sequential(&input.mesh)?,
+            Self::Sequential(runtime) => runtime.install(|| Prepared::sequential(&input.mesh))?,
             Self::Tasks(runtime) | Self::Messages(runtime, _) => {
                 runtime.install(|| Prepared::new(&input.mesh))?
             }
         };
         let times = prepared.times();
         let (tree, time, by_messages) = match self {
-            Self::Sequential => {
-                let built = KdTree::timed_sequential(prepared, parameters, note)?;
+            Self::Sequential(runtime) => {
+                let build = || KdTree::timed_sequential(prepared, parameters, note);
+                let built = runtime.install(build)?;
                 (built.tree, built.time, None)
             }
             Self::Tasks(runtime) => {

@@ -84,7 +84,7 @@ impl Builds<'_> {
         self.builder.learning_builds(self.arguments.repeat)
     }
 
-    /// The counts of the last build by messages, which uses the best grain known.
+    /// Returns the counts of the last build by messages, which uses the best grain known.
     fn counts(&self) -> Option<Counts> {
         self.outcomes.last()?.by_messages
     }
@@ -145,12 +145,12 @@ impl Builds<'_> {
             .row("leaves", leaves)
             .row("depth", tree.depth.to_string())
             .row(
-                "triangles a leaf",
+                "triangles per leaf",
                 format!("{:.2}", tree.triangles_per_leaf),
             )
             .row("largest leaf", units::grouped(tree.leaf_largest))
             .row(
-                "tests a ray",
+                "tests per ray",
                 format!("{:.1}, estimated", tree.tests_per_ray),
             )
             .row("SAH cost", format!("{:.3}", tree.expected_cost))

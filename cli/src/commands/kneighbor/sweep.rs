@@ -1,5 +1,5 @@
-//! `raddle kneighbor --mode` and `--size`: compares the exchange between threads and between nodes,
-//! for several sizes of a message.
+//! `raddle kneighbor --mode` and `--bytes`: compares the exchange between threads and between
+//! nodes, for several sizes of a message.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -261,8 +261,8 @@ impl Team {
         }
     }
 
-    /// The name of the team. `has_ways` is true if other teams of the same mode receive messages in
-    /// another way.
+    /// Returns the name of the team. `has_ways` is true if other teams of the same mode receive
+    /// messages in another way.
     fn name(self, has_ways: bool) -> String {
         match self.mode {
             Mode::Nodes(kind) if has_ways => format!("{kind} {}", self.progress),
@@ -358,7 +358,7 @@ impl Comparison {
         let mut report = Report::new();
         report
             .text(format!(
-                "{}{touched}; an iteration, median of {}\n\n",
+                "{}{touched}; time per iteration, median of {}\n\n",
                 ring_in_words(&self.shape),
                 self.repeat
             ))
@@ -377,7 +377,7 @@ impl Comparison {
         report
     }
 
-    /// A row for each size, and a column for each team and for its factor.
+    /// Creates a table with a row for each size, and a column for each team and its factor.
     fn table(&self) -> Columns {
         let first = self.teams[0].progress;
         let has_ways = self.teams.iter().any(|team| team.progress != first);

@@ -26,17 +26,17 @@ impl Latencies {
         Self(times)
     }
 
-    /// The number of times.
+    /// Returns the number of times.
     pub(super) fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The shortest time.
+    /// Returns the shortest time.
     pub(super) fn min(&self) -> Duration {
         self.0[0]
     }
 
-    /// The longest time.
+    /// Returns the longest time.
     pub(super) fn max(&self) -> Duration {
         self.0[self.0.len() - 1]
     }
@@ -47,7 +47,7 @@ impl Latencies {
         self.0[rank.saturating_sub(1)]
     }
 
-    /// The columns of [`add_cells`](Self::add_cells).
+    /// Returns the columns that [`add_cells`](Self::add_cells) fills.
     pub(super) fn columns() -> impl Iterator<Item = Column> {
         let quantiles = QUANTILES.map(|(heading, ..)| heading);
         let headings = ["min"].into_iter().chain(quantiles).chain(["max"]);
@@ -63,7 +63,7 @@ impl Latencies {
         row.cell(units::time(self.max()));
     }
 
-    /// A field for each column, in seconds.
+    /// Returns an object with a field for each column, in seconds.
     pub(super) fn object(&self) -> Object {
         let mut object = Object::new();
         object.field("min_s", self.min().as_secs_f64());

@@ -82,7 +82,7 @@ fn empty_table() -> Columns {
     Columns::new(columns.into_iter().chain(Latencies::columns()))
 }
 
-/// The measurements of one way to receive and one size.
+/// Creates the row for the measurements of one way to receive and one size.
 fn row(receive: Receive, bytes: usize, times: &Latencies) -> Row {
     let mut row = Row::new();
     row.cell(receive.name())

@@ -70,15 +70,15 @@ fn empty_table() -> Columns {
         "min",
         "median",
         "99 %",
-        "a request",
+        "per request",
         "computing",
         "receiver",
     ];
-    let numbers = headings.map(|heading| Column::right(heading, 9));
+    let numbers = headings.map(|heading| Column::right(heading, heading.len().max(9)));
     Columns::new([Column::left("receive", 8)].into_iter().chain(numbers))
 }
 
-/// The measurements of one way to receive messages.
+/// Creates the row for the measurements of one way to receive messages.
 fn row(receive: Receive, served: Served) -> Row {
     let (speed, share) = (served.speed(), served.receiver_share());
     // The mean time of a request: computing and waiting for the answer.

@@ -101,7 +101,7 @@ impl Measurement {
         let mut report = Report::new();
         report
             .text(format!(
-                "{}\n\nanswered at once: a round trip\n",
+                "{}\n\nanswered at once: time of a round trip\n",
                 self.about()
             ))
             .list("waits", &soon)
@@ -124,7 +124,8 @@ impl Measurement {
         report
     }
 
-    /// A table for answers at once, with rows that also have all fields, and one for late answers.
+    /// Creates a table for immediate answers and one for late answers. The rows of the first table
+    /// have the JSON fields of both.
     fn tables(&self) -> (Columns, Columns) {
         let head = |count| [Column::left("wait", 8), Column::right(count, 8)].into_iter();
         let costs = [Column::right("CPU time", 9), Column::right("bystander", 9)];
@@ -148,7 +149,7 @@ impl Measurement {
         (soon, late)
     }
 
-    /// The CPUs of the threads, in words.
+    /// Describes the CPUs of the threads in words.
     fn about(&self) -> String {
         let threads = match (self.places.waiter, self.places.answerer) {
             (Some(waiter), Some(answerer)) if waiter == answerer => {

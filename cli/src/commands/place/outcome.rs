@@ -31,7 +31,8 @@ pub(super) struct Rating {
 }
 
 impl Outcome<'_> {
-    /// The report. For a program the run time comes first, for a matrix the places of its parties.
+    /// Creates the report. It begins with the run time of a program, or with the places of the
+    /// parties of a matrix.
     pub(super) fn report(&self) -> Report {
         let placement = self.placement;
         let parties = self.parties();
@@ -70,7 +71,7 @@ impl Outcome<'_> {
         report
     }
 
-    /// The run time of the program where it is placed, and with threads that wander, in words.
+    /// Describes in words the run time of the program as placed, and with threads that wander.
     fn run_times(&self, simulation: &Simulation, wandering: Prediction) -> String {
         let Some((own, bound)) = self
             .ratings
@@ -95,7 +96,7 @@ impl Outcome<'_> {
         )
     }
 
-    /// A row for each party.
+    /// Creates the table of parties, with a row for each.
     fn parties(&self) -> Columns {
         let names = self.matrix.names().iter();
         let name_width = names.map(|name| name.chars().count()).max();
@@ -139,11 +140,11 @@ impl Outcome<'_> {
         row
     }
 
-    /// A row for each placement, and one for threads that wander.
+    /// Creates the table of costs, with a row for each placement and one for threads that wander.
     fn ratings_table(&self) -> Columns {
         let own = self.ratings.first();
         let own_seconds = own.and_then(|own| Some(own.predicted?.seconds));
-        let heading = format!("of {}", own.map_or("", |own| own.strategy.name()));
+        let heading = format!("/{}", own.map_or("", |own| own.strategy.name()));
         let width = heading.len().max(8);
         let mut columns = vec![
             Column::left("strategy", 11),
@@ -154,7 +155,7 @@ impl Outcome<'_> {
             columns.extend([
                 Column::right("time", 8),
                 Column::right(&heading, width),
-                Column::right("from afar", 11),
+                Column::right("remote data", 11),
                 Column::right("migrations", 10),
             ]);
         }
@@ -198,12 +199,12 @@ fn ratio_in_words(ratio: Option<f64>) -> String {
     ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}"))
 }
 
-/// The predicted time in the unit that fits.
+/// Formats the predicted time in the unit that fits.
 fn seconds(predicted: Prediction) -> String {
     units::time(Duration::try_from_secs_f64(predicted.seconds).unwrap_or(Duration::MAX))
 }
 
-/// A cost for people: exact if that is short, otherwise in words.
+/// Formats a cost for people: as an exact number if it is short, otherwise in words.
 fn hop_bytes(cost: f64) -> String {
     if cost < 1e6 && cost.fract() == 0.0 {
         units::grouped(cost as u64)

@@ -15,6 +15,16 @@ use crate::error::CliError;
 /// The seed that decides where wandering threads start. Its value does not matter.
 const SEED: u64 = 1;
 
+/// The speed of the machine by default, in gigabytes per second.
+const SPEED: MachineSpeed = MachineSpeed {
+    core: 8.0,
+    node: 42.6,
+    link: 6.5,
+};
+
+/// The number of turns for which a wandering thread stays on a CPU by default.
+const TURNS_PER_STAY: u64 = 4;
+
 /// A program that is placed and simulated.
 pub(super) struct Simulation {
     pub(super) sketch: Sketch,
@@ -62,11 +72,11 @@ impl Simulation {
             sketch,
             turns,
             speed: MachineSpeed {
-                core: arguments.core_gbs,
-                node: arguments.node_gbs,
-                link: arguments.link_gbs,
+                core: arguments.core_gbs.unwrap_or(SPEED.core),
+                node: arguments.node_gbs.unwrap_or(SPEED.node),
+                link: arguments.link_gbs.unwrap_or(SPEED.link),
             },
-            turns_per_stay: arguments.stay,
+            turns_per_stay: arguments.stay.unwrap_or(TURNS_PER_STAY),
         }))
     }
 

@@ -59,7 +59,7 @@ impl Calibration {
         }
     }
 
-    /// The parameters as a file, preceded by comments about doubtful measurements.
+    /// Returns the parameters as a file, preceded by comments about doubtful measurements.
     pub(super) fn toml(&self, parameters: &Parameters) -> String {
         let doubts = self.doubts();
         let comments = doubts
@@ -68,7 +68,7 @@ impl Calibration {
         comments.collect::<String>() + &parameters.to_toml()
     }
 
-    /// The object `measured` of a report; `None` without measurements.
+    /// Returns the object `measured` of a report; `None` without measurements.
     pub(super) fn measured(&self) -> Option<Object> {
         let measured = self.measured.as_ref()?;
         let mut object = Object::new();

@@ -20,9 +20,10 @@ pub(super) fn answer(
     parameters: &Parameters,
     report: &mut Report,
 ) -> Result<(), CliError> {
-    let base = arguments.scenario.scenario();
+    let questions = arguments.questions();
+    let base = arguments.scenario.base_scenario(&questions)?;
     let mut charts = Vec::new();
-    for question in arguments.questions() {
+    for question in questions {
         charts.extend(question.answer(parameters, base)?);
     }
     if let Some(folder) = &arguments.svg {

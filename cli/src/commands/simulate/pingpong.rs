@@ -62,7 +62,7 @@ pub(super) fn run(program: &PingpongProgram) -> Result<Report, CliError> {
     Ok(report)
 }
 
-/// The measurements of one way to receive.
+/// Creates the row for the measurements of one way to receive.
 fn row(receive: Receive, found: &Found) -> Row {
     let ns = |time: f64| format!("{time:.1} ns");
     let mut row = Row::new();

@@ -73,7 +73,7 @@ pub(super) fn run(program: &SymmetricProgram, options: &Options) -> Result<Repor
     Ok(report)
 }
 
-/// The measurements of one way in which handlers receive messages.
+/// Creates the row for the measurements of one way in which handlers receive messages.
 fn row(way: Way, found: &Found) -> Row {
     let name = match way {
         Way::Poll => "polls",

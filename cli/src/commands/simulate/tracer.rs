@@ -74,7 +74,7 @@ pub(super) fn run(program: &TracerProgram, options: &Options) -> Result<Report, 
     };
     report
         .text(format!(
-            "\nlinks busy: out {:.1} %, in {:.1} % of the time\n{} events in {}, {} a second\n",
+            "\nlinks busy: out {:.1} %, in {:.1} % of the time\n{} events in {}, {} per second\n",
             100.0 * found.link_out,
             100.0 * found.link_in,
             units::grouped(found.counts.events),

@@ -47,8 +47,8 @@ struct Member;
 #[chare]
 impl Member {}
 
-/// The figure once measured dynamic tasks. Its `two-level` was then the same as `auto`, and the
-/// ratio of the two was noise.
+// Regression: the figure measured dynamic tasks, for which `two-level` is the same as `auto`, so
+// that the ratio of the two was noise.
 #[test]
 fn the_variants_of_sync_are_sections_of_different_forms() {
     let variants = variants("sync", MessageOptions::default());

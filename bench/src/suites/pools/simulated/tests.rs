@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A root of 1 s with two children of `left` and `right` seconds.
+/// Creates a root of 1 s with two children of `left` and `right` seconds.
 fn fork(left: u64, right: u64) -> Vec<Task> {
     vec![task(1, Some(1)), task(left, None), task(right, None)]
 }
@@ -15,7 +15,7 @@ fn task(seconds: u64, first_child: Option<usize>) -> Task {
     }
 }
 
-/// A complete binary tree of tasks of 1 s.
+/// Creates a complete binary tree of tasks of 1 s.
 fn tree(levels: u32) -> Vec<Task> {
     let inner: usize = (1 << (levels - 1)) - 1;
     let child = |index| (index < inner).then_some(2 * index + 1);
