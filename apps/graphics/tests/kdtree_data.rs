@@ -48,7 +48,7 @@ static REAL: LazyLock<Vec<Real>> = LazyLock::new(|| {
     raddle::map(0..paths.len(), |index| Real::load(paths[index].clone()))
 });
 
-/// The parameters of the study, which uses trees of 15 levels.
+/// Returns the parameters of the study, which uses trees of 15 levels.
 fn to_15() -> Parameters {
     Parameters {
         depth_limit: DepthLimit::At(15),

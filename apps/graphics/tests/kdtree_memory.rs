@@ -25,9 +25,9 @@ fn in_use() -> f64 {
     stats.bytes_allocated as f64 - stats.bytes_deallocated as f64
 }
 
-/// Regression: buffers moved from worker to worker and accumulated, since a request for a small
-/// buffer could get a large one. After 150 builds they took 800 bytes per triangle, and 1,200 with
-/// plain arrays.
+// Regression: buffers moved from worker to worker and accumulated, since a request for a small
+// buffer could get a large one. After 150 builds they took 800 bytes per triangle, and 1,200 with
+// plain arrays.
 // This must be the only test in the file: concurrent tests would be counted too.
 #[test]
 fn builds_do_not_accumulate_memory() {

@@ -18,7 +18,7 @@ macro_rules! transports {
         }
         processes_of_mpi: { $($(#[$ranks_about:meta])+ $ranks:ident = $ranks_name:literal,)+ }
     ) => {
-        /// How messages travel from one node to another.
+        /// The way in which messages travel from one node to another.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub enum TransportKind {
             $($(#[$threads_about])+ $threads,)+

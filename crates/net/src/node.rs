@@ -75,8 +75,8 @@ impl Node {
         Self::in_process_by(TransportKind::Threads, shape)
     }
 
-    /// Like [`in_process`](Self::in_process), with a given transport: the nodes communicate as if
-    /// they were processes.
+    /// Creates nodes like [`in_process`](Self::in_process), with a given transport: the nodes
+    /// communicate as if they were processes.
     ///
     /// # Errors
     /// Those of [`in_process`](Self::in_process); [`NetError::OneProcess`] if the transport needs

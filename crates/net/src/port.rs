@@ -301,7 +301,7 @@ impl Port {
         self.wait_by(Way::Auto);
     }
 
-    /// Like [`wait`](Self::wait), in a given way.
+    /// Waits like [`wait`](Self::wait), in a given way.
     pub fn wait_by(&mut self, way: Way) {
         let mut budget = std::mem::take(&mut self.budget);
         if !self.shared.capabilities.needs_pump() {

@@ -119,7 +119,7 @@ pub(crate) struct Outgoing<'a> {
     /// The use of the long part at the receiver. If memory is shared, it has been put already.
     pub(crate) kind: Kind,
     pub(crate) doorbell: bool,
-    /// When the long part is read, for a sender that writes it to its final location.
+    /// The time at which the long part is read, for a sender that writes it to its final location.
     pub(crate) reader: Reader,
 }
 
@@ -129,13 +129,14 @@ pub(crate) struct Capabilities {
     /// For each node, whether this node and that node write into each other's memory. Every node
     /// shares memory with itself.
     pub(crate) shares_memory: Vec<bool>,
-    /// How packets arrive. `None` if there are no packets, so that no thread has to pump.
+    /// The way in which packets arrive. `None` if there are no packets, so that no thread has to
+    /// pump.
     pub(crate) arrival: Option<Notice>,
     /// The counts of packets that have arrived.
     pub(crate) progress: Arc<Progress>,
 }
 
-/// How a thread notices that there are packets to pump.
+/// The way in which a thread notices that there are packets to pump.
 #[derive(Debug)]
 pub(crate) enum Notice {
     /// These sockets, one for each node, become readable.

@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// Regression: a build of a large mesh ran for many seconds without any report of its progress.
+// Regression: a build of a large mesh ran for many seconds without any report of its progress.
 #[test]
 fn the_shares_of_finished_subtrees_add_up_to_one() {
     let mesh = generate(Scene::Flake, 60_000);

@@ -209,7 +209,7 @@ fn copies_of_a_mesh_cost_rays_nothing() {
     );
 }
 
-/// Rotated and mirrored copies have rounding of their own, and so hits of their own.
+// Rotated and mirrored copies have their own rounding, and therefore their own hits.
 #[test]
 fn rotated_copies_are_hit_as_in_the_list() {
     let mesh = generate(Scene::Knot, 200);

@@ -85,8 +85,8 @@ fn more_samples_change_only_the_edges() {
     assert!(mean < 0.02, "mean difference {mean}");
 }
 
-/// Regression: a terrain used to be a thin band across an empty picture, since it was framed as a
-/// whole.
+// Regression: a terrain used to be a thin band across an empty picture, since it was framed as a
+// whole.
 #[test]
 fn scenes_fill_their_picture() {
     for scene in Scene::ALL {

@@ -53,7 +53,7 @@ fn a_pool_task_sorts_each_part() {
     );
 }
 
-/// Hard inputs stay below a fixed number of comparisons.
+// Hard inputs stay below a fixed number of comparisons.
 #[test]
 fn no_input_takes_more_than_a_few_comparisons_per_item_and_level() {
     use std::cell::Cell;
@@ -100,8 +100,8 @@ fn no_input_takes_more_than_a_few_comparisons_per_item_and_level() {
     }
 }
 
-/// M. D. McIlroy's opponent chooses the value of an item only when it is compared, and always so
-/// that the pivot is bad.
+// M. D. McIlroy's opponent chooses the value of an item only when it is compared, and always so
+// that the pivot is bad.
 #[test]
 fn an_opponent_that_sees_every_comparison_does_not_make_it_quadratic() {
     use std::cell::RefCell;

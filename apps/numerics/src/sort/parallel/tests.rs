@@ -61,7 +61,7 @@ fn large_parts_are_partitioned_correctly_while_workers_come_and_go() {
     }
 }
 
-/// The part has eight blocks of eight items, and the first four were taken from the front.
+// The part has eight blocks of eight items, and the first four were taken from the front.
 #[test]
 fn open_blocks_on_either_side_are_settled() {
     let open = |block: usize, left_count| Open {
@@ -95,8 +95,8 @@ fn a_part_is_shared_only_if_a_worker_would_be_idle() {
     assert_eq!(Parallel::new(8, 1_000).len_min, 187);
 }
 
-/// A guard that lived until the end of a statement once locked out all workers but one, which was
-/// slower than a single worker.
+// Regression: a guard that lived until the end of a statement locked out all workers but one, which
+// was slower than a single worker.
 #[test]
 fn the_lock_is_free_while_a_block_is_partitioned() {
     let mut items: Vec<u32> = (0..200).rev().collect();
