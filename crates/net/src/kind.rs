@@ -1,8 +1,7 @@
 //! The kinds of transport: their names, and which of them this process can use.
 //!
-//! To add a transport, add a line in `transports!`. The compiler then asks for an arm in
-//! [`shares_memory`](TransportKind::shares_memory) and one in `transport/choose.rs`, which creates
-//! the transport of a given kind.
+//! To add a transport, add a line in `transports!`. The compiler then asks for two arms in
+//! `transport/share.rs`, which create and receive the memory and sockets of a node.
 
 pub(crate) mod ranks;
 
@@ -108,14 +107,6 @@ impl TransportKind {
         match ranks::count() {
             None | Some(..2) => Self::Memory,
             Some(_) => Self::Mpi,
-        }
-    }
-
-    /// Returns true if all nodes write into each other's memory.
-    pub(crate) const fn shares_memory(self) -> bool {
-        match self {
-            Self::Threads | Self::Memory => true,
-            Self::Sockets | Self::Mpi | Self::MpiMessages => false,
         }
     }
 

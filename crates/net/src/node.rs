@@ -85,13 +85,9 @@ impl Node {
         if !TransportKind::WITHIN.contains(&kind) {
             return Err(NetError::OneProcess(kind));
         }
-        let shares = Share::of_all(kind, shape)?;
-        if kind == TransportKind::Threads {
-            let all = transport::connect_threads(shares)?.into_iter();
-            return all.map(|parts| Self::assemble(parts, None)).collect();
-        }
+        let shares = Share::of_all(kind, shape)?.into_iter();
         let assemble = |share| Self::assemble(transport::connect(share)?, None);
-        shares.into_iter().map(assemble).collect()
+        shares.map(assemble).collect()
     }
 
     /// Returns the id of this node.

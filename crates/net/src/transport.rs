@@ -9,14 +9,14 @@
 //! A transport is a [`Transport`] (send, pump, close) and a [`Capabilities`], which says what the
 //! rest of the crate has to do for it. To add one, write a module here, or a link in the module of
 //! a similar one, and a line in [`TransportKind`](crate::TransportKind). The compiler then asks for
-//! two arms: in `TransportKind::shares_memory` and in `choose`.
+//! two arms in `share`, and for one in `choose` if the transport has a `Medium` of its own.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `choose` | creates the transport of a given kind |
+//! | `choose` | creates the transport of a node from its share |
 //! | `progress` | how far packets have come, as the pumping threads report it |
 //! | `inbound` | checks packets and writes them into lanes |
-//! | `share` | the files of a node that the first node has started |
+//! | `share` | the memory and sockets of a node, when all nodes are created |
 //! | `memory`, `sockets`, `mpi` | the transports |
 //!
 //! # Memory ordering
@@ -53,7 +53,7 @@ use crate::mapped::Region;
 use crate::packet::Kind;
 use crate::watch::Silence;
 
-pub(crate) use choose::{check_ranks, connect, connect_threads, join_ranks};
+pub(crate) use choose::{connect, join_ranks};
 pub(crate) use progress::Progress;
 pub(crate) use share::Share;
 
@@ -98,9 +98,9 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Sends bytes to a node unchanged, for tests of the receiver. Returns false if the transport
-    /// has no packets or no capacity.
-    fn send_bytes(&self, _node: NodeId, _bytes: &[u8]) -> bool {
+    /// Sends bytes to a node in place of a packet, for the fuzz target of the receiver. Returns
+    /// false if the transport has no packets or no capacity.
+    fn send_packet_raw(&self, _node: NodeId, _bytes: &[u8]) -> bool {
         false
     }
 }

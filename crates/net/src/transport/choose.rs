@@ -1,66 +1,55 @@
 //! Creates the transport of a given kind, and the other parts of a node along with it.
+//!
+//! [`connect`] makes the parts of a node from its [`Share`]. Processes that MPI has started have no
+//! shares, and [join](join_ranks) each other.
 
 use std::sync::Arc;
 
 use super::memory::ByMemory;
+use super::share::{Medium, open_region};
 use super::sockets::BySockets;
 use super::{Parts, Share};
 use crate::address::Shape;
 use crate::connection::Rights;
 use crate::control::Controls;
 use crate::error::NetError;
-use crate::kind::{TransportKind, ranks};
-use crate::mapped::Region;
+use crate::kind::TransportKind;
 
-/// Connects a node that is a process of its own.
+/// Connects a node.
+///
+/// # Errors
+/// [`NetError::System`] if the memory of a node cannot be mapped.
 pub(crate) fn connect(share: Share) -> Result<Parts, NetError> {
-    let regions = share.open_regions()?;
-    let rights = Arc::new(Rights::new(share.key));
-    Ok(parts_of(share, regions, rights, Vec::new()))
-}
-
-/// Connects nodes that are in this process and use the same mappings of their regions.
-pub(crate) fn connect_threads(shares: Vec<Share>) -> Result<Vec<Parts>, NetError> {
-    let regions = shares[0].open_regions()?;
-    let rights = |share: &Share| Arc::new(Rights::new(share.key));
-    let rights: Vec<_> = shares.iter().map(rights).collect();
-    let connect = |share: Share| {
-        let own = Arc::clone(&rights[usize::from(share.me.0)]);
-        parts_of(share, regions.clone(), own, rights.clone())
-    };
-    Ok(shares.into_iter().map(connect).collect())
-}
-
-/// Connects a node. `all_rights` are the rights of all nodes if they are in this process.
-fn parts_of(
-    share: Share,
-    regions: Vec<Arc<Region>>,
-    rights: Arc<Rights>,
-    all_rights: Vec<Arc<Rights>>,
-) -> Parts {
     let Share {
         me,
         shape,
-        kind,
+        key,
         controls,
-        sockets,
-        ..
+        medium,
     } = share;
-    // Without shared memory, a node has only its own region.
-    let own = if kind.shares_memory() {
-        usize::from(me.0)
-    } else {
-        0
-    };
-    let own = Arc::clone(&regions[own]);
-    let (transport, capabilities) = match kind {
-        TransportKind::Threads | TransportKind::Memory => ByMemory::connect(shape, regions),
-        TransportKind::Sockets => BySockets::connect(shape, Arc::clone(&own), &rights, sockets),
-        TransportKind::Mpi | TransportKind::MpiMessages => {
-            unreachable!("the processes of MPI have no share, but join each other")
+    let index = usize::from(me.0);
+    let new_rights = || Arc::new(Rights::new(key));
+    let (own, rights, all_rights, (transport, capabilities)) = match medium {
+        Medium::Threads { regions, rights } => (
+            Arc::clone(&regions[index]),
+            Arc::clone(&rights[index]),
+            rights,
+            ByMemory::connect(shape, regions),
+        ),
+        Medium::Memory { regions } => {
+            let open = |file| open_region(file, shape);
+            let regions: Vec<_> = regions.iter().map(open).collect::<Result<_, _>>()?;
+            let own = Arc::clone(&regions[index]);
+            let connected = ByMemory::connect(shape, regions);
+            (own, new_rights(), Vec::new(), connected)
+        }
+        Medium::Sockets { own, sockets } => {
+            let (own, rights) = (open_region(&own, shape)?, new_rights());
+            let connected = BySockets::connect(shape, Arc::clone(&own), &rights, sockets);
+            (own, rights, Vec::new(), connected)
         }
     };
-    Parts {
+    Ok(Parts {
         me,
         shape,
         own,
@@ -69,33 +58,23 @@ fn parts_of(
         transport,
         capabilities,
         controls: Controls::new(controls, None),
-    }
-}
-
-/// Checks that MPI has started this process, and that the program was built with MPI.
-///
-/// # Errors
-/// [`NetError::WithoutMpi`] and [`NetError::NotByMpi`].
-pub(crate) fn check_ranks(shape: Shape) -> Result<(), NetError> {
-    if cfg!(not(feature = "mpi")) {
-        return Err(NetError::WithoutMpi);
-    }
-    if ranks::count().is_none() {
-        return Err(NetError::NotByMpi(shape.nodes));
-    }
-    Ok(())
+    })
 }
 
 /// Connects this process, which MPI has started, to the others. All of them have to call this.
 ///
 /// # Errors
-/// Those of [`Launch::start`](crate::Launch::start).
+/// [`NetError::NotByMpi`] if MPI has not started this process, and others of
+/// [`Launch::start`](crate::Launch::start).
 #[cfg(feature = "mpi")]
 pub(crate) fn join_ranks(kind: TransportKind, shape: Shape) -> Result<Parts, NetError> {
+    if crate::kind::ranks::count().is_none() {
+        return Err(NetError::NotByMpi(shape.nodes));
+    }
     super::mpi::join(shape, kind == TransportKind::MpiMessages)
 }
 
-/// Returns an error: this program was built without MPI.
+/// Returns [`NetError::WithoutMpi`], because this program was built without MPI.
 #[cfg(not(feature = "mpi"))]
 pub(crate) fn join_ranks(_kind: TransportKind, _shape: Shape) -> Result<Parts, NetError> {
     Err(NetError::WithoutMpi)
