@@ -1,15 +1,18 @@
 //! A builder by messages keeps a bounded number of bytes per triangle, regardless of the number of
 //! builds.
 
+mod common;
+
 use std::alloc::System;
 
-use raddle::Runtime;
 use raddle_graphics::kdtree::messages::{
     MessageBuilder, MessageOptions, NodeGrain, SharedArrays, WorkerTasks,
 };
 use raddle_graphics::kdtree::{Parameters, Prepared};
 use raddle_graphics::scene::{Scene, generate};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+use self::common::runtime;
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -44,7 +47,7 @@ fn builds_do_not_accumulate_memory() {
                     triangles_per_task,
                     ..MessageOptions::default()
                 };
-                let runtime = Runtime::builder().workers(3).build().unwrap();
+                let runtime = runtime(3);
                 let before = in_use();
                 let builder = MessageBuilder::new(&runtime, options);
                 // An accumulation of memory is visible after four builds.

@@ -1,10 +1,11 @@
 //! Pictures of generated scenes are reproducible and show the scene.
 
-use raddle::Runtime;
 use raddle_graphics::camera::Setting;
 use raddle_graphics::kdtree::{KdTree, Parameters};
 use raddle_graphics::render::{RenderOptions, Rendering, render};
 use raddle_graphics::scene::{Scene, generate};
+
+use crate::common::runtime;
 
 fn rendered(scene: Scene, options: &RenderOptions) -> Rendering {
     let mesh = generate(scene, 5_000);
@@ -36,7 +37,7 @@ fn the_picture_does_not_depend_on_the_number_of_workers() {
     };
     let expected = rendered(Scene::Flake, &options);
     for workers in [1, 2, 3, 8] {
-        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        let runtime = runtime(workers);
         let rendering = runtime.install(|| rendered(Scene::Flake, &options));
         assert!(rendering.picture == expected.picture, "{workers} workers");
         assert_eq!(rendering.report.rays(), expected.report.rays());

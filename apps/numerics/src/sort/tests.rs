@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use super::*;
+use crate::common::runtime;
 
 fn random_items(len: usize, seed: u64) -> Vec<i32> {
     let mut items = vec![0; len];
@@ -32,10 +33,7 @@ fn the_notes_add_up_to_all_items() {
 
 #[test]
 fn a_pool_task_sorts_each_part() {
-    let runtime = raddle::Runtime::builder()
-        .workers(1)
-        .build()
-        .expect("a worker");
+    let runtime = runtime(1);
     let mut items = random_items(100_000, 1);
     let tasks = Mutex::new(0_u64);
     let before = runtime.report().total.tasks;

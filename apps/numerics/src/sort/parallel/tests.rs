@@ -1,6 +1,7 @@
 //! The partition in blocks, with short blocks so that small parts have many.
 
 use super::*;
+use crate::common::runtime;
 use crate::random;
 
 const BLOCK_LEN: usize = 8;
@@ -49,10 +50,7 @@ fn one_sided_parts_are_partitioned_correctly() {
 
 #[test]
 fn large_parts_are_partitioned_correctly_while_workers_come_and_go() {
-    let runtime = raddle::Runtime::builder()
-        .workers(4)
-        .build()
-        .expect("four workers");
+    let runtime = runtime(4);
     for seed in 0..20 {
         let items: Vec<u32> = (0..50_000)
             .map(|index| (random::number(seed, index) % (150 + seed)) as u32)
