@@ -212,7 +212,7 @@ impl Launch {
                 _ => NetError::system("a message to a node that was started")(error),
             })?;
         }
-        let node = Node::assemble(transport::connect(ours)?, Some(self.silence))?;
+        let node = Node::assemble(ours.connect()?, Some(self.silence))?;
         node.set_children(children.processes().collect());
         Ok(node)
     }
@@ -345,7 +345,7 @@ fn join(kind: TransportKind, shape: Shape) -> Result<Node, NetError> {
         .and_then(|()| open_null(OFlags::RDONLY))
         .and_then(rustix::stdio::dup2_stdin)
         .map_err(NetError::system("an empty standard input"))?;
-    Node::assemble(transport::connect(share)?, None)
+    Node::assemble(share.connect()?, None)
 }
 
 /// Opens `/dev/null`, which is always empty.

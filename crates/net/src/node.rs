@@ -28,7 +28,7 @@ use crate::mapped::{Memory, PAGE};
 use crate::port::Port;
 use crate::segment::Segment;
 use crate::shared::{Ended, Shared};
-use crate::transport::{self, Parts, Share};
+use crate::transport::{Parts, Share};
 use crate::watch::Silence;
 
 pub use self::connections::ConnectionId;
@@ -86,7 +86,7 @@ impl Node {
             return Err(NetError::OneProcess(kind));
         }
         let shares = Share::of_all(kind, shape)?.into_iter();
-        let assemble = |share| Self::assemble(transport::connect(share)?, None);
+        let assemble = |share: Share| Self::assemble(share.connect()?, None);
         shares.map(assemble).collect()
     }
 

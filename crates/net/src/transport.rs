@@ -9,14 +9,13 @@
 //! A transport is a [`Transport`] (send, pump, close) and a [`Capabilities`], which says what the
 //! rest of the crate has to do for it. To add one, write a module here, or a link in the module of
 //! a similar one, and a line in [`TransportKind`](crate::TransportKind). The compiler then asks for
-//! two arms in `share`, and for one in `choose` if the transport has a `Medium` of its own.
+//! two arms in `share`, which create and receive the memory and sockets of a node.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `choose` | creates the transport of a node from its share |
 //! | `progress` | how far packets have come, as the pumping threads report it |
 //! | `inbound` | checks packets and writes them into lanes |
-//! | `share` | the memory and sockets of a node, when all nodes are created |
+//! | `share` | creates the memory and sockets of all nodes, and from them their transports |
 //! | `memory`, `sockets`, `mpi` | the transports |
 //!
 //! # Memory ordering
@@ -29,7 +28,6 @@
 //!    by the capacity of lanes, of the system's socket buffers, or of the outboxes of MPI. A sender
 //!    without space gets [`SendError::Full`].
 
-mod choose;
 mod inbound;
 mod memory;
 #[cfg(feature = "mpi")]
@@ -49,11 +47,11 @@ use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
 use crate::control::Controls;
 use crate::error::{NetError, SendError};
+use crate::kind::TransportKind;
 use crate::mapped::Region;
 use crate::packet::Kind;
 use crate::watch::Silence;
 
-pub(crate) use choose::{connect, join_ranks};
 pub(crate) use progress::Progress;
 pub(crate) use share::Share;
 
@@ -208,4 +206,23 @@ pub(crate) struct Parts {
     pub(crate) transport: Box<dyn Transport>,
     pub(crate) capabilities: Capabilities,
     pub(crate) controls: Controls,
+}
+
+/// Connects this process, which MPI has started, to the others. All of them have to call this.
+///
+/// # Errors
+/// [`NetError::NotByMpi`] if MPI has not started this process, and others of
+/// [`Launch::start`](crate::Launch::start).
+#[cfg(feature = "mpi")]
+pub(crate) fn join_ranks(kind: TransportKind, shape: Shape) -> Result<Parts, NetError> {
+    if crate::kind::ranks::count().is_none() {
+        return Err(NetError::NotByMpi(shape.nodes));
+    }
+    mpi::join(shape, kind == TransportKind::MpiMessages)
+}
+
+/// Returns [`NetError::WithoutMpi`], because this program was built without MPI.
+#[cfg(not(feature = "mpi"))]
+pub(crate) fn join_ranks(_kind: TransportKind, _shape: Shape) -> Result<Parts, NetError> {
+    Err(NetError::WithoutMpi)
 }

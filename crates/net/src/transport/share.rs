@@ -1,5 +1,7 @@
 //! The share of a node: the key, memory and sockets that it gets when all nodes of a program are
-//! created.
+//! created, and from which its transport and its other parts are made.
+//!
+//! The processes of MPI have no shares. They [join](super::join_ranks) each other.
 
 use std::iter::repeat_with;
 use std::os::fd::{AsFd, OwnedFd};
@@ -7,10 +9,12 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::sockets::allow_packets;
+use super::Parts;
+use super::memory::ByMemory;
+use super::sockets::{BySockets, allow_packets};
 use crate::address::{NodeId, Shape};
 use crate::connection::Rights;
-use crate::control;
+use crate::control::{self, Controls};
 use crate::error::NetError;
 use crate::kind::TransportKind;
 use crate::mapped::Region;
@@ -24,13 +28,13 @@ pub(crate) struct Share {
     /// The key of connection 0, the same for all nodes.
     pub(crate) key: u64,
     /// For each other node, a socket for control frames.
-    pub(crate) controls: Vec<Option<OwnedFd>>,
-    pub(crate) medium: Medium,
+    controls: Vec<Option<OwnedFd>>,
+    medium: Medium,
 }
 
 /// The memory and sockets by which a node exchanges messages with the others.
 #[derive(Debug)]
-pub(crate) enum Medium {
+enum Medium {
     /// The nodes are in this process, and use the same mappings.
     Threads {
         /// The regions of all nodes, in order.
@@ -128,6 +132,46 @@ impl Share {
             medium,
         })
     }
+
+    /// Connects the node: creates its transport and its other parts.
+    ///
+    /// # Errors
+    /// [`NetError::System`] if the memory of a node cannot be mapped.
+    pub(crate) fn connect(self) -> Result<Parts, NetError> {
+        let (me, shape) = (self.me, self.shape);
+        let index = usize::from(me.0);
+        let new_rights = || Arc::new(Rights::new(self.key));
+        let (own, rights, all_rights, (transport, capabilities)) = match self.medium {
+            Medium::Threads { regions, rights } => (
+                Arc::clone(&regions[index]),
+                Arc::clone(&rights[index]),
+                rights,
+                ByMemory::connect(shape, regions),
+            ),
+            Medium::Memory { regions } => {
+                let open = |file| open_region(file, shape);
+                let regions: Vec<_> = regions.iter().map(open).collect::<Result<_, _>>()?;
+                let own = Arc::clone(&regions[index]);
+                let connected = ByMemory::connect(shape, regions);
+                (own, new_rights(), Vec::new(), connected)
+            }
+            Medium::Sockets { own, sockets } => {
+                let (own, rights) = (open_region(&own, shape)?, new_rights());
+                let connected = BySockets::connect(shape, Arc::clone(&own), &rights, sockets);
+                (own, rights, Vec::new(), connected)
+            }
+        };
+        Ok(Parts {
+            me,
+            shape,
+            own,
+            rights,
+            all_rights,
+            transport,
+            capabilities,
+            controls: Controls::new(self.controls, None),
+        })
+    }
 }
 
 impl Medium {
@@ -177,7 +221,7 @@ impl Medium {
 ///
 /// # Errors
 /// [`NetError::System`].
-pub(crate) fn open_region(file: impl AsFd, shape: Shape) -> Result<Arc<Region>, NetError> {
+fn open_region(file: impl AsFd, shape: Shape) -> Result<Arc<Region>, NetError> {
     let region = Region::open(file, shape).map(Arc::new);
     region.map_err(NetError::system("the memory of a node"))
 }
