@@ -53,8 +53,8 @@ impl Watch {
     }
 }
 
-/// Sends a message. Waits while the lane to the receiver is full; the receiver always catches up
-/// soon.
+/// Sends a message. Waits while the lane to the receiver is full, which is not for long, because
+/// the receiver takes messages all the time.
 pub(super) fn send(
     port: &mut Port,
     to: PortId,
