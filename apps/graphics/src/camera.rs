@@ -129,19 +129,19 @@ impl Camera {
         Ray::new(self.eye, self.forward + right * self.right + up * self.up)
     }
 
-    /// The position of the camera.
+    /// Returns the position of the camera.
     #[must_use]
     pub fn eye(&self) -> Vec3 {
         self.eye
     }
 
-    /// The unit vectors along the line of sight, to the right and up in the picture.
+    /// Returns the unit vectors along the line of sight, to the right and up in the picture.
     #[must_use]
     pub fn axes(&self) -> [Vec3; 3] {
         [self.forward, self.right, self.up]
     }
 
-    /// The vertical field of view in degrees.
+    /// Returns the vertical field of view in degrees.
     #[must_use]
     pub fn fov_degrees(&self) -> f32 {
         2.0 * self.tangent.atan().to_degrees()
@@ -183,7 +183,7 @@ pub enum Setting {
 }
 
 impl View {
-    /// The requested direction that points up.
+    /// Returns the requested direction that points up.
     pub(crate) fn up(&self) -> Vec3 {
         self.up.or(self.up_default).unwrap_or(Vec3::Y)
     }

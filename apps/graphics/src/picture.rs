@@ -195,25 +195,25 @@ impl Picture {
         })
     }
 
-    /// The number of pixels per row.
+    /// Returns the number of pixels per row.
     #[must_use]
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn height(&self) -> u32 {
         self.height
     }
 
-    /// All pixels, row by row.
+    /// Returns all pixels, row by row.
     #[must_use]
     pub fn pixels(&self) -> &[[f32; 3]] {
         &self.pixels
     }
 
-    /// All pixels, row by row, for modification.
+    /// Returns all pixels, row by row, for modification.
     pub fn pixels_mut(&mut self) -> &mut [[f32; 3]] {
         &mut self.pixels
     }

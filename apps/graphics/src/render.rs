@@ -125,13 +125,13 @@ pub struct RenderReport {
 }
 
 impl RenderReport {
-    /// The number of rays of all kinds.
+    /// Returns the number of rays of all kinds.
     #[must_use]
     pub fn rays(&self) -> u64 {
         self.rays_primary + self.rays_shadow
     }
 
-    /// The number of rays of all kinds per second of tracing, including shading.
+    /// Returns the number of rays of all kinds per second of tracing, including shading.
     #[must_use]
     pub fn rays_per_second(&self) -> f64 {
         self.rays() as f64 / self.time_trace.as_secs_f64().max(1e-9)

@@ -47,7 +47,7 @@ impl Scene {
     /// All scenes, in the order in which they are listed to the user.
     pub const ALL: [Self; 3] = [Self::Flake, Self::Terrain, Self::Knot];
 
-    /// The name of the scene, as the user types it.
+    /// Returns the name of the scene, as on a command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ impl Scene {
         }
     }
 
-    /// The minimum number of triangles of the scene.
+    /// Returns the minimum number of triangles of the scene.
     #[must_use]
     pub fn triangle_count_min(self) -> usize {
         match self {

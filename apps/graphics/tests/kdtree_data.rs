@@ -1,6 +1,8 @@
 //! The trees of the real meshes under `RADDLE_DATA`: all builders give the same tree, and rays hit
 //! the right triangles.
 
+mod common;
+
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -12,6 +14,8 @@ use raddle_graphics::kdtree::messages::{
 use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters, Prepared};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::ray::Ray;
+
+use self::common::runtime;
 
 /// A real mesh, and the trees that the sequential builder makes of it.
 struct Real {
@@ -48,7 +52,7 @@ static REAL: LazyLock<Vec<Real>> = LazyLock::new(|| {
     raddle::map(0..paths.len(), |index| Real::load(paths[index].clone()))
 });
 
-/// The parameters of the study, which uses trees of 15 levels.
+/// Returns the parameters of the study, which uses trees of 15 levels.
 fn to_15() -> Parameters {
     Parameters {
         depth_limit: DepthLimit::At(15),
@@ -73,7 +77,7 @@ impl Real {
 
 #[test]
 fn every_mesh_has_one_tree() {
-    let runtime = raddle::Runtime::builder().workers(2).build().unwrap();
+    let runtime = runtime(2);
     let builder = MessageBuilder::new(&runtime, MessageOptions::default());
     for real in &*REAL {
         let path = real.path.display();
@@ -120,7 +124,7 @@ fn option_variants() -> Vec<MessageOptions> {
 
 #[test]
 fn every_option_gives_the_same_tree_of_real_meshes() {
-    let runtime = raddle::Runtime::builder().workers(2).build().unwrap();
+    let runtime = runtime(2);
     // The full dragon, which is five times as large, is built by messages in another test.
     let wanted = ["bunny", "dragon_res2", "sponza", "car"];
     let is_wanted = |real: &&Real| {

@@ -1,15 +1,18 @@
 //! A builder by messages keeps a bounded number of bytes per triangle, regardless of the number of
 //! builds.
 
+mod common;
+
 use std::alloc::System;
 
-use raddle::Runtime;
 use raddle_graphics::kdtree::messages::{
     MessageBuilder, MessageOptions, NodeGrain, SharedArrays, WorkerTasks,
 };
 use raddle_graphics::kdtree::{Parameters, Prepared};
 use raddle_graphics::scene::{Scene, generate};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+use self::common::runtime;
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -25,9 +28,9 @@ fn in_use() -> f64 {
     stats.bytes_allocated as f64 - stats.bytes_deallocated as f64
 }
 
-/// Regression: buffers moved from worker to worker and accumulated, since a request for a small
-/// buffer could get a large one. After 150 builds they took 800 bytes per triangle, and 1,200 with
-/// plain arrays.
+// Regression: buffers moved from worker to worker and accumulated, since a request for a small
+// buffer could get a large one. After 150 builds they took 800 bytes per triangle, and 1,200 with
+// plain arrays.
 // This must be the only test in the file: concurrent tests would be counted too.
 #[test]
 fn builds_do_not_accumulate_memory() {
@@ -44,7 +47,7 @@ fn builds_do_not_accumulate_memory() {
                     triangles_per_task,
                     ..MessageOptions::default()
                 };
-                let runtime = Runtime::builder().workers(3).build().unwrap();
+                let runtime = runtime(3);
                 let before = in_use();
                 let builder = MessageBuilder::new(&runtime, options);
                 // An accumulation of memory is visible after four builds.

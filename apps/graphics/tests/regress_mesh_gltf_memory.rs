@@ -67,7 +67,7 @@ fn small_compressed_files_of_gltf_take_little_memory() {
     );
 }
 
-/// Real scenes have long names and many nodes, all of which differ a little.
+// Real scenes have long names and many nodes, all of which differ a little.
 #[test]
 fn a_compressed_scene_of_many_nodes_is_read() {
     let count = 100_000;

@@ -293,7 +293,8 @@ impl Element {
         }
     }
 
-    /// Like [`send`](Self::send), with the additional work of a variant of the program.
+    /// Sends messages like [`send`](Self::send), with the additional work of a variant of the
+    /// program.
     fn send_variant(&mut self, extras: &Extras) {
         let (bytes, stamp) = (self.shape.bytes, self.stamp());
         for neighbour in &self.neighbours {

@@ -13,6 +13,9 @@
 //! data is copied, and nothing is allocated once all buffers exist.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
 pub mod kneighbor;
 pub mod nodes;
 pub mod pingpong;

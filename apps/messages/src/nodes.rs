@@ -49,7 +49,7 @@ const COMPUTE: u16 = 0;
 /// The port at which all other messages arrive.
 const RECEIVE: u16 = 1;
 
-/// How a node receives messages.
+/// The way in which a node receives messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receive {
     /// The waiting thread polls its port, and senders ring no doorbell.

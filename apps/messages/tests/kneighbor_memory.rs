@@ -2,11 +2,15 @@
 //! iterations make as many allocations as one iteration does: those of the start and the end of a
 //! run.
 
+mod common;
+
 use std::alloc::System;
 
-use raddle::{MailboxKind, Runtime};
+use raddle::MailboxKind;
 use raddle_messages::kneighbor::{KNeighbor, Shape};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+use self::common::runtime;
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -25,11 +29,7 @@ fn allocations(ring: &KNeighbor<'_>, iterations: u64) -> usize {
 fn iterations_allocate_nothing() {
     for mailbox in MailboxKind::ALL {
         for (workers, elements, k, bytes) in [(1, 4, 3, 16), (2, 2, 3, 1_024), (3, 8, 2, 65_536)] {
-            let runtime = Runtime::builder()
-                .workers(workers)
-                .mailbox(mailbox)
-                .build()
-                .expect("the runtime starts");
+            let runtime = runtime(workers, mailbox);
             let shape = Shape {
                 elements,
                 k,

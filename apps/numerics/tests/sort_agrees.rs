@@ -1,5 +1,7 @@
 //! Every sort function agrees with the standard library, on inputs that are hard for quicksorts.
 
+mod common;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::collection::vec;
@@ -7,6 +9,8 @@ use proptest::prelude::*;
 use raddle::{PoolKind, Runtime};
 use raddle_numerics::random;
 use raddle_numerics::sort;
+
+use self::common::runtime;
 
 /// Sorts with every function, and compares with the standard library.
 #[track_caller]
@@ -74,10 +78,7 @@ fn inputs(len: usize) -> Vec<(&'static str, Vec<i32>)> {
 
 #[test]
 fn hard_inputs_of_many_lengths_are_sorted() {
-    let runtime = Runtime::builder()
-        .workers(3)
-        .build()
-        .expect("three workers");
+    let runtime = runtime(3);
     runtime.install(|| {
         for len in [0, 1, 2, 3, 15, 16, 17, 33, 100, 999, 1_000, 1_001, 20_000] {
             for (name, items) in inputs(len) {
@@ -89,7 +90,7 @@ fn hard_inputs_of_many_lengths_are_sorted() {
 
 #[test]
 fn parts_that_several_workers_partition_are_sorted() {
-    let runtime = Runtime::builder().workers(4).build().expect("four workers");
+    let runtime = runtime(4);
     runtime.install(|| {
         for (name, items) in inputs(300_000) {
             check(&items, sort::CUTOFF, name);
@@ -149,10 +150,7 @@ impl Ord for Touchy {
 
 #[test]
 fn a_panic_in_a_comparison_reaches_the_caller_and_the_workers_survive() {
-    let runtime = Runtime::builder()
-        .workers(3)
-        .build()
-        .expect("three workers");
+    let runtime = runtime(3);
     for way in [
         sort::sort_with::<Touchy> as fn(&mut [Touchy], usize, _),
         sort::sort_tasks,

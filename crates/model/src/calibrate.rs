@@ -215,8 +215,8 @@ mod tests {
         assert!((woken - 50.0).abs() < 0.01, "{woken}");
     }
 
-    /// On one machine two of the calls that send took longer than the time left in half a round
-    /// trip. The simulated trips were too long by half.
+    // Regression: on one machine two of the calls that send took longer than the time left in half
+    // a round trip. The simulated trips were too long by half.
     #[test]
     fn a_send_that_goes_on_while_its_message_is_under_way_fits_into_the_trip() {
         let mut parameters = Parameters::study();
@@ -245,8 +245,8 @@ mod tests {
         assert_eq!(parameters.message.send, Nanoseconds(76.0));
     }
 
-    /// On a busy machine three threads of a core were measured to be faster than two, without a
-    /// report.
+    // Regression: on a busy machine three threads of a core were measured to be faster than two,
+    // and nothing reported this.
     #[test]
     fn measurements_that_contradict_themselves_are_reported() {
         let doubts = Measured::doubts(&measured());

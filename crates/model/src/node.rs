@@ -32,7 +32,7 @@ pub struct Node {
     pub round_trip: Nanoseconds,
     /// The rate of other requests to the handler, each as long as a miss and without bytes.
     pub others: Rate,
-    /// Which threads poll for messages instead of sleeping.
+    /// The threads that poll for messages instead of sleeping.
     pub waits: Waits,
     /// The queues in which messages wait.
     pub queues: Queues,
@@ -50,7 +50,7 @@ pub enum Queues {
     Links(Links),
 }
 
-/// Which threads sleep while they wait, and which poll.
+/// The threads that sleep while they wait, and those that poll.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Waits {

@@ -122,7 +122,7 @@ pub enum NetError {
     Failed {
         /// The node.
         node: NodeId,
-        /// How its process ended.
+        /// The way in which its process ended.
         status: std::process::ExitStatus,
         /// The reason, if the node [reported](crate::Launch::tell_first) one.
         why: Option<String>,

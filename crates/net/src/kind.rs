@@ -1,8 +1,7 @@
 //! The kinds of transport: their names, and which of them this process can use.
 //!
-//! To add a transport, add a line in `transports!`. The compiler then asks for an arm in
-//! [`shares_memory`](TransportKind::shares_memory) and one in `transport/choose.rs`, which creates
-//! the transport of a given kind.
+//! To add a transport, add a line in `transports!`. The compiler then asks for two arms in
+//! `transport/share.rs`, which create and receive the memory and sockets of a node.
 
 pub(crate) mod ranks;
 
@@ -18,7 +17,7 @@ macro_rules! transports {
         }
         processes_of_mpi: { $($(#[$ranks_about:meta])+ $ranks:ident = $ranks_name:literal,)+ }
     ) => {
-        /// How messages travel from one node to another.
+        /// The way in which messages travel from one node to another.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub enum TransportKind {
             $($(#[$threads_about])+ $threads,)+
@@ -108,14 +107,6 @@ impl TransportKind {
         match ranks::count() {
             None | Some(..2) => Self::Memory,
             Some(_) => Self::Mpi,
-        }
-    }
-
-    /// Returns true if all nodes write into each other's memory.
-    pub(crate) const fn shares_memory(self) -> bool {
-        match self {
-            Self::Threads | Self::Memory => true,
-            Self::Sockets | Self::Mpi | Self::MpiMessages => false,
         }
     }
 

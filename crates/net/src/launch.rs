@@ -205,14 +205,14 @@ impl Launch {
         for share in shares {
             let (here, there) = control::pair().map_err(NetError::system("a socket"))?;
             let child = self.spawn(share.me, there)?;
-            let sent = send_share(&here, &share);
+            let sent = send_share(&here, &share, self.kind);
             children.push(share.me, child, here);
             sent.map_err(|error| match error.kind() {
                 ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => NetError::Died(share.me),
                 _ => NetError::system("a message to a node that was started")(error),
             })?;
         }
-        let node = Node::assemble(transport::connect(ours)?, Some(self.silence))?;
+        let node = Node::assemble(ours.connect()?, Some(self.silence))?;
         node.set_children(children.processes().collect());
         Ok(node)
     }
@@ -229,7 +229,6 @@ impl Launch {
 
     /// Joins the other processes that an external launcher has started.
     fn join_ranks(self) -> Result<Nodes, NetError> {
-        transport::check_ranks(self.shape)?;
         raise_file_limit();
         let parts = transport::join_ranks(self.kind, self.shape)?;
         let is_first = parts.me == NodeId(0);
@@ -283,20 +282,14 @@ fn raise_file_limit() {
 }
 
 /// Sends a node that was started its share.
-fn send_share(to: &OwnedFd, share: &Share) -> Result<(), Errno> {
-    let Share {
-        me,
-        shape,
-        kind,
-        key,
-        ..
-    } = share;
+fn send_share(to: &OwnedFd, share: &Share, kind: TransportKind) -> Result<(), Errno> {
+    let (me, shape) = (share.me, share.shape);
     let words = [
         me.0.into(),
         shape.nodes.into(),
         shape.ports.into(),
-        *key,
-        *kind as u64,
+        share.key,
+        kind as u64,
     ];
     control::send(to, control::WELCOME, words, &[])?;
     let files: Vec<_> = share.files().map(AsFd::as_fd).collect();
@@ -329,24 +322,30 @@ fn join(kind: TransportKind, shape: Shape) -> Result<Node, NetError> {
             ),
         });
     }
-    let mut files = Vec::new();
-    while files.len() < Share::file_count(kind, shape) {
-        let frame = frame()?;
-        if frame.lacks_files {
-            return Err(NetError::system("as many open files as a node needs")(
-                Errno::MFILE,
-            ));
+    // Files arrive in frames of several. The next frame is received when a further file is needed.
+    let mut files = Vec::new().into_iter();
+    let next_file = || {
+        loop {
+            if let Some(file) = files.next() {
+                return Ok(file);
+            }
+            let frame = frame()?;
+            if frame.lacks_files {
+                return Err(NetError::system("as many open files as a node needs")(
+                    Errno::MFILE,
+                ));
+            }
+            files = frame.files.into_iter();
         }
-        files.extend(frame.files);
-    }
+    };
+    // Below the number of nodes.
+    let share = Share::receive(NodeId(me as u16), shape, kind, key, next_file)?;
     // The program must not read from the socket, so its standard input becomes empty.
     last_report::keep(first)
         .and_then(|()| open_null(OFlags::RDONLY))
         .and_then(rustix::stdio::dup2_stdin)
         .map_err(NetError::system("an empty standard input"))?;
-    // Below the number of nodes.
-    let share = Share::take_files(NodeId(me as u16), shape, kind, key, files);
-    Node::assemble(transport::connect(share)?, None)
+    Node::assemble(share.connect()?, None)
 }
 
 /// Opens `/dev/null`, which is always empty.

@@ -28,7 +28,7 @@ use crate::mapped::{Memory, PAGE};
 use crate::port::Port;
 use crate::segment::Segment;
 use crate::shared::{Ended, Shared};
-use crate::transport::{self, Parts, Share};
+use crate::transport::{Parts, Share};
 use crate::watch::Silence;
 
 pub use self::connections::ConnectionId;
@@ -75,8 +75,8 @@ impl Node {
         Self::in_process_by(TransportKind::Threads, shape)
     }
 
-    /// Like [`in_process`](Self::in_process), with a given transport: the nodes communicate as if
-    /// they were processes.
+    /// Creates nodes like [`in_process`](Self::in_process), with a given transport: the nodes
+    /// communicate as if they were processes.
     ///
     /// # Errors
     /// Those of [`in_process`](Self::in_process); [`NetError::OneProcess`] if the transport needs
@@ -85,13 +85,9 @@ impl Node {
         if !TransportKind::WITHIN.contains(&kind) {
             return Err(NetError::OneProcess(kind));
         }
-        let shares = Share::of_all(kind, shape)?;
-        if kind == TransportKind::Threads {
-            let all = transport::connect_threads(shares)?.into_iter();
-            return all.map(|parts| Self::assemble(parts, None)).collect();
-        }
-        let assemble = |share| Self::assemble(transport::connect(share)?, None);
-        shares.into_iter().map(assemble).collect()
+        let shares = Share::of_all(kind, shape)?.into_iter();
+        let assemble = |share: Share| Self::assemble(share.connect()?, None);
+        shares.map(assemble).collect()
     }
 
     /// Returns the id of this node.

@@ -233,11 +233,11 @@ impl Port {
         })
     }
 
-    /// Sends bytes to a node in place of a packet, for tests of the receiver. Returns false if
-    /// there is no space, and if the transport has no packets.
+    /// Sends bytes to a node in place of a packet, for the fuzz target of the receiver. Returns
+    /// false if the transport has no packets or no capacity.
     #[doc(hidden)]
     pub fn send_packet_raw(&mut self, to: NodeId, bytes: &[u8]) -> bool {
-        self.shared.transport.send_bytes(to, bytes)
+        self.shared.transport.send_packet_raw(to, bytes)
     }
 
     /// Returns the link to a port.
@@ -301,7 +301,7 @@ impl Port {
         self.wait_by(Way::Auto);
     }
 
-    /// Like [`wait`](Self::wait), in a given way.
+    /// Waits like [`wait`](Self::wait), in a given way.
     pub fn wait_by(&mut self, way: Way) {
         let mut budget = std::mem::take(&mut self.budget);
         if !self.shared.capabilities.needs_pump() {

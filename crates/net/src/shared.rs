@@ -150,7 +150,7 @@ impl Shared {
     }
 }
 
-/// The states of the nodes.
+/// Methods for the states of the nodes.
 impl Shared {
     /// Returns the number of changes of the states of nodes.
     #[inline]
@@ -209,7 +209,7 @@ impl Shared {
     }
 }
 
-/// Waking the listening thread, and having it pump.
+/// Methods that wake the listening thread, and that make it pump.
 impl Shared {
     /// Returns the number of threads that want the listening thread to pump, with the bit
     /// [`LEAVING`].
@@ -276,7 +276,7 @@ impl Shared {
     }
 }
 
-/// Waiting for the reports of other nodes.
+/// Methods that wait for the reports of other nodes.
 impl Shared {
     /// Locks the reports of other nodes.
     pub(crate) fn reports(&self) -> impl DerefMut<Target = Reports> {
@@ -341,7 +341,7 @@ impl SegmentOwner for Shared {
     }
 }
 
-/// How a node has ended.
+/// The way in which a node has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     Left,

@@ -9,14 +9,13 @@
 //! A transport is a [`Transport`] (send, pump, close) and a [`Capabilities`], which says what the
 //! rest of the crate has to do for it. To add one, write a module here, or a link in the module of
 //! a similar one, and a line in [`TransportKind`](crate::TransportKind). The compiler then asks for
-//! two arms: in `TransportKind::shares_memory` and in `choose`.
+//! two arms in `share`, which create and receive the memory and sockets of a node.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `choose` | creates the transport of a given kind |
 //! | `progress` | how far packets have come, as the pumping threads report it |
 //! | `inbound` | checks packets and writes them into lanes |
-//! | `share` | the files of a node that the first node has started |
+//! | `share` | creates the memory and sockets of all nodes, and from them their transports |
 //! | `memory`, `sockets`, `mpi` | the transports |
 //!
 //! # Memory ordering
@@ -29,7 +28,6 @@
 //!    by the capacity of lanes, of the system's socket buffers, or of the outboxes of MPI. A sender
 //!    without space gets [`SendError::Full`].
 
-mod choose;
 mod inbound;
 mod memory;
 #[cfg(feature = "mpi")]
@@ -49,11 +47,11 @@ use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
 use crate::control::Controls;
 use crate::error::{NetError, SendError};
+use crate::kind::TransportKind;
 use crate::mapped::Region;
 use crate::packet::Kind;
 use crate::watch::Silence;
 
-pub(crate) use choose::{check_ranks, connect, connect_threads, join_ranks};
 pub(crate) use progress::Progress;
 pub(crate) use share::Share;
 
@@ -98,9 +96,9 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Sends bytes to a node unchanged, for tests of the receiver. Returns false if the transport
-    /// has no packets or no capacity.
-    fn send_bytes(&self, _node: NodeId, _bytes: &[u8]) -> bool {
+    /// Sends bytes to a node in place of a packet, for the fuzz target of the receiver. Returns
+    /// false if the transport has no packets or no capacity.
+    fn send_packet_raw(&self, _node: NodeId, _bytes: &[u8]) -> bool {
         false
     }
 }
@@ -119,7 +117,7 @@ pub(crate) struct Outgoing<'a> {
     /// The use of the long part at the receiver. If memory is shared, it has been put already.
     pub(crate) kind: Kind,
     pub(crate) doorbell: bool,
-    /// When the long part is read, for a sender that writes it to its final location.
+    /// The time at which the long part is read, for a sender that writes it to its final location.
     pub(crate) reader: Reader,
 }
 
@@ -129,13 +127,14 @@ pub(crate) struct Capabilities {
     /// For each node, whether this node and that node write into each other's memory. Every node
     /// shares memory with itself.
     pub(crate) shares_memory: Vec<bool>,
-    /// How packets arrive. `None` if there are no packets, so that no thread has to pump.
+    /// The way in which packets arrive. `None` if there are no packets, so that no thread has to
+    /// pump.
     pub(crate) arrival: Option<Notice>,
     /// The counts of packets that have arrived.
     pub(crate) progress: Arc<Progress>,
 }
 
-/// How a thread notices that there are packets to pump.
+/// The way in which a thread notices that there are packets to pump.
 #[derive(Debug)]
 pub(crate) enum Notice {
     /// These sockets, one for each node, become readable.
@@ -207,4 +206,23 @@ pub(crate) struct Parts {
     pub(crate) transport: Box<dyn Transport>,
     pub(crate) capabilities: Capabilities,
     pub(crate) controls: Controls,
+}
+
+/// Connects this process, which MPI has started, to the others. All of them have to call this.
+///
+/// # Errors
+/// [`NetError::NotByMpi`] if MPI has not started this process, and others of
+/// [`Launch::start`](crate::Launch::start).
+#[cfg(feature = "mpi")]
+pub(crate) fn join_ranks(kind: TransportKind, shape: Shape) -> Result<Parts, NetError> {
+    if crate::kind::ranks::count().is_none() {
+        return Err(NetError::NotByMpi(shape.nodes));
+    }
+    mpi::join(shape, kind == TransportKind::MpiMessages)
+}
+
+/// Returns [`NetError::WithoutMpi`], because this program was built without MPI.
+#[cfg(not(feature = "mpi"))]
+pub(crate) fn join_ranks(_kind: TransportKind, _shape: Shape) -> Result<Parts, NetError> {
+    Err(NetError::WithoutMpi)
 }

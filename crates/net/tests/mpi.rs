@@ -33,7 +33,7 @@ fn as_nodes(test: &str, ranks: u16, run: impl FnOnce(Nodes)) {
     });
 }
 
-/// Like [`as_nodes`], for nodes that fail. `check` receives what they have printed.
+/// Runs `run` like [`as_nodes`], on nodes that fail. `check` receives the output of the nodes.
 fn as_nodes_that_fail(test: &str, ranks: u16, run: impl FnOnce(Nodes), check: impl Fn(&str)) {
     run_sharing(test, ranks, run, |output| {
         let printed = mpirun::printed(output);
@@ -251,7 +251,7 @@ fn all_processes_report_a_number_that_differs_from_the_nodes() {
     run_two_ranks(test);
 }
 
-/// Each process used to start nodes of its own, and all of these wrote the same files.
+// Regression: each process started nodes of its own, and all of these wrote the same files.
 #[test]
 fn nodes_of_another_kind_are_refused_to_processes_of_mpi() {
     let test = "nodes_of_another_kind_are_refused_to_processes_of_mpi";
@@ -345,7 +345,7 @@ fn a_node_that_panics_ends_the_others() {
     });
 }
 
-/// If one process of a program returns early with an error, the others learn that it has left.
+// If one process of a program returns early with an error, the others learn that it has left.
 #[test]
 fn a_node_that_leaves_too_early_is_reported() {
     let test = "a_node_that_leaves_too_early_is_reported";

@@ -81,7 +81,7 @@ fn data_are_put_into_the_memory_of_another_process(test: &str, kind: TransportKi
     put_and_look(start(test, kind, 2));
 }
 
-/// The error of a failed node says how its process ended.
+/// Checks that the error of a failed node says how its process ended.
 fn a_node_that_fails_is_reported(test: &str, kind: TransportKind) {
     let nodes = start(test, kind, 2);
     if nodes.node().id() == NodeId(1) {
@@ -98,7 +98,7 @@ fn a_node_that_fails_is_reported(test: &str, kind: TransportKind) {
     assert_eq!(error, "node 1 failed: exit status: 7");
 }
 
-/// Of several failed nodes, the error is that of the one that has reported its reason.
+/// Checks that of several failed nodes, the error is that of the one that has reported its reason.
 fn the_reason_of_a_failed_node_is_quoted(test: &str, kind: TransportKind) {
     assert!(
         Launch::is_started() || !Launch::tell_first("there is no first node"),
@@ -118,7 +118,8 @@ fn the_reason_of_a_failed_node_is_quoted(test: &str, kind: TransportKind) {
     }
 }
 
-/// The others used to learn nothing of the panic, and were killed after five seconds.
+/// Checks that the panic is reported to the other nodes. They used to learn nothing of it, and were
+/// killed after five seconds.
 fn the_panic_of_the_first_node_is_reported(test: &str, kind: TransportKind) {
     let nodes = start(test, kind, 3);
     let me = nodes.node().id();
@@ -148,7 +149,7 @@ fn the_panic_of_the_first_node_is_reported(test: &str, kind: TransportKind) {
     }
 }
 
-/// The first node waits for the others no longer than the given limit.
+/// Checks that the first node waits for the others no longer than the given limit.
 fn a_slow_node_is_waited_for_until_the_given_limit(test: &str, kind: TransportKind) {
     let nodes = again::start(launch(test, kind, 3).grace(Duration::from_millis(300)));
     match nodes.node().id() {
@@ -172,7 +173,7 @@ fn a_slow_node_is_waited_for_until_the_given_limit(test: &str, kind: TransportKi
     );
 }
 
-/// A node may be killed at any time. The others get a report, and nothing is left behind.
+/// Kills a node at a random time. The others get a report, and nothing is left behind.
 fn a_killed_node_blocks_no_other_and_leaves_nothing_behind(test: &str, kind: TransportKind) {
     let shared_before = shared_memory();
     let mut files = None;
@@ -192,7 +193,7 @@ fn a_killed_node_blocks_no_other_and_leaves_nothing_behind(test: &str, kind: Tra
     assert_eq!(shared_memory(), shared_before);
 }
 
-/// Sleeping nodes get a report of a death, too.
+/// Checks that sleeping nodes get a report of a death, too.
 fn a_killed_node_wakes_all_sleeping_nodes(test: &str, kind: TransportKind) {
     let until_gone = |_: &Nodes, port: &mut Port| next_end(port).to_string();
     kill_one(test, kind, 50, until_gone, |_| ());
@@ -249,7 +250,7 @@ fn random_below(end: u64) -> u64 {
     RandomState::new().hash_one(()) % end
 }
 
-/// The first node is the one that has started the others, and waits for them.
+/// Kills the first node, which has started the others and waits for them.
 fn all_nodes_end_when_the_first_is_killed(test: &str, kind: TransportKind) {
     const IS_FIRST: &str = "RADDLE_TEST_FIRST";
     if Launch::is_started() || std::env::var_os(IS_FIRST).is_some() {
@@ -296,7 +297,7 @@ fn shared_memory() -> BTreeSet<std::ffi::OsString> {
         .collect()
 }
 
-/// A node used to wait for ever for a connection that it could not map.
+// Regression: a node waited forever for a connection that it could not map.
 #[test]
 fn a_node_that_may_open_no_more_files_returns_an_error() {
     let test = "a_node_that_may_open_no_more_files_returns_an_error";
@@ -347,8 +348,8 @@ fn a_process_that_was_not_started_as_a_node_returns_an_error() {
     assert!(status.expect("the program starts").success());
 }
 
-/// The first node used to wait for five seconds, and to kill a node that was still writing its
-/// results.
+// Regression: the first node waited for five seconds, and then killed a node that was still writing
+// its results.
 #[test]
 fn a_slow_node_is_waited_for() {
     let test = "a_slow_node_is_waited_for";

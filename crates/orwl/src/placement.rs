@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::ground::Ground;
 
-/// Where every operation of a program runs.
+/// The place of every operation of a program.
 ///
 /// Prints as a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -70,7 +70,7 @@ impl ProgramPlacement {
         Ok(self.seated(runtime, matrix)?.1.cost)
     }
 
-    /// The worker of each operation, and the CPU that it is bound to.
+    /// Returns the worker of each operation, and the CPU that it is bound to.
     pub(crate) fn seats(&self) -> impl Iterator<Item = (usize, Option<CpuId>)> + '_ {
         let places = self.places.iter();
         places.map(|place| (place.worker_index, place.cpu))

@@ -4,10 +4,13 @@
 //! program takes on a machine that is described by its topology and speed.
 //!
 //! # Invariants
-//! 1. No module outside of this folder imports this module. Running programs do not depend on it.
+//! 1. No module outside of this folder imports this module: running programs do not depend on it.
+//!    A test checks this.
 
 mod simulate;
 mod sketch;
+#[cfg(all(test, not(any(loom, shuttle, miri))))]
+mod tests;
 
 pub use self::simulate::{MachineSpeed, Mapping, Simulated};
 pub use self::sketch::{LocationIndex, Sketch};

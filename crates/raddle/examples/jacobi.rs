@@ -154,7 +154,7 @@ impl Block {
         }
     }
 
-    /// The edge of the neighbour on a side. The asynchronous entry waits for it.
+    /// Delivers the edge of the neighbour on a side. The asynchronous entry waits for it.
     #[message]
     fn edge(side: Side, points: Vec<f64>);
 

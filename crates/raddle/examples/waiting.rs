@@ -40,7 +40,8 @@ struct Scribe {
 
 #[chare]
 impl Scribe {
-    /// A page of the book. This is a kind of message, without a body because an entry waits for it.
+    /// Delivers a page of the book. This is a kind of message, without a body because an entry
+    /// waits for it.
     #[message]
     fn page(number: usize, text: &'static str);
 

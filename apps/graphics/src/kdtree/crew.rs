@@ -58,8 +58,8 @@ pub trait Crew: Sync {
         second: impl FnOnce() -> B + Send,
     ) -> (A, B);
 
-    /// The number of parts into which to divide work. Every part adds to the total cost, so this
-    /// should be about the number of threads.
+    /// Returns the number of parts into which to divide work. Every part adds to the total cost, so
+    /// this should be about the number of threads.
     fn part_count(&self) -> usize;
 }
 

@@ -50,13 +50,14 @@ impl Faces {
         }
     }
 
-    /// The number of triangles that may still be added.
+    /// Returns the number of triangles that may still be added.
     #[inline]
     pub(crate) fn capacity_left(&self) -> usize {
         self.triangle_count_max - self.triangles.len() - self.deferred_triangle_count
     }
 
-    /// The number of vertices that triangles up to the limit can use, and that a mesh may have.
+    /// Returns the maximum number of vertices of a mesh: as many as triangles up to the limit can
+    /// use.
     pub(crate) fn vertex_count_max(&self) -> usize {
         self.triangle_count_max
             .saturating_mul(3)

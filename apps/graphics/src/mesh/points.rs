@@ -150,13 +150,13 @@ impl<P: Point> Points<P> {
         }
     }
 
-    /// The number of vertices so far.
+    /// Returns the number of vertices so far.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// The memory of the vertices so far, in bytes.
+    /// Returns the memory of the vertices so far, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         (self.list.len() * size_of::<P>()) as u64
     }
@@ -187,7 +187,7 @@ impl<P: Point> Points<P> {
         }
     }
 
-    /// The number of broken vertices.
+    /// Returns the number of broken vertices.
     pub(crate) fn broken_count(&self) -> u64 {
         self.broken_count
     }

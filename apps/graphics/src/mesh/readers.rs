@@ -70,12 +70,12 @@ impl<'a> Head<'a> {
         }
     }
 
-    /// The bytes of the first line.
+    /// Returns the bytes of the first line.
     pub(super) fn first_line(&self) -> &'a [u8] {
         self.bytes.split(is_line_end).next().unwrap_or(self.bytes)
     }
 
-    /// The first word outside of comment lines, which begin with `#`.
+    /// Returns the first word outside of comment lines, which begin with `#`.
     fn first_word(&self) -> Option<&'a [u8]> {
         self.bytes
             .split(is_line_end)

@@ -66,7 +66,7 @@ pub struct MeshReport {
 }
 
 impl MeshReport {
-    /// The time from opening the file to the finished mesh.
+    /// Returns the time from opening the file to the finished mesh.
     #[must_use]
     pub fn total_time(&self) -> Duration {
         self.input_time + self.parse_time + self.check_time

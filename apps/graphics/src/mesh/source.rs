@@ -120,31 +120,31 @@ impl<'a> Source<'a> {
         self.offset += count as u64;
     }
 
-    /// The offset of the next byte.
+    /// Returns the offset of the next byte.
     #[inline]
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The place of the next byte, as a byte offset.
+    /// Returns the place of the next byte, as a byte offset.
     #[inline]
     pub(crate) fn byte(&self) -> Place {
         Place::Byte(self.offset)
     }
 
-    /// The place of the next byte, as a line. Right after a line end it is the line that begins
-    /// there.
+    /// Returns the place of the next byte, as a line. Right after a line end, this is the line that
+    /// begins there.
     #[inline]
     pub(crate) fn line(&self) -> Place {
         Place::Line(self.lines_done + 1)
     }
 
-    /// The number of bytes that are still to come, if that is certain.
+    /// Returns the number of bytes that are still to come, if the length is known.
     pub(crate) fn remaining(&self) -> Option<u64> {
         self.length.map(|length| length.saturating_sub(self.offset))
     }
 
-    /// The time spent in the input (disk and decompressor) so far.
+    /// Returns the time spent in the input (disk and decompressor) so far.
     pub(crate) fn input_time(&self) -> Duration {
         self.input_time
     }

@@ -125,7 +125,7 @@ fn checking_a_path_leaves_no_trace() {
     fs::remove_dir_all(directory).unwrap();
 }
 
-/// Regression: a picture too large for the memory used to abort the process.
+// Regression: a picture too large for the memory used to abort the process.
 #[test]
 fn a_lack_of_memory_is_an_error() {
     let picture = Picture::try_new(u32::MAX, u32::MAX);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::kdtree::Parameters;
 
-/// A square of two triangles perpendicular to the line of sight.
+/// Returns a square of two triangles perpendicular to the line of sight.
 fn square(normals: Vec<Vec3>) -> Mesh {
     Mesh {
         positions: vec![

@@ -5,11 +5,11 @@ use std::sync::Mutex;
 
 use glam::Vec3;
 use proptest::prelude::*;
-use raddle::Runtime;
 use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::scene::{Scene, generate};
 
+use crate::common::runtime;
 use crate::kdtree_support::{degenerate, soup};
 
 /// Builds a tree by tasks and asserts that it equals the sequential one.
@@ -46,7 +46,7 @@ fn the_tree_does_not_depend_on_the_number_of_workers() {
     let mesh = generate(Scene::Terrain, 70_000);
     let sequential = KdTree::build_sequential(&mesh, &Parameters::default()).unwrap();
     for workers in [1, 2, 3, 8] {
-        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        let runtime = runtime(workers);
         let tree = runtime.install(|| KdTree::build(&mesh, &Parameters::default()).unwrap());
         assert!(tree == sequential, "{workers} workers");
     }
@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// Regression: a build of a large mesh ran for many seconds without any report of its progress.
+// Regression: a build of a large mesh ran for many seconds without any report of its progress.
 #[test]
 fn the_shares_of_finished_subtrees_add_up_to_one() {
     let mesh = generate(Scene::Flake, 60_000);

@@ -2,7 +2,6 @@
 //! options.
 
 use glam::Vec3;
-use raddle::Runtime;
 use raddle::chare::SectionForm;
 use raddle_graphics::kdtree::messages::{
     MessageBuilder, MessageOptions, NodeGrain, ScanChoice, SharedArrays, WorkerTasks,
@@ -11,6 +10,7 @@ use raddle_graphics::kdtree::{DepthLimit, KdTree, Parameters, Prepared};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::scene::{Scene, generate};
 
+use crate::common::runtime;
 use crate::kdtree_support::{degenerate, soup};
 
 /// So fine that small meshes have many node tasks, and these have many worker tasks.
@@ -22,10 +22,6 @@ const FINE: MessageOptions = MessageOptions {
     scans: ScanChoice::ByDepth,
     arrays: SharedArrays::Chunked,
 };
-
-fn runtime(workers: usize) -> Runtime {
-    Runtime::builder().workers(workers).build().unwrap()
-}
 
 /// A prepared mesh, and the tree that the sequential builder makes of it.
 ///

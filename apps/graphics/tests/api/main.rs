@@ -1,5 +1,7 @@
 //! Trees, meshes, pictures and rays, by the public interface; and bugs of the past.
 
+#[path = "../common/mod.rs"]
+mod common;
 #[path = "../kdtree_support/mod.rs"]
 mod kdtree_support;
 #[path = "../mesh_support/mod.rs"]

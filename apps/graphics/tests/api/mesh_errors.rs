@@ -179,7 +179,7 @@ fn a_decompression_bomb_stops_at_the_limit() {
     );
 }
 
-/// Regression: such meshes used to load, and `raddle render` reported success for an empty picture.
+// Regression: such meshes used to load, and `raddle render` reported success for an empty picture.
 #[test]
 fn a_mesh_without_any_area_is_an_error() {
     let in_a_point = vec![Vec3::ONE; 4];
@@ -221,7 +221,7 @@ fn triangles_of_zero_area_are_kept_and_counted_if_there_are_others() {
     }
 }
 
-/// Regression: the beginning of `/dev/zero` used to be quoted as forty times `\u{0}`.
+// Regression: the beginning of `/dev/zero` used to be quoted as forty times `\u{0}`.
 #[test]
 fn a_quoted_beginning_stays_short_when_escaped() {
     let error = read("zeros", &[0; 4096]).expect_err("zeros are no mesh");
@@ -233,7 +233,7 @@ fn a_quoted_beginning_stays_short_when_escaped() {
     );
 }
 
-/// Regression: such a face used to become slivers that a kd-tree takes half a minute for.
+// Regression: such a face used to become slivers that a kd-tree takes half a minute for.
 #[test]
 fn a_face_too_complex_to_triangulate_is_an_error_at_its_line() {
     use std::fmt::Write;

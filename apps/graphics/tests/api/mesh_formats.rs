@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 use proptest::prelude::*;
 use raddle_graphics::mesh::{Compression, LoadOptions, Loaded, Mesh};
 
-/// A box of twelve triangles over eight shared corners.
+/// Returns a box of twelve triangles over eight shared corners.
 fn cube() -> Mesh {
     let positions = (0..8_u8).map(|bits| {
         let side = |bit: u8| if bits & bit == 0 { -1.5 } else { 0.25 };

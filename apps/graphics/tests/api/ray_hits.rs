@@ -128,7 +128,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// If tests are cheap, leaves are large, and rays search them by boxes.
+    // If tests are cheap, leaves are large, and rays search them by boxes.
     #[test]
     fn rays_at_large_leaves(
         (mesh, rays) in any::<bool>().prop_flat_map(|grid| (mesh_of(grid, 64..400), rays(grid))),

@@ -11,7 +11,6 @@
 //! The tests count references and triangle tests; none measures time.
 
 use glam::Vec3;
-use raddle::Runtime;
 use raddle_graphics::kdtree::messages::{MessageBuilder, MessageOptions};
 use raddle_graphics::kdtree::{KdTree, Parameters, Prepared};
 use raddle_graphics::mesh::Mesh;
@@ -19,6 +18,7 @@ use raddle_graphics::ray::Ray;
 use raddle_graphics::render::{self, RenderOptions};
 use raddle_graphics::scene::{Scene, generate};
 
+use crate::common::runtime;
 use crate::kdtree_support::{nearest_of_all, soup};
 
 /// Returns a generator of random numbers in [0, 1), which are the same for the same seed.
@@ -85,7 +85,7 @@ fn rays(mesh: &Mesh, count: usize) -> impl Iterator<Item = Ray> + use<'_> {
 /// hits of the list of triangles.
 fn tree_of(mesh: &Mesh) -> KdTree {
     let parameters = Parameters::default();
-    let runtime = Runtime::builder().workers(2).build().unwrap();
+    let runtime = runtime(2);
     let tree = runtime.install(|| KdTree::build(mesh, &parameters).unwrap());
     let sequential = KdTree::build_sequential(mesh, &parameters).unwrap();
     assert!(tree == sequential, "by tasks and sequentially");
@@ -209,7 +209,7 @@ fn copies_of_a_mesh_cost_rays_nothing() {
     );
 }
 
-/// Rotated and mirrored copies have rounding of their own, and so hits of their own.
+// Rotated and mirrored copies have their own rounding, and therefore their own hits.
 #[test]
 fn rotated_copies_are_hit_as_in_the_list() {
     let mesh = generate(Scene::Knot, 200);

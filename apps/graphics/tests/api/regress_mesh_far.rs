@@ -73,7 +73,7 @@ fn ply(mesh: &Mesh, by: DVec3, is_text: bool) -> Vec<u8> {
     bytes
 }
 
-/// The mesh near the origin, in a node that moves it.
+/// Returns a GLB file with the mesh near the origin, in a node that moves it.
 fn glb(mesh: &Mesh, by: DVec3) -> Vec<u8> {
     let mut binary: Vec<u8> = Vec::new();
     binary.extend(
@@ -180,7 +180,7 @@ fn distant_integers_in_f32_are_moved_near_the_origin() {
     }
 }
 
-/// The location of Würzburg in metres, in map coordinates and from the centre of the earth.
+// The location of Würzburg in metres, in map coordinates and from the centre of the earth.
 #[test]
 fn spheres_at_map_and_geocentric_coordinates_keep_all_triangles() {
     for place in [

@@ -19,8 +19,8 @@ const FACET: &str = concat!(
     " endloop\nendfacet\n",
 );
 
-/// Regression: a backslash at the end of a name or a comment used to swallow the next line, here a
-/// face or a point.
+// Regression: a backslash at the end of a name or a comment used to swallow the next line, here a
+// face or a point.
 #[test]
 fn backslashes_join_lines_of_numbers_only() {
     for before in [
@@ -84,7 +84,7 @@ fn lines_are_counted_by_any_line_end() {
     }
 }
 
-/// A broken vertex that a face uses is an error at the vertex's own line, wherever the face is.
+// A broken vertex that a face uses is an error at the vertex's own line, wherever the face is.
 #[test]
 fn broken_vertices_are_errors_only_if_they_are_used() {
     for (point, expected) in [
@@ -137,7 +137,7 @@ fn a_missing_or_broken_normal_is_replaced_by_a_computed_one() {
     assert_eq!(ignored(&loaded), [("faces", 1), ("normals", 2)]);
 }
 
-/// Regression: surplus values used to be taken for the next row, so that colours became faces.
+// Regression: surplus values used to be taken for the next row, so that colours became faces.
 #[test]
 fn a_row_of_ply_is_a_record() {
     let points = "0 0 0\n1 0 0\n1 1 0\n0 1 0\n";
@@ -281,7 +281,7 @@ fn gzip_may_be_padded_with_zeros_and_zstd_may_have_a_long_window() {
     assert_eq!(read("it.obj.zst", zstd).mesh.triangles, SQUARE);
 }
 
-/// Regression: 60 KB of zeros in zstd used to become 1.8 GB of vertices.
+// Regression: 60 KB of zeros in zstd used to become 1.8 GB of vertices.
 #[test]
 fn small_compressed_files_take_little_memory() {
     let header = PLY

@@ -1,10 +1,11 @@
 //! Pictures of generated scenes are reproducible and show the scene.
 
-use raddle::Runtime;
 use raddle_graphics::camera::Setting;
 use raddle_graphics::kdtree::{KdTree, Parameters};
 use raddle_graphics::render::{RenderOptions, Rendering, render};
 use raddle_graphics::scene::{Scene, generate};
+
+use crate::common::runtime;
 
 fn rendered(scene: Scene, options: &RenderOptions) -> Rendering {
     let mesh = generate(scene, 5_000);
@@ -36,7 +37,7 @@ fn the_picture_does_not_depend_on_the_number_of_workers() {
     };
     let expected = rendered(Scene::Flake, &options);
     for workers in [1, 2, 3, 8] {
-        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        let runtime = runtime(workers);
         let rendering = runtime.install(|| rendered(Scene::Flake, &options));
         assert!(rendering.picture == expected.picture, "{workers} workers");
         assert_eq!(rendering.report.rays(), expected.report.rays());
@@ -85,8 +86,8 @@ fn more_samples_change_only_the_edges() {
     assert!(mean < 0.02, "mean difference {mean}");
 }
 
-/// Regression: a terrain used to be a thin band across an empty picture, since it was framed as a
-/// whole.
+// Regression: a terrain used to be a thin band across an empty picture, since it was framed as a
+// whole.
 #[test]
 fn scenes_fill_their_picture() {
     for scene in Scene::ALL {

@@ -5,14 +5,7 @@ use raddle::chare::nodes::{Job, Progress};
 use raddle::net::TransportKind;
 
 use super::*;
-
-fn runtime(workers: usize, mailbox: MailboxKind) -> Runtime {
-    Runtime::builder()
-        .workers(workers)
-        .mailbox(mailbox)
-        .build()
-        .expect("the runtime starts")
-}
+use crate::common::runtime;
 
 #[test]
 fn all_messages_arrive_with_every_kind_of_mailbox() {

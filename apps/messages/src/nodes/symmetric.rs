@@ -43,7 +43,7 @@ const ALONE: u32 = 200;
 /// The parameters of the kernel, the same for every node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// How nodes receive, and which thread responds.
+    /// The way in which nodes receive, and the thread that responds.
     pub receive: Receive,
     /// The number of requests of each node.
     pub requests: u64,
@@ -339,7 +339,7 @@ fn receive_for(
     Ok(cpu_time().saturating_sub(before))
 }
 
-/// A piece of work: `steps` steps, each of which depends on the one before.
+/// Computes `steps` steps, each of which depends on the one before.
 pub fn work(steps: u64) {
     let mut number = black_box(1_u64);
     for _ in 0..steps {

@@ -152,7 +152,7 @@ fn orders_and_reports_are_parsed_as_they_were_written() {
     assert_eq!(Outcome::default().report, Report::default());
 }
 
-/// A refused thread once caused a panic, or an endless wait for its part.
+// Regression: a refused thread caused a panic, or an endless wait for its part.
 #[test]
 fn too_few_threads_for_a_part_are_an_error() {
     let kernel = |receive| Kernel {

@@ -8,7 +8,7 @@ use raddle::net::{Arrival, Message, NetError, Port, PortId, SendError};
 /// The number of polls after which a thread with a CPU of its own lets other processes run.
 const POLLS_PER_YIELD: u32 = 4_096;
 
-/// How a thread waits for its next message.
+/// The way in which a thread waits for its next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watch {
     /// Polls the port continuously.
@@ -53,8 +53,8 @@ impl Watch {
     }
 }
 
-/// Sends a message. Waits while the lane to the receiver is full; the receiver always catches up
-/// soon.
+/// Sends a message. Waits while the lane to the receiver is full, which is not for long, because
+/// the receiver takes messages all the time.
 pub(super) fn send(
     port: &mut Port,
     to: PortId,

@@ -3,16 +3,13 @@
 use raddle::MailboxKind;
 
 use super::*;
+use crate::common::runtime;
 
 #[test]
 fn all_trips_are_made_with_every_kind_of_mailbox() {
     for mailbox in MailboxKind::ALL {
         for workers in 1..=3 {
-            let runtime = Runtime::builder()
-                .workers(workers)
-                .mailbox(mailbox)
-                .build()
-                .expect("the runtime starts");
+            let runtime = runtime(workers, mailbox);
             for layer in Layer::ALL {
                 let sides = PingPong::new(&runtime, layer, 10);
                 for trips in [50, 1, 200] {

@@ -11,7 +11,7 @@ use super::input::Input;
 use super::plan::Plan;
 use super::serial::{gather, neighbour};
 
-/// How operations run.
+/// The way in which operations run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Form {
     /// Each operation is a future on a worker.

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use raddle::Runtime;
 
 use super::*;
+use crate::common::runtime;
 
 fn same(found: &[f64], expected: &[f64]) -> bool {
     found.len() == expected.len()
@@ -90,10 +91,7 @@ fn impossible_blocks_are_refused() {
 
 #[test]
 fn an_inner_block_has_nine_operations() {
-    let runtime = Runtime::builder()
-        .workers(1)
-        .build()
-        .expect("the runtime starts");
+    let runtime = runtime(1);
     let plan = plan(12, 12, 1, (4, 4), None);
     let program = Lk23::new(&runtime, &input(12, 12), &plan, Form::Future, |_| ()).program;
     let matrix = program.dependencies();
@@ -106,10 +104,7 @@ fn an_inner_block_has_nine_operations() {
 
 #[test]
 fn rows_are_dealt_out_to_the_workers_one_by_one() {
-    let runtime = Runtime::builder()
-        .workers(3)
-        .build()
-        .expect("the runtime starts");
+    let runtime = runtime(3);
     let (input, plan) = (input(28, 28), plan(28, 28, 5, (4, 4), Some(2)));
     let mut program = Lk23::new(&runtime, &input, &plan, Form::Future, |_| ());
     let placement = program.deal(&runtime);
@@ -131,10 +126,7 @@ fn rows_are_dealt_out_to_the_workers_one_by_one() {
 
 #[test]
 fn a_single_block_and_blocks_of_one_point_give_the_reference_result() {
-    let runtime = Runtime::builder()
-        .workers(2)
-        .build()
-        .expect("the runtime starts");
+    let runtime = runtime(2);
     for (rows, columns, block, depth) in [
         (1, 1, (1, 1), None),
         (9, 7, (9, 7), None),
@@ -182,7 +174,7 @@ proptest! {
         blocks.run(|more| points += more);
         prop_assert_eq!(points, plan.points() * turns);
         prop_assert!(same(&blocks.values(), &expected), "one thread: {:?}", plan);
-        let runtime = Runtime::builder().workers(workers).build().expect("the runtime starts");
+        let runtime = runtime(workers);
         let form = if has_threads { Form::Thread } else { Form::Future };
         let values = by_program(&runtime, &input, &plan, form);
         prop_assert!(same(&values, &expected), "{:?}: {:?}", form, plan);
@@ -191,10 +183,7 @@ proptest! {
 
 #[test]
 fn the_sketch_has_the_dependencies_of_the_program() {
-    let runtime = Runtime::builder()
-        .workers(1)
-        .build()
-        .expect("the runtime starts");
+    let runtime = runtime(1);
     for (block, depth) in [((70, 50), 1), ((20, 15), 1), ((20, 15), 4), ((70, 10), 2)] {
         let (input, plan) = (input(70, 50), plan(70, 50, 8, block, Some(depth)));
         let program = Lk23::new(&runtime, &input, &plan, Form::Future, |_| ()).program;

@@ -1,9 +1,9 @@
 //! Products with locations agree with the plain loops, within the bound of rounding.
 
 use proptest::prelude::*;
-use raddle::Runtime;
 
 use super::*;
+use crate::common::runtime;
 use crate::lk23::Form;
 
 #[test]
@@ -54,7 +54,7 @@ proptest! {
         has_threads in prop::bool::weighted(0.2),
     ) {
         let input = Input { rows, inner, columns, seed: 3 };
-        let runtime = Runtime::builder().workers(workers).build().expect("the runtime starts");
+        let runtime = runtime(workers);
         let form = if has_threads { Form::Thread } else { Form::Future };
         let product = Product::new(&runtime, &input, tasks, form, |_| ());
         let ran = product.run_on(&runtime).expect("no operation panics");
@@ -72,10 +72,7 @@ fn the_sketch_has_the_dependencies_of_the_program() {
         columns: 43,
         seed: 3,
     };
-    let runtime = Runtime::builder()
-        .workers(1)
-        .build()
-        .expect("the runtime starts");
+    let runtime = runtime(1);
     for tasks in [1, 2, 7] {
         let product = Product::new(&runtime, &input, tasks, Form::Future, |_| ());
         let sketch = Product::sketch(&input, tasks, Product::CORE_GFLOPS);

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use super::*;
+use crate::common::runtime;
 
 fn random_items(len: usize, seed: u64) -> Vec<i32> {
     let mut items = vec![0; len];
@@ -32,10 +33,7 @@ fn the_notes_add_up_to_all_items() {
 
 #[test]
 fn a_pool_task_sorts_each_part() {
-    let runtime = raddle::Runtime::builder()
-        .workers(1)
-        .build()
-        .expect("a worker");
+    let runtime = runtime(1);
     let mut items = random_items(100_000, 1);
     let tasks = Mutex::new(0_u64);
     let before = runtime.report().total.tasks;
@@ -53,7 +51,7 @@ fn a_pool_task_sorts_each_part() {
     );
 }
 
-/// Hard inputs stay below a fixed number of comparisons.
+// Hard inputs stay below a fixed number of comparisons.
 #[test]
 fn no_input_takes_more_than_a_few_comparisons_per_item_and_level() {
     use std::cell::Cell;
@@ -100,8 +98,8 @@ fn no_input_takes_more_than_a_few_comparisons_per_item_and_level() {
     }
 }
 
-/// M. D. McIlroy's opponent chooses the value of an item only when it is compared, and always so
-/// that the pivot is bad.
+// M. D. McIlroy's opponent chooses the value of an item only when it is compared, and always so
+// that the pivot is bad.
 #[test]
 fn an_opponent_that_sees_every_comparison_does_not_make_it_quadratic() {
     use std::cell::RefCell;

@@ -5,15 +5,9 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 use raddle_collections::{ChunkedArray, MissingChunks};
-use raddle_runtime::{Runtime, map_reduce, scope};
+use raddle_runtime::{map_reduce, scope};
 
-/// Starts a runtime with `worker_count` workers.
-fn runtime(worker_count: usize) -> Runtime {
-    Runtime::builder()
-        .workers(worker_count)
-        .build()
-        .expect("the workers start")
-}
+use crate::common::runtime;
 
 /// Works for a time that depends on the index, so that loops are split.
 fn busy(index: usize) -> u64 {

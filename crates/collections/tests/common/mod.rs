@@ -1,6 +1,16 @@
-//! Reductions without a runtime, in any order and grouping of the merges.
+//! Set-up that the tests of this crate share: runtimes, and reductions without a runtime, in any
+//! order and grouping of the merges.
 
 use raddle_collections::reduce::{Mismatch, Reducer};
+use raddle_runtime::Runtime;
+
+/// Starts a runtime with `worker_count` workers.
+pub(crate) fn runtime(worker_count: usize) -> Runtime {
+    Runtime::builder()
+        .workers(worker_count)
+        .build()
+        .expect("the workers start")
+}
 
 /// A seeded generator of random numbers (Steele, Lea, Flood: SplitMix64).
 struct Random(u64);

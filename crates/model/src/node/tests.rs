@@ -116,8 +116,8 @@ fn an_invalid_node_is_refused() {
     assert!(NODE.solve(&speeds(3)).is_err());
 }
 
-/// The last digits of a long cycle missed the tolerance of 10⁻⁹ ns, which was independent of the
-/// cycle, so no fixed point was found.
+// Regression: the last digits of a long cycle missed the tolerance of 10⁻⁹ ns, which did not depend
+// on the cycle, so no fixed point was found.
 #[test]
 fn a_long_cycle_is_found_to_its_last_digits() {
     for handle in [1e3, 1e6, 1e8] {
@@ -140,7 +140,7 @@ const LINKS: Links = Links {
     random_share: 0.8,
 };
 
-/// The six waits of the derivation, written out.
+// The six waits of the derivation, written out.
 #[test]
 fn a_miss_waits_at_six_servers_for_other_messages() {
     let node = Node {

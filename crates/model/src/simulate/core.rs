@@ -81,7 +81,7 @@ impl Core {
         (!self.is_away).then(|| self.at + Moment::after(left / self.speed))
     }
 
-    /// Adds or removes an active thread. The clock must be settled before.
+    /// Adds or removes an active thread. [`settle`](Self::settle) has to be called before.
     #[inline]
     pub(super) fn change(&mut self, joins: bool, is_handler: bool, speeds: &[Speed]) {
         if joins {
@@ -96,7 +96,8 @@ impl Core {
         self.set_speed(speeds);
     }
 
-    /// Switches the core to another program or back. The clock must be settled before.
+    /// Switches the core to another program or back. [`settle`](Self::settle) has to be called
+    /// before.
     pub(super) fn set_away(&mut self, is_away: bool, speeds: &[Speed]) {
         self.is_away = is_away;
         self.set_speed(speeds);

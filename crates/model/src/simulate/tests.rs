@@ -98,7 +98,7 @@ fn inline_is_quicker_for_short_messages_and_refused_for_long_ones() {
     );
 }
 
-/// The message left at the start of the call, before its bytes had been stored.
+// Regression: the message left at the start of the call, before its bytes had been stored.
 #[test]
 fn an_inline_message_leaves_when_its_bytes_are_stored() {
     let what = PingPong {
@@ -327,8 +327,8 @@ fn data_goes_into_the_cache_if_message_and_connection_agree() {
     }
 }
 
-/// A message of 3,472 bytes has four packets, and the last one is short. Only its first block
-/// counted as read, and its bytes were counted with headers.
+// A message of 3,472 bytes has four packets, and the last one is short. Regression: only its first
+// block counted as read, and its bytes were counted with headers.
 #[test]
 fn all_packets_of_a_message_are_placed_and_read() {
     let long = Message {
@@ -370,7 +370,7 @@ fn all_packets_of_a_message_are_placed_and_read() {
     near(client.2, 3_472.0 / 64.0 / 3.0 * 50.0, 1e-6);
 }
 
-/// A handler that polls must poll again after its core is back, or its node would never answer.
+// A handler that polls must poll again after its core is back, or its node would never answer.
 #[test]
 fn a_polling_thread_continues_after_the_core_was_away() {
     let parameters = with(&["system.away = 0.5", "system.slice_us = 2"]);
@@ -416,7 +416,7 @@ fn a_handler_that_polls_answers_sooner_and_takes_speed_from_others() {
     assert!(alone.unwrap_err().to_string().contains("nodes is 1"));
 }
 
-/// A trace for Perfetto has spans of a thread that do not overlap, and a flow for each message.
+// A trace for Perfetto has spans of a thread that do not overlap, and a flow for each message.
 #[test]
 fn a_timeline_is_a_trace_of_spans_and_flows() {
     let out = Vec::new();

@@ -60,7 +60,7 @@ fn every_figure_of_the_chapter_is_a_question() {
     assert_eq!(Question::named("nothing"), None);
 }
 
-/// The table at the end of the model's figures.
+// The table at the end of the model's figures.
 #[test]
 fn where_a_frame_takes_twice_as_long() {
     let twice = "3 renderers: a frame takes twice as long at";
@@ -99,9 +99,9 @@ fn notes_agree_with_the_values_of_the_study() {
     );
 }
 
-/// Section 8.7: latency, receive, send and notification "contribute 18%, 16%, 35%, 32%,
-/// respectively, [...] when those latencies and overheads are small and 3%, 27%, 16%, and 54%,
-/// respectively, as those overheads approach the right half of this graph".
+// Section 8.7: latency, receive, send and notification "contribute 18%, 16%, 35%, 32%,
+// respectively, [...] when those latencies and overheads are small and 3%, 27%, 16%, and 54%,
+// respectively, as those overheads approach the right half of this graph".
 #[test]
 fn each_part_of_the_interface_contributes_the_studys_share() {
     for (name, short, long) in [
@@ -121,8 +121,8 @@ fn each_part_of_the_interface_contributes_the_studys_share() {
     }
 }
 
-/// Section 8.9: "4.81 % to 16.6 %" below the best brick, 8.99 % on average there; "1.14 % penalty"
-/// beyond it.
+// Section 8.9: "4.81 % to 16.6 %" below the best brick, 8.99 % on average there; "1.14 % penalty"
+// beyond it.
 #[test]
 fn answers_straight_to_the_renderer_gain_most_with_small_bricks() {
     let charts = answer(Question::DirectBricks);
@@ -176,8 +176,8 @@ fn no_more_threads_are_asked_about_than_have_speeds() {
     assert_eq!(charts[0].lines.len(), 3);
 }
 
-/// On a machine of short latencies, or with small bricks, the model did not hold at one point of a
-/// sweep, and the whole chart was missing.
+// Regression: on a machine of short latencies, or with small bricks, the model did not hold at one
+// point of a sweep, and the whole chart was missing.
 #[test]
 fn every_question_is_answered_for_every_machine_and_brick() {
     for name in Parameters::names() {

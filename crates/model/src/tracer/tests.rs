@@ -32,7 +32,7 @@ fn near(found: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// Every quantity of (32, 3), to the last printed digit.
+// Every quantity of (32, 3), to the last printed digit.
 #[test]
 fn thirty_two_nodes_of_three_renderers() {
     let found = of(Scenario::new(32, 3));
@@ -56,8 +56,8 @@ fn frames_of_the_study() {
     }
 }
 
-/// Section 8.2. The study prints 0.975, 0.974, 0.809 and 0.864, which another version of its model
-/// gave. The values here are those of its equations.
+// Section 8.2. The study prints 0.975, 0.974, 0.809 and 0.864, which another version of its model
+// gave. The values here are those of its equations.
 #[test]
 fn scaling_from_eight_nodes() {
     let efficiency = |nodes: u32, base: u32, renderers| {
@@ -70,7 +70,7 @@ fn scaling_from_eight_nodes() {
     near(efficiency(256, 8, 3), 0.860_476, 5e-6);
 }
 
-/// Section 8.4.
+// Section 8.4.
 #[test]
 fn slower_notification() {
     let of = |nodes, time| {
@@ -95,7 +95,7 @@ fn an_interface_behind_the_operating_system() {
     near(100.0 * (found - 1.0), 50.9, 0.05);
 }
 
-/// Section 8.5.
+// Section 8.5.
 #[test]
 fn slower_threads() {
     let of = |wake, sleep| {
@@ -115,7 +115,7 @@ fn slower_threads() {
     assert!(of(0.05, 0.05) < 1.0);
 }
 
-/// Section 8.3: half the bandwidth adds 1.78 µs to each message on average, 11.4 % (11.35 here).
+// Section 8.3: half the bandwidth adds 1.78 µs to each message on average, 11.4 % (11.35 here).
 #[test]
 fn a_slower_wire() {
     let slower_by = Slower {
@@ -125,7 +125,7 @@ fn a_slower_wire() {
     near(100.0 * (slower(32, slower_by) - 1.0), 11.4, 0.06);
 }
 
-/// Section 8.6.
+// Section 8.6.
 #[test]
 fn requests_inline_gain_next_to_nothing() {
     let found = slowdown(Scenario {
@@ -161,7 +161,7 @@ fn brick(nodes: u32, edge: u32, law: BrickLaw, answers: Answers) -> f64 {
     of(scenario).mean_frame.milliseconds()
 }
 
-/// Section 8.8.
+// Section 8.8.
 #[test]
 fn the_best_bricks() {
     let best = |nodes, law| {
@@ -180,8 +180,8 @@ fn the_best_bricks() {
     near(gain, 1.22, 0.005);
 }
 
-/// Section 8.9. The study prints 1.31 and 1.37, 0.77 and 0.81, and 0.344 and 0.397 in addition to
-/// the values that agree exactly here, 1.50 and 1.64.
+// Section 8.9. The study prints 1.31 and 1.37, 0.77 and 0.81, and 0.344 and 0.397 in addition to
+// the values that agree exactly here, 1.50 and 1.64.
 #[test]
 fn answers_straight_to_the_renderer() {
     let penalty = |nodes, answers| {
@@ -205,8 +205,8 @@ fn answers_straight_to_the_renderer() {
     near(gain(256, Answers::Bold), 1.64, 0.005);
 }
 
-/// Section 8.10: 1.89, and 1.99 where these equations give 1.98, with an operating system between
-/// program and interface.
+// Section 8.10: 1.89, and 1.99 where these equations give 1.98, with an operating system between
+// program and interface.
 #[test]
 fn all_together() {
     let gain = |nodes| {
@@ -280,8 +280,8 @@ fn its_json_has_plain_words_that_end_in_their_units() {
     assert_eq!(keys, expected);
 }
 
-/// Falling asleep overlaps the miss. If it took longer, the rest of the round trip was silently set
-/// to 0.
+// Falling asleep overlaps the miss. Regression: if it took longer, the rest of the round trip was
+// silently set to 0.
 #[test]
 fn renderers_that_fall_asleep_for_longer_than_a_miss_is_on_its_way_are_refused() {
     let asked = |sleep: f64, waits| {
@@ -382,8 +382,8 @@ fn an_infinite_imbalance_is_reported_with_its_parameter() {
     );
 }
 
-/// Each of these scenarios was refused, since `l` or `T_h` fell below 0. A sweep ended at the first
-/// such point.
+// Regression: each of these scenarios was refused, since `l` or `T_h` fell below 0. A sweep ended
+// at the first such point.
 #[test]
 fn savings_leave_no_time_below_zero() {
     let slower = Slower {

@@ -90,8 +90,8 @@ fn a_closed_connection_allows_nothing() {
     assert_eq!(table.close(number + 1, KEY), None);
 }
 
-/// The number of a closed connection may be reused for another node. A node that had not yet
-/// received the report of the close used to get the memory of the new connection.
+// The number of a closed connection may be reused for another node. Regression: a node that had not
+// yet received the report of the close got the memory of the new connection.
 #[test]
 fn only_the_allowed_node_gets_the_memory() {
     let (table, number) = table();

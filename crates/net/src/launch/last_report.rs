@@ -49,7 +49,8 @@ mod tests {
     use super::*;
     use crate::control;
 
-    /// The only test that sends, because the socket to the first node belongs to the whole process.
+    // This is the only test that sends, because the socket to the first node belongs to the whole
+    // process.
     #[test]
     fn reports_are_cut_read_once_and_refused_after_the_end() {
         let (first, own) = control::pair().expect("two sockets");

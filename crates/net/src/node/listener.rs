@@ -111,8 +111,8 @@ impl Listener<'_> {
         self.give_up_silent_nodes();
     }
 
-    /// If the transport gives no notice: receives frames, pumps if that is wanted, and returns how
-    /// long to sleep before the next poll.
+    /// Receives frames, and pumps if that is wanted. Returns the time to sleep before the next
+    /// poll, or `None` if the transport gives notice.
     fn poll(&mut self, is_wanted: bool) -> Option<Duration> {
         self.interval.as_ref()?;
         let mut has_arrived = is_wanted && self.node.transport.pump();
@@ -270,9 +270,9 @@ impl Listener<'_> {
 mod tests {
     use crate::{Flags, Message, Node, PortId, SendError, Shape, TransportKind};
 
-    /// A packet for which its lane had no space used to stay where it was once there was space. The
-    /// threads that had made the space slept, because they saw no message. The listening thread
-    /// slept, because no socket gave notice.
+    // Regression: a packet for which its lane had no space stayed where it was once there was
+    // space. The threads that had made the space slept, because they saw no message. The listening
+    // thread slept, because no socket gave notice.
     #[test]
     fn a_stuck_packet_is_news_once_there_is_space() {
         let shape = Shape { nodes: 2, ports: 1 };

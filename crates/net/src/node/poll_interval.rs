@@ -26,7 +26,7 @@ const SLACK_NS: NonZeroU64 = NonZeroU64::new(1_000).expect("it is not zero");
 /// The lengths of the naps between polls.
 #[derive(Debug)]
 pub(super) struct PollInterval {
-    /// When the silence began.
+    /// The time at which the silence began.
     since: Instant,
 }
 

@@ -238,8 +238,8 @@ mod tests {
         [&header.write(&[short], &[])[..], short].concat()
     }
 
-    /// A packet that had been changed on its way used to cause the loss of the next packet, too,
-    /// because that one did not have the expected number.
+    // Regression: a packet that had been changed on its way also caused the loss of the next
+    // packet, because that one did not have the expected number.
     #[test]
     fn a_packet_arrives_whatever_came_before_it() {
         let mut receiving = Receiving::new();

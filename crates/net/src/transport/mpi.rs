@@ -82,8 +82,8 @@ struct Incoming {
     taken: u32,
 }
 
-/// Joins the other processes that MPI has started. All of them have to call this. A process that is
-/// `apart` shares memory with no other.
+/// Joins the other processes that MPI has started. All of them have to call this. If `is_apart` is
+/// true, this process shares memory with no other.
 ///
 /// # Errors
 /// Those of [`Launch::start`](crate::Launch::start).

@@ -1,14 +1,20 @@
 //! The share of a node: the key, memory and sockets that it gets when all nodes of a program are
-//! created.
+//! created, and from which its transport and its other parts are made.
+//!
+//! The processes of MPI have no shares. They [join](super::join_ranks) each other.
 
-use std::os::fd::OwnedFd;
+use std::iter::repeat_with;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::sockets::allow_packets;
+use super::Parts;
+use super::memory::ByMemory;
+use super::sockets::{BySockets, allow_packets};
 use crate::address::{NodeId, Shape};
-use crate::control;
+use crate::connection::Rights;
+use crate::control::{self, Controls};
 use crate::error::NetError;
 use crate::kind::TransportKind;
 use crate::mapped::Region;
@@ -19,16 +25,35 @@ use crate::random::random;
 pub(crate) struct Share {
     pub(crate) me: NodeId,
     pub(crate) shape: Shape,
-    pub(crate) kind: TransportKind,
     /// The key of connection 0, the same for all nodes.
     pub(crate) key: u64,
-    /// With shared memory, the regions of all nodes in order. With sockets, the region of this
-    /// node.
-    pub(crate) regions: Vec<Arc<OwnedFd>>,
     /// For each other node, a socket for control frames.
-    pub(crate) controls: Vec<Option<OwnedFd>>,
-    /// With sockets, one for the messages to and from each other node.
-    pub(crate) sockets: Vec<Option<OwnedFd>>,
+    controls: Vec<Option<OwnedFd>>,
+    medium: Medium,
+}
+
+/// The memory and sockets by which a node exchanges messages with the others.
+#[derive(Debug)]
+enum Medium {
+    /// The nodes are in this process, and use the same mappings.
+    Threads {
+        /// The regions of all nodes, in order.
+        regions: Vec<Arc<Region>>,
+        /// The rights that each node grants.
+        rights: Vec<Arc<Rights>>,
+    },
+    /// All nodes share memory.
+    Memory {
+        /// The regions of all nodes, in order. Each node maps them for itself.
+        regions: Vec<Arc<OwnedFd>>,
+    },
+    /// The nodes share no memory.
+    Sockets {
+        /// The region of this node.
+        own: OwnedFd,
+        /// For each other node, a socket for the messages to and from it.
+        sockets: Vec<Option<OwnedFd>>,
+    },
 }
 
 impl Share {
@@ -36,111 +61,181 @@ impl Share {
     ///
     /// # Errors
     /// [`NetError::Shape`] and [`NetError::System`].
+    /// # Panics
+    /// If the nodes of this kind are processes of MPI.
     pub(crate) fn of_all(kind: TransportKind, shape: Shape) -> Result<Vec<Self>, NetError> {
         NetError::check_shape(shape)?;
         let key = random()?;
-        let region = |_| {
-            let region = Region::create(shape).map(Arc::new);
-            region.map_err(NetError::system("the memory of a node"))
-        };
-        let regions: Vec<_> = shape.node_ids().map(region).collect::<Result<_, _>>()?;
+        let media = Medium::of_all(kind, shape, key)?;
         let controls = sockets(shape).map_err(NetError::system("a socket"))?;
-        let by_sockets = if kind.shares_memory() {
-            shape.node_ids().map(|_| Vec::new()).collect()
-        } else {
-            let all = sockets(shape).map_err(NetError::system("a socket"))?;
-            let allowed = all.iter().flatten().flatten().try_for_each(allow_packets);
-            allowed.map_err(NetError::system("sockets with capacity for a packet"))?;
-            all
-        };
-        let parts = shape.node_ids().zip(controls).zip(by_sockets);
-        let shares = parts
-            .map(|((me, controls), sockets)| {
-                let regions = if kind.shares_memory() {
-                    regions.clone()
-                } else {
-                    vec![Arc::clone(&regions[usize::from(me.0)])]
-                };
-                Self {
-                    me,
-                    shape,
-                    kind,
-                    key,
-                    regions,
-                    controls,
-                    sockets,
-                }
-            })
-            .collect();
-        Ok(shares)
+        let parts = shape.node_ids().zip(controls).zip(media);
+        let shares = parts.map(|((me, controls), medium)| Self {
+            me,
+            shape,
+            key,
+            controls,
+            medium,
+        });
+        Ok(shares.collect())
     }
 
-    /// Maps the regions of the share into this process.
+    /// Returns the files of a share, in the order in which [`receive`](Self::receive) takes them.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &OwnedFd> {
+        let (regions, own, sockets): (&[_], _, &[_]) = match &self.medium {
+            Medium::Threads { .. } => (&[], None, &[]),
+            Medium::Memory { regions } => (regions, None, &[]),
+            Medium::Sockets { own, sockets } => (&[], Some(own), sockets),
+        };
+        let regions = regions.iter().map(|region| &**region);
+        let controls = self.controls.iter().flatten();
+        controls
+            .chain(regions)
+            .chain(own)
+            .chain(sockets.iter().flatten())
+    }
+
+    /// Puts the share of node `me`, which is a process, together from its files. `next` receives
+    /// the next file.
     ///
     /// # Errors
-    /// [`NetError::System`].
-    pub(crate) fn open_regions(&self) -> Result<Vec<Arc<Region>>, NetError> {
-        let open = |file: &Arc<OwnedFd>| Region::open(&**file, self.shape).map(Arc::new);
-        let regions: Result<Vec<_>, _> = self.regions.iter().map(open).collect();
-        regions.map_err(NetError::system("the memory of a node"))
-    }
-
-    /// Returns the files of a share, in the order that [`take_files`](Self::take_files) expects.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &OwnedFd> {
-        let sockets = self.controls.iter().chain(&self.sockets).flatten();
-        self.regions.iter().map(|region| &**region).chain(sockets)
-    }
-
-    /// Returns the number of files in the share of a node that is started.
-    pub(crate) const fn file_count(kind: TransportKind, shape: Shape) -> usize {
-        let nodes = shape.nodes as usize;
-        if kind.shares_memory() {
-            nodes + nodes - 1
-        } else {
-            1 + 2 * (nodes - 1)
-        }
-    }
-
-    /// Puts the share of node `me` together from its files.
-    ///
+    /// Those of `next`.
     /// # Panics
-    /// If there are fewer than [`file_count`](Self::file_count).
-    pub(crate) fn take_files(
+    /// If the first node does not start nodes of this kind.
+    pub(crate) fn receive(
         me: NodeId,
         shape: Shape,
         kind: TransportKind,
         key: u64,
-        files: Vec<OwnedFd>,
-    ) -> Self {
-        let mut files = files.into_iter();
-        let region_count = if kind.shares_memory() {
-            shape.nodes.into()
-        } else {
-            1
+        mut next: impl FnMut() -> Result<OwnedFd, NetError>,
+    ) -> Result<Self, NetError> {
+        let controls = one_for_each_other(me, shape, &mut next)?;
+        let medium = match kind {
+            TransportKind::Memory => {
+                let regions = shape.node_ids().map(|_| next().map(Arc::new));
+                Medium::Memory {
+                    regions: regions.collect::<Result<_, _>>()?,
+                }
+            }
+            TransportKind::Sockets => Medium::Sockets {
+                own: next()?,
+                sockets: one_for_each_other(me, shape, &mut next)?,
+            },
+            TransportKind::Threads | TransportKind::Mpi | TransportKind::MpiMessages => {
+                unreachable!("the first node does not start nodes of kind {kind}")
+            }
         };
-        let regions = files.by_ref().take(region_count).map(Arc::new).collect();
-        let mut to_others = || {
-            let next = |node| {
-                (node != me).then(|| files.next().expect("the caller has counted the files"))
-            };
-            shape.node_ids().map(next).collect()
-        };
-        let controls = to_others();
-        let sockets = if kind.shares_memory() {
-            Vec::new()
-        } else {
-            to_others()
-        };
-        Self {
+        Ok(Self {
             me,
             shape,
-            kind,
             key,
-            regions,
             controls,
-            sockets,
-        }
+            medium,
+        })
     }
+
+    /// Connects the node: creates its transport and its other parts.
+    ///
+    /// # Errors
+    /// [`NetError::System`] if the memory of a node cannot be mapped.
+    pub(crate) fn connect(self) -> Result<Parts, NetError> {
+        let (me, shape) = (self.me, self.shape);
+        let index = usize::from(me.0);
+        let new_rights = || Arc::new(Rights::new(self.key));
+        let (own, rights, all_rights, (transport, capabilities)) = match self.medium {
+            Medium::Threads { regions, rights } => (
+                Arc::clone(&regions[index]),
+                Arc::clone(&rights[index]),
+                rights,
+                ByMemory::connect(shape, regions),
+            ),
+            Medium::Memory { regions } => {
+                let open = |file| open_region(file, shape);
+                let regions: Vec<_> = regions.iter().map(open).collect::<Result<_, _>>()?;
+                let own = Arc::clone(&regions[index]);
+                let connected = ByMemory::connect(shape, regions);
+                (own, new_rights(), Vec::new(), connected)
+            }
+            Medium::Sockets { own, sockets } => {
+                let (own, rights) = (open_region(&own, shape)?, new_rights());
+                let connected = BySockets::connect(shape, Arc::clone(&own), &rights, sockets);
+                (own, rights, Vec::new(), connected)
+            }
+        };
+        Ok(Parts {
+            me,
+            shape,
+            own,
+            rights,
+            all_rights,
+            transport,
+            capabilities,
+            controls: Controls::new(self.controls, None),
+        })
+    }
+}
+
+impl Medium {
+    /// Creates the media of all nodes of a program.
+    fn of_all(kind: TransportKind, shape: Shape, key: u64) -> Result<Vec<Self>, NetError> {
+        let create = |_| Region::create(shape).map_err(NetError::system("the memory of a node"));
+        let files = shape.node_ids().map(create);
+        let files: Vec<OwnedFd> = files.collect::<Result<_, _>>()?;
+        let node_count = files.len();
+        let media = match kind {
+            TransportKind::Threads => {
+                let regions = files.iter().map(|file| open_region(file, shape));
+                let regions: Vec<_> = regions.collect::<Result<_, _>>()?;
+                let rights = repeat_with(|| Arc::new(Rights::new(key)));
+                let rights: Vec<_> = rights.take(node_count).collect();
+                let medium = || Self::Threads {
+                    regions: regions.clone(),
+                    rights: rights.clone(),
+                };
+                repeat_with(medium).take(node_count).collect()
+            }
+            TransportKind::Memory => {
+                let regions: Vec<_> = files.into_iter().map(Arc::new).collect();
+                let medium = || Self::Memory {
+                    regions: regions.clone(),
+                };
+                repeat_with(medium).take(node_count).collect()
+            }
+            TransportKind::Sockets => {
+                let all = sockets(shape).map_err(NetError::system("a socket"))?;
+                let allowed = all.iter().flatten().flatten().try_for_each(allow_packets);
+                allowed.map_err(NetError::system("sockets with capacity for a packet"))?;
+                let media = files.into_iter().zip(all);
+                media
+                    .map(|(own, sockets)| Self::Sockets { own, sockets })
+                    .collect()
+            }
+            TransportKind::Mpi | TransportKind::MpiMessages => {
+                unreachable!("the processes of MPI have no share, but join each other")
+            }
+        };
+        Ok(media)
+    }
+}
+
+/// Maps the region of a node into this process.
+///
+/// # Errors
+/// [`NetError::System`].
+fn open_region(file: impl AsFd, shape: Shape) -> Result<Arc<Region>, NetError> {
+    let region = Region::open(file, shape).map(Arc::new);
+    region.map_err(NetError::system("the memory of a node"))
+}
+
+/// Takes a file for each node other than `me`.
+fn one_for_each_other(
+    me: NodeId,
+    shape: Shape,
+    mut next: impl FnMut() -> Result<OwnedFd, NetError>,
+) -> Result<Vec<Option<OwnedFd>>, NetError> {
+    let nodes = shape.node_ids();
+    nodes
+        .map(|node| (node != me).then(&mut next).transpose())
+        .collect()
 }
 
 /// Creates a socket between each pair of nodes. Returns the ends of each node, by other node.

@@ -156,7 +156,7 @@ impl Transport for BySockets {
         Ok(())
     }
 
-    fn send_bytes(&self, node: NodeId, bytes: &[u8]) -> bool {
+    fn send_packet_raw(&self, node: NodeId, bytes: &[u8]) -> bool {
         let peer = self.peers[usize::from(node.0)].as_ref();
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         let send = |peer: &Arc<Peer>| send(&peer.socket, bytes, flags);

@@ -163,8 +163,8 @@ fn a_put_writes_to_its_target() {
     });
 }
 
-/// A put of more data than there was space for used to wait for space, and its node received
-/// nothing in the meantime. Two nodes with such puts waited for each other.
+// Regression: a put of more data than there was space for waited for space, and its node received
+// nothing in the meantime. Two nodes with such puts waited for each other.
 #[test]
 fn two_opposite_puts_larger_than_the_capacity_both_complete() {
     within_one_process(|kind| {
@@ -211,7 +211,7 @@ fn two_opposite_puts_larger_than_the_capacity_both_complete() {
     });
 }
 
-/// A put that was given up for lack of space has no influence on another one.
+// A put that was given up for lack of space has no influence on another one.
 #[test]
 fn another_put_starts_from_the_beginning() {
     const LEN: usize = 1_000_000;
@@ -230,8 +230,8 @@ fn another_put_starts_from_the_beginning() {
     assert!(segment.to_vec(0..LEN) == data);
 }
 
-/// After a put was given up, a put of other bytes at the same address used to write only the second
-/// half of these bytes.
+// Regression: after a put was given up, a put of other bytes at the same address wrote only the
+// second half of these bytes.
 #[test]
 fn a_new_put_of_the_same_buffer_and_a_repeated_put_start_from_the_beginning() {
     const LEN: usize = 1_000_000;
@@ -256,8 +256,8 @@ fn a_new_put_of_the_same_buffer_and_a_repeated_put_start_from_the_beginning() {
     }
 }
 
-/// A port may outlive its node and the listening thread of that node. Such a port used to report
-/// `Full` for ever.
+// A port may outlive its node and the listening thread of that node. Regression: such a port
+// reported `Full` forever.
 #[test]
 fn a_port_of_a_node_that_has_left_sends_nothing() {
     let [first, second] = nodes(TransportKind::Sockets, PAIR);
@@ -276,9 +276,9 @@ fn a_port_of_a_node_that_has_left_sends_nothing() {
     );
 }
 
-/// A node that had left used to keep its sockets open as long as its process ran. The others did
-/// not see that all of its messages had arrived. They reported neither its end nor the end of any
-/// other node, and looked for more messages for ever.
+// Regression: a node that had left kept its sockets open as long as its process ran. The others did
+// not see that all of its messages had arrived. They reported neither its end nor the end of any
+// other node, and looked for more messages forever.
 #[test]
 fn the_end_of_a_node_is_reported_while_its_process_runs() {
     within_one_process(|kind| {
@@ -304,7 +304,7 @@ fn the_end_of_a_node_is_reported_while_its_process_runs() {
     });
 }
 
-/// With sockets, the end of another node used to be reported as its death, even if it had left.
+// Regression: with sockets, the end of another node was reported as its death, even if it had left.
 #[test]
 fn a_send_to_a_node_that_has_left_reports_that_it_left() {
     within_one_process(|kind| {

@@ -220,7 +220,7 @@ fn a_node_does_not_wait_for_itself() {
     let _ = three(TransportKind::Threads).putter.accept(NodeId(1));
 }
 
-/// One `end` too many used to make the listening thread believe that the node was leaving.
+// Regression: one `end` too many made the listening thread believe that the node was leaving.
 #[test]
 fn pumping_that_was_not_begun_cannot_be_ended() {
     let three = three(TransportKind::Sockets);

@@ -75,7 +75,7 @@ fn a_put_does_not_change_bytes_that_were_read() {
     }
 }
 
-/// The source and the target may overlap, or be the same memory.
+// The source and the target may overlap, or be the same memory.
 #[test]
 fn a_put_of_a_segment_onto_itself_moves_it() {
     let nodes = Node::in_process(Shape { nodes: 2, ports: 1 }).expect("the nodes start");

@@ -36,7 +36,7 @@ pub(crate) fn mpirun<'a>(
     mpirun_beside(ranks, program, arguments, variables)
 }
 
-/// Like [`mpirun`], but at the same time as others, for programs that mostly wait.
+/// Runs a program like [`mpirun`], but at the same time as others, for programs that mostly wait.
 pub(crate) fn mpirun_beside<'a>(
     ranks: u16,
     program: impl AsRef<OsStr>,
@@ -65,7 +65,7 @@ pub(crate) fn again<'a>(
     mpirun(ranks, own_program(), &arguments_of(test), variables)
 }
 
-/// Like [`again`], but at the same time as others.
+/// Runs a test like [`again`], but at the same time as others.
 pub(crate) fn again_beside<'a>(
     test: &str,
     ranks: u16,

@@ -96,6 +96,11 @@ impl Sketch {
     ///
     /// A CPU that the machine does not have counts as its first CPU. Rates should be above 0.
     ///
+    /// The simulation is meant for comparing placements. It has no caches, except that a CPU has
+    /// its own writes, and no wake-up latency. Hardware threads of a core do not compete. All data
+    /// is in memory, whatever its size, so programs that need to keep data on disk are not
+    /// predicted.
+    ///
     /// Cost: for each turn of each operation, linear in its handles and their neighbours in the
     /// FIFOs. For each transfer, linear in the concurrent transfers, of which each CPU has at most
     /// one.

@@ -21,7 +21,31 @@ impl Program {
 
     /// Creates a location as [`location`](Self::location) does, with a value of any type.
     ///
-    /// `bytes` returns the number of bytes that move when tasks exchange a value.
+    /// `bytes` returns the number of bytes that move when tasks exchange a value. It takes the
+    /// place of [`Extent`], which a program cannot implement for the types of other crates.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use raddle_orwl::{Program, Turns};
+    ///
+    /// let mut program = Program::new("squares");
+    /// let squares = program.location_of("squares", BTreeMap::new(), |map: &BTreeMap<u64, u64>| {
+    ///     map.len() * size_of::<(u64, u64)>()
+    /// });
+    /// program.task("square", |task| {
+    ///     let mut squares = task.writes_each_turn(&squares);
+    ///     move || {
+    ///         squares.section(|map| {
+    ///             let number = map.len() as u64;
+    ///             map.insert(number, number * number);
+    ///         })
+    ///     }
+    /// });
+    /// program.run(Turns(4))?;
+    /// assert_eq!(squares.read()?.last_key_value(), Some((&3, &9)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn location_of<D>(
         &mut self,
         name: impl Into<String>,

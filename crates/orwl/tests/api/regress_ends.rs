@@ -12,8 +12,8 @@ use raddle_topology::CpuId;
 use crate::common::runtime;
 use crate::failing::{panic_message, run};
 
-/// A task that waits inside a section when the program ends unwinds. That was taken for a panic,
-/// and the data of the outer section was reported as broken.
+// A task that waits inside a section when the program ends unwinds. Regression: that was taken for
+// a panic, and the data of the outer section was reported as broken.
 #[test]
 fn the_end_of_a_program_breaks_no_location() {
     for _ in 0..100 {
@@ -56,7 +56,8 @@ fn a_reader_that_panics_breaks_no_location() {
     assert_eq!(*number.read().expect("no task wrote"), 7);
 }
 
-/// In a run without turns, a future that does not request turns entered its section all the same.
+// Regression: in a run without turns, a future that does not request turns entered its section all
+// the same.
 #[test]
 fn a_future_has_no_turn_in_a_run_without_turns() {
     let mut program = Program::new("none");
@@ -69,7 +70,7 @@ fn a_future_has_no_turn_in_a_run_without_turns() {
     assert_eq!(*number.read().expect("no task panics"), 0);
 }
 
-/// A future that does not request turns ended the whole program with its one turn.
+// Regression: a future that does not request turns ended the whole program with its one turn.
 #[test]
 fn a_future_of_one_turn_lets_the_others_go_on() {
     let mut program = Program::new("first");
@@ -86,8 +87,8 @@ fn a_future_of_one_turn_lets_the_others_go_on() {
     assert_eq!(*number.read().expect("no task panics"), 150);
 }
 
-/// A task that accessed a location of its program as if from outside waited for itself. If another
-/// task panicked, it waited forever.
+// Regression: a task that accessed a location of its program as if from outside waited for itself.
+// If another task panicked, it waited forever.
 #[test]
 fn a_task_may_not_access_a_location_of_its_program_from_outside() {
     let mut program = Program::new("inside");
@@ -106,8 +107,8 @@ fn a_task_may_not_access_a_location_of_its_program_from_outside() {
     assert!(error.to_string().contains(expected), "{error}");
 }
 
-/// A handle that was moved out of its task kept its place after the run, and a read from outside
-/// waited for it.
+// Regression: a handle that was moved out of its task kept its place after the run, and a read from
+// outside waited for it.
 #[test]
 fn a_handle_that_outlives_the_run_is_reported() {
     let kept: Arc<Mutex<Option<WriteHandle<i32>>>> = Arc::default();
@@ -138,7 +139,8 @@ fn a_handle_that_outlives_the_run_is_reported() {
     assert_eq!(*number.read().expect("no task panics"), 2);
 }
 
-/// Two tasks waited for each other, since one of them was still in the section of an earlier turn.
+// Regression: two tasks waited for each other, since one of them was still in the section of an
+// earlier turn.
 #[test]
 fn a_section_that_outlives_its_turn_is_an_error() {
     let mut program = Program::new("across");
@@ -173,7 +175,7 @@ fn a_section_that_outlives_its_turn_is_an_error() {
     assert!(error.to_string().contains(expected), "{error}");
 }
 
-/// Some threads had already started when it was found that the next one had no place.
+// Regression: some threads had already started when it was found that the next one had no place.
 #[test]
 fn a_placement_has_to_fit() {
     let runtime = runtime(2);

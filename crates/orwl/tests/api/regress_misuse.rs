@@ -19,8 +19,8 @@ fn doubles(program: &mut Program, number: &Location<i32>) {
     });
 }
 
-/// With more such tasks than workers, the program hung: the next future was in the queue of the
-/// worker that waited, and compensating threads do not look there.
+// Regression: with more such tasks than workers, the program hung. The next future was in the queue
+// of the worker that waited, and compensating threads do not look there.
 #[test]
 fn a_future_that_waits_on_its_thread_is_an_error() {
     let mut program = Program::new("blocking");
@@ -43,7 +43,8 @@ fn a_future_that_waits_on_its_thread_is_an_error() {
     );
 }
 
-/// A one-shot handle that was kept after its use was reported as not used in the second turn.
+// Regression: a one-shot handle that was kept after its use was reported as not used in the second
+// turn.
 #[test]
 fn a_one_shot_handle_may_be_kept_after_its_use() {
     let mut program = Program::new("once");
@@ -67,8 +68,8 @@ fn a_one_shot_handle_may_be_kept_after_its_use() {
     assert_eq!(*sum.read().expect("whole"), 20);
 }
 
-/// A task caught the unwinding at the end of the program and then panicked. The panic was taken for
-/// the same unwinding.
+// Regression: a task caught the unwinding at the end of the program and then panicked. The panic
+// was taken for the same unwinding.
 #[test]
 fn a_panic_after_a_caught_unwinding_breaks_the_location() {
     let mut program = Program::new("caught");
@@ -105,8 +106,8 @@ fn a_panic_after_a_caught_unwinding_breaks_the_location() {
     assert!(pair.is_err() || pair.is_ok_and(|(one, two)| one == two));
 }
 
-/// A future has several nested futures, one of which panics. The sections in the others were given
-/// back as if no panic had happened.
+// A future has several nested futures, one of which panics. Regression: the sections in the others
+// were given back as if no panic had happened.
 #[test]
 fn a_panic_breaks_the_sections_of_nested_futures() {
     let mut program = Program::new("joined");
@@ -138,8 +139,8 @@ fn a_panic_breaks_the_sections_of_nested_futures() {
     assert!(pair.read().is_err(), "half of it was written");
 }
 
-/// A request for a whole from outside came between the requests of a task for two pieces: it was
-/// ahead of the task in one FIFO, and behind it in the other.
+// Regression: a request for a whole from outside came between the requests of a task for two
+// pieces. It was ahead of the task in one FIFO, and behind it in the other.
 #[test]
 fn a_whole_may_not_be_requested_from_outside_while_tasks_use_its_pieces() {
     let mut program = Program::new("whole");
@@ -209,8 +210,8 @@ fn a_load_that_is_not_a_number_is_an_error() {
     });
 }
 
-/// The program hung: tasks waited for a guard of the thread that had started the program, and that
-/// thread waited for the end of the program.
+// Regression: the program hung. Tasks waited for a guard of the thread that had started the
+// program, and that thread waited for the end of the program.
 #[test]
 fn the_thread_that_starts_a_program_may_not_hold_its_locations() {
     let declare = || {
@@ -231,8 +232,8 @@ fn the_thread_that_starts_a_program_may_not_hold_its_locations() {
     assert_eq!(*number.read().expect("whole"), 8);
 }
 
-/// The declaration of a task panicked. Its first handle kept its place, and all tasks behind it
-/// waited forever.
+// Regression: the declaration of a task panicked. Its first handle kept its place, and all tasks
+// behind it waited forever.
 #[test]
 fn a_failed_declaration_keeps_no_task_waiting() {
     let mut program = Program::new("undeclared");
@@ -250,7 +251,7 @@ fn a_failed_declaration_keeps_no_task_waiting() {
     assert_eq!(*number.read().expect("whole"), 8);
 }
 
-/// A thread that requested a location while it held a conflicting guard waited forever.
+// Regression: a thread that requested a location while it held a conflicting guard waited forever.
 #[test]
 fn a_thread_may_not_request_a_location_in_conflict_with_its_own_guard() {
     let mut program = Program::new("twice");

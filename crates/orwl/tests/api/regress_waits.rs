@@ -10,7 +10,8 @@ use raddle_orwl::{Program, Turns};
 use crate::common::runtime;
 use crate::failing::{panic_message, run};
 
-/// The worker slept until the task ahead would go on. That task had this worker as its home.
+// Regression: the worker slept until the task ahead would go on. That task had this worker as its
+// home.
 #[test]
 fn a_worker_may_not_wait_from_outside_for_tasks_that_it_runs() {
     let runtime = runtime(1);
@@ -68,7 +69,7 @@ fn a_worker_may_not_wait_from_outside_for_tasks_that_it_runs() {
     assert!(read.wait() > 0, "the worker may read after the run");
 }
 
-/// In both cases, the task waited for a section that was never requested.
+// Regression: in both cases, the task waited for a section that was never requested.
 #[test]
 fn a_handle_that_would_get_no_section_is_an_error() {
     let mut program = Program::new("late");
@@ -108,7 +109,8 @@ fn a_handle_that_would_get_no_section_is_an_error() {
     assert_eq!(*number.read().expect("whole"), 3);
 }
 
-/// The value of the last turn was taken for the newest, even if no task had written in that turn.
+// Regression: the value of the last turn was taken for the newest, even if no task had written in
+// that turn.
 #[test]
 fn the_newest_value_is_the_last_that_was_written() {
     let mut program = Program::new("old values");

@@ -7,8 +7,8 @@ use raddle_runtime::model::explore::{explore_some, fail_with};
 
 use crate::alone;
 
-/// There are a source, a task between, which is a future or has a thread, and a sink that sums. The
-/// source ends the program in the third turn.
+// A source, a task and a sink that sums are connected in a row. The task is a future or has its own
+// thread. The source ends the program in the third turn.
 #[test]
 fn all_tasks_complete_the_turns_before_the_end() {
     let _alone = alone();
@@ -62,8 +62,8 @@ fn all_tasks_complete_the_turns_before_the_end() {
     });
 }
 
-/// One of three tasks in a ring fails in its second turn, inside a section or outside. The run ends
-/// and reports that task.
+// One of three tasks in a ring fails in its second turn, inside a section or outside. The run ends
+// and reports that task.
 #[test]
 fn tasks_that_wait_for_a_failed_task_are_stopped() {
     let _alone = alone();

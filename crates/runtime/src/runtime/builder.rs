@@ -241,6 +241,18 @@ impl Builder {
     ///
     /// # Errors
     /// Those of [`build`](Self::build), and [`BuildError::DefaultIsUp`].
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_runtime::{BuildError, Runtime, worker_count};
+    ///
+    /// // At the start of `main`, before any call that uses the default runtime.
+    /// Runtime::builder().workers(2).build_default()?;
+    /// assert_eq!(worker_count(), 2);
+    /// let again = Runtime::builder().workers(3).build_default();
+    /// assert!(matches!(again, Err(BuildError::DefaultIsUp)));
+    /// # Ok::<(), BuildError>(())
+    /// ```
     pub fn build_default(self) -> Result<&'static Runtime, BuildError> {
         set_default(|| self.build())
     }

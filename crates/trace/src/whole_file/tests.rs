@@ -67,8 +67,8 @@ fn a_file_has_its_content_and_leaves_nothing_beside_it() {
     assert_eq!(folder.names(), ["a.txt"]);
 }
 
-/// Regression: the file got the permissions of a new file, so all users could read what only its
-/// owner could read before.
+// Regression: the file got the permissions of a new file, so all users could read what only its
+// owner could read before.
 #[test]
 fn a_replaced_file_keeps_its_permissions() {
     let folder = Folder::new("mode");
@@ -82,8 +82,8 @@ fn a_replaced_file_keeps_its_permissions() {
     }
 }
 
-/// Regression: the file got the user that wrote last as its owner. (Only the superuser can give a
-/// file away. For other users, the owner does not change in this test.)
+// Regression: the file got the user that wrote last as its owner. (Only the superuser can give a
+// file away. For other users, the owner does not change in this test.)
 #[test]
 fn a_replaced_file_keeps_its_owner() {
     let folder = Folder::new("owner");
@@ -117,7 +117,7 @@ fn content_is_copied_into_a_file_if_its_owner_cannot_be_kept() {
     assert_eq!(folder.names(), ["a.txt"]);
 }
 
-/// Regression: a link to a missing file was replaced by a file.
+// Regression: a link to a missing file was replaced by a file.
 #[test]
 fn a_link_stays_a_link_even_if_its_target_does_not_exist() {
     let folder = Folder::new("link");
@@ -163,7 +163,7 @@ fn a_target_that_is_not_a_regular_file_is_written_directly() {
     assert!(folder.names().is_empty());
 }
 
-/// Regression: the part file of a killed process was never removed.
+// Regression: the part file of a killed process was never removed.
 #[test]
 fn part_files_of_dead_processes_are_removed_and_no_others() {
     let folder = Folder::new("left");

@@ -48,7 +48,7 @@ impl KdTree {
         Self::build_with(mesh, parameters, |_| ())
     }
 
-    /// Like [`build`](Self::build), and reports the progress.
+    /// Builds a tree like [`build`](Self::build), and reports the progress.
     ///
     /// `on_progress` is called on any worker with the share of the triangles that are in finished
     /// subtrees, from 0 to 1. It is called once per some thousand triangles, and at last with 1.
@@ -77,7 +77,8 @@ impl KdTree {
         Self::from_prepared(Prepared::new(mesh)?, parameters, on_progress)
     }
 
-    /// Like [`build_with`](Self::build_with), with a mesh that has already been prepared.
+    /// Builds a tree like [`build_with`](Self::build_with), of a mesh that has already been
+    /// prepared.
     ///
     /// # Errors
     /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
@@ -89,7 +90,7 @@ impl KdTree {
         Self::from_prepared_by(prepared, parameters, &AllWorkers, on_progress)
     }
 
-    /// Like [`from_prepared`](Self::from_prepared), on the threads of `crew`.
+    /// Builds a tree like [`from_prepared`](Self::from_prepared), on the threads of `crew`.
     ///
     /// # Errors
     /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
@@ -102,7 +103,8 @@ impl KdTree {
         Ok(Self::timed_by(prepared, parameters, crew, on_progress)?.tree)
     }
 
-    /// Like [`from_prepared_by`](Self::from_prepared_by), and also returns the build time.
+    /// Builds a tree like [`from_prepared_by`](Self::from_prepared_by), and returns it with the
+    /// build time.
     ///
     /// # Errors
     /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
@@ -151,7 +153,7 @@ impl KdTree {
         Self::build_sequential_with(mesh, parameters, |_| ())
     }
 
-    /// Like [`build_sequential`](Self::build_sequential), and reports the progress as
+    /// Builds a tree like [`build_sequential`](Self::build_sequential), and reports the progress as
     /// [`build_with`](Self::build_with) does.
     ///
     /// # Errors
@@ -164,8 +166,8 @@ impl KdTree {
         Self::from_prepared_sequential(Prepared::sequential(mesh)?, parameters, on_progress)
     }
 
-    /// Like [`build_sequential_with`](Self::build_sequential_with), with a mesh that has already
-    /// been prepared.
+    /// Builds a tree like [`build_sequential_with`](Self::build_sequential_with), of a mesh that
+    /// has already been prepared.
     ///
     /// # Errors
     /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
@@ -177,8 +179,8 @@ impl KdTree {
         Ok(Self::timed_sequential(prepared, parameters, on_progress)?.tree)
     }
 
-    /// Like [`from_prepared_sequential`](Self::from_prepared_sequential), and also returns the
-    /// build time.
+    /// Builds a tree like [`from_prepared_sequential`](Self::from_prepared_sequential), and returns
+    /// it with the build time.
     ///
     /// # Errors
     /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.

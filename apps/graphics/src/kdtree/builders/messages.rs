@@ -123,7 +123,7 @@ impl<'runtime> MessageBuilder<'runtime> {
         }
     }
 
-    /// The options of this builder.
+    /// Returns the options of this builder.
     #[must_use]
     pub fn options(&self) -> &MessageOptions {
         &self.options

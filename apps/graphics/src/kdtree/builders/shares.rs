@@ -51,7 +51,7 @@ impl Share {
     /// The share that is the whole list.
     pub(super) const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// The range of the share in a list of length `len`.
+    /// Returns the range of the share in a list of length `len`.
     pub(super) fn range(self, len: usize) -> Range<usize> {
         len * self.index / self.count..len * (self.index + 1) / self.count
     }
@@ -200,7 +200,7 @@ impl ShareNames {
         }
     }
 
-    /// The counts of this output.
+    /// Returns the counts of this output.
     pub(super) fn share_counts(&self) -> ShareCounts {
         ShareCounts {
             counts: self.counts(),

@@ -60,7 +60,7 @@ struct Shelves {
 
 /// Memory that can be kept on a shelf.
 pub(super) trait Buffer: Sized {
-    /// The size of the memory in bytes.
+    /// Returns the size of the memory in bytes.
     fn byte_count(&self) -> usize;
 }
 

@@ -29,7 +29,7 @@ impl Workspace {
 }
 
 impl Buffer for Workspace {
-    /// The memory of the lists, which is nearly all.
+    /// Returns the size of the lists in bytes, which take nearly all of the memory.
     fn byte_count(&self) -> usize {
         let of_stack = |stack: &Stack| {
             let events = stack.events.iter().map(Buffer::byte_count);

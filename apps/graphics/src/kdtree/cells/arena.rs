@@ -33,7 +33,7 @@ impl Arena {
         }
     }
 
-    /// The number that the next piece will get.
+    /// Returns the number that the next piece will get.
     pub(in crate::kdtree) fn len(&self) -> usize {
         self.first + self.pieces.len()
     }

@@ -53,7 +53,7 @@ impl SharedCell {
         }
     }
 
-    /// The number of references.
+    /// Returns the number of references.
     pub(in crate::kdtree) fn len(&self) -> usize {
         self.names.len()
     }

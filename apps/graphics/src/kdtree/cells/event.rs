@@ -62,13 +62,13 @@ impl Event {
         )
     }
 
-    /// The position on the axis.
+    /// Returns the position on the axis.
     #[inline]
     pub(in crate::kdtree) fn position(self) -> f32 {
         float_from_ordered((self.0 >> 32) as u32)
     }
 
-    /// The kind of the event, as the discriminant of [`Kind`].
+    /// Returns the kind of the event, as the discriminant of [`Kind`].
     #[inline]
     pub(in crate::kdtree) fn kind(self) -> u32 {
         (self.0 as u32) >> INDEX_BITS
@@ -87,7 +87,7 @@ impl Event {
         (self.0 >> INDEX_BITS & 3) | (self.0 << 1 & 1 << 32)
     }
 
-    /// The index of the reference within its cell.
+    /// Returns the index of the reference within its cell.
     #[inline]
     pub(in crate::kdtree) fn reference(self) -> u32 {
         self.0 as u32 & ((1 << INDEX_BITS) - 1)

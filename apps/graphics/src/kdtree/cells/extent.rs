@@ -54,8 +54,8 @@ impl Extent {
         (0..3).all(|axis| self.low[axis] < other.low[axis] && other.high[axis] < self.high[axis])
     }
 
-    /// Half of the surface area. It is an `f64` so that neither tiny nor huge scenes overflow or
-    /// underflow.
+    /// Returns half of the surface area. It is an `f64` so that neither tiny nor huge scenes
+    /// overflow or underflow.
     pub(in crate::kdtree) fn half_area(&self) -> f64 {
         let [x, y, z] =
             std::array::from_fn(|axis| f64::from(self.high[axis]) - f64::from(self.low[axis]));

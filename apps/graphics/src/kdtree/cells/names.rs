@@ -47,7 +47,7 @@ impl Name {
         self.0 >= Self::CUT
     }
 
-    /// The index of the triangle, or the number of the piece.
+    /// Returns the index of the triangle, or the number of the piece.
     pub(in crate::kdtree) fn number(self) -> usize {
         (self.0 & !Self::CUT) as usize
     }

@@ -101,7 +101,7 @@ impl Hierarchies {
         found.ok().map(|index| &self.0[index])
     }
 
-    /// The memory of all hierarchies, in bytes.
+    /// Returns the memory of all hierarchies, in bytes.
     pub(in crate::kdtree) fn byte_count(&self) -> usize {
         let of_one = |hierarchy: &Hierarchy| {
             size_of_val(hierarchy.nodes.as_slice())
@@ -151,7 +151,7 @@ struct Item {
 }
 
 impl Item {
-    /// Twice the centre of the box along an axis.
+    /// Returns twice the centre of the box along an axis.
     fn center(&self, axis: usize) -> f32 {
         self.extent.low[axis] + self.extent.high[axis]
     }

@@ -46,13 +46,14 @@ pub struct KdTree {
 }
 
 impl KdTree {
-    /// The box around all triangles that a ray can hit; a point at the origin if there are none.
+    /// Returns the box around all triangles that a ray can hit. Without such triangles, this is a
+    /// point at the origin.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    /// The highest index of a triangle in any leaf. Takes O(triangles) time.
+    /// Returns the highest index of a triangle in any leaf. Takes O(triangles) time.
     pub(crate) fn triangle_highest(&self) -> Option<usize> {
         self.triangle_ids
             .iter()
@@ -60,25 +61,26 @@ impl KdTree {
             .map(|&triangle| triangle as usize)
     }
 
-    /// The parameters that the tree was built with.
+    /// Returns the parameters that the tree was built with.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// The root.
+    /// Returns the root.
     #[must_use]
     pub fn root(&self) -> Node {
         self.nodes[0]
     }
 
-    /// All nodes: the root, a filler, then pairs of children; see [`NodeKind::Inner`].
+    /// Returns all nodes: the root, a filler, then pairs of children; see [`NodeKind::Inner`].
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The triangles of a leaf, as indices into the mesh. For an inner node the iterator is empty.
+    /// Returns the triangles of a leaf, as indices into the mesh. For an inner node the iterator is
+    /// empty.
     pub fn triangles_of(&self, node: Node) -> impl ExactSizeIterator<Item = u32> + '_ {
         let entries = match node.kind() {
             NodeKind::Leaf { first, count } => &self.entries[first..first + count],

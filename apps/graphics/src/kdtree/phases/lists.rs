@@ -12,7 +12,7 @@ pub(in crate::kdtree) trait Lists<T> {
     /// Appends an item to one of the lists.
     fn put(&mut self, half: usize, item: T);
 
-    /// The lengths of both lists.
+    /// Returns the lengths of both lists.
     fn lens(&self) -> Counts;
 }
 

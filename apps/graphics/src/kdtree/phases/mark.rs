@@ -93,7 +93,7 @@ impl SharedMarks {
         }
     }
 
-    /// The memory that the marks occupy, in bytes.
+    /// Returns the memory that the marks occupy, in bytes.
     pub(in crate::kdtree) fn byte_count(&self) -> usize {
         self.0.capacity() * size_of::<[AtomicBool; 2]>()
     }

@@ -46,19 +46,20 @@ impl Route {
         Self(number as u32 | Self::STRADDLES)
     }
 
-    /// The number of the straddler, if the triangle straddles the plane.
+    /// Returns the number of the straddler, if the triangle straddles the plane.
     #[inline]
     pub(in crate::kdtree) fn straddler(self) -> Option<usize> {
         (self.0 >= Self::STRADDLES).then_some((self.0 & !Self::STRADDLES) as usize)
     }
 
-    /// The difference between the index of the triangle in the cell and its index in the half.
+    /// Returns the difference between the index of the triangle in the cell and its index in the
+    /// half.
     #[inline]
     pub(in crate::kdtree) fn distance(self) -> u32 {
         self.0 >> 1
     }
 
-    /// The half: 0 for below, 1 for above.
+    /// Returns the half: 0 for below, 1 for above.
     #[inline]
     pub(in crate::kdtree) fn side(self) -> u32 {
         self.0 & 1

@@ -111,13 +111,13 @@ impl Prepared {
         (self.corners, self.cell, self.memory)
     }
 
-    /// The number of triangles of the mesh.
+    /// Returns the number of triangles of the mesh.
     #[must_use]
     pub fn triangle_count(&self) -> usize {
         self.corners.len()
     }
 
-    /// The durations of the preparation steps.
+    /// Returns the durations of the preparation steps.
     #[must_use]
     pub fn times(&self) -> PrepareTimes {
         self.times

@@ -121,14 +121,6 @@ impl KdTree {
         (hit, cost)
     }
 
-    /// Returns the result of [`is_hit`](Self::is_hit) and its cost.
-    #[must_use]
-    pub fn is_hit_with_cost(&self, ray: &Ray) -> (bool, RayCost) {
-        let mut cost = RayCost::default();
-        let hit = self.first_hit::<true, RayCost>(ray, &mut cost);
-        (hit.is_some(), cost)
-    }
-
     /// Selects the code for the main direction of the ray and the depth of the tree.
     #[inline]
     fn first_hit<const ANY: bool, W: CostCounter>(

@@ -124,8 +124,8 @@ fn the_orientation_of_the_polygon_is_kept_on_every_plane() {
     }
 }
 
-/// Regression: the corners of such a polygon used to be cut off in their order, and the resulting
-/// slivers kept the kd-tree busy for half a minute.
+// Regression: the corners of such a polygon used to be cut off in their order, and the resulting
+// slivers kept the kd-tree busy for half a minute.
 #[test]
 fn a_polygon_that_would_take_hours_is_rejected_before_any_triangle() {
     let corners: Vec<u32> = (0..60_000).collect();

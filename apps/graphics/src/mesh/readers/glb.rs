@@ -236,7 +236,7 @@ impl Container {
         Fault::syntax(place, found, "a scene in glTF 2.0")
     }
 
-    /// The beginning of the JSON, where errors in its content are reported.
+    /// Returns the beginning of the JSON, where errors in its content are reported.
     fn json_place(&self) -> Place {
         Place::Byte(self.json_offset)
     }

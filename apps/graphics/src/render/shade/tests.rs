@@ -70,9 +70,9 @@ fn lit_and_dark(mesh: &Mesh, up: Vec3) -> (usize, usize) {
     (lit, dark)
 }
 
-/// Regression: faces beyond the terminator of their own planes used to be dark as a whole, so the
-/// terminator had teeth. All corners of such a face may be lit by their normals, but the face was
-/// treated as unlit.
+// Regression: faces beyond the terminator of their own planes used to be dark as a whole, so the
+// terminator had teeth. All corners of such a face may be lit by their normals, but the face was
+// treated as unlit.
 #[test]
 fn the_terminator_of_a_coarse_sphere_has_no_teeth() {
     for (columns, rows) in [(12, 8), (16, 12), (24, 16), (48, 24)] {

@@ -1,6 +1,7 @@
 //! The partition in blocks, with short blocks so that small parts have many.
 
 use super::*;
+use crate::common::runtime;
 use crate::random;
 
 const BLOCK_LEN: usize = 8;
@@ -49,10 +50,7 @@ fn one_sided_parts_are_partitioned_correctly() {
 
 #[test]
 fn large_parts_are_partitioned_correctly_while_workers_come_and_go() {
-    let runtime = raddle::Runtime::builder()
-        .workers(4)
-        .build()
-        .expect("four workers");
+    let runtime = runtime(4);
     for seed in 0..20 {
         let items: Vec<u32> = (0..50_000)
             .map(|index| (random::number(seed, index) % (150 + seed)) as u32)
@@ -61,7 +59,7 @@ fn large_parts_are_partitioned_correctly_while_workers_come_and_go() {
     }
 }
 
-/// The part has eight blocks of eight items, and the first four were taken from the front.
+// The part has eight blocks of eight items, and the first four were taken from the front.
 #[test]
 fn open_blocks_on_either_side_are_settled() {
     let open = |block: usize, left_count| Open {
@@ -95,8 +93,8 @@ fn a_part_is_shared_only_if_a_worker_would_be_idle() {
     assert_eq!(Parallel::new(8, 1_000).len_min, 187);
 }
 
-/// A guard that lived until the end of a statement once locked out all workers but one, which was
-/// slower than a single worker.
+// Regression: a guard that lived until the end of a statement locked out all workers but one, which
+// was slower than a single worker.
 #[test]
 fn the_lock_is_free_while_a_block_is_partitioned() {
     let mut items: Vec<u32> = (0..200).rev().collect();

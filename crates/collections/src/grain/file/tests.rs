@@ -175,7 +175,7 @@ fn a_file_that_was_read_and_written_can_be_read_again() {
     assert_eq!(parse(text.as_bytes()), Ok(all));
 }
 
-/// The file was written, and could then not be read because of its length.
+// Regression: the file was written, and could then not be read because of its length.
 #[test]
 fn a_file_that_is_full_is_not_changed() {
     let line = |worker_count| learned("full", worker_count, 0);

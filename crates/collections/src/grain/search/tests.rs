@@ -22,7 +22,7 @@ fn flat(worker_count: f64, task_count: f64) -> f64 {
     (1.0 + 0.5 * worker_count / task_count) / task_count.min(worker_count)
 }
 
-/// Work for which one task is best.
+/// Returns the cost of work for which one task is best.
 fn sequential(_: f64, task_count: f64) -> f64 {
     1.0 + 0.5 * task_count
 }
@@ -376,8 +376,8 @@ fn expensive_runs_that_become_slower_open_the_search_again() {
     assert!(search.found().is_some());
 }
 
-/// The quick search returns the least of a few costs. On a machine where runs are often disturbed,
-/// the median was above that, and the search began again after every window.
+// The quick search returns the least of a few costs. Regression: on a machine where runs are often
+// disturbed, the median was above that, and the search began again after every window.
 #[test]
 fn expensive_runs_that_are_often_disturbed_do_not_open_the_search_again() {
     let mut search = Search::new(2, 20, None);

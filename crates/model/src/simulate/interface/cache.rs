@@ -197,7 +197,8 @@ mod tests {
         assert_eq!(cache.place(bypassing, 0, 1024), Placed::ToMemory);
     }
 
-    /// Small pieces fill no cache by their bytes. A removal at each of them made a run quadratic.
+    // Regression: small pieces fill no cache by their bytes. A removal at each of them made the
+    // time of a run quadratic.
     #[test]
     fn small_pieces_cause_few_removals() {
         let mut cache = Cache::new(1 << 20, 1024, true);

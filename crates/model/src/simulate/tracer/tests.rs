@@ -63,8 +63,8 @@ fn each_miss_is_asked_and_answered_once() {
     }
 }
 
-/// The assumptions of the model hold here: exponential work, links that are no bottleneck, and no
-/// wait for the last renderer (see `docs/prediction.md`).
+// The assumptions of the model hold here: exponential work, links that are no bottleneck, and no
+// wait for the last renderer (see `docs/prediction.md`).
 #[test]
 fn the_model_is_within_three_percent_where_its_assumptions_hold() {
     let parameters = with(&["core.curve = \"fitted\"", "network.bytes_per_ns = 8"]);
@@ -80,9 +80,9 @@ fn the_model_is_within_three_percent_where_its_assumptions_hold() {
     }
 }
 
-/// The assumptions of the study's model do not hold here: with one renderer it counts the response
-/// twice, and with seven the responses wait at two links. The model of handlers and links still
-/// holds.
+// The assumptions of the study's model do not hold here: with one renderer it counts the response
+// twice, and with seven the responses wait at two links. The model of handlers and links still
+// holds.
 #[test]
 fn the_model_of_links_is_within_three_percent_wherever_links_are_busy() {
     let parameters = with(&["core.curve = \"fitted\""]);
@@ -249,7 +249,8 @@ fn requests_that_do_not_fit_inline_are_reported() {
     );
 }
 
-/// No event happens after the last moment. The results until then were divided by zero.
+// Regression: no event happens after the last moment, and the results until then were divided by
+// zero.
 #[test]
 fn a_run_that_does_not_end_is_an_error() {
     let slow = with(&["tracer.render_s = 1e9", "tracer.core_speedup = 1e-6"]);

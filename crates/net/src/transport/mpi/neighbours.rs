@@ -53,7 +53,7 @@ pub(super) struct Neighbour {
 type Neighbours = Vec<Option<Neighbour>>;
 
 /// Shares memory with all processes with which that is possible. `region` is the region of this
-/// process. A process that is `apart` shares memory with no other. All processes have to call this.
+/// process. If `is_apart` is true, it shares memory with no other. All processes have to call this.
 pub(super) fn meet(ranks: &Ranks, shape: Shape, region: &OwnedFd, is_apart: bool) -> Neighbours {
     let listener = (!is_apart).then(|| Listener::open().ok()).flatten();
     let words = ranks.gather(&listener.as_ref().map_or([0; WORDS], Listener::words));

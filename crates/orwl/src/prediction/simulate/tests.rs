@@ -205,8 +205,8 @@ fn refusal_of(uses: &[usize]) -> Option<String> {
     Some(*panic.downcast::<String>().expect("it has values"))
 }
 
-/// Regression test: such an operation waited for itself, and the simulation ended at once with a
-/// time of 0.
+// Regression: such an operation waited for itself, and the simulation ended at once with a time of
+// 0.
 #[test]
 fn an_operation_that_would_wait_for_itself_is_refused_as_a_task_is() {
     for uses in [[0, 0], [1, 1], [0, 1], [2, 0]] {
@@ -221,7 +221,7 @@ fn an_operation_that_would_wait_for_itself_is_refused_as_a_task_is() {
     assert_eq!(refusal_of(&[1, 2]), None);
 }
 
-/// Such an order cannot be declared. If there is one because of a bug, no time is returned.
+// Such an order cannot be declared. If there is one because of a bug, no time is returned.
 #[test]
 #[should_panic(expected = "operation sink waits forever in turn 0")]
 fn a_run_that_does_not_end_has_no_time() {

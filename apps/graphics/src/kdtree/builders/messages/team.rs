@@ -169,7 +169,7 @@ pub(super) struct Lender {
 
 #[chare]
 impl Lender {
-    /// The borrower no longer needs the collection.
+    /// Reports that the borrower no longer needs the collection.
     #[message]
     pub(super) fn returned();
 

@@ -79,7 +79,7 @@ impl WorkerTask {
 
 #[chare]
 impl WorkerTask {
-    /// `FindBestPartition`: contributes the lightest plane along each axis.
+    /// Implements `FindBestPartition`: contributes the lightest plane along each axis.
     #[entry]
     pub(super) async fn find_plane(
         &mut self,
@@ -95,7 +95,7 @@ impl WorkerTask {
         cx.contribute_to(team, LightestOfAll(lightest));
     }
 
-    /// `MarkTriangles`.
+    /// Implements `MarkTriangles`.
     #[entry]
     pub(super) fn mark(&mut self, cx: &mut Cx<Self>, team: Section<Self>, job: Job<TrianglePhase>) {
         job.of.mark(self.share);
@@ -103,7 +103,7 @@ impl WorkerTask {
         cx.contribute_to(team, ());
     }
 
-    /// `CopyTriangles` with chunked arrays.
+    /// Implements `CopyTriangles` with chunked arrays.
     #[entry]
     pub(super) async fn distribute_names(
         &mut self,
@@ -115,8 +115,8 @@ impl WorkerTask {
         cx.contribute_to(team, Gather::new(share_names));
     }
 
-    /// `CopyTriangles` with plain arrays, first part: contributes the number of names for each
-    /// half.
+    /// Implements the first part of `CopyTriangles` with plain arrays: contributes the number of
+    /// names for each half.
     #[entry]
     pub(super) async fn count_names(
         &mut self,
@@ -130,8 +130,8 @@ impl WorkerTask {
         cx.contribute_to(team, Sum(counts));
     }
 
-    /// `CopyTriangles` with plain arrays, second part: copies the names and contributes the rest of
-    /// the output.
+    /// Implements the second part of `CopyTriangles` with plain arrays: copies the names, and
+    /// contributes the rest of the output.
     #[entry]
     pub(super) fn copy_names(
         &mut self,
@@ -155,7 +155,7 @@ impl WorkerTask {
         cx.contribute_to(team, Gather::new(share_names));
     }
 
-    /// `CopyEvents` with chunked arrays.
+    /// Implements `CopyEvents` with chunked arrays.
     #[entry]
     pub(super) fn distribute_events(
         &mut self,
@@ -168,7 +168,8 @@ impl WorkerTask {
         cx.contribute_to(team, Gather::new(share_events));
     }
 
-    /// `CopyEvents` with plain arrays, first part: contributes the number of events for each half.
+    /// Implements the first part of `CopyEvents` with plain arrays: contributes the number of
+    /// events for each half.
     #[entry]
     pub(super) async fn count_events(
         &mut self,
@@ -187,7 +188,7 @@ impl WorkerTask {
         cx.contribute_to(team, Sum(own));
     }
 
-    /// `CopyEvents` with plain arrays, second part: copies the events.
+    /// Implements the second part of `CopyEvents` with plain arrays: copies the events.
     #[entry]
     pub(super) fn copy_events(
         &mut self,

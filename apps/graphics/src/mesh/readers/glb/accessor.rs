@@ -67,7 +67,7 @@ impl<'a> Array<'a> {
         items.map(move |(number, item)| (self.place(number), &item[..self.item_bytes]))
     }
 
-    /// The place of an item in the file.
+    /// Returns the place of an item in the file.
     fn place(self, number: usize) -> Place {
         self.offset.map_or(self.json_place, |offset| {
             Place::Byte(offset + (number * self.stride) as u64)
@@ -84,7 +84,7 @@ impl<'a> Accessors<'a> {
         }
     }
 
-    /// The place where errors of the JSON are reported.
+    /// Returns the place where errors of the JSON are reported.
     pub(super) fn json_place(&self) -> Place {
         self.container.json_place()
     }
@@ -95,7 +95,7 @@ impl<'a> Accessors<'a> {
         Fault::syntax(self.json_place(), found, expected)
     }
 
-    /// The number of items that an accessor declares, which is not checked yet.
+    /// Returns the number of items that an accessor declares. The number is not checked yet.
     pub(super) fn count(&self, index: usize) -> Result<u64, Fault> {
         self.accessor(index).map(|accessor| accessor.count.0)
     }
@@ -329,7 +329,7 @@ fn slice(bytes: &[u8], start: u64, end: u64) -> Option<&[u8]> {
     bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
 }
 
-/// The size of a component in bytes.
+/// Returns the size of a component in bytes.
 fn size(component: ComponentType) -> usize {
     match component {
         ComponentType::I8 | ComponentType::U8 => 1,

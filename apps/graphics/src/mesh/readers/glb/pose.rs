@@ -145,7 +145,7 @@ impl Transforms {
         Ok(Self::Each(sums.into_iter().map(mean).collect(), node))
     }
 
-    /// The transformation of a vertex.
+    /// Returns the transformation of a vertex.
     #[inline]
     pub(super) fn at(&self, vertex: usize) -> DMat4 {
         match self {

@@ -42,7 +42,7 @@ fn floats(values: &[f32]) -> Vec<u8> {
         .collect()
 }
 
-/// The corners of a square, as floats.
+/// Returns the corners of a square, as floats.
 fn square() -> Vec<u8> {
     floats(&[0., 0., 0., 1., 0., 0., 1., 1., 0., 0., 1., 0.])
 }

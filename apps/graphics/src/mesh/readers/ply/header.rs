@@ -31,7 +31,7 @@ pub(super) enum Scalar {
 }
 
 impl Scalar {
-    /// The size in binary files, in bytes.
+    /// Returns the size in binary files, in bytes.
     #[inline]
     pub(super) fn bytes(self) -> usize {
         match self {
@@ -106,8 +106,8 @@ impl Element {
         matches!(self.property(name), Some((_, Shape::Scalar(scalar))) if scalar.is_single())
     }
 
-    /// The size of a record in a binary file, if it is the same for all records because there are
-    /// no lists.
+    /// Returns the size of a record in a binary file. Returns `None` if the element has a list, so
+    /// that its records differ in size.
     pub(super) fn stride(&self) -> Option<usize> {
         self.properties
             .iter()

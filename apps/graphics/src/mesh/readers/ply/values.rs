@@ -11,13 +11,13 @@ use crate::mesh::source::Source;
 
 /// A stream of numbers of declared types.
 pub(super) trait Values {
-    /// The underlying stream.
+    /// Returns the underlying stream.
     fn source(&self) -> &Source<'_>;
-    /// The place of the next number. In a text it is the line of the record.
+    /// Returns the place of the next number. In a text, this is the line of the record.
     fn place(&self) -> Place;
-    /// The place of a number that has just been read and that began at `place`.
+    /// Returns the place of a number that has just been read and that began at `place`.
     fn place_of_last(&self, place: Place) -> Place;
-    /// The minimum number of bytes of a record of an element.
+    /// Returns the minimum number of bytes of a record of an element.
     fn bytes_min(&self, element: &Element) -> u64;
     /// Begins a record. In a text, that is a row.
     fn begin_record(&mut self) -> Result<(), Fault> {
