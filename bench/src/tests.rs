@@ -1,4 +1,4 @@
-//! Which calls are accepted, and which are refused.
+//! Tests of calls that are accepted, and of calls that are refused.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Which pairs count, how figures and ratios are computed, and what happens to a peer that fails.
+//! Tests of the pairs that count, of figures and ratios, and of a peer that fails.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! How the first node notices that another node does not run, because it was stopped or gets no CPU
-//! time.
+//! Detection of nodes that do not run, because they were stopped or get no CPU time, by the first
+//! node.
 //!
 //! The end of a process closes its sockets, which is noticed at once. A process that is stopped
 //! closes nothing. So the listening thread of the first node asks each other node once a second

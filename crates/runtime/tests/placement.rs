@@ -1,4 +1,4 @@
-//! Where `auto` places workers: beside other processes and runtimes, in a small CPU set, and after
+//! Tests of the placement `auto`: beside other processes and runtimes, in a small CPU set, and after
 //! workers have been moved.
 //!
 //! Each test has its own group of claims, so that no other program on the machine takes part in it.

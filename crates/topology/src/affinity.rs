@@ -1,5 +1,5 @@
-//! How workers are spread over CPUs, as text: `auto`, `none`, `compact`, `scatter` or a list of
-//! CPUs.
+//! The distribution of workers over CPUs, as text: `auto`, `none`, `compact`, `scatter` or a list
+//! of CPUs.
 
 #[cfg(test)]
 mod tests;

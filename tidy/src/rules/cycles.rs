@@ -2,9 +2,9 @@
 //!
 //! A file imports another one if it names an item there by a path that begins with `crate`, `self`
 //! or `super`, also in an attribute of serde. A name that a module takes from another by `use`,
-//! such as `pub use child::Item`, leads to that other module. A file may use the files of the folder
-//! that has its name, since it declares them. Tests are left out. Names from `use path::*` and
-//! macros are not followed.
+//! such as `pub use child::Item`, leads to that other module. A file may use the files of the
+//! folder that has its name, since it declares them. Tests are left out. Names from `use path::*`
+//! and macros are not followed.
 //!
 //! Two graphs are checked. In one, the files of a crate are compared, wherever they are. In the
 //! other, the siblings of each folder are compared, and a module is a file together with the files

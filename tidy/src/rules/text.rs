@@ -158,6 +158,7 @@ fn check_rust(file: &SourceFile) -> Vec<Finding> {
 /// Returns true for a verb in the third person at the beginning of a sentence, and for "Like"
 /// another function; also for headings and programs, which are no sentences.
 fn begins_with_verb(word: &str) -> bool {
+    let word = word.trim_end_matches([',', '.', ':']);
     let is_verb = word.starts_with(|c: char| c.is_ascii_uppercase())
         && word.ends_with('s')
         && !NO_VERBS.contains(&word);

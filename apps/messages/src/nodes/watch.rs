@@ -1,4 +1,4 @@
-//! How a thread gets its next message: by polling, or by waiting for the doorbell.
+//! The ways in which a thread gets its next message: by polling, or by waiting for the doorbell.
 
 use std::hint::spin_loop;
 use std::thread::yield_now;

@@ -1,5 +1,4 @@
-//! Where the time of a parallel build goes: idle workers and additional work, from the runtime's
-//! counters.
+//! The losses of a parallel build: idle workers and additional work, from the runtime's counters.
 //!
 //! Let each of `p` workers be idle for a share `i` of the build, and let all of them together do
 //! `w` times the work of the sequential builder. Then

@@ -1,4 +1,4 @@
-//! Where each element of a collection is: a word for each, which all workers read.
+//! The place of each element of a collection: a word for each, which all workers read.
 //!
 //! The elements of a dense array are in one table of fixed size. Other tables grow by segments,
 //! each as large as all before it. So an entry never moves.

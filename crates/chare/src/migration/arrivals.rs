@@ -1,5 +1,5 @@
-//! How elements leave their old worker and arrive at the new one. Elements with the same old and
-//! new worker share one message.
+//! The way of elements from their old worker to the new one. Elements with the same old and new
+//! worker share one message.
 
 use std::collections::BTreeMap;
 
