@@ -1,5 +1,5 @@
-//! Tests of the placement `auto`: beside other processes and runtimes, in a small CPU set, and after
-//! workers have been moved.
+//! Tests of the placement `auto`: beside other processes and runtimes, in a small CPU set, and
+//! after workers have been moved.
 //!
 //! Each test has its own group of claims, so that no other program on the machine takes part in it.
 //! The tests do not depend on time: one process waits for the steps of the other.
