@@ -41,7 +41,7 @@ use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
 use crate::failure::Failure;
 use crate::measure::{Measuring, Meter};
-use crate::reduction::{Goes, Target, tell_all};
+use crate::reduction::{Goes, Target, deliver_to_all};
 use crate::reply::{Reply, What, reply};
 use crate::state::measured::Measured;
 use crate::state::{Explain, Feature, SharedState};
@@ -242,7 +242,7 @@ impl<T: Chare> Cx<T> {
             Target::All(|local, collection, round, output| {
                 let part = Part::<T>::of(local, collection);
                 begin_balancing(local, &part, move |local| {
-                    tell_all::<T, ()>(local, collection, round, output);
+                    deliver_to_all::<T, ()>(local, collection, round, output);
                 });
             })
         });

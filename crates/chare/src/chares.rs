@@ -15,7 +15,7 @@ use crate::engine::object::proxy::One;
 use crate::engine::system::System;
 use crate::group::{Group, make_group};
 use crate::node::{NodeGroup, make_node_group};
-use crate::remote::{self, tell_when_quiet as tell_when_all_are_quiet};
+use crate::remote::{self, notify_when_quiet as notify_when_all_are_quiet};
 use crate::reply::{Reply, What, reply};
 use crate::section::{Section, of_singles};
 use crate::seeds;
@@ -265,7 +265,7 @@ pub(crate) fn quiescence(system: &Arc<System>) -> Reply<()> {
     };
     let (replier, reply) = reply(system.id(), None, what);
     if remote::away(system).is_some() {
-        tell_when_all_are_quiet(system, replier);
+        notify_when_all_are_quiet(system, replier);
     } else {
         let notify = Box::new(|outcome| replier.give(outcome));
         system.quiet().notify_when_quiet(system, notify);

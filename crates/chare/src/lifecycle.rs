@@ -91,7 +91,7 @@ pub(crate) fn take_leave<T: Chare>(
     // element: a program may insert another element with this index when it has that result.
     part.remove(local, number, index);
     if is_array {
-        reduction::tell_root(local, part, rounds.array(), -1);
+        reduction::report_to_root(local, part, rounds.array(), -1);
     }
     // Sections that are created from now on find that the element does not exist.
     break_sections(local, part, number, index, rounds);

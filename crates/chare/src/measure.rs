@@ -12,7 +12,7 @@ use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
 use crate::state::measured::{Loaded, Measured, Sent};
-use crate::state::{Explain, Feature, SharedState, State};
+use crate::state::{Explain, Feature, LocalState, SharedState};
 
 /// The settings for measuring the elements of an array.
 pub(crate) struct Measuring {
@@ -46,7 +46,7 @@ pub(crate) struct Meter {
     pub(crate) begun: Option<Instant>,
 }
 
-impl State for Meter {
+impl LocalState for Meter {
     const FEATURE: Feature = Feature::Measure;
 }
 

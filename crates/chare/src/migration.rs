@@ -58,7 +58,7 @@ use crate::engine::local::ranks::RanksOf;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
 use crate::remote::{self, Travel, out};
-use crate::state::{Explain, Feature, SharedState, State};
+use crate::state::{Explain, Feature, LocalState, SharedState};
 
 /// The worker that begins batches.
 const COORDINATOR: usize = 0;
@@ -102,7 +102,7 @@ pub(crate) struct Coordinator {
     main: Main,
 }
 
-impl State for Coordinator {
+impl LocalState for Coordinator {
     const FEATURE: Feature = Feature::Migration;
 }
 

@@ -67,7 +67,7 @@ impl<T: Chare> NodeGroup<T> {
 type Make<T> = Box<dyn FnOnce(&Local, &Part<T>) + Send>;
 
 /// The state of a node group's element on this node.
-pub(crate) struct Node<T: Chare> {
+pub(crate) struct GroupElement<T: Chare> {
     queue: Mutex<Queue<T>>,
     /// True if an urgent message waits. Written under the queue's lock, and in its own cache line:
     /// the worker with the element reads it before each message.
@@ -91,7 +91,7 @@ enum Element<T: Chare> {
     Ended,
 }
 
-impl<T: Chare> Drop for Node<T> {
+impl<T: Chare> Drop for GroupElement<T> {
     /// Drops the element and the waiting messages. Runs at the end of the runtime, on any thread.
     /// Panics of the program's destructors are caught, as for elements of other collections.
     fn drop(&mut self) {
@@ -106,7 +106,7 @@ impl<T: Chare> Drop for Node<T> {
     }
 }
 
-impl<T: Chare> Explain for Node<T> {
+impl<T: Chare> Explain for GroupElement<T> {
     /// Describes the element if it waits for something. Returns `None` if a task has it now, or
     /// another worker than `worker` had it last.
     fn explain(&self, worker: usize) -> Option<String> {
@@ -120,7 +120,7 @@ impl<T: Chare> Explain for Node<T> {
     }
 }
 
-impl<T: Chare> SharedState for Node<T> {
+impl<T: Chare> SharedState for GroupElement<T> {
     const FEATURE: Feature = Feature::NodeGroup;
 }
 
@@ -130,7 +130,7 @@ impl<T: Chare> Queue<T> {
     }
 }
 
-impl<T: Chare> Node<T> {
+impl<T: Chare> GroupElement<T> {
     fn new(make: Make<T>) -> Self {
         let queue = Queue {
             waiting: VecDeque::new(),
@@ -192,7 +192,7 @@ pub(crate) fn to_node<T: Chare>(
     parcel: BoxedParcel<T>,
 ) {
     let node = collection
-        .state::<Node<T>>()
+        .state::<GroupElement<T>>()
         .expect("the caller has checked that it is a node group");
     let mut queue = node.queue();
     if matches!(queue.element, Element::Ended) {
@@ -227,7 +227,7 @@ fn put_node_task<T: Chare>(system: &System, collection: u32, number: Number, ele
 fn run_node<T: Chare>(local: &Local, part: &Part<T>, number: Number, element: Element<T>) {
     let node = part
         .collection()
-        .state::<Node<T>>()
+        .state::<GroupElement<T>>()
         .expect("it is a node group");
     match element {
         Element::Unconstructed(make) => make(local, part),
@@ -289,7 +289,7 @@ pub(crate) fn make_node_group<T: Chare>(
         seeds::make_element(local, part, number, None, make);
     });
     let collection = Collection::<T>::add(system, |id| {
-        Collection::node(system.id(), id, Node::new(make))
+        Collection::node(system.id(), id, GroupElement::new(make))
     });
     NodeGroup {
         one: One::new(system.id(), collection.id(), number),

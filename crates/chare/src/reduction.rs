@@ -94,7 +94,9 @@ impl<T: Chare> Cx<T> {
         };
         let (replier, reply) = reply(self.one().system, None, what);
         self.await_round(move |output: &R::Output| replier.give(Ok(output.clone())));
-        self.contribute_for(reducer, Goes::All, || Target::All(tell_all::<T, R::Output>));
+        self.contribute_for(reducer, Goes::All, || {
+            Target::All(deliver_to_all::<T, R::Output>)
+        });
         reply
     }
 
@@ -169,7 +171,7 @@ fn result_of<O: 'static>(output: &dyn Any) -> &O {
 }
 
 /// Sends the result of a reduction to all workers, for their elements that wait for it.
-pub(crate) fn tell_all<T: Chare, O: Clone + Send + Sync + 'static>(
+pub(crate) fn deliver_to_all<T: Chare, O: Clone + Send + Sync + 'static>(
     local: &Local,
     collection: u32,
     round: u64,
@@ -353,7 +355,7 @@ fn end_rounds<T: Chare>(local: &Local, part: &Part<T>, group: Group) {
                 local.system().fail(Failure::new(text));
             }
             Some(Ok(output)) if share.is_for_others() => {
-                tell_other_nodes(local, part, round, &*output);
+                report_to_other_nodes(local, part, round, &*output);
             }
             Some(Ok(output)) => end_round(local, part, group, round, share.target, output),
             Some(Err(misfit)) => {
@@ -406,7 +408,7 @@ fn end_round<T: Chare>(
             );
         }),
         Some(Target::All(tell)) => {
-            tell_other_nodes(local, part, round, &*output);
+            report_to_other_nodes(local, part, round, &*output);
             tell(local, part.collection().id(), round, output);
         }
         Some(Target::Claim) | None => settle_claim(part, group, Ok(output)),
@@ -414,7 +416,7 @@ fn end_round<T: Chare>(
 }
 
 /// Sends the result of a reduction to all other nodes.
-fn tell_other_nodes<T: Chare>(local: &Local, part: &Part<T>, round: u64, output: &dyn Output) {
+fn report_to_other_nodes<T: Chare>(local: &Local, part: &Part<T>, round: u64, output: &dyn Output) {
     let (Some(collection), Some(away)) = (part.collection().wide(), remote::away(local.system()))
     else {
         return;
@@ -545,7 +547,7 @@ pub(crate) fn comes<T: Chare>(part: &Part<T>, number: Number, rounds: &NextRound
 }
 
 /// Reports to the root that reductions from `from` on have `by` more contributions.
-pub(crate) fn tell_root<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: i64) {
+pub(crate) fn report_to_root<T: Chare>(local: &Local, part: &Part<T>, from: u64, by: i64) {
     if let Some((collection, node)) = part.root_elsewhere(local, None) {
         let wire_message = WireMessage::Population {
             collection,

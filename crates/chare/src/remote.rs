@@ -1,7 +1,7 @@
 //! The other nodes as a system sees them: sending to them, and pending replies.
 //!
 //! This is the lower half of programs over nodes. It creates wire messages, sends them through a
-//! [`Transport`], and knows their target collections only by a trait ([`Reachable`]). The upper
+//! [`NodeTransport`], and knows their target collections only by a trait ([`Reachable`]). The upper
 //! half, [`crate::nodes`], handles wire messages that arrive, and starts and ends nodes.
 //!
 //! | module | contents |
@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
-pub(crate) use quiet::{Waves, tell_when_quiet};
+pub(crate) use quiet::{Waves, notify_when_quiet};
 pub(crate) use reachable::{Reachable, SavedPart};
 pub(crate) use reducers::Reducers;
 pub(crate) use travel::{Crosser, Travel, Waiting, Wish};
@@ -37,7 +37,7 @@ use crate::engine::system::{OtherNodes, Outcome, System};
 use crate::failure::Failure;
 
 /// A transport of wire messages to other nodes.
-pub(crate) trait Transport: fmt::Debug + Send + Sync {
+pub(crate) trait NodeTransport: fmt::Debug + Send + Sync {
     /// Sends a wire message to `node`, after all earlier ones of this thread to that node. `worker`
     /// is the number of the calling worker, `None` for other threads.
     ///
@@ -62,7 +62,7 @@ pub(crate) trait Transport: fmt::Debug + Send + Sync {
 pub(crate) struct Away {
     pub(crate) me: u16,
     pub(crate) node_count: u16,
-    transport: Box<dyn Transport>,
+    transport: Box<dyn NodeTransport>,
     /// A lock that a thread which is not a worker holds, from looking up an element until its wire
     /// message has been sent.
     gate: Mutex<()>,
@@ -95,7 +95,7 @@ impl fmt::Debug for Away {
 }
 
 impl Away {
-    pub(crate) fn new(me: u16, node_count: u16, transport: Box<dyn Transport>) -> Self {
+    pub(crate) fn new(me: u16, node_count: u16, transport: Box<dyn NodeTransport>) -> Self {
         Self {
             me,
             node_count,

@@ -30,7 +30,7 @@ use raddle_runtime::choice;
 use crate::address::number::Number;
 use crate::codec::{Packed, Whole};
 use crate::engine::elements::parcel::{BoxedParcel, Parcel};
-use crate::engine::elements::part::{Part, State, Steps};
+use crate::engine::elements::part::{Part, SlotState, Steps};
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
@@ -42,7 +42,7 @@ use crate::reply::{Replier, Reply, What, reply};
 use crate::state::members::{Loss, Members};
 use crate::state::merged::Merged;
 use crate::state::rounds::{Group, name_of};
-use crate::state::{Feature, State as FeatureState};
+use crate::state::{Feature, LocalState};
 use crate::suspended::{go_on, with_own_slot};
 use raddle_collections::reduce::{Monoid, Reducer};
 
@@ -289,7 +289,7 @@ impl<T: Chare> Parcel<T> for Step {
             return;
         }
         let slot = part.slot(number);
-        let Some(mut slot) = slot.filter(|slot| !matches!(slot.state, State::Frozen(_))) else {
+        let Some(mut slot) = slot.filter(|slot| !matches!(slot.state, SlotState::Frozen(_))) else {
             return part.keep(local, number, Box::new(self));
         };
         let (group, scan) = self.key;
@@ -342,7 +342,7 @@ fn next_step<T: Chare, R: Monoid>(
 #[derive(Default)]
 pub(crate) struct Scans(BTreeMap<Key, Sheet>);
 
-impl FeatureState for Scans {
+impl LocalState for Scans {
     const FEATURE: Feature = Feature::Scan;
 }
 

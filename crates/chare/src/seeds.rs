@@ -34,7 +34,7 @@ pub use policy::{SeedPolicy, UnknownSeedPolicy};
 use crate::address::directory::{Route, Whereabouts};
 use crate::address::number::Number;
 use crate::engine::elements::collection::Collection;
-use crate::engine::elements::part::{self, Body, Part, State};
+use crate::engine::elements::part::{self, Body, Part, SlotState};
 use crate::engine::local::any_thread;
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::Chare;
@@ -231,7 +231,7 @@ pub(crate) fn make_element<T: Chare>(
             // messages have run.
             let rest = cx.has_rest().then(|| cx.take_rest());
             let body = Body { me, cx };
-            let slot = part::Slot::new(number, index, State::Ready(body));
+            let slot = part::Slot::new(number, index, SlotState::Ready(body));
             part.admit(local, slot, 0, Vec::new());
             if let Some(rest) = rest.filter(|rest| rest.ends) {
                 lifecycle::end(local, part, number, &rest.rounds);

@@ -2,8 +2,8 @@
 //!
 //! The engine ([`crate::engine::local`], [`crate::engine::elements::part`],
 //! [`crate::engine::system`]) holds these values and drops them with their owner, but does not know
-//! their types. A feature implements [`State`] and asks for its own state. A value is created on
-//! first use.
+//! their types. A feature implements [`LocalState`] or [`SharedState`], and asks for its own state.
+//! A local value is created on first use.
 //!
 //! # Invariants
 //! 1. Two types have the same [`Feature`] only if no owner holds both: at each owner, a feature
@@ -41,7 +41,7 @@ pub(crate) enum Feature {
 const FEATURE_COUNT: usize = Feature::Handlers as usize + 1;
 
 /// State of a feature that one worker uses alone.
-pub(crate) trait State: Default + 'static {
+pub(crate) trait LocalState: Default + 'static {
     /// The feature's name.
     const FEATURE: Feature;
 }
@@ -59,7 +59,7 @@ impl fmt::Debug for States {
 impl States {
     /// Returns the state `S`, which is created on first use. Cost: two loads and a comparison.
     #[inline]
-    pub(crate) fn of<S: State>(&self) -> &RefCell<S> {
+    pub(crate) fn of<S: LocalState>(&self) -> &RefCell<S> {
         let slot = &self.0[S::FEATURE as usize];
         let value = match slot.get() {
             Some(value) => value,
@@ -142,7 +142,7 @@ mod tests {
     #[derive(Default)]
     struct Count(u32);
 
-    impl State for Count {
+    impl LocalState for Count {
         const FEATURE: Feature = Feature::Scan;
     }
 

@@ -20,7 +20,7 @@ use crate::address::number::Number;
 use crate::call::{Call, Kind};
 use crate::engine::context::wait_outside;
 use crate::engine::elements::parcel::{Finish, Parcel};
-use crate::engine::elements::part::{Body, Failed, Part, Run, Slot, State, Suspended};
+use crate::engine::elements::part::{Body, EntryFuture, Failed, Part, Slot, SlotState, Suspended};
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::{AsyncEntry, Chare, Message};
 use crate::engine::object::cx::Cx;
@@ -69,9 +69,9 @@ pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
         }
         return;
     };
-    match mem::replace(&mut slot.state, State::Running) {
+    match mem::replace(&mut slot.state, SlotState::Running) {
         // Take the entry out of the slot while it runs, and forget what it waited for.
-        State::Suspended(suspended) => {
+        SlotState::Suspended(suspended) => {
             let state = slot.async_state();
             (state.awaits_inbox, state.awaits_step) = (false, None);
             drop(slot);
@@ -88,7 +88,7 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
     let outer = local.replace_running(Some(id));
     let start = measure::start(part, local, number);
     let polled = suspended
-        .run
+        .future
         .as_mut()
         .poll(&mut Context::from_waker(&suspended.waker));
     local.replace_running(outer);
@@ -99,10 +99,10 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
     let slot = part.slot(number);
     let mut slot = slot.expect("the element stays where it runs");
     match polled {
-        Poll::Pending => slot.state = State::Suspended(suspended),
+        Poll::Pending => slot.state = SlotState::Suspended(suspended),
         Poll::Ready(Ok(mut body)) => {
             let rest = body.cx.has_rest().then(|| body.cx.take_rest());
-            slot.state = State::Ready(body);
+            slot.state = SlotState::Ready(body);
             drop(slot);
             if let Some(rest) = rest.filter(|rest| rest.ends) {
                 lifecycle::end(local, part, number, &rest.rounds);
@@ -161,10 +161,10 @@ impl<E: AsyncEntry> Kind<E> for Start {
         number: Number,
     ) {
         let slot = part.slot(number);
-        let Some(mut slot) = slot.filter(|slot| matches!(slot.state, State::Ready(_))) else {
+        let Some(mut slot) = slot.filter(|slot| matches!(slot.state, SlotState::Ready(_))) else {
             return part.keep(local, number, Box::new(call));
         };
-        let State::Ready(body) = mem::replace(&mut slot.state, State::Running) else {
+        let SlotState::Ready(body) = mem::replace(&mut slot.state, SlotState::Running) else {
             unreachable!("it is ready");
         };
         // The entry's future owns the element from now on. The slot keeps a copy of its rounds.
@@ -172,7 +172,7 @@ impl<E: AsyncEntry> Kind<E> for Start {
         drop(slot);
         let suspended = Suspended {
             entry: E::NAME,
-            run: begin(call, body),
+            future: begin(call, body),
             waker: Waker::from(Arc::new(ElementWaker(part.one(number)))),
         };
         advance(local, part, number, suspended);
@@ -183,7 +183,7 @@ impl<E: AsyncEntry> Kind<E> for Start {
 fn begin<E: AsyncEntry, F: Finish<E::Output>>(
     call: Call<E, Start, F>,
     mut body: Body<E::Chare>,
-) -> Run<E::Chare> {
+) -> EntryFuture<E::Chare> {
     Box::pin(async move {
         let Call { args, finish, .. } = call;
         let result = {
@@ -227,7 +227,7 @@ impl<M: Message> Kind<M> for File {
         number: Number,
     ) {
         let slot = part.slot(number);
-        let Some(mut slot) = slot.filter(|slot| !matches!(slot.state, State::Frozen(_))) else {
+        let Some(mut slot) = slot.filter(|slot| !matches!(slot.state, SlotState::Frozen(_))) else {
             return part.keep(local, number, Box::new(call));
         };
         let state = slot.async_state();

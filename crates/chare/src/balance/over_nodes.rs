@@ -65,7 +65,7 @@ pub(crate) fn ask_other_nodes<T: Chare>(local: &Local, part: &Part<T>) {
 }
 
 /// Sends this worker's measurements to the array's root, which is on another node.
-pub(crate) fn tell_measured<T: Chare>(local: &Local, part: &Part<T>) {
+pub(crate) fn report_measured<T: Chare>(local: &Local, part: &Part<T>) {
     if let Some(collection) = part.collection().wide() {
         let measured = measure(local, part);
         let travel = Travel::Measured {

@@ -6,7 +6,7 @@ use super::strategy::{ElementLoad, LoadView, Traffic};
 use crate::address::number::Number;
 use crate::engine::local::Local;
 use crate::state::measured::{Loaded, Measured, Sent};
-use crate::state::{Feature, State};
+use crate::state::{Feature, LocalState};
 
 /// An element that was measured.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Sheet {
 }
 
 /// The balancing that is under way; only at the root of an array.
-impl State for Option<Sheet> {
+impl LocalState for Option<Sheet> {
     const FEATURE: Feature = Feature::Balance;
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Manifest {
     /// The lengths of the array.
     pub(crate) shape: Vec<u64>,
     pub(crate) elements: u64,
-    pub(crate) files: Vec<Part>,
+    pub(crate) files: Vec<PartFile>,
 }
 
 /// Returns the common part of the file names of one checkpoint: its start time and its process.
@@ -57,7 +57,7 @@ fn is_ours(name: &str) -> bool {
 
 /// One file of elements.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Part {
+pub(crate) struct PartFile {
     pub(crate) name: String,
     pub(crate) elements: u64,
     bytes: u64,
@@ -65,7 +65,7 @@ pub(crate) struct Part {
 }
 
 impl Manifest {
-    pub(crate) fn new(chare: &str, shape: Vec<u64>, files: Vec<Part>) -> Self {
+    pub(crate) fn new(chare: &str, shape: Vec<u64>, files: Vec<PartFile>) -> Self {
         Self {
             version: VERSION,
             chare: chare.to_owned(),
@@ -149,7 +149,7 @@ impl Manifest {
 /// [finished](Self::finish).
 pub(crate) struct Elements<'a> {
     folder: &'a Path,
-    part: Part,
+    part: PartFile,
     file: BufWriter<File>,
     is_finished: bool,
 }
@@ -159,7 +159,7 @@ impl<'a> Elements<'a> {
         fs::create_dir_all(folder).map_err(CheckpointError::io(folder, "cannot be created"))?;
         let path = folder.join(&name);
         let file = File::create(&path).map_err(CheckpointError::io(&path, "cannot be created"))?;
-        let part = Part {
+        let part = PartFile {
             name,
             elements: 0,
             bytes: 0,
@@ -187,7 +187,7 @@ impl<'a> Elements<'a> {
     }
 
     /// Writes everything to the disk. Returns the file's entry for the manifest.
-    pub(crate) fn finish(mut self) -> Result<Part, CheckpointError> {
+    pub(crate) fn finish(mut self) -> Result<PartFile, CheckpointError> {
         let written = self
             .file
             .flush()
@@ -212,7 +212,7 @@ impl Drop for Elements<'_> {
     }
 }
 
-impl Part {
+impl PartFile {
     /// Removes the file of an incomplete checkpoint.
     pub(crate) fn remove(&self, folder: &Path) {
         // Ignored: a file that cannot be removed only takes space.

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use raddle_sync::prim::thread;
 
 use super::CheckpointError;
-use super::file::{self, Elements, Manifest, Part as FilePart};
+use super::file::{self, Elements, Manifest, PartFile};
 use crate::address::index::Index;
 use crate::array::Array;
 use crate::chares::quiescence;
 use crate::codec::Crossing;
 use crate::engine::elements::collection::Collection;
-use crate::engine::elements::part::{Part, Slot, State};
+use crate::engine::elements::part::{Part, Slot, SlotState};
 use crate::engine::handler::Asker;
 use crate::engine::local;
 use crate::engine::object::chare::Chare;
@@ -39,15 +39,15 @@ fn save_slot<T: Chare>(
     saved: &mut SavedPart,
 ) -> Result<(), Failure> {
     let body = match &slot.state {
-        State::Vacant => return Ok(()),
-        State::Ready(body) => body,
-        State::Running | State::Suspended(_) => {
+        SlotState::Vacant => return Ok(()),
+        SlotState::Ready(body) => body,
+        SlotState::Running | SlotState::Suspended(_) => {
             return Err(Failure::new(format!(
                 "{} cannot be written: an asynchronous entry of it is under way",
                 part.collection().name(slot.index)
             )));
         }
-        State::Frozen(_) => {
+        SlotState::Frozen(_) => {
             return Err(Failure::new(format!(
                 "{} cannot be written: it is on its way to another node",
                 part.collection().name(slot.index)
@@ -117,7 +117,7 @@ fn not_alike(one: (u64, u64), other: (u64, u64)) -> CheckpointError {
 }
 
 /// A node's file, and the reduction and the scan to which its elements contribute next.
-type NodesPart = (FilePart, Option<(u64, u64)>);
+type NodesPart = (PartFile, Option<(u64, u64)>);
 
 /// Writes all elements of an array. Called on any node, by a thread that is not a worker.
 pub(super) fn save<T: Chare<Index: Index>>(

@@ -27,7 +27,7 @@ use crate::address::detours::Detours;
 use crate::address::number::Number;
 use crate::engine::system::System;
 use crate::failure::{Failure, contain, said};
-use crate::state::{State, States};
+use crate::state::{LocalState, States};
 use deferred::{Deferred, DeferredCalls};
 use parts::Parts;
 use ranks::WorkerRanks;
@@ -320,7 +320,7 @@ impl Local {
 
     /// Returns the state that a feature keeps for this worker.
     #[inline]
-    pub(crate) fn state<S: State>(&self) -> &RefCell<S> {
+    pub(crate) fn state<S: LocalState>(&self) -> &RefCell<S> {
         self.states.of()
     }
 

@@ -8,7 +8,7 @@
 use crate::address::number::Number;
 use crate::codec::{Packed, reading};
 use crate::engine::elements::parcel::Parcel;
-use crate::engine::elements::part::{Body, Frozen, Part, Slot, State};
+use crate::engine::elements::part::{Body, Frozen, Part, Slot, SlotState};
 use crate::engine::handler::{Asker, ReplyTo};
 use crate::engine::local::{Arrival, Local};
 use crate::engine::object::chare::Chare;
@@ -104,7 +104,7 @@ fn freeze<T: Chare>(local: &Local, part: &Part<T>, number: Number) -> Result<(),
     if let Some(kind) = slot.waits_in_inbox() {
         return Err(format!("it has not received `{kind}`"));
     }
-    let State::Ready(body) = &slot.state else {
+    let SlotState::Ready(body) = &slot.state else {
         unreachable!("the caller has checked that the element is ready");
     };
     let rounds = body.cx.rounds();
@@ -115,7 +115,7 @@ fn freeze<T: Chare>(local: &Local, part: &Part<T>, number: Number) -> Result<(),
             .bytes_of(&body.me)
             .map_err(|error| error.to_string())?,
     };
-    let body = std::mem::replace(&mut slot.state, State::Frozen(frozen));
+    let body = std::mem::replace(&mut slot.state, SlotState::Frozen(frozen));
     drop(slot);
     // The destructor is user code, which may panic.
     local.guard(|| drop(body));
@@ -144,7 +144,7 @@ pub(crate) fn freeze_whole<T: Chare>(
     let packed = backlog.filter_map(|parcel| parcel.cross(local.system(), to));
     let backlog = packed.map(|packed| Waiting::new(packed, me)).collect();
     match slot.state {
-        State::Frozen(element) => Some(Crosser { element, backlog }),
+        SlotState::Frozen(element) => Some(Crosser { element, backlog }),
         _ => unreachable!("only frozen elements move to other nodes"),
     }
 }
@@ -197,7 +197,7 @@ fn thaw<T: Chare>(
     let mut cx = Cx::new(part.one(number), index);
     let rounds = NextRounds::of(element.rounds);
     cx.set_rounds(rounds.clone());
-    let slot = Slot::new(number, index, State::Ready(Body { me, cx }));
+    let slot = Slot::new(number, index, SlotState::Ready(Body { me, cx }));
     let backlog = backlog.into_iter().map(|waiting| -> Arrival {
         let id = collection.id();
         Box::new(move |local: &Local| {

@@ -29,7 +29,7 @@ use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
 use crate::migration::arrivals;
 use crate::remote::{self, Away, Crosser, Travel, out};
-use crate::state::{Feature, State};
+use crate::state::{Feature, LocalState};
 
 /// The action after a departure: a message to a worker, or to another node.
 enum Departure {
@@ -47,7 +47,7 @@ pub(crate) struct Departures {
     count: u32,
 }
 
-impl State for Departures {
+impl LocalState for Departures {
     const FEATURE: Feature = Feature::Departure;
 }
 
@@ -148,7 +148,7 @@ fn send_off(local: &Local, ready: Vec<Departure>) {
             Departure::Here(to, arrive) => {
                 if !successors.contains(&to) {
                     successors.push(to);
-                    leave_to(local, to);
+                    hand_over_detours(local, to);
                 }
                 local.post(to, arrive);
             }
@@ -159,7 +159,7 @@ fn send_off(local: &Local, ready: Vec<Departure>) {
 
 /// Makes the messages that are under way via homes a leftover of the elements that move to worker
 /// `to`. The leftover arrives there before the elements.
-fn leave_to(local: &Local, to: usize) {
+fn hand_over_detours(local: &Local, to: usize) {
     if !local.has_detours() {
         return;
     }

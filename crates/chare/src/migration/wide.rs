@@ -206,7 +206,7 @@ fn begin_wide(local: &Local) {
     let askers = mem::take(&mut main.askers);
     if sources.is_empty() {
         drop(coordinator);
-        return tell_all(askers);
+        return answer_all(askers);
     }
     // Announce the batch. It continues when all nodes have written their routes ([`is_known`]).
     let epoch = main.epoch + 1;
@@ -282,7 +282,7 @@ fn end_wide(local: &Local) {
     coordinator.main.is_under_way = false;
     let askers = mem::take(&mut coordinator.main.askers_of_batch);
     drop(coordinator);
-    tell_all(askers);
+    answer_all(askers);
     begin_wide(local);
 }
 
@@ -319,7 +319,7 @@ pub(crate) fn prepare(local: &Local, epoch: u32, sources: Vec<u16>, groups: Vec<
     out::send_travel(local.system(), 0, Travel::Known { count });
 }
 
-fn tell_all(askers: Vec<Asker>) {
+fn answer_all(askers: Vec<Asker>) {
     for asker in askers {
         asker.answer(Ok(Vec::new()), false);
     }

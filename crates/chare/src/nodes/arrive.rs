@@ -88,7 +88,7 @@ impl<T: Chare> Reachable for Collection<T> {
         let id = self.id();
         for worker in 0..system.worker_count() {
             any_thread::post(system, worker, move |local| {
-                over_nodes::tell_measured::<T>(local, &Part::of(local, id));
+                over_nodes::report_measured::<T>(local, &Part::of(local, id));
             });
         }
     }

@@ -6,7 +6,7 @@ use super::Share;
 use crate::address::number::Number;
 use crate::engine::elements::part::Part;
 use crate::engine::object::chare::Chare;
-use crate::state::{Feature, State};
+use crate::state::{Feature, LocalState};
 
 /// The shares that wait at a member for those of the members below it, by section and reduction:
 /// the number of missing shares, and the sum.
@@ -16,7 +16,7 @@ pub(crate) type Gathered = HashMap<(u32, u64), (usize, Share)>;
 #[derive(Default)]
 pub(crate) struct AllGathered(pub(crate) HashMap<Number, Gathered>);
 
-impl State for AllGathered {
+impl LocalState for AllGathered {
     const FEATURE: Feature = Feature::Section;
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::address::number::Number;
 use crate::engine::local::Local;
-use crate::state::{Feature, State};
+use crate::state::{Feature, LocalState};
 
 /// Has the element constructed, which contributes first to the given reduction.
 pub(crate) type Make = Box<dyn FnOnce(&Local, u64) + Send>;
@@ -43,7 +43,7 @@ pub(crate) struct Insertion {
     pub(crate) make: Option<Make>,
 }
 
-impl State for Insertions {
+impl LocalState for Insertions {
     const FEATURE: Feature = Feature::Insertion;
 }
 

@@ -9,7 +9,7 @@ use crate::address::number::Number;
 use crate::failure::Failure;
 use crate::state::merged::Output;
 use crate::state::rounds::Group;
-use crate::state::{Feature, State};
+use crate::state::{Feature, LocalState};
 
 /// A waiter for the result of a reduction. Results go to claims in order.
 pub(crate) type Claim = Box<dyn FnOnce(Outcome) + Send>;
@@ -130,7 +130,7 @@ pub(crate) struct AllRounds {
     sections: HashMap<u32, Rounds>,
 }
 
-impl State for AllRounds {
+impl LocalState for AllRounds {
     const FEATURE: Feature = Feature::Reduction;
 }
 

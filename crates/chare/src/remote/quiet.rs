@@ -28,13 +28,13 @@ use crate::remote::{self, out};
 use crate::reply::{Replier, Reply, What, reply};
 
 /// A requester to notify when all nodes are quiet.
-enum Notify {
+enum Requester {
     Here(Replier<()>),
     There(Asker),
 }
 
-impl Notify {
-    fn tell(self, outcome: Result<(), Failure>) {
+impl Requester {
+    fn answer(self, outcome: Result<(), Failure>) {
         match self {
             Self::Here(replier) => replier.give(outcome),
             Self::There(asker) => {
@@ -52,7 +52,7 @@ pub(crate) struct Waves {
     asked: Vec<(u64, Reply<()>)>,
     // The other fields are used only by the first node.
     /// The requesters, each with the last wave before its request.
-    waiting: Vec<(u64, Notify)>,
+    waiting: Vec<(u64, Requester)>,
     /// The last wave, and the number of nodes that have not answered it.
     wave: u64,
     missing: u16,
@@ -78,10 +78,10 @@ impl Wake for Caller {
 }
 
 /// Answers `replier` when all nodes are quiet.
-pub(crate) fn tell_when_quiet(system: &Arc<System>, replier: Replier<()>) {
+pub(crate) fn notify_when_quiet(system: &Arc<System>, replier: Replier<()>) {
     let away = remote::away(system).expect("there are other nodes");
     if away.me == 0 {
-        return ask(system, Notify::Here(replier));
+        return ask(system, Requester::Here(replier));
     }
     let reply = replier.cross_to(system, 0, crate::codec::Crossing::new());
     let reply = reply.expect("there are other nodes");
@@ -91,10 +91,10 @@ pub(crate) fn tell_when_quiet(system: &Arc<System>, replier: Replier<()>) {
 /// Handles a request from another node. Runs on the first node, like the functions below except
 /// `count` and `look`.
 pub(crate) fn asked(system: &Arc<System>, asker: Asker) {
-    ask(system, Notify::There(asker));
+    ask(system, Requester::There(asker));
 }
 
-fn ask(system: &Arc<System>, notify: Notify) {
+fn ask(system: &Arc<System>, notify: Requester) {
     let away = remote::away(system).expect("there are other nodes");
     let mut waves = locked(&away.waves);
     let wave = waves.wave;
@@ -174,7 +174,7 @@ pub(crate) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts)
         return;
     }
     let (sent, received) = waves.sums;
-    // All nodes are quiet. Notify the requests that began before the last two waves.
+    // All nodes are quiet. Requester the requests that began before the last two waves.
     let ended = if waves.received_before == Some(sent) {
         let ended = waves
             .waiting
@@ -186,8 +186,8 @@ pub(crate) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts)
     let has_missed = waves.received_before.is_some_and(|before| before != sent);
     waves.received_before = Some(received);
     drop(waves);
-    for (_, notify) in ended {
-        notify.tell(Ok(()));
+    for (_, requester) in ended {
+        requester.answer(Ok(()));
     }
     if has_missed {
         // A wire message is counted and under way, or about to be. Let its sender or receiver run;
@@ -204,7 +204,7 @@ pub(crate) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts)
 /// Notifies the waiters of a failure instead of quiescence.
 pub(super) fn give_up(away: &super::Away, failure: &Failure) {
     let ended = mem::take(&mut locked(&away.waves).waiting);
-    for (_, notify) in ended {
-        notify.tell(Err(failure.clone()));
+    for (_, requester) in ended {
+        requester.answer(Err(failure.clone()));
     }
 }

@@ -9,7 +9,7 @@ use raddle_runtime::{Setting, choice};
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicU32, Relaxed};
 
-use crate::state::{Feature, State};
+use crate::state::{Feature, LocalState};
 
 /// The policy by which new chares that are in no array, called seeds, are spread over the workers.
 ///
@@ -134,7 +134,7 @@ impl Loads {
 #[derive(Debug, Default)]
 pub(super) struct Dice(u64);
 
-impl State for Dice {
+impl LocalState for Dice {
     const FEATURE: Feature = Feature::Seeds;
 }
 

@@ -32,8 +32,8 @@ use marks::Early;
 pub(crate) use marks::Marks;
 use presence::Presence;
 use slots::Slots;
-pub(crate) use slots::{Body, Frozen, Slot, State, Steps};
-pub(crate) use suspended::{Failed, Run, Suspended};
+pub(crate) use slots::{Body, Frozen, Slot, SlotState, Steps};
+pub(crate) use suspended::{EntryFuture, Failed, Suspended};
 
 use crate::address::directory::Spare;
 use crate::address::keys::Keys;
@@ -46,7 +46,7 @@ use crate::engine::object::chare::Chare;
 use crate::engine::object::proxy::One;
 use crate::failure::{Failure, contain, said};
 use crate::state::rounds::{Group, NextRounds};
-use crate::state::{State as FeatureState, States};
+use crate::state::{LocalState, States};
 
 /// A call that waits until the first elements have been constructed.
 type PendingCall<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
@@ -135,7 +135,7 @@ impl<T: Chare> AnyPart for Part<T> {
         let slots = self.slots.borrow();
         let present = slots
             .iter()
-            .filter(|slot| !matches!(slot.state, State::Vacant));
+            .filter(|slot| !matches!(slot.state, SlotState::Vacant));
         for slot in present {
             let name = || Some(self.collection.name(Some(slot.index?)));
             visit(PresentElement {
@@ -277,7 +277,7 @@ impl<T: Chare> Part<T> {
 
     /// Returns the state that a feature keeps for this part.
     #[inline]
-    pub(crate) fn state<S: FeatureState>(&self) -> &RefCell<S> {
+    pub(crate) fn state<S: LocalState>(&self) -> &RefCell<S> {
         self.states.of()
     }
 
@@ -383,7 +383,7 @@ impl<T: Chare> Part<T> {
     pub(crate) fn note_rounds(&self, number: Number, rounds: &NextRounds) {
         // Borrowed while another entry runs: then the element is in its slot.
         if let Some(mut slot) = self.try_slot(number)
-            && matches!(slot.state, State::Running)
+            && matches!(slot.state, SlotState::Running)
         {
             slot.async_state().rounds.clone_from(rounds);
         }
@@ -393,7 +393,7 @@ impl<T: Chare> Part<T> {
     pub(crate) fn raise_rounds(&self, number: Number, rounds: &NextRounds) {
         // As in `note_rounds`.
         if let Some(mut slot) = self.try_slot(number)
-            && !matches!(slot.state, State::Ready(_))
+            && !matches!(slot.state, SlotState::Ready(_))
         {
             slot.async_state().rounds.raise_to(rounds);
         }

@@ -11,7 +11,7 @@ use super::super::net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, Se
 use super::listener::Listener;
 use super::progress::Progress;
 use crate::failure::Failure;
-use crate::remote::{Transport, locked};
+use crate::remote::{NodeTransport, locked};
 
 /// The number of ports of a node besides those of its workers: one receives wire messages, and
 /// threads that are not workers send through the other.
@@ -57,7 +57,7 @@ impl NetTransport {
     }
 }
 
-impl Transport for NetTransport {
+impl NodeTransport for NetTransport {
     fn is_receiver(&self) -> bool {
         Listener::is_receiving()
     }

@@ -26,7 +26,7 @@ pub(super) struct Slots<T: Chare> {
 pub(crate) struct Slot<T: Chare> {
     pub(crate) number: Number,
     pub(crate) index: Option<T::Index>,
-    pub(crate) state: State<T>,
+    pub(crate) state: SlotState<T>,
     async_state: Option<Box<AsyncState<T>>>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Body<T: Chare> {
     pub(crate) cx: Cx<T>,
 }
 
-pub(crate) enum State<T: Chare> {
+pub(crate) enum SlotState<T: Chare> {
     /// Nothing is here.
     Vacant,
     /// An entry can run.
@@ -105,7 +105,7 @@ impl<T: Chare> Slots<T> {
     pub(super) fn get_mut(&mut self, at: usize, number: Number) -> Option<&mut Slot<T>> {
         self.slots
             .get_mut(at)
-            .filter(|slot| slot.number == number && !matches!(slot.state, State::Vacant))
+            .filter(|slot| slot.number == number && !matches!(slot.state, SlotState::Vacant))
     }
 
     /// Returns the element, if an entry can run.
@@ -114,7 +114,7 @@ impl<T: Chare> Slots<T> {
         match self.slots.get_mut(at) {
             Some(Slot {
                 number: is,
-                state: State::Ready(body),
+                state: SlotState::Ready(body),
                 ..
             }) if *is == number => Some(body),
             _ => None,
@@ -133,7 +133,7 @@ impl<T: Chare> Slots<T> {
 
     pub(super) fn take(&mut self, at: usize) -> Slot<T> {
         let slot = &mut self.slots[at];
-        let vacant = Slot::new(slot.number, None, State::Vacant);
+        let vacant = Slot::new(slot.number, None, SlotState::Vacant);
         let slot = mem::replace(slot, vacant);
         self.vacant.push(at as u32);
         slot
@@ -162,7 +162,7 @@ impl<T: Chare> Slot<T> {
         self.async_state.as_ref()?.inbox.waiting()
     }
 
-    pub(crate) fn new(number: Number, index: Option<T::Index>, state: State<T>) -> Self {
+    pub(crate) fn new(number: Number, index: Option<T::Index>, state: SlotState<T>) -> Self {
         Self {
             number,
             index,
@@ -188,7 +188,7 @@ impl<T: Chare> Slot<T> {
 
     /// Describes what the element waits for; `name` is its name.
     pub(crate) fn explain(&self, name: impl FnOnce() -> String) -> Option<String> {
-        let State::Suspended(suspended) = &self.state else {
+        let SlotState::Suspended(suspended) = &self.state else {
             return None;
         };
         let (name, entry) = (name(), suspended.entry());
@@ -209,7 +209,7 @@ impl<T: Chare> Slot<T> {
     /// Takes the oldest message that waits, for an element that is ready.
     pub(crate) fn next_in_backlog(&mut self) -> Option<BoxedParcel<T>> {
         let state = self.async_state.as_mut()?;
-        matches!(self.state, State::Ready(_)).then(|| state.backlog.pop_front())?
+        matches!(self.state, SlotState::Ready(_)).then(|| state.backlog.pop_front())?
     }
 
     /// Takes the messages of scans that have arrived.
@@ -244,7 +244,7 @@ impl<T: Chare> Slot<T> {
     /// Removes the rounds of a section that no longer exists. Those that an asynchronous entry has
     /// go with the element.
     pub(super) fn forget_rounds(&mut self, section: u32) {
-        if let State::Ready(body) = &mut self.state {
+        if let SlotState::Ready(body) = &mut self.state {
             body.cx.forget_rounds(section);
         }
         if let Some(state) = &mut self.async_state {
@@ -255,8 +255,8 @@ impl<T: Chare> Slot<T> {
     /// Returns the reductions to which the element contributes next.
     pub(crate) fn next_rounds(&self) -> NextRounds {
         match (&self.state, &self.async_state) {
-            (State::Ready(body), _) => body.cx.rounds().clone(),
-            (State::Frozen(frozen), _) => NextRounds::of(frozen.rounds),
+            (SlotState::Ready(body), _) => body.cx.rounds().clone(),
+            (SlotState::Frozen(frozen), _) => NextRounds::of(frozen.rounds),
             (_, Some(async_state)) => async_state.rounds.clone(),
             (_, None) => NextRounds::default(),
         }

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::state::rounds::NextRounds;
 
 /// An asynchronous entry under way; it returns the element, or the way in which it ended.
-pub(crate) type Run<T> = Pin<Box<dyn Future<Output = Result<Body<T>, Failed>> + Send>>;
+pub(crate) type EntryFuture<T> = Pin<Box<dyn Future<Output = Result<Body<T>, Failed>> + Send>>;
 
 pub(crate) type Tell = Box<dyn FnOnce(Failure, &System) + Send>;
 
@@ -28,7 +28,7 @@ pub(crate) struct Failed {
 /// An asynchronous entry that waits.
 pub(crate) struct Suspended<T: Chare> {
     pub(crate) entry: &'static str,
-    pub(crate) run: Run<T>,
+    pub(crate) future: EntryFuture<T>,
     pub(crate) waker: Waker,
 }
 
