@@ -56,8 +56,8 @@ JSON: with --json, a command prints its result as one JSON object on one line. T
 quantity ends in its unit: _s, _ms, _us, _ns or _bytes. The key \"schema\" is a version number,
 which grows when a key is removed or changes its meaning.
 
-Exit codes: 0 for success; 1 for a failure, with the reason as one line on standard error; 2 for
-a wrong option, argument or environment variable.";
+Exit codes: 0 for success; 1 for a failure, with the reason in one line on standard error; 2 for a
+wrong option, argument or environment variable.";
 
 /// Runs irregular parallel programs: renders meshes, sorts, exchanges messages, shows the machine.
 ///
