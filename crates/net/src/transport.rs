@@ -8,8 +8,8 @@
 //!
 //! A transport is a [`Transport`] (send, pump, close) and a [`Capabilities`], which says what the
 //! rest of the crate has to do for it. To add one, write a module here, or a link in the module of
-//! a similar one, and a line in [`TransportKind`](crate::TransportKind). The compiler then asks for
-//! two arms in `share`, which create and receive the memory and sockets of a node.
+//! a similar one, and a line in [`TransportKind`]. The compiler then asks for two arms in `share`,
+//! which create and receive the memory and sockets of a node.
 //!
 //! | module | contents |
 //! |---|---|
