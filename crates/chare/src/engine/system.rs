@@ -294,15 +294,17 @@ impl System {
         if failure.is_panic() && self.other_nodes().is_none_or(|nodes| nodes.me() == 0) {
             self.unreported.note(&failure);
         }
-        if let Some(nodes) = self.other_nodes() {
-            nodes.give_up(&failure);
-        }
-        self.failure
+        let first = self
+            .failure
             .lock()
             .expect("nothing panics under this lock")
-            .get_or_insert(failure);
-        // Relaxed: a waiter enters the list before it looks, both under the lock of the list.
+            .get_or_insert_with(|| failure.clone())
+            .clone();
+        // Relaxed: a waiter enters its list before it looks, both under the lock of the list.
         self.has_failed.store(true, Relaxed);
+        if let Some(nodes) = self.other_nodes() {
+            nodes.give_up(&first);
+        }
         self.waiters.notify_all();
     }
 

@@ -94,11 +94,16 @@ pub(crate) fn asked(system: &Arc<System>, asker: Asker) {
     ask(system, Requester::There(asker));
 }
 
-fn ask(system: &Arc<System>, notify: Requester) {
+fn ask(system: &Arc<System>, requester: Requester) {
     let away = remote::away(system).expect("there are other nodes");
     let mut waves = locked(&away.waves);
     let wave = waves.wave;
-    waves.waiting.push((wave, notify));
+    waves.waiting.push((wave, requester));
+    // Looked at under the lock: a failure that comes later finds the request in the list.
+    if let Some(failure) = system.failure() {
+        drop(waves);
+        return give_up(away, &failure);
+    }
     // If no wave is under way, begin one. It cannot be paired with an earlier wave.
     if waves.missing == 0 {
         waves.received_before = None;
@@ -174,7 +179,7 @@ pub(crate) fn counted(system: &Arc<System>, wave: u64, (sent, received): Counts)
         return;
     }
     let (sent, received) = waves.sums;
-    // All nodes are quiet. Requester the requests that began before the last two waves.
+    // All nodes are quiet. Answer the requests that began before the last two waves.
     let ended = if waves.received_before == Some(sent) {
         let ended = waves
             .waiting

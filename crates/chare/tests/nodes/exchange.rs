@@ -1,6 +1,9 @@
 //! Chares on several nodes within one process. The nodes exchange the same wire messages as
 //! separate processes.
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 use raddle_chare::nodes::{Job, Progress};
 use raddle_chare::reduce::{Gather, Max, Sum};
 use raddle_chare::{Chares, Cx, chare};
@@ -11,6 +14,9 @@ use crate::job;
 use crate::panics::panic_text;
 
 const NODES: [u16; 4] = [1, 2, 3, 4];
+
+/// A time limit: a wait that takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs `check` with all numbers of nodes, all transports and all progress modes.
 fn everywhere(check: impl Fn(&dyn Fn() -> Job)) {
@@ -180,6 +186,31 @@ fn a_worker_receives_after_sends_within_its_node_if_asked_to() {
             },
         );
         assert!(is_here.expect("the nodes start"), "{kind}");
+    }
+}
+
+#[test]
+fn a_request_for_quiescence_after_a_failure_is_answered() {
+    // Regression: the first node answered only requests that it had before the failure.
+    for &kind in TransportKind::WITHIN {
+        for place in 0..2 {
+            let done = job(2, kind).run_within(
+                |setup| setup.array(2, Cell::new),
+                |runtime, cells| {
+                    drop(cells.at(place).fall());
+                    let failure = runtime.quiescence().try_wait();
+                    failure.expect_err("an entry has panicked");
+                    let late = runtime.quiescence();
+                    let begun = Instant::now();
+                    while !late.is_here() {
+                        assert!(begun.elapsed() < PATIENCE, "the request is not answered");
+                        thread::yield_now();
+                    }
+                    late.try_wait().expect_err("the failure is the answer");
+                },
+            );
+            done.expect("the waits have reported the failure");
+        }
     }
 }
 
