@@ -27,7 +27,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use raddle::PoolKind;
 
-use crate::chart::Chart;
+use crate::chart::{Chart, Lines};
 use crate::error::BenchError;
 use crate::output::Output;
 use crate::record::{Environment, Record, table_head, table_row};
@@ -58,8 +58,8 @@ struct Arguments {
     /// the powers of two between them.
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     workers: Vec<u16>,
-    /// Draw the speedups of `pools`, the times of `memory`, the curves of `messages` and of
-    /// `multicore`, or the figures of `kdtree` into this SVG file.
+    /// Draw the speedups of `pools`, the times of `locks`, `memory`, `lk23` and `matmul`, the curves
+    /// of `messages`, `multicore` and `nodes`, or the figures of `kdtree` into this SVG file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Measure the figures of `kdtree` on this mesh; can be repeated. Default: all `mesh/*.ply.zst`
@@ -105,7 +105,8 @@ impl Arguments {
         }
         let drawn = suite.drawn();
         if self.plot.is_some() && drawn.is_empty() {
-            let what = "--plot draws only the suites pools, memory, messages, multicore and kdtree";
+            let what = "--plot draws only the suites pools, locks, memory, messages, multicore, \
+                        nodes, kdtree, lk23 and matmul";
             return Some(what.to_owned());
         }
         let undrawn = case.filter(|case| self.plot.is_some() && !drawn.contains(case))?;
@@ -262,8 +263,14 @@ impl Suite {
     /// Returns the cases that `--plot` can draw.
     fn drawn(self) -> &'static [&'static str] {
         match self {
-            Self::Pools | Self::Memory | Self::Multicore => self.cases(),
+            Self::Pools
+            | Self::Memory
+            | Self::Multicore
+            | Self::Locks
+            | Self::Lk23
+            | Self::Matmul => self.cases(),
             Self::Messages => &messages::CURVES,
+            Self::Nodes => &["kneighbor"],
             Self::Kdtree => &kdtree::FIGURES,
             _ => &[],
         }
@@ -323,7 +330,12 @@ impl Suite {
     fn charts(self, records: &[Record]) -> Vec<Chart<'_>> {
         match self {
             Self::Pools => task_pools::charts(records),
-            Self::Memory => vec![Chart::of_medians(records)],
+            Self::Memory | Self::Locks | Self::Lk23 | Self::Matmul => {
+                vec![Chart::of_medians(records)]
+            }
+            Self::Nodes => Chart::of_curves(records, Lines::OfMostWorkers, |_, _| {
+                Some("bytes per message")
+            }),
             Self::Messages => messages::charts(records),
             Self::Multicore => multicore::charts(records),
             Self::Kdtree => kdtree::charts(records),

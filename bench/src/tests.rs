@@ -112,7 +112,13 @@ fn plot_is_refused_for_cases_that_are_not_drawn() {
     assert_eq!(call("raddle-bench kdtree --plot a.svg"), None);
     assert_eq!(call("raddle-bench kdtree --case sync --plot a.svg"), None);
     assert!(call("raddle-bench kdtree --case bunny-d15 --plot a.svg").is_some());
-    assert!(call("raddle-bench locks --plot a.svg").is_some());
+    assert_eq!(call("raddle-bench lk23 --case lk23-512 --plot a.svg"), None);
+    assert_eq!(
+        call("raddle-bench nodes --case kneighbor --plot a.svg"),
+        None
+    );
+    assert!(call("raddle-bench nodes --case mpi --plot a.svg").is_some());
+    assert!(call("raddle-bench forks --plot a.svg").is_some());
 }
 
 #[test]
