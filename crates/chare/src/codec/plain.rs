@@ -153,9 +153,14 @@ impl<'de, N: Plain> Visitor<'de> for Bytes<N> {
         if !bytes.len().is_multiple_of(size_of::<N>()) {
             return Err(E::invalid_length(bytes.len(), &self));
         }
-        let mut numbers = vec![N::zeroed(); bytes.len() / size_of::<N>()];
-        bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(&bytes);
-        Ok(numbers)
+        // Copied once, without zeros before. Bytes need no alignment; other numbers may lack it.
+        Ok(match bytemuck::try_cast_slice(&bytes) {
+            Ok(numbers) => numbers.to_vec(),
+            Err(_) => {
+                let numbers = bytes.chunks_exact(size_of::<N>());
+                numbers.map(bytemuck::pod_read_unaligned).collect()
+            }
+        })
     }
 
     /// Reads from a format without bytes, which writes them as numbers.
