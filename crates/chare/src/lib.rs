@@ -418,10 +418,11 @@ extern crate self as raddle_chare;
 // Layers, lowest first. A module imports only modules of its own layer and of the layers above it
 // in this list. `cargo run -p raddle-tidy` prints the exceptions, which are small cycles.
 //
-// data       failure; address (numbers, indices, keys, the directory of places); codec (values as
-//            bytes); state (what features keep for a worker, a part or a system)
-// engine     engine/object (the traits of `#[chare]`, `Cx`, proxies, parcels), engine/elements (a
-//            collection, and a worker's part of it), engine/local (one worker), engine/system
+// data       failure; address (numbers, indices, keys, the directory of places, the way to an
+//            element); codec (values as bytes); state (what a worker, a part or a system keeps)
+// engine     engine/system (what all workers share), engine/object (the traits of `#[chare]`, `Cx`,
+//            proxies), engine/local (one worker), engine/elements (collections, a worker's part of
+//            each, parcels), engine/context (operations of `Cx`), engine/handler (other nodes)
 // waiting    reply; remote (the way out to other nodes)
 // calls      measure; call (a message to a method), suspended (async entries), lifecycle (ends of
 //            elements), reduction, scan, losses

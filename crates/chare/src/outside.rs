@@ -36,26 +36,17 @@ pub(crate) fn send_from_node<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoc
     }
     let mut outside = system.outside();
     let epoch = epoch.unwrap_or(outside.epoch);
-    let (directory, key) = (collection.directory(), (one.collection, one.number));
-    match Way::from_sender(directory, key, epoch, &mut outside.detours) {
+    let key @ (id, number) = (one.collection, one.number);
+    match Way::from_sender(collection.directory(), key, epoch, &mut outside.detours) {
         Way::Straight(worker) => {
-            let One {
-                collection,
-                number,
-                priority,
-                ..
-            } = one;
-            let key = Some((collection, number));
-            let arrival =
-                move |local: &Local| parcel.deliver(local, &Part::of(local, collection), number);
-            any_thread::post_outside_with(&system, priority, key, worker, Box::new(arrival));
+            let arrival = Box::new(move |local: &Local| {
+                parcel.deliver(local, &Part::of(local, id), number);
+            });
+            any_thread::post_outside_with(&system, one.priority, Some(key), worker, arrival);
         }
         Way::ViaHome(home) => {
-            let One {
-                collection, number, ..
-            } = one;
             let arrival = move |local: &Local| {
-                detour::relay(local, &Part::of(local, collection), number, parcel, None);
+                detour::relay(local, &Part::of(local, id), number, parcel, None);
             };
             any_thread::post_outside(&system, home, Box::new(arrival));
         }

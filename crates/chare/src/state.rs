@@ -3,7 +3,9 @@
 //! The engine ([`crate::engine::local`], [`crate::engine::elements::part`],
 //! [`crate::engine::system`]) holds these values and drops them with their owner, but does not know
 //! their types. A feature implements [`LocalState`] or [`SharedState`], and asks for its own state.
-//! A local value is created on first use.
+//! A local value is created on first use. The engine keeps three states of its own in this way,
+//! since their types belong to higher layers of it: deferred calls, the constructor of an array,
+//! and the handlers of other nodes.
 //!
 //! # Invariants
 //! 1. Two types have the same [`Feature`] only if no owner holds both: at each owner, a feature

@@ -212,14 +212,21 @@ impl<T: Chare> Part<T> {
     /// borrowed until the value is dropped.
     #[inline]
     pub(crate) fn ready(&self, number: Number) -> Option<RefMut<'_, Body<T>>> {
-        let at = self.slot_of(number);
-        RefMut::filter_map(self.slots.borrow_mut(), |slots| slots.ready(at, number)).ok()
+        self.ready_in(self.slots.borrow_mut(), number)
     }
 
     /// Like [`ready`](Self::ready), but returns `None` while an entry runs here.
     pub(crate) fn try_ready(&self, number: Number) -> Option<RefMut<'_, Body<T>>> {
+        self.ready_in(self.slots.try_borrow_mut().ok()?, number)
+    }
+
+    #[inline]
+    fn ready_in<'slots>(
+        &self,
+        slots: RefMut<'slots, Slots<T>>,
+        number: Number,
+    ) -> Option<RefMut<'slots, Body<T>>> {
         let at = self.slot_of(number);
-        let slots = self.slots.try_borrow_mut().ok()?;
         RefMut::filter_map(slots, |slots| slots.ready(at, number)).ok()
     }
 
@@ -227,14 +234,21 @@ impl<T: Chare> Part<T> {
     /// borrowed until the value is dropped.
     #[inline]
     pub(crate) fn slot(&self, number: Number) -> Option<RefMut<'_, Slot<T>>> {
-        let at = self.slot_of(number);
-        RefMut::filter_map(self.slots.borrow_mut(), |slots| slots.get_mut(at, number)).ok()
+        self.slot_in(self.slots.borrow_mut(), number)
     }
 
     /// Like [`slot`](Self::slot), but returns `None` while an entry runs here.
     pub(crate) fn try_slot(&self, number: Number) -> Option<RefMut<'_, Slot<T>>> {
+        self.slot_in(self.slots.try_borrow_mut().ok()?, number)
+    }
+
+    #[inline]
+    fn slot_in<'slots>(
+        &self,
+        slots: RefMut<'slots, Slots<T>>,
+        number: Number,
+    ) -> Option<RefMut<'slots, Slot<T>>> {
         let at = self.slot_of(number);
-        let slots = self.slots.try_borrow_mut().ok()?;
         RefMut::filter_map(slots, |slots| slots.get_mut(at, number)).ok()
     }
 
