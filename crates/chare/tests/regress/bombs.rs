@@ -187,8 +187,11 @@ fn an_element_with_a_bomb_as_its_last_result_ends() {
     let failure = soon(|| {
         let runtime = runtime(1);
         let one = runtime.array(1, |_| Counter::default()).at(0);
+        // The reply is dropped before the bomb arrives, so that the worker drops the bomb.
+        let end = block(&runtime, 0);
         drop(one.give_and_end());
         let reply = one.count();
+        end.send(()).expect("it is blocked");
         while !reply.is_here() {
             std::thread::yield_now();
         }
