@@ -212,6 +212,30 @@ fn idle_runtime_sleeps_until_it_gets_work() {
     }
 }
 
+/// Regression: a compensating thread counted as busy before it began and while it rested, so that
+/// the busy time of a runtime was more than that of all its processors.
+#[test]
+fn a_compensating_thread_is_idle_before_it_begins_and_while_it_rests() {
+    const PAUSE: Duration = Duration::from_millis(50);
+    let runtime = Runtime::builder().workers(1).build();
+    let runtime = Arc::new(runtime.expect("the runtime starts"));
+    std::thread::sleep(PAUSE);
+    let inside = Arc::clone(&runtime);
+    runtime.install(move || {
+        let below = Arc::clone(&inside);
+        // The only worker waits for a task that only a compensating thread can run.
+        inside.spawn_blocking(move || below.install(|| ())).wait();
+    });
+    let compensating = || runtime.report().workers[1].clone();
+    assert!(Duration::from_nanos(compensating().idle_ns) >= PAUSE);
+    let is_resting = (0..200).any(|_| {
+        let before = compensating();
+        std::thread::sleep(PAUSE);
+        before.busy_ns == compensating().busy_ns
+    });
+    assert!(is_resting, "{:?}", runtime.report());
+}
+
 /// Returns the sorted names that the system shows for the threads of the workers.
 #[cfg(target_os = "linux")]
 fn system_names(runtime: &Runtime) -> Vec<String> {

@@ -46,6 +46,9 @@ pub struct Counters {
     pub wakes: Counter,
     /// The time without work: searching, waiting for stolen work, or asleep.
     pub idle: Gaps,
+    /// The time before the thread began, and the time in which a compensating thread was not
+    /// needed.
+    pub absent: Gaps,
 }
 
 /// The time that one thread has spent in gaps, including the current gap.

@@ -32,7 +32,8 @@ pub struct WorkerReport {
     pub wakes: u64,
     /// The time with work, in nanoseconds.
     pub busy_ns: u64,
-    /// The time spent searching, waiting for stolen work, or asleep, in nanoseconds.
+    /// The time without work, in nanoseconds: before the thread began, searching, waiting for
+    /// stolen work, asleep, or resting.
     pub idle_ns: u64,
 }
 
@@ -40,7 +41,8 @@ impl WorkerReport {
     /// Reads the counters of one worker. The caller passes `forks_inline` and the worker's age,
     /// because they are counted elsewhere.
     pub fn read(counters: &Counters, forks_inline: u64, age_ns: u64) -> Self {
-        let idle_ns = counters.idle.sum(age_ns).min(age_ns);
+        let idle_ns = counters.idle.sum(age_ns) + counters.absent.sum(age_ns);
+        let idle_ns = idle_ns.min(age_ns);
         Self {
             tasks: counters.tasks.get(),
             messages: counters.messages.get(),

@@ -96,7 +96,7 @@ impl Contender for Watched<'_> {
         let sample = self.builder.build()?;
         let after = self.runtime.report().total;
         // Workers are idle before and after the build.
-        let busy = (after.busy_ns - before.busy_ns) as f64;
+        let busy = after.busy_ns as f64 - before.busy_ns as f64;
         let whole = sample.time.as_nanos() as f64 * self.runtime.worker_count() as f64;
         let messages = (after.messages - before.messages) as f64;
         self.builds.push([100.0 * (1.0 - busy / whole), messages]);

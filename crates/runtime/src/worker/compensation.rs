@@ -134,6 +134,13 @@ impl Worker {
     #[cold]
     pub(super) fn rest(&self) -> bool {
         self.make_all_public();
+        self.counters().absent.begin(self.shared().age_ns());
+        let is_needed = self.rest_until_needed();
+        self.end_absence();
+        is_needed
+    }
+
+    fn rest_until_needed(&self) -> bool {
         let shared = self.shared();
         let cell = shared.idle.cell(self.index());
         loop {
@@ -153,6 +160,11 @@ impl Worker {
         }
     }
 
+    /// Records that this thread has begun, or is needed again.
+    fn end_absence(&self) {
+        self.counters().absent.end(self.shared().age_ns());
+    }
+
     /// Makes all private tasks visible to other workers, and wakes one for them.
     fn make_all_public(&self) {
         self.seat.share_all();
@@ -164,6 +176,7 @@ impl Worker {
 pub(crate) fn run(worker_index: usize, shared: Arc<Shared>) {
     let handlers = shared.compensation.threads().handlers.clone();
     let worker = Worker::new(worker_index, Arc::clone(&shared));
+    worker.end_absence();
     as_worker(&worker, || {
         handlers.call_start(worker_index);
         worker.run_to_the_end();

@@ -95,7 +95,7 @@ impl Shared {
             blocking: BlockingThreads::new(&threads.name, is_on_bound_worker),
             memory: Memory::new(limit, task_memory),
             helpers: AtomicBits::new(limit),
-            counters: (0..limit).map(|_| Default::default()).collect(),
+            counters: (0..limit).map(|_| counters_of_absent()).collect(),
             worker_count: setup.worker_count(),
             compensation: Compensation::new(setup, threads),
             policy,
@@ -198,4 +198,11 @@ impl Shared {
             .with_choice(self.pool.choice())
             .with_moves(self.placing.moves())
     }
+}
+
+/// Creates the counters of a thread that has not begun.
+fn counters_of_absent() -> Arc<CachePadded<Counters>> {
+    let counters = Arc::<CachePadded<Counters>>::default();
+    counters.absent.begin(0);
+    counters
 }
