@@ -17,8 +17,8 @@
 //! refinement.
 
 mod by_traffic;
+mod load_reports;
 pub(crate) mod over_nodes;
-mod sheet;
 mod strategy;
 
 use std::fmt;
@@ -31,7 +31,7 @@ use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
 pub use by_traffic::ByTraffic;
 
-use sheet::{Found, Sheet};
+use load_reports::{Found, LoadReports};
 pub use strategy::{ElementLoad, Greedy, LoadView, Refine, Strategy, Traffic};
 
 use crate::engine::elements::collection::Collection;
@@ -46,8 +46,8 @@ use crate::reply::{Reply, What, reply};
 use crate::state::measured::Measured;
 use crate::state::{Explain, Feature, SharedState};
 
-/// The assumed cost of moving an element before any element has moved, and when elements run
-/// meanwhile.
+/// The assumed cost of moving an element, until a move has been timed. It is also assumed for a
+/// move during which elements run.
 const MOVE_GUESS: Duration = Duration::from_micros(5);
 
 /// The balancing of an array: the strategy, and when it runs.
@@ -259,13 +259,13 @@ pub(crate) fn begin_balancing<T: Chare>(
 ) {
     let collection = part.collection().id();
     let worker_count = over_nodes::workers_of(local, part);
-    let mut sheet = part.state::<Option<Sheet>>().borrow_mut();
-    if !part.collection().is_measured() || sheet.is_some() {
-        drop(sheet);
+    let mut reports = part.state::<Option<LoadReports>>().borrow_mut();
+    if !part.collection().is_measured() || reports.is_some() {
+        drop(reports);
         return done(local);
     }
-    *sheet = Some(Sheet::new(worker_count, done));
-    drop(sheet);
+    *reports = Some(LoadReports::new(worker_count, done));
+    drop(reports);
     over_nodes::ask_other_nodes(local, part);
     let root = local.worker();
     for worker in 0..local.system().worker_count() {
@@ -281,16 +281,16 @@ pub(crate) fn begin_balancing<T: Chare>(
 /// Adds the measurements of a worker, and decides when all are present. Runs on the root of an
 /// array.
 pub(crate) fn take_measured<T: Chare>(local: &Local, part: &Part<T>, measured: Measured) {
-    let mut sheet = part.state::<Option<Sheet>>().borrow_mut();
-    let Some(begun) = sheet.as_mut() else {
+    let mut reports = part.state::<Option<LoadReports>>().borrow_mut();
+    let Some(begun) = reports.as_mut() else {
         // The array was destroyed meanwhile.
         return;
     };
     let whole = begun.add(measured);
-    let Some(complete) = whole.then(|| sheet.take()).flatten() else {
+    let Some(complete) = whole.then(|| reports.take()).flatten() else {
         return;
     };
-    drop(sheet);
+    drop(reports);
     let (view, found, done) = complete.view(over_nodes::cpus_of(local, part));
     decide(local, part, &view, &found, done);
 }

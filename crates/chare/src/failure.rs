@@ -76,11 +76,11 @@ impl Failure {
     }
 }
 
-/// Calls `call`, and passes a panic to `tell`.
+/// Calls `call`, and passes a panic to `on_panic`.
 #[inline(always)]
-pub(crate) fn contain(call: impl FnOnce(), tell: impl FnOnce(&(dyn Any + Send))) {
+pub(crate) fn contain(call: impl FnOnce(), on_panic: impl FnOnce(&(dyn Any + Send))) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
-        tell(&*panic);
+        on_panic(&*panic);
         // The destructor of the panic's value might panic in turn.
         mem::forget(panic);
     }

@@ -90,7 +90,7 @@ pub(crate) fn take_mark<T: Chare>(
             take_mark(local, part, number, on, epoch);
         });
     }
-    migration::go_over(local, epoch);
+    migration::enter_epoch(local, epoch);
     let first = part
         .state::<AllRounds>()
         .borrow_mut()

@@ -426,8 +426,9 @@ extern crate self as raddle_chare;
 // waiting    reply; remote (the way out to other nodes)
 // calls      measure; call (a message to a method), suspended (async entries), lifecycle (ends of
 //            elements), reduction, scan, losses
-// sending    send (the methods of proxies), outside (threads that are no workers), seeds, node
-//            (node groups), spread, section, multicast (messages to many)
+// sending    send (the methods of proxies), by_route (within a node), outside (threads that are no
+//            workers), seeds, node (node groups), spread, section, multicast (messages to many);
+//            seeds and multicast also import migration
 // features   migration, unpack, insertion, balance
 // interface  array, group, chares, checkpoint, waits and watch (what a program waits for), start,
 //            nodes (programs on several nodes)
@@ -435,6 +436,7 @@ extern crate self as raddle_chare;
 mod address;
 mod array;
 pub mod balance;
+mod by_route;
 mod call;
 mod chares;
 #[cfg_attr(

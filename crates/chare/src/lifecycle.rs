@@ -1,7 +1,6 @@
 //! The ends of elements: requested, by a panic, or because they were never constructed.
 
 use std::any::Any;
-use std::mem;
 
 use crate::address::number::Number;
 use crate::codec::Packed;
@@ -49,32 +48,32 @@ pub(crate) fn end<T: Chare>(local: &Local, part: &Part<T>, number: Number, round
     });
 }
 
-/// Ends an element, and fails the messages that wait for it. Calls `tell` with the kind of each
+/// Ends an element, and fails the messages that wait for it. Calls `report` with the kind of each
 /// unreceived message.
 fn end_and<T: Chare>(
     local: &Local,
     part: &Part<T>,
     number: Number,
     rounds: &NextRounds,
-    tell: &dyn Fn(&'static str),
+    report: &dyn Fn(&'static str),
 ) {
     let Some(mut slot) = part.take(number) else {
         return;
     };
-    let index = slot.index;
+    let index = slot.index();
     let state = slot.take_async_state();
-    take_leave(local, part, number, index, rounds);
+    stop_contributing(local, part, number, index, rounds);
     part.drop_slot(local, slot);
     // The waiting messages are failed only now that the element can no longer be found.
     let Some(mut state) = state else { return };
-    for parcel in mem::take(&mut state.backlog) {
+    for parcel in state.take_backlog() {
         part.fail(local, number, parcel);
     }
-    state.drop_all(local, tell);
+    state.drop_all(local, report);
 }
 
 /// Stops waiting for contributions of an element that contributes to `rounds` next.
-pub(crate) fn take_leave<T: Chare>(
+pub(crate) fn stop_contributing<T: Chare>(
     local: &Local,
     part: &Part<T>,
     number: Number,
@@ -146,8 +145,8 @@ fn lose_contributions<T: Chare>(local: &Local, part: &Part<T>, index: Option<T::
     }
 }
 
-/// Drops an element after an entry has panicked, since its state may be inconsistent. Calls `tell`
-/// first to report the panic.
+/// Drops an element after an entry has panicked, since its state may be inconsistent. First calls
+/// `report` with the panic.
 #[cold]
 pub(crate) fn panicked<T: Chare>(
     local: &Local,
@@ -156,12 +155,12 @@ pub(crate) fn panicked<T: Chare>(
     entry: &str,
     rounds: &NextRounds,
     panic: &(dyn Any + Send),
-    tell: impl FnOnce(Failure),
+    report: impl FnOnce(Failure),
 ) {
     let index = part.index_of(number);
     let failure = Failure::panicked(&part.collection().name(index), entry, panic);
     part.collection().note_death(number, index, &failure);
-    tell(failure);
+    report(failure);
     // The failures of unreceived messages are not reported: the panic has been.
     end_and(local, part, number, rounds, &|_| {});
 }

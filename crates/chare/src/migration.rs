@@ -57,7 +57,7 @@ use crate::engine::local::any_thread;
 use crate::engine::local::ranks::RanksOf;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
-use crate::remote::{self, Travel, out};
+use crate::remote::{self, MigrationMessage, out};
 use crate::state::{Explain, Feature, LocalState, SharedState};
 
 /// The worker that begins batches.
@@ -91,13 +91,13 @@ pub(crate) struct Coordinator {
     /// The number of senders that have entered the epoch; on each worker that elements leave.
     marker_count: usize,
     /// The moves of the next batch, by array.
-    wanted: BTreeMap<u32, Wanted>,
+    requested: BTreeMap<u32, Requests>,
     /// Calls to make when the next batch is complete.
     when_made: Vec<Request>,
     /// The number of elements of the batch under way that have not arrived yet.
     awaited: usize,
     /// The calls to make when the batch under way is complete.
-    when_come: Vec<Request>,
+    when_arrived: Vec<Request>,
     /// Additional state of the first of several nodes.
     main: Main,
 }
@@ -107,7 +107,7 @@ impl LocalState for Coordinator {
 }
 
 /// The requested moves of elements of one array.
-struct Wanted {
+struct Requests {
     of: Box<dyn Mover>,
     moves: Vec<(Number, Site)>,
 }
@@ -164,7 +164,7 @@ impl<T: Chare> Cx<T> {
             }
             system.check_worker(worker);
             wide::at_coordinator(system, move |local| {
-                want::<T>(local, one.collection, [(one.number, worker)], None);
+                request::<T>(local, one.collection, [(one.number, worker)], None);
             });
         });
     }
@@ -199,12 +199,12 @@ pub(crate) fn migrate<T: Chare>(
     done: impl FnOnce(&Local) + Send + 'static,
 ) {
     local.post(COORDINATOR, move |local| {
-        want::<T>(local, collection, moves, Some(Box::new(done)));
+        request::<T>(local, collection, moves, Some(Box::new(done)));
     });
 }
 
 /// Adds moves to the next batch. Runs on the coordinator.
-fn want<T: Chare>(
+fn request<T: Chare>(
     local: &Local,
     collection: u32,
     moves: impl IntoIterator<Item = (Number, usize)>,
@@ -214,27 +214,29 @@ fn want<T: Chare>(
     let number = Part::<T>::of(local, collection).collection().wide();
     if let (Some(number), Some(away)) = (number, remote::away(local.system())) {
         let me = away.me;
-        let wish = |(number, to): (Number, usize)| (number.bits(), me, to as u16);
-        let wishes = moves.into_iter().map(wish).collect();
-        return wide::wish(local, number, wishes, false, done);
+        let request_moves = |(number, to): (Number, usize)| (number.bits(), me, to as u16);
+        let requests = moves.into_iter().map(request_moves).collect();
+        return wide::request_moves(local, number, requests, false, done);
     }
     let moves = moves.into_iter();
     let moves = moves.map(|(number, to)| (number, Site::Worker(to)));
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
-    let wanted = coordinator
-        .wanted
+    let requested = coordinator
+        .requested
         .entry(collection)
-        .or_insert_with(|| Wanted {
+        .or_insert_with(|| Requests {
             of: mover::<T>(),
             moves: Vec::new(),
         });
-    wanted.moves.extend(moves);
+    requested.moves.extend(moves);
     coordinator.when_made.extend(done);
     drop(coordinator);
     // With several nodes, the first node begins all batches, also those within a node.
     match remote::away(local.system()) {
         None => begin_next(local),
-        Some(_) => out::send_travel(local.system(), 0, Travel::WantWithin),
+        Some(_) => {
+            out::send_migration_message(local.system(), 0, MigrationMessage::RequestMovesWithin)
+        }
     }
 }
 
@@ -242,20 +244,20 @@ fn want<T: Chare>(
 fn begin_next(local: &Local) {
     loop {
         let mut coordinator = local.state::<Coordinator>().borrow_mut();
-        if coordinator.awaited > 0 || coordinator.wanted.is_empty() {
+        if coordinator.awaited > 0 || coordinator.requested.is_empty() {
             return;
         }
-        let wanted = mem::take(&mut coordinator.wanted);
+        let requested = mem::take(&mut coordinator.requested);
         let when_made = mem::take(&mut coordinator.when_made);
         drop(coordinator);
         // Write the routes. If no element has to move any more, try the requests that arrived
         // meanwhile.
         let epoch = local.epoch() + 1;
-        let wanted = wanted.into_iter();
+        let requested = requested.into_iter();
         let groups = groups(
             local,
             epoch,
-            wanted.map(|(of, wanted)| (of, wanted.of, wanted.moves)),
+            requested.map(|(of, requested)| (of, requested.of, requested.moves)),
         );
         if groups.is_empty() {
             call_all(local, when_made);
@@ -269,9 +271,9 @@ fn begin_next(local: &Local) {
 fn groups(
     local: &Local,
     epoch: u32,
-    wanted: impl Iterator<Item = (u32, Box<dyn Mover>, Vec<(Number, Site)>)>,
+    requested: impl Iterator<Item = (u32, Box<dyn Mover>, Vec<(Number, Site)>)>,
 ) -> Vec<MovesOf> {
-    let groups = wanted.map(|(collection, of, moves)| MovesOf {
+    let groups = requested.map(|(collection, of, moves)| MovesOf {
         collection,
         moves: of.begin(local, collection, epoch, moves),
         of,
@@ -285,11 +287,11 @@ fn call_all(local: &Local, requests: Vec<Request>) {
     }
 }
 
-fn begin_batch(local: &Local, epoch: u32, groups: Vec<MovesOf>, when_come: Vec<Request>) {
+fn begin_batch(local: &Local, epoch: u32, groups: Vec<MovesOf>, when_arrived: Vec<Request>) {
     let batch = Arc::new(Batch::new(epoch, groups, Vec::new()));
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.awaited = batch.count();
-    coordinator.when_come = when_come;
+    coordinator.when_arrived = when_arrived;
     drop(coordinator);
     *local.system().shared::<Moves>().under_way() = Some(Arc::clone(&batch));
     // The outside threads are one sender: they enter the epoch, and their marker is sent, under
@@ -301,7 +303,7 @@ fn begin_batch(local: &Local, epoch: u32, groups: Vec<MovesOf>, when_come: Vec<R
     }
     drop(outside);
     for worker in 0..local.system().worker_count() {
-        local.post(worker, move |local| go_over(local, epoch));
+        local.post(worker, move |local| enter_epoch(local, epoch));
     }
 }
 
@@ -311,7 +313,7 @@ fn batch_under_way(local: &Local) -> Arc<Batch> {
 }
 
 /// Enters an epoch as a sender, unless this worker has entered it already.
-pub(crate) fn go_over(local: &Local, epoch: u32) {
+pub(crate) fn enter_epoch(local: &Local, epoch: u32) {
     if local.epoch() >= epoch {
         return;
     }
@@ -324,13 +326,13 @@ pub(crate) fn go_over(local: &Local, epoch: u32) {
         moves,
     } in &batch.groups
     {
-        of.go_over(local, *collection, epoch, moves);
+        of.enter_epoch(local, *collection, epoch, moves);
     }
     for &source in &batch.sources {
         local.post(source, take_marker);
     }
     for &node in &batch.nodes {
-        out::send_travel(local.system(), node, Travel::Marker { epoch });
+        out::send_migration_message(local.system(), node, MigrationMessage::Marker { epoch });
     }
 }
 
@@ -346,13 +348,13 @@ fn take_marker(local: &Local) {
     }
     drop(coordinator);
     if has_all {
-        arrivals::ship(local, &batch_under_way(local));
+        arrivals::send_elements(local, &batch_under_way(local));
     }
 }
 
 /// Counts elements that have arrived, or had ended before. Ends the batch after the last one. Runs
 /// on the coordinator.
-fn have_come(local: &Local, count: usize) {
+fn arrived(local: &Local, count: usize) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.awaited -= count;
     if coordinator.awaited > 0 {
@@ -365,7 +367,7 @@ fn have_come(local: &Local, count: usize) {
 
 /// Ends the batch after all its elements have arrived.
 pub(crate) fn end_batch(local: &Local) {
-    let when_come = mem::take(&mut local.state::<Coordinator>().borrow_mut().when_come);
+    let when_arrived = mem::take(&mut local.state::<Coordinator>().borrow_mut().when_arrived);
     for MovesOf {
         collection,
         of,
@@ -375,7 +377,7 @@ pub(crate) fn end_batch(local: &Local) {
         of.end(local, *collection, moves);
     }
     *local.system().shared::<Moves>().under_way() = None;
-    call_all(local, when_come);
+    call_all(local, when_arrived);
 }
 
 impl<T: Chare> Mover for MoverOf<T> {
@@ -384,11 +386,11 @@ impl<T: Chare> Mover for MoverOf<T> {
         local: &Local,
         collection: u32,
         epoch: u32,
-        mut wanted: Vec<(Number, Site)>,
+        mut requested: Vec<(Number, Site)>,
     ) -> Vec<Move> {
         // Of several moves of an element, keep the last: the sort is stable.
-        wanted.sort_by_key(|one| one.0);
-        wanted.dedup_by(|later, kept| {
+        requested.sort_by_key(|one| one.0);
+        requested.dedup_by(|later, kept| {
             let is_same = later.0 == kept.0;
             if is_same {
                 kept.1 = later.1;
@@ -414,10 +416,10 @@ impl<T: Chare> Mover for MoverOf<T> {
                 Move { number, from, to }
             })
         };
-        wanted.into_iter().filter_map(begin).collect()
+        requested.into_iter().filter_map(begin).collect()
     }
 
-    fn go_over(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]) {
+    fn enter_epoch(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]) {
         let part = Part::<T>::of(local, collection);
         for one in moves {
             if one.from == Site::Worker(local.worker()) {
@@ -439,7 +441,7 @@ impl<T: Chare> Mover for MoverOf<T> {
         leaving: &[Move],
         ranked: &mut RanksOf,
     ) -> Vec<(usize, Request)> {
-        arrivals::take_off::<T>(local, &Part::of(local, collection), leaving, ranked)
+        arrivals::remove_elements::<T>(local, &Part::of(local, collection), leaving, ranked)
     }
 
     fn end(&self, local: &Local, collection: u32, moves: &[Move]) {

@@ -9,6 +9,7 @@ use crate::engine::elements::collection::Collection;
 use crate::engine::elements::parcel::Parcel;
 use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
+use crate::engine::local::sender::Sender;
 use crate::engine::object::chare::Chare;
 use crate::engine::object::proxy::{All, One};
 use crate::failure::Failure;
@@ -18,68 +19,80 @@ use crate::section::PassOn;
 use crate::spread::Spread;
 use crate::state::members::{Members, SectionForm};
 
-/// The way of a message to many.
-pub(crate) enum Through {
-    /// The message has been sent to members of the section.
-    Members,
-    /// The message must be sent to all workers, or to those that have members of the section.
+/// The receivers to which a message to many is still to be sent.
+pub(crate) enum Unreached {
+    /// None: the message has been sent to the members of the section.
+    None,
+    /// All workers, or those that have members of the section.
     Workers(Option<Arc<Members>>),
 }
 
-/// Sends a message to the members of a section if the section's form says so; otherwise returns the
-/// workers to send it to.
+/// Sends a message to the members of a section if the section's form says so. Returns the receivers
+/// to which it is still to be sent.
 ///
 /// # Errors
 /// If the section no longer exists, or has lost a member.
-pub(crate) fn set_out<T: Chare>(
+pub(crate) fn send_to_members<T: Chare>(
     collection: &Collection<T>,
     all: All<T>,
     find: impl FnOnce(u32) -> Result<Arc<Members>, Failure>,
     spread: &impl Spread<T>,
-) -> Result<Through, Failure> {
+) -> Result<Unreached, Failure> {
     let Some(section) = all.section else {
-        return Ok(Through::Workers(None));
+        return Ok(Unreached::Workers(None));
     };
     let members = find(section)?;
     if let Some(failure) = members.loss.any() {
         return Err(failure);
     }
     if spread_by_members(collection, (section, all.priority), &members, spread) {
-        return Ok(Through::Members);
+        return Ok(Unreached::None);
     }
-    Ok(Through::Workers(Some(members)))
+    Ok(Unreached::Workers(Some(members)))
 }
 
 /// Sends a message to all elements of a collection, or of a section.
 pub(crate) fn spread_from_worker<T: Chare>(local: &Local, all: All<T>, spread: impl Spread<T>) {
+    let part = Part::<T>::of(local, all.collection);
+    let find = |section| part.section(section);
+    let members = match send_to_members(part.collection(), all, find, &spread) {
+        Ok(Unreached::None) => return,
+        Ok(Unreached::Workers(members)) => members,
+        Err(failure) => return local.system().fail(failure),
+    };
+    // Send the message to the other nodes, then to the workers of this node.
+    let crossed = out::cross_spread(local.system(), part.collection(), all, || spread.cross());
+    out::spread_away(local.system(), crossed, local.epoch());
+    let workers = workers_with(members.as_deref(), local.system().worker_count());
+    send_to_workers(&local, all, workers, || spread.clone());
+}
+
+/// Sends a message to some workers, which deliver it to their elements. `spread` is called for each
+/// worker.
+pub(crate) fn send_to_workers<T: Chare, S: Spread<T>>(
+    sender: &impl Sender,
+    all: All<T>,
+    workers: impl Iterator<Item = usize>,
+    mut spread: impl FnMut() -> S,
+) {
     let All {
         collection,
         section,
         priority,
         ..
     } = all;
-    let part = Part::<T>::of(local, collection);
-    let find = |section| part.section(section);
-    let members = match set_out(part.collection(), all, find, &spread) {
-        Ok(Through::Members) => return,
-        Ok(Through::Workers(members)) => members,
-        Err(failure) => return local.system().fail(failure),
-    };
-    // Send the message to the other nodes, then to the workers of this node.
-    let epoch = local.epoch();
-    let crossed = out::cross_spread(local.system(), part.collection(), all, || spread.cross());
-    out::spread_away(local.system(), crossed, epoch);
-    for worker in workers_with(members.as_deref(), local.system().worker_count()) {
-        let spread = spread.clone();
-        local.post_with(priority, None, worker, move |local| {
-            arrive_spread(local, &Part::of(local, collection), section, epoch, spread);
+    let epoch = sender.epoch();
+    for worker in workers {
+        let spread = spread();
+        sender.post_in_turn(priority, None, worker, move |local| {
+            deliver_spread(local, &Part::of(local, collection), section, epoch, spread);
         });
     }
 }
 
 /// Delivers a message to the elements that this worker has for senders in `epoch`. A clone or
 /// result that panics does not affect other elements.
-pub(crate) fn arrive_spread<T: Chare>(
+pub(crate) fn deliver_spread<T: Chare>(
     local: &Local,
     part: &Part<T>,
     section: Option<u32>,
@@ -88,13 +101,13 @@ pub(crate) fn arrive_spread<T: Chare>(
 ) {
     if part.is_under_construction() {
         return part.after_construction(move |local, part| {
-            arrive_spread(local, part, section, epoch, spread);
+            deliver_spread(local, part, section, epoch, spread);
         });
     }
     // The sender has entered this epoch. This worker enters it before it looks up its elements.
-    migration::go_over(local, epoch);
+    migration::enter_epoch(local, epoch);
     if let Some(section) = section {
-        return give_members(local, part, section, epoch, spread);
+        return deliver_to_members(local, part, section, epoch, spread);
     }
     // For elements that belong here in this epoch but have not arrived, keep the message.
     for number in part.to_come(epoch) {
@@ -109,7 +122,7 @@ pub(crate) fn arrive_spread<T: Chare>(
 /// Delivers a message to the local members of a section. The last member gets the message itself,
 /// the others clones. So after the last member has run, nothing of the message remains, except
 /// where a member has kept it.
-fn give_members<T: Chare>(
+fn deliver_to_members<T: Chare>(
     local: &Local,
     part: &Part<T>,
     section: u32,

@@ -20,15 +20,15 @@
 //! | `arrive` | the processing of incoming wire messages |
 //! | `addresses` | the serialisation of proxies |
 //! | `job` | a program's nodes, from their start to their end |
+//! | `net` | the network: the real one, or that of the seeded schedules |
 
 mod addresses;
 mod arrive;
 mod handler;
 #[cfg(not(loom))]
 mod job;
-
-#[cfg(not(any(loom, shuttle)))]
-use raddle_net as net;
+#[cfg(not(loom))]
+mod net;
 
 #[cfg(not(any(loom, shuttle)))]
 pub use job::{Job, JobEnvironment, NODES_MAX};
@@ -39,5 +39,3 @@ pub(crate) use job::{run_on, transport::MORE_PORTS};
 
 pub use crate::codec::{Across, BySerde, Crossing, CrossingError, plain};
 pub use crate::engine::handler::Handler;
-#[cfg(shuttle)]
-use crate::model::net;

@@ -1,19 +1,16 @@
 //! Sending from threads that are not workers. These threads act as one sender, under a lock. So,
 //! like a worker, they have an order of messages, an epoch and detours.
 
-use crate::address::way::Way;
+use crate::by_route::{self, Elsewhere};
 use crate::engine::elements::collection::Collection;
 use crate::engine::elements::parcel::{BoxedParcel, Parcel};
-use crate::engine::elements::part::Part;
-use crate::engine::local::Local;
-use crate::engine::local::any_thread;
+use crate::engine::local::sender::{OutsideSender, Sender};
 use crate::engine::object::chare::Chare;
 use crate::engine::object::proxy::{All, One};
 use crate::engine::system::System;
-use crate::multicast::{self, Through, set_out, workers_with};
+use crate::multicast::{Unreached, send_to_members, send_to_workers, workers_with};
 use crate::node;
 use crate::remote::{self, Away, out};
-use crate::seeds::detour;
 use crate::spread::Spread;
 
 /// Sends a parcel to the place of its element.
@@ -35,27 +32,15 @@ pub(crate) fn send_from_node<T: Chare>(one: One<T>, parcel: BoxedParcel<T>, epoc
         return node::to_node(&system, &collection, one.number, one.priority, parcel);
     }
     let mut outside = system.outside();
-    let epoch = epoch.unwrap_or(outside.epoch);
-    let key @ (id, number) = (one.collection, one.number);
-    match Way::from_sender(collection.directory(), key, epoch, &mut outside.detours) {
-        Way::Straight(worker) => {
-            let arrival = Box::new(move |local: &Local| {
-                parcel.deliver(local, &Part::of(local, id), number);
-            });
-            any_thread::post_outside_with(&system, one.priority, Some(key), worker, arrival);
-        }
-        Way::ViaHome(home) => {
-            let arrival = move |local: &Local| {
-                detour::relay(local, &Part::of(local, id), number, parcel, None);
-            };
-            any_thread::post_outside(&system, home, Box::new(arrival));
-        }
-        Way::Away(node) => {
-            drop(outside);
+    let mut sender = OutsideSender::new(&system, &mut outside, epoch);
+    let elsewhere = by_route::send_within_node(&mut sender, &collection, one, parcel);
+    drop(outside);
+    match elsewhere {
+        None => {}
+        Some(Elsewhere::Away(node, parcel)) => {
             out::send_one_from_outside(&system, &collection, one, node, parcel);
         }
-        Way::Gone => {
-            drop(outside);
+        Some(Elsewhere::Gone(parcel)) => {
             let failure = collection.gone(one.number, parcel.entry());
             parcel.fail(&system, failure);
         }
@@ -74,32 +59,25 @@ pub(crate) fn spread_from_node<T: Chare>(all: All<T>, spread: impl Spread<T>, ep
     let Some(system) = System::find(all.system) else {
         return;
     };
-    let All {
-        collection,
-        section,
-        priority,
-        ..
-    } = all;
-    let shared = Collection::<T>::of(&system, collection);
-    let members = match set_out(&shared, all, |section| shared.section(section), &spread) {
-        Ok(Through::Members) => return,
-        Ok(Through::Workers(members)) => members,
+    let collection = Collection::<T>::of(&system, all.collection);
+    let find = |section| collection.section(section);
+    let members = match send_to_members(&collection, all, find, &spread) {
+        Ok(Unreached::None) => return,
+        Ok(Unreached::Workers(members)) => members,
         Err(failure) => return system.fail(failure),
     };
-    let crossed = out::cross_spread(&system, &shared, all, || spread.cross());
+    let crossed = out::cross_spread(&system, &collection, all, || spread.cross());
     // Cloning runs the program's code, so the clones are made before the lock is taken.
     let mut spreads: Vec<_> = (0..system.worker_count()).map(|_| spread.clone()).collect();
     // While the gate is held, no marker is sent to other nodes.
     let _gate = remote::away(&system).and_then(Away::enter);
-    let outside = system.outside();
-    let epoch = epoch.unwrap_or(outside.epoch);
-    for worker in workers_with(members.as_deref(), system.worker_count()) {
-        let spread = spreads.pop().expect("there is one for each worker");
-        let arrival = move |local: &Local| {
-            multicast::arrive_spread(local, &Part::of(local, collection), section, epoch, spread);
-        };
-        any_thread::post_outside_with(&system, priority, None, worker, Box::new(arrival));
-    }
+    let mut outside = system.outside();
+    let sender = OutsideSender::new(&system, &mut outside, epoch);
+    let epoch = sender.epoch();
+    let workers = workers_with(members.as_deref(), system.worker_count());
+    send_to_workers(&sender, all, workers, || {
+        spreads.pop().expect("there is one for each worker")
+    });
     drop(outside);
     out::spread_away(&system, crossed, epoch);
 }

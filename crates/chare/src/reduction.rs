@@ -100,13 +100,13 @@ impl<T: Chare> Cx<T> {
         reply
     }
 
-    /// Calls `tell` with the result of the reduction to which the element contributes next.
-    pub(crate) fn await_round<O: 'static>(&mut self, tell: impl FnOnce(&O) + Send + 'static) {
+    /// Calls `take` with the result of the reduction to which the element contributes next.
+    pub(crate) fn await_round<O: 'static>(&mut self, take: impl FnOnce(&O) + Send + 'static) {
         let round = self.rounds().array();
         self.on_own_worker(move |_, part| {
             let mut all = part.state::<AllRounds>().borrow_mut();
             let contributors = all.of(None).contributors.entry(round).or_default();
-            contributors.push(Box::new(|output| tell(result_of(output))));
+            contributors.push(Box::new(|output| take(result_of(output))));
         });
     }
 
@@ -407,9 +407,9 @@ fn end_round<T: Chare>(
                 },
             );
         }),
-        Some(Target::All(tell)) => {
+        Some(Target::All(take)) => {
             report_to_other_nodes(local, part, round, &*output);
-            tell(local, part.collection().id(), round, output);
+            take(local, part.collection().id(), round, output);
         }
         Some(Target::Claim) | None => settle_claim(part, group, Ok(output)),
     }

@@ -7,17 +7,17 @@
 //! | module | contents |
 //! |---|---|
 //! | `wire_message` | the messages between nodes |
-//! | `travel` | the messages between nodes about migration |
+//! | `migration_message` | the messages between nodes about migration |
 //! | `reachable` | a collection that is the target of wire messages |
 //! | `out` | sending wire messages |
 //! | `reducers` | the serialisation of reducers |
 //! | `quiet` | quiescence detection over all nodes |
 
+mod migration_message;
 pub(crate) mod out;
 pub(crate) mod quiet;
 mod reachable;
 mod reducers;
-mod travel;
 mod wire_message;
 
 use std::any::Any;
@@ -27,10 +27,10 @@ use std::sync::Arc;
 
 use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
+pub(crate) use migration_message::{MigratingElement, MigrationMessage, MoveRequest, Waiting};
 pub(crate) use quiet::{Waves, notify_when_quiet};
 pub(crate) use reachable::{Reachable, SavedPart};
 pub(crate) use reducers::Reducers;
-pub(crate) use travel::{Crosser, Travel, Waiting, Wish};
 pub(crate) use wire_message::WireMessage;
 
 use crate::engine::system::{OtherNodes, Outcome, System};
@@ -181,7 +181,7 @@ impl Away {
 
     /// Sends the marker of the threads that are neither workers nor receiving.
     pub(crate) fn send_outside_marker(&self, node: u16, epoch: u32) -> Result<(), Failure> {
-        let wire_message = WireMessage::Travel(Travel::Marker { epoch });
+        let wire_message = WireMessage::Migration(MigrationMessage::Marker { epoch });
         let bytes = wire_message.seal(Vec::new());
         // Relaxed: as in `counts`.
         self.sent.fetch_add(1, Relaxed);

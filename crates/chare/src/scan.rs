@@ -20,6 +20,7 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fmt::Display;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use raddle_runtime::choice;
 use crate::address::number::Number;
 use crate::codec::{Packed, Whole};
 use crate::engine::elements::parcel::{BoxedParcel, Parcel};
-use crate::engine::elements::part::{Part, SlotState, Steps};
+use crate::engine::elements::part::{Part, Steps};
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
@@ -204,7 +205,7 @@ impl<T: Chare> Cx<T> {
 }
 
 /// Merges a value with the value after it. Breaks the scan if they do not fit together.
-fn in_order<T: Chare, R: Reducer>(one: One<T>, key: Key, mut first: R, second: R) -> R {
+fn in_order<T: Chare, R: Reducer>(one: One<T>, key: ScanId, mut first: R, second: R) -> R {
     if let Err(mismatch) = first.merge(second) {
         break_scan(one, key, unlike::<T>(key, mismatch));
     }
@@ -212,7 +213,7 @@ fn in_order<T: Chare, R: Reducer>(one: One<T>, key: Key, mut first: R, second: R
 }
 
 /// Returns the reason why a scan and all later ones fail: contributions do not fit together.
-fn unlike<T: Chare>((group, scan): Key, why: impl Display) -> Failure {
+fn unlike<T: Chare>((group, scan): ScanId, why: impl Display) -> Failure {
     let of = name_of(group, T::NAME);
     Failure::new(format!("scan {scan} of {of}: {why}"))
 }
@@ -223,7 +224,7 @@ fn some_are<R: Reducer>() -> String {
 }
 
 /// Breaks the scan for all elements, and panics in this one.
-fn break_scan<T: Chare>(one: One<T>, (group, scan): Key, failure: Failure) -> ! {
+fn break_scan<T: Chare>(one: One<T>, (group, scan): ScanId, failure: Failure) -> ! {
     local::with(one.system, |local| {
         let local = local.expect("entries run on workers of their system");
         let part = Part::<T>::of(local, one.collection);
@@ -233,12 +234,12 @@ fn break_scan<T: Chare>(one: One<T>, (group, scan): Key, failure: Failure) -> ! 
 }
 
 /// A scan: its group, and its number in that group.
-pub(crate) type Key = (Group, u64);
+pub(crate) type ScanId = (Group, u64);
 
 /// A message of recursive doubling: the merged contributions of another element and some elements
 /// before it.
 pub(crate) struct Step {
-    key: Key,
+    key: ScanId,
     step: u32,
     value: Box<dyn Merged>,
 }
@@ -289,13 +290,10 @@ impl<T: Chare> Parcel<T> for Step {
             return;
         }
         let slot = part.slot(number);
-        let Some(mut slot) = slot.filter(|slot| !matches!(slot.state, SlotState::Frozen(_))) else {
+        let Some(mut slot) = slot.filter(|slot| slot.can_receive()) else {
             return part.keep(local, number, Box::new(self));
         };
-        let (group, scan) = self.key;
-        let state = slot.async_state();
-        state.steps.insert((group, scan, self.step), self.value);
-        let is_awaited = state.awaits_step == Some(self.key);
+        let is_awaited = slot.put_step(self.key, self.step, self.value);
         drop(slot);
         if is_awaited {
             go_on(local, part, number);
@@ -315,7 +313,7 @@ impl<T: Chare> Parcel<T> for Step {
 /// Waits for the message of a step.
 fn next_step<T: Chare, R: Monoid>(
     one: One<T>,
-    key: Key,
+    key: ScanId,
     step: u32,
 ) -> impl Future<Output = R> + Send {
     let (group, scan) = key;
@@ -324,10 +322,7 @@ fn next_step<T: Chare, R: Monoid>(
             if let Some(failure) = part.scan_loss(group, scan) {
                 return Err(failure);
             }
-            let state = slot.async_state();
-            let value = state.steps.remove(&(group, scan, step));
-            state.awaits_step = value.is_none().then_some(key);
-            Ok(value)
+            Ok(slot.take_step(key, step))
         });
         let value = value.unwrap_or_else(|failure| panic!("{failure}"));
         match value.map(|value| value.into_any().downcast::<R>()) {
@@ -340,7 +335,7 @@ fn next_step<T: Chare, R: Monoid>(
 
 /// The incomplete prescan-push scans with their root on this worker.
 #[derive(Default)]
-pub(crate) struct Scans(BTreeMap<Key, Sheet>);
+pub(crate) struct Scans(BTreeMap<ScanId, PendingScan>);
 
 impl LocalState for Scans {
     const FEATURE: Feature = Feature::Scan;
@@ -348,21 +343,21 @@ impl LocalState for Scans {
 
 impl Scans {
     /// Returns the scans that are not complete.
-    pub(crate) fn incomplete(&self) -> impl Iterator<Item = Key> {
+    pub(crate) fn incomplete(&self) -> impl Iterator<Item = ScanId> {
         self.0.keys().copied()
     }
 
     /// Removes and returns the scans of a group from `from` on.
-    fn take_from(&mut self, group: Group, from: u64) -> Vec<Sheet> {
+    fn take_from(&mut self, group: Group, from: u64) -> Vec<PendingScan> {
         let taken = self.0.range((group, from)..=(group, u64::MAX));
-        let taken: Vec<Key> = taken.map(|(&key, _)| key).collect();
+        let taken: Vec<ScanId> = taken.map(|(&key, _)| key).collect();
         let taken = taken.into_iter();
         taken.filter_map(|key| self.0.remove(&key)).collect()
     }
 }
 
 /// The progress of one scan.
-struct Sheet {
+struct PendingScan {
     missing: u64,
     /// [`Entries`] of the reducer.
     entries: Box<dyn AnyEntries>,
@@ -414,7 +409,7 @@ fn push_to_root<T: Chare, R: Monoid>(
 fn take_scan<T: Chare, R: Monoid>(
     local: &Local,
     part: &Part<T>,
-    key: Key,
+    key: ScanId,
     place: u64,
     reducer: R,
     replier: Replier<R::Output>,
@@ -427,22 +422,22 @@ fn take_scan<T: Chare, R: Monoid>(
         Err(failure) => return replier.give(Err(failure)),
     };
     let mut scans = part.state::<Scans>().borrow_mut();
-    let sheet = scans.0.entry(key).or_insert_with(|| {
+    let pending = scans.0.entry(key).or_insert_with(|| {
         let entries: Entries<R> = (0..count).map(|_| None).collect();
-        Sheet {
+        PendingScan {
             missing: count,
             entries: Box::new(entries),
         }
     });
-    let Some(entries) = (&mut *sheet.entries as &mut dyn Any).downcast_mut::<Entries<R>>() else {
+    let Some(entries) = (&mut *pending.entries as &mut dyn Any).downcast_mut::<Entries<R>>() else {
         drop(scans);
         let failure = unlike::<T>(key, some_are::<R>());
         break_scans(local, part, group, scan, &failure);
         return replier.give(Err(failure));
     };
     entries[place as usize] = Some((reducer, replier));
-    sheet.missing -= 1;
-    if sheet.missing > 0 {
+    pending.missing -= 1;
+    if pending.missing > 0 {
         return;
     }
     let entries = std::mem::take(entries);
@@ -482,8 +477,8 @@ pub(crate) fn lose_scans<T: Chare>(local: &Local, part: &Part<T>, group: Group) 
 
 fn fail_scans<T: Chare>(local: &Local, part: &Part<T>, group: Group, from: u64, failure: &Failure) {
     let lost = part.state::<Scans>().borrow_mut().take_from(group, from);
-    for sheet in lost {
-        local.guard(|| sheet.entries.fail(failure));
+    for pending in lost {
+        local.guard(|| pending.entries.fail(failure));
     }
 }
 
@@ -562,9 +557,14 @@ pub(crate) fn break_scans_here<T: Chare>(
 
 /// Returns the elements here with an asynchronous entry that waits for steps of scans.
 fn elements_awaiting_steps<T: Chare>(part: &Part<T>) -> Vec<Number> {
-    let slots = part.all_slots();
-    let waiting = slots.iter().filter(|slot| slot.awaited_scan().is_some());
-    waiting.map(|slot| slot.number).collect()
+    let mut waiting = Vec::new();
+    let Ok(()) = part.try_for_slots(|slot| {
+        if slot.awaited_scan().is_some() {
+            waiting.push(slot.number());
+        }
+        Ok::<_, Infallible>(())
+    });
+    waiting
 }
 
 #[cfg(test)]

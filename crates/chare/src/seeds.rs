@@ -31,10 +31,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use policy::{Choice, Dice, Loads, neighbours};
 pub use policy::{SeedPolicy, UnknownSeedPolicy};
 
-use crate::address::directory::{Route, Whereabouts};
+use crate::address::directory::{Location, Route};
 use crate::address::number::Number;
 use crate::engine::elements::collection::Collection;
-use crate::engine::elements::part::{self, Body, Part, SlotState};
+use crate::engine::elements::part::{self, Body, Part};
 use crate::engine::local::any_thread;
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::Chare;
@@ -196,7 +196,7 @@ fn instantiate<T: Chare>(
     let place = part.collection().directory().place(number);
     let before = place.replace_route(Route::placed(number.generation(), local.worker()));
     make_element(local, part, number, None, make);
-    if before.whereabouts() != (Whereabouts::Seed { has_messages: true }) {
+    if before.location() != (Location::Seed { has_messages: true }) {
         return;
     }
     // Messages wait at the home: have them sent here.
@@ -231,7 +231,7 @@ pub(crate) fn make_element<T: Chare>(
             // messages have run.
             let rest = cx.has_rest().then(|| cx.take_rest());
             let body = Body { me, cx };
-            let slot = part::Slot::new(number, index, SlotState::Ready(body));
+            let slot = part::Slot::new(number, index, body);
             part.admit(local, slot, 0, Vec::new());
             if let Some(rest) = rest.filter(|rest| rest.ends) {
                 lifecycle::end(local, part, number, &rest.rounds);
@@ -244,11 +244,11 @@ pub(crate) fn make_element<T: Chare>(
             // This comes first: the failures of messages that wait for the element may be reported
             // to the program, which should learn the cause.
             local.system().fail(failure);
-            lifecycle::take_leave(local, part, number, index, cx.rounds());
+            lifecycle::stop_contributing(local, part, number, index, cx.rounds());
             lifecycle::fail_early(local, part, number);
             // The destructor of the panic's value might panic in turn.
             std::mem::forget(panic);
         }
     }
-    arrivals::ship_late(local, part, number);
+    arrivals::send_late_element(local, part, number);
 }

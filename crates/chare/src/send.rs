@@ -4,9 +4,9 @@
 //! One::send → Call → send_parcel
 //!   a worker: send_from_worker
 //!     the element is on a worker of this node: parcel::post → Local::post → the mailbox
-//!     a priority, a seed, another node:        send_slowly → Way
-//!   any other thread: outside::send_from_outside → Way
-//!   another node:     outside::send_from_node → Way
+//!     a priority, a seed, another node:        send_slowly → by_route → Way
+//!   any other thread: outside::send_from_outside → by_route → Way
+//!   another node:     outside::send_from_node → by_route → Way
 //! ```
 //!
 //! The functions from [`One::send`] to the slot of the mailbox, and from there to the entry, are
@@ -26,7 +26,7 @@
 //!   or take a lock.
 //! - Other nodes cost nothing unless the route of an element leads to one.
 
-use crate::address::way::Way;
+use crate::by_route::{self, Elsewhere};
 use crate::call::{Call, Run};
 use crate::engine::elements::parcel::{self, BoxedParcel, NoReply, Parcel};
 use crate::engine::elements::part::Part;
@@ -39,7 +39,6 @@ use crate::node;
 use crate::outside;
 use crate::remote::out;
 use crate::reply::{Replier, Reply, What, reply};
-use crate::seeds::detour;
 use crate::spread::{Spread, SpreadCall};
 use crate::suspended::{File, Start};
 
@@ -115,38 +114,19 @@ fn send_from_worker<T: Chare>(local: &Local, one: One<T>, parcel: impl Parcel<T>
 /// must not overtake other messages; and the first parcel of this worker to a collection.
 #[cold]
 fn send_slowly<T: Chare>(local: &Local, one: One<T>, parcel: BoxedParcel<T>) {
-    let One {
-        collection: id,
-        number,
-        priority,
-        ..
-    } = one;
-    let part = Part::<T>::of(local, id);
+    let (part, system) = (Part::<T>::of(local, one.collection), local.system());
     let collection = part.collection();
     if collection.is_node_group() {
-        return node::to_node(local.system(), collection, number, priority, parcel);
+        return node::to_node(system, collection, one.number, one.priority, parcel);
     }
-    let (key, epoch) = ((id, number), local.epoch());
-    let way =
-        local.with_detours(|detours| Way::from_sender(collection.directory(), key, epoch, detours));
-    match way {
-        Way::Straight(worker) => {
-            local.post_with(priority, Some(key), worker, move |local| {
-                parcel.deliver(local, &Part::of(local, id), number);
-            });
+    match by_route::send_within_node(&mut &*local, collection, one, parcel) {
+        None => {}
+        Some(Elsewhere::Away(node, parcel)) => {
+            out::send_one_away(system, collection, one, (node, local.epoch()), parcel);
         }
-        Way::ViaHome(home) => {
-            let from = Some(local.worker());
-            local.post(home, move |local| {
-                detour::relay(local, &Part::of(local, id), number, parcel, from);
-            });
-        }
-        Way::Away(node) => {
-            out::send_one_away(local.system(), collection, one, (node, epoch), parcel);
-        }
-        Way::Gone => {
-            let failure = collection.gone(number, parcel.entry());
-            parcel.fail(local.system(), failure);
+        Some(Elsewhere::Gone(parcel)) => {
+            let failure = collection.gone(one.number, parcel.entry());
+            parcel.fail(system, failure);
         }
     }
 }

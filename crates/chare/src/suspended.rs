@@ -10,17 +10,16 @@
 //! be anywhere.
 
 use std::future::{Future, poll_fn};
-use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Poll, Wake, Waker};
 
 use crate::address::number::Number;
 use crate::call::{Call, Kind};
 use crate::engine::context::wait_outside;
 use crate::engine::elements::parcel::{Finish, Parcel};
-use crate::engine::elements::part::{Body, EntryFuture, Failed, Part, Slot, SlotState, Suspended};
+use crate::engine::elements::part::{Body, EntryFuture, Failed, Part, Slot, Suspended};
 use crate::engine::local::{self, Local};
 use crate::engine::object::chare::{AsyncEntry, Chare, Message};
 use crate::engine::object::cx::Cx;
@@ -69,15 +68,10 @@ pub(crate) fn go_on<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
         }
         return;
     };
-    match mem::replace(&mut slot.state, SlotState::Running) {
-        // Take the entry out of the slot while it runs, and forget what it waited for.
-        SlotState::Suspended(suspended) => {
-            let state = slot.async_state();
-            (state.awaits_inbox, state.awaits_step) = (false, None);
-            drop(slot);
-            advance(local, part, number, suspended);
-        }
-        state => slot.state = state,
+    let suspended = slot.resume();
+    drop(slot);
+    if let Some(suspended) = suspended {
+        advance(local, part, number, suspended);
     }
 }
 
@@ -87,10 +81,7 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
     let id = (part.collection().id(), number);
     let outer = local.replace_running(Some(id));
     let start = measure::start(part, local, number);
-    let polled = suspended
-        .future
-        .as_mut()
-        .poll(&mut Context::from_waker(&suspended.waker));
+    let polled = suspended.poll();
     local.replace_running(outer);
     if let Some(start) = start {
         measure::stop(part, local, number, start);
@@ -99,10 +90,10 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
     let slot = part.slot(number);
     let mut slot = slot.expect("the element stays where it runs");
     match polled {
-        Poll::Pending => slot.state = SlotState::Suspended(suspended),
+        Poll::Pending => slot.suspend(suspended),
         Poll::Ready(Ok(mut body)) => {
             let rest = body.cx.has_rest().then(|| body.cx.take_rest());
-            slot.state = SlotState::Ready(body);
+            slot.end_entry(body);
             drop(slot);
             if let Some(rest) = rest.filter(|rest| rest.ends) {
                 lifecycle::end(local, part, number, &rest.rounds);
@@ -113,18 +104,18 @@ fn advance<T: Chare>(local: &Local, part: &Part<T>, number: Number, mut suspende
         Poll::Ready(Err(Failed {
             rounds,
             panic,
-            tell,
+            report,
         })) => {
             drop(slot);
             lifecycle::panicked(
                 local,
                 part,
                 number,
-                suspended.entry,
+                suspended.entry(),
                 &rounds,
                 &*panic,
                 |failure| {
-                    tell(failure, local.system());
+                    report(failure, local.system());
                 },
             );
         }
@@ -160,21 +151,13 @@ impl<E: AsyncEntry> Kind<E> for Start {
         part: &Part<E::Chare>,
         number: Number,
     ) {
-        let slot = part.slot(number);
-        let Some(mut slot) = slot.filter(|slot| matches!(slot.state, SlotState::Ready(_))) else {
+        // The entry's future owns the element from now on.
+        let body = part.slot(number).and_then(|mut slot| slot.begin_entry());
+        let Some(body) = body else {
             return part.keep(local, number, Box::new(call));
         };
-        let SlotState::Ready(body) = mem::replace(&mut slot.state, SlotState::Running) else {
-            unreachable!("it is ready");
-        };
-        // The entry's future owns the element from now on. The slot keeps a copy of its rounds.
-        slot.async_state().rounds.clone_from(body.cx.rounds());
-        drop(slot);
-        let suspended = Suspended {
-            entry: E::NAME,
-            future: begin(call, body),
-            waker: Waker::from(Arc::new(ElementWaker(part.one(number)))),
-        };
+        let waker = Waker::from(Arc::new(ElementWaker(part.one(number))));
+        let suspended = Suspended::new(E::NAME, begin(call, body), waker);
         advance(local, part, number, suspended);
     }
 }
@@ -210,7 +193,7 @@ fn begin<E: AsyncEntry, F: Finish<E::Output>>(
             Err(panic) => Err(Failed {
                 rounds: body.cx.rounds().clone(),
                 panic,
-                tell: Box::new(|failure, system| finish.failed(system, failure)),
+                report: Box::new(|failure, system| finish.failed(system, failure)),
             }),
         }
     })
@@ -227,12 +210,10 @@ impl<M: Message> Kind<M> for File {
         number: Number,
     ) {
         let slot = part.slot(number);
-        let Some(mut slot) = slot.filter(|slot| !matches!(slot.state, SlotState::Frozen(_))) else {
+        let Some(mut slot) = slot.filter(|slot| slot.can_receive()) else {
             return part.keep(local, number, Box::new(call));
         };
-        let state = slot.async_state();
-        M::queue(&mut state.inbox).put(call.args, F::IS_TO_ALL);
-        let is_awaited = state.awaits_inbox;
+        let is_awaited = slot.put_message::<M>(call.args, F::IS_TO_ALL);
         drop(slot);
         if is_awaited {
             go_on(local, part, number);
@@ -299,14 +280,7 @@ pub(crate) fn next_message<M: Message>(
     mut is_it: impl FnMut(&M::Args) -> bool + Send,
 ) -> impl Future<Output = M::Args> + Send {
     poll_fn(move |_| {
-        with_own_slot(one, |_, slot| {
-            match M::queue(&mut slot.async_state().inbox).take_first(&mut is_it) {
-                Some(content) => Poll::Ready(content),
-                None => {
-                    slot.async_state().awaits_inbox = true;
-                    Poll::Pending
-                }
-            }
-        })
+        let message = with_own_slot(one, |_, slot| slot.take_message::<M>(&mut is_it));
+        message.map_or(Poll::Pending, Poll::Ready)
     })
 }

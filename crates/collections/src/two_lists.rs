@@ -46,7 +46,7 @@ unsafe impl<T: Copy> Space<T> for Vec<T> {
     }
 }
 
-/// Two spaces that are being filled.
+/// Two lists of fixed capacity that are being filled.
 ///
 /// # Examples
 /// ```

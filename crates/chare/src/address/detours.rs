@@ -4,15 +4,12 @@
 
 use std::collections::HashMap;
 
-use crate::address::number::Number;
-
-/// An element, in messages about messages to it.
-pub(crate) type Key = (u32, Number);
+use crate::address::number::ElementId;
 
 /// The elements to which messages of a sender are under way via the home.
 #[derive(Debug, Default)]
 pub(crate) struct Detours {
-    by_element: HashMap<Key, Detour>,
+    by_element: HashMap<ElementId, Detour>,
     /// The number of the next leftover of this worker.
     count: u64,
 }
@@ -60,12 +57,12 @@ impl Detours {
 
     /// Returns true while messages to the element are under way via its home: messages of this
     /// sender, or of another worker from which an element has moved here.
-    pub(crate) fn has(&self, key: Key) -> bool {
+    pub(crate) fn has(&self, key: ElementId) -> bool {
         self.by_element.contains_key(&key)
     }
 
     /// Counts a message that is sent via the home of its element.
-    pub(crate) fn begin_own(&mut self, key: Key) {
+    pub(crate) fn begin_own(&mut self, key: ElementId) {
         self.by_element.entry(key).or_default().own += 1;
     }
 
@@ -77,13 +74,17 @@ impl Detours {
 
     /// Notes that a message has met the element. Returns the successors to notify of arrived
     /// leftovers.
-    pub(crate) fn end_own(&mut self, key: Key) -> Vec<(usize, Leftover)> {
+    pub(crate) fn end_own(&mut self, key: ElementId) -> Vec<(usize, Leftover)> {
         self.end_some(key, |own, _| *own = own.saturating_sub(1))
     }
 
     /// Notes that a leftover has arrived. Returns the successors to notify of further arrived
     /// leftovers.
-    pub(crate) fn end_leftover(&mut self, key: Key, ended: Leftover) -> Vec<(usize, Leftover)> {
+    pub(crate) fn end_leftover(
+        &mut self,
+        key: ElementId,
+        ended: Leftover,
+    ) -> Vec<(usize, Leftover)> {
         self.end_some(key, |_, taken_over| {
             taken_over.retain(|&leftover| leftover != ended)
         })
@@ -91,7 +92,7 @@ impl Detours {
 
     fn end_some(
         &mut self,
-        key: Key,
+        key: ElementId,
         end: impl Fn(&mut usize, &mut Vec<Leftover>),
     ) -> Vec<(usize, Leftover)> {
         let Some(detour) = self.by_element.get_mut(&key) else {
@@ -115,7 +116,7 @@ impl Detours {
 
     /// Creates the leftover of an element that moves from worker `from` to worker `to`. Also
     /// returns the elements that it concerns.
-    pub(crate) fn hand_over(&mut self, from: usize, to: usize) -> (Leftover, Vec<Key>) {
+    pub(crate) fn hand_over(&mut self, from: usize, to: usize) -> (Leftover, Vec<ElementId>) {
         let leftover = (from, self.count);
         self.count += 1;
         for detour in self.by_element.values_mut() {
@@ -131,7 +132,7 @@ impl Detours {
 
     /// Records that messages to these elements go via their homes until the leftover of an element
     /// that moves here has arrived.
-    pub(crate) fn take_over(&mut self, leftover: Leftover, keys: &[Key]) {
+    pub(crate) fn take_over(&mut self, leftover: Leftover, keys: &[ElementId]) {
         for &key in keys {
             let detour = self.by_element.entry(key).or_default();
             detour.taken_over.push(leftover);

@@ -1,4 +1,4 @@
-//! The place of each element of a collection: a word for each, which all workers read.
+//! The place of each element of a collection: 16 bytes for each, which all workers read.
 //!
 //! The elements of a dense array are in one table of fixed size. Other tables grow by segments,
 //! each as large as all before it. So an entry never moves.
@@ -43,7 +43,7 @@ pub(crate) const REQUESTED: u32 = u32::MAX - 1;
 
 /// The location of an element according to its route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whereabouts {
+pub(crate) enum Location {
     /// No element has this number.
     Vacant,
     /// A seed, which waits for a worker to construct it. If `has_messages`, messages for the
@@ -144,15 +144,15 @@ impl Route {
         Self::pack(Self::VACANT, generation, 0, 0, 0)
     }
 
-    pub(crate) fn whereabouts(self) -> Whereabouts {
+    pub(crate) fn location(self) -> Location {
         match self.0 >> 61 {
-            Self::VACANT => Whereabouts::Vacant,
-            Self::SEED => Whereabouts::Seed {
+            Self::VACANT => Location::Vacant,
+            Self::SEED => Location::Seed {
                 has_messages: false,
             },
-            Self::SEED_WITH_MESSAGES => Whereabouts::Seed { has_messages: true },
-            Self::AWAY | Self::LEAVING | Self::COMING => Whereabouts::Away,
-            _ => Whereabouts::Placed,
+            Self::SEED_WITH_MESSAGES => Location::Seed { has_messages: true },
+            Self::AWAY | Self::LEAVING | Self::COMING => Location::Away,
+            _ => Location::Placed,
         }
     }
 
@@ -451,7 +451,7 @@ impl Directory {
     pub(crate) fn worker_or_home(&self, number: Number) -> Option<usize> {
         let route = self.place(number).route();
         let is_there =
-            route.generation() == number.generation() && route.whereabouts() != Whereabouts::Vacant;
+            route.generation() == number.generation() && route.location() != Location::Vacant;
         is_there.then(|| route.last_worker().unwrap_or(number.home()))
     }
 
@@ -609,9 +609,9 @@ mod tests {
             (route.worker(2), route.worker(3), route.generation()),
             (7, 4095, 5)
         );
-        assert_eq!(route.whereabouts(), Whereabouts::Placed);
+        assert_eq!(route.location(), Location::Placed);
         let away = Route::away(LAST_GENERATION, 1023);
-        assert_eq!(away.whereabouts(), Whereabouts::Away);
+        assert_eq!(away.location(), Location::Away);
         assert_eq!(away.site(0), Some(Site::Node(1023)));
         let leaving = Route::moving(1, 9, Site::Worker(3), Site::Node(3));
         assert_eq!(leaving.site(8), Some(Site::Worker(3)));
@@ -619,7 +619,7 @@ mod tests {
         assert_eq!(away.generation(), LAST_GENERATION);
         for has_messages in [false, true] {
             let seed = Route::seed(LAST_GENERATION, has_messages);
-            assert_eq!(seed.whereabouts(), Whereabouts::Seed { has_messages });
+            assert_eq!(seed.location(), Location::Seed { has_messages });
             assert_eq!(seed.generation(), LAST_GENERATION);
         }
     }

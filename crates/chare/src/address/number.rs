@@ -25,6 +25,9 @@ pub(crate) const LAST_GENERATION: u32 = (1 << GENERATION_BITS) - 1;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Number(u64);
 
+/// An element of any collection: the number of its collection, and its own.
+pub(crate) type ElementId = (u32, Number);
+
 impl Number {
     #[inline]
     pub(crate) fn new(home: usize, generation: u32, index: u32) -> Self {

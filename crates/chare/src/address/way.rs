@@ -4,9 +4,9 @@
 //! an element which is placed: [`Place::worker_of`](crate::address::directory::Place::worker_of)
 //! is that case alone, with one load and one comparison.
 
-use crate::address::detours::{Detours, Key};
-use crate::address::directory::{Directory, Route, Site, Whereabouts};
-use crate::address::number::Number;
+use crate::address::detours::Detours;
+use crate::address::directory::{Directory, Location, Route, Site};
+use crate::address::number::{ElementId, Number};
 
 /// The path of a message to its element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +27,11 @@ impl Way {
         if route.generation() != number.generation() {
             return Self::Gone;
         }
-        match route.whereabouts() {
-            Whereabouts::Vacant => Self::Gone,
-            Whereabouts::Seed { .. } => Self::ViaHome(number.home()),
-            Whereabouts::Placed => Self::Straight(route.worker(epoch)),
-            Whereabouts::Away => match route.site(epoch) {
+        match route.location() {
+            Location::Vacant => Self::Gone,
+            Location::Seed { .. } => Self::ViaHome(number.home()),
+            Location::Placed => Self::Straight(route.worker(epoch)),
+            Location::Away => match route.site(epoch) {
                 Some(Site::Node(node)) => Self::Away(node),
                 _ => Self::Straight(route.worker(epoch)),
             },
@@ -42,19 +42,19 @@ impl Way {
     /// goes via the home is counted in them.
     pub(crate) fn from_sender(
         directory: &Directory,
-        key: Key,
+        id: ElementId,
         epoch: u32,
         detours: &mut Detours,
     ) -> Self {
-        let number = key.1;
+        let number = id.1;
         let route = directory.place(number).route();
         let mut way = Self::of(route, number, epoch);
         // The message must not overtake the sender's messages that are under way via the home.
-        if matches!(way, Self::Straight(_)) && detours.has(key) {
+        if matches!(way, Self::Straight(_)) && detours.has(id) {
             way = Self::ViaHome(number.home());
         }
         if matches!(way, Self::ViaHome(_)) {
-            detours.begin_own(key);
+            detours.begin_own(id);
         }
         way
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Array, ArrayOptions};
-use crate::address::directory::{Directory, Route, Site, Whereabouts};
+use crate::address::directory::{Directory, Location, Route, Site};
 use crate::address::index::{Index, Shaped};
 use crate::address::number::Number;
 use crate::balance;
@@ -75,7 +75,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
 
     /// Returns true if the element at a position is to be on this node.
     pub(crate) fn is_here(&self, position: usize) -> bool {
-        self.routes[position].whereabouts() == Whereabouts::Placed
+        self.routes[position].location() == Location::Placed
     }
 
     /// Removes the elements that are not present from the plan.
@@ -100,7 +100,7 @@ impl<T: Chare<Index: Index>> Plan<T> {
             routes,
         } = self;
         let (shape, count) = (options.shape, routes.len() as u32);
-        let is_taken = |route: &&Route| route.whereabouts() != Whereabouts::Vacant;
+        let is_taken = |route: &&Route| route.location() != Location::Vacant;
         // The root of the array is on the node of its first element.
         let root_node = routes.iter().find(is_taken);
         let root_node = root_node.map_or(0, |&route| sites.node(route));

@@ -5,7 +5,7 @@ use crate::measure;
 
 use raddle_topology::CpuId;
 
-use super::sheet::Found;
+use super::load_reports::Found;
 use super::strategy::LoadView;
 use crate::address::number::Number;
 use crate::balance;
@@ -13,7 +13,7 @@ use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
 use crate::migration::{self, crossing, wide};
-use crate::remote::{self, Travel, out};
+use crate::remote::{self, MigrationMessage, out};
 use crate::state::measured::Measured;
 
 /// Returns the number of workers that may have elements of an array: those of this node, or of all
@@ -60,7 +60,11 @@ pub(crate) fn ask_other_nodes<T: Chare>(local: &Local, part: &Part<T>) {
         return;
     };
     for node in away.others() {
-        out::send_travel(local.system(), node, Travel::Measure { collection });
+        out::send_migration_message(
+            local.system(),
+            node,
+            MigrationMessage::Measure { collection },
+        );
     }
 }
 
@@ -68,11 +72,11 @@ pub(crate) fn ask_other_nodes<T: Chare>(local: &Local, part: &Part<T>) {
 pub(crate) fn report_measured<T: Chare>(local: &Local, part: &Part<T>) {
     if let Some(collection) = part.collection().wide() {
         let measured = measure(local, part);
-        let travel = Travel::Measured {
+        let message = MigrationMessage::Measured {
             collection,
             measured,
         };
-        out::send_travel(local.system(), part.collection().root_node(), travel);
+        out::send_migration_message(local.system(), part.collection().root_node(), message);
     }
 }
 
@@ -116,14 +120,14 @@ pub(crate) fn move_measured<T: Chare>(
         .into_iter()
         .partition(|&(_, from, to)| from / own == to / own);
     for (number, _, to) in far {
-        crossing::have_leave(part, number, to);
+        crossing::move_to_worker(part, number, to);
     }
     // The casts lose nothing: nodes and workers are fewer than 2^16.
-    let wish = |(number, _, to): (Number, usize, usize)| {
+    let request_moves = |(number, _, to): (Number, usize, usize)| {
         (number.bits(), (to / own) as u16, (to % own) as u16)
     };
-    let wishes = near.into_iter().map(wish).collect();
-    wide::wish(local, collection, wishes, false, Some(Box::new(done)));
+    let requests = near.into_iter().map(request_moves).collect();
+    wide::request_moves(local, collection, requests, false, Some(Box::new(done)));
 }
 
 /// Reports to the array's root that it is time to balance.
@@ -132,8 +136,8 @@ pub(crate) fn report_due<T: Chare>(local: &Local, part: &Part<T>) {
     if let (Some(collection), Some(away)) = (part.collection().wide(), remote::away(local.system()))
         && away.me != root_node
     {
-        let travel = Travel::BalancingIsDue { collection };
-        return out::send_travel(local.system(), root_node, travel);
+        let message = MigrationMessage::BalancingIsDue { collection };
+        return out::send_migration_message(local.system(), root_node, message);
     }
     local.post_seldom(part.collection().root(), move |local| {
         balancing_is_due(local, &Part::<T>::of(local, collection));

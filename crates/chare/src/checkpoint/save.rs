@@ -12,7 +12,7 @@ use crate::array::Array;
 use crate::chares::quiescence;
 use crate::codec::Crossing;
 use crate::engine::elements::collection::Collection;
-use crate::engine::elements::part::{Part, Slot, SlotState};
+use crate::engine::elements::part::{Part, Slot};
 use crate::engine::handler::Asker;
 use crate::engine::local;
 use crate::engine::object::chare::Chare;
@@ -26,9 +26,7 @@ pub(crate) fn save_part<T: Chare>(part: &Part<T>) -> Result<SavedPart, Failure> 
         elements: Vec::new(),
         next: None,
     };
-    for slot in part.all_slots().iter() {
-        save_slot(part, slot, &mut saved)?;
-    }
+    part.try_for_slots(|slot| save_slot(part, slot, &mut saved))?;
     Ok(saved)
 }
 
@@ -38,26 +36,11 @@ fn save_slot<T: Chare>(
     slot: &Slot<T>,
     saved: &mut SavedPart,
 ) -> Result<(), Failure> {
-    let body = match &slot.state {
-        SlotState::Vacant => return Ok(()),
-        SlotState::Ready(body) => body,
-        SlotState::Running | SlotState::Suspended(_) => {
-            return Err(Failure::new(format!(
-                "{} cannot be written: an asynchronous entry of it is under way",
-                part.collection().name(slot.index)
-            )));
-        }
-        SlotState::Frozen(_) => {
-            return Err(Failure::new(format!(
-                "{} cannot be written: it is on its way to another node",
-                part.collection().name(slot.index)
-            )));
-        }
-    };
     let fail = |why: String| {
-        let name = part.collection().name(slot.index);
+        let name = part.collection().name(slot.index());
         Failure::new(format!("{name} cannot be written: {why}"))
     };
+    let body = slot.at_rest().map_err(|why| fail(why.to_owned()))?;
     if let Some(kind) = slot.waits_in_inbox() {
         return Err(fail(format!("it has not received `{kind}`")));
     }
@@ -71,7 +54,7 @@ fn save_slot<T: Chare>(
     let value = state
         .bytes_of(&body.me)
         .map_err(|error| fail(error.to_string()))?;
-    saved.elements.push((slot.number.index().into(), value));
+    saved.elements.push((slot.number().index().into(), value));
     Ok(())
 }
 

@@ -108,7 +108,7 @@ contributions!(Sum Product Min Max BitAnd BitOr BitXor);
 /// # Errors
 /// The format's.
 pub fn serialize<B: Buffer, S: Serializer>(buffer: &B, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_bytes(&little_end_first::<B::Number>(bytemuck::cast_slice(
+    serializer.serialize_bytes(&to_little_endian::<B::Number>(bytemuck::cast_slice(
         buffer.numbers(),
     )))
 }
@@ -149,7 +149,7 @@ impl<'de, N: Plain> Visitor<'de> for Bytes<N> {
     }
 
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<N>, E> {
-        let bytes = little_end_first::<N>(bytes);
+        let bytes = to_little_endian::<N>(bytes);
         if !bytes.len().is_multiple_of(size_of::<N>()) {
             return Err(E::invalid_length(bytes.len(), &self));
         }
@@ -174,7 +174,7 @@ impl<'de, N: Plain> Visitor<'de> for Bytes<N> {
 }
 
 /// Swaps the bytes of each number on big-endian machines.
-fn little_end_first<N>(bytes: &[u8]) -> Cow<'_, [u8]> {
+fn to_little_endian<N>(bytes: &[u8]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         return Cow::Borrowed(bytes);
     }

@@ -13,6 +13,7 @@ pub(crate) mod any_thread;
 pub(crate) mod deferred;
 pub(crate) mod parts;
 pub(crate) mod ranks;
+pub(crate) mod sender;
 
 use std::any::{Any, TypeId};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -52,7 +53,8 @@ pub(crate) struct Local {
     worker: usize,
     /// The calls that forks have left for this worker.
     deferred: Arc<CachePadded<DeferredCalls>>,
-    /// The number of batches of moves that this worker has gone over to ([`crate::migration`]).
+    /// The epoch of this worker: the number of batches of moves that it knows
+    /// ([`crate::migration`]).
     epoch: Cell<u32>,
     parts: Parts,
     /// The element that runs an asynchronous entry now.
@@ -279,7 +281,7 @@ impl Local {
         self.worker
     }
 
-    /// Returns the number of batches of moves that this worker has gone over to
+    /// Returns the epoch of this worker: the number of batches of moves that it knows
     /// ([`crate::migration`]).
     #[inline]
     pub(crate) fn epoch(&self) -> u32 {
@@ -360,7 +362,7 @@ impl Local {
         }
     }
 
-    /// Sends a rare message, boxed; as [`post`](Self::post).
+    /// Sends a rare message like [`post`](Self::post), but boxes it, so that less code is compiled.
     pub(crate) fn post_seldom(&self, to: usize, message: impl FnOnce(&Self) + Send + 'static) {
         self.post(to, Box::new(message) as Arrival);
     }

@@ -14,18 +14,18 @@ use crate::engine::object::chare::Chare;
 use crate::lifecycle::fail_early;
 use crate::migration::{self, crossing, departures};
 use crate::reduction::{self, Gathered, put_gathered, take_gathered};
-use crate::remote::{self, Travel, out};
+use crate::remote::{self, MigrationMessage, out};
 use crate::scan;
 use crate::state::rounds::NextRounds;
 
 /// An element that moves. `element` is `None` if it has ended; only its arrival is counted then.
-struct Traveller<T: Chare> {
+struct Transfer<T: Chare> {
     number: Number,
-    element: Option<Luggage<T>>,
+    element: Option<MovingElement<T>>,
 }
 
 /// An element, and the data that move with it.
-struct Luggage<T: Chare> {
+struct MovingElement<T: Chare> {
     slot: Slot<T>,
     rounds: NextRounds,
     gathered: Gathered,
@@ -33,7 +33,7 @@ struct Luggage<T: Chare> {
 }
 
 /// Sends the elements that leave this worker, after all markers have arrived.
-pub(crate) fn ship(local: &Local, batch: &Batch) {
+pub(crate) fn send_elements(local: &Local, batch: &Batch) {
     let leave = |group: &MovesOf| group.of.leaving(local, group.collection, &group.moves);
     let leaving: Vec<_> = batch.groups.iter().map(leave).collect();
     let groups = || batch.groups.iter().zip(&leaving);
@@ -53,7 +53,7 @@ pub(crate) fn ship(local: &Local, batch: &Batch) {
     for (to, arrivals) in arrivals {
         departures::depart(local, to, move |local| migration::call_all(local, arrivals));
     }
-    departures::let_go(local);
+    departures::send_departures(local);
 }
 
 /// Returns the moves of the elements that leave this worker now. An element that is not constructed
@@ -74,31 +74,31 @@ pub(crate) fn leaving<T: Chare>(local: &Local, collection: u32, moves: &[Move]) 
 
 /// Removes elements from this worker. Returns a call for each worker to which they move, which
 /// delivers them there.
-pub(crate) fn take_off<T: Chare>(
+pub(crate) fn remove_elements<T: Chare>(
     local: &Local,
     part: &Part<T>,
     leaving: &[Move],
     ranked: &mut RanksOf,
 ) -> Vec<(usize, Request)> {
     let (collection, epoch) = (part.collection().id(), local.epoch());
-    let mut groups = BTreeMap::<usize, Vec<Traveller<T>>>::new();
+    let mut groups = BTreeMap::<usize, Vec<Transfer<T>>>::new();
     for one in leaving {
         let urgent = ranked.remove(&(collection, one.number));
         let urgent = urgent.unwrap_or_default();
         match one.to {
             Site::Worker(to) => {
-                let traveller = pack(local, part, one.number, urgent);
-                groups.entry(to).or_default().push(traveller);
+                let transfer = pack(local, part, one.number, urgent);
+                groups.entry(to).or_default().push(transfer);
             }
             Site::Node(to) => {
-                let crosser = crossing::freeze_whole(local, part, one.number, to, urgent);
-                departures::depart_away(local, part, one.number, to, crosser);
+                let element = crossing::freeze_whole(local, part, one.number, to, urgent);
+                departures::depart_away(local, part, one.number, to, element);
             }
         }
     }
-    let arrive = |(to, travellers)| -> (usize, Request) {
+    let arrive = |(to, transfers)| -> (usize, Request) {
         let arrive =
-            move |local: &Local| arrive(local, &Part::of(local, collection), epoch, travellers);
+            move |local: &Local| arrive(local, &Part::of(local, collection), epoch, transfers);
         (to, Box::new(arrive))
     };
     groups.into_iter().map(arrive).collect()
@@ -109,50 +109,50 @@ fn pack<T: Chare>(
     part: &Part<T>,
     number: Number,
     urgent: Vec<Arrival>,
-) -> Traveller<T> {
+) -> Transfer<T> {
     let element = part.take_leaving(number).map(|slot| {
         let rounds = slot.next_rounds();
         reduction::leaves(local, part, number, &rounds);
-        Luggage {
+        MovingElement {
             slot,
             rounds,
             gathered: take_gathered(part, number),
             urgent,
         }
     });
-    Traveller { number, element }
+    Transfer { number, element }
 }
 
 /// Reports to the coordinator that elements have arrived here.
-pub(crate) fn report_come(local: &Local, count: usize) {
+pub(crate) fn report_arrivals(local: &Local, count: usize) {
     match remote::away(local.system()) {
-        None => local.post(COORDINATOR, move |local| migration::have_come(local, count)),
+        None => local.post(COORDINATOR, move |local| migration::arrived(local, count)),
         Some(_) => {
             let count = count as u64;
-            out::send_travel(local.system(), 0, Travel::HaveCome { count });
+            out::send_migration_message(local.system(), 0, MigrationMessage::Arrived { count });
         }
     }
 }
 
-fn arrive<T: Chare>(local: &Local, part: &Part<T>, epoch: u32, travellers: Vec<Traveller<T>>) {
+fn arrive<T: Chare>(local: &Local, part: &Part<T>, epoch: u32, transfers: Vec<Transfer<T>>) {
     debug_assert!(
         local.epoch() == epoch,
         "the old worker's marker arrived before the elements"
     );
-    let count = travellers.len();
-    for Traveller { number, element } in travellers {
+    let count = transfers.len();
+    for Transfer { number, element } in transfers {
         // The element has ended meanwhile: fail the messages that this worker has kept for it.
-        let Some(luggage) = element else {
+        let Some(moving) = element else {
             local.guard(|| fail_early(local, part, number));
             continue;
         };
-        reduction::comes(part, number, &luggage.rounds);
-        put_gathered(part, number, luggage.gathered);
+        reduction::comes(part, number, &moving.rounds);
+        put_gathered(part, number, moving.gathered);
         // Waiting messages run now and may panic. The other elements count as arrived in any case.
-        local.guard(|| part.admit(local, luggage.slot, epoch, luggage.urgent));
+        local.guard(|| part.admit(local, moving.slot, epoch, moving.urgent));
         local.guard(|| scan::go_on_without_result(local, part, number));
     }
-    report_come(local, count);
+    report_arrivals(local, count);
 }
 
 /// Sends an element on that was constructed here, or could not be constructed, after all markers
@@ -161,13 +161,14 @@ fn arrive<T: Chare>(local: &Local, part: &Part<T>, epoch: u32, travellers: Vec<T
 /// Only a model causes this (`model::migrate`). All other moves are of elements that are
 /// constructed: they have requested the move themselves, or were measured.
 #[cold]
-pub(crate) fn ship_late<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
+pub(crate) fn send_late_element<T: Chare>(local: &Local, part: &Part<T>, number: Number) {
     if let Some(to) = part.presence().take_going_on(number) {
         let (from, to) = (Site::Worker(local.worker()), Site::Worker(to));
         let mut ranked = local.take_ranked([(part.collection().id(), number)].into_iter());
-        for (to, arrive) in take_off(local, part, &[Move { number, from, to }], &mut ranked) {
+        for (to, arrive) in remove_elements(local, part, &[Move { number, from, to }], &mut ranked)
+        {
             departures::depart(local, to, arrive);
         }
-        departures::let_go(local);
+        departures::send_departures(local);
     }
 }

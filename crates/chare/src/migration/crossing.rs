@@ -8,7 +8,7 @@
 use crate::address::number::Number;
 use crate::codec::{Packed, reading};
 use crate::engine::elements::parcel::Parcel;
-use crate::engine::elements::part::{Body, Frozen, Part, Slot, SlotState};
+use crate::engine::elements::part::{Body, Frozen, Part, Slot};
 use crate::engine::handler::{Asker, ReplyTo};
 use crate::engine::local::{Arrival, Local};
 use crate::engine::object::chare::Chare;
@@ -20,7 +20,7 @@ use crate::lifecycle::fail_early;
 use crate::migration::arrivals;
 use crate::migration::wide;
 use crate::reduction;
-use crate::remote::{self, Crosser, Waiting};
+use crate::remote::{self, MigratingElement, Waiting};
 use crate::scan::messages_of;
 use crate::state::rounds::NextRounds;
 use crate::unpack::unpack;
@@ -72,7 +72,7 @@ pub(crate) fn migrate_over_nodes<T: Chare>(system: &System, one: One<T>, worker:
 }
 
 /// Makes an element leave for one of the workers of all nodes. Can be called on any worker.
-pub(crate) fn have_leave<T: Chare>(part: &Part<T>, number: Number, worker: usize) {
+pub(crate) fn move_to_worker<T: Chare>(part: &Part<T>, number: Number, worker: usize) {
     part.one(number).send_parcel(Leave { worker });
 }
 
@@ -92,8 +92,8 @@ fn leave<T: Chare>(local: &Local, part: &Part<T>, number: Number, worker: usize)
         let text = format!("{name} cannot go to another node: {why}");
         return local.system().fail(Failure::new(text));
     }
-    let wish = (number.bits(), node, worker);
-    wide::wish(local, collection, vec![wish], goes_away, None);
+    let request_moves = (number.bits(), node, worker);
+    wide::request_moves(local, collection, vec![request_moves], goes_away, None);
 }
 
 /// Serialises an element, and replaces it by the bytes. Fails if the element has unreceived
@@ -104,9 +104,7 @@ fn freeze<T: Chare>(local: &Local, part: &Part<T>, number: Number) -> Result<(),
     if let Some(kind) = slot.waits_in_inbox() {
         return Err(format!("it has not received `{kind}`"));
     }
-    let SlotState::Ready(body) = &slot.state else {
-        unreachable!("the caller has checked that the element is ready");
-    };
+    let body = slot.at_rest()?;
     let rounds = body.cx.rounds();
     let state = T::STATE.ok_or("its values cannot be written")?;
     let frozen = Frozen {
@@ -115,7 +113,7 @@ fn freeze<T: Chare>(local: &Local, part: &Part<T>, number: Number) -> Result<(),
             .bytes_of(&body.me)
             .map_err(|error| error.to_string())?,
     };
-    let body = std::mem::replace(&mut slot.state, SlotState::Frozen(frozen));
+    let body = slot.freeze(frozen);
     drop(slot);
     // The destructor is user code, which may panic.
     local.guard(|| drop(body));
@@ -129,24 +127,21 @@ pub(crate) fn freeze_whole<T: Chare>(
     number: Number,
     to: u16,
     urgent: Vec<Arrival>,
-) -> Option<Crosser> {
+) -> Option<MigratingElement> {
     // Deliver the messages from the priority queue now. The element is frozen, so they join the end
     // of its queue.
     for arrival in urgent {
         local.guard(|| arrival(local));
     }
-    let mut slot = part.take_leaving(number)?;
+    let slot = part.take_leaving(number)?;
     reduction::leaves(local, part, number, &slot.next_rounds());
     let me = remote::away(local.system()).map_or(0, |away| away.me);
     // Serialise the messages that wait for the element: steps of scans first, then its queue.
-    let steps = messages_of(slot.take_all_steps());
-    let backlog = steps.chain(slot.take_backlog());
+    let (frozen, steps, backlog) = slot.into_frozen();
+    let backlog = messages_of(steps).chain(backlog);
     let packed = backlog.filter_map(|parcel| parcel.cross(local.system(), to));
     let backlog = packed.map(|packed| Waiting::new(packed, me)).collect();
-    match slot.state {
-        SlotState::Frozen(element) => Some(Crosser { element, backlog }),
-        _ => unreachable!("only frozen elements move to other nodes"),
-    }
+    Some(MigratingElement { frozen, backlog })
 }
 
 /// Handles the arrival of an element from another node, or of the notice that it ended there.
@@ -154,9 +149,9 @@ pub(crate) fn arrive_from_node<T: Chare>(
     local: &Local,
     part: &Part<T>,
     number: Number,
-    crosser: Option<Crosser>,
+    element: Option<MigratingElement>,
 ) {
-    match crosser.map(|crosser| thaw(local, part, number, crosser)) {
+    match element.map(|element| thaw(local, part, number, element)) {
         Some(Ok((slot, rounds, backlog))) => {
             reduction::comes(part, number, &rounds);
             let epoch = local.epoch();
@@ -174,7 +169,7 @@ pub(crate) fn arrive_from_node<T: Chare>(
             local.guard(|| fail_early(local, part, number));
         }
     }
-    arrivals::report_come(local, 1);
+    arrivals::report_arrivals(local, 1);
 }
 
 /// Deserialises an element and its waiting messages.
@@ -182,9 +177,9 @@ fn thaw<T: Chare>(
     local: &Local,
     part: &Part<T>,
     number: Number,
-    crosser: Crosser,
+    element: MigratingElement,
 ) -> Result<(Slot<T>, NextRounds, Vec<Arrival>), Failure> {
-    let Crosser { element, backlog } = crosser;
+    let MigratingElement { frozen, backlog } = element;
     let collection = part.collection();
     let index = collection.index_of(number);
     let unread = |why: String| {
@@ -192,12 +187,12 @@ fn thaw<T: Chare>(
         Failure::new(format!("{name} cannot come from another node: {why}"))
     };
     let state = T::STATE.ok_or_else(|| unread("its values cannot be read".to_owned()))?;
-    let me = reading(local.system().id(), || state.read(&mut &*element.value));
+    let me = reading(local.system().id(), || state.read(&mut &*frozen.value));
     let me = me.map_err(|error| unread(error.to_string()))?;
     let mut cx = Cx::new(part.one(number), index);
-    let rounds = NextRounds::of(element.rounds);
+    let rounds = NextRounds::of(frozen.rounds);
     cx.set_rounds(rounds.clone());
-    let slot = Slot::new(number, index, SlotState::Ready(Body { me, cx }));
+    let slot = Slot::new(number, index, Body { me, cx });
     let backlog = backlog.into_iter().map(|waiting| -> Arrival {
         let id = collection.id();
         Box::new(move |local: &Local| {

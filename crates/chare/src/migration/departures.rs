@@ -28,13 +28,13 @@ use crate::engine::elements::part::Part;
 use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
 use crate::migration::arrivals;
-use crate::remote::{self, Away, Crosser, Travel, out};
+use crate::remote::{self, Away, MigratingElement, MigrationMessage, out};
 use crate::state::{Feature, LocalState};
 
 /// The action after a departure: a message to a worker, or to another node.
 enum Departure {
     Here(usize, Request),
-    Away(u16, Travel),
+    Away(u16, MigrationMessage),
 }
 
 /// The elements that have been removed from this worker and have not departed yet.
@@ -61,37 +61,37 @@ impl fmt::Debug for Departures {
     }
 }
 
-/// Calls `arrive` on worker `to`, once [`let_go`] has been called.
+/// Calls `arrive` on worker `to`, once [`send_departures`] has been called.
 pub(crate) fn depart(local: &Local, to: usize, arrive: impl FnOnce(&Local) + Send + 'static) {
     let mut departures = local.state::<Departures>().borrow_mut();
     let departure = Departure::Here(to, Box::new(arrive));
     departures.ready.push(departure);
 }
 
-/// Sends an element to another node, once [`let_go`] has been called.
+/// Sends an element to another node, once [`send_departures`] has been called.
 pub(crate) fn depart_away<T: Chare>(
     local: &Local,
     part: &Part<T>,
     number: Number,
     node: u16,
-    crosser: Option<Crosser>,
+    element: Option<MigratingElement>,
 ) {
     let Some(collection) = part.collection().wide() else {
         // The array was destroyed, and the element with it.
-        return arrivals::report_come(local, 1);
+        return arrivals::report_arrivals(local, 1);
     };
-    let travel = Travel::Arrive {
+    let message = MigrationMessage::Arrive {
         collection,
         number: number.bits(),
-        crosser,
+        element,
     };
     let mut departures = local.state::<Departures>().borrow_mut();
-    departures.ready.push(Departure::Away(node, travel));
+    departures.ready.push(Departure::Away(node, message));
 }
 
 /// Sends the elements that are ready: now, or when everything that this worker has sent has
 /// arrived.
-pub(crate) fn let_go(local: &Local) {
+pub(crate) fn send_departures(local: &Local) {
     let mut departures = local.state::<Departures>().borrow_mut();
     let ready = mem::take(&mut departures.ready);
     let away = remote::away(local.system());
@@ -102,7 +102,7 @@ pub(crate) fn let_go(local: &Local) {
     };
     if nodes.is_empty() && worker_count == 0 {
         drop(departures);
-        return send_off(local, ready);
+        return send_now(local, ready);
     }
     // Ask every receiver. Its answer shows that everything sent before has arrived.
     let group = departures.count;
@@ -113,7 +113,11 @@ pub(crate) fn let_go(local: &Local) {
     let own = local.worker();
     for node in nodes {
         let worker = own as u16;
-        out::send_travel(local.system(), node, Travel::Ask { worker, group });
+        out::send_migration_message(
+            local.system(),
+            node,
+            MigrationMessage::Ask { worker, group },
+        );
     }
     for worker in 0..worker_count {
         local.post(worker, move |local| {
@@ -137,11 +141,11 @@ pub(crate) fn take_answer(local: &Local, group: u32) {
             .remove(&group)
             .expect("the group has waited until now");
         drop(departures);
-        send_off(local, ready);
+        send_now(local, ready);
     }
 }
 
-fn send_off(local: &Local, ready: Vec<Departure>) {
+fn send_now(local: &Local, ready: Vec<Departure>) {
     let mut successors = Vec::new();
     for departure in ready {
         match departure {
@@ -152,7 +156,9 @@ fn send_off(local: &Local, ready: Vec<Departure>) {
                 }
                 local.post(to, arrive);
             }
-            Departure::Away(node, travel) => out::send_travel(local.system(), node, travel),
+            Departure::Away(node, message) => {
+                out::send_migration_message(local.system(), node, message)
+            }
         }
     }
 }

@@ -41,7 +41,7 @@ use crate::engine::local::Local;
 use crate::engine::local::any_thread;
 use crate::engine::system::System;
 use crate::migration;
-use crate::remote::{self, Away, Travel, Wish, out};
+use crate::remote::{self, Away, MigrationMessage, MoveRequest, out};
 
 /// The state of the first node, which decides about moves.
 #[derive(Default)]
@@ -49,10 +49,10 @@ pub(super) struct Main {
     epoch: u32,
     /// The moves of the next batch, by collection and element: the node, the worker, and whether
     /// the element is ready for another node.
-    wanted: BTreeMap<u32, BTreeMap<u64, (u16, u16, bool)>>,
+    requested: BTreeMap<u32, BTreeMap<u64, (u16, u16, bool)>>,
     /// The nodes with requested moves in arrays of their own.
     within: BTreeSet<u16>,
-    /// The requests to answer when all wanted moves, and those of the batch under way, are done.
+    /// The requests to answer when all requested moves, and those of the batch under way, are done.
     askers: Vec<Asker>,
     askers_of_batch: Vec<Asker>,
     is_under_way: bool,
@@ -66,9 +66,9 @@ fn other_nodes(system: &System) -> &Away {
     remote::away(system).expect("there are other nodes")
 }
 
-fn send_travel_to_all(system: &System, travel: impl Fn() -> Travel) {
+fn send_migration_message_to_all(system: &System, message: impl Fn() -> MigrationMessage) {
     for node in 0..other_nodes(system).node_count {
-        out::send_travel(system, node, travel());
+        out::send_migration_message(system, node, message());
     }
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn marker_count(system: &System) -> usize {
 }
 
 /// Enters an epoch for the receiving thread and the outside threads, which share its epoch.
-pub(crate) fn go_over_to(system: &System, epoch: u32) {
+pub(crate) fn enter_epoch_outside(system: &System, epoch: u32) {
     let batch = system.shared::<Moves>().under_way().clone();
     let batch = batch.expect("all nodes know a batch before they enter its epoch");
     let mut outside = system.outside();
@@ -99,11 +99,11 @@ pub(crate) fn go_over_to(system: &System, epoch: u32) {
     // That was the marker within this node. The receiving thread's marker goes to the other nodes,
     // and then the workers enter the epoch.
     for &node in &batch.nodes {
-        out::send_travel(system, node, Travel::Marker { epoch });
+        out::send_migration_message(system, node, MigrationMessage::Marker { epoch });
     }
     for worker in 0..system.worker_count() {
         any_thread::post(system, worker, move |local| {
-            migration::go_over(local, epoch)
+            migration::enter_epoch(local, epoch)
         });
     }
     // The outside threads may still be sending to other nodes. Their marker waits for that, so it
@@ -128,10 +128,10 @@ pub(crate) fn pass_marker_on(system: &System, epoch: u32) {
 }
 
 /// Sends requested moves to the first node, and calls `done` on some worker when they are complete.
-pub(crate) fn wish(
+pub(crate) fn request_moves(
     local: &Local,
     collection: u32,
-    wishes: Vec<Wish>,
+    requests: Vec<MoveRequest>,
     are_frozen: bool,
     done: Option<Request>,
 ) {
@@ -143,32 +143,32 @@ pub(crate) fn wish(
             }
         })
     });
-    let want = Travel::Want {
+    let request = MigrationMessage::RequestMoves {
         collection,
-        wishes,
+        requests,
         are_frozen,
         reply,
     };
-    out::send_travel(local.system(), 0, want);
+    out::send_migration_message(local.system(), 0, request);
 }
 
 /// Adds requested moves to the next batch. Runs on the first node, like all functions up to
 /// [`prepare`].
-pub(crate) fn take_wishes(
+pub(crate) fn take_move_requests(
     local: &Local,
     collection: u32,
-    wishes: Vec<Wish>,
+    requests: Vec<MoveRequest>,
     are_frozen: bool,
     asker: Option<Asker>,
 ) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     let main = &mut coordinator.main;
-    let wanted = main.wanted.entry(collection).or_default();
-    for (number, node, worker) in wishes {
+    let requested = main.requested.entry(collection).or_default();
+    for (number, node, worker) in requests {
         // A frozen element has to move to its node; later requests do not change that.
-        let is_frozen = wanted.get(&number).is_some_and(|before| before.2);
+        let is_frozen = requested.get(&number).is_some_and(|before| before.2);
         if are_frozen || !is_frozen {
-            wanted.insert(number, (node, worker, are_frozen));
+            requested.insert(number, (node, worker, are_frozen));
         }
     }
     main.askers.extend(asker);
@@ -177,7 +177,7 @@ pub(crate) fn take_wishes(
 }
 
 /// Records that a node has requested moves in arrays of its own.
-pub(crate) fn take_wish_within(local: &Local, node: u16) {
+pub(crate) fn take_request_within(local: &Local, node: u16) {
     local
         .state::<Coordinator>()
         .borrow_mut()
@@ -191,16 +191,16 @@ pub(crate) fn take_wish_within(local: &Local, node: u16) {
 fn begin_wide(local: &Local) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     let main = &mut coordinator.main;
-    let has_wishes = !(main.wanted.is_empty() && main.within.is_empty());
-    if main.is_under_way || !has_wishes {
+    let has_requests = !(main.requested.is_empty() && main.within.is_empty());
+    if main.is_under_way || !has_requests {
         return;
     }
-    let wanted = mem::take(&mut main.wanted);
+    let requested = mem::take(&mut main.requested);
     let mut sources = mem::take(&mut main.within);
     // Leave out the requests that no longer apply. `sources` becomes the nodes that elements leave.
-    let groups = wanted.into_iter().map(|(collection, wanted)| {
-        let wishes = wishes_to_grant(local, collection, wanted, &mut sources);
-        (collection, wishes)
+    let groups = requested.into_iter().map(|(collection, requested)| {
+        let requests = requests_to_grant(local, collection, requested, &mut sources);
+        (collection, requests)
     });
     let groups: Vec<_> = groups.filter(|group| !group.1.is_empty()).collect();
     let askers = mem::take(&mut main.askers);
@@ -216,7 +216,7 @@ fn begin_wide(local: &Local) {
     main.unknown = other_nodes(local.system()).node_count;
     drop(coordinator);
     let sources: Vec<_> = sources.into_iter().collect();
-    send_travel_to_all(local.system(), || Travel::Prepare {
+    send_migration_message_to_all(local.system(), || MigrationMessage::Prepare {
         epoch,
         sources: sources.clone(),
         groups: groups.clone(),
@@ -224,12 +224,12 @@ fn begin_wide(local: &Local) {
 }
 
 /// Returns the requests to carry out, and adds the nodes of those elements to `sources`.
-fn wishes_to_grant(
+fn requests_to_grant(
     local: &Local,
     collection: u32,
-    wanted: BTreeMap<u64, (u16, u16, bool)>,
+    requested: BTreeMap<u64, (u16, u16, bool)>,
     sources: &mut BTreeSet<u16>,
-) -> Vec<Wish> {
+) -> Vec<MoveRequest> {
     let away = other_nodes(local.system());
     let Some(found) = away.collection(collection) else {
         return Vec::new();
@@ -244,12 +244,12 @@ fn wishes_to_grant(
         sources.insert(from);
         Some((number, node, worker))
     };
-    wanted.into_iter().filter_map(grant).collect()
+    requested.into_iter().filter_map(grant).collect()
 }
 
 /// Records that a node has written the routes of the batch, with `count` elements that leave it.
 /// After the last node, the batch continues.
-pub(crate) fn is_known(local: &Local, count: u64) {
+pub(crate) fn count_acknowledgement(local: &Local, count: u64) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     let main = &mut coordinator.main;
     main.awaited += count;
@@ -261,12 +261,14 @@ pub(crate) fn is_known(local: &Local, count: u64) {
     drop(coordinator);
     match awaited {
         0 => end_wide(local),
-        _ => send_travel_to_all(local.system(), || Travel::GoOver { epoch }),
+        _ => {
+            send_migration_message_to_all(local.system(), || MigrationMessage::EnterEpoch { epoch })
+        }
     }
 }
 
 /// Counts elements that have arrived. Ends the batch after the last one.
-pub(crate) fn came(local: &Local, count: u64) {
+pub(crate) fn count_arrivals(local: &Local, count: u64) {
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.main.awaited -= count;
     let is_over = coordinator.main.awaited == 0;
@@ -277,7 +279,7 @@ pub(crate) fn came(local: &Local, count: u64) {
 }
 
 fn end_wide(local: &Local) {
-    send_travel_to_all(local.system(), || Travel::End);
+    send_migration_message_to_all(local.system(), || MigrationMessage::End);
     let mut coordinator = local.state::<Coordinator>().borrow_mut();
     coordinator.main.is_under_way = false;
     let askers = mem::take(&mut coordinator.main.askers_of_batch);
@@ -288,35 +290,40 @@ fn end_wide(local: &Local) {
 
 /// Writes the routes of a batch, and reports the number of elements that leave this node. Runs on
 /// the coordinator of each node.
-pub(crate) fn prepare(local: &Local, epoch: u32, sources: Vec<u16>, groups: Vec<(u32, Vec<Wish>)>) {
+pub(crate) fn prepare(
+    local: &Local,
+    epoch: u32,
+    sources: Vec<u16>,
+    groups: Vec<(u32, Vec<MoveRequest>)>,
+) {
     let away = other_nodes(local.system());
     let me = away.me;
-    let site = |(number, node, worker): Wish| {
+    let site = |(number, node, worker): MoveRequest| {
         let worker = usize::from(worker);
         let here = (node == me).then_some(Site::Worker(worker));
         let site = here.unwrap_or(Site::Node(node));
         (Number::from_bits(number), site)
     };
     // A missing collection has been destroyed.
-    let find = |(collection, wishes): (u32, Vec<Wish>)| {
+    let find = |(collection, requests): (u32, Vec<MoveRequest>)| {
         let found = away.collection(collection)?;
-        let wanted = wishes.into_iter().map(site).collect();
-        Some((found.id(), found.mover(), wanted))
+        let requested = requests.into_iter().map(site).collect();
+        Some((found.id(), found.mover(), requested))
     };
-    let mut wanted: Vec<_> = groups.into_iter().filter_map(find).collect();
+    let mut requested: Vec<_> = groups.into_iter().filter_map(find).collect();
     // The requested moves in this node's own arrays are part of the batch.
     if sources.contains(&me) {
         let mut coordinator = local.state::<Coordinator>().borrow_mut();
-        let own = mem::take(&mut coordinator.wanted).into_iter();
-        wanted.extend(own.map(|(collection, own)| (collection, own.of, own.moves)));
-        coordinator.when_come = mem::take(&mut coordinator.when_made);
+        let own = mem::take(&mut coordinator.requested).into_iter();
+        requested.extend(own.map(|(collection, own)| (collection, own.of, own.moves)));
+        coordinator.when_arrived = mem::take(&mut coordinator.when_made);
     }
-    let groups = migration::groups(local, epoch, wanted.into_iter());
+    let groups = migration::groups(local, epoch, requested.into_iter());
     let nodes = sources.into_iter().filter(|&node| node != me).collect();
     let batch = Batch::new(epoch, groups, nodes);
     let count = batch.count() as u64;
     *local.system().shared::<Moves>().under_way() = Some(Arc::new(batch));
-    out::send_travel(local.system(), 0, Travel::Known { count });
+    out::send_migration_message(local.system(), 0, MigrationMessage::Acknowledge { count });
 }
 
 fn answer_all(askers: Vec<Asker>) {

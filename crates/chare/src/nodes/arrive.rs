@@ -24,7 +24,9 @@ use crate::failure::Failure;
 use crate::migration::{self, crossing, departures, mover, wide};
 use crate::outside;
 use crate::reduction::{self, Goes, Share};
-use crate::remote::{self, Away, Crosser, Reachable, SavedPart, Travel, WireMessage, out, quiet};
+use crate::remote::{
+    self, Away, MigratingElement, MigrationMessage, Reachable, SavedPart, WireMessage, out, quiet,
+};
 use crate::reply::{Reply, What, reply};
 use crate::scan::break_scans_here;
 use crate::state::measured::Measured;
@@ -64,7 +66,7 @@ impl<T: Chare> Reachable for Collection<T> {
         })
     }
 
-    fn arrive(&self, system: &System, number: Number, crosser: Option<Crosser>) {
+    fn arrive(&self, system: &System, number: Number, element: Option<MigratingElement>) {
         let id = self.id();
         let sites = self.directory().place(number).route().sites();
         let worker = match sites {
@@ -73,7 +75,7 @@ impl<T: Chare> Reachable for Collection<T> {
             _ => 0,
         };
         any_thread::post(system, worker, move |local| {
-            crossing::arrive_from_node::<T>(local, &Part::of(local, id), number, crosser);
+            crossing::arrive_from_node::<T>(local, &Part::of(local, id), number, element);
         });
     }
 
@@ -246,7 +248,7 @@ fn open(
             epoch,
             handler,
         } => find(collection)?.all(priority, epoch, handler, body)?,
-        WireMessage::Travel(travel) => receive_travel(system, from, travel),
+        WireMessage::Migration(message) => receive_migration_message(system, from, message),
         WireMessage::ScanLoss {
             collection,
             from,
@@ -330,66 +332,68 @@ fn unexpected_readonly(from: u16) -> Failure {
 }
 
 /// Processes a wire message about migration. Runs on the receiving thread.
-fn receive_travel(system: &Arc<System>, from: u16, travel: Travel) {
-    match travel {
-        Travel::GoOver { epoch } => wide::go_over_to(system, epoch),
-        Travel::Marker { epoch } => wide::pass_marker_on(system, epoch),
-        Travel::Ask { worker, group } => {
-            out::send_travel(system, from, Travel::Answer { worker, group });
+fn receive_migration_message(system: &Arc<System>, from: u16, message: MigrationMessage) {
+    match message {
+        MigrationMessage::EnterEpoch { epoch } => wide::enter_epoch_outside(system, epoch),
+        MigrationMessage::Marker { epoch } => wide::pass_marker_on(system, epoch),
+        MigrationMessage::Ask { worker, group } => {
+            out::send_migration_message(system, from, MigrationMessage::Answer { worker, group });
         }
-        Travel::Answer { worker, group } => {
+        MigrationMessage::Answer { worker, group } => {
             any_thread::post(system, worker.into(), move |local| {
                 departures::take_answer(local, group)
             });
         }
-        Travel::Arrive {
+        MigrationMessage::Arrive {
             collection,
             number,
-            crosser,
+            element,
         } => {
             let away = remote::away(system).expect("wire messages have arrived");
             match away.collection(collection) {
-                Some(found) => found.arrive(system, Number::from_bits(number), crosser),
+                Some(found) => found.arrive(system, Number::from_bits(number), element),
                 // The array was destroyed meanwhile.
-                None => out::send_travel(system, 0, Travel::HaveCome { count: 1 }),
+                None => {
+                    out::send_migration_message(system, 0, MigrationMessage::Arrived { count: 1 })
+                }
             }
         }
-        Travel::Want {
+        MigrationMessage::RequestMoves {
             collection,
-            wishes,
+            requests,
             are_frozen,
             reply,
         } => {
             let asker = reply.map(|reply| Asker::new(system.id(), from, reply));
             wide::at_coordinator(system, move |local| {
-                wide::take_wishes(local, collection, wishes, are_frozen, asker);
+                wide::take_move_requests(local, collection, requests, are_frozen, asker);
             });
         }
-        Travel::WantWithin => {
-            wide::at_coordinator(system, move |local| wide::take_wish_within(local, from))
+        MigrationMessage::RequestMovesWithin => {
+            wide::at_coordinator(system, move |local| wide::take_request_within(local, from))
         }
-        Travel::Prepare {
+        MigrationMessage::Prepare {
             epoch,
             sources,
             groups,
         } => wide::at_coordinator(system, move |local| {
             wide::prepare(local, epoch, sources, groups)
         }),
-        Travel::Known { count } => {
-            wide::at_coordinator(system, move |local| wide::is_known(local, count))
+        MigrationMessage::Acknowledge { count } => wide::at_coordinator(system, move |local| {
+            wide::count_acknowledgement(local, count)
+        }),
+        MigrationMessage::Arrived { count } => {
+            wide::at_coordinator(system, move |local| wide::count_arrivals(local, count))
         }
-        Travel::HaveCome { count } => {
-            wide::at_coordinator(system, move |local| wide::came(local, count))
-        }
-        Travel::End => wide::at_coordinator(system, migration::end_batch),
-        Travel::Measure { collection } => {
+        MigrationMessage::End => wide::at_coordinator(system, migration::end_batch),
+        MigrationMessage::Measure { collection } => {
             with_wide(system, collection, |found| found.measure(system));
         }
-        Travel::Measured {
+        MigrationMessage::Measured {
             collection,
             measured,
         } => with_wide(system, collection, |found| found.measured(system, measured)),
-        Travel::BalancingIsDue { collection } => {
+        MigrationMessage::BalancingIsDue { collection } => {
             with_wide(system, collection, |found| found.balancing_is_due(system));
         }
     }

@@ -1,6 +1,6 @@
 //! Sends wire messages to other nodes.
 
-use super::{Away, Reachable, Travel, WireMessage};
+use super::{Away, MigrationMessage, Reachable, WireMessage};
 use crate::address::way::Way;
 use crate::engine::elements::collection::Collection;
 use crate::engine::elements::parcel::{BoxedParcel, Parcel};
@@ -34,8 +34,8 @@ pub(crate) fn send_away_with(
 }
 
 /// Sends a wire message about migration.
-pub(crate) fn send_travel(system: &System, node: u16, travel: Travel) {
-    send_away(system, node, &WireMessage::Travel(travel));
+pub(crate) fn send_migration_message(system: &System, node: u16, message: MigrationMessage) {
+    send_away(system, node, &WireMessage::Migration(message));
 }
 
 /// Sends a wire message to all other nodes.

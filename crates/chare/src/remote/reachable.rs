@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Crosser;
+use super::MigratingElement;
 use crate::address::number::Number;
 use crate::engine::elements::moves::Mover;
 use crate::engine::handler::ReplyTo;
@@ -41,7 +41,7 @@ pub(crate) trait Reachable: Send + Sync {
     fn node_of(&self, number: Number, me: u16) -> Option<u16>;
 
     /// Handles the arrival of an element from another node.
-    fn arrive(&self, system: &System, number: Number, crosser: Option<Crosser>);
+    fn arrive(&self, system: &System, number: Number, element: Option<MigratingElement>);
 
     /// Fails the scans from `from` on, which have no results.
     fn lose_scans(&self, system: &System, from: u64, why: Failure);

@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Travel;
+use super::MigrationMessage;
 use crate::codec::{CrossingError, read, write};
 
 /// The number of bytes of the header's length.
@@ -69,7 +69,7 @@ pub(crate) enum WireMessage<'a> {
         why: &'a str,
     },
     /// A message about migration or balancing.
-    Travel(Travel),
+    Migration(MigrationMessage),
     /// An array no longer exists.
     Destroy { collection: u32 },
     /// A request to be notified when all nodes are quiet; for the first node.
@@ -133,7 +133,7 @@ impl<'a> WireMessage<'a> {
                 | Self::Result { .. }
                 | Self::Population { .. }
                 | Self::ScanLoss { .. }
-                | Self::Travel(_)
+                | Self::Migration(_)
                 | Self::Destroy { .. }
         )
     }

@@ -2,9 +2,9 @@
 //!
 //! The header of [`crate::seeds`] explains why this keeps their order.
 
-use crate::address::detours::{Key, Leftover};
+use crate::address::detours::Leftover;
 use crate::address::directory::Route;
-use crate::address::number::Number;
+use crate::address::number::{ElementId, Number};
 use crate::address::way::Way;
 use crate::engine::elements::parcel::{self, BoxedParcel, Parcel};
 use crate::engine::elements::part::Part;
@@ -28,7 +28,7 @@ struct Confirms {
     system: u32,
     /// The worker that sent the message; `None` for other threads.
     from: Option<usize>,
-    key: Key,
+    key: ElementId,
 }
 
 impl Drop for Confirms {
@@ -121,7 +121,7 @@ pub(crate) fn send_after<T: Chare>(local: &Local, part: &Part<T>, number: Number
 }
 
 /// Notifies the sender of a message via a home that the message has arrived.
-fn confirm(local: &Local, key: Key, from: Option<usize>) {
+fn confirm(local: &Local, key: ElementId, from: Option<usize>) {
     match from {
         Some(worker) if worker == local.worker() => end_own(local, key),
         Some(worker) => local.post(worker, move |local| end_own(local, key)),
@@ -133,20 +133,20 @@ fn confirm(local: &Local, key: Key, from: Option<usize>) {
 }
 
 /// Records the arrival of a message that this worker sent via a home.
-fn end_own(local: &Local, key: Key) {
+fn end_own(local: &Local, key: ElementId) {
     let notified = local.with_detours(|detours| detours.end_own(key));
     notify_successors(local, key, notified);
 }
 
 /// Records the arrival of the messages that an element's old worker had under way when the element
 /// moved here.
-fn end_leftover(local: &Local, key: Key, leftover: Leftover) {
+fn end_leftover(local: &Local, key: ElementId, leftover: Leftover) {
     let notified = local.with_detours(|detours| detours.end_leftover(key, leftover));
     notify_successors(local, key, notified);
 }
 
 /// Notifies the workers to which an element has moved that leftovers have arrived.
-fn notify_successors(local: &Local, key: Key, notified: Vec<(usize, Leftover)>) {
+fn notify_successors(local: &Local, key: ElementId, notified: Vec<(usize, Leftover)>) {
     for (successor, leftover) in notified {
         local.post(successor, move |local| end_leftover(local, key, leftover));
     }

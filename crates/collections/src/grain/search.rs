@@ -46,7 +46,7 @@ const TASKS_PER_WORKER_LOG2_MAX: u32 = 10;
 /// The number of tasks per worker at which a search begins if nothing is known, as a power of two.
 const TASKS_PER_WORKER_LOG2_START: u32 = 3;
 
-/// A number of tasks that can be tried: two to the power of half this number.
+/// A number of tasks that can be tried, as an exponent `e`: the number of tasks is 2^(e/2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Candidate(usize);
 

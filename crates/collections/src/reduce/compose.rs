@@ -1,7 +1,7 @@
 //! Reducers that consist of other reducers: none, an optional one, or several.
 
 use super::error::Mismatch;
-use super::{Monoid, Reducer};
+use super::reducer::{Monoid, Reducer};
 
 /// A barrier: there is a result once every element has contributed.
 impl Reducer for () {

@@ -18,7 +18,7 @@ use self::float::Float;
 pub use self::superaccumulator::Superaccumulator;
 use super::error::Mismatch;
 use super::operand::{Neutral, Operand, op};
-use super::{Monoid, Reducer};
+use super::reducer::{Monoid, Reducer};
 
 /// Values that can be summed exactly: `f32`, `f64`, and arrays and vectors of them.
 pub trait Exact: Send + 'static {

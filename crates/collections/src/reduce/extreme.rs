@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::Reducer;
 use super::error::Mismatch;
+use super::reducer::Reducer;
 
 /// Defines a reducer that keeps the contribution with a value that compares as `$wins` with all
 /// others.

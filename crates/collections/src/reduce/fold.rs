@@ -5,7 +5,7 @@
 
 use super::error::Mismatch;
 use super::operand::{Neutral, Operand, op};
-use super::{Monoid, Reducer};
+use super::reducer::{Monoid, Reducer};
 
 /// Defines a reducer that combines its contributions by one operation.
 macro_rules! fold {

@@ -3,9 +3,9 @@
 use std::any;
 use std::fmt;
 
-use super::Reducer;
 use super::error::Mismatch;
 use super::gather::Gather;
+use super::reducer::Reducer;
 
 /// Contributes `value` to a reduction by the function `combine`.
 ///

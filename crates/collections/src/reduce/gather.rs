@@ -3,7 +3,7 @@
 use std::mem;
 
 use super::error::Mismatch;
-use super::{Monoid, Reducer};
+use super::reducer::{Monoid, Reducer};
 
 /// Collects one item of each element into a vector, in the order of the elements.
 ///

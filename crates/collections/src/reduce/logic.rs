@@ -1,7 +1,7 @@
 //! Reducers of truth values, and a counter.
 
 use super::error::Mismatch;
-use super::{Monoid, Reducer};
+use super::reducer::{Monoid, Reducer};
 
 /// Defines a reducer of truth values.
 macro_rules! logic {

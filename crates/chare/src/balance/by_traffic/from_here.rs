@@ -75,16 +75,16 @@ impl<'a> Search<'a> {
     /// moved.
     fn step(&mut self, placed: &mut [usize], element: usize) -> bool {
         let from = placed[element];
-        let mut wishes: Vec<(f64, usize)> = self.partners[element]
+        let mut requests: Vec<(f64, usize)> = self.partners[element]
             .iter()
             .map(|&(partner, _)| placed[partner])
             .filter(|&to| to != from)
             .map(|to| (self.gain(placed, element, to, None), to))
             .filter(|&(gain, _)| gain > 0.0)
             .collect();
-        wishes.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
-        wishes.dedup_by_key(|wish| wish.1);
-        for (gain, to) in wishes {
+        requests.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+        requests.dedup_by_key(|request_moves| request_moves.1);
+        for (gain, to) in requests {
             let weight = self.weights[element];
             if self.sums[to] + weight <= self.limit.max(self.sums[from]) {
                 self.send(placed, element, to);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 
-use crate::address::directory::{Directory, Route, Whereabouts};
+use crate::address::directory::{Directory, Location, Route};
 use crate::address::index::Grid;
 use crate::address::keys::Keys;
 use crate::address::number::{LAST_GENERATION, Number};
@@ -180,7 +180,7 @@ impl<T: Chare> Collection<T> {
         root: usize,
         routes: &[Route],
     ) -> Self {
-        let is_taken = |route: &&Route| route.whereabouts() != Whereabouts::Vacant;
+        let is_taken = |route: &&Route| route.location() != Location::Vacant;
         let directory = Directory::of_routes(routes);
         Self {
             population: routes.iter().filter(is_taken).count() as u64,
@@ -377,7 +377,7 @@ impl<T: Chare> Collection<T> {
     #[inline]
     pub(crate) fn has(&self, number: Number) -> bool {
         let route = self.directory.place(number).route();
-        route.generation() == number.generation() && route.whereabouts() != Whereabouts::Vacant
+        route.generation() == number.generation() && route.location() != Location::Vacant
     }
 
     /// Returns the number of the element with this index, if there is one.
@@ -471,7 +471,7 @@ impl<T: Chare> Collection<T> {
         let place = self.directory.place(Number::new(0, 0, position));
         let vacant = place.route();
         let generation = vacant.generation();
-        if vacant.whereabouts() != Whereabouts::Vacant {
+        if vacant.location() != Location::Vacant {
             return Err("is there already");
         }
         if generation == LAST_GENERATION {

@@ -33,10 +33,10 @@ pub(crate) trait Mover: Send + Sync {
         local: &Local,
         collection: u32,
         epoch: u32,
-        wanted: Vec<(Number, Site)>,
+        requested: Vec<(Number, Site)>,
     ) -> Vec<Move>;
     /// Notes the moves at this worker, which enters the epoch.
-    fn go_over(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]);
+    fn enter_epoch(&self, local: &Local, collection: u32, epoch: u32, moves: &[Move]);
     /// Returns the moves of the elements that are ready to leave this worker.
     fn leaving(&self, local: &Local, collection: u32, moves: &[Move]) -> Vec<Move>;
     /// Takes the elements from this worker. Returns one call for each new worker, for all its

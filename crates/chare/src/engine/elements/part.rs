@@ -19,11 +19,12 @@ pub(crate) mod construction;
 mod marks;
 mod members;
 mod presence;
+mod slot;
 mod slots;
 mod suspended;
 
 use std::any::Any;
-use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::cell::{Cell, RefCell, RefMut};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -31,8 +32,8 @@ use std::sync::Arc;
 use marks::Early;
 pub(crate) use marks::Marks;
 use presence::Presence;
+pub(crate) use slot::{Body, Frozen, Steps};
 use slots::Slots;
-pub(crate) use slots::{Body, Frozen, Slot, SlotState, Steps};
 pub(crate) use suspended::{EntryFuture, Failed, Suspended};
 
 use crate::address::directory::Spare;
@@ -48,32 +49,35 @@ use crate::failure::{Failure, contain, said};
 use crate::state::rounds::{Group, NextRounds};
 use crate::state::{LocalState, States};
 
+/// The slot of one element.
+pub(crate) type Slot<T> = slot::Slot<T, BoxedParcel<T>>;
+
 /// A call that waits until the first elements have been constructed.
 type PendingCall<T> = Box<dyn FnOnce(&Local, &Part<T>)>;
 
 /// A worker's part of a collection.
 pub(crate) struct Part<T: Chare> {
     collection: Arc<Collection<T>>,
-    slots: RefCell<Slots<T>>,
+    slots: RefCell<Slots<T, BoxedParcel<T>>>,
     /// The element in each slot, and the epoch in which it came; can be read while an entry runs.
     residents: RefCell<Vec<Option<(Number, u32)>>>,
-    /// Elements that are here.
+    /// The number of elements here.
     live: Cell<u64>,
     /// The calls that wait until the first elements have been constructed; `None` afterwards.
     construction: RefCell<Option<Vec<PendingCall<T>>>>,
     /// True if the first elements are being constructed, or have been.
     has_begun_construction: Cell<bool>,
     /// Elements that are to come or to go, and the messages that wait for them.
-    presence: Presence<T>,
+    presence: Presence<BoxedParcel<T>>,
     /// Numbers of this worker that no element has.
     spare: RefCell<Spare>,
     /// Numbers of a sparse array that this worker has looked up.
     known: RefCell<Keys<T::Index>>,
     marks: RefCell<Marks>,
     sections: members::Sections,
-    /// The array is balanced, and its elements are measured.
+    /// True if the array is balanced, so that its elements are measured.
     measures: bool,
-    /// Runs of entries until the next one that is measured.
+    /// The number of runs of entries until the next one that is measured.
     until_sample: Cell<u32>,
     states: States,
 }
@@ -91,10 +95,8 @@ impl<T: Chare> fmt::Debug for Part<T> {
 impl<T: Chare> AnyPart for Part<T> {
     fn explain(&self, local: &Local) -> Vec<String> {
         let slots = self.slots.borrow();
-        let mut lines: Vec<_> = slots
-            .iter()
-            .filter_map(|slot| slot.explain(|| self.collection.name(slot.index)))
-            .collect();
+        let explain = |slot: &Slot<T>| slot.explain(|| self.collection.name(slot.index()));
+        let mut lines: Vec<_> = slots.all().iter().filter_map(explain).collect();
         drop(slots);
         lines.extend(self.collection.states().explain(local.worker()));
         for count in self.presence.early_lens() {
@@ -133,13 +135,10 @@ impl<T: Chare> AnyPart for Part<T> {
 
     fn for_elements(&self, visit: &mut dyn FnMut(PresentElement<'_>)) {
         let slots = self.slots.borrow();
-        let present = slots
-            .iter()
-            .filter(|slot| !matches!(slot.state, SlotState::Vacant));
-        for slot in present {
-            let name = || Some(self.collection.name(Some(slot.index?)));
+        for slot in slots.all().iter().filter(|slot| !slot.is_vacant()) {
+            let name = || Some(self.collection.name(Some(slot.index()?)));
             visit(PresentElement {
-                number: slot.number,
+                number: slot.number(),
                 name: &name,
                 rounds: slot.next_rounds(),
                 awaited_scan: slot.awaited_scan(),
@@ -223,7 +222,7 @@ impl<T: Chare> Part<T> {
     #[inline]
     fn ready_in<'slots>(
         &self,
-        slots: RefMut<'slots, Slots<T>>,
+        slots: RefMut<'slots, Slots<T, BoxedParcel<T>>>,
         number: Number,
     ) -> Option<RefMut<'slots, Body<T>>> {
         let at = self.slot_of(number);
@@ -245,21 +244,29 @@ impl<T: Chare> Part<T> {
     #[inline]
     fn slot_in<'slots>(
         &self,
-        slots: RefMut<'slots, Slots<T>>,
+        slots: RefMut<'slots, Slots<T, BoxedParcel<T>>>,
         number: Number,
     ) -> Option<RefMut<'slots, Slot<T>>> {
         let at = self.slot_of(number);
         RefMut::filter_map(slots, |slots| slots.get_mut(at, number)).ok()
     }
 
-    /// Returns all slots, among them vacant ones.
-    pub(crate) fn all_slots(&self) -> Ref<'_, [Slot<T>]> {
-        Ref::map(self.slots.borrow(), Slots::all)
+    /// Calls `visit` for the slot of each element that is here.
+    ///
+    /// # Errors
+    /// The first error of `visit`, which is then not called again.
+    pub(crate) fn try_for_slots<E>(
+        &self,
+        mut visit: impl FnMut(&Slot<T>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let slots = self.slots.borrow();
+        let mut present = slots.all().iter().filter(|slot| !slot.is_vacant());
+        present.try_for_each(&mut visit)
     }
 
     /// Returns the elements that are to come or to go, and the messages that wait for them.
     #[inline]
-    pub(crate) fn presence(&self) -> &Presence<T> {
+    pub(crate) fn presence(&self) -> &Presence<BoxedParcel<T>> {
         &self.presence
     }
 
@@ -359,7 +366,7 @@ impl<T: Chare> Part<T> {
             return self.after_construction(move |local, part| parcel.deliver(local, part, number));
         }
         if let Some(mut slot) = self.slot(number) {
-            slot.async_state().backlog.push_back(parcel);
+            slot.push_to_backlog(parcel);
             return;
         }
         if self.is_expected(local, number) {
@@ -390,33 +397,29 @@ impl<T: Chare> Part<T> {
     fn set_runs_backlog(&self, number: Number, runs: bool) -> bool {
         // An element that has ended has no backlog.
         self.slot(number)
-            .is_none_or(|mut slot| std::mem::replace(&mut slot.async_state().runs_backlog, runs))
+            .is_none_or(|mut slot| slot.set_runs_backlog(runs))
     }
 
     /// Keeps the rounds of an element while an asynchronous entry has the element.
     pub(crate) fn note_rounds(&self, number: Number, rounds: &NextRounds) {
         // Borrowed while another entry runs: then the element is in its slot.
-        if let Some(mut slot) = self.try_slot(number)
-            && matches!(slot.state, SlotState::Running)
-        {
-            slot.async_state().rounds.clone_from(rounds);
+        if let Some(mut slot) = self.try_slot(number) {
+            slot.note_rounds(rounds);
         }
     }
 
     /// Merges rounds that a fork has noted, which may be older than those known by now.
     pub(crate) fn raise_rounds(&self, number: Number, rounds: &NextRounds) {
         // As in `note_rounds`.
-        if let Some(mut slot) = self.try_slot(number)
-            && !matches!(slot.state, SlotState::Ready(_))
-        {
-            slot.async_state().rounds.raise_to(rounds);
+        if let Some(mut slot) = self.try_slot(number) {
+            slot.raise_rounds(rounds);
         }
     }
 
     /// Puts an element into a slot. `epoch` is that of the move that brought it here, or 0 if it
     /// was made here.
     pub(crate) fn put(&self, local: &Local, slot: Slot<T>, epoch: u32) {
-        let number = slot.number;
+        let number = slot.number();
         let at = self.slots.borrow_mut().put(slot);
         let place = self.collection.directory().place(number);
         place.set_slot(at);
@@ -434,7 +437,7 @@ impl<T: Chare> Part<T> {
     /// Adds an element that comes in `epoch`, or 0 for one that was made here. The messages that it
     /// brings along run first, then those that came before the element.
     pub(crate) fn admit(&self, local: &Local, slot: Slot<T>, epoch: u32, urgent: Vec<Arrival>) {
-        let number = slot.number;
+        let number = slot.number();
         self.put(local, slot, epoch);
         self.presence.has_come(number, epoch);
         for arrival in urgent {
@@ -528,7 +531,7 @@ impl<T: Chare> Part<T> {
 
     /// Returns the index of an element that is here; `None` if it has none.
     pub(crate) fn index_of(&self, number: Number) -> Option<T::Index> {
-        self.slot(number).and_then(|slot| slot.index)
+        self.slot(number).and_then(|slot| slot.index())
     }
 
     /// Returns an unused number with its home here: a returned one or a new one.
@@ -553,7 +556,7 @@ impl<T: Chare> Part<T> {
     /// Drops an element. A panic of its destructor is reported, and the rest is dropped all the
     /// same.
     pub(crate) fn drop_slot(&self, local: &Local, mut slot: Slot<T>) {
-        let index = slot.index;
+        let index = slot.index();
         if let Some(state) = slot.take_async_state() {
             state.drop_all(local, &|_| {});
         }

@@ -3,7 +3,6 @@
 //! Threads that are not workers share one order of messages. Its lock
 //! ([`System::outside`](crate::engine::system::System::outside)) is the caller's to take.
 
-use crate::engine::local::ranks::{Key, ranked};
 use crate::engine::local::{self, Arrival, Local, on_arrival};
 use crate::engine::system::System;
 
@@ -26,26 +25,4 @@ pub(crate) fn post_outside(system: &System, to: usize, message: Arrival) {
     system
         .post()
         .send_outside(to, move || on_arrival(id, message));
-}
-
-/// Like [`post_outside`], for a message that calls `arrival` when its turn in the order of
-/// priorities has come.
-pub(crate) fn post_outside_with(
-    system: &System,
-    priority: i32,
-    key: Option<Key>,
-    to: usize,
-    arrival: Arrival,
-) {
-    match priority {
-        0 => post_outside(system, to, arrival),
-        ..0 => {
-            let (id, message) = (system.id(), ranked(priority, key, arrival));
-            system.quiet().count_sent_outside();
-            system
-                .post()
-                .send_urgent(to, move || on_arrival(id, message));
-        }
-        _ => post_outside(system, to, ranked(priority, key, arrival)),
-    }
 }

@@ -11,21 +11,18 @@ use std::collections::HashMap;
 
 use raddle_sync::ranks::Ranks;
 
-use crate::address::number::Number;
+use crate::address::number::ElementId;
 use crate::engine::local::{Arrival, Local};
 
-/// An element: the number of its collection, and its own.
-pub(crate) type Key = (u32, Number);
-
 /// The messages that wait for their turn at each of some elements, the first to run first.
-pub(crate) type RanksOf = HashMap<Key, Vec<Arrival>>;
+pub(crate) type RanksOf = HashMap<ElementId, Vec<Arrival>>;
 
 /// The messages that wait at a worker, each with its element if it is for one: the most urgent
 /// first, and the oldest first among equals.
-pub(crate) type WorkerRanks = Ranks<i32, (Option<Key>, Arrival)>;
+pub(crate) type WorkerRanks = Ranks<i32, (Option<ElementId>, Arrival)>;
 
 /// Returns a message that puts `arrival` into the heap of its worker when it arrives.
-pub(crate) fn ranked(priority: i32, to: Option<Key>, arrival: Arrival) -> Arrival {
+pub(crate) fn ranked(priority: i32, to: Option<ElementId>, arrival: Arrival) -> Arrival {
     Box::new(move |local: &Local| {
         local.ranks.borrow_mut().push(priority, (to, arrival));
         if priority < 0 {
@@ -37,22 +34,6 @@ pub(crate) fn ranked(priority: i32, to: Option<Key>, arrival: Arrival) -> Arriva
 }
 
 impl Local {
-    /// Sends a message that calls `arrival` when its turn has come, for an element or (`to` is
-    /// `None`) for all elements.
-    pub(crate) fn post_with(
-        &self,
-        priority: i32,
-        to: Option<Key>,
-        worker: usize,
-        arrival: impl FnOnce(&Self) + Send + 'static,
-    ) {
-        match priority {
-            0 => self.post(worker, arrival),
-            ..0 => self.post_urgent(worker, ranked(priority, to, Box::new(arrival))),
-            _ => self.post(worker, ranked(priority, to, Box::new(arrival))),
-        }
-    }
-
     /// Runs the first message of the heap.
     fn run_first(&self) {
         let first = self.ranks.borrow_mut().pop();
@@ -63,7 +44,7 @@ impl Local {
     }
 
     /// Takes the messages that wait for their turn at elements that move.
-    pub(crate) fn take_ranked(&self, movers: impl Iterator<Item = Key>) -> RanksOf {
+    pub(crate) fn take_ranked(&self, movers: impl Iterator<Item = ElementId>) -> RanksOf {
         let mut ranks = self.ranks.borrow_mut();
         if ranks.is_empty() {
             return RanksOf::new();

@@ -42,7 +42,7 @@ impl<C> fmt::Debug for Queue<C> {
 }
 
 impl<C> Queue<C> {
-    /// Returns true without messages.
+    /// Returns true if no message is kept.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }

@@ -18,14 +18,12 @@
 //! 2. `leaving_count` and `early_count` count the transits with `leaves_in` and with `early`.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use crate::address::number::Number;
-use crate::engine::elements::parcel::{BoxedParcel, Parcels};
-use crate::engine::object::chare::Chare;
 
-/// The state of an element in transit, as known to this worker.
-struct Transit<T: Chare> {
+/// The state of an element in transit, as known to this worker; `P` is a message that waits for it.
+struct Transit<P> {
     /// True if the element will be made here. It already counts as being here for messages to all
     /// elements.
     is_unmade: bool,
@@ -37,25 +35,25 @@ struct Transit<T: Chare> {
     /// already.
     goes_on_to: Option<usize>,
     /// Messages that came before the element, the oldest first.
-    early: Parcels<T>,
+    early: VecDeque<P>,
     /// Messages that came to this worker as the home of a seed ([`crate::seeds`]).
-    for_seed: Parcels<T>,
+    for_seed: VecDeque<P>,
 }
 
-impl<T: Chare> Default for Transit<T> {
+impl<P> Default for Transit<P> {
     fn default() -> Self {
         Self {
             is_unmade: false,
             arrives_in: None,
             leaves_in: None,
             goes_on_to: None,
-            early: Parcels::new(),
-            for_seed: Parcels::new(),
+            early: VecDeque::new(),
+            for_seed: VecDeque::new(),
         }
     }
 }
 
-impl<T: Chare> Transit<T> {
+impl<P> Transit<P> {
     fn is_empty(&self) -> bool {
         !self.is_unmade
             && self.arrives_in.is_none()
@@ -74,16 +72,16 @@ impl<T: Chare> Transit<T> {
     }
 }
 
-/// The elements of a part that are in transit.
-pub(crate) struct Presence<T: Chare> {
-    transits: RefCell<HashMap<Number, Transit<T>>>,
+/// The elements of a part that are in transit; `P` is a message that waits for one.
+pub(crate) struct Presence<P> {
+    transits: RefCell<HashMap<Number, Transit<P>>>,
     leaving_count: Cell<usize>,
     early_count: Cell<usize>,
     /// The latest epoch in which an element came from another worker.
     latest: Cell<u32>,
 }
 
-impl<T: Chare> Default for Presence<T> {
+impl<P> Default for Presence<P> {
     fn default() -> Self {
         Self {
             transits: RefCell::default(),
@@ -94,9 +92,9 @@ impl<T: Chare> Default for Presence<T> {
     }
 }
 
-impl<T: Chare> Presence<T> {
+impl<P> Presence<P> {
     /// Changes the transit of an element, and creates or removes the transit as needed.
-    fn change<R>(&self, number: Number, change: impl FnOnce(&mut Transit<T>) -> R) -> R {
+    fn change<R>(&self, number: Number, change: impl FnOnce(&mut Transit<P>) -> R) -> R {
         let mut transits = self.transits.borrow_mut();
         let transit = transits.entry(number).or_default();
         let before = (transit.leaves_in.is_some(), !transit.early.is_empty());
@@ -118,7 +116,7 @@ impl<T: Chare> Presence<T> {
     fn change_known<R>(
         &self,
         number: Number,
-        change: impl FnOnce(&mut Transit<T>) -> R,
+        change: impl FnOnce(&mut Transit<P>) -> R,
     ) -> Option<R> {
         let is_known = {
             let transits = self.transits.borrow();
@@ -128,12 +126,12 @@ impl<T: Chare> Presence<T> {
     }
 
     /// Reads the transit of an element, if it has one.
-    fn get<R>(&self, number: Number, get: impl FnOnce(&Transit<T>) -> Option<R>) -> Option<R> {
+    fn get<R>(&self, number: Number, get: impl FnOnce(&Transit<P>) -> Option<R>) -> Option<R> {
         get(self.transits.borrow().get(&number)?)
     }
 
     /// Records that the element will be made here.
-    pub(crate) fn set_unmade(&self, number: Number) {
+    pub(super) fn set_unmade(&self, number: Number) {
         self.change(number, |transit| transit.is_unmade = true);
     }
 
@@ -144,13 +142,13 @@ impl<T: Chare> Presence<T> {
     }
 
     /// Records that the element has come in `epoch` (0 for an element that was made here).
-    pub(crate) fn has_come(&self, number: Number, epoch: u32) {
+    pub(super) fn has_come(&self, number: Number, epoch: u32) {
         self.latest.set(self.latest.get().max(epoch));
         self.will_not_come(number);
     }
 
     /// Records that the element is no longer awaited: it is here, or will never be.
-    pub(crate) fn will_not_come(&self, number: Number) {
+    pub(super) fn will_not_come(&self, number: Number) {
         self.change_known(number, |transit| {
             transit.is_unmade = false;
             transit.arrives_in = None;
@@ -163,7 +161,7 @@ impl<T: Chare> Presence<T> {
     }
 
     /// Records that the element has left.
-    pub(crate) fn has_left(&self, number: Number) {
+    pub(super) fn has_left(&self, number: Number) {
         self.change_known(number, |transit| transit.leaves_in = None);
     }
 
@@ -178,14 +176,14 @@ impl<T: Chare> Presence<T> {
     }
 
     /// Keeps a message for an element that has not come yet.
-    pub(crate) fn keep_early(&self, number: Number, parcel: BoxedParcel<T>) {
+    pub(super) fn keep_early(&self, number: Number, parcel: P) {
         self.change(number, |transit| transit.early.push_back(parcel));
     }
 
     /// Takes the messages that came before the element.
-    pub(crate) fn take_early(&self, number: Number) -> Parcels<T> {
+    pub(super) fn take_early(&self, number: Number) -> VecDeque<P> {
         if self.early_count.get() == 0 {
-            return Parcels::new();
+            return VecDeque::new();
         }
         let early = self.change_known(number, |transit| std::mem::take(&mut transit.early));
         early.unwrap_or_default()
@@ -198,14 +196,14 @@ impl<T: Chare> Presence<T> {
 
     /// Returns the number of messages that wait for each element that has not come yet, without
     /// zeros.
-    pub(crate) fn early_lens(&self) -> Vec<usize> {
+    pub(super) fn early_lens(&self) -> Vec<usize> {
         let transits = self.transits.borrow();
         let lens = transits.values().map(|transit| transit.early.len());
         lens.filter(|&len| len > 0).collect()
     }
 
     /// Keeps a message for a seed that has its home here.
-    pub(crate) fn keep_for_seed(&self, number: Number, parcel: BoxedParcel<T>) {
+    pub(crate) fn keep_for_seed(&self, number: Number, parcel: P) {
         self.change(number, |transit| transit.for_seed.push_back(parcel));
     }
 
@@ -218,13 +216,13 @@ impl<T: Chare> Presence<T> {
     }
 
     /// Takes the messages that wait for the seed.
-    pub(crate) fn take_for_seed(&self, number: Number) -> Parcels<T> {
+    pub(crate) fn take_for_seed(&self, number: Number) -> VecDeque<P> {
         let for_seed = self.change_known(number, |transit| std::mem::take(&mut transit.for_seed));
         for_seed.unwrap_or_default()
     }
 
     /// Takes all messages.
-    pub(crate) fn take_all(&self) -> impl Iterator<Item = BoxedParcel<T>> + use<T> {
+    pub(super) fn take_all(&self) -> impl Iterator<Item = P> + use<P> {
         self.leaving_count.set(0);
         self.early_count.set(0);
         let transits = self.transits.take().into_values();
@@ -233,13 +231,13 @@ impl<T: Chare> Presence<T> {
 
     /// Returns true if, for senders in `epoch`, all elements that are here count as being here.
     #[inline]
-    pub(crate) fn all_are_here_in(&self, epoch: u32) -> bool {
+    pub(super) fn all_are_here_in(&self, epoch: u32) -> bool {
         self.latest.get() <= epoch && self.leaving_count.get() == 0
     }
 
     /// Returns true if an element counts as being here for senders in `epoch`. `came` is the epoch
     /// in which it came, if it is here.
-    pub(crate) fn is_here_in(&self, number: Number, came: Option<u32>, epoch: u32) -> bool {
+    pub(super) fn is_here_in(&self, number: Number, came: Option<u32>, epoch: u32) -> bool {
         let transits = self.transits.borrow();
         let transit = transits.get(&number);
         let came = came.or_else(|| transit?.counts_from());
@@ -248,7 +246,7 @@ impl<T: Chare> Presence<T> {
     }
 
     /// Returns the elements that will come here, including those that will be made here.
-    pub(crate) fn to_come(&self) -> Vec<Number> {
+    pub(super) fn to_come(&self) -> Vec<Number> {
         let transits = self.transits.borrow();
         let coming = transits
             .iter()
@@ -267,7 +265,7 @@ impl<T: Chare> Presence<T> {
 
     /// Keeps a message behind those that wait for an element that is to come from another worker.
     /// Returns false if none waits for it.
-    pub(crate) fn keep_behind_early(&self, number: Number, parcel: BoxedParcel<T>) -> bool {
+    pub(crate) fn keep_behind_early(&self, number: Number, parcel: P) -> bool {
         let has_any = self.has_early_for(number);
         if has_any {
             self.keep_early(number, parcel);
@@ -276,7 +274,7 @@ impl<T: Chare> Presence<T> {
     }
 
     /// Records that the element will not come. Returns the messages that wait for it.
-    pub(crate) fn give_up_on(&self, number: Number) -> Parcels<T> {
+    pub(crate) fn give_up_on(&self, number: Number) -> VecDeque<P> {
         self.will_not_come(number);
         self.take_early(number)
     }
@@ -291,20 +289,16 @@ impl<T: Chare> Presence<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chare;
-    use crate::lifecycle::End;
 
-    struct Element;
-
-    #[chare]
-    impl Element {}
+    /// A message.
+    struct Message;
 
     fn one() -> Number {
         Number::new(0, 0, 1)
     }
 
     /// Checks the invariants by looking at all transits.
-    fn check(presence: &Presence<Element>) {
+    fn check(presence: &Presence<Message>) {
         let transits = presence.transits.borrow();
         assert!(transits.values().all(|transit| !transit.is_empty()));
         let leaving = transits
@@ -321,7 +315,7 @@ mod tests {
     fn an_element_that_comes_leaves_no_record() {
         let presence = Presence::default();
         presence.set_arriving(one(), 3);
-        presence.keep_early(one(), Box::new(End));
+        presence.keep_early(one(), Message);
         check(&presence);
         assert_eq!(
             (presence.to_come(), presence.arriving()),
@@ -353,8 +347,8 @@ mod tests {
         let presence = Presence::default();
         presence.set_unmade(one());
         presence.set_going_on(one(), 2);
-        presence.keep_early(one(), Box::new(End));
-        presence.keep_for_seed(one(), Box::new(End));
+        presence.keep_early(one(), Message);
+        presence.keep_for_seed(one(), Message);
         assert!(presence.has_for_seed(one()) && presence.has_early_for(one()));
         assert_eq!(presence.early_lens(), [1]);
         check(&presence);

@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::fmt;
 use std::pin::Pin;
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 
-use super::Body;
+use super::slot::Body;
 use crate::engine::object::chare::Chare;
 use crate::engine::system::System;
 use crate::failure::Failure;
@@ -14,22 +14,22 @@ use crate::state::rounds::NextRounds;
 /// An asynchronous entry under way; it returns the element, or the way in which it ended.
 pub(crate) type EntryFuture<T> = Pin<Box<dyn Future<Output = Result<Body<T>, Failed>> + Send>>;
 
-pub(crate) type Tell = Box<dyn FnOnce(Failure, &System) + Send>;
+/// Reports the failure of an entry to the receiver of its reply.
+pub(crate) type Report = Box<dyn FnOnce(Failure, &System) + Send>;
 
 /// The entry has panicked.
 pub(crate) struct Failed {
     /// The reductions to which the element would have contributed next.
     pub(crate) rounds: NextRounds,
     pub(crate) panic: Box<dyn Any + Send>,
-    /// Reports the outcome.
-    pub(crate) tell: Tell,
+    pub(crate) report: Report,
 }
 
 /// An asynchronous entry that waits.
 pub(crate) struct Suspended<T: Chare> {
-    pub(crate) entry: &'static str,
-    pub(crate) future: EntryFuture<T>,
-    pub(crate) waker: Waker,
+    entry: &'static str,
+    future: EntryFuture<T>,
+    waker: Waker,
 }
 
 impl<T: Chare> fmt::Debug for Suspended<T> {
@@ -39,7 +39,21 @@ impl<T: Chare> fmt::Debug for Suspended<T> {
 }
 
 impl<T: Chare> Suspended<T> {
+    pub(crate) fn new(entry: &'static str, future: EntryFuture<T>, waker: Waker) -> Self {
+        Self {
+            entry,
+            future,
+            waker,
+        }
+    }
+
     pub(crate) fn entry(&self) -> &'static str {
         self.entry
+    }
+
+    /// Runs the entry until it waits or ends.
+    pub(crate) fn poll(&mut self) -> Poll<Result<Body<T>, Failed>> {
+        let mut context = Context::from_waker(&self.waker);
+        self.future.as_mut().poll(&mut context)
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Found {
 type Done = Box<dyn FnOnce(&Local) + Send>;
 
 /// The reports that the root has received, and the call to make after the balancing.
-pub(crate) struct Sheet {
+pub(crate) struct LoadReports {
     missing: usize,
     loads: Vec<(Found, ElementLoad)>,
     traffic: Vec<((Number, Number), Sent)>,
@@ -28,11 +28,11 @@ pub(crate) struct Sheet {
 }
 
 /// The balancing that is under way; only at the root of an array.
-impl LocalState for Option<Sheet> {
+impl LocalState for Option<LoadReports> {
     const FEATURE: Feature = Feature::Balance;
 }
 
-impl Sheet {
+impl LoadReports {
     pub(super) fn new(worker_count: usize, done: impl FnOnce(&Local) + Send + 'static) -> Self {
         Self {
             missing: worker_count,

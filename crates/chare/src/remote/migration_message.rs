@@ -8,15 +8,15 @@ use crate::engine::elements::part::Frozen;
 use crate::state::measured::Measured;
 
 /// A requested move: an element's number, and the node and the worker to which it moves.
-pub(crate) type Wish = (u64, u16, u16);
+pub(crate) type MoveRequest = (u64, u16, u16);
 
 /// A message about migrating elements.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Travel {
+pub(crate) enum MigrationMessage {
     /// Requests that elements move. Sent to the first node.
-    Want {
+    RequestMoves {
         collection: u32,
-        wishes: Vec<Wish>,
+        requests: Vec<MoveRequest>,
         /// True if the elements are frozen, and so ready to move to another node.
         are_frozen: bool,
         /// The reply to send when they have arrived.
@@ -24,18 +24,18 @@ pub(crate) enum Travel {
     },
     /// Requests that elements move within the sender's node, in an array of this node alone. Sent
     /// to the first node.
-    WantWithin,
+    RequestMovesWithin,
     /// Begins a batch: its epoch, the nodes that elements leave, and the moves by collection.
     Prepare {
         epoch: u32,
         sources: Vec<u16>,
-        groups: Vec<(u32, Vec<Wish>)>,
+        groups: Vec<(u32, Vec<MoveRequest>)>,
     },
     /// Confirms that the sender knows the batch, in which `count` of its elements move. Sent to the
     /// first node.
-    Known { count: u64 },
+    Acknowledge { count: u64 },
     /// All nodes know the batch, so the receiver enters its epoch.
-    GoOver { epoch: u32 },
+    EnterEpoch { epoch: u32 },
     /// A sender has entered this epoch, and no longer sends by the old routes.
     Marker { epoch: u32 },
     /// Asks whether all messages of the sending worker have arrived. The reply is `Answer`.
@@ -46,10 +46,10 @@ pub(crate) enum Travel {
     Arrive {
         collection: u32,
         number: u64,
-        crosser: Option<Crosser>,
+        element: Option<MigratingElement>,
     },
     /// Elements of the batch have arrived. Sent to the first node.
-    HaveCome { count: u64 },
+    Arrived { count: u64 },
     /// All elements of the batch have arrived.
     End,
     /// Asks the receiver's workers for their measurements of an array.
@@ -62,8 +62,8 @@ pub(crate) enum Travel {
 
 /// An element that migrates between nodes, with the messages that wait for it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Crosser {
-    pub(crate) element: Frozen,
+pub(crate) struct MigratingElement {
+    pub(crate) frozen: Frozen,
     pub(crate) backlog: Vec<Waiting>,
 }
 
