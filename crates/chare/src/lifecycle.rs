@@ -131,7 +131,7 @@ fn break_sections<T: Chare>(
     }
     // Shares that the element has gathered for the members below it in the tree go to the root,
     // which knows whether there will be a result.
-    for ((section, round), (_, share)) in gathered {
+    for ((section, round), (_, share)) in gathered.into_iter().flatten() {
         local.guard(|| reduction::send_to_root(local, part, Some(section), round, share));
     }
 }

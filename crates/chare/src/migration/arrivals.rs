@@ -28,7 +28,7 @@ struct Transfer<T: Chare> {
 struct MovingElement<T: Chare> {
     slot: Slot<T>,
     rounds: NextRounds,
-    gathered: Gathered,
+    gathered: Option<Gathered>,
     urgent: Vec<Arrival>,
 }
 

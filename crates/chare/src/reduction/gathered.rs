@@ -26,19 +26,18 @@ impl AllGathered {
     }
 }
 
-/// Takes the shares that wait at a member.
-pub(crate) fn take_gathered<T: Chare>(part: &Part<T>, number: Number) -> Gathered {
-    let gathered = part.state::<AllGathered>().borrow_mut().0.remove(&number);
-    gathered.unwrap_or_default()
+/// Takes the shares that wait at a member, if there are any.
+pub(crate) fn take_gathered<T: Chare>(part: &Part<T>, number: Number) -> Option<Gathered> {
+    let all = &mut part.state::<AllGathered>().borrow_mut().0;
+    // Nearly always, nothing waits: then the number is not hashed.
+    (!all.is_empty()).then(|| all.remove(&number))?
 }
 
 /// Puts shares back that [`take_gathered`] has taken, for a member that has moved here.
-pub(crate) fn put_gathered<T: Chare>(part: &Part<T>, number: Number, gathered: Gathered) {
-    if !gathered.is_empty() {
-        part.state::<AllGathered>()
-            .borrow_mut()
-            .0
-            .insert(number, gathered);
+pub(crate) fn put_gathered<T: Chare>(part: &Part<T>, number: Number, gathered: Option<Gathered>) {
+    if let Some(gathered) = gathered {
+        let all = &mut part.state::<AllGathered>().borrow_mut().0;
+        all.insert(number, gathered);
     }
 }
 
