@@ -1,16 +1,18 @@
 //! Futures that run on a given worker: only the worker to which a future is assigned polls it.
 //!
-//! Waking a future puts it into the run queue of its worker and sends that worker a message. Each
-//! message polls the most urgent future that is in the run queue at that time. So a future that
-//! waits costs its worker nothing, and of the ready futures the most urgent one runs first,
-//! regardless of the order of the wake-ups. A future can be assigned to another worker; its next
-//! wake-up goes there.
+//! Waking a future puts it into the run queue of its worker. If no message for the queue is on its
+//! way, the worker is sent one. The message polls the most urgent future that is in the queue at
+//! that time, and sends itself again if there are more. So a future that waits costs its worker
+//! nothing, of the ready futures the most urgent one runs first, regardless of the order of the
+//! wake-ups, and other messages run between two polls. A future can be assigned to another worker;
+//! its next wake-up goes there.
 //!
 //! # Invariants
-//! 1. For each future in a run queue there is a message on its way to that worker. If such a
-//!    message is dropped, one future is dropped.
+//! 1. If there are futures in a run queue, one message for it is on its way to that worker. If the
+//!    message is dropped, the futures are dropped.
 
 use std::future::Future;
+use std::mem;
 use std::sync::Arc;
 
 use async_task::Runnable;
@@ -19,6 +21,7 @@ use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 use raddle_sync::ranks::Ranks;
 
 use crate::post::Post;
+use crate::worker::with_worker;
 
 /// The urgency of a future: the smallest runs first, in lexicographic order. Of equal ones, the
 /// future that was woken first runs first.
@@ -54,7 +57,12 @@ impl AssignedWorker {
 pub struct RunQueue(Arc<[CachePadded<Mutex<Ready>>]>);
 
 /// The ready futures of one worker.
-type Ready = Ranks<Urgency, Runnable>;
+#[derive(Debug, Default)]
+struct Ready {
+    futures: Ranks<Urgency, Runnable>,
+    /// A message for these futures is on its way to the worker.
+    is_announced: bool,
+}
 
 impl RunQueue {
     /// Creates an empty run queue for the workers of `post`.
@@ -74,18 +82,34 @@ impl RunQueue {
     }
 }
 
-/// The message: polls the most urgent future of its worker, or drops it when the message is
-/// dropped.
-struct RunNext {
+/// The message: polls the most urgent future of its worker. If the message is dropped, it drops the
+/// worker's ready futures.
+struct RunNext(Option<Announced>);
+
+/// The run queue of a worker for which a message is on its way.
+struct Announced {
     queue: RunQueue,
     worker_index: usize,
-    has_run: bool,
 }
 
 impl RunNext {
     fn run(mut self) {
-        self.has_run = true;
-        let next = self.queue.of(self.worker_index).pop();
+        let Some(announced) = self.0.take() else {
+            return;
+        };
+        let mut ready = announced.queue.of(announced.worker_index);
+        let next = ready.futures.pop();
+        let has_more = !ready.futures.is_empty();
+        ready.is_announced = has_more;
+        drop(ready);
+        // The next message is sent first, because the future may panic.
+        if has_more {
+            with_worker(|worker| {
+                let worker = worker.expect("workers run messages");
+                let (to, next) = (announced.worker_index, Self(Some(announced)));
+                worker.send(to, move || next.run());
+            });
+        }
         if let Some(next) = next {
             next.run();
         }
@@ -94,20 +118,21 @@ impl RunNext {
 
 impl Drop for RunNext {
     fn drop(&mut self) {
-        if !self.has_run {
-            let next = self.queue.of(self.worker_index).pop();
-            drop(next);
+        if let Some(announced) = self.0.take() {
+            let ready = mem::take(&mut *announced.queue.of(announced.worker_index));
+            // The destructors of futures are foreign code, so they run outside of the lock.
+            drop(ready);
         }
     }
 }
 
 impl Post {
     /// Runs a future on the worker to which it is assigned, one poll at a time, the most urgent
-    /// future of `queue` first. Cost: an allocation; for each wake-up, a message and two locks that
-    /// are rarely contended.
+    /// future of `queue` first. Cost: an allocation; for each wake-up, at most one message and two
+    /// locks that are rarely contended.
     ///
     /// A future that panics ends, and the panic is discarded. A runtime that ends drops its
-    /// unfinished futures.
+    /// unfinished futures. If the destructor of an unfinished future panics, the process aborts.
     ///
     /// # Panics
     /// If this runtime has no such worker. Later, the future is dropped in that case.
@@ -133,13 +158,19 @@ impl Post {
         let (post, queue, worker) = (self.clone(), queue.clone(), worker.clone());
         let schedule = move |runnable| {
             let worker_index = worker.worker_index();
-            queue.of(worker_index).push(urgency(), runnable);
-            let next = RunNext {
-                queue: queue.clone(),
-                worker_index,
-                has_run: false,
-            };
-            post.send(worker_index, move || next.run());
+            let urgency = urgency();
+            let mut ready = queue.of(worker_index);
+            ready.futures.push(urgency, runnable);
+            let was_announced = mem::replace(&mut ready.is_announced, true);
+            drop(ready);
+            if !was_announced {
+                let queue = queue.clone();
+                let next = RunNext(Some(Announced {
+                    queue,
+                    worker_index,
+                }));
+                post.send(worker_index, move || next.run());
+            }
         };
         let (runnable, task) = async_task::spawn(future, schedule);
         task.detach();

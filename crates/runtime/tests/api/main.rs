@@ -8,6 +8,7 @@ mod checks;
 #[path = "../common/mod.rs"]
 mod common;
 
+mod futures;
 mod handle_waiting;
 mod join_tree;
 mod loops_results;
