@@ -82,7 +82,8 @@ fn a_future_can_wake_itself_and_others_while_it_runs() {
             *wakers[own].lock().expect("no panics") = Some(context.waker().clone());
             rounds += 1;
             if rounds == ROUNDS {
-                return Poll::Ready(done.send(own).expect("the test waits"));
+                done.send(own).expect("the test waits");
+                return Poll::Ready(());
             }
             let other = wakers[1 - own].lock().expect("no panics").clone();
             other.iter().for_each(Waker::wake_by_ref);
