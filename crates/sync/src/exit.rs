@@ -1,7 +1,7 @@
 //! Failures that a process must not hide behind exit code 0.
 //!
 //! A thread that nothing waits for may fail after everything that the program waits for has
-//! arrived. `main` then returns as if all were well. As long as a [`UnreportedFailure`] lives, a
+//! arrived. `main` then returns as if all were well. As long as an [`UnreportedFailure`] lives, a
 //! process that would end with exit code 0 prints on standard error what has failed, and ends with
 //! exit code [`FAILURE_CODE`] instead. This is the exit code of a Rust program after a panic in the
 //! main thread. Other exit codes stay unchanged.
