@@ -212,8 +212,9 @@ fn idle_runtime_sleeps_until_it_gets_work() {
     }
 }
 
-// Regression: a compensating thread counted as busy before it began and while it rested, so that
-// the busy time of a runtime was more than that of all its processors.
+/// Checks the idle time of a compensating thread. Regression: such a thread counted as busy before
+/// it began and while it rested, so that the busy time of a runtime was more than that of all its
+/// processors.
 #[test]
 fn a_compensating_thread_is_idle_before_it_begins_and_while_it_rests() {
     const PAUSE: Duration = Duration::from_millis(50);
