@@ -31,7 +31,7 @@ pub(crate) fn try_system_of(runtime: &Runtime) -> Result<Arc<System>, BuildError
     let owner = runtime.model(|post| {
         let policy = runtime.setting::<SeedPolicy>()?;
         #[cfg(not(any(loom, shuttle)))]
-        raddle_sync::exit::watch_panics();
+        raddle_sync::exit::count_panics();
         let states = SharedStates::default()
             .with(Deferred::new(post.worker_count()))
             .with(Moves::default())

@@ -30,7 +30,7 @@ pub struct Measured {
     pub notify: Nanoseconds,
     /// The time of a call that wakes a thread.
     pub wake: Nanoseconds,
-    /// The time from the start of that call until the thread runs.
+    /// The time from the start of a call that wakes a thread until that thread runs.
     pub wake_latency: Nanoseconds,
     /// The time of a round trip of a short message, with polling receives.
     pub poll_trip: Nanoseconds,

@@ -11,7 +11,7 @@ use thiserror::Error;
 pub struct DomainError {
     /// The name of the quantity: the key of a parameter if it is one, such as `network.wire_ns`.
     pub quantity: &'static str,
-    /// Its value.
+    /// The value that was found.
     pub found: f64,
     /// The unit after the value, such as ` ns`. It is empty if the quantity's name contains it.
     pub unit: &'static str,
@@ -83,11 +83,11 @@ pub enum ModelError {
     /// A value outside its range, or outside the range in which the model holds.
     #[error("{origin}: {key} is {found}; expected {expected}")]
     Value {
-        /// The place where it was given.
+        /// The place where the parameter was given.
         origin: Origin,
-        /// The parameter.
+        /// The key of the parameter.
         key: String,
-        /// Its value.
+        /// The value that was found.
         found: String,
         /// The permitted values.
         expected: String,
@@ -95,9 +95,9 @@ pub enum ModelError {
     /// A key that does not name a parameter.
     #[error("{origin}: {key} is no parameter; {expected}")]
     Unknown {
-        /// The place where it was given.
+        /// The place where the parameter was given.
         origin: Origin,
-        /// The key.
+        /// The key that names no parameter.
         key: String,
         /// The permitted keys.
         expected: String,
@@ -113,7 +113,7 @@ pub enum ModelError {
     /// A file that cannot be read.
     #[error("{path}: {source}; expected a file of parameters")]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The system's error.
         source: std::io::Error,

@@ -82,9 +82,9 @@ impl BrickLaw {
 pub struct Brick {
     /// The number of elements on an edge.
     pub edge: u32,
-    /// The size of an element.
+    /// The size of an element, in bytes.
     pub element_bytes: u32,
-    /// The size of the header of the brick's message.
+    /// The size of the header of the brick's message, in bytes.
     pub header_bytes: u32,
 }
 

@@ -9,11 +9,11 @@ use crate::units::Bytes;
 /// Sizes of messages and packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketFormat {
-    /// The maximum payload of a packet.
+    /// The maximum payload of a packet, in bytes.
     pub payload_bytes: u32,
-    /// The header of each packet after the first.
+    /// The header of each packet after the first, in bytes.
     pub header_bytes: u32,
-    /// The size of a message without data.
+    /// The size of a message without data, in bytes.
     pub message_min_bytes: u32,
 }
 

@@ -36,19 +36,19 @@ const BUILT_IN: [(&str, &str); 2] = [
 pub struct Parameters {
     /// The name of the machine.
     pub name: String,
-    /// The core.
+    /// The parameters of the core.
     pub core: Core,
     /// The times of sending, receiving and waking.
     pub message: Message,
-    /// The network interface.
+    /// The parameters of the network interface.
     pub interface: Interface,
-    /// The core's cache, as messages see it.
+    /// The parameters of the core's cache, as messages see it.
     pub cache: Cache,
-    /// The network.
+    /// The parameters of the network.
     pub network: Network,
-    /// The system.
+    /// The parameters of the operating system.
     pub system: System,
-    /// The program.
+    /// The parameters of the program.
     pub tracer: Tracer,
     origins: BTreeMap<&'static str, Origin>,
 }
@@ -86,9 +86,9 @@ pub enum Curve {
 pub struct Message {
     /// The time of a call that sends by a descriptor.
     pub send: Nanoseconds,
-    /// The time from the start of that call until it accesses the interface.
+    /// The time from the start of a send by a descriptor until it accesses the interface.
     pub send_issue: Nanoseconds,
-    /// The time from the start of that call until the first byte is on the wire.
+    /// The time from the start of a send by a descriptor until the first byte is on the wire.
     pub send_latency: Nanoseconds,
     /// The time of a polling receive if a message has arrived.
     pub poll: Nanoseconds,
@@ -104,17 +104,17 @@ pub struct Message {
     pub notify_setup: Nanoseconds,
     /// The time from the arrival until the thread runs.
     pub notify_wake: Nanoseconds,
-    /// The time from then to the end of the call.
+    /// The time from when the thread runs to the end of the call.
     pub notify_finish: Nanoseconds,
     /// The time from the first byte to the end of a receive that slept.
     pub notify_latency: Nanoseconds,
     /// The time of a call that wakes a thread of the node.
     pub wake: Nanoseconds,
-    /// The time from the start of that call until the thread runs.
+    /// The time from the start of a call that wakes a thread until that thread runs.
     pub wake_latency: Nanoseconds,
 }
 
-/// The network interface.
+/// The parameters of the network interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interface {
     /// The time from the core to the interface and back.
@@ -123,9 +123,9 @@ pub struct Interface {
     pub arrive: Nanoseconds,
     /// The time of a call that sends inline, without storing the bytes.
     pub inline: Nanoseconds,
-    /// The time from the start of that call until it stores the bytes.
+    /// The time from the start of an inline send until it stores the bytes.
     pub inline_issue: Nanoseconds,
-    /// The time from the start of that call to the first byte on the wire, without storing the
+    /// The time from the start of an inline send to the first byte on the wire, without storing the
     /// bytes.
     pub inline_latency: Nanoseconds,
     /// The bandwidth at which the core loads or stores.
@@ -134,46 +134,46 @@ pub struct Interface {
     pub inline_bytes_max: u32,
     /// The number of address translations that the interface keeps.
     pub translations: u32,
-    /// The size of the page that a translation covers.
+    /// The size of the page that a translation covers, in bytes.
     pub page_bytes: u32,
     /// The time to find a translation that the interface does not keep.
     pub walk: Nanoseconds,
 }
 
-/// The core's cache, as messages see it.
+/// The parameters of the core's cache, as messages see it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cache {
-    /// The capacity.
+    /// The capacity of the cache.
     pub bytes: Bytes,
-    /// The size of a line.
+    /// The size of a cache line.
     pub line: Bytes,
-    /// The time to fetch a line.
+    /// The time to fetch a cache line.
     pub miss: Nanoseconds,
     /// The share of a message that its receiver reads.
     pub referenced: f64,
 }
 
-/// The network.
+/// The parameters of the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Network {
     /// The time from one interface to another.
     pub wire: Nanoseconds,
     /// The bandwidth of a node's link, in each direction.
     pub bandwidth: Bandwidth,
-    /// The maximum payload of a packet.
+    /// The maximum payload of a packet, in bytes.
     pub packet_payload_bytes: u32,
-    /// The header of each packet after the first.
+    /// The header of each packet after the first, in bytes.
     pub packet_header_bytes: u32,
-    /// The size of a message without data.
+    /// The size of a message without data, in bytes.
     pub message_min_bytes: u32,
 }
 
 /// The operating system, which may run other programs in turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct System {
-    /// The time for which it runs this program.
+    /// The time for which the system runs this program before it switches to others.
     pub slice: Nanoseconds,
-    /// The share of time in which it runs other programs.
+    /// The share of time in which the system runs other programs.
     pub away: f64,
 }
 
@@ -186,10 +186,10 @@ pub struct Tracer {
     pub core_speedup: f64,
     /// The work of the handlers for a miss, as measured.
     pub handle: Nanoseconds,
-    /// The part of that work that belongs to the response, on this core.
+    /// The part of the work of the handlers for a miss that belongs to the response, on this core.
     pub response_handle: Nanoseconds,
-    /// The part that belongs to the response if it skips the lookup of facts that the renderer
-    /// knows.
+    /// The part that belongs to a response that skips the lookup of facts that the renderer knows,
+    /// on this core.
     pub response_handle_bold: Nanoseconds,
     /// The constant part of the misses of all frames.
     pub misses: f64,
@@ -205,9 +205,9 @@ pub struct Tracer {
     pub response: Bytes,
     /// The number of elements on an edge of a brick.
     pub brick_edge: u32,
-    /// The size of an element.
+    /// The size of an element, in bytes.
     pub element_bytes: u32,
-    /// The size of a response's header.
+    /// The size of a response's header, in bytes.
     pub brick_header_bytes: u32,
     /// The share of a frame in which renderers wait for the last node.
     pub imbalance: f64,
@@ -252,7 +252,7 @@ impl Parameters {
     pub fn built_in(name: &str) -> Option<Self> {
         let &(name, text) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name)?;
         let mut parameters = match name {
-            STUDY => Self::nothing(),
+            STUDY => Self::zero(),
             _ => Self::study(),
         };
         let read = parameters.apply(text, |line| Origin::BuiltIn(name, line));
@@ -424,7 +424,7 @@ impl Parameters {
     }
 
     /// Returns parameters that are all zero, to be overwritten by a complete file.
-    fn nothing() -> Self {
+    fn zero() -> Self {
         Self {
             name: String::new(),
             core: Core::default(),

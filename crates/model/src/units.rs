@@ -30,7 +30,7 @@ pub struct Bandwidth(pub f64);
 pub struct Speed(pub f64);
 
 impl Nanoseconds {
-    /// No time.
+    /// The time zero.
     pub const ZERO: Self = Self(0.0);
 
     /// Converts microseconds.

@@ -44,8 +44,8 @@ pub struct Shape {
 /// send to it.
 pub const PORTS_MAX: usize = 1024;
 
-/// Threads of a node that may sleep without work in addition to one thread per port: those that
-/// compensate for workers that wait.
+/// The largest number of threads of a node that may sleep without work in addition to one thread
+/// per port: compensating threads, which replace workers that wait.
 const COMPENSATING_MAX: usize = 1024;
 
 impl Shape {

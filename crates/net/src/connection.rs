@@ -64,13 +64,13 @@ pub(crate) struct Rights {
     /// The key of connection 0, the same in all nodes of the program.
     pub(crate) key: u64,
     entries: Mutex<Vec<Option<Connection>>>,
-    /// A number that changes with the entries.
+    /// A number that changes whenever an entry does.
     version: AtomicU64,
     refused: [AtomicU64; Refusal::ALL.len()],
 }
 
 impl Rights {
-    /// Grants connection 0 alone.
+    /// Creates rights that grant only connection 0.
     pub(crate) fn new(key: u64) -> Self {
         Self {
             key,

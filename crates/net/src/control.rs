@@ -44,20 +44,20 @@ pub(crate) struct Frame {
 pub(crate) const WELCOME: u64 = 1;
 /// Carries some of the files of a node.
 pub(crate) const FILES: u64 = 2;
-/// A connection was opened for the receiver of this frame: its number, its key, and the position of
-/// the window in the file.
+/// Reports that a connection was opened for the receiver of this frame. Carries its number, its
+/// key, and the position of the window in the file.
 pub(crate) const OFFER: u64 = 3;
-/// The sender leaves, so that its end is not a death. Carries the number of packets that it has
-/// sent to the receiver, if the transport counts them.
+/// Reports that the sender leaves, so that its end is not a death. Carries the number of packets
+/// that it has sent to the receiver, if the transport counts them.
 pub(crate) const LEAVE: u64 = 4;
-/// A connection for the receiver of this frame is closed: its number and its key. The answer is
-/// [`CLOSED`].
+/// Reports that a connection for the receiver of this frame is closed. Carries its number and its
+/// key. The answer is [`CLOSED`].
 pub(crate) const CLOSE: u64 = 5;
-/// The sender of this frame puts nothing more by that connection.
+/// Reports that the sender of this frame puts nothing more by the closed connection.
 pub(crate) const CLOSED: u64 = 6;
 /// Asks for an [`ALIVE`] frame.
 pub(crate) const ASK: u64 = 7;
-/// The sender runs.
+/// Reports that the sender runs.
 pub(crate) const ALIVE: u64 = 8;
 
 impl Frame {
@@ -96,14 +96,15 @@ pub(crate) trait Relay: fmt::Debug + Send + Sync {
 /// The paths by which a node sends control frames to the others.
 #[derive(Debug)]
 pub(crate) struct Controls {
-    /// By node; `None` for this node, and for nodes on other machines.
+    /// The socket to each node, by node number; `None` for this node, and for nodes on other
+    /// machines.
     sockets: Vec<Option<OwnedFd>>,
-    /// For the nodes without a socket, if there are any.
+    /// The transport of frames to the nodes without a socket, if there are any.
     relay: Option<Arc<dyn Relay>>,
 }
 
 impl Controls {
-    /// Uses the sockets where there are any, and the relay for the other nodes.
+    /// Creates the paths: by a socket where there is one, and by the relay to the other nodes.
     pub(crate) const fn new(sockets: Vec<Option<OwnedFd>>, relay: Option<Arc<dyn Relay>>) -> Self {
         Self { sockets, relay }
     }

@@ -23,7 +23,7 @@ pub enum NetError {
     /// The system refused memory, a socket or a thread.
     #[error("the system refused {what}: {error}")]
     System {
-        /// The thing that it refused.
+        /// The thing that the system refused.
         what: &'static str,
         /// The error that the system returned.
         error: io::Error,
@@ -33,7 +33,7 @@ pub enum NetError {
     Start {
         /// The node that the process was to be.
         node: NodeId,
-        /// The program.
+        /// The program that could not be started.
         program: String,
         /// The error that the system returned.
         error: io::Error,
@@ -190,7 +190,7 @@ pub enum SendError {
     TooLong {
         /// The part that is too long: metadata or data.
         part: &'static str,
-        /// Its length in bytes.
+        /// The length of that part in bytes.
         found: usize,
         /// The largest allowed length in bytes.
         expected: usize,

@@ -23,10 +23,10 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use crate::address::{NodeId, Shape};
 use crate::control::{self, FILES_MAX};
 use crate::error::NetError;
+use crate::failure_detector::Silence;
 use crate::kind::{TransportKind, ranks};
 use crate::node::Node;
 use crate::transport::{self, Share};
-use crate::watch::Silence;
 
 use self::children::Children;
 

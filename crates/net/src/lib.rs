@@ -19,7 +19,7 @@
 //! | `connection` | the rights that a node grants to others |
 //! | `grant` | how long a right to put lasts |
 //! | `control` | control frames: what nodes report to each other besides messages |
-//! | `watch` | how the first node notices that another does not run |
+//! | `failure_detector` | how the first node notices that another does not run |
 //! | `transport` | how messages travel: by shared memory, by sockets, or by MPI |
 //! | `segment` | memory into which other nodes may put data |
 //! | `shared` | the state that the ports and threads of a node share |
@@ -50,6 +50,7 @@ mod connection;
 mod control;
 mod descriptor;
 mod error;
+mod failure_detector;
 mod grant;
 mod kind;
 mod launch;
@@ -61,7 +62,6 @@ mod random;
 mod segment;
 mod shared;
 mod transport;
-mod watch;
 
 pub use address::{NodeId, PORTS_MAX, PortId, SegmentId, Shape};
 pub use descriptor::Flags;

@@ -23,13 +23,13 @@ use self::listener::Listener;
 use crate::address::{NodeId, PortId, Shape};
 use crate::control;
 use crate::error::{NetError, Refusal};
+use crate::failure_detector::Silence;
 use crate::kind::TransportKind;
 use crate::mapped::{Memory, PAGE};
 use crate::port::Port;
 use crate::segment::Segment;
 use crate::shared::{Ended, Shared};
 use crate::transport::{Parts, Share};
-use crate::watch::Silence;
 
 pub use self::connections::ConnectionId;
 pub use self::pump::Pump;
@@ -46,7 +46,7 @@ pub struct Node {
 
 impl Node {
     /// Assembles a node, and starts its listening thread. `silence` says how long other nodes may
-    /// be silent, if this node is to watch them.
+    /// be silent, if this node is to detect nodes that do not run.
     pub(crate) fn assemble(parts: Parts, silence: Option<Silence>) -> Result<Self, NetError> {
         let shared = Arc::new(Shared::new(parts, silence)?);
         let listener = {

@@ -89,7 +89,7 @@ pub struct Arrival<'a> {
     pub from: PortId,
     /// The part of the message besides its data.
     pub message: Message<'a>,
-    /// The data.
+    /// The data of the message.
     pub data: Data<'a>,
 }
 
@@ -100,11 +100,11 @@ pub enum Data<'a> {
     Here(&'a [u8]),
     /// The data were put into a segment of this node.
     Put {
-        /// The segment.
+        /// The segment that contains the data.
         segment: SegmentId,
-        /// The offset of the first byte.
+        /// The offset of the data in the segment.
         start: usize,
-        /// The number of bytes.
+        /// The number of bytes of data.
         len: usize,
     },
 }
@@ -512,7 +512,7 @@ pub fn descriptor_of_put(
     descriptor_by(remote, message, put).write()
 }
 
-/// Returns the descriptor of a message by a connection of its own.
+/// Returns the descriptor of a message sent through its own connection.
 const fn descriptor_by(
     remote: &Remote,
     message: Message<'_>,

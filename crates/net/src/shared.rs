@@ -31,10 +31,10 @@ use crate::address::{NodeId, SegmentId, Shape};
 use crate::connection::Rights;
 use crate::control::{self, Controls};
 use crate::error::{NetError, SendError};
+use crate::failure_detector::Silence;
 use crate::mapped::Region;
 use crate::segment::SegmentOwner;
 use crate::transport::{Capabilities, Parts, Transport};
-use crate::watch::Silence;
 
 pub(crate) use reports::Reports;
 
@@ -62,7 +62,7 @@ pub(crate) struct Shared {
     states: Vec<AtomicU32>,
     /// The number of changes of `states`.
     changes: AtomicU32,
-    /// Wakes the listening thread.
+    /// The event by which threads of this node wake the listening thread.
     wake: OwnedFd,
     /// The number of threads that want the listening thread to pump, and the bit [`LEAVING`].
     wanted: AtomicU32,
@@ -77,7 +77,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// Creates the shared state of a node. `silence` says how long other nodes may be silent, if
-    /// this node is to watch them.
+    /// this node is to detect nodes that do not run.
     pub(crate) fn new(parts: Parts, silence: Option<Silence>) -> Result<Self, NetError> {
         let Parts {
             me,
@@ -346,7 +346,7 @@ impl SegmentOwner for Shared {
 pub(crate) enum Ended {
     Left,
     Died,
-    /// It does not answer.
+    /// The node does not answer.
     Silent,
 }
 

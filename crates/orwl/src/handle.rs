@@ -17,11 +17,11 @@ use raddle_sync::fifo::Standing;
 use raddle_sync::ordered::{self, Read, Right, Then, Write};
 use raddle_sync::prim::{LIGHT, Relaxed, spin_loop};
 
-use crate::crew::Halted;
 use crate::error::Broken;
+use crate::handle_requests::HandleRequests;
 use crate::location::Location;
 use crate::operation::{Link, Operation};
-use crate::seat::Seat;
+use crate::program_state::Halted;
 use crate::section::Section;
 
 /// The number of times that a thread polls a request before it prepares for a longer wait.
@@ -39,13 +39,13 @@ const TURNS_PER_MEASUREMENT: u64 = 64;
 pub struct Handle<D: ?Sized, R: Right> {
     /// The request for each place; empty before the first turn.
     ring: Vec<ordered::Handle<D, R>>,
-    /// The place of the next turn.
+    /// The index in `ring` for the next turn.
     at: usize,
-    /// The next turn.
+    /// The number of the next turn.
     turn: u64,
     /// True if the handle is used only in the first turn.
     is_once: bool,
-    seat: Arc<Seat<D, R>>,
+    requests: Arc<HandleRequests<D, R>>,
     link: Arc<Link>,
     operation: Arc<Operation>,
     bytes_of: fn(&D) -> usize,
@@ -70,15 +70,15 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
             at: first,
             turn: 0,
             is_once,
-            seat: Arc::new(Seat::new(ring, first)),
+            requests: Arc::new(HandleRequests::new(ring, first)),
             link: Arc::clone(link),
             operation: Arc::clone(operation),
             bytes_of: location.bytes_of,
         }
     }
 
-    pub(crate) fn seat(&self) -> &Arc<Seat<D, R>> {
-        &self.seat
+    pub(crate) fn requests(&self) -> &Arc<HandleRequests<D, R>> {
+        &self.requests
     }
 
     /// Declares that a turn uses at most `bytes` bytes of the location, such as an edge of a block.
@@ -135,7 +135,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
 
     /// Checks that the handle is used by its own operation, and once in this turn.
     ///
-    /// In the first turn, it also takes the requests from the seat.
+    /// In the first turn, it also takes the requests that the program has put in.
     #[inline]
     #[track_caller]
     fn check(&mut self) {
@@ -163,7 +163,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
              expected one section in a turn"
         );
         if self.ring.is_empty() {
-            self.ring = std::mem::take(&mut *self.seat.ring());
+            self.ring = std::mem::take(&mut *self.requests.ring());
         }
     }
 
@@ -175,7 +175,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         let (at, depth) = (self.at, self.ring.len());
         self.at = if at + 1 == depth { 0 } else { at + 1 };
         let next = self.turn + depth as u64;
-        let has_more = !self.is_once && next < self.operation.crew.limit();
+        let has_more = !self.is_once && next < self.operation.program_state.limit();
         self.turn += 1;
         // Relaxed, here and below: read by this operation, by the program after the run, and for
         // estimates.
@@ -211,10 +211,10 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         let (operation, handle) = (&self.operation, &self.ring[at]);
         operation.expect_thread(&self.link);
         self.expect_in(at, self.turn - 1);
-        let crew = &operation.crew;
+        let state = &operation.program_state;
         // If the handle is the next one behind a short section, it is granted before a clock could
         // be read.
-        let polls = if crew.may_spin() {
+        let polls = if state.may_spin() {
             POLLS_BEFORE_WAIT
         } else {
             0
@@ -229,8 +229,8 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
         }
         let start = Instant::now();
         Waiter::current().wait_asking(
-            crew.may_spin(),
-            || handle.standing() != Standing::Waiting || crew.is_halted(),
+            state.may_spin(),
+            || handle.standing() != Standing::Waiting || state.is_halted(),
             |waiter| {
                 let waker = waiter.waker();
                 operation.leave(&waker);
@@ -258,7 +258,7 @@ impl<D: ?Sized, R: Right> Handle<D, R> {
     /// Unwinds from a wait that never ends, since the program is halted or the location is broken.
     #[cold]
     fn unwind(&self) -> ! {
-        if self.operation.crew.is_halted() {
+        if self.operation.program_state.is_halted() {
             ordered::unwind(Box::new(Halted));
         }
         ordered::unwind(Box::new(Broken {
@@ -302,14 +302,14 @@ impl<D: ?Sized, R: Right> Drop for Handle<D, R> {
         // operation need not have a section in each turn.
         self.link.turns.store(u64::MAX, Relaxed);
         if !self.ring.is_empty() {
-            *self.seat.ring() = std::mem::take(&mut self.ring);
+            *self.requests.ring() = std::mem::take(&mut self.ring);
         }
-        if self.operation.crew.is_over() {
-            // No other thread clears the seat after the run.
-            self.seat.ring().clear();
+        if self.operation.program_state.is_over() {
+            // No other thread gives the requests back after the run.
+            self.requests.ring().clear();
         }
-        self.seat.mark_left();
-        self.operation.has_left_seats();
+        self.requests.mark_dropped();
+        self.operation.note_dropped_handle();
     }
 }
 

@@ -56,21 +56,20 @@
 #![forbid(unsafe_code)]
 
 // A `program` is declared (`program/locations`, `program/tasks`), placed (`program/placing`:
-// `dependencies` makes the matrix, `ground` lists the places, `placement` assigns them) and run
-// (`run`). A `handle` is the access of a task to a `location`, `seat` is its place in the FIFO
-// before and after the run, and `section` is the access during a turn. `operation` is the state
-// that the handles of one operation share, `current` is the operation that runs on this thread, and
-// `crew` is the state of all operations. `holders` lists the threads that hold a location from
-// outside. `moving` reconsiders the placement during the run. `prediction` describes and simulates
-// programs without data.
+// `dependencies` makes the matrix, `worker_places` lists the places, `placement` assigns them) and
+// run (`run`). A `handle` is the access of a task to a `location`, `handle_requests` are its
+// requests before and after the run, and `section` is the access during a turn. `operation` is the
+// state that the handles of one operation share, `current` is the operation that runs on this
+// thread, and `program_state` is the state of all operations. `holders` lists the threads that hold
+// a location from outside. `moving` reconsiders the placement during the run. `prediction`
+// describes and simulates programs without data.
 
-mod crew;
 mod current;
 mod dependencies;
 mod error;
 mod extent;
-mod ground;
 mod handle;
+mod handle_requests;
 mod holders;
 mod location;
 mod misuse;
@@ -79,10 +78,11 @@ mod operation;
 mod placement;
 mod prediction;
 mod program;
+mod program_state;
 mod run;
-mod seat;
 mod section;
 mod task;
+mod worker_places;
 
 pub use error::{Broken, Panic, RunError};
 pub use extent::Extent;

@@ -12,8 +12,8 @@ use raddle_sync::prim::{AtomicUsize, Mutex, Relaxed};
 
 use crate::current::is_in_turn_of;
 use crate::error::Broken;
+use crate::handle_requests::PutIn;
 use crate::holders::Holders;
-use crate::seat::PutIn;
 
 /// A resource that tasks share: data, and the FIFO of requests for it.
 ///
@@ -27,7 +27,7 @@ pub struct Location<D: ?Sized> {
     pub(crate) bytes_of: fn(&D) -> usize,
 }
 
-/// The name of an operation, and the seat of one of its handles.
+/// The name of an operation, and the requests of one of its handles.
 type Kept = (String, Arc<dyn PutIn>);
 
 /// The state of a location that does not depend on the type of its data.
@@ -102,9 +102,9 @@ impl Identity {
         // Forget the handles that were dropped since the run. The requests of the others stay in
         // the FIFO.
         let mut kept = self.kept();
-        kept.retain(|(_, seat)| {
-            seat.clear_if_left();
-            !seat.is_left()
+        kept.retain(|(_, requests)| {
+            requests.give_back_if_dropped();
+            !requests.is_dropped()
         });
         let task = kept.first().map(|(task, _)| task.clone());
         drop(kept);

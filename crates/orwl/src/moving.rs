@@ -27,11 +27,11 @@ use raddle_sync::prim::{AtomicU64, Mutex, Relaxed};
 use raddle_topology::{CpuId, HOP_BYTE_NS, Strategy, cost, relocation_price};
 use raddle_trace::Moves;
 
-use crate::crew::Operations;
 use crate::dependencies::dependencies_of;
-use crate::ground::Ground;
 use crate::operation::{Operation, labels_of};
 use crate::placement::ProgramPlacement;
+use crate::program_state::Operations;
+use crate::worker_places::WorkerPlaces;
 
 /// The shortest pause between two looks.
 const PAUSE_MIN: Duration = Duration::from_millis(10);
@@ -48,7 +48,7 @@ const TURNS_PER_CLOCK: u64 = 16;
 /// Decides whether operations should run elsewhere, and moves them.
 #[derive(Debug)]
 pub(crate) struct Mover {
-    ground: Ground,
+    worker_places: WorkerPlaces,
     post: Post,
     /// The title of the moves in the report of the runtime.
     title: String,
@@ -81,13 +81,14 @@ impl Mover {
         if !runtime.places_by_itself() || placement.places.len() < 2 {
             return None;
         }
-        let ground = Ground::of(runtime).filter(|ground| !ground.is_one_place())?;
-        let cpus = ground.cpus_of(placement.seats()).ok()?;
+        let worker_places =
+            WorkerPlaces::of(runtime).filter(|worker_places| !worker_places.is_one_place())?;
+        let cpus = worker_places.cpus_of(placement.worker_cpus()).ok()?;
         let start = Instant::now();
         let look = LOOK_PER_OPERATION.mul_f64(cpus.len() as f64);
         let first = PAUSE_MIN.max(PAUSE_PER_LOOK * look);
         Some(Self {
-            ground,
+            worker_places,
             post: runtime.post(),
             title: format!("operations of {}", placement.program),
             start,
@@ -106,11 +107,12 @@ impl Mover {
     /// Returns the moves, and the present worker and CPU of each operation.
     pub(crate) fn report(&self) -> (Moves, Vec<(usize, Option<CpuId>)>) {
         let state = self.state.lock().expect("nothing panics under this lock");
-        let places = state.cpus.iter().map(|&cpu| self.ground.at(cpu));
+        let places = state.cpus.iter().map(|&cpu| self.worker_places.at(cpu));
         (state.moves.clone(), places.collect())
     }
 
-    /// Looks if it is time to. An operation calls this when it has ended a turn.
+    /// Looks for a better placement if a look is due. An operation calls this when it has ended a
+    /// turn.
     #[inline]
     pub(crate) fn turn_ended(&self, turn: u64, operations: impl FnOnce() -> Operations) {
         if turn.is_multiple_of(TURNS_PER_CLOCK) {
@@ -164,13 +166,13 @@ impl Mover {
         (state.busy, state.seen, state.turn) = (busy, Instant::now(), turn);
         // Compute a new placement from them.
         let together = labels_of(operations.iter().map(|operation| &**operation));
-        let placed = self
-            .ground
-            .place(&matrix, Strategy::default(), loads.clone(), together);
+        let placed =
+            self.worker_places
+                .place(&matrix, Strategy::default(), loads.clone(), together);
         let Ok(placed) = placed else {
             return false;
         };
-        let Ok(before) = cost(&matrix, &self.ground.topology, &state.cpus) else {
+        let Ok(before) = cost(&matrix, &self.worker_places.topology, &state.cpus) else {
             return false;
         };
         // Compare the gain with the cost of moving.
@@ -185,7 +187,7 @@ impl Mover {
             traffic_ns: (before - placed.cost) * turns * HOP_BYTE_NS,
             waiting_ns: busiest(&state.cpus, &loads) - busiest(&placed.cpus, &loads),
         };
-        let price = relocation_price(&self.ground.topology, &ways);
+        let price = relocation_price(&self.worker_places.topology, &ways);
         let pays = gain.total() > price;
         let reason = gain.describe(changes.len(), operations.len(), observed, price, pays);
         let counted = pays.then(|| (changes.len() as u64, gain.total(), price));
@@ -194,7 +196,7 @@ impl Mover {
             .note_moves(&self.title, |moves| moves.add(counted, reason));
         if pays {
             for &at in &changes {
-                let (worker_index, cpu) = self.ground.at(placed.cpus[at]);
+                let (worker_index, cpu) = self.worker_places.at(placed.cpus[at]);
                 operations[at].move_to(worker_index, cpu);
             }
             state.cpus = placed.cpus;
@@ -206,7 +208,7 @@ impl Mover {
 /// The time that a placement would have saved, in nanoseconds; negative if it would be slower.
 struct Gain {
     traffic_ns: f64,
-    /// The waiting for the worker with the most work.
+    /// The time saved in waiting for the worker with the most work.
     waiting_ns: f64,
 }
 

@@ -20,10 +20,10 @@ use raddle_sync::fifo::Access;
 use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Mutex, Relaxed, Release, light_fence};
 use raddle_topology::CpuId;
 
-use crate::crew::Crew;
 use crate::current;
+use crate::handle_requests::PutIn;
 use crate::location::Identity;
-use crate::seat::PutIn;
+use crate::program_state::ProgramState;
 
 /// The value of `next_cpu` for no CPU.
 const NOWHERE: u64 = u64::MAX;
@@ -37,11 +37,11 @@ pub(crate) struct Operation {
     pub(crate) name: Name,
     /// True if it is placed together with all operations of its task for which this is true.
     is_together: bool,
-    pub(crate) crew: Arc<Crew>,
+    pub(crate) program_state: Arc<ProgramState>,
     pub(crate) links: OnceLock<Vec<Arc<Link>>>,
-    pub(crate) seats: OnceLock<Vec<Arc<dyn PutIn>>>,
+    pub(crate) requests: OnceLock<Vec<Arc<dyn PutIn>>>,
     /// True if a handle was dropped since the last turn ended.
-    has_left: AtomicBool,
+    has_dropped_handle: AtomicBool,
     /// The worker that polls the operation, if the operation is a future.
     pub(crate) assigned: OnceLock<AssignedWorker>,
     /// The CPU to which the operation's thread is bound next, or [`NOWHERE`].
@@ -132,17 +132,17 @@ impl Operation {
         program: u64,
         name: Name,
         is_together: bool,
-        crew: &Arc<Crew>,
+        program_state: &Arc<ProgramState>,
     ) -> Arc<Self> {
         Arc::new(Self {
             number,
             program,
             name,
             is_together,
-            crew: Arc::clone(crew),
+            program_state: Arc::clone(program_state),
             links: OnceLock::new(),
-            seats: OnceLock::new(),
-            has_left: AtomicBool::new(false),
+            requests: OnceLock::new(),
+            has_dropped_handle: AtomicBool::new(false),
             assigned: OnceLock::new(),
             next_cpu: AtomicU64::new(NOWHERE),
             began: OnceLock::new(),
@@ -158,7 +158,7 @@ impl Operation {
     #[inline]
     pub(crate) fn turn(&self) -> u64 {
         // Relaxed: the thread that runs the operation reads its own write; for others see
-        // `Crew::cut`.
+        // `ProgramState::lower_limit`.
         self.turn.load(Relaxed)
     }
 
@@ -176,7 +176,7 @@ impl Operation {
 
     /// Returns true if there is another turn.
     pub(crate) fn begin_turn(&self) -> bool {
-        self.turn() < self.crew.limit() && !self.crew.is_halted()
+        self.turn() < self.program_state.limit() && !self.program_state.is_halted()
     }
 
     /// Ends a turn.
@@ -188,23 +188,23 @@ impl Operation {
         for link in self.links() {
             // Relaxed: written by this operation.
             if link.turns.load(Relaxed) < turn {
-                self.complain(link);
+                self.panic_unused(link);
             }
         }
-        // Relaxed: `clear_left_seats` reads it again, with Acquire.
-        if self.has_left.load(Relaxed) {
-            self.clear_left_seats();
+        // Relaxed: `give_back_left_requests` reads it again, with Acquire.
+        if self.has_dropped_handle.load(Relaxed) {
+            self.give_back_left_requests();
         }
         // Relaxed: ordered by the fences.
         self.turn.store(turn, Relaxed);
         // ORDERING(C1): the turn has ended before the limit is read.
         light_fence();
-        self.crew.turn_ended(turn);
+        self.program_state.turn_ended(turn);
     }
 
     /// Panics because a handle was not used in the current turn, or is still in its section.
     #[cold]
-    fn complain(&self, link: &Link) -> ! {
+    fn panic_unused(&self, link: &Link) -> ! {
         let turn = self.turn();
         // Relaxed: as above.
         assert!(
@@ -222,11 +222,11 @@ impl Operation {
         );
     }
 
-    /// Records that a handle was dropped. Its place is given up when the turn has ended.
-    pub(crate) fn has_left_seats(&self) {
-        // ORDERING: Release, so that a thread that sees the flag sees which seat was left. The
-        // acquire is in `clear_left_seats`.
-        self.has_left.store(true, Release);
+    /// Records that a handle was dropped. Its requests are given back when the turn has ended.
+    pub(crate) fn note_dropped_handle(&self) {
+        // ORDERING: Release, so that a thread that sees the flag sees which handle was dropped. The
+        // acquire is in `give_back_left_requests`.
+        self.has_dropped_handle.store(true, Release);
     }
 
     /// Gives up all places of an operation that has had its only turn, so that the tasks behind it
@@ -235,21 +235,21 @@ impl Operation {
     /// If a handle has been moved out of the operation and still exists, it would keep those tasks
     /// waiting. Then the program ends with this turn.
     pub(crate) fn give_up_places(&self) {
-        self.clear_left_seats();
-        let mut seats = self.seats.get().into_iter().flatten();
-        if !seats.all(|seat| seat.is_left()) {
-            self.crew.cut(self.turn());
+        self.give_back_left_requests();
+        let mut requests = self.requests.get().into_iter().flatten();
+        if !requests.all(|requests| requests.is_dropped()) {
+            self.program_state.lower_limit(self.turn());
         }
     }
 
     /// Gives back the requests that dropped handles have left.
     #[cold]
-    pub(crate) fn clear_left_seats(&self) {
-        // ORDERING: Acquire, to see which seats were left. The release is in `has_left_seats`. A
-        // handle that is dropped later sets the flag again.
-        self.has_left.swap(false, Acquire);
-        for seat in self.seats.get().into_iter().flatten() {
-            seat.clear_if_left();
+    pub(crate) fn give_back_left_requests(&self) {
+        // ORDERING: Acquire, to see which handles were dropped. The release is in
+        // `note_dropped_handle`. A handle that is dropped later sets the flag again.
+        self.has_dropped_handle.swap(false, Acquire);
+        for requests in self.requests.get().into_iter().flatten() {
+            requests.give_back_if_dropped();
         }
     }
 
@@ -257,11 +257,11 @@ impl Operation {
     ///
     /// The requests of these handles will never be used.
     pub(crate) fn note_kept(&self) {
-        let seats = self.seats.get().into_iter().flatten();
-        for (link, seat) in self.links().iter().zip(seats) {
-            if !seat.is_left() {
+        let requests = self.requests.get().into_iter().flatten();
+        for (link, requests) in self.links().iter().zip(requests) {
+            if !requests.is_dropped() {
                 let name = self.name.to_string();
-                link.location.kept().push((name, Arc::clone(seat)));
+                link.location.kept().push((name, Arc::clone(requests)));
             }
         }
     }

@@ -10,7 +10,7 @@ use raddle_runtime::Runtime;
 use raddle_topology::{CpuId, Matrix, PlaceError, Placement, format};
 use serde::Serialize;
 
-use crate::ground::Ground;
+use crate::worker_places::WorkerPlaces;
 
 /// The place of every operation of a program.
 ///
@@ -55,8 +55,12 @@ impl ProgramPlacement {
     /// [`PlaceError`] if the matrix belongs to another program, if the runtime has fewer workers
     /// than the places name, or if the topology of the machine is not available.
     pub fn svg(&self, runtime: &Runtime, matrix: &Matrix) -> Result<String, PlaceError> {
-        let (ground, placed) = self.seated(runtime, matrix)?;
-        Ok(format::placement_svg(&ground.topology, matrix, &placed))
+        let (worker_places, placed) = self.at_places(runtime, matrix)?;
+        Ok(format::placement_svg(
+            &worker_places.topology,
+            matrix,
+            &placed,
+        ))
     }
 
     /// Computes the hop-bytes of a turn for the present places.
@@ -67,24 +71,24 @@ impl ProgramPlacement {
     /// # Errors
     /// Those of [`svg`](Self::svg).
     pub fn cost_on(&self, runtime: &Runtime, matrix: &Matrix) -> Result<f64, PlaceError> {
-        Ok(self.seated(runtime, matrix)?.1.cost)
+        Ok(self.at_places(runtime, matrix)?.1.cost)
     }
 
     /// Returns the worker of each operation, and the CPU that it is bound to.
-    pub(crate) fn seats(&self) -> impl Iterator<Item = (usize, Option<CpuId>)> + '_ {
+    pub(crate) fn worker_cpus(&self) -> impl Iterator<Item = (usize, Option<CpuId>)> + '_ {
         let places = self.places.iter();
         places.map(|place| (place.worker_index, place.cpu))
     }
 
-    fn seated(
+    fn at_places(
         &self,
         runtime: &Runtime,
         matrix: &Matrix,
-    ) -> Result<(Ground, Placement), PlaceError> {
-        let ground = Ground::of(runtime).ok_or(PlaceError::EmptyTopology)?;
-        let cpus = ground.cpus_of(self.seats())?;
-        let placed = Placement::seated(matrix, &ground.topology, cpus, &self.reason)?;
-        Ok((ground, placed))
+    ) -> Result<(WorkerPlaces, Placement), PlaceError> {
+        let worker_places = WorkerPlaces::of(runtime).ok_or(PlaceError::EmptyTopology)?;
+        let cpus = worker_places.cpus_of(self.worker_cpus())?;
+        let placed = Placement::at(matrix, &worker_places.topology, cpus, &self.reason)?;
+        Ok((worker_places, placed))
     }
 }
 

@@ -14,14 +14,14 @@ use raddle_sync::prim::{AtomicU64, Instant, Relaxed};
 use raddle_topology::{CpuId, Topology};
 use raddle_trace::Moves;
 
-use crate::crew::Crew;
 use crate::error::RunError;
 use crate::location::{Identity, Run};
 use crate::moving::Mover;
 use crate::operation::Operation;
 use crate::placement::{OperationPlace, ProgramPlacement};
+use crate::program_state::ProgramState;
 use crate::run::Starter;
-use crate::task::{Body, Declared, SeatOf};
+use crate::task::{Body, Declared, FirstRequests};
 
 pub use self::tasks::Operations;
 
@@ -62,10 +62,10 @@ static PROGRAMS: AtomicU64 = AtomicU64::new(1);
 pub struct Program {
     name: String,
     number: u64,
-    crew: Arc<Crew>,
+    state: Arc<ProgramState>,
     locations: Vec<Declared>,
     rings: Vec<Arc<Identity>>,
-    seats: Vec<SeatOf>,
+    requests: Vec<FirstRequests>,
     operations: Vec<Planned>,
     placement: Option<ProgramPlacement>,
 }
@@ -111,10 +111,10 @@ impl Program {
             name: name.into(),
             // Relaxed: the numbers only have to differ.
             number: PROGRAMS.fetch_add(1, Relaxed),
-            crew: Crew::new(),
+            state: ProgramState::new(),
             locations: Vec::new(),
             rings: Vec::new(),
-            seats: Vec::new(),
+            requests: Vec::new(),
             operations: Vec::new(),
             placement: None,
         }
@@ -177,9 +177,10 @@ impl Program {
             .operations
             .iter()
             .map(|planned| Arc::clone(&planned.operation));
-        self.crew.muster(operations.collect(), turns.0, may_spin);
+        self.state
+            .begin_run(operations.collect(), turns.0, may_spin);
         if may_move && let Some(mover) = Mover::new(runtime, &placement) {
-            self.crew.hire(mover);
+            self.state.set_mover(mover);
         }
         // From here on, the program runs: first the locations know it, then requests go in, then
         // operations start.
@@ -201,23 +202,23 @@ impl Program {
             };
             running.push(starter.start(runtime, &ready));
         }
-        let outcome = self.crew.wait();
+        let outcome = self.state.wait();
         let elapsed = start.elapsed();
         for thread in running.into_iter().flatten() {
             thread.wait();
         }
         // All operations have ended. Give back the requests of handles that were dropped, and
         // record the handles that still exist.
-        self.crew.set_over();
+        self.state.set_over();
         self.set_run(None);
-        let operations = self.crew.operations();
+        let operations = self.state.operations();
         for operation in operations.iter() {
-            operation.clear_left_seats();
+            operation.give_back_left_requests();
             operation.note_kept();
         }
         let (turns, sections) = (turns_had(&operations), sections(&operations));
         let written = self.turns_written(&operations, turns);
-        self.crew.disband();
+        self.state.drop_operations();
         // Record the newest value of each location for reads from outside.
         for location in &self.rings {
             let (written, depth) = (written[location.index], location.depth as u64);
@@ -228,7 +229,7 @@ impl Program {
         }
         outcome?;
         let mut placement = placement;
-        let moves = self.crew.moved(&mut placement);
+        let moves = self.state.moved(&mut placement);
         Ok(Outcome {
             turns,
             sections,
@@ -321,10 +322,15 @@ impl Program {
     /// The requests for the first turn go in first, in the order of declaration. Those for the
     /// second turn follow, and so on.
     fn put_in(&self) {
-        let turns = self.seats.iter().map(|seat| seat.turns).max().unwrap_or(0);
+        let turns = self
+            .requests
+            .iter()
+            .map(|first| first.turns)
+            .max()
+            .unwrap_or(0);
         for turn in 0..turns {
-            for seat in self.seats.iter().filter(|seat| turn < seat.turns) {
-                seat.seat.put_in(turn);
+            for first in self.requests.iter().filter(|first| turn < first.turns) {
+                first.requests.put_in(turn);
             }
         }
     }

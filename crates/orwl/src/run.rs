@@ -35,7 +35,7 @@ struct End {
 impl Drop for End {
     fn drop(&mut self) {
         drop(self.operation.take_waker());
-        self.operation.crew.end(self.index);
+        self.operation.program_state.end(self.index);
     }
 }
 
@@ -57,7 +57,8 @@ impl Starter {
                     index: self.index + 1,
                     source,
                 };
-                let thread = started.map_err(|source| operation.crew.halt_because(failed(source)));
+                let thread =
+                    started.map_err(|source| operation.program_state.halt_because(failed(source)));
                 thread.ok()
             }
             Body::Future { future, has_turns } => {
@@ -100,7 +101,7 @@ fn run_blocking(
                     is_bound |= bind(cpu);
                 }
                 if call().is_break() {
-                    operation.crew.cut(operation.turn());
+                    operation.program_state.lower_limit(operation.turn());
                     return;
                 }
                 operation.end_turn();
@@ -108,11 +109,11 @@ fn run_blocking(
         });
     });
     if let Err(panic) = outcome {
-        operation.crew.fail(operation, panic);
+        operation.program_state.fail(operation, panic);
     }
     // Drop the handles before `end` reports that the operation has ended.
     if let Err(panic) = catch(|| drop(call)) {
-        operation.crew.fail(operation, panic);
+        operation.program_state.fail(operation, panic);
     }
     if let Some(machine) = machine.filter(|_| is_bound) {
         // The thread may be reused for other work. If the system refuses to unbind it, that work
@@ -140,8 +141,8 @@ impl Future for Running {
         let polled = catch(|| {
             operation.run_as(|| {
                 // A future that does not request turns has one turn, unless the program has none.
-                let may_run =
-                    !operation.crew.is_halted() && (this.has_turns || operation.begin_turn());
+                let may_run = !operation.program_state.is_halted()
+                    && (this.has_turns || operation.begin_turn());
                 let Some(running) = future.as_mut().filter(|_| may_run) else {
                     *future = None;
                     return Poll::Ready(());
@@ -164,20 +165,22 @@ impl Future for Running {
             Ok(Poll::Pending) => return Poll::Pending,
             // A future that requests turns and returns early ends the program. One with a single
             // turn does not.
-            Ok(Poll::Ready(())) if this.has_turns && operation.turn() < operation.crew.limit() => {
-                operation.crew.cut(operation.turn());
+            Ok(Poll::Ready(()))
+                if this.has_turns && operation.turn() < operation.program_state.limit() =>
+            {
+                operation.program_state.lower_limit(operation.turn());
             }
             Ok(Poll::Ready(())) => {}
             Err(panic) => {
                 // Sections in nested futures may be half done, like those on the stack. So their
                 // locations are broken, too.
-                if operation.crew.fail(operation, panic) {
+                if operation.program_state.fail(operation, panic) {
                     drop_in_panic(future.take());
                 }
             }
         }
         if let Err(panic) = catch(|| *future = None) {
-            operation.crew.fail(operation, panic);
+            operation.program_state.fail(operation, panic);
         }
         if operation.is_brief() {
             operation.give_up_places();

@@ -9,9 +9,9 @@ use raddle_sync::ordered::{Read, Right, Write};
 use raddle_sync::prim::AtomicU64;
 
 use crate::handle::{Handle, Once, ReadHandle, WriteHandle};
+use crate::handle_requests::PutIn;
 use crate::location::Location;
 use crate::operation::{Link, Operation};
-use crate::seat::PutIn;
 
 /// The properties of a location that declarations depend on.
 #[derive(Debug)]
@@ -21,17 +21,17 @@ pub(crate) struct Declared {
     pub(crate) bytes: usize,
 }
 
-/// The seat of a handle.
-pub(crate) struct SeatOf {
-    pub(crate) seat: Arc<dyn PutIn>,
+/// The requests of a handle, which the program puts in before the run.
+pub(crate) struct FirstRequests {
+    pub(crate) requests: Arc<dyn PutIn>,
     /// The number of turns for which requests are put in before the run begins.
     pub(crate) turns: usize,
 }
 
-impl std::fmt::Debug for SeatOf {
+impl std::fmt::Debug for FirstRequests {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
-            .debug_struct("SeatOf")
+            .debug_struct("FirstRequests")
             .field("turns", &self.turns)
             .finish_non_exhaustive()
     }
@@ -54,7 +54,7 @@ pub struct Task<'a> {
 /// If the declaration panics, the program gets nothing.
 #[derive(Default)]
 pub(crate) struct Settled {
-    pub(crate) seats: Vec<SeatOf>,
+    pub(crate) requests: Vec<FirstRequests>,
     /// The indices of the wholes of the locations that the task writes.
     pub(crate) written: Vec<usize>,
     pub(crate) load: Option<f64>,
@@ -80,9 +80,13 @@ impl<'a> Task<'a> {
     pub(crate) fn settle(self) -> Settled {
         let links = self.operation.links.set(self.links);
         links.expect("a task is declared once");
-        let seats = self.declared.seats.iter().map(|of| Arc::clone(&of.seat));
-        let seats = self.operation.seats.set(seats.collect());
-        assert!(seats.is_ok(), "a task is declared once");
+        let requests = self
+            .declared
+            .requests
+            .iter()
+            .map(|of| Arc::clone(&of.requests));
+        let requests = self.operation.requests.set(requests.collect());
+        assert!(requests.is_ok(), "a task is declared once");
         self.declared
     }
 
@@ -224,8 +228,8 @@ impl<'a> Task<'a> {
         });
         let handle = Handle::new(self.operation, location, &link, first, is_once);
         self.links.push(link);
-        self.declared.seats.push(SeatOf {
-            seat: Arc::clone(handle.seat()) as Arc<dyn PutIn>,
+        self.declared.requests.push(FirstRequests {
+            requests: Arc::clone(handle.requests()) as Arc<dyn PutIn>,
             turns: if is_once { 1 } else { depth },
         });
         handle

@@ -22,7 +22,7 @@ use raddle_sync::wait::WaitCell;
 
 use crate::origin::Origin;
 use crate::panics::discard;
-use crate::placing::shake_off_binding;
+use crate::placing::remove_inherited_binding;
 use crate::threads::thread_name;
 
 /// The time for which a thread without work waits.
@@ -58,7 +58,7 @@ struct BlockingState {
     waiting: Vec<Arc<WaitCell>>,
     threads: Vec<thread::JoinHandle<()>>,
     thread_count: usize,
-    /// Threads that wait for the runtime in a call.
+    /// The number of threads that wait for the runtime in a call.
     lent: usize,
     ending: bool,
 }
@@ -164,7 +164,7 @@ impl BlockingThreads {
         }
     }
 
-    /// Returns true if the current thread is one of these.
+    /// Returns true if the current thread is a blocking thread of this runtime.
     pub(crate) fn is_own_thread(&self) -> bool {
         let state = self.state();
         state
@@ -214,7 +214,7 @@ impl Threads {
             .name(self.name.clone())
             .spawn(move || {
                 if inherits {
-                    shake_off_binding();
+                    remove_inherited_binding();
                 }
                 let origin = Origin::here();
                 OWN.with(|own| *own.borrow_mut() = Some(Arc::clone(&shared)));

@@ -18,7 +18,7 @@ use crate::worker::{Shared, Waiter};
 /// # Panics
 /// With the panic of `call`; in a process in which the workers do not exist.
 pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R + Send) -> R {
-    shared.origin.expect_here();
+    shared.expect_here();
     let waiter = Waiter::current();
     let slot = RootSlot {
         result: UnsafeCell::new(None),
@@ -28,9 +28,9 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
         let result = catch_unwind(AssertUnwindSafe(call));
         slot.finish(result, &waiter);
     };
-    let cell = shared.memory.take_outside();
+    let cell = shared.memory().take_outside();
     // SAFETY: we wait below until the closure has stored `done`, and do not unwind before.
-    unsafe { cell.make_closure(None, shared.memory.closures(), closure) };
+    unsafe { cell.make_closure(None, shared.memory().closures(), closure) };
     shared.put_outside(Task::new(cell));
     // ORDERING(T1): Acquire, to read the result.
     waiter.wait_below(None, None, || slot.done.load(Acquire));

@@ -32,7 +32,7 @@ pub type Urgency = (u64, u64);
 pub struct AssignedWorker(Arc<AtomicUsize>);
 
 impl AssignedWorker {
-    /// Assigns to worker `worker_index`.
+    /// Creates an assignment to worker `worker_index`.
     #[must_use]
     pub fn new(worker_index: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(worker_index)))
@@ -45,7 +45,7 @@ impl AssignedWorker {
         self.0.load(Relaxed)
     }
 
-    /// Assigns to another worker, from the next wake-up on.
+    /// Reassigns the future to another worker, from its next wake-up on.
     pub fn move_to(&self, worker_index: usize) {
         // Relaxed: as above.
         self.0.store(worker_index, Relaxed);

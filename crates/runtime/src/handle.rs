@@ -85,7 +85,7 @@ impl<T> Packet<T> {
         if !worker.may_nest() || !worker.nest(|| self.run_on(worker)) {
             return;
         }
-        let mut empty = self.shared.outside.count_begun();
+        let mut empty = self.shared.count_begun();
         while let Some(task) = empty.take_first() {
             worker.run(task);
         }
@@ -119,7 +119,7 @@ impl<T: Send> RootCall for Packet<T> {
 
 impl<T> Drop for Packet<T> {
     fn drop(&mut self) {
-        self.shared.memory.give_back(self.frame);
+        self.shared.memory().give_back(self.frame);
         let result = self
             .result
             .lock()
@@ -151,7 +151,7 @@ impl<T: Send + 'static> Handle<T> {
         blocking: bool,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> Self {
-        let frame = shared.memory.take_outside();
+        let frame = shared.memory().take_outside();
         frame.make_frame(None);
         Self {
             packet: Arc::new(Packet {
@@ -175,7 +175,7 @@ impl<T: Send + 'static> Handle<T> {
         call: impl FnOnce() -> T + Send + 'static,
     ) -> Self {
         let handle = Self::new(shared, on_panic, false, call);
-        let cell = shared.memory.take_outside();
+        let cell = shared.memory().take_outside();
         cell.make_root(Arc::clone(&handle.packet) as Arc<dyn RootCall>);
         shared.begin_root();
         shared.put_outside(Task::new(cell));
@@ -216,7 +216,7 @@ impl<T: Send + 'static> Handle<T> {
     pub fn wait(self) -> T {
         let packet = &self.packet;
         if !self.is_done() {
-            packet.shared.origin.expect_here();
+            packet.shared.expect_here();
         }
         match current_worker() {
             Some(worker) if !packet.blocking && Arc::ptr_eq(worker.shared(), &packet.shared) => {

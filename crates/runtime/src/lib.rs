@@ -31,7 +31,7 @@
 // Modules, and those that belong to them:
 //
 // config     settings, errors, the environment; `runtime` has the builder, the default and the end
-// worker     the loop, searching, raids and their watch, gifts, waiting, compensating threads
+// worker     the loop, searching, raids and the stall watch, waiting, compensating threads
 // fork_stack the private fork stack of a worker; `fork` has `join`, and the offers of loops
 // task       the task cell and its memory (`TaskMemory::Malloc`: blocks from the system)
 // pool       the trait, its implementations, and the list that makes them from parts.

@@ -19,9 +19,9 @@
 
 mod blocks;
 mod each;
-mod office;
 mod pairs;
 mod producer_lock;
+mod worker_mailboxes;
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ use crate::pool::{Fifo, List};
 use crate::task::memory::CellSource;
 use crate::task::{EnvelopeSlot, Task, TaskList};
 
-pub(crate) use self::office::PostOffice;
+pub(crate) use self::worker_mailboxes::WorkerMailboxes;
 
 /// The kind of the workers' mailboxes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -44,7 +44,7 @@ pub fn runtime_on(
     network: Option<Arc<dyn Network>>,
 ) -> Runtime {
     Runtime::start(ResolvedSettings {
-        placed: Placed::nowhere(worker_count),
+        placed: Placed::unbound(worker_count),
         pool,
         pool_setup: Setup::new(worker_count, COMPENSATING_MAX, BlockShape::default()),
         idle,

@@ -1,4 +1,4 @@
-//! Panics that have nowhere to go.
+//! Panics that no caller waits for.
 //!
 //! A panic of user code reaches the caller that waits for the call. Some panics have no such
 //! caller: those of destructors of unwanted values, and those of tasks without a handle. They must

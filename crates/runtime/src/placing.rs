@@ -1,16 +1,16 @@
 //! The places of the workers of a running runtime: the CPU to which each worker is bound, and the
 //! CPU where it is wanted.
 //!
-//! Moving a worker has two steps: [`Placing::want`] records and claims its new CPU, and later the
-//! worker itself goes there with [`Placing::go`]. `worker/moves.rs` sends the messages between the
-//! two steps.
+//! Moving a worker has two steps: [`Placing::set_wanted`] records and claims its new CPU, and later
+//! the worker itself goes there with [`Placing::move_to_wanted`]. `worker/moves.rs` sends the
+//! messages between the two steps.
 //!
 //! # Claims
 //! A CPU is claimed before a worker gets the message to go there. The claim is given back when no
 //! worker is there and none is wanted there. All claims are given back when the last worker has
 //! ended.
 //!
-//! With `auto`, workers move by themselves: see [`watch`].
+//! With `auto`, workers move by themselves: see [`review`].
 //!
 //! # Inherited bindings
 //! A thread inherits the binding of the thread that starts it. A compensating thread wants that,
@@ -18,7 +18,7 @@
 //! another runtime that is started from a task, does not want it.
 
 mod initial;
-mod watch;
+mod review;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,18 +30,18 @@ use raddle_topology::{
 use raddle_trace::Moves;
 
 pub(crate) use self::initial::{Claiming, Placed, place};
-use self::watch::Watch;
-pub(crate) use self::watch::{Decide, ROUNDS_PER_CLOCK};
+use self::review::PlacementReview;
+pub(crate) use self::review::{Decide, ROUNDS_PER_CLOCK};
 
 /// The places of the workers of one runtime.
 pub(crate) struct Placing {
     topology: Option<&'static Topology>,
     claims: Claims,
     is_auto: bool,
-    /// Some worker is or was bound, so that threads started by workers inherit a binding.
+    /// True if some worker is or was bound, so that threads started by workers inherit a binding.
     binds: AtomicBool,
     state: Mutex<PlacingState>,
-    watch: Watch,
+    review: PlacementReview,
     /// Moves of objects, by the kind of the objects.
     objects: Mutex<BTreeMap<String, Moves>>,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Placing {
 struct PlacingState {
     /// The plan as it was last computed.
     plan: Plan,
-    /// Workers have moved since then.
+    /// True if workers have moved since the plan was computed.
     is_stale: bool,
     /// The rule by which the workers were placed last.
     rule: String,
@@ -73,14 +73,14 @@ impl fmt::Debug for Placing {
 
 impl Placing {
     /// Creates a state in which no worker is bound, without reading the machine.
-    pub(crate) fn nowhere(worker_count: usize) -> Self {
-        Self::new(Placed::nowhere(worker_count))
+    pub(crate) fn unbound(worker_count: usize) -> Self {
+        Self::new(Placed::unbound(worker_count))
     }
 
     pub(crate) fn new(placed: Placed) -> Self {
         let cpus: Vec<_> = placed.plan.entries.iter().map(|entry| entry.cpu).collect();
         Self {
-            watch: Watch::new(&placed),
+            review: PlacementReview::new(&placed),
             objects: Mutex::default(),
             topology: placed.topology,
             claims: placed.claims,
@@ -126,12 +126,12 @@ impl Placing {
     }
 
     /// Returns the CPU that a worker is bound to.
-    pub(crate) fn present(&self, worker_index: usize) -> Option<CpuId> {
+    pub(crate) fn present_cpu(&self, worker_index: usize) -> Option<CpuId> {
         self.change(|state| state.present.get(worker_index).copied().flatten())
     }
 
     /// Returns the CPU that each worker is bound to.
-    pub(crate) fn presents(&self) -> Vec<Option<CpuId>> {
+    pub(crate) fn present_cpus(&self) -> Vec<Option<CpuId>> {
         self.change(|state| state.present.clone())
     }
 
@@ -154,7 +154,7 @@ impl Placing {
     /// Returns the moves of workers and objects so far.
     pub(crate) fn moves(&self) -> Vec<Moves> {
         let objects = self.objects.lock().expect("nothing panics under this lock");
-        self.watch
+        self.review
             .moves()
             .into_iter()
             .chain(objects.values().cloned())
@@ -177,7 +177,7 @@ impl Placing {
     /// # Errors
     /// If the runtime `must` have the CPUs to itself and another process has claimed one of them;
     /// then nothing has changed.
-    pub(crate) fn want(
+    pub(crate) fn set_wanted(
         &self,
         rule: &str,
         cpus: &[Option<CpuId>],
@@ -210,7 +210,7 @@ impl Placing {
     }
 
     /// Binds the calling thread, which is this worker, to the CPU where it is wanted.
-    pub(crate) fn go(&self, worker_index: usize) {
+    pub(crate) fn move_to_wanted(&self, worker_index: usize) {
         let Some(topology) = self.topology else {
             return;
         };
@@ -249,7 +249,7 @@ impl Placing {
         let Some(topology) = self.topology else {
             return Ok(());
         };
-        let Some(cpu) = self.present(worker_index) else {
+        let Some(cpu) = self.present_cpu(worker_index) else {
             if inherits {
                 // If the system refuses, the thread keeps the binding of its parent.
                 let _ = topology.unbind_this_thread();
@@ -282,7 +282,7 @@ impl Placing {
 }
 
 /// Removes the binding that the calling thread has inherited from the worker that started it.
-pub(crate) fn shake_off_binding() {
+pub(crate) fn remove_inherited_binding() {
     if let Ok(topology) = Topology::this_machine() {
         // If the system refuses, the thread keeps the binding of the worker.
         let _ = topology.unbind_this_thread();

@@ -52,7 +52,7 @@ impl Post {
     /// Returns true if messages of different senders, too, arrive in the order in which they were
     /// put into the mailbox.
     pub fn is_one_queue(&self) -> bool {
-        self.shared.post.is_one_queue()
+        self.shared.mailboxes().is_one_queue()
     }
 
     /// Returns the index of the current worker if it is a worker of this runtime.
@@ -115,7 +115,7 @@ impl Post {
     /// calls are dropped.
     #[inline]
     pub fn put(&self, call: impl FnOnce() + Send + 'static) {
-        let closures = self.shared.memory.closures();
+        let closures = self.shared.memory().closures();
         match self.shared.own_worker() {
             Some(worker) => worker.put(Task::message(worker.take_cell(), closures, call)),
             None => self.shared.put_call_outside(call),
@@ -131,23 +131,23 @@ impl Post {
     /// Returns true if the runtime is about to end, or has no workers in this process: messages
     /// that have not run yet may never run.
     pub fn is_ending(&self) -> bool {
-        self.shared.is_stopping() || self.shared.origin.is_other_process()
+        self.shared.is_stopping() || self.shared.is_other_process()
     }
 
     /// Returns true if the runtime has ended, or was started before the fork(2) that made this
     /// process: what is sent now is dropped.
     pub fn is_closed(&self) -> bool {
         // A thread that sees it late has its message dropped.
-        self.shared.post.is_closed() || self.shared.origin.is_other_process()
+        self.shared.mailboxes().is_closed() || self.shared.is_other_process()
     }
 
     /// Records moves of some kind of objects for the runtime's report.
     pub fn note_moves(&self, kind: &str, note: impl FnOnce(&mut Moves)) {
-        self.shared.placing.note_moves(kind, note);
+        self.shared.placing().note_moves(kind, note);
     }
 
     /// Returns the CPU that each worker is bound to.
     pub fn worker_cpus(&self) -> Vec<Option<CpuId>> {
-        self.shared.placing.presents()
+        self.shared.placing().present_cpus()
     }
 }

@@ -53,7 +53,7 @@ pub struct Runtime {
     shared: Arc<Shared>,
     settings: Settings,
     models: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
-    /// The end has begun.
+    /// True once the end has begun.
     has_ended: bool,
 }
 
@@ -155,8 +155,8 @@ impl Runtime {
     /// # Panics
     /// In a process that fork(2) made after the runtime was started.
     pub fn spawn<T: Send + 'static>(&self, call: impl FnOnce() -> T + Send + 'static) -> Handle<T> {
-        self.shared.origin.expect_here();
-        Handle::spawn(&self.shared, self.shared.compensation.on_panic(), call)
+        self.shared.expect_here();
+        Handle::spawn(&self.shared, self.shared.on_panic(), call)
     }
 
     /// Calls `call` on a thread for calls that block (on files, sockets, locks held long), never on
@@ -175,10 +175,9 @@ impl Runtime {
         &self,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> Handle<T> {
-        self.shared.origin.expect_here();
-        let (handle, call) =
-            Handle::blocking(&self.shared, self.shared.compensation.on_panic(), call);
-        self.shared.blocking.run(Box::new(call));
+        self.shared.expect_here();
+        let (handle, call) = Handle::blocking(&self.shared, self.shared.on_panic(), call);
+        self.shared.blocking().run(Box::new(call));
         handle
     }
 
@@ -192,12 +191,11 @@ impl Runtime {
         &self,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<Handle<T>> {
-        if self.shared.origin.is_other_process() {
+        if self.shared.is_other_process() {
             return Err(io::Error::other(INHERITED));
         }
-        let (handle, call) =
-            Handle::blocking(&self.shared, self.shared.compensation.on_panic(), call);
-        self.shared.blocking.run_now(Box::new(call))?;
+        let (handle, call) = Handle::blocking(&self.shared, self.shared.on_panic(), call);
+        self.shared.blocking().run_now(Box::new(call))?;
         Ok(handle)
     }
 
@@ -252,19 +250,19 @@ impl Runtime {
 
     /// Returns the kind of the workers' mailboxes.
     pub fn mailbox(&self) -> MailboxKind {
-        self.shared.post.kind
+        self.shared.mailboxes().kind()
     }
 
     /// Returns where the workers run at the moment, and why.
     pub fn plan(&self) -> Plan {
-        self.shared.placing.plan()
+        self.shared.placing().plan()
     }
 
     /// Returns true if placement is left to the runtime
     /// ([`Affinity::Auto`](raddle_topology::Affinity::Auto)): a model may move its objects when
     /// that pays.
     pub fn places_by_itself(&self) -> bool {
-        self.shared.placing.is_auto()
+        self.shared.placing().is_auto()
     }
 
     /// Moves each worker to a CPU, or unbinds it (`None`), while all of them run.
@@ -314,7 +312,7 @@ impl Runtime {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn traffic(&self) -> Matrix {
-        matrix_of(self.worker_count(), &self.shared.traffic.flows())
+        matrix_of(self.worker_count(), &self.shared.traffic().flows())
     }
 
     /// Returns the counters of all workers so far.
@@ -340,7 +338,7 @@ impl fmt::Debug for Runtime {
         formatter
             .debug_struct("Runtime")
             .field("workers", &self.worker_count())
-            .field("pool", &self.shared.pool.name())
+            .field("pool", &self.shared.pool_name())
             .field("mailbox", &self.mailbox().name())
             .field("tasks", &tasks)
             .field("blocking_calls", &blocking_calls)
@@ -374,7 +372,10 @@ impl WorkerThread {
     }
 
     fn bind(&self) -> Result<(), BuildError> {
-        let begun = self.shared.placing.begin(self.worker_index, self.inherits);
+        let begun = self
+            .shared
+            .placing()
+            .begin(self.worker_index, self.inherits);
         begun.map_err(|source: BindError| BuildError::Bind {
             worker_index: self.worker_index,
             source,

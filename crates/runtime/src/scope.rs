@@ -129,7 +129,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             self.finish_one();
         };
         let put = |cell: &'static TaskCell| {
-            let closures = self.shared.memory.closures();
+            let closures = self.shared.memory().closures();
             // SAFETY: `scope_in` does not return before `pending` is zero, and `'scope` lasts until
             // it returns.
             unsafe { cell.make_closure(Some(self.frame), closures, closure) };
@@ -140,9 +140,9 @@ impl<'scope, 'env> Scope<'scope, 'env> {
                 worker.put(put(worker.take_cell()));
             }
             _ => {
-                self.shared.origin.expect_here();
+                self.shared.expect_here();
                 self.shared
-                    .put_outside(put(self.shared.memory.take_outside()));
+                    .put_outside(put(self.shared.memory().take_outside()));
             }
         });
     }
@@ -167,7 +167,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             // Tasks of a scope run on workers of its runtime. In a child process of fork(2) there
             // is no worker, and none waits.
             if let Some(worker) = current_worker() {
-                let _ = worker.shared().idle.cell(owner).notify();
+                worker.shared().notify(owner);
             }
         }
     }

@@ -21,6 +21,7 @@
 //!    or (forks) by its owner after the join, or by the thread that finds it in a pool after the
 //!    owner took it back ([`raddle_sync::offer`]).
 
+mod arrivals;
 mod cell;
 mod closure;
 mod envelope;
@@ -28,65 +29,14 @@ mod job;
 mod list;
 pub(crate) mod memory;
 mod message;
+mod pointer;
 mod root_call;
 
-use std::ptr::NonNull;
-
-use raddle_sync::deque::Word;
-
+pub(crate) use arrivals::Arrivals;
 pub(crate) use cell::{Kind, TaskCell};
 pub(crate) use envelope::{Envelope, EnvelopeSlot};
 pub(crate) use job::{JobHead, JobRef};
 pub(crate) use list::TaskList;
-pub(crate) use message::Arrivals;
 pub use message::Message;
+pub use pointer::Task;
 pub(crate) use root_call::RootCall;
-
-/// A unit of work that some worker runs exactly once. Pools keep tasks and hand them out, but
-/// cannot look inside.
-#[derive(Debug)]
-pub struct Task(NonNull<TaskCell>);
-
-// SAFETY: the contents of the cell are Send (checked where tasks are made), and the cell's other
-// fields are atomics.
-unsafe impl Send for Task {}
-
-// SAFETY: `from_raw` returns the pointer of `into_raw` unchanged. Looking at a stale task reads
-// atomics of a cell, and cells stay allocated for the life of the process.
-unsafe impl Word for Task {
-    type Target = TaskCell;
-
-    fn into_raw(self) -> *mut TaskCell {
-        self.0.as_ptr()
-    }
-
-    unsafe fn from_raw(pointer: *mut TaskCell) -> Self {
-        // SAFETY: from `into_raw`, which is never null (contract).
-        Self(unsafe { NonNull::new_unchecked(pointer) })
-    }
-}
-
-impl Task {
-    pub(crate) fn new(cell: &'static TaskCell) -> Self {
-        Self(NonNull::from(cell))
-    }
-
-    pub(crate) fn cell(&self) -> &'static TaskCell {
-        // SAFETY: cells live as long as the process and are only ever shared.
-        unsafe { self.0.as_ref() }
-    }
-
-    /// Returns true if the task has no parent: it came from outside.
-    pub(crate) fn is_root(&self) -> bool {
-        self.cell().is_root()
-    }
-
-    /// Returns true if the task is `frame`, or was put by work below `frame` at any depth.
-    ///
-    /// Also returns true for a fork that its owner took back, so that the caller removes it. Cost:
-    /// the depth of nesting.
-    pub(crate) fn is_within(&self, frame: &TaskCell) -> bool {
-        let cell = self.cell();
-        cell.is_stale() || cell.is_within(frame)
-    }
-}

@@ -14,7 +14,7 @@ pub(crate) type OnThread = Arc<dyn Fn(usize) + Send + Sync>;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WorkerThreads {
     pub(crate) name: String,
-    /// `None` for the default of the standard library.
+    /// The stack size in bytes; `None` for the default of the standard library.
     pub(crate) stack_bytes: Option<usize>,
     pub(crate) handlers: Handlers,
 }

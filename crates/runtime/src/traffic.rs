@@ -13,10 +13,9 @@
 //!
 //! Models count nothing: every counter would be one more thing to interleave.
 //!
-//! # Readers
-//! Two functions read the counters: `Runtime::traffic`, for the program, and the decision where
-//! workers should run (`placing/watch.rs`). The latter reads seldom, and never on machines on which
-//! all placements cost the same.
+//! # Readers Two functions read the counters: `Runtime::traffic`, for the program, and the decision
+//! where workers should run (`placing/review.rs`). The latter reads seldom, and never on machines
+//! on which all placements cost the same.
 
 use std::sync::OnceLock;
 

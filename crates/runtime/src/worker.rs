@@ -31,20 +31,21 @@ mod current;
 mod delivery;
 mod end;
 mod gains;
-mod gifts;
+mod helping;
 mod lent_places;
-mod life;
 mod mail;
 mod moves;
 mod raid;
 mod run;
 mod search;
 mod shared;
+mod shutdown_state;
+mod stall_watch;
+mod stall_watch_state;
 mod standstill;
+mod unrequested_forks;
 mod waiter;
 mod waiting;
-mod watch;
-mod watch_state;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -60,7 +61,7 @@ use crate::placing::ROUNDS_PER_CLOCK;
 use crate::pool::{Look, Mark, Put, Seat, Wanted};
 use crate::task::memory::{CellSource, FreeList};
 use crate::task::{Arrivals, Task, TaskCell, TaskList};
-use gifts::Gifts;
+use unrequested_forks::UnrequestedForks;
 
 pub(crate) use compensation::run as run_worker;
 pub use current::as_outside_thread;
@@ -68,11 +69,11 @@ pub(crate) use current::{
     as_worker, current_forks, current_worker, is_on_bound_worker, with_worker, worker_of,
 };
 pub(crate) use gains::{FEW_ITEMS, Gains, SPLIT_ASLEEP_NS};
+pub(crate) use helping::{Helping, Lends};
 pub(crate) use lent_places::COMPENSATING_MAX;
 pub(crate) use shared::Shared;
 pub(crate) use standstill::StandsStill;
 pub use waiter::Waiter;
-pub(crate) use waiting::{Helping, Lends};
 
 /// The fork stack of a worker.
 pub(crate) type Forks = ForkStack<Worker>;
@@ -85,17 +86,17 @@ pub(crate) struct Worker {
     /// stored because every message asks for it.
     is_compensating: bool,
     shared: Arc<Shared>,
-    /// This worker's own of the lists in `shared`.
+    /// The fork stack of this worker, which is also in `shared`.
     forks: Arc<Forks>,
-    /// Likewise.
+    /// The counters of this worker, which are also in `shared`.
     counters: Arc<CachePadded<Counters>>,
     seat: Box<dyn Seat>,
     free: FreeList,
     waits: RefCell<SpinBudget>,
     gains: Gains,
-    /// The number of raids when this worker last called for a watch.
+    /// The number of raids when this worker last called for a stall watch.
     raids_seen: Cell<usize>,
-    gifts: Gifts,
+    unrequested: UnrequestedForks,
     sender: Box<dyn Sender>,
     /// The receiving end of the mailbox. `None` for a compensating thread.
     receiver: Option<Box<dyn Receiver>>,
@@ -103,20 +104,21 @@ pub(crate) struct Worker {
     mail: RefCell<TaskList>,
     /// Messages that have arrived and run before those in `mail`.
     urgent: RefCell<TaskList>,
-    /// The mailbox of such messages; one into which nothing is put for a compensating thread.
+    /// The mailbox for urgent messages. For a compensating thread, one into which nothing is put.
     urgent_arrivals: Arc<CachePadded<Arrivals>>,
-    /// There are messages in `urgent`, or this worker runs no more messages.
+    /// True if there are messages in `urgent`, or this worker runs no more messages.
     is_special: Cell<bool>,
     /// The number of messages that were run in a row.
     streak: Cell<u32>,
-    /// Rounds until this worker reads the clock to see whether workers should move; `None` if
-    /// placement is not watched.
+    /// The number of rounds until this worker reads the clock to see whether workers should move;
+    /// `None` if the placement is never reviewed.
     until_clock: Cell<Option<u32>>,
-    /// Rounds until this worker receives from the network although no news is visible.
+    /// The number of rounds until this worker receives from the network although no news is
+    /// visible.
     until_network: Cell<u32>,
     /// The age of the runtime when this worker last received from the network.
     received_ns: Cell<u64>,
-    /// The runtime is ending, and this worker runs no more messages.
+    /// True if the runtime is ending, so that this worker runs no more messages.
     has_stopped_messages: Cell<bool>,
     /// The number of calls that this worker runs inside waits for them.
     nested: Cell<u32>,
@@ -124,21 +126,21 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(crate) fn new(index: usize, shared: Arc<Shared>) -> Self {
-        let seat = shared.pool.seat(index);
-        let sender = shared.post.sender(index);
-        let free = shared.memory.free_list(index);
+        let seat = shared.seat(index);
+        let sender = shared.mailboxes().sender(index);
+        let free = shared.memory().free_list(index);
         let is_compensating = index >= shared.worker_count();
-        let receiver = (!is_compensating).then(|| shared.post.take_receiver(index));
+        let receiver = (!is_compensating).then(|| shared.mailboxes().take_receiver(index));
         let urgent_arrivals = match is_compensating {
             true => Arc::default(),
-            false => shared.post.urgent(index),
+            false => shared.mailboxes().urgent(index),
         };
-        let is_watched = shared.placing.is_watched();
+        let is_reviewed = shared.placing().is_reviewed();
         Self {
             index,
             is_compensating,
-            forks: Arc::clone(&shared.forks[index]),
-            counters: Arc::clone(&shared.counters[index]),
+            forks: Arc::clone(shared.forks_of(index)),
+            counters: Arc::clone(shared.counters_of(index)),
             shared,
             seat,
             sender,
@@ -148,15 +150,15 @@ impl Worker {
             urgent_arrivals,
             is_special: Cell::new(false),
             streak: Cell::new(0),
-            until_clock: Cell::new(is_watched.then_some(ROUNDS_PER_CLOCK)),
+            until_clock: Cell::new(is_reviewed.then_some(ROUNDS_PER_CLOCK)),
             until_network: Cell::new(0),
             received_ns: Cell::new(0),
             has_stopped_messages: Cell::new(false),
             free,
-            waits: RefCell::new(SpinBudget::of_price(waiting::WAKES_PER_SLEEP)),
+            waits: RefCell::new(SpinBudget::of_price(helping::WAKES_PER_SLEEP)),
             gains: Gains::default(),
             raids_seen: Cell::new(0),
-            gifts: Gifts::default(),
+            unrequested: UnrequestedForks::default(),
             nested: Cell::new(0),
         }
     }
@@ -209,7 +211,7 @@ impl Worker {
 
     #[inline(always)]
     fn cells(&self) -> CellSource<'_> {
-        self.free.of(&self.shared.memory)
+        self.free.of(self.shared.memory())
     }
 
     #[inline(always)]
@@ -228,7 +230,7 @@ impl Worker {
             // The partner is the heavy fence of a worker that goes to sleep, which looks at private
             // tasks after it.
             light_fence();
-            if !self.shared.idle.anyone_sleeps() && !self.forks().gates().has_askers() {
+            if !self.shared.idle().anyone_sleeps() && !self.forks().gates().has_askers() {
                 return;
             }
             self.seat.share_all();
@@ -244,7 +246,7 @@ impl Worker {
     /// Wakes a sleeper, and all sleeping askers, because this worker has put a task or made one
     /// visible again.
     fn announce_work(&self) {
-        if self.shared.idle.work_came(self.index).is_some() {
+        if self.shared.idle().work_came(self.index).is_some() {
             self.counters().wakes.add(1);
         }
         self.notify_askers(self.forks().gates().take_askers());
@@ -254,7 +256,7 @@ impl Worker {
     /// there is none.
     pub(crate) fn answer(&self) -> bool {
         // No worker asks in a child process, and a raid may have left the fork half published.
-        if self.shared.origin.is_other_process() {
+        if self.shared.is_other_process() {
             return false;
         }
         let publish = |job, frame| {
@@ -269,9 +271,9 @@ impl Worker {
         self.counters().forks_published.add(1);
         // Also if a worker is searching: it may be about to sleep, and another worker may wait for
         // the fork.
-        let woken = match self.take_gift() {
-            true => self.shared.idle.wake_for_work_near(self.index),
-            false => self.shared.idle.work_came_near(self.index),
+        let woken = match self.take_unrequested() {
+            true => self.shared.idle().wake_for_work_near(self.index),
+            false => self.shared.idle().work_came_near(self.index),
         };
         if woken.is_some() {
             self.counters().wakes.add(1);
@@ -280,12 +282,31 @@ impl Worker {
         true
     }
 
+    /// Begins unrequested publication, because this worker has found work after a search.
+    fn begin_unrequested(&self) {
+        if self.unrequested.begin(self.shared.idle().anyone_sleeps()) {
+            // The worker closes its own gates, so that it publishes its next fork at once.
+            self.forks().gates().close();
+        }
+    }
+
+    /// Counts a published fork as unrequested, if unrequested publication goes on. Returns true in
+    /// that case: a sleeper is to be woken for the fork, and the next fork is published as well.
+    fn take_unrequested(&self) -> bool {
+        match self.unrequested.take(|| self.shared.idle().anyone_sleeps()) {
+            None => return false,
+            Some(0) => {}
+            Some(_) => self.forks().gates().close(),
+        }
+        true
+    }
+
     /// Notifies sleeping askers, one bit each, that there is work which they may take.
     fn notify_askers(&self, mut askers: u64) {
         while askers != 0 {
             let asker = askers.trailing_zeros() as usize;
             for index in (asker..self.shared.present()).step_by(64) {
-                let _ = self.shared.idle.cell(index).notify();
+                self.shared.notify(index);
             }
             askers &= askers - 1;
         }
@@ -318,7 +339,7 @@ impl Worker {
         let found = found?;
         if let Some(victim) = found.stolen_from {
             self.counters().steals_done.add(1);
-            self.shared.traffic.takes(self.index, victim);
+            self.shared.traffic().takes(self.index, victim);
         }
         Some(found.task)
     }

@@ -1,18 +1,18 @@
 //! Failures that a process must not hide behind exit code 0.
 //!
 //! A thread that nothing waits for may fail after everything that the program waits for has
-//! arrived. `main` then returns as if all were well. As long as a [`Blemish`] lives, a process that
-//! would end with exit code 0 prints on standard error what has failed, and ends with exit code
-//! [`FAILURE_CODE`] instead. This is the exit code of a Rust program after a panic in the main
-//! thread. Other exit codes stay unchanged.
+//! arrived. `main` then returns as if all were well. As long as an [`UnreportedFailure`] lives, a
+//! process that would end with exit code 0 prints on standard error what has failed, and ends with
+//! exit code [`FAILURE_CODE`] instead. This is the exit code of a Rust program after a panic in the
+//! main thread. Other exit codes stay unchanged.
 //!
 //! A panic that is still being printed when `main` returns is not known yet. Printing is the
-//! longest part of a panic, because backtraces are slow. So [`watch_panics`] counts the panics that
+//! longest part of a panic, because backtraces are slow. So [`count_panics`] counts the panics that
 //! are being printed, and the end of the process waits for those.
 //!
 //! Only `exit` calls the hook, before functions that were registered with `atexit` earlier.
 //! Processes that are killed, or call `_exit`, do not call it. Only glibc passes the exit code to
-//! such a hook: elsewhere, and under Miri, blemishes have no effect.
+//! such a hook: elsewhere, and under Miri, unreported failures have no effect.
 
 use std::panic;
 use std::sync::{Mutex, Once, PoisonError};
@@ -21,32 +21,36 @@ use std::time::{Duration, Instant};
 
 use crate::prim::fork_count;
 
-/// The exit code of a process with blemishes: that of a Rust program after a panic in `main`.
+/// The exit code of a process with unreported failures: that of a Rust program after a panic in
+/// `main`.
 pub const FAILURE_CODE: i32 = 101;
 
 /// The maximum time that the end of a process waits for a panic that is being printed.
 const PRINTING: Duration = Duration::from_secs(5);
-/// The maximum time that it then waits for the code that catches the panic.
+/// The maximum time that the end of a process then waits for the code that catches the panic.
 const CATCHING: Duration = Duration::from_millis(20);
 
-static BLEMISHES: Mutex<Blemishes> = Mutex::new(Blemishes {
+static FAILURES: Mutex<UnreportedFailures> = Mutex::new(UnreportedFailures {
     next: 0,
     printing: 0,
     forks: 0,
     texts: Vec::new(),
 });
 
+/// All unreported failures of this process, and the panics that are being printed.
 #[derive(Debug)]
-struct Blemishes {
+struct UnreportedFailures {
+    /// The number of the next failure.
     next: u64,
     /// The number of panics that are being printed in the process with this `forks`.
     printing: u32,
     /// The [`fork_count`] of that process. The printing threads do not exist in its children.
     forks: u64,
+    /// The numbers and the descriptions of the failures.
     texts: Vec<(u64, String)>,
 }
 
-impl Blemishes {
+impl UnreportedFailures {
     fn begin_printing(&mut self) {
         if self.forks != fork_count() {
             (self.printing, self.forks) = (0, fork_count());
@@ -64,35 +68,36 @@ impl Blemishes {
     }
 }
 
-/// A failure that no code has handled yet. The process cannot end with exit code 0 while it lives.
+/// A failure that no code has handled yet. The process cannot end with exit code 0 until this value
+/// is dropped.
 #[derive(Debug)]
-pub struct Blemish(u64);
+pub struct UnreportedFailure(u64);
 
-impl Blemish {
+impl UnreportedFailure {
     /// Creates a failure that is described by `text`.
-    #[must_use = "a blemish that is dropped has no effect"]
+    #[must_use = "a failure that is dropped has no effect"]
     pub fn new(text: String) -> Self {
         check_at_exit();
-        let mut blemishes = blemishes();
-        let number = blemishes.next;
-        blemishes.next += 1;
-        blemishes.texts.push((number, text));
+        let mut failures = failures();
+        let number = failures.next;
+        failures.next += 1;
+        failures.texts.push((number, text));
         Self(number)
     }
 }
 
-impl Drop for Blemish {
+impl Drop for UnreportedFailure {
     fn drop(&mut self) {
-        blemishes().texts.retain(|text| text.0 != self.0);
+        failures().texts.retain(|text| text.0 != self.0);
     }
 }
 
 // A lock of `std`, which models cannot see: no model contains an exit.
-fn blemishes() -> impl std::ops::DerefMut<Target = Blemishes> {
-    BLEMISHES.lock().unwrap_or_else(PoisonError::into_inner)
+fn failures() -> impl std::ops::DerefMut<Target = UnreportedFailures> {
+    FAILURES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes the end of the process check for blemishes.
+/// Makes the end of the process check for unreported failures.
 fn check_at_exit() {
     static ONCE: Once = Once::new();
     ONCE.call_once(hook::register);
@@ -103,7 +108,7 @@ fn check_at_exit() {
 ///
 /// Installs a panic hook that calls the previous hook of the program. A hook that the program sets
 /// later replaces it. Does nothing in a thread that panics.
-pub fn watch_panics() {
+pub fn count_panics() {
     static ONCE: Once = Once::new();
     if thread::panicking() {
         return;
@@ -112,9 +117,9 @@ pub fn watch_panics() {
     ONCE.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
-            blemishes().begin_printing();
+            failures().begin_printing();
             before(panic);
-            blemishes().end_printing();
+            failures().end_printing();
         }));
     });
 }
@@ -122,7 +127,7 @@ pub fn watch_panics() {
 /// Waits for panics that are being printed, and for the code that catches them, as long as no
 /// failure is known.
 fn wait_for_panics() {
-    let is_printed = || !blemishes().is_printing();
+    let is_printed = || !failures().is_printing();
     // A panic hook may itself end the process.
     if is_printed() || thread::panicking() {
         return;
@@ -134,14 +139,14 @@ fn wait_for_panics() {
         }
     };
     wait(PRINTING, &is_printed);
-    wait(CATCHING, &|| !blemishes().texts.is_empty());
+    wait(CATCHING, &|| !failures().texts.is_empty());
 }
 
 #[cfg(all(target_env = "gnu", not(miri)))]
 mod hook {
     use std::io::Write;
 
-    use super::{FAILURE_CODE, blemishes, wait_for_panics};
+    use super::{FAILURE_CODE, failures, wait_for_panics};
 
     unsafe extern "C" {
         fn on_exit(
@@ -163,7 +168,7 @@ mod hook {
         }
         wait_for_panics();
         // A copy, so that no lock is held while this writes and ends the process.
-        let texts = blemishes().texts.clone();
+        let texts = failures().texts.clone();
         if texts.is_empty() {
             return;
         }
@@ -190,35 +195,39 @@ mod tests {
 
     #[test]
     fn panics_of_another_process_are_not_waited_for() {
-        let mut blemishes = Blemishes {
+        let mut failures = UnreportedFailures {
             next: 0,
             printing: 0,
             forks: fork_count(),
             texts: Vec::new(),
         };
-        assert!(!blemishes.is_printing());
-        blemishes.begin_printing();
-        assert!(blemishes.is_printing());
+        assert!(!failures.is_printing());
+        failures.begin_printing();
+        assert!(failures.is_printing());
         // The state in a child process, in which the printing thread does not exist.
-        blemishes.forks += 1;
-        assert!(!blemishes.is_printing());
-        blemishes.begin_printing();
-        assert!(blemishes.is_printing());
-        blemishes.end_printing();
-        assert!(!blemishes.is_printing());
+        failures.forks += 1;
+        assert!(!failures.is_printing());
+        failures.begin_printing();
+        assert!(failures.is_printing());
+        failures.end_printing();
+        assert!(!failures.is_printing());
         // The end of a panic that began in the parent process.
-        blemishes.end_printing();
-        assert!(!blemishes.is_printing());
+        failures.end_printing();
+        assert!(!failures.is_printing());
     }
 
     #[test]
-    fn a_blemish_is_known_as_long_as_it_lives() {
-        let known = |blemish: &Blemish| blemishes().texts.iter().any(|text| text.0 == blemish.0);
-        let (one, other) = (Blemish::new("one".into()), Blemish::new("other".into()));
+    fn a_failure_is_known_as_long_as_it_lives() {
+        let known =
+            |failure: &UnreportedFailure| failures().texts.iter().any(|text| text.0 == failure.0);
+        let (one, other) = (
+            UnreportedFailure::new("one".into()),
+            UnreportedFailure::new("other".into()),
+        );
         assert!(known(&one) && known(&other));
         let number = one.0;
         drop(one);
         assert!(known(&other));
-        assert!(blemishes().texts.iter().all(|text| text.0 != number));
+        assert!(failures().texts.iter().all(|text| text.0 != number));
     }
 }

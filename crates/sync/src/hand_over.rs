@@ -47,7 +47,7 @@ const CLASSES: usize = 8;
 /// True if there is a streaming copy on this platform.
 const CAN_STREAM: bool = cfg!(all(target_arch = "x86_64", not(any(loom, shuttle, miri))));
 
-/// Tells where and when the copied bytes are read.
+/// The place and the time at which the copied bytes are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reader {
     /// Soon, by the copying thread, or by one that shares its caches.

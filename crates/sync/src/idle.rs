@@ -372,7 +372,7 @@ impl IdleSet {
     /// call returns.
     ///
     /// `before_sleep` runs once the worker has decided to sleep and can already be woken. The
-    /// worker then waits for `watch` without the kernel, and after that in the kernel.
+    /// worker then waits for `monitored` without the kernel, and after that in the kernel.
     ///
     /// If there is a `timeout`, the worker calls `look` when it has passed. The worker counts as
     /// asleep meanwhile. `look` returns the next timeout, or `None` if the worker is to search.
@@ -382,7 +382,7 @@ impl IdleSet {
     pub fn sleep(
         &self,
         worker_index: usize,
-        mut watch: Duration,
+        mut monitored: Duration,
         mut timeout: Option<Duration>,
         mut look: impl FnMut() -> Option<Duration>,
         has_work: impl Fn() -> bool,
@@ -394,7 +394,7 @@ impl IdleSet {
         self.count().fetch_sub(1, Relaxed);
         // ORDERING(I1): the bit and the count are visible before the check for work.
         heavy_fence();
-        if has_work() && self.rise(worker_index) {
+        if has_work() && self.take_own_bit(worker_index) {
             return Slept::Not;
         }
         before_sleep();
@@ -402,17 +402,17 @@ impl IdleSet {
         // report the end of a process. Only the missing bit means that another thread woke this
         // worker. After any other token there may be work, so the worker checks.
         while self.sleepers.contains(worker_index) {
-            let is_notified = self.cells.cell(worker_index).wait_for(watch, timeout);
-            watch = Duration::ZERO;
+            let is_notified = self.cells.cell(worker_index).wait_for(monitored, timeout);
+            monitored = Duration::ZERO;
             if !self.sleepers.contains(worker_index) {
                 break;
             }
             if !is_notified && timeout.is_some() {
                 timeout = look();
-                if timeout.is_none() && self.rise(worker_index) {
+                if timeout.is_none() && self.take_own_bit(worker_index) {
                     return Slept::TimedOut;
                 }
-            } else if has_work() && self.rise(worker_index) {
+            } else if has_work() && self.take_own_bit(worker_index) {
                 return Slept::Woken;
             }
         }
@@ -421,7 +421,7 @@ impl IdleSet {
 
     /// Takes back the bit of the calling worker, which then counts as a searcher again. Returns
     /// false if another thread took the bit first and counts the worker as a searcher.
-    fn rise(&self, worker_index: usize) -> bool {
+    fn take_own_bit(&self, worker_index: usize) -> bool {
         let is_taken = self.sleepers.remove(worker_index);
         if is_taken {
             // Relaxed: as in `start_search`.

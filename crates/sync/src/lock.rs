@@ -1,6 +1,6 @@
 //! The locks of the study. Any program can use them through `RawMutex` of the `lock_api` crate.
 //!
-//! | lock | a waiter watches | order | size in words | suitable for |
+//! | lock | a waiter spins on | order | size in words | suitable for |
 //! | --- | --- | --- | --- | --- |
 //! | [`PthreadLock`] | nothing: it sleeps | none | 2, and 5 (a) | comparison; blocking sections |
 //! | [`SimpleLock`] | the one word | none | 1 byte | short sections, few threads |

@@ -109,7 +109,8 @@ pub fn mpsc<S: Slot>() -> (Producer<S>, Consumer<S>) {
 #[derive(Debug)]
 struct Shared<S: Slot> {
     tail: CachePadded<Tail<S>>,
-    /// The consumer's, or that of the thread that drops the queue.
+    /// The position of the consumer. Only the consumer accesses it, and the thread that drops the
+    /// queue.
     head: CachePadded<UnsafeCell<Head<S>>>,
     /// An empty block for the next producer that needs one.
     spare: AtomicPtr<Block<S>>,

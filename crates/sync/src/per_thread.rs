@@ -58,7 +58,7 @@ impl std::error::Error for ValueInUse {}
 
 /// The slots of one variable.
 struct Slots<T> {
-    /// In the order of the first uses of their threads.
+    /// All slots, in the order of the first uses of their threads.
     all: Vec<Arc<CachePadded<Slot<T>>>>,
     /// The index of each thread's slot, by the thread's number.
     of_threads: BTreeMap<u64, usize>,
@@ -70,7 +70,7 @@ struct Slot<T> {
     /// Set if the thread's table has an entry for the slot, unless the thread has closed the table.
     is_entered: Cell<bool>,
     is_made: Cell<bool>,
-    /// Initialised if `is_made`.
+    /// The value; initialised if `is_made`.
     value: UnsafeCell<MaybeUninit<T>>,
 }
 

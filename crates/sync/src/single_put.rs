@@ -105,6 +105,8 @@ impl<T> Ring<T> {
         &self.slots[number & (self.slots.len() - 1)]
     }
 
+    /// Writes a value into a slot.
+    ///
     /// # Safety
     /// The slot contains no value and belongs to the caller.
     unsafe fn write(&self, number: usize, value: T) {
@@ -114,6 +116,8 @@ impl<T> Ring<T> {
         });
     }
 
+    /// Reads the value out of a slot.
+    ///
     /// # Safety
     /// The slot contains a value that belongs to the caller and is not read again.
     unsafe fn read(&self, number: usize) -> T {
@@ -125,6 +129,8 @@ impl<T> Ring<T> {
         })
     }
 
+    /// Returns true if the value in a slot is wanted.
+    ///
     /// # Safety
     /// The slot contains a value that the caller may inspect.
     unsafe fn holds(&self, number: usize, wanted: impl FnOnce(&T) -> bool) -> bool {
@@ -207,6 +213,8 @@ impl<L: Lock, T> Takers<L, T> {
 }
 
 impl<L: Lock, T> Shared<L, T> {
+    /// Replaces the full ring by a larger one.
+    ///
     /// # Safety
     /// The caller is the owner.
     #[cold]

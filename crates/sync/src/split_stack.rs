@@ -114,7 +114,6 @@ pub struct Answer {
 
 /// A snapshot of the progress of an owner. If two snapshots are equal, the owner has not finished a
 /// fork in between.
-/// between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     base: usize,

@@ -15,9 +15,9 @@
 //! instead.)
 //!
 //! 1. It *spins*, because a thread that sleeps in the kernel takes 5 to 50 µs to run again.
-//! 2. It lets the processor *watch* the word and stops issuing instructions, if the processor has
-//!    such a wait for user mode ([`Monitor`]). The other thread on the same core has the core to
-//!    itself meanwhile, and a write to the word ends the watch.
+//! 2. It lets the processor *monitor* the word and stops issuing instructions, if the processor has
+//!    such a *monitored wait* for user mode ([`Monitor`]). The other thread on the same core has
+//!    the core to itself meanwhile, and a write to the word ends the wait.
 //! 3. If there is no such wait, it checks less and less often, with *timed pauses* in between.
 //! 4. It sleeps in the kernel, on a *futex*.
 //!
@@ -32,10 +32,10 @@
 //!  EMPTY ──────────────────────────► NOTIFIED ───────────────► EMPTY
 //!    │ owner: CAS                     ▲  ▲
 //!    ▼            notify: swap        │  │ notify: swap, then futex wake
-//!  WATCHING ──────────────────────────┘  │
+//!  MONITORING ────────────────────────┘  │
 //!    │ owner: CAS                        │
 //!    ▼                                   │
-//!  ASLEEP ───────────────────────────────┘          WATCHING, ASLEEP ── owner: CAS ──► EMPTY
+//!  ASLEEP ───────────────────────────────┘        MONITORING, ASLEEP ── owner: CAS ──► EMPTY
 //! ```
 //! # Memory ordering
 //! | label | release side | acquire side | publishes |
@@ -44,20 +44,20 @@
 //! | W2 | news, `fence(SeqCst)`, `ring` checks | state, `fence(SeqCst)`, checks | news or state |
 //!
 //! W2 lets at least one side see the other: either the owner sees the news, or the ring sees the
-//! owner's state. No model fails without the W2 fence before a watch. A watch ends by itself, so a
-//! ring that misses a watch is late, but not lost.
+//! owner's state. No model fails without the W2 fence before a monitored wait. Such a wait ends by
+//! itself, so a ring that misses it is late, but not lost.
 //! # Invariants
-//! 1. Only the owner moves the word to `WATCHING`, `ASLEEP` or `EMPTY`.
+//! 1. Only the owner moves the word to `MONITORING`, `ASLEEP` or `EMPTY`.
 //! 2. A notifier that finds `ASLEEP` wakes the futex after its swap, so the owner, which compares
 //!    the word and sleeps in one step, either sees `NOTIFIED` or is woken: no wake-up is lost.
-//! 3. The owner checks for news after it has set `WATCHING` or `ASLEEP`, and before it waits.
+//! 3. The owner checks for news after it has set `MONITORING` or `ASLEEP`, and before it waits.
 //! # No wake-up is lost
 //! *By a token:* the token stays in the word until it is taken. From every state, the swap leads to
-//! `NOTIFIED`, which ends every kind of wait. A watch ends because of the write, or at the latest
-//! when the time limit of the processor has passed. A futex wait ends by invariant 2.
+//! `NOTIFIED`, which ends every kind of wait. A monitored wait ends because of the write, or at the
+//! latest when the time limit of the processor has passed. A futex wait ends by invariant 2.
 //!
 //! *By a ring:* consider the order of the two fences of W2. If the owner's fence comes first,
-//! `ring` sees `WATCHING` or `ASLEEP` (or an earlier token) and leaves a token. If the owner's
+//! `ring` sees `MONITORING` or `ASLEEP` (or an earlier token) and leaves a token. If the owner's
 //! fence comes second, the owner sees the news before it waits (invariant 3).
 //! # Misuse
 //! A cell has one owner. Only the owner waits and takes tokens. If two threads do, each may take a
@@ -86,7 +86,7 @@ pub use way::Way;
 
 const EMPTY: u32 = 0;
 const NOTIFIED: u32 = 1;
-const WATCHING: u32 = 2;
+const MONITORING: u32 = 2;
 const ASLEEP: u32 = 3;
 
 /// A cell in which one thread waits, and by which any thread can wake it.
@@ -109,7 +109,7 @@ pub enum Notified {
     Awake,
 }
 
-/// Tells whether a waiting thread kept its CPU.
+/// The outcome of a wait: the thread kept its CPU, or lost it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waited {
     /// The owner kept its CPU while it spun.
@@ -177,7 +177,7 @@ impl WaitCell {
     pub fn ring_after_fence(&self) -> Notified {
         // Relaxed: ordered by the caller's fence.
         match self.futex.word().load(Relaxed) {
-            WATCHING | ASLEEP => self.notify(),
+            MONITORING | ASLEEP => self.notify(),
             _ => Notified::Awake,
         }
     }
@@ -266,7 +266,7 @@ impl WaitCell {
         // ORDERING(W2): the state is visible before the last check.
         fence(SeqCst);
         if done() {
-            return self.get_up();
+            return self.cancel_sleep();
         }
         // A futex wait may end without a token. Without a timeout, sleep again.
         loop {
@@ -276,13 +276,13 @@ impl WaitCell {
                 return true;
             }
             if timeout.is_some() {
-                return self.get_up();
+                return self.cancel_sleep();
             }
         }
     }
 
-    /// Returns to `EMPTY` without having been woken. Returns true if a token arrived meanwhile.
-    fn get_up(&self) -> bool {
+    /// Returns the word to `EMPTY` without a wake-up. Returns true if a token arrived meanwhile.
+    fn cancel_sleep(&self) -> bool {
         // Relaxed: as in `sleep_unless`. A failure means that a token arrived meanwhile.
         self.futex
             .word()

@@ -40,7 +40,7 @@ pub enum QuotaError {
     /// A file that exists could not be read.
     #[error("{}: {cause}", .path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The operating system's reason.
         cause: io::Error,
@@ -48,7 +48,7 @@ pub enum QuotaError {
     /// A file does not contain a limit.
     #[error("{}: found {found:?}, expected {expected}", .path.display())]
     Content {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The content of the file.
         found: String,

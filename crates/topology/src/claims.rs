@@ -126,13 +126,13 @@ pub enum ClaimError {
     /// The CPU is already claimed.
     #[error("CPU {cpu} is already claimed")]
     Taken {
-        /// The CPU.
+        /// The requested CPU.
         cpu: CpuId,
     },
     /// The system does not allow claims.
     #[error("CPU {cpu} cannot be claimed: {reason}")]
     Refused {
-        /// The CPU.
+        /// The requested CPU.
         cpu: CpuId,
         /// The system's reason.
         reason: io::Error,

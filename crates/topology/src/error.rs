@@ -49,7 +49,7 @@ pub enum TopologyError {
         .path.display()
     )]
     ReadXml {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The operating system's reason.
         cause: io::Error,
@@ -62,7 +62,7 @@ pub enum TopologyError {
         one_line(.expected)
     )]
     Xml {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The line, from 1.
         line: u32,
@@ -79,7 +79,7 @@ pub enum TopologyError {
         .path.display()
     )]
     XmlRefused {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// hwloc's reason.
         reason: String,
@@ -161,7 +161,7 @@ pub enum MatrixError {
         .path.display()
     )]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The operating system's reason.
         cause: io::Error,
@@ -174,7 +174,7 @@ pub enum MatrixError {
         one_line(.expected)
     )]
     Text {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -188,11 +188,11 @@ pub enum MatrixError {
     /// An entry is not a valid number of bytes.
     #[error("from party {from} to party {to}: found {found}, expected a number from 0 to 1e30")]
     Value {
-        /// The row.
+        /// The row of the entry, which is the sending party.
         from: usize,
-        /// The column.
+        /// The column of the entry, which is the receiving party.
         to: usize,
-        /// The number.
+        /// The entry that was found.
         found: f64,
     },
     /// The entries of a dense matrix do not form a square.

@@ -65,7 +65,7 @@ pub enum Attributes {
     None,
     /// The properties of a cache, either of CPUs or of a memory.
     Cache {
-        /// The level. 1 is nearest to the core.
+        /// The level of the cache. 1 is nearest to the core.
         level: u32,
         /// The content of the cache.
         kind: CacheKind,

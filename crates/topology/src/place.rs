@@ -64,14 +64,11 @@ use std::fmt;
 use serde::Serialize;
 
 pub use self::distance::Distances;
-pub use self::options::{Control, PlaceOptions, Strategy};
+pub use self::options::{Control, EXACT_PARTIES_MAX, PlaceOptions, Strategy};
 use crate::cpu_set::CpuId;
 use crate::error::PlaceError;
 use crate::matrix::Matrix;
 use crate::topology::Topology;
-
-/// The maximum number of parties for [`Strategy::Exact`].
-pub const EXACT_PARTIES_MAX: usize = 10;
 
 /// An assignment of a CPU to every party.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -171,11 +168,11 @@ impl Placement {
     /// let topology = Topology::synthetic("package:2 core:2 pu:1")?;
     /// let matrix = Matrix::from_dense(2, &[0.0, 100.0, 0.0, 0.0])?;
     /// let cpus = vec![CpuId(0), CpuId(2)];
-    /// let placement = Placement::seated(&matrix, &topology, cpus, "one for each package")?;
+    /// let placement = Placement::at(&matrix, &topology, cpus, "one for each package")?;
     /// assert_eq!((placement.cost, placement.parties_per_cpu), (2000.0, 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn seated(
+    pub fn at(
         matrix: &Matrix,
         topology: &Topology,
         cpus: Vec<CpuId>,

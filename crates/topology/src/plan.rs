@@ -30,7 +30,7 @@ use crate::topology::Topology;
 /// It is displayed as the summary and a table with the columns worker, cpu and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Plan {
-    /// A one-line summary.
+    /// A one-line summary of the placement, for `--show-binding`.
     pub summary: String,
     /// One entry per worker, in the order of `worker_index`.
     pub entries: Vec<PlanEntry>,
@@ -39,11 +39,11 @@ pub struct Plan {
 /// The CPU of one worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlanEntry {
-    /// The worker, from 0.
+    /// The index of the worker, from 0.
     pub worker_index: usize,
     /// The CPU to which it is bound. `None` if it is not bound.
     pub cpu: Option<CpuId>,
-    /// The reason, for the user.
+    /// The reason for this CPU, as a phrase for the user.
     pub reason: String,
 }
 

@@ -57,7 +57,7 @@ const PAIRS_MAX: usize = 256;
 /// A move of one party from one CPU to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// The party.
+    /// The party that moves.
     pub party: usize,
     /// The CPU on which it runs now.
     pub from: CpuId,

@@ -86,7 +86,7 @@ pub struct Cpu {
 /// A cache that one or more CPUs share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cache {
-    /// The level. 1 is nearest to the core.
+    /// The level of the cache. 1 is nearest to the core.
     pub level: u32,
     /// The content of the cache.
     pub kind: CacheKind,

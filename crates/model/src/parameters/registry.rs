@@ -5,12 +5,12 @@ use super::{Curve, Parameters};
 /// The maximum number of measured speeds.
 const SPEEDS_MAX: usize = 64;
 
-/// A parameter.
+/// The description of a parameter: its key, its range and its place in [`Parameters`].
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// The key in a file, such as `network.wire_ns`. Its last word is the unit.
     pub key: &'static str,
-    /// The description.
+    /// The meaning of the parameter, as a text for the user.
     pub about: &'static str,
     pub(super) range: Range,
     pub(super) place: fn(&mut Parameters) -> Place<'_>,
@@ -43,7 +43,7 @@ impl Parameter {
     /// Returns a description of the permitted values.
     #[must_use]
     pub fn expected(&self) -> String {
-        let kind = match (self.place)(&mut Parameters::nothing()) {
+        let kind = match (self.place)(&mut Parameters::zero()) {
             Place::Real(_) | Place::Scaled(..) => "a number",
             Place::Whole(_) => "a whole number",
             Place::Reals(_) => {

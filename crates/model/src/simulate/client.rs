@@ -6,7 +6,7 @@ use crate::units::Nanoseconds;
 /// A thread of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Thread {
-    /// The node, from 0.
+    /// The number of the node, from 0.
     pub node: u32,
     /// The index of the thread on its node, from 0.
     pub number: u32,
@@ -98,7 +98,7 @@ pub struct Message {
     pub rings: bool,
     /// If true, the data should be put into the cache.
     pub hints_cache: bool,
-    /// A value of the program.
+    /// A value that the program sends along.
     pub tag: u64,
 }
 
@@ -107,9 +107,9 @@ pub struct Message {
 pub struct Visit {
     /// The time until it arrives.
     pub after: Nanoseconds,
-    /// The connection.
+    /// The connection by which the message arrives.
     pub connection: u32,
-    /// A value of the program.
+    /// A value that the program sends along.
     pub tag: u64,
 }
 
@@ -140,9 +140,9 @@ pub enum Resumed {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Note {
-    /// The sender.
+    /// The thread that sent the message.
     pub from: Thread,
-    /// The value of the program.
+    /// The value that the program sent along.
     pub tag: u64,
     /// The start of the sender's call.
     pub sent: Moment,

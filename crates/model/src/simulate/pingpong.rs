@@ -163,13 +163,13 @@ impl PingPong {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Found {
-    /// The mean.
+    /// The mean time of a round trip.
     #[serde(rename = "mean_ns")]
     pub mean: Nanoseconds,
-    /// The shortest.
+    /// The time of the shortest round trip.
     #[serde(rename = "min_ns")]
     pub min: Nanoseconds,
-    /// The longest.
+    /// The time of the longest round trip.
     #[serde(rename = "max_ns")]
     pub max: Nanoseconds,
     /// The number of round trips.

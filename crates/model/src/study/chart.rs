@@ -10,7 +10,7 @@ pub struct Chart {
     pub question: &'static str,
     /// The number of the study's figure of the same quantity, if there is one.
     pub figure: Option<u32>,
-    /// The title.
+    /// The title of the chart.
     pub title: String,
     /// The horizontal axis.
     pub x: Axis,
@@ -26,7 +26,7 @@ pub struct Chart {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Axis {
-    /// The quantity.
+    /// The name of the quantity.
     pub name: &'static str,
     /// The unit, or an empty text.
     pub unit: &'static str,
@@ -34,7 +34,7 @@ pub struct Axis {
     pub is_logarithmic: bool,
 }
 
-/// A line.
+/// A line of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Line {
@@ -48,9 +48,9 @@ pub struct Line {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Note {
-    /// The description.
+    /// The description of the value.
     pub name: String,
-    /// The value.
+    /// The value that was read off.
     pub value: f64,
     /// The unit, or an empty text.
     pub unit: &'static str,

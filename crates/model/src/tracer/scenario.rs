@@ -63,17 +63,17 @@ impl QueueModel {
 /// The additional time of each step, relative to the machine of the parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Slower {
-    /// A message on the wire.
+    /// The extra time of a message on the wire.
     pub wire: Nanoseconds,
-    /// A call that sends.
+    /// The extra time of a send.
     pub send: Nanoseconds,
-    /// A call that receives.
+    /// The extra time of a receive.
     pub receive: Nanoseconds,
-    /// The notification that a message has arrived. It adds to `receive`.
+    /// The extra time of the notification that a message has arrived. It adds to `receive`.
     pub notification: Nanoseconds,
-    /// A handler's call that wakes a renderer.
+    /// The extra time of a handler's call that wakes a renderer.
     pub wake: Nanoseconds,
-    /// A renderer that falls asleep, while its request is under way.
+    /// The extra time that a renderer takes to fall asleep, while its request is under way.
     pub sleep: Nanoseconds,
 }
 
@@ -83,15 +83,15 @@ pub struct Slower {
 pub enum Delay {
     /// A message on the wire.
     Wire,
-    /// A call that sends.
+    /// The call that sends a message.
     Send,
-    /// A call that receives.
+    /// The call that receives a message.
     Receive,
     /// The notification that a message has arrived.
     Notification,
-    /// A call that wakes.
+    /// The call of a handler that wakes a renderer.
     Wake,
-    /// Falling asleep.
+    /// The step in which a renderer falls asleep.
     Sleep,
     /// The operating system between program and network interface: sending, receiving and
     /// notification.

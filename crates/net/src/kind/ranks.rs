@@ -5,22 +5,23 @@
 
 use std::env;
 
-/// The number of processes that `mpirun` or `srun` has started: Open MPI; Hydra and PMI (MPICH,
-/// Intel MPI); Slurm.
+/// The variables with the number of processes that `mpirun` or `srun` has started, by launcher:
+/// Open MPI; Hydra and PMI (MPICH, Intel MPI); Slurm.
 const COUNT_VARIABLES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
 
-/// The number of these processes on this machine. Slurm does not set such a variable.
+/// The variables with the number of these processes on this machine. Slurm does not set such a
+/// variable.
 const LOCAL_COUNT_VARIABLES: [&str; 2] = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"];
 
-/// The index of this process among those on this machine.
+/// The variables with the index of this process among those on this machine.
 const LOCAL_RANK_VARIABLES: [&str; 3] = [
     "OMPI_COMM_WORLD_LOCAL_RANK",
     "MPI_LOCALRANKID",
     "SLURM_LOCALID",
 ];
 
-/// The name of the started program, equal in all of its processes, in one or two words: launchers
-/// with PMIx (Open MPI, Slurm); Slurm.
+/// The variables with a name of the started program, which is equal in all of its processes and
+/// consists of one or two words: launchers with PMIx (Open MPI, Slurm); Slurm.
 const PROGRAM_VARIABLES: [&[&str]; 2] = [&["PMIX_NAMESPACE"], &["SLURM_JOB_ID", "SLURM_STEP_ID"]];
 
 /// Returns the number of processes that MPI has started, if it has started this one.

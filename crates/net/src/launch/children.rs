@@ -13,7 +13,7 @@ use super::{GRACE, last_report};
 use crate::address::NodeId;
 use crate::control;
 use crate::error::NetError;
-use crate::watch::{Silence, is_stopped};
+use crate::failure_detector::{Silence, is_stopped};
 
 /// The time between two checks whether a process is stopped.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -28,9 +28,9 @@ pub(super) struct Children(Vec<ChildNode>);
 struct ChildNode {
     node: NodeId,
     child: Child,
-    /// The other end of the socket that is its standard input at first.
+    /// This process's end of a socket. The other end is at first the standard input of the child.
     control: OwnedFd,
-    /// The process is killed because it did not answer.
+    /// True if the process is killed because its node did not answer.
     was_silent: bool,
 }
 
@@ -54,7 +54,7 @@ impl Children {
     pub(super) fn kill_if(&mut self, is_silent: impl Fn(NodeId) -> bool) {
         for child in self.0.iter_mut().filter(|child| is_silent(child.node)) {
             child.was_silent = true;
-            // An error means that it has ended since.
+            // An error means that the process has ended since.
             let _ = child.child.kill();
         }
     }
@@ -138,7 +138,8 @@ impl ChildNode {
                 break;
             }
             if now >= next_look {
-                // As in `watch`, periods that this process has missed are not made up for.
+                // As in `failure_detector`, periods that this process has missed are not made up
+                // for.
                 next_look = now + PERIOD;
                 stopped = if is_stopped(self.child.id()) {
                     stopped + 1

@@ -27,9 +27,9 @@ use super::Memory;
 use crate::address::{PORTS_MAX, PortId, Shape};
 
 const PAGE: usize = 4096;
-/// "raddle 2", little-endian.
+/// The first word of each region: "raddle 2", little-endian.
 const MAGIC: u64 = u64::from_le_bytes(*b"raddle 2");
-/// The number of words with the bits of one port.
+/// The number of words that have one bit for each port of the program.
 pub(crate) const WORDS: usize = PORTS_MAX / 64;
 
 /// The bits of the ports that have begun to send to one port.
@@ -172,8 +172,8 @@ impl Region {
         let _ = self.table.cell(0).ring_after_fence();
     }
 
-    /// Wakes all waiting threads because a node has ended. It wakes all of them, because the node
-    /// may have ended while it was waking one.
+    /// Wakes all waiting threads because a node has ended. That node may have ended while it was
+    /// waking one of them.
     pub(crate) fn notify_all(&self) {
         for index in self.table.indices() {
             let _ = self.table.ring(index);
@@ -208,7 +208,8 @@ impl Region {
         Some(unsafe { LaneSender::attach(address, Arc::clone(&self.memory) as _) })
     }
 
-    /// Returns the receiving end of that lane, or `None` if it was taken before.
+    /// Returns the receiving end of the lane from `from` to port `index` of the node, or `None` if
+    /// it was taken before.
     pub(crate) fn receiver(&self, from: PortId, index: u16) -> Option<LaneReceiver> {
         let address = self.take(End::Receives, from, index)?;
         // SAFETY: `take` returns the address of a lane. Its receiving end belongs to the node that

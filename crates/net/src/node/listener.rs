@@ -13,12 +13,12 @@ use super::poll_interval::PollInterval;
 use crate::address::NodeId;
 use crate::control::{self, Frame};
 use crate::error::NetError;
+use crate::failure_detector::{self, FailureDetector};
 use crate::grant::Grant;
 use crate::mapped::{Memory, PAGE};
 use crate::segment::{Remote, RemoteWindow};
 use crate::shared::{Ended, LEAVING, Shared};
 use crate::transport::Progress;
-use crate::watch::{self, Watch};
 
 /// The time that the listening thread sleeps when it cannot process what has arrived.
 const PAUSE: Duration = Duration::from_micros(50);
@@ -28,9 +28,9 @@ pub(super) struct Listener<'a> {
     node: &'a Arc<Shared>,
     /// The sockets to the nodes that have not ended.
     open: Vec<(NodeId, &'a OwnedFd)>,
-    /// Set if the transport gives no notice of what arrives.
+    /// The pauses between polls, if the transport gives no notice of what arrives.
     interval: Option<PollInterval>,
-    watch: Option<Watch>,
+    detector: Option<FailureDetector>,
     /// Answers for which there was no space yet. This thread does not wait for space, because other
     /// threads wait for it.
     answers: VecDeque<(NodeId, u64, [u64; control::WORDS - 1])>,
@@ -43,7 +43,9 @@ impl<'a> Listener<'a> {
             node,
             open: node.controls.sockets().collect(),
             interval: node.capabilities.needs_polling().then(PollInterval::new),
-            watch: node.silence.map(|silence| Watch::new(silence, node.shape)),
+            detector: node
+                .silence
+                .map(|silence| FailureDetector::new(silence, node.shape)),
             answers: VecDeque::new(),
         }
     }
@@ -61,10 +63,10 @@ impl<'a> Listener<'a> {
 }
 
 impl Listener<'_> {
-    /// Waits until something happens, and handles it.
+    /// Waits for control frames, the event and packets, and handles what has arrived.
     fn turn(&mut self, is_wanted: bool) {
         let node = self.node;
-        let nap = self.poll(is_wanted);
+        let pause = self.poll(is_wanted);
         // Wait for control frames, for the event, and, if this thread has to pump, for packets.
         let mut sockets: Vec<_> = self
             .open
@@ -77,11 +79,11 @@ impl Listener<'_> {
         }
         // A stuck packet is tried again even if nothing else arrives, because no socket gives
         // notice of space in a lane.
-        let is_stuck = nap.is_none() && is_wanted && node.capabilities.progress.is_stuck();
+        let is_stuck = pause.is_none() && is_wanted && node.capabilities.progress.is_stuck();
         let limits = [
-            nap,
+            pause,
             (is_stuck || !self.answers.is_empty()).then_some(PAUSE),
-            self.watch.as_ref().map(Watch::limit),
+            self.detector.as_ref().map(FailureDetector::limit),
         ];
         let limit = limits.into_iter().flatten().min();
         let waited = control::wait(&sockets, limit);
@@ -151,9 +153,9 @@ impl Listener<'_> {
             }
             control::ASK => self.answers.push_back((from, control::ALIVE, [0; 5])),
             control::ALIVE => {
-                self.watch
+                self.detector
                     .iter_mut()
-                    .for_each(|watch| watch.record_answer(from));
+                    .for_each(|detector| detector.record_answer(from));
             }
             control::LEAVE => {
                 if words[0] != Progress::UNKNOWN {
@@ -176,7 +178,7 @@ impl Listener<'_> {
 
     /// Gives up the nodes that have been silent for too long. For this node they have ended.
     fn give_up_silent_nodes(&mut self) {
-        let (Some(watch), node) = (&mut self.watch, self.node) else {
+        let (Some(detector), node) = (&mut self.detector, self.node) else {
             return;
         };
         let others = node.shape.node_ids().filter(|&other| other != node.me);
@@ -185,9 +187,9 @@ impl Listener<'_> {
         // them. For a child of this process, it depends on the state of the child.
         let counts = |other, has_answered| {
             let process = node.process_of(other);
-            process.is_none_or(|process| watch::counts(process, has_answered))
+            process.is_none_or(|process| failure_detector::counts(process, has_answered))
         };
-        for silent in watch.look(&node.controls, alive, counts) {
+        for silent in detector.ask_if_due(&node.controls, alive, counts) {
             self.open.retain(|(node, _)| *node != silent);
             node.controls.close_to(silent);
             node.transition_to(silent, Ended::Silent);

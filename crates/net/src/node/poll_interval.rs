@@ -1,12 +1,12 @@
-//! The naps of the listening thread between two polls of a transport that does not notify it of
+//! The pauses of the listening thread between two polls of a transport that does not notify it of
 //! arrivals.
 //!
-//! A nap is an eighth of the silence before it, that is, of the time since something has arrived or
-//! a thread went to sleep. So what arrives is noticed late by an eighth of the time that it took,
-//! and by at most twenty milliseconds, while a silent node costs next to nothing. A larger part
-//! would not do: if two nodes answer each other, the delay of one is part of the silence of the
-//! other. With naps as long as the silence, each would make the other's silence longer, up to the
-//! longest nap.
+//! A pause is an eighth of the silence before it. The *silence* is the time since something has
+//! arrived or a thread went to sleep. So the delay of an arrival is at most an eighth of the time
+//! that the arrival took, and at most twenty milliseconds, while a silent node costs next to
+//! nothing. A larger part is not suitable: if two nodes answer each other, the delay of one is part
+//! of the silence of the other. If a pause were as long as the silence, each node would make the
+//! silence of the other longer, up to the longest pause.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use std::time::Duration;
 use raddle_sync::prim::Instant;
 use rustix::thread::set_current_timer_slack;
 
-/// The shortest nap.
-const NAP_MIN: Duration = Duration::from_micros(20);
-/// The longest nap.
-const NAP_MAX: Duration = Duration::from_millis(20);
-/// The length of a silence divided by the length of the nap after it.
-const SILENCE_PER_NAP: u32 = 8;
-/// By how much the system may prolong a nap. The default is 50 µs.
+/// The shortest pause.
+const PAUSE_MIN: Duration = Duration::from_micros(20);
+/// The longest pause.
+const PAUSE_MAX: Duration = Duration::from_millis(20);
+/// The length of a silence divided by the length of the pause after it.
+const SILENCE_PER_PAUSE: u32 = 8;
+/// The time by which the system may prolong a pause. The default is 50 µs.
 const SLACK_NS: NonZeroU64 = NonZeroU64::new(1_000).expect("it is not zero");
 
-/// The lengths of the naps between polls.
+/// The lengths of the pauses between polls.
 #[derive(Debug)]
 pub(super) struct PollInterval {
     /// The time at which the silence began.
@@ -31,24 +31,25 @@ pub(super) struct PollInterval {
 }
 
 impl PollInterval {
-    /// Starts a silence. Also makes the naps of the calling thread more precise.
+    /// Starts a silence. Also makes the pauses of the calling thread more precise.
     pub(super) fn new() -> Self {
-        // If the system refuses this, naps are longer.
+        // If the system refuses this, pauses are longer.
         let _ = set_current_timer_slack(Some(SLACK_NS));
         Self {
             since: Instant::now(),
         }
     }
 
-    /// Returns the length of the next nap, after a poll that found something or not.
+    /// Returns the length of the next pause. `has_arrived` says whether the last poll has found
+    /// something.
     pub(super) fn next(&mut self, has_arrived: bool) -> Duration {
         if has_arrived {
             self.restart();
         }
-        (self.since.elapsed() / SILENCE_PER_NAP).clamp(NAP_MIN, NAP_MAX)
+        (self.since.elapsed() / SILENCE_PER_PAUSE).clamp(PAUSE_MIN, PAUSE_MAX)
     }
 
-    /// Ends the silence.
+    /// Resets the interval, because a message arrived.
     pub(super) fn restart(&mut self) {
         self.since = Instant::now();
     }

@@ -1,4 +1,5 @@
-//! The handle by which threads that are about to sleep have the listening thread pump.
+//! Lets a thread that is about to sleep ask the listening thread to pump: to fetch the packets that
+//! have arrived from the system, and to write them into the lanes of the node.
 
 use std::sync::Arc;
 

@@ -48,9 +48,9 @@ use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
 use crate::control::{self, Controls, Frame, Relay};
 use crate::error::{NetError, SendError};
+use crate::failure_detector::{FailureDetector, Silence};
 use crate::mapped::Region;
 use crate::packet::PACKET_BYTES_MAX;
-use crate::watch::{Silence, Watch};
 
 use self::neighbours::{Neighbour, try_receive};
 use self::ranks::Ranks;
@@ -65,12 +65,13 @@ const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_
 struct ByMpi {
     shape: Shape,
     ranks: Arc<Ranks>,
-    /// By node, for those on this machine.
+    /// The regions of the nodes on this machine, by node number.
     regions: Vec<Option<Arc<Region>>>,
     /// The number of nodes on other machines.
     far: usize,
     progress: Arc<Progress>,
-    /// By node, for those on other machines. The pumping thread holds the lock.
+    /// The packets from each node on another machine, by node number. The pumping thread holds the
+    /// lock.
     incoming: Mutex<Vec<Option<Incoming>>>,
 }
 
@@ -174,15 +175,15 @@ impl ByMpi {
     fn handle_late(
         &self,
         controls: &Controls,
-        watch: &mut Option<(Watch, Silence)>,
+        detector: &mut Option<(FailureDetector, Silence)>,
         node: NodeId,
         frame: &Frame,
     ) {
         match frame.kind {
             control::LEAVE => self.progress.record_total(node, frame.words[0]),
-            control::ALIVE => watch
+            control::ALIVE => detector
                 .iter_mut()
-                .for_each(|(watch, _)| watch.record_answer(node)),
+                .for_each(|(detector, _)| detector.record_answer(node)),
             control::ASK => {
                 // An error means that there is no space, because an answer is on its way already.
                 let _ = controls.try_send(node, control::ALIVE, [0; 5]);
@@ -199,18 +200,18 @@ impl ByMpi {
     fn is_over(
         &self,
         controls: &Controls,
-        watch: &mut Option<(Watch, Silence)>,
+        detector: &mut Option<(FailureDetector, Silence)>,
     ) -> Result<bool, NetError> {
         // Receive control frames: first those by MPI, then those by sockets.
         while let Some((node, frame)) = controls.receive_relayed() {
-            self.handle_late(controls, watch, node, &frame);
+            self.handle_late(controls, detector, node, &frame);
         }
         for (node, socket) in controls.sockets() {
             while !self.has_left(node)
                 && let Some(received) = try_receive(socket)
             {
                 match received {
-                    Ok(Some(frame)) => self.handle_late(controls, watch, node, &frame),
+                    Ok(Some(frame)) => self.handle_late(controls, detector, node, &frame),
                     Err(Errno::BADMSG) => {}
                     Ok(None) | Err(_) => return Err(NetError::Died(node)),
                 }
@@ -218,8 +219,8 @@ impl ByMpi {
         }
         // Give up a node that does not answer.
         let staying = self.ranks.others().filter(|&node| !self.has_left(node));
-        if let Some((watch, silence)) = watch
-            && let Some(&node) = watch.look(controls, staying, |_, _| true).first()
+        if let Some((detector, silence)) = detector
+            && let Some(&node) = detector.ask_if_due(controls, staying, |_, _| true).first()
         {
             let limit = silence.limit();
             return Err(NetError::Silent { node, limit });
@@ -303,11 +304,12 @@ impl Transport for ByMpi {
         if self.ranks.have_ended() {
             return Ok(());
         }
-        let mut watch = silence.map(|silence| (Watch::new(silence, self.shape), silence));
+        let mut detector =
+            silence.map(|silence| (FailureDetector::new(silence, self.shape), silence));
         let start = Instant::now();
         let (mut pause, longest) = PAUSES;
         let ended = loop {
-            match self.is_over(controls, &mut watch) {
+            match self.is_over(controls, &mut detector) {
                 Ok(true) => break Ok(()),
                 Ok(false) if limit.is_some_and(|limit| start.elapsed() >= limit) => {
                     let found = self.ranks.others().find(|&node| !self.has_left(node));

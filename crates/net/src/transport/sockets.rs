@@ -23,9 +23,9 @@ use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
 use crate::control::Controls;
 use crate::error::{NetError, SendError};
+use crate::failure_detector::Silence;
 use crate::mapped::Region;
 use crate::packet::{Header, PACKET_BYTES_MAX};
-use crate::watch::Silence;
 
 /// The largest number of pieces of a short part.
 const PIECES_MAX: usize = 4;

@@ -113,6 +113,6 @@ impl Sketch {
         turns: u64,
     ) -> Simulated {
         let graph = Graph::of(self);
-        Run::new(self, &graph, topology, speed, mapping, turns).play()
+        Run::new(self, &graph, topology, speed, mapping, turns).run_to_end()
     }
 }

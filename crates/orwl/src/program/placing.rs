@@ -5,9 +5,9 @@ use raddle_topology::{CpuId, Matrix, Strategy};
 
 use super::{Planned, Program};
 use crate::dependencies::dependencies_of;
-use crate::ground::Ground;
 use crate::operation::labels_of;
 use crate::placement::{OperationPlace, ProgramPlacement};
+use crate::worker_places::WorkerPlaces;
 
 impl Program {
     /// Returns the number of bytes that tasks exchange in a turn, computed from their declarations.
@@ -38,16 +38,21 @@ impl Program {
     /// `strategy`.
     #[must_use]
     pub fn place_with(&self, runtime: &Runtime, strategy: Strategy) -> ProgramPlacement {
-        let placed = Ground::of(runtime).map(|ground| {
+        let placed = WorkerPlaces::of(runtime).map(|worker_places| {
             let operations = self.operations.iter();
             let together = labels_of(operations.map(|planned| &*planned.operation));
-            let placement = ground.place(&self.dependencies(), strategy, self.loads(), together);
-            placement.map(|placement| (ground, placement))
+            let placement =
+                worker_places.place(&self.dependencies(), strategy, self.loads(), together);
+            placement.map(|placement| (worker_places, placement))
         });
         match placed {
-            Some(Ok((ground, placement))) => {
-                let places = placement.cpus.iter().map(|&cpu| ground.at(cpu)).collect();
-                let reason = format!("{}{}", ground.caveat(), placement.reason);
+            Some(Ok((worker_places, placement))) => {
+                let places = placement
+                    .cpus
+                    .iter()
+                    .map(|&cpu| worker_places.at(cpu))
+                    .collect();
+                let reason = format!("{}{}", worker_places.caveat(), placement.reason);
                 self.placement(places, placement.cost, reason)
             }
             Some(Err(error)) => self.round_robin(runtime.worker_count(), &error.to_string()),

@@ -86,7 +86,7 @@ impl Program {
             self.number,
             name,
             is_together,
-            &self.crew,
+            &self.state,
         );
         let mut task = Task::new(&operation, self.number, &self.locations);
         let body = build(&mut task);
@@ -94,7 +94,7 @@ impl Program {
         for whole in settled.written {
             self.locations[whole].has_writer = true;
         }
-        self.seats.extend(settled.seats);
+        self.requests.extend(settled.requests);
         self.operations.push(Planned {
             operation,
             body,

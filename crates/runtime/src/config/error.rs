@@ -56,7 +56,7 @@ pub enum BuildError {
     Bind {
         /// The index of the worker.
         worker_index: usize,
-        /// The reason.
+        /// The reason that the system gave.
         source: BindError,
     },
     /// The system did not start a thread.
@@ -64,7 +64,7 @@ pub enum BuildError {
     Thread {
         /// The index of the worker.
         worker_index: usize,
-        /// The reason.
+        /// The reason that the system gave.
         source: std::io::Error,
     },
     /// The default runtime has been started already.

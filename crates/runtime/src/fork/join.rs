@@ -127,7 +127,7 @@ fn push_slow(forks: &Forks, job: *mut ()) -> bool {
 #[cold]
 fn pop_slow(forks: &Forks, slot: *mut Slot) -> bool {
     let worker = worker_of(forks).expect("only workers have forks to pop");
-    let idle = &worker.shared().idle;
+    let idle = worker.shared().idle();
     // SAFETY: this worker is the owner, and its pop of this slot has failed.
     let published = unsafe { forks.slots().pop_slow(slot, || idle.anyone_sleeps()) };
     if let Some(cell) = published {

@@ -88,7 +88,7 @@ impl<V: Send, F: Fn(V) -> R + Copy + Send, R: Send> Offer<'_, V, F, R> {
 #[inline]
 fn pop(forks: &Forks, slot: *mut Slot) -> bool {
     let anyone_sleeps =
-        || worker_of(forks).is_some_and(|worker| worker.shared().idle.anyone_sleeps());
+        || worker_of(forks).is_some_and(|worker| worker.shared().idle().anyone_sleeps());
     // SAFETY: we are the owner; all forks that were pushed since have been popped.
     match unsafe { forks.slots().pop_offer(slot, anyone_sleeps) } {
         None => false,

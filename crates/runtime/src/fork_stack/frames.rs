@@ -21,8 +21,8 @@ use raddle_sync::prim::{Acquire, AtomicPtr, AtomicUsize, LIGHT, Relaxed, Release
 
 use crate::task::TaskCell;
 
-/// Frames that thieves can see. A fork below deeper ones counts as one of the deepest that can be
-/// seen: an ancestor.
+/// The number of frames that thieves can see. A fork below deeper frames counts as one of the
+/// deepest that can be seen: an ancestor.
 const SEEN_MAX: usize = if LIGHT { 8 } else { 64 };
 
 /// The frames of one worker, innermost last.

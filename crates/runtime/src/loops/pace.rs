@@ -103,31 +103,31 @@ impl Pace {
     /// Begins the next chunk when `len` items are left.
     #[inline]
     pub(super) fn begin_chunk(&mut self, len: usize, worker: &Worker) -> Chunk {
-        let (left, step, watch) = match self.item_ns {
-            None if len < LONG_LOOP => (1, 1, Watch::First),
-            None => ((len / FEW_ITEMS).min(16), 1, Watch::First),
+        let (left, step, check) = match self.item_ns {
+            None if len < LONG_LOOP => (1, 1, PaceCheck::First),
+            None => ((len / FEW_ITEMS).min(16), 1, PaceCheck::First),
             Some(item_ns) if item_ns * len as f32 <= CHUNK_NS.0 => {
                 let steps = (item_ns * len as f32 / STEP_NS) as usize;
-                (len, len.div_ceil(steps.max(LAST_STEPS)), Watch::Nothing)
+                (len, len.div_ceil(steps.max(LAST_STEPS)), PaceCheck::Nothing)
             }
             Some(item_ns) => {
                 let chunk_ns = (item_ns * len as f32 / 8.0).clamp(CHUNK_NS.0, CHUNK_NS.1);
-                let watch = if worker.forks().gates().are_closed() {
-                    Watch::Clock
+                let check = if worker.forks().gates().are_closed() {
+                    PaceCheck::Clock
                 } else {
-                    Watch::Gate
+                    PaceCheck::Gate
                 };
                 let items = |ns: f32| ((ns / item_ns) as usize).max(1);
-                (items(chunk_ns), items(STEP_NS), watch)
+                (items(chunk_ns), items(STEP_NS), check)
             }
         };
         Chunk {
             left: left.min(len),
             step,
             done: 0,
-            watch,
-            begun: match watch {
-                Watch::Nothing => None,
+            check,
+            begun: match check {
+                PaceCheck::Nothing => None,
                 _ => Some(*self.now.get_or_insert_with(Instant::now)),
             },
         }
@@ -190,7 +190,7 @@ impl Pace {
         // No item has been timed yet: split for idle workers if the part is eager, or if the loop
         // has few items and such loops were long enough lately.
         let Some(item_ns) = self.item_ns else {
-            let idle = &worker.shared().idle;
+            let idle = worker.shared().idle();
             if self.is_eager && (idle.anyone_sleeps() || idle.anyone_searches()) {
                 worker.forks().gates().close();
                 return Some(halves);
@@ -208,7 +208,7 @@ impl Pace {
         // Items are short. Compare the time that is left with the cost for the workers that would
         // take the other part: searching ones first, then sleeping ones.
         let left_ns = item_ns * len as f32;
-        let searching = worker.shared().idle.searching();
+        let searching = worker.shared().idle().searching();
         if searching > self.given {
             let handover_ns = worker.gains().handover_ns();
             let head_start = ((handover_ns / item_ns) as usize).min(len - 2);
@@ -288,26 +288,27 @@ impl<R> Timed<R> {
 pub(super) struct Chunk {
     /// The number of items still to be run.
     left: usize,
-    /// The number of items in the next step, after which `watch` is checked.
+    /// The number of items in the next step, after which `check` is made.
     step: usize,
     /// The number of items that have been run since `begun`.
     done: usize,
-    watch: Watch,
+    check: PaceCheck,
     /// The start of the chunk. `None` for the last chunk, which is not timed.
     begun: Option<Instant>,
 }
 
-/// The event that ends a chunk early, because items may turn out longer than earlier ones.
+/// The check after each step that may end a chunk early: items may turn out longer than earlier
+/// ones.
 #[derive(Clone, Copy, Debug)]
-enum Watch {
-    /// The first item, if it takes long enough to be timed alone. Otherwise the items behind it are
-    /// timed.
+enum PaceCheck {
+    /// End after the first item if it takes long enough to be timed alone. Otherwise time the items
+    /// behind it.
     First,
-    /// Another worker asks for work.
+    /// End when another worker asks for work.
     Gate,
-    /// The time is over. Another worker has asked before, and nothing was given to it.
+    /// End at a time: a worker asked earlier and got nothing.
     Clock,
-    /// Nothing, because the chunk is short.
+    /// Check nothing, because the chunk is short.
     Nothing,
 }
 
@@ -324,8 +325,8 @@ impl Chunk {
         self.done += count;
         self.left -= count;
         self.left == 0
-            || match self.watch {
-                Watch::First => {
+            || match self.check {
+                PaceCheck::First => {
                     self.step = self.left;
                     let now = Instant::now();
                     let is_long = self.has_taken(CHUNK_NS.0, now);
@@ -335,9 +336,9 @@ impl Chunk {
                     }
                     is_long
                 }
-                Watch::Gate => worker.forks().gates().are_closed(),
-                Watch::Clock => self.has_taken(2.0 * CHUNK_NS.1, Instant::now()),
-                Watch::Nothing => false,
+                PaceCheck::Gate => worker.forks().gates().are_closed(),
+                PaceCheck::Clock => self.has_taken(2.0 * CHUNK_NS.1, Instant::now()),
+                PaceCheck::Nothing => false,
             }
     }
 

@@ -99,7 +99,7 @@ impl<M: Sync, C: Sync> Tree<M, C> {
             // Evaluate the left half here. Meanwhile another worker may take the right half.
             let during = || {
                 if let Some(worker) = current_worker() {
-                    worker.call_watch();
+                    worker.call_stall_watch();
                 }
                 self.node(left)
             };

@@ -96,7 +96,7 @@ impl<F> Common<F> {
                 let is_first_step = std::mem::take(&mut is_first);
                 let run_step = || {
                     if is_first_step {
-                        worker.call_watch();
+                        worker.call_stall_watch();
                     }
                     stop.unless_panics(|| (self.run)(gathered, step));
                 };

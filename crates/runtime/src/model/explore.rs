@@ -26,7 +26,8 @@ use crate::{IdlePolicy, MailboxKind, Network, PoolKind, Runtime};
 
 /// The number of schedules per seed. The first of a PCT batch only counts the steps.
 const BATCH: usize = 12;
-/// Far more steps than any body needs: a body that takes more stands still.
+/// The largest number of steps of a schedule. It is far more than any body needs, so a body that
+/// takes more stands still.
 const STEPS_MAX: usize = 400_000;
 const STACK_BYTES: usize = 1 << 18;
 const WORKERS_MAX: usize = 3;
@@ -37,7 +38,7 @@ const IDLE: [(IdlePolicy, bool); 4] = [
     (IdlePolicy::Adaptive, true),
     (IdlePolicy::Spin, false),
 ];
-/// The number of combinations of these with every pool (and each kind of mailbox in turn) and both
+/// The number of combinations of `IDLE` with every pool (and each kind of mailbox in turn) and both
 /// schedulers.
 const SETTING_COUNT: usize = IDLE.len() * WORKERS_MAX * PoolKind::ALL.len() * 2;
 /// The distance from one pool to the next, so that the first few are of different families. It has
@@ -139,7 +140,7 @@ pub fn explore_some(seed_count: usize, body: impl Fn(Scenario) + Send + Sync + '
     let body = Arc::new(body);
     let first = variable("RADDLE_SCHEDULES_SEED").unwrap_or(1);
     let count = variable("RADDLE_SCHEDULES_COUNT").unwrap_or(seed_count as u64);
-    watch_panics();
+    record_panics();
     for seed in first..first + count {
         let setting = Scenario::of(seed);
         let body = Arc::clone(&body);
@@ -173,7 +174,7 @@ std::thread_local! {
 
 /// Records panics. Workers catch the panics of user code, so a failed assertion in a message would
 /// go unnoticed otherwise.
-fn watch_panics() {
+fn record_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let hook = panic::take_hook();

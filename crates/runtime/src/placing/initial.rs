@@ -12,7 +12,7 @@ use super::Decide;
 pub(crate) struct Placed {
     pub(crate) plan: Plan,
     pub(crate) affinity: Affinity,
-    /// `None` in models, which have no machine.
+    /// The machine; `None` in models, which have none.
     pub(crate) topology: Option<&'static Topology>,
     pub(crate) claims: Claims,
     /// The claims on the CPUs of the plan.
@@ -25,7 +25,7 @@ pub(crate) struct Placed {
 
 impl Placed {
     /// Returns a placement in which no worker is bound, without reading the machine.
-    pub(crate) fn nowhere(worker_count: usize) -> Self {
+    pub(crate) fn unbound(worker_count: usize) -> Self {
         let entries = (0..worker_count).map(|worker_index| PlanEntry {
             worker_index,
             cpu: None,
@@ -46,7 +46,7 @@ impl Placed {
     }
 }
 
-/// Says whether the CPUs of a plan are claimed.
+/// The use of a plan: it is only shown, or its CPUs are claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claiming {
     /// No CPU is claimed: the plan is only shown.

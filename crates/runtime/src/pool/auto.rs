@@ -50,7 +50,7 @@ use super::{Found, Look, Mark, Pool, Put, Seat, Setup, Wanted};
 use crate::clock::Instant;
 use crate::task::Task;
 
-/// In a model, the candidates are compared and changed all the time.
+/// True in a model, where the candidates are compared and changed all the time.
 const HASTY: bool = cfg!(any(loom, shuttle));
 
 /// The number of tasks that a worker gets between two readings of the clock.

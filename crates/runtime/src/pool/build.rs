@@ -15,9 +15,9 @@ use super::{Pool, PoolKind};
 /// A stack under a lock.
 type Stack<L> = List<L, Lifo>;
 
-/// Thieves wait for a lock.
+/// The value of `SINGLE_TRY` for thieves that wait for a lock.
 const WAIT: bool = false;
-/// Thieves go on to the next victim if a lock is taken.
+/// The value of `SINGLE_TRY` for thieves that go on to the next victim if a lock is taken.
 const TRY: bool = true;
 
 /// Generates `PoolKind::build` from the parts of each pool.

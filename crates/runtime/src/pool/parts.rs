@@ -21,7 +21,7 @@ pub(crate) struct Parts<P, T> {
     owners: Mutex<Vec<Option<T>>>,
     compensating: Box<[Late<P>]>,
     /// No compensating thread with this or a larger index has taken its seat.
-    seated: AtomicUsize,
+    late_count: AtomicUsize,
     make: Box<dyn Fn() -> (P, T) + Send + Sync>,
 }
 
@@ -44,7 +44,7 @@ impl<P, T> Parts<P, T> {
             first: first.into(),
             owners: Mutex::new(owners),
             compensating: compensating.collect(),
-            seated: AtomicUsize::new(0),
+            late_count: AtomicUsize::new(0),
             make: Box::new(make),
         }
     }
@@ -62,7 +62,7 @@ impl<P, T> Parts<P, T> {
         let (part, owner) = (self.make)();
         assert!(self.compensating[index].set(part).is_ok(), "{ONCE}");
         // Relaxed: see the header.
-        self.seated.fetch_max(index + 1, Relaxed);
+        self.late_count.fetch_max(index + 1, Relaxed);
         owner
     }
 
@@ -86,8 +86,8 @@ impl<P, T> Parts<P, T> {
     /// Returns all shared halves that exist.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &P> {
         // Relaxed: see the header.
-        let seated = &self.compensating[..self.seated.load(Relaxed)];
-        self.first.iter().chain(seated.iter().filter_map(Late::get))
+        let late = &self.compensating[..self.late_count.load(Relaxed)];
+        self.first.iter().chain(late.iter().filter_map(Late::get))
     }
 }
 

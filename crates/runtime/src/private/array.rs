@@ -66,7 +66,7 @@ impl PrivateArray {
 
     fn with_stride(runtime: &Runtime, stride: usize) -> Self {
         let shared = Arc::clone(runtime.shared());
-        let words = shared.forks.len() * stride;
+        let words = shared.worker_limit() * stride;
         Self {
             slots: (0..words).map(|_| AtomicU64::new(0)).collect(),
             stride,

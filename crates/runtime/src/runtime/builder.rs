@@ -186,12 +186,16 @@ impl Builder {
     /// Sets a function that every worker thread calls with its index before its first task.
     ///
     /// Compensating threads call it as well; their indices are not below the number of workers.
+    ///
+    /// Like `start_handler` of rayon and `on_thread_start` of tokio.
     pub fn on_start(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.handlers.start = Some(Arc::new(call));
         self
     }
 
     /// Sets a function that every worker thread calls with its index after its last task.
+    ///
+    /// Like `exit_handler` of rayon and `on_thread_stop` of tokio.
     pub fn on_exit(mut self, call: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.handlers.exit = Some(Arc::new(call));
         self
@@ -238,6 +242,8 @@ impl Builder {
     }
 
     /// Starts the default runtime with these settings. To be called before its first use.
+    ///
+    /// Like `build_global` of rayon.
     ///
     /// # Errors
     /// Those of [`build`](Self::build), and [`BuildError::DefaultIsUp`].
@@ -335,7 +341,7 @@ fn resolve_place(
     match affinity {
         Some(affinity) => Ok(place(affinity)?),
         None => match from_environment::<Affinity>("RADDLE_AFFINITY", AFFINITIES)? {
-            Some(affinity) => blame("RADDLE_AFFINITY", place(affinity)),
+            Some(affinity) => name_variable("RADDLE_AFFINITY", place(affinity)),
             None => Ok(place(Affinity::Auto)?),
         },
     }
@@ -372,7 +378,10 @@ fn worker_count_from_environment() -> Result<Option<usize>, BuildError> {
 }
 
 /// Adds to an error the environment variable that caused it with a well-formed value.
-fn blame<T, E: fmt::Display>(name: &'static str, result: Result<T, E>) -> Result<T, BuildError> {
+fn name_variable<T, E: fmt::Display>(
+    name: &'static str,
+    result: Result<T, E>,
+) -> Result<T, BuildError> {
     result.map_err(|error| BuildError::Environment {
         name,
         reason: error.to_string(),

@@ -62,7 +62,7 @@ impl Runtime {
     }
 
     /// Ends the runtime without waiting: as [`shutdown_timeout`](Self::shutdown_timeout) with a
-    /// limit of zero.
+    /// limit of zero. Like the function of this name in tokio.
     pub fn shutdown_background(mut self) {
         let _ = self.end(Some(Duration::ZERO));
     }
@@ -72,18 +72,18 @@ impl Runtime {
         if mem::replace(&mut self.has_ended, true) {
             return Shutdown::Complete;
         }
-        if self.shared.origin.is_other_process() {
+        if self.shared.is_other_process() {
             self.leak();
             return Shutdown::Complete;
         }
         let waiter = Waiter::current();
         self.shared.set_stopper(waiter.clone());
-        self.shared.blocking.end();
+        self.shared.blocking().end();
         self.shared.stop();
         let on_own_worker =
             current_worker().is_some_and(|worker| Arc::ptr_eq(worker.shared(), &self.shared));
         // A thread cannot wait for its own end: the runtime ends without it, when its work is done.
-        let can_wait = !on_own_worker && !self.shared.blocking.is_own_thread();
+        let can_wait = !on_own_worker && !self.shared.blocking().is_own_thread();
         let is_over = || self.shared.have_threads_ended();
         // A worker of another runtime runs that runtime's work meanwhile: the end of this one may
         // depend on it.
@@ -102,12 +102,12 @@ impl Runtime {
                 blocking_calls,
             };
         }
-        for thread in self.shared.compensation.take_handles() {
+        for thread in self.shared.take_thread_handles() {
             thread
                 .join()
                 .expect("workers catch every panic of their tasks");
         }
-        self.shared.blocking.join();
+        self.shared.blocking().join();
         Shutdown::Complete
     }
 
@@ -115,7 +115,7 @@ impl Runtime {
     /// may be in any state.
     fn leak(&mut self) {
         mem::forget(Arc::clone(&self.shared));
-        self.shared.blocking.leak();
+        self.shared.blocking().leak();
         let models = self.models.get_mut();
         mem::forget(models.map(mem::take));
     }

@@ -19,7 +19,8 @@ const WORDS: usize = 6;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Envelope {
-    /// `None` for a message in a cell, which is the first word then.
+    /// The function that ends the closure in `words`. `None` for a message in a cell: then the
+    /// first word is a pointer to the cell.
     end: Option<EndClosure>,
     words: [MaybeUninit<u64>; WORDS],
 }

@@ -52,7 +52,7 @@ impl Lent<'_> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        self.shared.compensation.give_back(self.is_foreign);
+        self.shared.compensation().give_back(self.is_foreign);
     }
 }
 
@@ -66,7 +66,7 @@ impl Shared {
         worker_index: usize,
         call: impl FnOnce() + Send + 'static,
     ) -> io::Result<()> {
-        let threads = self.compensation.threads();
+        let threads = self.compensation().threads();
         let name = thread_name(&threads.name, &format!("-{worker_index}"));
         let mut spawner = thread::Builder::new().name(name);
         if let Some(stack_bytes) = threads.stack_bytes {
@@ -74,15 +74,14 @@ impl Shared {
         }
         self.begin_thread();
         let handle = spawner.spawn(call).inspect_err(|_| self.end_thread())?;
-        self.compensation.keep_handle(handle);
+        self.compensation().keep_handle(handle);
         Ok(())
     }
 
     /// Wakes all resting compensating threads, because the runtime may be ending.
     pub(super) fn wake_resting(&self) {
-        self.compensation.for_each_resting(|worker_index| {
-            let _ = self.idle.cell(worker_index).notify();
-        });
+        self.compensation()
+            .for_each_resting(|worker_index| self.notify(worker_index));
     }
 }
 
@@ -94,18 +93,18 @@ impl Worker {
     pub(super) fn lend(&self, is_foreign: bool) -> Lent<'_> {
         let shared = self.shared();
         let mut is_empty = false;
-        match shared.compensation.lend(self.index(), is_foreign) {
+        match shared.compensation().lend(self.index(), is_foreign) {
             Taker::NotNeeded => {}
             Taker::Unavailable => is_empty = true,
             Taker::Resting(worker_index) => {
-                let _ = shared.idle.cell(worker_index).notify();
+                shared.notify(worker_index);
             }
             Taker::New(worker_index) => {
                 let its_own = Arc::clone(shared);
                 let started = shared.start_thread(worker_index, move || run(worker_index, its_own));
                 if started.is_err() {
                     // The place stays empty.
-                    shared.compensation.count_lost();
+                    shared.compensation().count_lost();
                     is_empty = true;
                 }
             }
@@ -120,14 +119,14 @@ impl Worker {
     /// Returns true if this is a compensating thread and more of them seem to run than are needed.
     #[inline]
     pub(super) fn is_surplus(&self) -> bool {
-        self.is_compensating && self.shared().compensation.has_surplus()
+        self.is_compensating && self.shared().compensation().has_surplus()
     }
 
     /// Returns true if this is a compensating thread that is not needed any more. It counts as
     /// resting then.
     #[inline]
     pub(super) fn should_rest(&self) -> bool {
-        self.is_surplus() && self.shared().compensation.should_rest(self.index())
+        self.is_surplus() && self.shared().compensation().should_rest(self.index())
     }
 
     /// Rests until this compensating thread is needed. Returns false if the runtime ends instead.
@@ -142,11 +141,11 @@ impl Worker {
 
     fn rest_until_needed(&self) -> bool {
         let shared = self.shared();
-        let cell = shared.idle.cell(self.index());
+        let cell = shared.idle().cell(self.index());
         loop {
             // Stale forks may still be in the pool at the end; other workers remove them.
             let (place, ends) = shared
-                .compensation
+                .compensation()
                 .after_rest(self.index(), || shared.may_end());
             if let Some(worker_index) = place.flatten() {
                 // A new thread inherits the binding of the worker that started it. For the place of
@@ -174,7 +173,7 @@ impl Worker {
 
 /// Runs one worker on its own thread until the runtime ends.
 pub(crate) fn run(worker_index: usize, shared: Arc<Shared>) {
-    let handlers = shared.compensation.threads().handlers.clone();
+    let handlers = shared.compensation().threads().handlers.clone();
     let worker = Worker::new(worker_index, Arc::clone(&shared));
     worker.end_absence();
     as_worker(&worker, || {

@@ -112,8 +112,8 @@ extern "C" fn become_outside() {
 /// Calls `run` while the current thread is `worker`.
 pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
     let forks = worker.forks();
-    forks.start(worker, || worker.shared().idle.anyone_sleeps());
-    // Both are borrowed until this function ends, and so does `_restore`.
+    forks.start(worker, || worker.shared().idle().anyone_sleeps());
+    // `_restore` lives until this function ends, as do both borrows.
     let _restore = RestoreForks::after_setting(forks);
     run()
 }
@@ -142,5 +142,5 @@ pub(crate) fn current_worker<'a>() -> Option<&'a Worker> {
 
 /// Returns true if threads that the current thread starts inherit the binding of a worker.
 pub(crate) fn is_on_bound_worker() -> bool {
-    current_worker().is_some_and(|worker| worker.shared().placing.binds())
+    current_worker().is_some_and(|worker| worker.shared().placing().binds())
 }

@@ -17,7 +17,6 @@ use raddle_sync::prim::heavy_fence;
 
 use super::{Shared, Worker, current_worker};
 use crate::panics::discard;
-use crate::pool::Wanted;
 use crate::task::{Message, Task};
 use crate::traffic::message_bytes;
 
@@ -33,7 +32,7 @@ impl Shared {
     /// did.
     #[inline]
     pub(super) fn wake_for_message(&self, worker_index: usize) -> bool {
-        let is_woken = self.idle.work_came_for(worker_index);
+        let is_woken = self.idle().work_came_for(worker_index);
         // ORDERING(E4): the fence is in `work_came_for`.
         self.drop_if_closed();
         is_woken
@@ -46,11 +45,11 @@ impl Shared {
         message: impl FnOnce() + Send + 'static,
     ) {
         if let Some(worker) = self.own_worker() {
-            let (bytes, closures) = (message_bytes(&message), self.memory.closures());
+            let (bytes, closures) = (message_bytes(&message), self.memory().closures());
             let message = Task::message(worker.take_cell(), closures, message);
             worker.send_urgent(to, message, bytes);
         } else if let Some(message) = self.message_outside(message) {
-            self.post.put_urgent(to, message);
+            self.mailboxes().put_urgent(to, message);
             self.wake_for_message(to);
         }
     }
@@ -58,7 +57,7 @@ impl Shared {
     /// Sends a message of a thread that is no worker.
     pub(crate) fn send_outside(&self, to: usize, message: impl Message + Send + 'static) {
         if let Some(message) = self.message_outside(message) {
-            self.post.put_outside(to, message);
+            self.mailboxes().put_outside(to, message);
             self.wake_for_message(to);
         }
     }
@@ -73,27 +72,27 @@ impl Shared {
     /// Puts a message of a thread that is no worker into a cell. In a child process, drops it and
     /// returns `None`: a thread that does not exist there may have had the lock of the cells.
     fn message_outside(&self, message: impl Message + Send + 'static) -> Option<Task> {
-        if self.origin.is_other_process() {
+        if self.is_other_process() {
             discard(message);
             return None;
         }
-        let cell = self.memory.take_outside();
-        Some(Task::message(cell, self.memory.closures(), message))
+        let cell = self.memory().take_outside();
+        Some(Task::message(cell, self.memory().closures(), message))
     }
 
     /// Drops what was put after the last worker had ended.
     #[inline]
     pub(super) fn drop_if_closed(&self) {
         // Ordered by the caller's fence (E4).
-        if self.post.is_closed() {
+        if self.mailboxes().is_closed() {
             self.drop_left();
         }
     }
 
     /// Closes the mailboxes and drops all messages and calls, because no worker is left.
     #[cold]
-    pub(super) fn close_post(&self) {
-        self.post.close();
+    pub(super) fn close_mailboxes(&self) {
+        self.mailboxes().close();
         // ORDERING(E4): closed before the look into the mailboxes and at calls from outside.
         heavy_fence();
         self.drop_left();
@@ -101,16 +100,18 @@ impl Shared {
 
     /// Drops a message or a call that no worker will run.
     fn drop_call(&self, call: Task) {
-        call.drop_message(|cell| self.memory.give_back(cell));
+        call.drop_message(|cell| self.memory().give_back(cell));
     }
 
     #[cold]
     fn drop_left(&self) {
         // No thread waits for any of this: otherwise the workers would not have ended.
-        while let Some(call) = self.outside.take_oldest(Wanted::Any) {
+        while let Some(call) = self.take_outside() {
             self.drop_call(call);
         }
-        let mut left = self.memory.with_outside(|cells| self.post.take_left(cells));
+        let mut left = self
+            .memory()
+            .with_outside(|cells| self.mailboxes().take_left(cells));
         while let Some(message) = left.take_first() {
             self.drop_call(message);
         }

@@ -23,48 +23,48 @@ use super::{Shared, Waiter};
 impl Shared {
     /// Lets the workers end when the pool is empty and no root task is unfinished.
     pub(crate) fn stop(&self) {
-        self.life.stop();
+        self.shutdown().stop();
         self.wake_all();
     }
 
     /// Returns true once [`stop`](Self::stop) was called. A hint.
     pub(crate) fn is_stopping(&self) -> bool {
-        self.life.is_stopping()
+        self.shutdown().is_stopping()
     }
 
     /// Returns true if a worker without work may end.
     pub(super) fn may_end(&self) -> bool {
-        self.life.may_end()
+        self.shutdown().may_end()
     }
 
     /// Counts a new root task.
     pub(crate) fn begin_root(&self) {
-        self.life.begin_root();
+        self.shutdown().begin_root();
     }
 
     /// Counts the end of a root task, after the task has dropped everything.
     pub(crate) fn end_root(&self) {
-        self.wake_all_if(self.life.end_root());
+        self.wake_all_if(self.shutdown().end_root());
     }
 
     /// Counts a new call for a blocking thread.
     pub(crate) fn begin_call(&self) {
-        self.life.begin_call();
+        self.shutdown().begin_call();
     }
 
     /// Counts the end of a call on a blocking thread, after the call has dropped everything.
     pub(crate) fn end_call(&self) {
-        self.wake_all_if(self.life.end_call());
+        self.wake_all_if(self.shutdown().end_call());
     }
 
     /// Lets the workers end although calls on blocking threads are not finished.
     pub(crate) fn abandon_calls(&self) {
-        self.wake_all_if(self.life.abandon_calls());
+        self.wake_all_if(self.shutdown().abandon_calls());
     }
 
     /// Returns the numbers of root tasks and of calls on blocking threads that are not finished.
     pub(crate) fn unfinished(&self) -> (usize, usize) {
-        self.life.unfinished()
+        self.shutdown().unfinished()
     }
 
     fn wake_all_if(&self, may_end: bool) {
@@ -74,35 +74,36 @@ impl Shared {
     }
 
     fn wake_all(&self) {
-        self.idle.wake_all();
+        self.idle().wake_all();
         self.wake_resting();
     }
 
     /// Sets the thread that the last worker thread notifies when it ends.
     pub(crate) fn set_stopper(&self, stopper: Waiter) {
-        self.life.set_stopper(Box::new(move || stopper.notify()));
+        self.shutdown()
+            .set_stopper(Box::new(move || stopper.notify()));
     }
 
     /// Counts a worker thread that is about to be started.
     pub(super) fn begin_thread(&self) {
-        self.life.begin_thread();
+        self.shutdown().begin_thread();
     }
 
     /// Counts the end of a worker thread. The last one closes the mailboxes and notifies the thread
     /// that waits for the end.
     pub(super) fn end_thread(&self) {
-        if !self.life.end_thread() {
+        if !self.shutdown().end_thread() {
             return;
         }
-        self.close_post();
-        self.placing.give_back();
-        if let Some(stopper) = self.life.take_stopper() {
+        self.close_mailboxes();
+        self.placing().give_back();
+        if let Some(stopper) = self.shutdown().take_stopper() {
             stopper();
         }
     }
 
     /// Returns true when all worker threads have ended.
     pub(crate) fn have_threads_ended(&self) -> bool {
-        self.life.have_threads_ended()
+        self.shutdown().have_threads_ended()
     }
 }

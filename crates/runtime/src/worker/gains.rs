@@ -9,9 +9,9 @@ use std::cell::Cell;
 
 use crate::clock::{Instant, nanoseconds};
 
-/// Splitting can pay for loops longer than this if another worker is searching.
+/// The shortest loop, in ns, for which a split can pay while another worker searches.
 pub(crate) const SPLIT_AWAKE_NS: f32 = 800.0;
-/// Splitting pays for loops longer than this even if all other workers sleep.
+/// The shortest loop, in ns, for which a split pays even while all other workers sleep.
 pub(crate) const SPLIT_ASLEEP_NS: f32 = 60_000.0;
 /// Loops with fewer items split before they know how long one item takes, unless such loops were
 /// too short recently.
@@ -22,7 +22,7 @@ pub(crate) const FEW_ITEMS: usize = 64;
 const FADE: (f32, f32) = (1.0 / 4096.0, 1.0 / 65_536.0);
 /// Splitting continues if a split loop takes less than this fraction of the time on one worker.
 const SHARE_MAX: f32 = 0.9;
-/// The assumed fraction before it is known.
+/// The value of that fraction that is assumed before it is known.
 const SHARE_FIRST: f32 = 0.8;
 /// The *handover* is the time after which another worker begins with its part of a loop. In
 /// nanoseconds: the first assumption, and the upper limit.
@@ -33,7 +33,7 @@ const LESSON_EVERY: u32 = 8;
 /// The recent gains of one worker from splitting short loops.
 #[derive(Debug)]
 pub(crate) struct Gains {
-    /// The length from which on a loop is split if another worker is searching.
+    /// The shortest loop, in ns, that is split while another worker searches.
     limit_ns: Cell<f32>,
     /// The fraction by which a refused loop lowers the limit.
     fade: Cell<f32>,

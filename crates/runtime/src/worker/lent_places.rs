@@ -25,8 +25,8 @@ pub(crate) const COMPENSATING_MAX: usize = if cfg!(loom) {
 #[derive(Debug)]
 pub(crate) struct Compensation {
     state: Mutex<CompensationState>,
-    /// More threads run than are needed: a compensating thread that ends a task checks under the
-    /// lock.
+    /// True if more threads run than are needed: a compensating thread that ends a task checks
+    /// under the lock.
     surplus: AtomicBool,
     /// The number of workers and compensating threads started so far.
     present: Arc<AtomicUsize>,
@@ -36,19 +36,19 @@ pub(crate) struct Compensation {
 
 #[derive(Debug, Default)]
 struct CompensationState {
-    /// Workers that have lent their places.
+    /// The number of workers that have lent their places.
     lent: usize,
-    /// The workers among them that wait for something that may come from outside the runtime.
+    /// The number of these workers that wait for something that may come from outside the runtime.
     foreign: usize,
-    /// Compensating threads that run.
+    /// The number of compensating threads that run.
     running: usize,
     /// The worker indices of compensating threads that rest.
     resting: Vec<usize>,
-    /// Compensating threads that the system refused to start.
+    /// The number of compensating threads that the system refused to start.
     lost: usize,
     /// For each compensating thread, the worker that it replaced last.
     places: HashMap<usize, usize>,
-    /// The threads of all workers.
+    /// The handles of the threads of all workers.
     handles: Vec<thread::JoinHandle<()>>,
 }
 

@@ -30,7 +30,7 @@ impl Worker {
     /// Sends a message to a worker of this runtime, which may be this one.
     #[inline(always)]
     pub(crate) fn send<M: Message + Send + 'static>(&self, to: usize, message: M) {
-        let closures = self.shared.memory.closures();
+        let closures = self.shared.memory().closures();
         let is_away = to != self.index;
         let bytes = message_bytes(&message);
         if is_away
@@ -50,10 +50,10 @@ impl Worker {
         }
     }
 
-    /// Counts a message of `bytes` bytes to another worker, and wakes that one.
+    /// Counts a message of `bytes` bytes to another worker, and wakes that worker.
     #[inline(never)]
     fn has_sent(&self, to: usize, bytes: u64) {
-        self.shared.traffic.sends(self.index, to, bytes);
+        self.shared.traffic().sends(self.index, to, bytes);
         if self.shared.wake_for_message(to) {
             self.counters().wakes.add(1);
         }
@@ -67,7 +67,7 @@ impl Worker {
             self.is_special.set(true);
             return;
         }
-        self.shared.post.put_urgent(to, message);
+        self.shared.mailboxes().put_urgent(to, message);
         self.has_sent(to, bytes);
     }
 
@@ -117,8 +117,8 @@ impl Worker {
         }
         self.until_clock.set(Some(ROUNDS_PER_CLOCK));
         let age_ns = self.shared.age_ns();
-        if self.shared.placing.is_due(age_ns) {
-            self.look_at_places(age_ns);
+        if self.shared.placing().is_due(age_ns) {
+            self.review_placement(age_ns);
         }
     }
 
@@ -126,7 +126,7 @@ impl Worker {
     /// [`ROUNDS_PER_NETWORK`] rounds.
     #[inline]
     fn receive_from_network(&self) {
-        let Some(network) = &self.shared.network else {
+        let Some(network) = self.shared.network() else {
             return;
         };
         let left = self.until_network.get();
@@ -145,7 +145,7 @@ impl Worker {
     /// Receives what has arrived from other nodes if that was done long ago.
     #[inline(never)]
     fn receive_if_late(&self) {
-        let Some(network) = &self.shared.network else {
+        let Some(network) = self.shared.network() else {
             return;
         };
         // In models, time passes only while threads sleep.
@@ -218,7 +218,7 @@ impl Drop for Worker {
             message.drop_message(|cell| self.give_back(cell));
         }
         if let Some(receiver) = self.receiver.take() {
-            self.shared.post.give_back(self.index, receiver);
+            self.shared.mailboxes().give_back(self.index, receiver);
         }
     }
 }

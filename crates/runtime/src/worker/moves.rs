@@ -6,11 +6,10 @@
 //! correct: a worker goes where the last one wants it.
 //!
 //! With [`Affinity::Auto`](raddle_topology::Affinity::Auto) the workers move themselves when the
-//! observed traffic makes it pay ([`crate::placing`] says when they look).
+//! observed traffic makes it pay ([`crate::placing`] says when they review it).
 
 use std::sync::Arc;
 
-use raddle_sync::prim::Relaxed;
 use raddle_topology::{CpuId, CpuSet};
 
 use super::{Shared, Worker, with_worker};
@@ -39,7 +38,7 @@ impl Shared {
             });
         }
         let mut is_oversubscribed = self.is_oversubscribed();
-        if let Some(topology) = self.placing.topology() {
+        if let Some(topology) = self.placing().topology() {
             for &cpu in cpus.iter().flatten() {
                 topology.check_binding(cpu)?;
             }
@@ -47,11 +46,10 @@ impl Shared {
             let shares_a_cpu = distinct.len() < cpus.iter().flatten().count();
             is_oversubscribed = shares_a_cpu || cpus.len() > topology.worker_count_default();
         }
-        let Ok(moved) = self.placing.want(rule, cpus, must) else {
+        let Ok(moved) = self.placing().set_wanted(rule, cpus, must) else {
             return Ok(0);
         };
-        // Relaxed: a hint for how to wait.
-        self.oversubscribed.store(is_oversubscribed, Relaxed);
+        self.set_oversubscribed(is_oversubscribed);
         for &worker_index in &moved {
             self.send_urgent(worker_index, || {
                 with_worker(|worker| worker.map_or((), Worker::move_to_wanted_cpu));
@@ -65,27 +63,27 @@ impl Worker {
     /// Binds this worker to the CPU where it is wanted. Does nothing on a compensating thread.
     fn move_to_wanted_cpu(&self) {
         if !self.is_compensating {
-            self.shared.placing.go(self.index);
+            self.shared.placing().move_to_wanted(self.index);
         }
     }
 
     /// Binds this compensating thread to the CPU of the worker that it replaces.
     pub(super) fn take_place_of(&self, worker_index: usize) {
-        let placing = &self.shared.placing;
+        let placing = self.shared.placing();
         if let Some(topology) = placing.topology().filter(|_| placing.binds()) {
             // If the system refuses, the thread runs where it ran before.
-            let _ = bind(topology, placing.present(worker_index));
+            let _ = bind(topology, placing.present_cpu(worker_index));
         }
     }
 
     /// Decides whether workers should move, and moves them. Does nothing if another worker is just
     /// doing that.
     #[cold]
-    pub(super) fn look_at_places(&self, age_ns: u64) {
+    pub(super) fn review_placement(&self, age_ns: u64) {
         let shared = self.shared();
-        shared.placing.look(
+        shared.placing().review_workers(
             age_ns,
-            || shared.traffic.flows(),
+            || shared.traffic().flows(),
             |cpus| shared.move_workers("traffic", cpus, true).unwrap_or(0),
             || shared.age_ns(),
         );

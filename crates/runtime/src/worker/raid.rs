@@ -5,7 +5,7 @@
 //! at two looks that lie [`PATIENCE`] apart; then the worker without work publishes the oldest of
 //! them itself ([`raddle_sync::split_stack`]).
 //!
-//! A worker that sleeps must not overlook a stalled one: see [`watch`](super::watch).
+//! A worker that sleeps must not overlook a stalled one: see [`stall_watch`](super::stall_watch).
 
 use std::time::Duration;
 
@@ -29,20 +29,20 @@ pub(super) fn can_raid() -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Stalls {
     pub(super) seen: Vec<(usize, Progress)>,
-    /// The time at which they were seen.
+    /// The time at which these workers were seen.
     pub(super) since: Option<Instant>,
 }
 
 impl Stalls {
-    /// Returns true if some worker is stalled, unless it goes on within [`PATIENCE`].
-    pub(super) fn is_watching(&self) -> bool {
+    /// Returns true if some worker may be stalled: it is, unless it goes on within [`PATIENCE`].
+    pub(super) fn any_suspect(&self) -> bool {
         !self.seen.is_empty()
     }
 
     /// Returns true if a worker that was seen has not gone on since.
     pub(super) fn have_lasted(&self, shared: &Shared) -> bool {
         let mut seen = self.seen.iter();
-        seen.any(|&(index, before)| shared.forks[index].progress() == Some(before))
+        seen.any(|&(index, before)| shared.forks_of(index).progress() == Some(before))
     }
 }
 
@@ -66,7 +66,7 @@ impl Worker {
         }
         let mut has_raided = false;
         for (victim, before) in stalls.seen.drain(..) {
-            let is_stalled = self.shared.forks[victim].progress() == Some(before);
+            let is_stalled = self.shared.forks_of(victim).progress() == Some(before);
             has_raided |= is_stalled && self.raid(victim);
         }
         self.note_stalls(stalls, only);
@@ -92,7 +92,7 @@ impl Worker {
     /// false if there is none.
     pub(super) fn raid(&self, victim: usize) -> bool {
         let cell = self.take_cell();
-        let has_raided = self.shared.forks[victim].raid(|job, frame| {
+        let has_raided = self.shared.forks_of(victim).raid(|job, frame| {
             cell.make_fork(frame, victim, job);
             cell
         });
@@ -105,8 +105,8 @@ impl Worker {
         self.seat.share(Task::new(cell));
         self.counters().forks_published.add(1);
         self.counters().forks_raided.add(1);
-        self.shared.watch.count_raid();
-        if self.shared.idle.work_came(self.index).is_some() {
+        self.shared.stall_watch().count_raid();
+        if self.shared.idle().work_came(self.index).is_some() {
             self.counters().wakes.add(1);
         }
         true

@@ -53,13 +53,13 @@ impl Worker {
         let (owner, shared) = (cell.owner(), self.shared());
         cell.set_thief(self.index());
         // The owner is being stolen from: it is to publish another fork.
-        shared.forks[owner].gates().close();
+        shared.forks_of(owner).gates().close();
         // SAFETY: we won the offer.
         let job = unsafe { cell.job() };
         // SAFETY: we won the job, and its join waits for us.
         self.in_frame(cell, || unsafe { job.run() });
         self.counters().tasks.add(1);
         cell.offer().finish();
-        let _ = shared.idle.cell(owner).notify();
+        shared.notify(owner);
     }
 }

@@ -10,7 +10,7 @@ use raddle_sync::wait::{Monitor, SpinBudget};
 use super::Worker;
 use super::mail::ROUNDS_PER_NETWORK;
 use super::raid::{PATIENCE, Stalls};
-use super::watch::WatchTurn;
+use super::stall_watch::StallWatchTurn;
 use crate::clock::Instant;
 use crate::config::IdlePolicy;
 use crate::pool::Wanted;
@@ -26,7 +26,7 @@ const LOOKS_PER_CLOCK: usize = if LIGHT {
 /// The number of workers that are looked at between two readings of the clock. With many workers
 /// each look takes long, and the cost of a search must not grow with the square of their number.
 const VICTIMS_PER_CLOCK: usize = LOOKS_PER_CLOCK * 64;
-/// The divisor of the spin budget for a search on a processor that can watch a word (MWAIT): a
+/// The divisor of the spin budget for a search on a processor that has a monitored wait (MWAIT): a
 /// search there may take one part in `SEARCH_SHARE` of the budget.
 const SEARCH_SHARE: u32 = 8;
 /// The number of pauses between two looks into the pool. The worker looks into its mailbox after
@@ -44,7 +44,7 @@ impl Worker {
     pub(crate) fn run_to_the_end(&self) {
         let mut budget = SpinBudget::default();
         let mut lingers = Lingers::default();
-        let origin = self.shared.origin;
+        let origin = self.shared.origin();
         loop {
             if self.should_rest() && !self.rest() {
                 return;
@@ -72,8 +72,9 @@ impl Worker {
     fn linger(&self, lingers: &mut Lingers) -> Option<Task> {
         let messages = self.counters().messages.get();
         let has_received = mem::replace(&mut lingers.messages_seen, messages) != messages;
-        let has_time = self.shared.policy != IdlePolicy::Park && !self.shared.is_oversubscribed();
-        if !has_received || !has_time || self.shared.idle.anyone_sleeps() {
+        let has_time =
+            self.shared.idle_policy() != IdlePolicy::Park && !self.shared.is_oversubscribed();
+        if !has_received || !has_time || self.shared.idle().anyone_sleeps() {
             return None;
         }
         lingers.count += 1;
@@ -118,13 +119,13 @@ impl Worker {
             return Searched::Found(task);
         }
         let age_ns = self.begin_gap();
-        if self.shared.placing.is_due(age_ns) {
-            self.look_at_places(age_ns);
+        if self.shared.placing().is_due(age_ns) {
+            self.review_placement(age_ns);
         }
-        let idle = &self.shared.idle;
+        let idle = self.shared.idle();
         idle.start_search();
         let mut stalls = Stalls::default();
-        let mut turn = WatchTurn::start();
+        let mut turn = StallWatchTurn::start();
         let mut time = self.search_time(budget);
         let mut has_slept = false;
         let searched = loop {
@@ -140,28 +141,28 @@ impl Worker {
             let before_sleep = || {
                 self.counters().parks.add(1);
                 self.ask_everyone();
-                if let Some(network) = &self.shared.network {
+                if let Some(network) = self.shared.network() {
                     network.before_sleep();
                 }
             };
-            let slept = self.shared.watch.during(timeout, || {
-                let watch = match stalls.is_watching() {
-                    true => self.watch_time(budget).max(PATIENCE),
-                    false => self.watch_time(budget),
+            let slept = self.shared.stall_watch().during(timeout, || {
+                let monitored = match stalls.any_suspect() {
+                    true => self.monitored_time(budget).max(PATIENCE),
+                    false => self.monitored_time(budget),
                 };
                 let look = || turn.look(self, &mut stalls);
-                idle.sleep(self.index, watch, timeout, look, has_work, before_sleep)
+                idle.sleep(self.index, monitored, timeout, look, has_work, before_sleep)
             });
             has_slept = slept != Slept::Not;
             time = match slept {
                 Slept::TimedOut => Duration::ZERO,
                 Slept::Woken | Slept::Not => {
-                    turn = WatchTurn::start();
+                    turn = StallWatchTurn::start();
                     self.search_time(budget)
                 }
             };
             // However the sleep has ended: `before_sleep` has run once for it.
-            if has_slept && let Some(network) = &self.shared.network {
+            if has_slept && let Some(network) = self.shared.network() {
                 network.after_sleep();
             }
             if slept == Slept::Woken {
@@ -181,7 +182,7 @@ impl Worker {
             self.ask_everyone();
         }
         if matches!(searched, Searched::Found(_)) {
-            self.begin_gifts();
+            self.begin_unrequested();
         }
         searched
     }
@@ -199,7 +200,7 @@ impl Worker {
     }
 
     pub(super) fn spin_time(&self, budget: &SpinBudget) -> Duration {
-        match self.shared.policy {
+        match self.shared.idle_policy() {
             IdlePolicy::Spin => Duration::MAX,
             IdlePolicy::Park => Duration::ZERO,
             IdlePolicy::Adaptive if self.shared.is_oversubscribed() => Duration::ZERO,
@@ -208,19 +209,19 @@ impl Worker {
     }
 
     /// Returns how long this worker searches before it sleeps. The time is short if the processor
-    /// can watch a word, because a thread on the same core can use the core meanwhile.
+    /// has a monitored wait, during which a thread on the same core can use the core.
     fn search_time(&self, budget: &SpinBudget) -> Duration {
         let time = self.spin_time(budget);
-        match self.shared.policy {
+        match self.shared.idle_policy() {
             IdlePolicy::Adaptive if Monitor::detect().is_some() => time / SEARCH_SHARE,
             _ => time,
         }
     }
 
-    /// Returns how long the processor watches for a notification before this worker sleeps in the
-    /// kernel.
-    pub(super) fn watch_time(&self, budget: &SpinBudget) -> Duration {
-        match self.shared.policy {
+    /// Returns how long this worker stays in a monitored wait for a notification before it sleeps
+    /// in the kernel. Zero if the processor has no monitored wait.
+    pub(super) fn monitored_time(&self, budget: &SpinBudget) -> Duration {
+        match self.shared.idle_policy() {
             IdlePolicy::Adaptive if Monitor::detect().is_some() => self.spin_time(budget),
             _ => Duration::ZERO,
         }
@@ -268,7 +269,7 @@ impl Worker {
     /// Asks the worker after `victim` for work. Returns its index.
     pub(super) fn ask_next(&self, victim: usize) -> usize {
         let next = (victim + 1) % self.shared.present();
-        let gates = self.shared.forks[next].gates();
+        let gates = self.shared.forks_of(next).gates();
         if next != self.index && !gates.are_closed() {
             gates.close();
         }

@@ -1,4 +1,9 @@
 //! The state that all workers of one runtime share.
+//!
+//! The fields are private. Each concern has a type of its own, which owns its operations; an
+//! operation of several concerns is a method of [`Shared`] here, or in the file of that operation:
+//! [`end`](super::end), [`delivery`](super::delivery), [`moves`](super::moves) and
+//! [`compensation`](super::compensation).
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,55 +11,57 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 use raddle_sync::bits::AtomicBits;
 use raddle_sync::idle::IdleSet;
-use raddle_sync::prim::{AtomicBool, Relaxed};
+use raddle_sync::prim::{AtomicBool, Relaxed, thread};
 use raddle_trace::{Counters, Report, WorkerReport};
 
 use super::Forks;
 use super::current::{is_on_bound_worker, reset_workers_in_children};
 use super::lent_places::Compensation;
-use super::life::Life;
-use super::watch_state::WatchState;
+use super::shutdown_state::ShutdownState;
+use super::stall_watch_state::StallWatch;
+use super::standstill::{LOOK_TIME, StandsStill, StandstillReport};
 use crate::blocking::BlockingThreads;
 use crate::clock::Instant;
 use crate::config::{IdlePolicy, TaskMemory};
-use crate::mailbox::{MailboxKind, PostOffice};
+use crate::mailbox::{MailboxKind, WorkerMailboxes};
 use crate::network::Network;
 use crate::origin::Origin;
+use crate::panics::OnPanic;
 use crate::placing::Placing;
-use crate::pool::{Outside, Pool, PoolKind, Setup};
-use crate::task::Task;
+use crate::pool::{Outside, Pool, PoolKind, Seat, Setup, Wanted};
 use crate::task::memory::Memory;
+use crate::task::{Task, TaskList};
 use crate::threads::WorkerThreads;
 use crate::traffic::Traffic;
 
 /// The state that all workers of one runtime share.
 pub(crate) struct Shared {
-    pub(crate) origin: Origin,
-    pub(crate) pool: Box<dyn Pool>,
+    origin: Origin,
+    pool: Box<dyn Pool>,
     /// Tasks from threads that are no workers of this runtime.
-    pub(crate) outside: Arc<Outside>,
-    pub(crate) post: PostOffice,
-    pub(crate) idle: IdleSet,
-    pub(crate) network: Option<Arc<dyn Network>>,
-    pub(crate) forks: Box<[Arc<Forks>]>,
-    pub(crate) memory: Memory,
-    /// Sleepers that look for stalled workers after a while.
-    pub(super) watch: WatchState,
-    /// True once a standstill of this runtime has been reported.
-    pub(super) is_still: AtomicBool,
-    pub(crate) blocking: BlockingThreads,
+    outside: Arc<Outside>,
+    mailboxes: WorkerMailboxes,
+    idle: IdleSet,
+    network: Option<Arc<dyn Network>>,
+    /// The fork stacks of all workers and compensating threads, by worker index.
+    forks: Box<[Arc<Forks>]>,
+    memory: Memory,
+    stall_watch: StallWatch,
+    standstill: StandstillReport,
+    blocking: BlockingThreads,
     /// Workers that sleep inside a task. A task that comes from outside may be below the frame that
     /// they wait for.
-    pub(crate) helpers: AtomicBits,
-    pub(crate) counters: Box<[Arc<CachePadded<Counters>>]>,
+    helpers: AtomicBits,
+    /// The counters of all workers and compensating threads, by worker index.
+    counters: Box<[Arc<CachePadded<Counters>>]>,
     worker_count: usize,
-    pub(crate) compensation: Compensation,
-    pub(crate) policy: IdlePolicy,
+    compensation: Compensation,
+    policy: IdlePolicy,
     /// There are more workers than CPUs: spinning takes time from workers that have work.
-    pub(crate) oversubscribed: AtomicBool,
-    pub(crate) placing: Placing,
-    pub(crate) traffic: Traffic,
-    pub(super) life: Life,
+    oversubscribed: AtomicBool,
+    placing: Placing,
+    traffic: Traffic,
+    shutdown: ShutdownState,
     started: Instant,
 }
 
@@ -84,14 +91,14 @@ impl Shared {
         reset_workers_in_children();
         Self {
             origin,
-            post: PostOffice::new(mailbox, setup.worker_count(), limit),
+            mailboxes: WorkerMailboxes::new(mailbox, setup.worker_count(), limit),
             pool: pool.build(setup),
             outside: Arc::clone(&setup.outside),
             idle: IdleSet::new(limit),
             network: None,
             forks: (0..limit).map(|_| Arc::new(Forks::new())).collect(),
-            watch: WatchState::default(),
-            is_still: AtomicBool::new(false),
+            stall_watch: StallWatch::default(),
+            standstill: StandstillReport::default(),
             blocking: BlockingThreads::new(&threads.name, is_on_bound_worker),
             memory: Memory::new(limit, task_memory),
             helpers: AtomicBits::new(limit),
@@ -100,9 +107,9 @@ impl Shared {
             compensation: Compensation::new(setup, threads),
             policy,
             oversubscribed: AtomicBool::new(oversubscribed),
-            placing: Placing::nowhere(setup.worker_count()),
+            placing: Placing::unbound(setup.worker_count()),
             traffic: Traffic::new(setup.worker_count()),
-            life: Life::default(),
+            shutdown: ShutdownState::default(),
             started: Instant::now(),
         }
     }
@@ -128,10 +135,138 @@ impl Shared {
         self
     }
 
+    /// Checks that the current process is the one in which this runtime was started.
+    ///
+    /// # Panics
+    /// In a child process of that one.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn expect_here(&self) {
+        self.origin.expect_here();
+    }
+
+    /// Returns true in a child process of the one in which this runtime was started.
+    #[inline]
+    pub(crate) fn is_other_process(&self) -> bool {
+        self.origin.is_other_process()
+    }
+
+    /// Returns the process in which this runtime was started.
+    pub(super) fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Returns the name of the pool, as `--pool` takes it.
+    pub(crate) fn pool_name(&self) -> &'static str {
+        self.pool.name()
+    }
+
+    /// Returns a worker's access to the pool. To be called once per worker.
+    pub(super) fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
+        self.pool.seat(worker_index)
+    }
+
+    /// Returns the mailboxes of all workers.
+    #[inline]
+    pub(crate) fn mailboxes(&self) -> &WorkerMailboxes {
+        &self.mailboxes
+    }
+
+    /// Returns the searching and sleeping workers, and the wait cells of all workers.
+    #[inline]
+    pub(crate) fn idle(&self) -> &IdleSet {
+        &self.idle
+    }
+
+    /// Notifies the wait cell of a worker.
+    #[inline]
+    pub(crate) fn notify(&self, worker_index: usize) {
+        let _ = self.idle.cell(worker_index).notify();
+    }
+
+    /// Returns the network from which the workers receive, if there is one.
+    #[inline]
+    pub(super) fn network(&self) -> Option<&dyn Network> {
+        self.network.as_deref()
+    }
+
+    /// Returns the memory of the task cells.
+    #[inline]
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Returns the threads for calls that block.
+    pub(crate) fn blocking(&self) -> &BlockingThreads {
+        &self.blocking
+    }
+
+    /// Returns the CPUs of the workers.
+    #[inline]
+    pub(crate) fn placing(&self) -> &Placing {
+        &self.placing
+    }
+
+    /// Returns the counts of what the workers exchange.
+    #[inline]
+    pub(crate) fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    /// Returns the places that workers have lent, and the compensating threads.
+    #[inline]
+    pub(super) fn compensation(&self) -> &Compensation {
+        &self.compensation
+    }
+
+    /// Returns the function that gets panics for which no thread waits.
+    pub(crate) fn on_panic(&self) -> Option<OnPanic> {
+        self.compensation.on_panic()
+    }
+
+    /// Takes the handles of all worker threads, to join them.
+    pub(crate) fn take_thread_handles(&self) -> Vec<thread::JoinHandle<()>> {
+        self.compensation.take_handles()
+    }
+
+    /// Returns the counts by which this runtime knows that it may end.
+    #[inline]
+    pub(super) fn shutdown(&self) -> &ShutdownState {
+        &self.shutdown
+    }
+
+    /// Returns the sleepers that look for stalled workers.
+    #[inline]
+    pub(super) fn stall_watch(&self) -> &StallWatch {
+        &self.stall_watch
+    }
+
+    /// Returns the behaviour of workers without work.
+    #[inline]
+    pub(super) fn idle_policy(&self) -> IdlePolicy {
+        self.policy
+    }
+
     /// Returns true if there are more workers than CPUs for them.
     pub(crate) fn is_oversubscribed(&self) -> bool {
         // Relaxed: a hint.
         self.oversubscribed.load(Relaxed)
+    }
+
+    /// Records whether there are more workers than CPUs for them.
+    pub(super) fn set_oversubscribed(&self, is_oversubscribed: bool) {
+        // Relaxed: a hint for how to wait.
+        self.oversubscribed.store(is_oversubscribed, Relaxed);
+    }
+
+    /// Adds a worker that is about to sleep inside a task: a task from outside wakes it.
+    pub(super) fn add_helper(&self, worker_index: usize) {
+        self.helpers.insert(worker_index);
+    }
+
+    /// Removes a worker that no longer sleeps inside a task.
+    pub(super) fn remove_helper(&self, worker_index: usize) {
+        self.helpers.remove(worker_index);
     }
 
     /// Keeps a task of a thread that is no worker here, and wakes a worker for it.
@@ -148,8 +283,19 @@ impl Shared {
         // `work_piled_up` has put a fence between the task and this look: see
         // `Worker::sleep_until_notified`.
         while let Some(helper) = self.helpers.take_any(0) {
-            let _ = self.idle.cell(helper).notify();
+            self.notify(helper);
         }
+    }
+
+    /// Takes the oldest task from outside, of any kind.
+    pub(super) fn take_outside(&self) -> Option<Task> {
+        self.outside.take_oldest(Wanted::Any)
+    }
+
+    /// Counts a root task that was started while it was in the queue of tasks from outside. If many
+    /// were, removes all empty tasks and returns them.
+    pub(crate) fn count_begun(&self) -> TaskList {
+        self.outside.count_begun()
     }
 
     /// Returns the number of workers that exist from the start.
@@ -162,10 +308,32 @@ impl Shared {
         self.compensation.present()
     }
 
+    /// Returns the largest number of workers and compensating threads that may exist.
+    pub(crate) fn worker_limit(&self) -> usize {
+        self.forks.len()
+    }
+
+    /// Returns the fork stack of a worker.
+    #[inline]
+    pub(super) fn forks_of(&self, worker_index: usize) -> &Arc<Forks> {
+        &self.forks[worker_index]
+    }
+
+    /// Returns the counters of a worker.
+    pub(super) fn counters_of(&self, worker_index: usize) -> &Arc<CachePadded<Counters>> {
+        &self.counters[worker_index]
+    }
+
     /// Returns the fork stacks of all present workers with their indices.
     pub(super) fn present_forks(&self) -> impl Iterator<Item = (usize, &Forks)> {
         let forks = self.forks.iter().map(|forks| &**forks);
         forks.enumerate().take(self.present())
+    }
+
+    /// Returns a number that changes only while some worker makes forks or offers.
+    pub(super) fn fork_activity(&self) -> u64 {
+        self.present_forks()
+            .fold(0, |sum, (_, forks)| sum.wrapping_add(forks.activity()))
     }
 
     /// Returns true if there is work that is not private to one worker.
@@ -177,6 +345,32 @@ impl Shared {
     fn has_news(&self) -> bool {
         let network = self.network.as_ref();
         network.is_some_and(|network| network.has_news())
+    }
+
+    /// Returns the state of a runtime in which every worker has waited inside a task for
+    /// [`LOOK_TIME`] although there is work. Returns `None` if the runtime does not stand still.
+    pub(super) fn stands_still(&self) -> Option<StandsStill> {
+        let idle = &self.idle;
+        let has_work = self.has_work() || self.blocking.has_calls();
+        if !has_work || self.blocking.is_busy() || idle.anyone_sleeps() || idle.anyone_searches() {
+            return None;
+        }
+        let now_ns = self.age_ns();
+        let present = self.present();
+        let waits = self.counters[..present]
+            .iter()
+            .filter(|counters| u128::from(counters.idle.open(now_ns)) >= LOOK_TIME.as_nanos())
+            .count();
+        (waits + self.compensation.absent_count() >= present).then(|| StandsStill {
+            worker_count: self.worker_count(),
+            compensating_count: waits.saturating_sub(self.worker_count()),
+            is_certain: !self.compensation.any_foreign(),
+        })
+    }
+
+    /// Reports that this runtime stands still, unless it was reported before.
+    pub(super) fn report_standstill(&self, state: &StandsStill) {
+        self.standstill.report_once(state);
     }
 
     /// Returns the nanoseconds since the runtime was created: the clock of its counters.

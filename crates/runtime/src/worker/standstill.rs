@@ -11,26 +11,25 @@
 //! that may still happen. Then the panic hook reports the state, once for a runtime, and the waits
 //! continue.
 
-use std::cell::Cell;
 use std::fmt;
 use std::panic::catch_unwind;
 use std::time::Duration;
 
-use raddle_sync::prim::Relaxed;
+use raddle_sync::prim::{AtomicBool, Relaxed};
 
-use super::{COMPENSATING_MAX, Shared, Worker};
+use super::COMPENSATING_MAX;
 use crate::panics::discard;
 
-/// A runtime stands still if no worker has run anything for this time.
+/// The time for which no worker has run anything in a runtime that stands still.
 pub(super) const LOOK_TIME: Duration = Duration::from_secs(1);
 
 /// The state of a runtime that stands still, for the panic message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StandsStill {
-    worker_count: usize,
-    compensating_count: usize,
-    /// No worker waits for anything from outside the runtime.
-    is_certain: bool,
+    pub(super) worker_count: usize,
+    pub(super) compensating_count: usize,
+    /// True if no worker waits for anything from outside the runtime.
+    pub(super) is_certain: bool,
 }
 
 impl fmt::Display for StandsStill {
@@ -56,50 +55,18 @@ impl fmt::Display for StandsStill {
     }
 }
 
-impl Shared {
-    /// Returns the state of a runtime in which every worker has waited inside a task for
-    /// [`LOOK_TIME`] although there is work. Returns `None` if the runtime does not stand still.
-    fn stands_still(&self) -> Option<StandsStill> {
-        let idle = &self.idle;
-        let has_work = self.has_work() || self.blocking.has_calls();
-        if !has_work || self.blocking.is_busy() || idle.anyone_sleeps() || idle.anyone_searches() {
-            return None;
-        }
-        let now_ns = self.age_ns();
-        let present = self.present();
-        let waits = self.counters[..present]
-            .iter()
-            .filter(|counters| u128::from(counters.idle.open(now_ns)) >= LOOK_TIME.as_nanos())
-            .count();
-        (waits + self.compensation.absent_count() >= present).then(|| StandsStill {
-            worker_count: self.worker_count(),
-            compensating_count: waits.saturating_sub(self.worker_count()),
-            is_certain: !self.compensation.any_foreign(),
-        })
-    }
+/// Reports the standstill of a runtime once.
+#[derive(Debug, Default)]
+pub(super) struct StandstillReport {
+    is_done: AtomicBool,
 }
 
-impl Worker {
-    /// Returns true if the wait has to end because the runtime stands still, and stores the state
-    /// in `gives_up`.
-    ///
-    /// `gives_up` is `None` for waits that cannot end early.
-    pub(super) fn should_give_up(&self, gives_up: Option<&Cell<Option<StandsStill>>>) -> bool {
-        let Some(state) = self.shared.stands_still() else {
-            return false;
-        };
-        match gives_up {
-            Some(gives_up) if state.is_certain => {
-                gives_up.set(Some(state));
-                true
-            }
-            _ => {
-                // Relaxed: it only selects the one thread that reports.
-                if !self.shared.is_still.swap(true, Relaxed) {
-                    report(&state);
-                }
-                false
-            }
+impl StandstillReport {
+    /// Reports `state`, unless a standstill of this runtime was reported before.
+    pub(super) fn report_once(&self, state: &StandsStill) {
+        // Relaxed: it only selects the one thread that reports.
+        if !self.is_done.swap(true, Relaxed) {
+            report(state);
         }
     }
 }

@@ -92,10 +92,12 @@ impl Waiter {
     /// Makes the waiting thread check its condition again. One notification that comes before the
     /// wait is kept.
     pub fn notify(&self) {
-        let _ = match &self.0 {
-            Thread::Worker(shared, index) => shared.idle.cell(*index).notify(),
-            Thread::Outside(outside) => outside.0.notify(),
-        };
+        match &self.0 {
+            Thread::Worker(shared, index) => shared.notify(*index),
+            Thread::Outside(outside) => {
+                let _ = outside.0.notify();
+            }
+        }
     }
 
     /// Returns a waker that notifies this thread. Cost: for a worker, an allocation.

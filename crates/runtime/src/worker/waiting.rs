@@ -11,43 +11,17 @@ use raddle_sync::prim::{LIGHT, heavy_fence, spin_loop, yield_now};
 
 use super::Worker;
 use super::compensation::Lent;
+use super::helping::{Helping, Lends};
 use super::raid::{PATIENCE, Stalls};
 use super::standstill::{LOOK_TIME, StandsStill};
 use crate::clock::Instant;
 use crate::config::IdlePolicy;
-use crate::pool::{Mark, Wanted};
-use crate::task::{Task, TaskCell};
+use crate::pool::Wanted;
+use crate::task::Task;
 
-/// The tasks that a waiting worker may run, and when it lends its place.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Helping<'a> {
-    /// The worker runs tasks below this frame.
-    pub(crate) frame: &'a TaskCell,
-    /// Only the worker's own tasks from this mark on can be below the frame.
-    pub(crate) mark: Mark,
-    /// The time at which this worker lends its place to a compensating thread.
-    pub(crate) lends: Lends,
-    /// Set when the runtime stands still; the wait ends then. `None` if the wait cannot end early.
-    pub(crate) gives_up: Option<&'a Cell<Option<StandsStill>>>,
-}
-
-/// The time at which a waiting worker lends its place, so that other work continues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lends {
-    /// Before it sleeps: the wait may depend on any other work.
-    AtOnce,
-    /// After [`LEND_TIME`]: the wait ends by itself, but its CPU is idle.
-    Late,
-}
-
-/// During a wait that takes longer, a compensating thread runs other work. Several times the cost
-/// of starting or waking one.
+/// The time after which a compensating thread runs other work during a wait: several times the cost
+/// of starting or waking such a thread.
 const LEND_TIME: Duration = Duration::from_micros(250);
-
-/// The number of wake-ups that a sleep costs a worker that waits for a stolen fork: its own, and
-/// that of a worker that waits for it in turn. With 1, loops ended 0.1 ms after their last item on
-/// 16 CPUs.
-pub(super) const WAKES_PER_SLEEP: u32 = 2;
 
 /// The limit of calls that a worker runs inside waits for them, nested in each other: each needs
 /// stack space.
@@ -82,7 +56,7 @@ impl Worker {
             let wanted = |task: &Task| task.is_within(helping.frame);
             let wanted = Wanted::Where(&wanted, helping.mark);
             // In a child process no other thread exists that could make it done.
-            self.shared.origin.expect_here();
+            self.shared.expect_here();
             if let Some(task) = self.get(wanted) {
                 self.count_gap();
                 self.run(task);
@@ -116,7 +90,7 @@ impl Worker {
             }
             if self.raid_stalled(&mut stalls, thief(), now)
                 || !is_long
-                || (stalls.is_watching() && passed < PATIENCE * 2)
+                || (stalls.any_suspect() && passed < PATIENCE * 2)
             {
                 continue;
             }
@@ -139,7 +113,7 @@ impl Worker {
                 }
                 timeout = Some(LOOK_TIME);
             }
-            let task = match self.shared.policy {
+            let task = match self.shared.idle_policy() {
                 IdlePolicy::Spin => self.get_last(wanted),
                 _ => self.sleep_until_notified(thief(), wanted, timeout),
             };
@@ -148,6 +122,26 @@ impl Worker {
                 self.run(task);
                 gap_start = Instant::now();
                 self.begin_gap();
+            }
+        }
+    }
+
+    /// Returns true if the wait has to end because the runtime stands still, and stores the state
+    /// in `gives_up`.
+    ///
+    /// `gives_up` is `None` for waits that cannot end early.
+    fn should_give_up(&self, gives_up: Option<&Cell<Option<StandsStill>>>) -> bool {
+        let Some(state) = self.shared.stands_still() else {
+            return false;
+        };
+        match gives_up {
+            Some(gives_up) if state.is_certain => {
+                gives_up.set(Some(state));
+                true
+            }
+            _ => {
+                self.shared.report_standstill(&state);
+                false
             }
         }
     }
@@ -179,7 +173,7 @@ impl Worker {
 
     /// Returns true if a wait that has taken `passed` is better spent asleep.
     fn is_long(&self, passed: Duration) -> bool {
-        match self.shared.policy {
+        match self.shared.idle_policy() {
             IdlePolicy::Park => true,
             IdlePolicy::Adaptive if self.shared.is_oversubscribed() => {
                 yield_now();
@@ -192,7 +186,7 @@ impl Worker {
     fn ask_thief_or_next(&self, thief: Option<usize>, victim: usize) -> usize {
         match thief {
             Some(thief) if victim == self.index => {
-                let gates = self.shared.forks[thief].gates();
+                let gates = self.shared.forks_of(thief).gates();
                 if !gates.are_closed() {
                     gates.close();
                 }
@@ -213,14 +207,14 @@ impl Worker {
         wanted: Wanted<'_>,
         timeout: Option<Duration>,
     ) -> Option<Task> {
-        let cell = self.shared.idle.cell(self.index);
+        let cell = self.shared.idle().cell(self.index);
         if cell.try_take() {
             return None;
         }
         // While it sleeps, this worker does not see that its gates are closed. So it publishes all
         // its forks.
         while self.answer() {}
-        self.shared.helpers.insert(self.index);
+        self.shared.add_helper(self.index);
         for (index, forks) in self.shared.present_forks() {
             if thief.map_or(index != self.index, |thief| thief == index) {
                 forks.gates().close_and_wait(self.index);
@@ -232,10 +226,10 @@ impl Worker {
         let task = self.get_last(wanted);
         if task.is_none() {
             self.counters().parks.add(1);
-            let watch = self.watch_time(&self.waits.borrow());
-            let _is_notified = cell.wait_for(watch, timeout);
+            let monitored = self.monitored_time(&self.waits.borrow());
+            let _is_notified = cell.wait_for(monitored, timeout);
         }
-        self.shared.helpers.remove(self.index);
+        self.shared.remove_helper(self.index);
         task
     }
 }

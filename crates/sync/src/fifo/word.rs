@@ -134,6 +134,8 @@ impl Word {
         Self(self.0 | Self::SLEEPERS)
     }
 
+    /// Checks that a request with this threshold is granted.
+    ///
     /// # Panics
     /// If a request with this threshold is not granted.
     #[inline]

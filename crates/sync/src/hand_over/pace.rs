@@ -32,10 +32,11 @@ pub(super) struct Pace {
     to_time: u32,
     /// The number of timed copies between this trial and the next.
     between: u32,
-    /// The way on trial was faster in this trial.
+    /// True if the way on trial was faster in this trial.
     was_sooner: bool,
-    /// The duration of a copy, in ticks. Zero if none was timed.
+    /// The duration of a plain copy, in ticks. Zero if none was timed.
     plain: u64,
+    /// The duration of a streamed copy, in ticks. Zero if none was timed.
     streamed: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The CLH lock: each waiter watches the node of its predecessor. Fair.
+//! The CLH lock: each waiter spins on the node of its predecessor. Fair.
 //!
 //! One swap enters the queue. A thread that gets the lock takes its predecessor's node for its next
 //! wait, so nodes move from thread to thread. A thread keeps a few nodes that it does not need for
@@ -165,7 +165,7 @@ impl Drop for ClhLock {
     }
 }
 
-/// A position in a queue, on separate cache lines, because the successor watches it.
+/// A position in a queue, on separate cache lines, because the successor spins on it.
 #[derive(Debug)]
 struct Node {
     locked: CachePadded<AtomicBool>,
@@ -264,7 +264,7 @@ mod spare {
             .unwrap_or_else(Node::new)
     }
 
-    /// Keeps a node that no thread watches.
+    /// Keeps a node on which no thread spins.
     #[inline]
     pub(super) fn keep(node: &'static Node) {
         let other = SPARE.try_with(|spare| spare.one.replace(Some(node)));

@@ -35,7 +35,7 @@ mod sealed {
     impl Sealed for super::Write {}
 }
 
-/// Tells what happens to the requests when the guard is dropped.
+/// The action on the requests when the guard is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     /// The requests are given back.
@@ -51,7 +51,7 @@ pub struct Handle<D: ?Sized, R: Right> {
     first: Option<Request>,
     /// The requests in the FIFOs of the other pieces of a whole.
     rest: Vec<Request>,
-    /// Tells what happens to the requests when the guard is dropped.
+    /// The action on the requests when the guard is dropped.
     pub(super) then: Then,
     right: PhantomData<R>,
 }

@@ -7,8 +7,8 @@ use super::price::{price_ns, wake_price};
 use super::{Monitor, WaitCell, Waited, Way};
 use crate::prim::{Instant, LIGHT, process_cpu_count};
 
-/// The minimum where spinning is useful at all: a neighbour that is about to hand over work takes a
-/// microsecond or two.
+/// The shortest spin limit where spinning is useful at all: a neighbour that is about to hand over
+/// work takes a microsecond or two.
 const SPIN_MIN: Duration = Duration::from_micros(2);
 /// The maximum number of times that the limit is halved.
 const HALVINGS_MAX: u32 = 5;

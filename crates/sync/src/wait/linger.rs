@@ -1,9 +1,9 @@
-//! The part of a wait without the kernel: frequent checks at first, then a watch by the processor
+//! The part of a wait without the kernel: frequent checks at first, then a monitored wait
 //! or growing pauses.
 
 use std::time::Duration;
 
-use super::{EMPTY, Monitor, WATCHING, WaitCell, Way};
+use super::{EMPTY, MONITORING, Monitor, WaitCell, Way};
 use crate::prim::{Instant, LIGHT, Relaxed, SeqCst, fence, spin_loop};
 
 /// The number of checks between two readings of the clock.
@@ -28,7 +28,7 @@ pub(super) struct Lingered {
 
 impl WaitCell {
     /// Waits without the kernel until `ended`, for at most `limit`. `done` is the condition that a
-    /// ring may announce; it ends a watch before it begins.
+    /// ring may announce; it ends a monitored wait before it begins.
     pub(super) fn linger(
         &self,
         way: Way,
@@ -65,14 +65,14 @@ impl WaitCell {
             if time >= limit {
                 return lingered;
             }
-            // The first checks are close together. After them, the processor watches the word, or
-            // the pauses grow.
+            // The first checks are close together. After them, the processor monitors the word,
+            // or the pauses grow.
             looks += LOOKS_PER_CLOCK;
             if looks < LOOKS_CLOSE || way == Way::Spin {
                 continue;
             }
             if let Some(monitor) = way.monitor() {
-                self.watch(monitor, start, limit, done);
+                self.wait_monitored(monitor, start, limit, done);
                 lingered.ended = ended();
                 return lingered;
             }
@@ -80,18 +80,24 @@ impl WaitCell {
         }
     }
 
-    /// Lets the processor watch the word until `done`, until there is a token, or until `limit` has
-    /// passed since `start`.
+    /// Lets the processor monitor the word until `done`, until there is a token, or until `limit`
+    /// has passed since `start`.
     #[cold]
-    fn watch(&self, monitor: Monitor, start: Instant, limit: Duration, done: impl Fn() -> bool) {
+    fn wait_monitored(
+        &self,
+        monitor: Monitor,
+        start: Instant,
+        limit: Duration,
+        done: impl Fn() -> bool,
+    ) {
         let word = self.futex.word();
         // Relaxed, here and below: the state publishes nothing by itself; a failure means a token.
-        let _ = word.compare_exchange(EMPTY, WATCHING, Relaxed, Relaxed);
+        let _ = word.compare_exchange(EMPTY, MONITORING, Relaxed, Relaxed);
         // ORDERING(W2): the state is visible before the checks.
         fence(SeqCst);
-        while !done() && word.load(Relaxed) == WATCHING && start.elapsed() < limit {
-            monitor.watch(word, WATCHING);
+        while !done() && word.load(Relaxed) == MONITORING && start.elapsed() < limit {
+            monitor.wait(word, MONITORING);
         }
-        let _ = word.compare_exchange(WATCHING, EMPTY, Relaxed, Relaxed);
+        let _ = word.compare_exchange(MONITORING, EMPTY, Relaxed, Relaxed);
     }
 }

@@ -1,4 +1,4 @@
-//! Monitored waits: the processor watches a word, and the thread issues no instruction until the
+//! Monitored waits: the processor monitors a word, and the thread issues no instruction until the
 //! word is written.
 //!
 //! | instructions | processors | detected by |
@@ -7,10 +7,10 @@
 //! | MONITORX, MWAITX | AMD since Excavator, Zen | CPUID 0x8000_0001, ECX 29 |
 //! | LDAXR, WFE | AArch64 | always present |
 //!
-//! ECX 5 is the feature WAITPKG. Virtual machines often hide these features. A watch ends with a
+//! ECX 5 is the feature WAITPKG. Virtual machines often hide these features. A wait ends with a
 //! write to the cache line of the word, with an interrupt, or after a time limit that is counted in
 //! cycles and amounts to some microseconds. A waiting thread therefore checks again after each
-//! watch, and watches again.
+//! wait, and waits again.
 //!
 //! # Source
 //! Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, UMONITOR, UMWAIT; AMD64
@@ -58,8 +58,8 @@ impl Monitor {
 
     /// Waits for a write to the cache line of `word` while its value is `expected`, for some
     /// microseconds at most. May return at any time.
-    pub fn watch(self, word: &AtomicU32, expected: u32) {
-        self.0.watch(word, expected);
+    pub fn wait(self, word: &AtomicU32, expected: u32) {
+        self.0.wait(word, expected);
     }
 }
 

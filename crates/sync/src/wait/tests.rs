@@ -102,15 +102,15 @@ fn a_missing_monitored_wait_has_a_reason() {
 }
 
 #[test]
-fn watch_returns_from_a_word_that_is_never_written() {
+fn monitored_wait_returns_from_a_word_that_is_never_written() {
     let Some(monitor) = Monitor::detect() else {
         // There is no monitored wait to test; `raddle pingpong --wait monitor` reports the reason.
         return;
     };
     let word = AtomicU32::new(3);
     for _ in 0..1_000 {
-        monitor.watch(&word, 3);
-        monitor.watch(&word, 4);
+        monitor.wait(&word, 3);
+        monitor.wait(&word, 4);
     }
 }
 

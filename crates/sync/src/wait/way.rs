@@ -13,7 +13,7 @@ pub enum Way {
     Auto,
     /// Checks again and again.
     Spin,
-    /// Lets the processor watch the word.
+    /// Lets the processor monitor the word.
     Monitor,
     /// Checks less and less often, with pauses in between.
     Pause,

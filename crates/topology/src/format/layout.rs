@@ -28,11 +28,11 @@ const ALIKE_DRAWN: usize = 2;
 const RATIO: f64 = 1.5;
 /// The penalty of empty cells, relative to the number of used cells.
 const HOLE_WEIGHT: f64 = 2.0;
-/// The gap between boxes.
+/// The gap between boxes, in pixels.
 const GAP: f64 = 5.0;
-/// The space between the edge of a box and its contents.
+/// The space between the edge of a box and its contents, in pixels.
 const PADDING: f64 = 6.0;
-/// The height of a line of text with the space around it.
+/// The height of a line of text with the space around it, in pixels.
 pub(super) const LINE: f64 = 19.0;
 
 /// The kind of a box, which determines its look.

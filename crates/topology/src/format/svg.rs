@@ -12,7 +12,7 @@ use crate::topology::Topology;
 /// The margin around the picture in pixels.
 pub(super) const MARGIN: f64 = 10.0;
 
-/// The width of a box in the legend with the space around it.
+/// The width of a box in the legend with the space around it, in pixels.
 const LEGEND_BOX: f64 = 40.0;
 
 /// The maximum number of characters of a fact, so that a long path does not widen the picture.

@@ -16,6 +16,7 @@
 mod attributes;
 mod indexes;
 mod kind;
+mod problem;
 mod rules;
 mod words;
 
@@ -23,6 +24,8 @@ use std::fmt;
 
 use self::attributes::Attributes;
 use self::kind::Kind;
+pub(super) use self::problem::Problem;
+use self::words::whole_number;
 
 /// The maximum number of CPUs. No shared-memory machine that was ever sold has more.
 const CPUS_MAX: u64 = 5120;
@@ -39,22 +42,6 @@ const LENGTH_MAX: usize = 1 << 16;
 
 /// The expected content of a description, for error messages.
 const LEVELS: &str = "levels such as \"numa:2 core:4 pu:2\"";
-
-/// A problem of a description.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Problem {
-    pub(super) found: String,
-    pub(super) expected: String,
-}
-
-impl Problem {
-    fn new(found: impl Into<String>, expected: impl Into<String>) -> Self {
-        Self {
-            found: found.into(),
-            expected: expected.into(),
-        }
-    }
-}
 
 /// A description to test whether hwloc supports the attribute `memorysidecachesize`. Older versions
 /// refuse it.
@@ -284,13 +271,6 @@ fn kind_and_count(name: &str) -> Result<(Option<Kind>, u32), Problem> {
         )
     })?;
     Ok((kind, count))
-}
-
-/// Parses a positive decimal number. A leading zero is not allowed, because hwloc reads `010` as
-/// eight.
-fn whole_number(digits: &str) -> Option<u32> {
-    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
-    digits.parse().ok().filter(|_| is_plain)
 }
 
 impl fmt::Display for Machine<'_> {

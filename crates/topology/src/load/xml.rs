@@ -20,6 +20,7 @@
 
 mod canonical;
 mod element;
+mod problem;
 mod sets;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,8 @@ mod version1;
 use roxmltree::{Document, ParsingOptions};
 
 use self::element::Element;
+use self::problem::Context;
+pub(super) use self::problem::XmlProblem;
 pub(super) use self::version1::set_text;
 
 /// The maximum number of nodes of an XML tree.
@@ -39,15 +42,6 @@ const MATRIX_ROWS_MAX: usize = 4096;
 
 /// The expected content of a file, for error messages.
 const EXPECTED: &str = "a topology that hwloc exported as XML";
-
-/// A problem of a file, and its position.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct XmlProblem {
-    pub(super) line: u32,
-    pub(super) column: u32,
-    pub(super) found: String,
-    pub(super) expected: String,
-}
 
 /// Decodes bytes as UTF-8.
 pub(super) fn decode(bytes: &[u8]) -> Result<&str, XmlProblem> {
@@ -123,40 +117,6 @@ fn machine_in<'root>(
         return context.problem(second, "a second object beside the machine", "only one");
     }
     Ok(machine)
-}
-
-/// The document, which converts offsets to lines and columns.
-#[derive(Clone, Copy)]
-struct Context<'document> {
-    document: &'document Document<'document>,
-}
-
-impl Context<'_> {
-    /// Reports a problem at the start of an element.
-    fn problem<T>(
-        self,
-        element: &Element,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Result<T, XmlProblem> {
-        self.problem_at(element.offset, found, expected)
-    }
-
-    /// Reports a problem at a byte offset of the file.
-    fn problem_at<T>(
-        self,
-        offset: usize,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Result<T, XmlProblem> {
-        let position = self.document.text_pos_at(offset);
-        Err(XmlProblem {
-            line: position.row,
-            column: position.col,
-            found: found.into(),
-            expected: expected.into(),
-        })
-    }
 }
 
 /// Parses the text as XML.

@@ -61,7 +61,7 @@ impl Matrix {
     pub fn read(path: impl AsRef<Path>) -> Result<Self, MatrixError> {
         let path = path.as_ref();
         File::open(path)
-            .map_err(Trouble::File)
+            .map_err(FileError::File)
             .and_then(read_limited)
             .and_then(|bytes| from_file(&bytes))
             .map_err(|trouble| trouble.in_file(path))
@@ -88,10 +88,10 @@ impl Matrix {
 }
 
 /// Creates a matrix from the bytes of a file, which may be compressed.
-fn from_file(bytes: &[u8]) -> Result<Matrix, Trouble> {
+fn from_file(bytes: &[u8]) -> Result<Matrix, FileError> {
     let mut lengths = LineLengths::default();
     if gzip::is_packed(bytes) {
-        let check = |piece: &[u8]| lengths.check(piece).map_err(Trouble::from);
+        let check = |piece: &[u8]| lengths.check(piece).map_err(FileError::from);
         let unpacked = gzip::unpack_checked(bytes, TEXT_BYTES_MAX, check)?;
         Ok(parse(&unpacked, order_max(unpacked.len(), bytes.len()))?)
     } else {
@@ -129,7 +129,7 @@ fn order_max(text_bytes: usize, file_bytes: usize) -> usize {
 }
 
 /// Reads a whole file, but stops as soon as a line is too long.
-fn read_limited(mut reader: impl Read) -> Result<Vec<u8>, Trouble> {
+fn read_limited(mut reader: impl Read) -> Result<Vec<u8>, FileError> {
     let mut bytes = Vec::new();
     let mut lengths = LineLengths::default();
     loop {
@@ -202,12 +202,12 @@ impl LineLengths {
 
 /// The error of a file that cannot be read or is not a matrix.
 #[derive(Debug)]
-enum Trouble {
+enum FileError {
     File(io::Error),
     Text(Problem),
 }
 
-impl Trouble {
+impl FileError {
     fn in_file(self, path: &Path) -> MatrixError {
         match self {
             Self::File(cause) => MatrixError::Read {
@@ -219,13 +219,13 @@ impl Trouble {
     }
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for FileError {
     fn from(cause: io::Error) -> Self {
         Self::File(cause)
     }
 }
 
-impl From<Problem> for Trouble {
+impl From<Problem> for FileError {
     fn from(problem: Problem) -> Self {
         Self::Text(problem)
     }

@@ -69,7 +69,7 @@ pub struct Distances {
 #[derive(Clone, Debug)]
 struct Branch {
     parent: u32,
-    /// Its leaves are `first..end`.
+    /// The leaves of the object are `first..end`.
     first: u32,
     end: u32,
     /// The distance of two CPUs if this is their smallest common object.

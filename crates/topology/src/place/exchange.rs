@@ -25,19 +25,19 @@ pub(super) struct Exchange<'a> {
 impl Exchange<'_> {
     /// Swaps members of `groups`, each of which lists members by index.
     pub(super) fn run(&self, groups: &mut [Vec<usize>]) {
-        let seats: Vec<(usize, usize)> = groups
+        let positions: Vec<(usize, usize)> = groups
             .iter()
             .enumerate()
             .flat_map(|(group, members)| (0..members.len()).map(move |slot| (group, slot)))
             .collect();
-        if seats.len() > MEMBERS_MAX {
+        if positions.len() > MEMBERS_MAX {
             return;
         }
         let mut table = self.table(groups);
         for _ in 0..ROUNDS_MAX {
             let mut is_better = false;
-            for (index, &(group, slot)) in seats.iter().enumerate() {
-                for &(other_group, other_slot) in &seats[index + 1..] {
+            for (index, &(group, slot)) in positions.iter().enumerate() {
+                for &(other_group, other_slot) in &positions[index + 1..] {
                     let (one, other) = (groups[group][slot], groups[other_group][other_slot]);
                     if group == other_group || self.shapes[one] != self.shapes[other] {
                         continue;

@@ -5,12 +5,12 @@
 //! as many groups as it has objects, and each group gets as many members as its object has
 //! children. The traffic between groups is added up (`AggregateComMatrix`), and the groups are the
 //! members of the next level. At the end the tree is read from the root down (`MapGroups`). If
-//! there are more parties than places, a place is itself an object with several seats, which adds a
+//! there are more parties than places, a place is itself an object with several slots, which adds a
 //! level.
 //!
 //! Trees are uneven if some CPUs may not be used. Therefore objects have shapes, which record their
 //! composition. A member has the shape of the object that it fills, and the group for an object
-//! takes a member of the right shape for each child of the object. Surplus seats are filled with
+//! takes a member of the right shape for each child of the object. Surplus slots are filled with
 //! empty members, which have no traffic.
 //!
 //! If there are few ways to form groups, all of them are tried. Otherwise groups are filled one
@@ -43,7 +43,7 @@ pub(super) fn group(traffic: &Traffic, target: &Target<'_>) -> Vec<u32> {
 /// A class of interchangeable objects: those of the same height, composed of the same shapes.
 type Shape = usize;
 
-/// A party, a group, or an empty seat.
+/// A party, a group, or an empty slot.
 #[derive(Clone, Debug)]
 struct Member {
     shape: Shape,
@@ -67,7 +67,7 @@ struct Wanted {
 }
 
 struct Grouper {
-    /// The height of each node: 0 for a leaf with one seat, 1 for a leaf with several seats, and
+    /// The height of each node: 0 for a leaf with one slot, 1 for a leaf with several slots, and
     /// one more than its children for an inner node.
     heights: Vec<usize>,
     /// The shape of each node.
@@ -80,28 +80,28 @@ struct Grouper {
     graph: Traffic,
 }
 
-/// The shape of a seat for one party.
-const SEAT: Shape = 0;
+/// The shape of a slot for one party.
+const SLOT: Shape = 0;
 
 impl Grouper {
     fn new(traffic: &Traffic, target: &Target<'_>) -> Self {
         let count = target.nodes.len();
-        let (mut heights, mut shapes) = (vec![0; count], vec![SEAT; count]);
+        let (mut heights, mut shapes) = (vec![0; count], vec![SLOT; count]);
         let mut known: HashMap<(usize, BTreeMap<Shape, usize>), Shape> = HashMap::new();
         let mut all_parts = vec![BTreeMap::new()];
-        let mut seat_count = 0;
+        let mut slot_count = 0;
         for own in (0..count).rev() {
             let node = &target.nodes[own];
             // Children have larger indexes than their parents, so their shapes are known already.
             let mut parts = BTreeMap::new();
             let mut height = 0;
             if node.children.is_empty() {
-                let seats = target.place_limits[node.first].1 as usize;
-                seat_count += seats;
-                if seats == 1 {
+                let slots = target.place_limits[node.first].1 as usize;
+                slot_count += slots;
+                if slots == 1 {
                     continue;
                 }
-                parts.insert(SEAT, seats);
+                parts.insert(SLOT, slots);
             }
             for &child in &node.children {
                 *parts.entry(shapes[child]).or_default() += 1;
@@ -115,12 +115,12 @@ impl Grouper {
             });
         }
         let party_count = traffic.order();
-        let members = (0..seat_count)
-            .map(|seat| Member {
-                shape: SEAT,
-                vertex: (seat < party_count).then_some(seat as u32),
-                contents: if seat < party_count {
-                    Contents::Party(seat as u32)
+        let members = (0..slot_count)
+            .map(|slot| Member {
+                shape: SLOT,
+                vertex: (slot < party_count).then_some(slot as u32),
+                contents: if slot < party_count {
+                    Contents::Party(slot as u32)
                 } else {
                     Contents::Empty
                 },

@@ -5,11 +5,13 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-use super::EXACT_PARTIES_MAX;
 use crate::cpu_set::CpuSet;
 use crate::error::PlaceError;
 use crate::matrix::Matrix;
 use crate::topology::Topology;
+
+/// The maximum number of parties for [`Strategy::Exact`].
+pub const EXACT_PARTIES_MAX: usize = 10;
 
 /// A strategy for placing parties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -50,10 +50,10 @@ pub(super) struct Target<'topology> {
 /// A node of the tree, with its places.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
-    /// Its places are `first..end`.
+    /// The places of the node are `first..end`.
     pub(super) first: usize,
     pub(super) end: usize,
-    /// Empty for a single place.
+    /// The nodes directly below this one; empty for a single place.
     pub(super) children: Vec<usize>,
     /// The fewest and the most parties on all its places together.
     pub(super) limits: (usize, usize),

@@ -20,7 +20,7 @@
 //! Constructors count as entries here, and so do calls that follow reductions. Destructors do not,
 //! nor do clones of what is sent.
 
-use raddle_sync::exit::Blemish;
+use raddle_sync::exit::UnreportedFailure;
 use raddle_sync::prim::Mutex;
 
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ struct Inner {
 enum State {
     #[default]
     NoPanic,
-    Panicked(Failure, Blemish),
+    Panicked(Failure, UnreportedFailure),
     Reported,
 }
 
@@ -71,7 +71,7 @@ impl Unreported {
         let state = &mut self.lock().state;
         if matches!(state, State::NoPanic) {
             let text = format!("{failure}; nothing has waited for it until the end of the program");
-            *state = State::Panicked(failure.clone(), Blemish::new(text));
+            *state = State::Panicked(failure.clone(), UnreportedFailure::new(text));
         }
     }
 
@@ -103,9 +103,9 @@ impl Unreported {
 
 impl Drop for Unreported {
     fn drop(&mut self) {
-        if let State::Panicked(_, blemish) = std::mem::take(&mut self.lock().state) {
+        if let State::Panicked(_, unreported) = std::mem::take(&mut self.lock().state) {
             // The panic can no longer be reported to the program: only the exit code is left.
-            std::mem::forget(blemish);
+            std::mem::forget(unreported);
         }
     }
 }

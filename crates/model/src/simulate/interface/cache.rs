@@ -29,11 +29,11 @@ const BLOCKS_MIN: usize = 64;
 /// The conditions for the injection of data into the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Injection {
-    /// The message's hint.
+    /// True if the message asks for its data to be put into the cache.
     pub message: bool,
-    /// The connection's permission.
+    /// True if the connection allows data to be put into the cache.
     pub connection: bool,
-    /// The receiving process is on the core.
+    /// True if the receiving process is on the core.
     pub is_on_core: bool,
 }
 

@@ -7,9 +7,9 @@
 /// A contiguous part of a process's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The first address.
+    /// The first address of the segment.
     pub base: u64,
-    /// The length.
+    /// The number of bytes of the segment.
     pub bytes: u64,
 }
 
@@ -25,7 +25,7 @@ pub struct Connection {
 }
 
 impl Segment {
-    /// All addresses.
+    /// The segment of all addresses.
     pub const ALL: Self = Self {
         base: 0,
         bytes: u64::MAX,

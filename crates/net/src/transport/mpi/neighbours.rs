@@ -177,7 +177,7 @@ impl Others<'_> {
     fn accept(&self, listener: &Listener, region: &OwnedFd) -> Neighbours {
         let mut neighbours: Neighbours = self.shape.node_ids().map(|_| None).collect();
         // All other nodes have connected, and no more connections than these can be waiting. So
-        // this ends, however many strangers connect in the meantime.
+        // this ends, however many other processes connect in the meantime.
         for _ in 0..=BACKLOG {
             let control = match accept_with(&listener.socket, SocketFlags::CLOEXEC) {
                 Ok(control) => control,

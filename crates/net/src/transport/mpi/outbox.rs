@@ -28,7 +28,7 @@ const BATCH: u32 = 16;
 pub(super) struct Outbox {
     /// The number of packets sent, modulo 2³².
     sent: u32,
-    /// The last of these packets.
+    /// The packets that MPI may still read, which were sent last.
     in_flight: VecDeque<Sending>,
     /// The buffers of packets that were received.
     free: Vec<Vec<u8>>,

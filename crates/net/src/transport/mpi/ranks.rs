@@ -49,7 +49,7 @@ pub(super) struct Ranks {
 struct World {
     /// Finalised only when all processes are about to finalise, because it waits for the others.
     universe: ManuallyDrop<Universe>,
-    /// By node.
+    /// The packets to each node, by node number.
     packets: Vec<Outbox>,
     frames: Vec<Sending>,
 }

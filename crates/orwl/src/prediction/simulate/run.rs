@@ -25,15 +25,15 @@ pub(super) struct Run<'a> {
     /// The locations that a turn of each operation fetches, in order.
     steps: Vec<Vec<Step>>,
     turns: Vec<Turn>,
-    /// The node of each operation's own memory; `None` before its first use.
-    home: Vec<Option<usize>>,
+    /// The NUMA node of each operation's own memory; `None` before its first use.
+    memory_node: Vec<Option<usize>>,
     /// The CPU that has the value of each location; `None` before its first use.
     holder: Vec<Option<usize>>,
     /// The NUMA node of each CPU.
     nodes: Vec<usize>,
     node_count: usize,
     /// The latency between two nodes relative to that between nearest neighbours; row-major.
-    farness: Vec<f64>,
+    relative_latency: Vec<f64>,
     now: f64,
     remote_bytes: f64,
 }
@@ -70,7 +70,8 @@ impl<'a> Run<'a> {
         let node_count = nodes.iter().max().map_or(1, |node| node + 1);
         let pairs = (0..node_count).flat_map(|from| (0..node_count).map(move |to| (from, to)));
         let latencies = topology.numa_latencies();
-        let far = |(from, to)| latencies.map_or(1.0, |latencies| farness(latencies, from, to));
+        let far =
+            |(from, to)| latencies.map_or(1.0, |latencies| relative_latency(latencies, from, to));
         let operation_count = sketch.operation_count();
         Self {
             order: Order::new(graph, turns),
@@ -79,10 +80,10 @@ impl<'a> Run<'a> {
             works: BinaryHeap::new(),
             steps: steps_of(sketch),
             turns: vec![Turn::default(); operation_count],
-            home: vec![None; operation_count],
+            memory_node: vec![None; operation_count],
             holder: vec![None; sketch.locations.len()],
             node_count,
-            farness: pairs.map(far).collect(),
+            relative_latency: pairs.map(far).collect(),
             now: 0.0,
             remote_bytes: 0.0,
             sketch,
@@ -94,9 +95,9 @@ impl<'a> Run<'a> {
     ///
     /// # Panics
     /// Panics if operations wait for each other.
-    pub(super) fn play(mut self) -> Simulated {
+    pub(super) fn run_to_end(mut self) -> Simulated {
         for operation in self.order.first() {
-            self.seat(operation);
+            self.begin_or_queue(operation);
         }
         let mut freed = Vec::new();
         loop {
@@ -107,7 +108,7 @@ impl<'a> Run<'a> {
                     self.now = transfer;
                     match self.flows.end_next() {
                         Some(operation) if self.turns[operation].open == 0 => {
-                            self.bring(operation);
+                            self.begin_step(operation);
                         }
                         Some(operation) => self.end_part(operation, &mut freed),
                         None => {}
@@ -139,7 +140,7 @@ impl<'a> Run<'a> {
     }
 
     /// Begins the next turn of an operation if a CPU is available, or else queues it.
-    fn seat(&mut self, operation: usize) {
+    fn begin_or_queue(&mut self, operation: usize) {
         let turn = self.order.turn_of(operation);
         if let Some(cpu) = self.cpus.take(Moment(self.now), turn, operation) {
             self.begin(operation, cpu);
@@ -152,11 +153,11 @@ impl<'a> Run<'a> {
             steps: 0,
             open: 0,
         };
-        self.bring(operation);
+        self.begin_step(operation);
     }
 
     /// Begins the next transfer of an operation's turn, or its work once all data has arrived.
-    fn bring(&mut self, operation: usize) {
+    fn begin_step(&mut self, operation: usize) {
         let cpu = self.turns[operation].cpu;
         while let Some(&step) = self.steps[operation].get(self.turns[operation].steps) {
             self.turns[operation].steps += 1;
@@ -174,8 +175,8 @@ impl<'a> Run<'a> {
             .push(Reverse((Moment(self.now + of.work_ns), operation)));
         if of.memory_bytes > 0.0 {
             self.turns[operation].open = 2;
-            let home = *self.home[operation].get_or_insert(self.nodes[cpu]);
-            self.transfer(operation, of.memory_bytes, home);
+            let node = *self.memory_node[operation].get_or_insert(self.nodes[cpu]);
+            self.transfer(operation, of.memory_bytes, node);
         }
     }
 
@@ -184,7 +185,7 @@ impl<'a> Run<'a> {
         if from != to {
             self.remote_bytes += bytes;
         }
-        let far = self.farness[from * self.node_count + to];
+        let far = self.relative_latency[from * self.node_count + to];
         self.flows
             .begin(self.now, operation, bytes, (from, to), far);
     }
@@ -204,7 +205,7 @@ impl<'a> Run<'a> {
         }
         freed.sort_unstable_by_key(|&freed| (self.order.turn_of(freed), freed));
         for operation in freed.drain(..) {
-            self.seat(operation);
+            self.begin_or_queue(operation);
         }
     }
 
@@ -252,7 +253,7 @@ fn steps_of(sketch: &Sketch) -> Vec<Vec<Step>> {
 }
 
 /// Returns the latency between two nodes relative to that between `from` and its nearest neighbour.
-fn farness(latencies: &LatencyMatrix, from: usize, to: usize) -> f64 {
+fn relative_latency(latencies: &LatencyMatrix, from: usize, to: usize) -> f64 {
     let nodes = &latencies.nodes;
     let others = nodes.iter().filter(|&&node| node != from);
     let nearest = others

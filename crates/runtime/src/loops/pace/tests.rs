@@ -16,7 +16,7 @@ fn part_taken_during_a_long_item_is_split_at_once_for_idle_workers() {
         let runtime = runtime.expect("the runtime starts");
         runtime.install(move || {
             let worker = current_worker().expect("installed on a worker");
-            while workers > 1 && !worker.shared().idle.anyone_sleeps() {
+            while workers > 1 && !worker.shared().idle().anyone_sleeps() {
                 thread::yield_now();
             }
             pace.cut(1_000, worker).map(|cut| cut.left)

@@ -119,7 +119,7 @@ fn workers_change_places_because_of_their_traffic() {
 }
 
 #[test]
-fn placement_is_not_watched_where_nothing_can_be_gained() {
+fn placement_is_not_reviewed_where_nothing_can_be_gained() {
     fn never(
         _: &Matrix,
         _: Duration,
@@ -134,7 +134,7 @@ fn placement_is_not_watched_where_nothing_can_be_gained() {
         return;
     }
     let runtime = start("alike", never, false);
-    assert!(!runtime.shared().placing.is_watched());
+    assert!(!runtime.shared().placing().is_reviewed());
     talk(&runtime);
     assert!(runtime.report().moves.is_empty());
 }

@@ -21,7 +21,7 @@ impl Kind {
         "WFE"
     }
 
-    pub(super) fn watch(self, word: &AtomicU32, expected: u32) {
+    pub(super) fn wait(self, word: &AtomicU32, expected: u32) {
         // SAFETY: reads the word, which outlives the borrow, and waits; clears the exclusive
         // monitor afterwards.
         unsafe {

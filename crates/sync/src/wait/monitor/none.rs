@@ -1,5 +1,5 @@
-//! The replacement where the processor has no monitored wait, and in models, where a watch is one
-//! check and a yield.
+//! The replacement where the processor has no monitored wait, and in models, where a monitored wait
+//! is one check and a yield.
 
 use crate::prim::{AtomicU32, Relaxed, yield_now};
 
@@ -18,8 +18,8 @@ impl Kind {
         "model"
     }
 
-    pub(super) fn watch(self, word: &AtomicU32, expected: u32) {
-        // Relaxed: a watch publishes nothing.
+    pub(super) fn wait(self, word: &AtomicU32, expected: u32) {
+        // Relaxed: the wait publishes nothing.
         if word.load(Relaxed) == expected {
             yield_now();
         }

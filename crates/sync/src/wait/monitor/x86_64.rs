@@ -9,7 +9,8 @@ use crate::prim::{AtomicU32, Relaxed};
 pub(super) const MISSING: &str =
     "this processor, or the virtual machine, offers neither UMWAIT (WAITPKG) nor MWAITX (MONITORX)";
 
-/// The maximum duration of a watch: 5 to 10 µs. The kernel may set a lower limit for UMWAIT.
+/// The maximum duration of one wait, in cycles: 5 to 10 µs. The kernel may set a lower limit for
+/// UMWAIT.
 const CYCLES_MAX: u32 = 20_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,7 @@ impl Kind {
         }
     }
 
-    pub(super) fn watch(self, word: &AtomicU32, expected: u32) {
+    pub(super) fn wait(self, word: &AtomicU32, expected: u32) {
         match self {
             Self::Umwait => umwait(word, expected),
             Self::Mwaitx => mwaitx(word, expected),
@@ -54,10 +55,10 @@ impl Kind {
 /// Waits with UMWAIT. Checks the word once more between arming and waiting, because a write before
 /// the arming would not end the wait.
 fn umwait(word: &AtomicU32, expected: u32) {
-    // SAFETY: CPUID reports the instruction. It arms a watch of a readable word and changes no
-    // memory.
+    // SAFETY: CPUID reports the instruction. It arms the monitor for a readable word and changes
+    // no memory.
     unsafe { asm!("umonitor {}", in(reg) word.as_ptr(), options(nostack, preserves_flags)) };
-    // Relaxed: a watch publishes nothing.
+    // Relaxed: the wait publishes nothing.
     if word.load(Relaxed) != expected {
         return;
     }
@@ -80,8 +81,8 @@ fn umwait(word: &AtomicU32, expected: u32) {
 /// Waits with MWAITX, like [`umwait`]. The compiler reserves RBX, so the code exchanges RBX with
 /// the time limit and restores it afterwards.
 fn mwaitx(word: &AtomicU32, expected: u32) {
-    // SAFETY: CPUID reports the instruction. It arms a watch of a readable word and changes no
-    // memory.
+    // SAFETY: CPUID reports the instruction. It arms the monitor for a readable word and changes
+    // no memory.
     unsafe {
         asm!(
             "monitorx",
@@ -91,7 +92,7 @@ fn mwaitx(word: &AtomicU32, expected: u32) {
             options(nostack, preserves_flags),
         );
     }
-    // Relaxed: a watch publishes nothing.
+    // Relaxed: the wait publishes nothing.
     if word.load(Relaxed) != expected {
         return;
     }

@@ -1,4 +1,4 @@
-//! Splits a description into words.
+//! Splits a description into words, and parses the numbers in them.
 
 use super::Problem;
 
@@ -41,4 +41,11 @@ pub(super) fn split(description: &str) -> Result<Vec<&str>, Problem> {
     }
     words.extend(start.map(|start| &description[start..]));
     Ok(words)
+}
+
+/// Parses a positive decimal number. A leading zero is not allowed, because hwloc reads `010` as
+/// eight.
+pub(super) fn whole_number(digits: &str) -> Option<u32> {
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    digits.parse().ok().filter(|_| is_plain)
 }

@@ -2,23 +2,23 @@
 //! the first failure.
 //!
 //! A run ends when all operations have completed all turns, when an operation ends the program
-//! early (the limit is *cut*), or when an operation fails. In the last two cases, other operations
-//! may wait for a grant that never comes. They are *halted*: a flag is set, each operation is
-//! woken, and an operation that waits for a section unwinds with [`Halted`], which the program
-//! catches.
+//! early (the limit is *lowered*), or when an operation fails. In the last two cases, other
+//! operations may wait for a grant that never comes. They are *halted*: a flag is set, each
+//! operation is woken, and an operation that waits for a section unwinds with [`Halted`], which the
+//! program catches.
 //!
-//! Cutting the limit does not halt an operation that still has turns below the new limit, since
-//! such an operation waits only for turns that are below the limit as well. The crew therefore
-//! records which operations have completed their turns, and halts the rest when the last one has.
+//! A lower limit does not halt an operation that still has turns below the new limit, since such an
+//! operation waits only for turns that are below the limit as well. This module therefore records
+//! which operations have completed their turns, and halts the rest when the last one has.
 //!
 //! # Memory ordering
-//! | label | operation                            | `cut`                                   |
+//! | label | operation                            | `lower_limit`                           |
 //! |-------|--------------------------------------|-----------------------------------------|
 //! | C1    | ends a turn, light fence, reads the  | sets the limit, heavy fence, reads the  |
 //! |       | limit                                | turns of each operation                 |
 //!
-//! So if an operation has completed its turns when the limit is cut, either `cut` sees that, or the
-//! operation sees the new limit and ends.
+//! So if an operation has completed its turns when the limit is lowered, either `lower_limit` sees
+//! that, or the operation sees the new limit and ends.
 //!
 //! # Invariants
 //! 1. An operation that is marked as done needs nothing more from other operations, and no other
@@ -50,10 +50,10 @@ pub(crate) type Operations = Arc<[Arc<Operation>]>;
 
 /// The state that all operations of a program share.
 #[derive(Debug)]
-pub(crate) struct Crew {
+pub(crate) struct ProgramState {
     limit: AtomicU64,
     halted: AtomicBool,
-    /// Empty before and after the run, since each operation has a reference to the crew.
+    /// Empty before and after the run, since each operation has a reference to the state.
     operations: Mutex<Operations>,
     ends: Mutex<Ends>,
     /// The number of operations that run.
@@ -74,7 +74,7 @@ struct Ends {
     failure: Option<RunError>,
 }
 
-impl Crew {
+impl ProgramState {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             limit: AtomicU64::new(u64::MAX),
@@ -90,7 +90,7 @@ impl Crew {
     }
 
     /// Sets the operations and the number of turns, before any operation runs.
-    pub(crate) fn muster(&self, operations: Vec<Arc<Operation>>, limit: u64, may_spin: bool) {
+    pub(crate) fn begin_run(&self, operations: Vec<Arc<Operation>>, limit: u64, may_spin: bool) {
         // Relaxed: threads start after it.
         self.limit.store(limit, Relaxed);
         self.may_spin.store(may_spin, Relaxed);
@@ -103,7 +103,7 @@ impl Crew {
     }
 
     /// Sets the mover, which moves operations while they run.
-    pub(crate) fn hire(&self, mover: Mover) {
+    pub(crate) fn set_mover(&self, mover: Mover) {
         assert!(self.mover.set(mover).is_ok(), "a program runs once");
     }
 
@@ -127,7 +127,7 @@ impl Crew {
         }
     }
 
-    /// Returns the number of turns.
+    /// Returns the number of turns of the run.
     #[inline]
     pub(crate) fn limit(&self) -> u64 {
         // Relaxed: ordered by the fences (C1), where that matters.
@@ -149,8 +149,8 @@ impl Crew {
 
     /// Returns true if the run is over.
     pub(crate) fn is_over(&self) -> bool {
-        // ORDERING: Acquire, so that a thread that drops a handle now finds the seat as it was
-        // left. The release is in `set_over`.
+        // ORDERING: Acquire, so that a thread that drops a handle now finds its requests as
+        // they were left. The release is in `set_over`.
         self.over.load(Acquire)
     }
 
@@ -161,7 +161,7 @@ impl Crew {
     }
 
     /// Limits the run to `turns` turns, which the calling operation has ended.
-    pub(crate) fn cut(&self, turns: u64) {
+    pub(crate) fn lower_limit(&self, turns: u64) {
         // Relaxed: ordered by the fence.
         self.limit.fetch_min(turns, Relaxed);
         // ORDERING(C1): the limit is set before the turns are read.
@@ -179,7 +179,7 @@ impl Crew {
         // ORDERING: Release, so that the thread that waits for the end sees all effects. The
         // acquire is in `wait`.
         if self.running.fetch_sub(1, Release) == 1 {
-            self.waiter.get().expect("it was mustered").notify();
+            self.waiter.get().expect("the run has begun").notify();
         }
     }
 
@@ -220,7 +220,7 @@ impl Crew {
 
     /// Waits until all operations have ended, and returns the failure if there was one.
     pub(crate) fn wait(&self) -> Result<(), RunError> {
-        let waiter = self.waiter.get().expect("it was mustered");
+        let waiter = self.waiter.get().expect("the run has begun");
         // ORDERING: Acquire the effects of the operations; the release is in `end`.
         waiter.wait_until(|| self.running.load(Acquire) == 0);
         self.ends().failure.take().map_or(Ok(()), Err)
@@ -232,9 +232,9 @@ impl Crew {
 
     /// Drops the references to the operations after the run.
     ///
-    /// Otherwise the operations and the crew would keep each other alive, and with them their parts
-    /// of the runtime.
-    pub(crate) fn disband(&self) {
+    /// Otherwise the operations and the state would keep each other alive, and with them their
+    /// parts of the runtime.
+    pub(crate) fn drop_operations(&self) {
         *self.running_operations() = Operations::default();
     }
 

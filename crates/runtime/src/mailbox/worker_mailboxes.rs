@@ -14,8 +14,8 @@ type Kept = Mutex<Option<Box<dyn Receiver>>>;
 
 /// The mailboxes of a runtime. They are open until its last worker ends.
 #[derive(Debug)]
-pub(crate) struct PostOffice {
-    pub(crate) kind: MailboxKind,
+pub(crate) struct WorkerMailboxes {
+    kind: MailboxKind,
     mailboxes: Box<dyn Mailboxes>,
     /// Messages that run before all messages in the worker's mailbox.
     urgent: Box<[Arc<CachePadded<Arrivals>>]>,
@@ -24,7 +24,7 @@ pub(crate) struct PostOffice {
     closed: AtomicBool,
 }
 
-impl PostOffice {
+impl WorkerMailboxes {
     /// Creates empty mailboxes for `worker_count` workers; `sender_limit` workers and compensating
     /// threads may send to them.
     pub(crate) fn new(kind: MailboxKind, worker_count: usize, sender_limit: usize) -> Self {
@@ -38,6 +38,11 @@ impl PostOffice {
             urgent: (0..worker_count).map(|_| Arc::default()).collect(),
             closed: AtomicBool::new(false),
         }
+    }
+
+    /// Returns the kind of the mailboxes.
+    pub(crate) fn kind(&self) -> MailboxKind {
+        self.kind
     }
 
     /// Returns true if messages of different senders arrive in the order in which they were put.
@@ -120,7 +125,7 @@ impl PostOffice {
     }
 }
 
-impl Drop for PostOffice {
+impl Drop for WorkerMailboxes {
     /// Drops the receiving ends. A thread that found the mailboxes closed may have used them
     /// before, under their locks. The owner's `Arc` orders that, too, but models do not know it.
     fn drop(&mut self) {

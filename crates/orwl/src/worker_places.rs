@@ -10,7 +10,7 @@ use raddle_topology::{
 
 /// The workers of a runtime, as places for operations.
 #[derive(Clone, Debug)]
-pub(crate) struct Ground {
+pub(crate) struct WorkerPlaces {
     pub(crate) topology: Cow<'static, Topology>,
     /// The worker of each CPU; the first, if there are several.
     workers: HashMap<CpuId, usize>,
@@ -20,7 +20,7 @@ pub(crate) struct Ground {
     is_real: bool,
 }
 
-impl Ground {
+impl WorkerPlaces {
     /// Returns the places of a runtime.
     ///
     /// If a worker is not bound, all workers are represented by CPUs that are equally far from each

@@ -30,7 +30,7 @@ pub(crate) struct Silence {
 }
 
 impl Silence {
-    /// The default.
+    /// The time if the program sets none.
     pub(crate) const USUAL: Self = Self::of(Duration::from_secs(10));
 
     pub(crate) const fn of(limit: Duration) -> Self {
@@ -49,15 +49,15 @@ impl Silence {
 
 /// The first node's record of the other nodes.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct FailureDetector {
     silence: Silence,
     next: Instant,
-    nodes: Vec<Watched>,
+    nodes: Vec<NodeRecord>,
 }
 
 /// The first node's record of one other node.
 #[derive(Clone, Debug, Default)]
-struct Watched {
+struct NodeRecord {
     /// The node has answered before.
     has_answered: bool,
     /// The node was asked, and has not answered yet.
@@ -66,13 +66,13 @@ struct Watched {
     missed: u64,
 }
 
-impl Watch {
-    /// Starts to watch the nodes of a program.
+impl FailureDetector {
+    /// Creates the records of all nodes of a program, none of which has been asked.
     pub(crate) fn new(silence: Silence, shape: Shape) -> Self {
         Self {
             silence,
             next: Instant::now() + PERIOD,
-            nodes: vec![Watched::default(); shape.nodes.into()],
+            nodes: vec![NodeRecord::default(); shape.nodes.into()],
         }
     }
 
@@ -83,17 +83,18 @@ impl Watch {
 
     /// Records that `node` has answered.
     pub(crate) fn record_answer(&mut self, node: NodeId) {
-        self.nodes[usize::from(node.0)] = Watched {
+        self.nodes[usize::from(node.0)] = NodeRecord {
             has_answered: true,
-            ..Watched::default()
+            ..NodeRecord::default()
         };
     }
 
-    /// Asks the nodes if it is time to. Returns the nodes that have been silent for too long.
+    /// Asks the nodes whether they run, if a question is due. Returns the nodes that have been
+    /// silent for too long.
     ///
     /// `counts` says whether a period without an answer counts against a node. Its arguments are
     /// the node, and whether that node has answered before.
-    pub(crate) fn look(
+    pub(crate) fn ask_if_due(
         &mut self,
         controls: &Controls,
         nodes: impl Iterator<Item = NodeId>,
@@ -106,13 +107,13 @@ impl Watch {
         self.next = Instant::now() + PERIOD;
         let mut silent = Vec::new();
         for node in nodes {
-            let watched = &mut self.nodes[usize::from(node.0)];
-            if !watched.is_asked {
+            let record = &mut self.nodes[usize::from(node.0)];
+            if !record.is_asked {
                 // If there is no space for the question, the next period repeats it.
-                watched.is_asked = controls.try_send(node, control::ASK, [0; 5]).is_ok();
-            } else if counts(node, watched.has_answered) {
-                watched.missed += 1;
-                if watched.missed >= self.silence.periods() {
+                record.is_asked = controls.try_send(node, control::ASK, [0; 5]).is_ok();
+            } else if counts(node, record.has_answered) {
+                record.missed += 1;
+                if record.missed >= self.silence.periods() {
                     silent.push(node);
                 }
             }

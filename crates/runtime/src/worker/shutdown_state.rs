@@ -8,30 +8,31 @@ use raddle_sync::prim::{Acquire, AtomicBool, AtomicUsize, Mutex, Relaxed, Releas
 /// The state of the end of one runtime. Methods that return true ask the caller to wake all
 /// workers.
 #[derive(Default)]
-pub(super) struct Life {
+pub(super) struct ShutdownState {
     stopping: AtomicBool,
-    /// Root tasks that are not finished.
+    /// The number of root tasks that are not finished.
     live: AtomicUsize,
     /// The root tasks among them that run on blocking threads, or will.
     calls: Mutex<Calls>,
-    /// Worker threads that have not ended.
+    /// The number of worker threads that have not ended.
     threads: AtomicUsize,
-    /// Is called by the last of them.
+    /// The function that the last worker thread calls when it ends.
     stopper: Mutex<Option<Stopper>>,
 }
 
-/// Notifies the thread that waits for the end of the worker threads.
+/// A function that notifies the thread that waits for the end of the worker threads.
 type Stopper = Box<dyn FnOnce() + Send>;
 
 /// Calls on blocking threads that are not finished.
 #[derive(Debug, Default)]
 struct Calls {
     count: usize,
-    /// The ending workers no longer wait for these calls: they do not count as root tasks.
+    /// True if the ending workers no longer wait for these calls, which then do not count as root
+    /// tasks.
     are_abandoned: bool,
 }
 
-impl Life {
+impl ShutdownState {
     /// Lets workers end. The caller wakes all of them.
     pub(super) fn stop(&self) {
         // ORDERING(E3): Release, every root task has been counted. ORDERING(E1): the fence is in
