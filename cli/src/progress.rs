@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use raddle_sync::prim::{AtomicU64, Relaxed};
 use raddle_sync::wait::WaitCell;
 
-/// Work that takes less time than this shows no bar.
+/// The time after which a bar appears. Shorter work shows none.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The time from one drawing to the next.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -36,7 +36,7 @@ pub(crate) struct Phase {
 #[derive(Debug, Default)]
 struct Count {
     done: AtomicU64,
-    /// Zero while the total is unknown.
+    /// The total of the work; zero while it is unknown.
     total: AtomicU64,
     /// The drawing thread waits here between drawings, until the phase ends.
     end: WaitCell,
@@ -121,7 +121,7 @@ impl Count {
         }
     }
 
-    /// Draws once.
+    /// Draws the bar once.
     fn show(&self, bar: &ProgressBar, elapsed: Duration, forecast: &mut Forecast) {
         let total = self.total.load(Relaxed);
         let done = self.done.load(Relaxed).min(total);
