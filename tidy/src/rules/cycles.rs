@@ -212,7 +212,7 @@ struct Uses {
 /// A name that a module takes from another one.
 struct Taken {
     from: ModulePath,
-    /// Other modules than those within see the name, too.
+    /// True if modules outside see the name, too.
     is_public: bool,
 }
 
