@@ -133,7 +133,7 @@ impl Count {
         let times = forecast.times(done as f64 / total.max(1) as f64, elapsed);
         if let Ok(style) = ProgressStyle::with_template(template) {
             let write_times = move |_: &ProgressState, out: &mut dyn Write| {
-                // A bar that cannot be written is not worth an error.
+                // A bar that cannot be written is no failure of the command.
                 let _ = out.write_str(&times);
             };
             bar.set_style(style.progress_chars("=> ").with_key("times", write_times));
