@@ -10,11 +10,11 @@ class Messages {
 public:
     Messages(std::size_t bytes, int peer) : buffer(bytes), peer(peer) {}
 
-    unsigned char *ball() { return buffer.data(); }
+    unsigned char *message() { return buffer.data(); }
 
     void send(std::uint64_t) {
         MPI_Request request;
-        MPI_Isend(buffer.data(), size(), MPI_BYTE, peer, rally::BALL, MPI_COMM_WORLD, &request);
+        MPI_Isend(buffer.data(), size(), MPI_BYTE, peer, round_trips::MESSAGE, MPI_COMM_WORLD, &request);
         // The next trip changes the buffer. It begins after the other side has received this
         // message.
         MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -24,7 +24,7 @@ public:
         int has_come = 0;
         MPI_Message message;
         MPI_Status status;
-        while (!has_come) MPI_Improbe(peer, rally::BALL, MPI_COMM_WORLD, &has_come, &message, &status);
+        while (!has_come) MPI_Improbe(peer, round_trips::MESSAGE, MPI_COMM_WORLD, &has_come, &message, &status);
         MPI_Mrecv(buffer.data(), size(), MPI_BYTE, &message, MPI_STATUS_IGNORE);
     }
 
@@ -37,4 +37,4 @@ private:
 
 }  // namespace
 
-int main(int count, char **words) { return rally::run<Messages>(count, words); }
+int main(int count, char **words) { return round_trips::run<Messages>(count, words); }

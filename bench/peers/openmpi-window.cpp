@@ -7,7 +7,7 @@ namespace {
 class Window {
 public:
     Window(std::size_t bytes, int peer) : bytes(bytes), peer(peer) {
-        MPI_Win_allocate(static_cast<MPI_Aint>(BALL_AT + bytes), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+        MPI_Win_allocate(static_cast<MPI_Aint>(MESSAGE_AT + bytes), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
         *number() = 0;
         MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
         MPI_Barrier(MPI_COMM_WORLD);
@@ -21,10 +21,10 @@ public:
     Window(const Window &) = delete;
     Window &operator=(const Window &) = delete;
 
-    unsigned char *ball() { return memory + BALL_AT; }
+    unsigned char *message() { return memory + MESSAGE_AT; }
 
     void send(std::uint64_t sent) {
-        put(ball(), bytes, BALL_AT);
+        put(message(), bytes, MESSAGE_AT);
         put(&sent, sizeof sent, 0);
     }
 
@@ -35,7 +35,7 @@ public:
 
 private:
     // The message follows the number, on lines of its own.
-    static constexpr std::size_t BALL_AT = 128;
+    static constexpr std::size_t MESSAGE_AT = 128;
 
     volatile std::uint64_t *number() { return reinterpret_cast<volatile std::uint64_t *>(memory); }
 
@@ -53,4 +53,4 @@ private:
 
 }  // namespace
 
-int main(int count, char **words) { return rally::run<Window>(count, words); }
+int main(int count, char **words) { return round_trips::run<Window>(count, words); }

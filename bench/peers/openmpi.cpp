@@ -10,14 +10,14 @@ class Plain {
 public:
     Plain(std::size_t bytes, int peer) : buffer(bytes), peer(peer) {}
 
-    unsigned char *ball() { return buffer.data(); }
+    unsigned char *message() { return buffer.data(); }
 
     void send(std::uint64_t) {
-        MPI_Send(buffer.data(), size(), MPI_BYTE, peer, rally::BALL, MPI_COMM_WORLD);
+        MPI_Send(buffer.data(), size(), MPI_BYTE, peer, round_trips::MESSAGE, MPI_COMM_WORLD);
     }
 
     void receive(std::uint64_t) {
-        MPI_Recv(buffer.data(), size(), MPI_BYTE, peer, rally::BALL, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(buffer.data(), size(), MPI_BYTE, peer, round_trips::MESSAGE, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
 
 private:
@@ -29,4 +29,4 @@ private:
 
 }  // namespace
 
-int main(int count, char **words) { return rally::run<Plain>(count, words); }
+int main(int count, char **words) { return round_trips::run<Plain>(count, words); }

@@ -7,7 +7,7 @@
 //
 // A `Way` brings the message to the other rank. Both ranks create it at the same time, from the
 // number of bytes and the rank of the other side. It has
-//     unsigned char *ball();            the place of the message
+//     unsigned char *message();         the place of the message
 //     void send(std::uint64_t number);  sends it, in the trip of that number or back from it
 //     void receive(std::uint64_t number);
 #pragma once
@@ -20,10 +20,10 @@
 
 #include "protocol.hpp"
 
-namespace rally {
+namespace round_trips {
 
 constexpr int ORDER = 1;
-constexpr int BALL = 2;
+constexpr int MESSAGE = 2;
 constexpr std::uint64_t WARM_UP = 100;
 constexpr useconds_t REST_US = 1000;
 
@@ -54,21 +54,21 @@ inline void bind_to(int rank) {
 inline unsigned char pattern(std::size_t at) { return static_cast<unsigned char>(at % 251); }
 
 // Checks all bytes between the first and the last, and inverts them.
-inline void check_and_invert(unsigned char *ball, std::size_t bytes, unsigned char mask) {
+inline void check_and_invert(unsigned char *message, std::size_t bytes, unsigned char mask) {
     for (std::size_t at = 1; at + 1 < bytes; ++at) {
-        if (ball[at] != static_cast<unsigned char>(pattern(at) ^ mask)) throw std::runtime_error("wrong bytes arrived");
-        ball[at] = static_cast<unsigned char>(~ball[at]);
+        if (message[at] != static_cast<unsigned char>(pattern(at) ^ mask)) throw std::runtime_error("wrong bytes arrived");
+        message[at] = static_cast<unsigned char>(~message[at]);
     }
 }
 
-inline void stamp(unsigned char *ball, std::size_t bytes, std::uint64_t number) {
-    ball[0] = static_cast<unsigned char>(number);
-    ball[bytes - 1] = static_cast<unsigned char>(number);
+inline void stamp(unsigned char *message, std::size_t bytes, std::uint64_t number) {
+    message[0] = static_cast<unsigned char>(number);
+    message[bytes - 1] = static_cast<unsigned char>(number);
 }
 
-inline void check_stamp(const unsigned char *ball, std::size_t bytes, std::uint64_t number) {
+inline void check_stamp(const unsigned char *message, std::size_t bytes, std::uint64_t number) {
     const auto expected = static_cast<unsigned char>(number);
-    if (ball[0] != expected || ball[bytes - 1] != expected) throw std::runtime_error("another message arrived");
+    if (message[0] != expected || message[bytes - 1] != expected) throw std::runtime_error("another message arrived");
 }
 
 template <class Way>
@@ -76,9 +76,9 @@ void give_back(std::size_t bytes, std::uint64_t trips) {
     Way way(bytes, 0);
     for (std::uint64_t number = 1; number <= trips; ++number) {
         way.receive(number);
-        check_stamp(way.ball(), bytes, number);
-        if (number == 1 || number == trips) check_and_invert(way.ball(), bytes, 0);
-        stamp(way.ball(), bytes, number + 1);
+        check_stamp(way.message(), bytes, number);
+        if (number == 1 || number == trips) check_and_invert(way.message(), bytes, 0);
+        stamp(way.message(), bytes, number + 1);
         way.send(number);
     }
 }
@@ -90,23 +90,23 @@ peer::Answer serve(const peer::Request &request) {
     std::uint64_t order[2] = {bytes, trips};
     MPI_Send(order, 2, MPI_UINT64_T, 1, ORDER, MPI_COMM_WORLD);
     Way way(bytes, 1);
-    for (std::size_t at = 0; at < bytes; ++at) way.ball()[at] = pattern(at);
+    for (std::size_t at = 0; at < bytes; ++at) way.message()[at] = pattern(at);
     std::uint64_t number = 0;
     const auto trip = [&] {
-        stamp(way.ball(), bytes, ++number);
+        stamp(way.message(), bytes, ++number);
         way.send(number);
         way.receive(number);
-        check_stamp(way.ball(), bytes, number + 1);
+        check_stamp(way.message(), bytes, number + 1);
     };
     trip();
-    check_and_invert(way.ball(), bytes, 0xff);
+    check_and_invert(way.message(), bytes, 0xff);
     while (number < WARM_UP) trip();
     const auto answer = peer::timed([&] {
         for (std::uint64_t left = request.repetitions; left > 0; --left) trip();
         return request.repetitions;
     });
     trip();
-    check_and_invert(way.ball(), bytes, 0xff);
+    check_and_invert(way.message(), bytes, 0xff);
     return answer;
 }
 
@@ -149,4 +149,4 @@ int run(int count, char **words) {
     return 0;
 }
 
-}  // namespace rally
+}  // namespace round_trips

@@ -81,7 +81,7 @@ impl<'records> Chart<'records> {
             records
                 .iter()
                 .find(|other| {
-                    other.who == base
+                    other.contender == base
                         && other.case == record.case
                         && other.workers == record.workers
                 })
@@ -92,7 +92,7 @@ impl<'records> Chart<'records> {
             let value = record.ratio.unwrap_or(1.0) / base;
             Some(Point::of(record, value, is_base_loaded))
         };
-        let others = records.iter().filter(|record| record.who != base);
+        let others = records.iter().filter(|record| record.contender != base);
         Self {
             quantity: "speedup",
             over: Over::WorkersIdeally,
@@ -186,17 +186,17 @@ impl<'records> Chart<'records> {
             let (contender, is_doubtful) = match lines {
                 Lines::OfMostWorkers if !is_of_most(record) => return None,
                 Lines::OfMostWorkers => (
-                    Cow::Borrowed(record.who.as_str()),
+                    Cow::Borrowed(record.contender.as_str()),
                     !record.counts_when_near(),
                 ),
                 Lines::OfEachWorkers => {
-                    let contender = format!("{}, {} workers", record.who, record.workers);
+                    let contender = format!("{}, {} workers", record.contender, record.workers);
                     (Cow::Owned(contender), record.is_loaded())
                 }
             };
             let chart = Self {
                 quantity: &record.unit,
-                over: Over::Size(over(case, &record.who)?),
+                over: Over::Size(over(case, &record.contender)?),
                 is_of_one_case: true,
                 points: Vec::new(),
             };
@@ -363,7 +363,7 @@ impl<'records> Point<'records> {
         Self {
             case: Cow::Borrowed(&record.case),
             over: record.workers,
-            contender: Cow::Borrowed(&record.who),
+            contender: Cow::Borrowed(&record.contender),
             value,
             is_doubtful: is_doubtful || record.is_loaded(),
         }

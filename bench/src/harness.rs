@@ -482,7 +482,7 @@ fn record(
     Record {
         suite: case.suite.to_owned(),
         case: case.name.to_owned(),
-        who: name.to_owned(),
+        contender: name.to_owned(),
         workers,
         unit: case.unit.name().to_owned(),
         median: median(figures),

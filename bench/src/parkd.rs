@@ -35,11 +35,10 @@ mod cell;
 mod copy;
 mod event;
 mod region;
+mod slices;
 mod sweep;
 mod tree;
 mod triangles;
-
-use std::ops::Range;
 
 use raddle_graphics::intersect::Corners;
 use raddle_graphics::kdtree::Parameters;
@@ -161,18 +160,6 @@ pub(crate) fn build(
         _layout: layout,
     };
     (tree, leftovers)
-}
-
-/// Cuts a list into consecutive parts of about the same length.
-fn parts(len: usize, part_count: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..part_count).map(move |part| len * part / part_count..len * (part + 1) / part_count)
-}
-
-/// Removes the first elements from a slice and returns them.
-fn take<'a, T>(slice: &mut &'a mut [T], len: usize) -> &'a mut [T] {
-    let (first, rest) = std::mem::take(slice).split_at_mut(len);
-    *slice = rest;
-    first
 }
 
 #[cfg(test)]

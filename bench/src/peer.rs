@@ -151,7 +151,8 @@ pub(crate) const OPENMPI_WINDOW: PeerSource = PeerSource {
     ..OPENMPI
 };
 
-/// Held while a peer is compiled, so that another thread that needs the peer waits.
+/// The lock that is held while a peer is compiled, so that another thread that needs the peer
+/// waits.
 static COMPILING: Mutex<()> = Mutex::new(());
 
 const FLAGS: [&str; 4] = ["-std=c++17", "-O3", "-fno-math-errno", "-DNDEBUG"];

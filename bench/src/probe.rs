@@ -18,7 +18,8 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::two_threads::time_round_trips;
 
-/// Round trips below this are "near". Typical values are 105 ns near and 490 ns far.
+/// The time below which a round trip counts as "near". Typical values are 105 ns near and 490 ns
+/// far.
 const NEAR_MAX: Duration = Duration::from_nanos(250);
 /// The number of round trips in a batch. Tests measure hundreds of pairs and do not use the modes,
 /// so they make few.

@@ -11,7 +11,7 @@ use crate::error::BenchError;
 
 /// The schema of a record. It grows by one when a field is renamed or removed, or when its meaning
 /// changes.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// One contender's figures in one case at one number of workers.
 ///
@@ -23,8 +23,8 @@ pub(crate) struct Record {
     pub(crate) suite: String,
     /// The case's name.
     pub(crate) case: String,
-    /// The contender's name: `raddle` or the peer's. The JSON key has the field's name.
-    pub(crate) who: String,
+    /// The name of the contender: `raddle` or that of a peer.
+    pub(crate) contender: String,
     /// The maximum number of workers that it could use.
     pub(crate) workers: usize,
     /// The unit of `median`, `min` and `max`.
@@ -228,7 +228,7 @@ pub(crate) fn table_row(record: &Record) -> String {
         "{:<20} {:>7}  {:<18} {:>11.3} {:>11.3} {:>11.3} {:<7} {:>5}",
         record.case,
         record.workers,
-        record.who,
+        record.contender,
         record.median,
         record.min,
         record.max,

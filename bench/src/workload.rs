@@ -97,7 +97,7 @@ impl Task for Sum<'_> {
 pub(crate) struct Queens {
     columns: [i8; QUEENS],
     row: usize,
-    /// With this number of empty rows or fewer, the computation no longer forks.
+    /// The number of empty rows at which the computation no longer forks.
     grain: usize,
 }
 

@@ -3,7 +3,8 @@
 //! A command is a function from its arguments to a [`Report`], which [`Entry::run`] prints. To add
 //! a command:
 //!
-//! 1. `commands/NAME.rs` has its arguments and a function that returns a report.
+//! 1. `commands/NAME.rs` has its arguments and a function that returns a report. A large command
+//!    is a folder, with its arguments in `commands/NAME/arguments.rs`.
 //! 2. In this file, [`Command`] gets a variant, with a comment that becomes its line in the help,
 //!    [`Entry::of`] gets an arm, and the test gets a call. Nothing else in the program lists
 //!    commands.
@@ -11,13 +12,14 @@
 //! 4. `RADDLE_BLESS=1 cargo test -p raddle-cli --test cli help` writes its help to
 //!    `tests/snapshots/help.txt`.
 //!
-//! [`Call`] has the beginning of the help, and parses calls. [`crate::arguments`] has the options
-//! that several commands share.
+//! [`Call`] has the beginning of the help, and parses calls. [`crate::arguments`] has the groups of
+//! options that several commands share. [`Running`] adds the options for workers and output to the
+//! arguments of a command: [`TaskOptions`] if it has tasks, [`MailboxOptions`] if its workers send
+//! each other messages.
 
 mod binding;
 mod call;
 mod completions;
-mod crew;
 mod demo;
 mod kdtree;
 mod kneighbor;
@@ -25,6 +27,7 @@ mod launch;
 mod lk23;
 mod matmul;
 mod model;
+mod node_group;
 mod pingpong;
 mod place;
 mod pools;
@@ -41,13 +44,21 @@ pub(crate) use self::call::parse;
 
 use self::call::Call;
 use self::completions::CompletionsArguments;
+use self::kdtree::KdtreeArguments;
+use self::kneighbor::KneighborArguments;
+use self::launch::LaunchArguments;
+use self::lk23::Lk23Arguments;
+use self::matmul::MatmulArguments;
+use self::pingpong::PingpongArguments;
+use self::place::PlaceArguments;
 use self::pools::PoolsArguments;
+use self::predict::PredictArguments;
+use self::render::RenderArguments;
+use self::simulate::SimulateArguments;
 use self::sort::SortArguments;
 use self::topology::TopologyArguments;
 use crate::arguments::{
-    KdtreeArguments, KneighborArguments, LaunchArguments, Lk23Arguments, MatmulArguments, Options,
-    PingpongArguments, PlaceArguments, PredictArguments, RenderArguments, Running,
-    SimulateArguments, examples,
+    MailboxOptions, Options, Running, TaskAndMailboxOptions, TaskOptions, WorkOptions,
 };
 use crate::error::CliError;
 use crate::report::{self, Report};
@@ -56,40 +67,40 @@ use crate::report::{self, Report};
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Render a mesh or a generated scene
-    #[command(after_help = examples::RENDER)]
-    Render(Running<RenderArguments>),
+    #[command(after_help = render::EXAMPLES)]
+    Render(Running<RenderArguments, TaskOptions>),
     /// Build a kd-tree and report time, nodes, leaves, depth, cost and memory
-    #[command(after_help = examples::KDTREE)]
-    Kdtree(Running<KdtreeArguments>),
+    #[command(after_help = kdtree::EXAMPLES)]
+    Kdtree(Running<KdtreeArguments, TaskAndMailboxOptions>),
     /// Sort random numbers and report time, speedup, tasks and their size
     #[command(after_help = sort::EXAMPLES)]
-    Sort(Running<SortArguments>),
+    Sort(Running<SortArguments, TaskOptions>),
     /// Sweep over a matrix with Livermore kernel 23 and report the rate
-    #[command(after_help = examples::LK23)]
-    Lk23(Running<Lk23Arguments>),
+    #[command(after_help = lk23::EXAMPLES)]
+    Lk23(Running<Lk23Arguments, TaskAndMailboxOptions>),
     /// Multiply matrices and report the rate
-    #[command(after_help = examples::MATMUL)]
-    Matmul(Running<MatmulArguments>),
+    #[command(after_help = matmul::EXAMPLES)]
+    Matmul(Running<MatmulArguments, TaskAndMailboxOptions>),
     /// Exchange messages between neighbours in a ring and report the time per iteration
-    #[command(after_help = examples::KNEIGHBOR)]
-    Kneighbor(Running<KneighborArguments>),
+    #[command(after_help = kneighbor::EXAMPLES)]
+    Kneighbor(Running<KneighborArguments, MailboxOptions>),
     /// Send a message there and back and report the time of a round trip
-    #[command(after_help = examples::PINGPONG)]
-    Pingpong(Running<PingpongArguments>),
+    #[command(after_help = pingpong::EXAMPLES)]
+    Pingpong(Running<PingpongArguments, MailboxOptions>),
     /// Run your own program on several nodes, each of which is a process
-    #[command(after_help = examples::LAUNCH)]
+    #[command(after_help = launch::EXAMPLES)]
     Launch(LaunchArguments),
     /// Predict the frame time of a distributed ray tracer, by a model of the machine
-    #[command(after_help = examples::PREDICT)]
+    #[command(after_help = predict::EXAMPLES)]
     Predict(PredictArguments),
     /// Simulate nodes with user-level notification, event by event
-    #[command(after_help = examples::SIMULATE, disable_help_subcommand = true)]
+    #[command(after_help = simulate::EXAMPLES, disable_help_subcommand = true)]
     Simulate(SimulateArguments),
     /// Show the topology of this machine, of a made-up one, or of one in an XML file
     #[command(after_help = topology::EXAMPLES)]
     Topology(TopologyArguments),
     /// Place parties on CPUs by the bytes that they exchange, and compare the cost with baselines
-    #[command(after_help = examples::PLACE)]
+    #[command(after_help = place::EXAMPLES)]
     Place(PlaceArguments),
     /// List the pools that --pool accepts
     Pools(PoolsArguments),
@@ -100,11 +111,11 @@ pub(crate) enum Command {
 /// The nodes on which a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nodes {
-    /// It starts no workers.
+    /// The command starts no workers.
     None,
-    /// It runs on the workers of this process, whatever `RADDLE_NODES` says.
+    /// The command runs on the workers of this process, whatever `RADDLE_NODES` says.
     One,
-    /// It runs on the nodes that its options or `RADDLE_NODES` ask for.
+    /// The command runs on the nodes that its options or `RADDLE_NODES` ask for.
     Several,
 }
 
@@ -115,7 +126,7 @@ pub(crate) struct Entry<'call> {
     /// The name of the call in warnings.
     pub(crate) title: &'static str,
     pub(crate) nodes: Nodes,
-    /// The process becomes another program, which inherits its signal mask.
+    /// True if the process becomes another program, which inherits the signal mask of the process.
     pub(crate) becomes_program: bool,
     options: Options,
     run: Box<dyn FnOnce(&Options) -> Outcome + 'call>,
@@ -129,7 +140,7 @@ impl<'call> Entry<'call> {
     /// Looks up the command of a call.
     pub(crate) fn of(call: &'call Call) -> Self {
         let Some(command) = &call.command else {
-            return Self::without_command(&call.options);
+            return Self::without_command(call.options());
         };
         match command {
             Command::Render(it) => Self::with_workers("render", it, render::run),
@@ -165,13 +176,13 @@ impl<'call> Entry<'call> {
     }
 
     /// Creates the entry of a call without a command: `--show-binding` alone, or else the demo.
-    fn without_command(options: &'call Options) -> Self {
+    fn without_command(options: Options) -> Self {
         let name = if options.show_binding {
             "binding"
         } else {
             "render"
         };
-        let entry = Self::new(name, options.clone(), |options| {
+        let entry = Self::new(name, options, move |options| {
             options.runtime.check()?;
             let run = match options.show_binding {
                 true => binding::run,
@@ -186,12 +197,12 @@ impl<'call> Entry<'call> {
     }
 
     /// Creates the entry of a command that starts workers in this process.
-    fn with_workers<A: clap::Args, R: Into<Option<Report>> + 'call>(
+    fn with_workers<A: clap::Args, W: WorkOptions, R: Into<Option<Report>> + 'call>(
         name: &'static str,
-        call: &'call Running<A>,
+        call: &'call Running<A, W>,
         run: fn(&A, &Options) -> Result<R, CliError>,
     ) -> Self {
-        let entry = Self::new(name, call.options.clone(), move |options| {
+        let entry = Self::new(name, call.options(), move |options| {
             options.runtime.check()?;
             Ok(run(&call.arguments, options)?.into())
         });

@@ -20,7 +20,7 @@ use raddle_topology::{MatrixError, PlaceError, TopologyError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum CliError {
-    /// The reader of standard output has closed the pipe. It is not reported.
+    /// The reader of standard output has closed the pipe. This failure is not reported.
     #[error("the reader of standard output has closed the pipe")]
     ReaderGone,
     /// Standard output cannot be written.

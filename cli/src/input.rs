@@ -11,7 +11,7 @@ use crate::arguments::InputArguments;
 use crate::arguments::values::SceneChoice;
 use crate::error::CliError;
 use crate::progress::Phase;
-use crate::report::Facts;
+use crate::report::{Count, Facts, Plain};
 use crate::{output, units};
 
 /// A mesh and facts about its origin.
@@ -58,12 +58,9 @@ impl Input {
         facts
             .row("scene", format!("{} (generated)", choice.scene))
             .field("scene", choice.scene.to_string())
-            .row("triangles", units::grouped(triangles))
-            .field("triangles", triangles)
-            .row("vertices", units::grouped(vertices))
-            .field("vertices", vertices)
-            .row("generated in", units::time(time))
-            .field("load_s", time.as_secs_f64());
+            .quantity("triangles", "triangles", &Count(triangles))
+            .quantity("vertices", "vertices", &Count(vertices))
+            .quantity("generated in", "load_s", &time);
         Ok(Self {
             mesh,
             name,
@@ -112,16 +109,13 @@ fn facts_of(path: &std::path::Path, report: &MeshReport, time: Duration) -> Fact
         .collect();
     let mut facts = Facts::new();
     facts
-        .row("file", &file)
-        .field("file", &file)
+        .quantity("file", "file", &Plain(file))
         .row("format", format)
         .field("format", report.format.to_string())
         .field("compression", report.compression.to_string())
         .field("file_bytes", report.file_bytes)
-        .row("triangles", units::grouped(report.triangle_count))
-        .field("triangles", report.triangle_count)
-        .row("vertices", units::grouped(report.vertex_count))
-        .field("vertices", report.vertex_count)
+        .quantity("triangles", "triangles", &Count(report.triangle_count))
+        .quantity("vertices", "vertices", &Count(report.vertex_count))
         .field("polygons", report.polygon_count)
         .field("ignored", ignored)
         .field("degenerate_triangles", report.degenerate_count)
@@ -135,9 +129,7 @@ fn facts_of(path: &std::path::Path, report: &MeshReport, time: Duration) -> Fact
     if report.offset != DVec3::ZERO {
         facts.row("offset", coordinates(report.offset));
     }
-    facts
-        .row("loaded in", units::time(time))
-        .field("load_s", time.as_secs_f64());
+    facts.quantity("loaded in", "load_s", &time);
     facts
 }
 

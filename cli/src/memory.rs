@@ -19,8 +19,8 @@ pub(crate) fn available_bytes() -> Option<u64> {
     machine.into_iter().chain(limits).min()
 }
 
-/// Returns what the error for too large a request expects: at most the available bytes, or
-/// `otherwise` if they are unknown.
+/// Returns the text after "expected" in the error for too large a request: at most the available
+/// bytes, or `otherwise` if they are unknown.
 pub(crate) fn expected(available: Option<u64>, otherwise: &str) -> String {
     available.map_or_else(
         || otherwise.to_owned(),
@@ -28,7 +28,7 @@ pub(crate) fn expected(available: Option<u64>, otherwise: &str) -> String {
     )
 }
 
-/// Returns what `ulimit -v` leaves; `None` without such a limit.
+/// Returns the number of bytes that `ulimit -v` leaves; `None` without such a limit.
 fn left_in_address_space() -> Option<u64> {
     let limit = soft_limit(
         &fs::read_to_string("/proc/self/limits").ok()?,
@@ -44,7 +44,7 @@ fn soft_limit(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns what the control groups leave; `None` without a limit.
+/// Returns the number of bytes that the control groups leave; `None` without a limit.
 fn left_in_group() -> Option<u64> {
     // If no limit can be read, the memory of the machine is the limit.
     let limit = raddle_topology::memory_limit(Path::new("/")).ok()??;

@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use raddle_sync::prim::{AtomicU64, Relaxed};
 use raddle_sync::wait::WaitCell;
 
-/// Work that takes less time than this shows no bar.
+/// The time after which a bar appears. Shorter work shows none.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The time from one drawing to the next.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -36,7 +36,7 @@ pub(crate) struct Phase {
 #[derive(Debug, Default)]
 struct Count {
     done: AtomicU64,
-    /// Zero while the total is unknown.
+    /// The total of the work; zero while it is unknown.
     total: AtomicU64,
     /// The drawing thread waits here between drawings, until the phase ends.
     end: WaitCell,
@@ -121,7 +121,7 @@ impl Count {
         }
     }
 
-    /// Draws once.
+    /// Draws the bar once.
     fn show(&self, bar: &ProgressBar, elapsed: Duration, forecast: &mut Forecast) {
         let total = self.total.load(Relaxed);
         let done = self.done.load(Relaxed).min(total);
@@ -133,7 +133,7 @@ impl Count {
         let times = forecast.times(done as f64 / total.max(1) as f64, elapsed);
         if let Ok(style) = ProgressStyle::with_template(template) {
             let write_times = move |_: &ProgressState, out: &mut dyn Write| {
-                // A bar that cannot be written is not worth an error.
+                // A bar that cannot be written is no failure of the command.
                 let _ = out.write_str(&times);
             };
             bar.set_style(style.progress_chars("=> ").with_key("times", write_times));

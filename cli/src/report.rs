@@ -1,19 +1,20 @@
 //! The result of a command, and the only code that prints one.
 //!
-//! A command computes, and returns one [`Report`]. The report lists what there is to say, in the
-//! order of the text. A row is a label and a text, followed by the JSON fields that it covers:
+//! A command computes, and returns one [`Report`]. The report lists its results in the order of the
+//! text. A [`Quantity`] is written once, with its label and its JSON key:
 //!
 //! ```text
-//! report
-//!     .row("sorted in", times.text())
-//!     .field("sort_s", times.json());
+//! report.quantity("sorted in", "sort_s", &times);
 //! ```
+//!
+//! A row that covers several values is a label and a text, followed by the JSON fields of these
+//! values.
 //!
 //! [`finish`] prints the report as text or as one JSON object, and adds what all commands share:
 //! the name of the command, the schema, the workers, their placement and their statistics. No
 //! other code prints a result. Only the placement that `--show-binding` asks for is printed before
-//! the work, because it helps while the work goes on. To report something new, a command adds a row
-//! and its fields in one place.
+//! the work, because it helps while the work goes on. To report something new, a command adds a
+//! quantity, or a row and its fields, in one place.
 //!
 //! # Text
 //! Rows that follow each other share one column of values. [`Columns`] is a table with headings.
@@ -28,6 +29,7 @@
 
 mod columns;
 mod object;
+mod quantity;
 
 use std::path::PathBuf;
 
@@ -37,10 +39,11 @@ use serde::Serialize;
 
 use crate::arguments::Options;
 use crate::error::CliError;
-use crate::{memory, output, units};
+use crate::{memory, output};
 
 pub(crate) use self::columns::{Column, Columns, Row};
 pub(crate) use self::object::{Facts, Object, rows_as_text};
+pub(crate) use self::quantity::{ByteCount, Count, Decimal, Plain, Quantity};
 
 /// The schema of all objects. It grows by one when a key is renamed or removed, or when the unit
 /// or the meaning of a key changes. A new key does not change it.
@@ -53,7 +56,7 @@ pub(crate) struct Report {
     blocks: Vec<Block>,
     /// Text that another option asks for; `--quiet` does not leave it out.
     requested: String,
-    /// Text at the very end.
+    /// Text after everything else.
     closing: String,
     ran_on: RanOn,
     is_indented: bool,
@@ -87,6 +90,11 @@ impl Report {
     /// Creates an empty report.
     pub(crate) fn new() -> Self {
         Self::default()
+    }
+
+    /// Adds a row with the text of a quantity, and a field with its value.
+    pub(crate) fn quantity(&mut self, label: &str, key: &str, value: &impl Quantity) -> &mut Self {
+        self.row(label, value.text()).field(key, value.json())
     }
 
     /// Adds a row to the text. Fields that it covers follow as [`field`](Self::field).
@@ -132,11 +140,11 @@ impl Report {
 
     /// Adds the largest amount of memory that the process has used so far.
     pub(crate) fn memory_peak(&mut self) -> &mut Self {
-        let peak = memory::peak_bytes();
-        if let Some(peak) = peak {
-            self.row("memory peak", units::bytes(peak));
+        let (label, key) = ("memory peak", "memory_peak_bytes");
+        match memory::peak_bytes() {
+            Some(peak) => self.quantity(label, key, &ByteCount(peak)),
+            None => self.field(key, ()),
         }
-        self.field("memory_peak_bytes", peak)
     }
 
     /// Adds text that an option other than `--quiet` asks for, after all other text.
@@ -163,7 +171,7 @@ impl Report {
         self
     }
 
-    /// Says what the command ran on.
+    /// Sets what the command ran on.
     pub(crate) fn on(mut self, ran_on: RanOn) -> Self {
         self.ran_on = ran_on;
         self

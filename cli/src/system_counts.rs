@@ -10,7 +10,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::report::{Facts, Object};
+use crate::report::{Count, Facts, Object};
 use crate::units::{counted, grouped};
 
 /// Counters that run from each `begin` to the next `pause`.
@@ -34,9 +34,9 @@ pub(crate) struct SystemCounts {
 /// A counter of the processor.
 #[derive(Debug, Clone, Copy)]
 struct Name {
-    /// The label of its row.
+    /// The label of the counter's row.
     label: &'static str,
-    /// Its key in JSON.
+    /// The key of the counter in JSON.
     key: &'static str,
 }
 
@@ -45,7 +45,7 @@ const CACHE_MISSES: Name = Name {
     key: "cache_misses",
 };
 
-/// Figure 9 of the multicore study has these.
+/// The misses of the data cache of level 1, which figure 9 of the multicore study shows.
 const L1_MISSES: Name = Name {
     label: "cache misses, level 1",
     key: "l1_data_cache_misses",
@@ -61,11 +61,11 @@ const STALLED_CYCLES: Name = Name {
 struct Thread {
     voluntary: u64,
     involuntary: u64,
-    /// `None` if the system does not count them.
+    /// The number of moves to another CPU; `None` if the system does not count them.
     migrations: Option<u64>,
-    /// Page faults that were handled without reading from a disk.
+    /// The number of page faults that were handled without reading from a disk.
     minor_faults: u64,
-    /// Page faults for which a disk was read.
+    /// The number of page faults for which a disk was read.
     major_faults: u64,
 }
 
@@ -223,9 +223,7 @@ impl Counts {
             );
         for (name, count) in &self.hardware {
             match count {
-                Ok(count) => facts
-                    .row(name.label, grouped(*count))
-                    .field(name.key, count),
+                Ok(count) => facts.quantity(name.label, name.key, &Count(*count)),
                 Err(reason) => facts
                     .row(name.label, format!("not counted here: {reason}"))
                     .field(name.key, json!({ "missing": reason })),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::report::Quantity;
 use crate::units;
 
 /// Median, smallest and largest of some times. Serialises them in seconds.
@@ -50,15 +51,21 @@ impl Times {
             count: usize::try_from(value["repeats"].as_u64()?).ok()?,
         })
     }
+}
 
+impl Quantity for Times {
     /// Formats the median and the range, or the time alone if there is only one.
-    pub(crate) fn text(&self) -> String {
+    fn text(&self) -> String {
         let median = units::time(self.median);
         if self.count == 1 {
             return median;
         }
         let (min, max) = (units::time(self.min), units::time(self.max));
         format!("{median} (median of {}, from {min} to {max})", self.count)
+    }
+
+    fn json(&self) -> impl Serialize {
+        self
     }
 }
 

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         }
     };
     let findings = rules::check_all(&tree);
-    // A reader that closes the pipe early has seen enough.
+    // A reader that closes the pipe early needs no further lines.
     let _ = io::stdout().write_all(report(&tree, &findings).as_bytes());
     match findings.is_empty() {
         true => ExitCode::SUCCESS,

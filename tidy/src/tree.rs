@@ -23,7 +23,7 @@ const TEXT_EXTENSIONS: [&str; 9] = [
 /// One text file.
 #[derive(Debug, Clone)]
 pub struct SourceFile {
-    /// Relative to the root, with `/` on every system.
+    /// The path relative to the root, with `/` on every system.
     pub path: String,
     /// The whole text.
     pub text: String,

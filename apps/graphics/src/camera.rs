@@ -48,16 +48,16 @@ pub struct Camera {
 #[non_exhaustive]
 pub enum CameraError {
     /// The eye is at the point to look at.
-    #[error("eye and point to look at are both at {0}, expected two different points")]
+    #[error("eye and point to look at are both at {0}; expected two different points")]
     NoDirection(DVec3),
-    /// The way up is along the line of sight.
-    #[error("the way up is {0}, expected a direction across the line of sight")]
+    /// The up direction is parallel to the line of sight.
+    #[error("the up direction {0} is parallel to the line of sight; expected another direction")]
     NoUpright(Vec3),
     /// The field of view is not a possible angle of a picture.
-    #[error("the field of view is {0} degrees, expected more than 0 and less than 180")]
+    #[error("the field of view is {0} degrees; expected more than 0 and less than 180")]
     FieldOfView(f32),
     /// A coordinate is not a finite number.
-    #[error("{name} is {value}, expected finite coordinates")]
+    #[error("{name} is {value}; expected finite coordinates")]
     NotFinite {
         /// The name of the point.
         name: &'static str,
@@ -86,7 +86,7 @@ impl Camera {
     /// a number is out of range.
     pub fn look(eye: Vec3, at: Vec3, up: Vec3, fov_degrees: f32) -> Result<Self, CameraError> {
         let point = ("the point to look at", at);
-        for (name, value) in [("eye", eye), point, ("the way up", up)] {
+        for (name, value) in [("eye", eye), point, ("the up direction", up)] {
             if !value.is_finite() {
                 return Err(CameraError::NotFinite { name, value });
             }
@@ -148,7 +148,7 @@ impl Camera {
     }
 }
 
-/// The wishes for a camera. Each field that is `None` is chosen to suit the mesh.
+/// The requested properties of a camera. Each field that is `None` is chosen to suit the mesh.
 ///
 /// # Examples
 /// ```
@@ -219,7 +219,7 @@ impl View {
             (Some(eye), at) => {
                 let at = at.unwrap_or(middle);
                 // The default cannot be used if the view is straight from above or below. Any other
-                // way up will do.
+                // up direction will do.
                 let up = match (self.up, (at - eye).normalize_or_zero()) {
                     (None, sight) if sight.cross(upright).length() < 1e-4 => {
                         -framing::front(upright)

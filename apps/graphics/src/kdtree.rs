@@ -10,7 +10,7 @@
 //! | module        | contents                                                                     |
 //! |---------------|------------------------------------------------------------------------------|
 //! | `error`       | the error type                                                               |
-//! | `crew`        | threads that share work                                                      |
+//! | `fork_join`   | threads that share work                                                      |
 //! | `sums`        | addition of counters                                                         |
 //! | `cells`       | boxes with their triangles and events                                        |
 //! | `cost`        | the surface-area heuristic: parameters, sweep for the cheapest split plane   |
@@ -31,8 +31,8 @@
 mod builders;
 mod cells;
 mod cost;
-mod crew;
 mod error;
+mod fork_join;
 mod layout;
 mod phases;
 mod preparation;
@@ -41,8 +41,8 @@ mod traversal;
 
 pub use builders::{Timed, messages};
 pub use cost::parameters::{DEPTH_MAX, DepthLimit, Parameters};
-pub use crew::{AllWorkers, Crew};
 pub use error::BuildError;
+pub use fork_join::{AllWorkers, ForkJoin};
 pub use layout::node::{Node, NodeKind};
 pub use layout::tree::KdTree;
 pub use phases::perfect_split;

@@ -45,7 +45,7 @@ pub struct RenderOptions {
     pub size: (u32, u32),
     /// The number of rays per pixel, from 1 to [`SAMPLES_MAX`].
     pub samples: u32,
-    /// The wishes for the camera. The rest is chosen to suit the mesh.
+    /// The requested properties of the camera. The others are chosen to suit the mesh.
     pub view: View,
 }
 
@@ -67,14 +67,14 @@ pub enum RenderError {
     #[error(transparent)]
     Camera(#[from] CameraError),
     /// The picture has no pixels, or is too large.
-    #[error("a picture of {0} × {1} pixels, expected 1 to {SIZE_MAX} each way")]
+    #[error("a picture of {0} × {1} pixels; expected 1 to {SIZE_MAX} each way")]
     Size(u32, u32),
     /// The number of samples is zero or too large.
-    #[error("{0} samples per pixel, expected 1 to {SAMPLES_MAX}")]
+    #[error("{0} samples per pixel; expected 1 to {SAMPLES_MAX}")]
     Samples(u32),
     /// There is not enough memory for the picture, or for the normals of a mesh without normals.
     #[error(
-        "no memory for {bytes} bytes of pixels and normals, expected a smaller picture or mesh"
+        "no memory for {bytes} bytes of pixels and normals; expected a smaller picture or mesh"
     )]
     OutOfMemory {
         /// The number of bytes that were requested from the system.
@@ -82,7 +82,7 @@ pub enum RenderError {
     },
     /// The tree was built over another mesh.
     #[error(
-        "a tree over triangle {triangle} of a mesh with {count}, expected the tree of the mesh"
+        "a tree over triangle {triangle} of a mesh with {count}; expected the tree of the mesh"
     )]
     OtherMesh {
         /// A triangle of the tree.

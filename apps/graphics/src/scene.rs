@@ -57,8 +57,8 @@ impl Scene {
         }
     }
 
-    /// Returns the wishes for a camera that suit the scene. Fields that are `None` are best chosen
-    /// as for any mesh.
+    /// Returns the properties of a camera that suit the scene. Fields that are `None` are best
+    /// chosen as for any mesh.
     ///
     /// # Examples
     /// ```

@@ -92,7 +92,7 @@ impl<'runtime> PingPong<'runtime> {
     /// # Panics
     /// If another buffer comes back than was sent.
     pub fn run(&self, trips: u64) -> Result<Duration, Failure> {
-        let times = self.play(trips, false)?;
+        let times = self.record(trips, false)?;
         Ok(times[1] - times[0])
     }
 
@@ -104,16 +104,18 @@ impl<'runtime> PingPong<'runtime> {
     /// # Panics
     /// As for [`run`](Self::run).
     pub fn run_each(&self, trips: u64) -> Result<Vec<Duration>, Failure> {
-        let times = self.play(trips, true)?;
+        let times = self.record(trips, true)?;
         Ok(times.windows(2).map(|pair| pair[1] - pair[0]).collect())
     }
 
-    fn play(&self, trips: u64, each: bool) -> Result<Vec<Instant>, Failure> {
+    /// Makes the warm-up and `trips` round trips. Returns the recorded times: those of the start
+    /// and of the end, with `each` also that of the end of each trip.
+    fn record(&self, trips: u64, each: bool) -> Result<Vec<Instant>, Failure> {
         let buffer = vec![0; self.bytes].into_boxed_slice();
-        let rally = Rally::new(trips, each);
+        let progress = RoundTrips::new(trips, each);
         let (times, buffer) = match &self.chares {
-            Some(chares) => chares.play(rally, buffer)?,
-            None => workers::play(self.runtime, rally, buffer),
+            Some(chares) => chares.run(progress, buffer)?,
+            None => workers::run(self.runtime, progress, buffer),
         };
         assert_eq!(buffer.len(), self.bytes, "another buffer came back");
         Ok(times)
@@ -125,7 +127,7 @@ type Buffer = Box<[u8]>;
 
 /// The progress of a series of round trips, kept by the side that starts them.
 #[derive(Debug)]
-struct Rally {
+struct RoundTrips {
     /// The number of warm-up trips that remain.
     warm_up: u64,
     /// The number of timed trips that remain.
@@ -136,7 +138,7 @@ struct Rally {
     times: Vec<Instant>,
 }
 
-impl Rally {
+impl RoundTrips {
     fn new(trips: u64, each: bool) -> Self {
         let capacity = if each { trips as usize + 1 } else { 2 };
         Self {

@@ -15,7 +15,7 @@
 mod bystander;
 mod channel;
 mod places;
-mod rally;
+mod round_trips;
 
 use std::fmt;
 use std::io;
@@ -28,7 +28,7 @@ use crate::threads::ThreadRefused;
 
 pub use self::bystander::Bystander;
 pub use self::places::{Beside, Places};
-pub(crate) use self::rally::cpu_time;
+pub(crate) use self::round_trips::cpu_time;
 
 /// A way to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,7 +39,7 @@ const FRAMES: usize = 12;
 /// The number of values of every other location.
 const VALUES: usize = 2;
 
-/// Bytes per pixel.
+/// The number of bytes per pixel.
 const FRAME_BYTES: usize = 3;
 const MASK_BYTES: usize = 1;
 const LABEL_BYTES: usize = 4;

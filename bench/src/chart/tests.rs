@@ -2,11 +2,11 @@
 
 use super::*;
 
-fn record(who: &str, workers: usize, ratio: Option<f64>) -> Record {
+fn record(contender: &str, workers: usize, ratio: Option<f64>) -> Record {
     Record {
         suite: "pools".into(),
         case: "tiles".into(),
-        who: who.into(),
+        contender: contender.into(),
         workers,
         unit: "ms".into(),
         median: 1.0,
@@ -194,7 +194,7 @@ fn ratios_make_a_chart_for_each_panel() {
     let charts = Chart::of_ratios(&records, "gain", |record| {
         let value = record.ratio?;
         Some(Place {
-            panel: record.who.as_str(),
+            panel: record.contender.as_str(),
             line: "tiles",
             value,
         })

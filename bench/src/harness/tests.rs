@@ -120,10 +120,10 @@ fn the_ratio_is_raddles_figure_over_the_peers() {
     .expect("both compute the right number");
     assert_eq!(records.len(), 2);
     assert_eq!(
-        (records[0].who.as_str(), records[0].ratio),
+        (records[0].contender.as_str(), records[0].ratio),
         ("raddle", None)
     );
-    assert_eq!(records[1].who, "peer");
+    assert_eq!(records[1].contender, "peer");
     assert!((records[1].ratio.expect("a peer has a ratio") - 0.5).abs() < 1e-12);
     assert!((records[0].median - 5.0).abs() < 1e-9);
     assert_eq!(records[1].pairs, 3);

@@ -13,7 +13,7 @@ use super::sweep::{self, Plane};
 use super::tree::{Built, Fragment};
 use super::triangles::{self, Deal, Scratch};
 
-/// In a node with fewer triangles than this, no phase is worth several threads.
+/// The smallest number of triangles of a node for which a phase is worth several threads.
 const PHASE_LEN_MIN: usize = 16 * 1024;
 /// The number of parts per thread in the phases of a large node.
 const PARTS_PER_THREAD: usize = 4;

@@ -14,9 +14,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::event;
 use super::sweep::Plane;
 use super::triangles::{Added, Fate, ROUTE_STRADDLES, Straddler};
+use super::{event, slices};
 
 /// The triangles may be in both halves.
 const EITHER: u8 = 0;
@@ -182,7 +182,7 @@ const CHUNK_LEN: usize = 2048;
 struct Part<'a> {
     axis: usize,
     range: Range<usize>,
-    /// The new events that belong to it.
+    /// The new events that belong to this part.
     added: [&'a [u64]; 2],
     counts: [usize; 2],
     dealt: [&'a mut [u64]; 2],
@@ -212,7 +212,7 @@ impl Routes<'_> {
         for part in &mut parts {
             for half in 0..2 {
                 let rest = &mut rests[part.axis][half];
-                part.dealt[half] = super::take(rest, part.counts[half]);
+                part.dealt[half] = slices::take(rest, part.counts[half]);
                 counts[part.axis][half] += part.counts[half];
             }
         }
@@ -226,7 +226,7 @@ impl Routes<'_> {
     /// next part's first event.
     fn parts_of<'b>(&'b self, events: &[u64], axis: usize, part_count: usize) -> Vec<Part<'b>> {
         let mut rests = [0, 1].map(|half: usize| self.added[half][axis].as_slice());
-        super::parts(events.len(), part_count)
+        slices::parts(events.len(), part_count)
             .map(|range| {
                 let next = events.get(range.end).copied().unwrap_or(u64::MAX);
                 let added = rests.each_mut().map(|rest| {
@@ -301,7 +301,7 @@ impl Routes<'_> {
             let [below_end, above_end] = copying.put_rest(&mut chunk, ends);
             let counts = [below_end - below_first, above_end];
             for (half, first) in [below_first, 0].into_iter().enumerate() {
-                super::take(&mut dealt[half], counts[half])
+                slices::take(&mut dealt[half], counts[half])
                     .copy_from_slice(&chunk[first..first + counts[half]]);
             }
             start = end;

@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use super::cell::Cell;
 use super::event::{self, END, PLANAR};
+use super::slices;
 use screen::BLOCK_LEN;
 pub(super) use screen::Screen;
 
@@ -316,7 +317,7 @@ pub(super) fn best_plane_parallel(
 
     let mut parts: Vec<Part> = (0..3)
         .flat_map(|axis| {
-            super::parts(events[axis].len(), part_count).map(move |range| (axis, range))
+            slices::parts(events[axis].len(), part_count).map(move |range| (axis, range))
         })
         .map(|(axis, range)| Part {
             axis,

@@ -3,7 +3,9 @@
 use raddle_graphics::kdtree::{KdTree, NodeKind};
 use rayon::prelude::*;
 
-/// A node.
+use super::slices;
+
+/// A node of the finished tree.
 ///
 /// The child below the plane of an inner node is the next one in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,8 +183,8 @@ impl Layout {
             .map(|(fragment, first_node, first_entry)| {
                 (
                     fragment,
-                    super::take(&mut rest_nodes, fragment.nodes.len()),
-                    super::take(&mut rest_entries, fragment.entries.len()),
+                    slices::take(&mut rest_nodes, fragment.nodes.len()),
+                    slices::take(&mut rest_entries, fragment.entries.len()),
                     *first_node,
                     *first_entry,
                 )

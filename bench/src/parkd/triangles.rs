@@ -22,6 +22,7 @@ use rayon::prelude::*;
 use super::cell::{Arena, Cell, Piece};
 use super::event::{self, END, PLANAR, START};
 use super::region::Cut;
+use super::slices;
 use super::sweep::Plane;
 
 /// Set in the route of a triangle that straddles the plane. The bits below are its number among
@@ -34,16 +35,17 @@ pub(super) const ROUTE_STRADDLES: u32 = 1 << 31;
 /// The result of the split for one half of a straddling triangle.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Fate {
-    /// Its index in the half, or [`GONE`](Self::GONE).
+    /// The index of the piece in the half, or [`GONE`](Self::GONE).
     pub(super) index: u32,
-    /// The old events that it keeps, two bits per axis: its end or planar event, and its start.
+    /// The old events that the piece keeps, two bits per axis: the end or planar event, and the
+    /// start.
     pub(super) keep: u8,
 }
 
 impl Fate {
     pub(super) const GONE: u32 = u32::MAX;
 
-    /// Returns true if it keeps an event.
+    /// Returns true if the piece keeps an event.
     #[inline]
     pub(super) fn keeps(self, axis: usize, kind: u64) -> bool {
         self.keep >> (2 * axis + (kind >> 1) as usize) & 1 != 0
@@ -330,7 +332,7 @@ impl SharedMarks {
         marks.resize_with(node.names.len(), Default::default);
         let marks: Vec<[AtomicBool; 2]> = marks;
         let (events, half) = shorter_side(node.events, node.plane);
-        let parts: Vec<Range<usize>> = super::parts(events.len(), part_count).collect();
+        let parts: Vec<Range<usize>> = slices::parts(events.len(), part_count).collect();
         parts.into_par_iter().for_each(|range| {
             for &event in &events[range] {
                 let marks = &marks[event::index(event)];
@@ -372,9 +374,9 @@ impl Deal<'_, '_> {
         let marks = SharedMarks::of(self, part_count);
         let mut routes = vec![0; self.names.len()];
         let mut rest = routes.as_mut_slice();
-        let mut parts: Vec<Part<'_>> = super::parts(self.names.len(), part_count)
+        let mut parts: Vec<Part<'_>> = slices::parts(self.names.len(), part_count)
             .map(|range| Part {
-                routes: super::take(&mut rest, range.len()),
+                routes: slices::take(&mut rest, range.len()),
                 range,
                 pieces: Vec::new(),
                 counts: [0; 2],
@@ -397,7 +399,7 @@ impl Deal<'_, '_> {
             part.first_straddler = straddler_count;
             straddler_count += part.pieces.len();
             for (half, rest) in rests.iter_mut().enumerate() {
-                part.dealt[half] = super::take(rest, part.counts[half]);
+                part.dealt[half] = slices::take(rest, part.counts[half]);
                 counts[half] += part.counts[half];
             }
         }

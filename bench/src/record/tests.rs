@@ -6,7 +6,7 @@ fn record(ratio: Option<f64>) -> Record {
     Record {
         suite: "forks".into(),
         case: "fib38".into(),
-        who: "rayon".into(),
+        contender: "rayon".into(),
         workers: 2,
         unit: "ms".into(),
         median: 2.0,
@@ -32,7 +32,7 @@ fn the_json_has_exactly_the_documented_fields() {
     let fields = |record: &Record| -> Vec<String> {
         let line = record.json().expect("a record serialises");
         let value: serde_json::Value = serde_json::from_str(&line).expect("JSON");
-        assert_eq!(value["schema"], 1);
+        assert_eq!(value["schema"], 2);
         value
             .as_object()
             .expect("as an object")
@@ -43,7 +43,7 @@ fn the_json_has_exactly_the_documented_fields() {
     let mut expected = vec![
         "suite",
         "case",
-        stringify!(who),
+        "contender",
         "workers",
         "unit",
         "median",
@@ -92,8 +92,8 @@ fn records_are_read_back_from_their_lines() {
     };
     assert!(refusal("pools", None).contains("no record of the suite pools"));
     assert!(refusal("forks", Some("queens12")).contains("its case queens12"));
-    std::fs::write(&path, lines[0].replace("\"schema\":1", "\"schema\":0")).expect("a file");
-    assert!(refusal("forks", None).contains("line 1: schema 0; expected"));
+    std::fs::write(&path, lines[0].replace("\"schema\":2", "\"schema\":1")).expect("a file");
+    assert!(refusal("forks", None).contains("line 1: schema 1; expected"));
     std::fs::write(&path, format!("{}\n{{", lines[0])).expect("a file");
     assert!(refusal("forks", None).contains("line 2: "));
     std::fs::remove_file(&path).expect("the file still exists");

@@ -80,12 +80,13 @@ const RAMP_WORKERS: usize = 16;
 const RAMP_LEAVES: usize = 200;
 /// The time of a leaf or of an item.
 const RAMP_LEAF: Duration = Duration::from_micros(300);
-/// With a third worker, an idle one would take the fork before the leaf begins.
+/// The number of workers of the case `leaf`. With a third worker, an idle one would take the fork
+/// before the leaf begins.
 const LEAF_WORKERS: usize = 2;
 /// The time after which idle workers are asleep.
 const REST: Duration = Duration::from_millis(5);
 const LEAVES: u64 = 50;
-/// A leaf ends when its fork has begun, or after this time.
+/// The time after which a leaf ends, unless its fork has begun before.
 const LEAF_MAX: Duration = Duration::from_millis(50);
 
 /// The distribution of the times over the items of a loop.

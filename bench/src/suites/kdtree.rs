@@ -29,7 +29,7 @@
 //! tree has no result.
 //!
 //! Peers: `serial` and `tasks` (Raddle's), `rayon` and `onetbb` (the published nested algorithm,
-//! optimised for speed), `rayon-crew` (Raddle's builder by tasks on rayon's threads), `bvh` (the
+//! optimised for speed), `rayon-tasks` (Raddle's builder by tasks on rayon's threads), `bvh` (the
 //! crate).
 //!
 //! The number of node tasks is the best of a short search on the same mesh and workers, except in
@@ -47,7 +47,7 @@ mod builders;
 mod grain;
 mod losses;
 mod onetbb;
-mod rayon_crew;
+mod rayon_tasks;
 mod speedup;
 mod stage;
 mod subject;

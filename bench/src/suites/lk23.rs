@@ -41,7 +41,7 @@ use crate::suites::Measurement;
 /// The names of the cases.
 pub(crate) const CASES: [&str; 2] = ["lk23-4096", "lk23-512"];
 
-/// The C++ peers use the same seed.
+/// The seed of the numbers. The C++ peers use the same seed.
 const SEED: u64 = 23;
 const SWEEPS: u64 = 100;
 

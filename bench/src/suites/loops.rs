@@ -24,7 +24,7 @@ use crate::workload::{checksum, loop_body};
 pub(crate) const CASES: [&str; 2] = ["loop1e6", "loop1e3"];
 
 const LENGTHS: [usize; 2] = [1_000_000, 1_000];
-/// Chosen so that a run takes about 0.1 s on one worker.
+/// The number of repetitions of each case, chosen so that a run takes about 0.1 s on one worker.
 const REPETITIONS: [u64; 2] = [50, 50_000];
 
 /// Runs the suite.

@@ -28,7 +28,7 @@ use crate::suites::Measurement;
 /// The names of the cases.
 pub(crate) const CASES: [&str; 2] = ["matmul-4096", "matmul-1024"];
 
-/// The C++ peer uses the same seed.
+/// The seed of the numbers. The C++ peer uses the same seed.
 const SEED: u64 = 42;
 /// The number of steps per unit of the compared sum.
 const STEPS: f64 = 1024.0;

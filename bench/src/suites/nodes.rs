@@ -25,7 +25,7 @@ use raddle::Runtime;
 use raddle::chare::nodes::Job;
 use raddle::net::TransportKind;
 use raddle_messages::kneighbor::{KNeighbor, Shape, claims, together};
-use raddle_messages::nodes::{Crew, NodesError, Receive, Seats};
+use raddle_messages::nodes::{NodeCpus, NodeGroup, NodesError, Receive};
 use raddle_topology::{Affinity, CpuId, Topology};
 
 use crate::error::BenchError;
@@ -88,7 +88,7 @@ pub(crate) fn follow(words: &[String]) -> ExitCode {
     let has_followed = if words.iter().any(|word| word == RING) {
         together([job(kind)], ring(SIZES[0]), |_| ()).is_ok()
     } else {
-        Crew::start(kind, 2, Seats::default(), None).is_ok()
+        NodeGroup::start(kind, 2, NodeCpus::default(), None).is_ok()
     };
     if has_followed {
         ExitCode::SUCCESS
@@ -109,7 +109,7 @@ fn pingpong(
         let mut peers: Vec<_> = measurement.peer(OPENMPI).into_iter().collect();
         let mut nodes = OnNodes::new(TransportKind::Memory);
         let mut raddle = Local::new("raddle", |_| {
-            let time = nodes.with(|crew| crew.rally_in_all(receive, bytes, trips))?;
+            let time = nodes.with(|group| group.total_time(receive, bytes, trips))?;
             Ok(Sample {
                 time,
                 result: trips,
@@ -223,36 +223,36 @@ fn job(kind: TransportKind) -> Job {
 /// Two nodes that start when they are first used.
 struct OnNodes {
     kind: TransportKind,
-    crew: Option<Crew>,
+    group: Option<NodeGroup>,
 }
 
 impl OnNodes {
     const fn new(kind: TransportKind) -> Self {
-        Self { kind, crew: None }
+        Self { kind, group: None }
     }
 
     fn with<R>(
         &mut self,
-        measure: impl FnOnce(&Crew) -> Result<R, NodesError>,
+        measure: impl FnOnce(&NodeGroup) -> Result<R, NodesError>,
     ) -> Result<R, BenchError> {
-        if self.crew.is_none() {
-            self.crew = start(self.kind)?;
+        if self.group.is_none() {
+            self.group = start(self.kind)?;
         }
-        let crew = self.crew.as_ref();
-        let crew = crew.ok_or_else(|| failure(&"this process is not the first node"))?;
-        measure(crew).map_err(|error| failure(&error))
+        let group = self.group.as_ref();
+        let group = group.ok_or_else(|| failure(&"this process is not the first node"))?;
+        measure(group).map_err(|error| failure(&error))
     }
 }
 
-fn start(kind: TransportKind) -> Result<Option<Crew>, BenchError> {
+fn start(kind: TransportKind) -> Result<Option<NodeGroup>, BenchError> {
     let cpus = probe::two_cpus();
     let affinity = cpus.map_or(Affinity::None, |(first, second)| {
         Affinity::Explicit([first, second].map(|cpu| CpuId(cpu as u32)).to_vec())
     });
     let topology = Topology::this_machine().map_err(|error| failure(&error))?;
-    let seats = Seats::of(topology, &affinity, 2).map_err(|error| failure(&error))?;
+    let cpus = NodeCpus::of(topology, &affinity, 2).map_err(|error| failure(&error))?;
     let arguments = vec![OsString::from(kind.name())];
-    Crew::start(kind, 2, seats, Some(arguments)).map_err(|error| failure(&error))
+    NodeGroup::start(kind, 2, cpus, Some(arguments)).map_err(|error| failure(&error))
 }
 
 fn failure(error: &dyn std::fmt::Display) -> BenchError {

@@ -255,7 +255,7 @@ fn time(
 fn record(
     measurement: &Measurement<'_>,
     case: &str,
-    who: &str,
+    contender: &str,
     unit: &str,
     figures: &[f64],
 ) -> Record {
@@ -263,7 +263,7 @@ fn record(
     Record {
         suite: "place".to_owned(),
         case: case.to_owned(),
-        who: who.to_owned(),
+        contender: contender.to_owned(),
         workers: 1,
         unit: unit.to_owned(),
         median: median(figures),

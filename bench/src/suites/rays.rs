@@ -26,7 +26,7 @@ pub(crate) const CASES: [&str; 1] = ["bunny"];
 
 const SIDE: u32 = 1024;
 const FIELD_OF_VIEW_DEGREES: f32 = 40.0;
-/// Distances are summed in units of the mesh's diagonal divided by this.
+/// The number of units in the diagonal of the mesh, in which distances are summed.
 const DISTANCE_STEPS: f64 = 1000.0;
 /// The share by which the sums may differ: a few rays graze an edge.
 const TOLERANCE: f64 = 1e-4;

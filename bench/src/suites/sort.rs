@@ -37,7 +37,7 @@ use crate::workload::{Fork, Plain, Quicksort, Raddle, Rayon, Task};
 pub(crate) const CASES: [&str; 1] = ["sort2e7"];
 
 const LEN: usize = 20_000_000;
-/// The C++ peers use the same seed.
+/// The seed of the numbers. The C++ peers use the same seed.
 const SEED: u64 = 2004;
 
 /// Runs the suite.

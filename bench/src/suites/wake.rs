@@ -25,7 +25,8 @@ use crate::suites::Measurement;
 pub(crate) const CASES: [&str; 2] = ["sleeping", "spinning"];
 
 const REPETITIONS: [u64; 2] = [300, 2_000];
-/// Long enough for a thread to fall asleep, or for a spinning one to look at its word again.
+/// The times between two requests: long enough for a thread to fall asleep, or for a spinning one
+/// to look at its word again.
 const GAPS: [Duration; 2] = [Duration::from_micros(1_000), Duration::from_micros(20)];
 
 /// The values of the peer's word: no request, a request, and the request to end.

@@ -1,4 +1,5 @@
-//! Options that several commands share. A command accepts only the options that it honours.
+//! Options that several commands share. A command accepts only the options that it uses: those for
+//! tasks if it has tasks, and that for mailboxes if it sends messages between workers.
 
 use std::num::NonZeroUsize;
 
@@ -10,18 +11,93 @@ use raddle_topology::Affinity;
 use super::values;
 use crate::error::CliError;
 
+/// The heading of the options for workers.
+const WORKERS: &str = "Workers";
 /// The heading of the options for the output.
 const OUTPUT: &str = "Output";
 
 /// The arguments of a command that starts workers, and the options for workers and output.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Running<A: Args> {
+pub(crate) struct Running<A: Args, W: WorkOptions> {
     /// The arguments of this command alone.
     #[command(flatten)]
     pub(crate) arguments: A,
     /// The options of all commands with workers.
     #[command(flatten)]
     pub(crate) options: Options,
+    /// The options that depend on whether the workers have tasks and messages.
+    #[command(flatten)]
+    pub(crate) work: W,
+}
+
+impl<A: Args, W: WorkOptions> Running<A, W> {
+    /// Returns the options for workers and output, including those for tasks and messages.
+    pub(crate) fn options(&self) -> Options {
+        self.options.with(&self.work)
+    }
+}
+
+/// Options for the work of workers, which not all commands with workers have.
+pub(crate) trait WorkOptions: Args {
+    /// Copies the options to `workers`.
+    fn copy_to(&self, workers: &mut WorkerOptions);
+}
+
+/// The options of commands with tasks, such as joins and parallel loops.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = WORKERS)]
+pub(crate) struct TaskOptions {
+    /// Pool that holds the tasks: auto, deque, central, distributed, blocks, or another one that
+    /// `raddle pools` lists [default: auto]
+    #[arg(
+        long,
+        value_name = "NAME",
+        ignore_case = true,
+        hide_possible_values = true
+    )]
+    #[arg(value_parser = pool_parser())]
+    pool: Option<PoolKind>,
+    /// Shape of a pool DQ-BL-*: tasks per block, and number of public blocks [default: 4x2]
+    #[arg(long, value_name = "TASKSxBLOCKS")]
+    blocks: Option<BlockShape>,
+}
+
+impl WorkOptions for TaskOptions {
+    fn copy_to(&self, workers: &mut WorkerOptions) {
+        workers.pool = self.pool;
+        workers.blocks = self.blocks;
+    }
+}
+
+/// The option of commands in which workers send each other messages.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = WORKERS)]
+pub(crate) struct MailboxOptions {
+    /// Mailbox that holds the messages for a worker [default: lock-free]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = mailbox_parser())]
+    mailbox: Option<MailboxKind>,
+}
+
+impl WorkOptions for MailboxOptions {
+    fn copy_to(&self, workers: &mut WorkerOptions) {
+        workers.mailbox = self.mailbox;
+    }
+}
+
+/// The options of commands in which workers have tasks and send each other messages.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct TaskAndMailboxOptions {
+    #[command(flatten)]
+    tasks: TaskOptions,
+    #[command(flatten)]
+    mailbox: MailboxOptions,
+}
+
+impl WorkOptions for TaskAndMailboxOptions {
+    fn copy_to(&self, workers: &mut WorkerOptions) {
+        self.tasks.copy_to(workers);
+        self.mailbox.copy_to(workers);
+    }
 }
 
 /// Options of commands that start workers.
@@ -44,38 +120,32 @@ pub(crate) struct Options {
     pub(crate) quiet: bool,
 }
 
-/// Options for the workers of a runtime.
+/// Options for the workers of a runtime. The command line sets the fields without a name of an
+/// option by [`WorkOptions`].
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Workers")]
+#[command(next_help_heading = WORKERS)]
 pub(crate) struct WorkerOptions {
     /// Number of workers [default: the number of CPUs that may be used]
     #[arg(long, value_name = "N", value_parser = values::worker_count)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) workers: Option<NonZeroUsize>,
-    /// Pool that holds the tasks: auto, deque, central, distributed, blocks, or another one that
-    /// `raddle pools` lists [default: auto]
-    #[arg(
-        long,
-        value_name = "NAME",
-        ignore_case = true,
-        hide_possible_values = true
-    )]
-    #[arg(value_parser = pool_parser())]
-    pub(crate) pool: Option<PoolKind>,
-    /// Shape of a pool DQ-BL-*: tasks per block, and number of public blocks [default: 4x2]
-    #[arg(long, value_name = "TASKSxBLOCKS")]
-    pub(crate) blocks: Option<BlockShape>,
     /// CPUs of the workers: auto, none, compact, scatter, or a list such as 0,2,4-7 [default: auto]
     #[arg(long, value_name = "WHERE")]
     pub(crate) affinity: Option<Affinity>,
-    /// Behaviour of a worker without tasks [default: adaptive]
+    /// Behaviour of a worker without work [default: adaptive]
     #[arg(long, value_name = "POLICY", ignore_case = true, value_parser = idle_parser())]
     pub(crate) idle: Option<IdlePolicy>,
-    /// Memory in which the closures of tasks are allocated [default: cells]
+    /// Memory in which the closures of tasks and messages are allocated [default: cells]
     #[arg(long, value_name = "WHERE", ignore_case = true, value_parser = task_memory_parser())]
     pub(crate) task_memory: Option<TaskMemory>,
-    /// Mailbox that holds the messages for a worker [default: lock-free]
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = mailbox_parser())]
+    /// The pool that holds the tasks.
+    #[arg(skip)]
+    pub(crate) pool: Option<PoolKind>,
+    /// The shape of the blocks of a pool DQ-BL-*.
+    #[arg(skip)]
+    pub(crate) blocks: Option<BlockShape>,
+    /// The mailbox that holds the messages for a worker.
+    #[arg(skip)]
     pub(crate) mailbox: Option<MailboxKind>,
 }
 
@@ -121,6 +191,13 @@ impl WorkerOptions {
 }
 
 impl Options {
+    /// Returns these options together with those for the work.
+    pub(crate) fn with(&self, work: &impl WorkOptions) -> Self {
+        let mut options = self.clone();
+        work.copy_to(&mut options.runtime);
+        options
+    }
+
     /// Returns true if an option other than `--affinity` describes the workers of one process.
     pub(crate) fn describes_workers(&self) -> bool {
         let runtime = &self.runtime;

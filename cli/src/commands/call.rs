@@ -1,6 +1,6 @@
 //! A call of the program, and how it is parsed.
 //!
-//! A command accepts only the options that it honours, so no option is global. Two rules are added
+//! A command accepts only the options that it uses, so no option is global. Two rules are added
 //! to the declarations:
 //! - Options before a command are read as if they came after it: `raddle --json sort 1e5`.
 //! - Names that other programs use for `--workers` are refused with a hint.
@@ -11,7 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Args, FromArgMatches, Parser};
 
 use super::Command;
-use crate::arguments::Options;
+use crate::arguments::{Options, TaskAndMailboxOptions, TaskOptions};
 
 /// The names that other programs use for the number of workers.
 const WORKERS_ELSEWHERE: [&str; 7] = [
@@ -48,9 +48,13 @@ Examples:
 Environment: RADDLE_WORKERS, RADDLE_POOL, RADDLE_BLOCKS, RADDLE_AFFINITY, RADDLE_IDLE,
 RADDLE_TASK_MEMORY, RADDLE_MAILBOX and RADDLE_PARAMETERS set the defaults of the options with these
 names. RADDLE_SEEDS selects how new chares are distributed: stealing, random, ring, mesh or
-hypercube. RADDLE_CLAIMS names a group of processes that avoid each other's CPUs. RADDLE_NODES,
-RADDLE_TRANSPORT and RADDLE_PROGRESS apply to kneighbor, pingpong and launched programs; the other
-commands run on one node. A warning names other variables that begin with RADDLE_.
+hypercube. RADDLE_CLAIMS names a group of processes that avoid each other's CPUs. RADDLE_WATCH is a
+time such as 5s: a program of chares that makes no progress for so long prints what is waiting.
+RADDLE_NODES, RADDLE_TRANSPORT and RADDLE_PROGRESS apply to kneighbor, pingpong and launched
+programs; the other commands run on one node. A node sets RADDLE_NODE for the nodes that it starts.
+The tests of Raddle read RADDLE_BLESS, RADDLE_DATA, RADDLE_FUZZ_SECONDS, RADDLE_SCHEDULES_COUNT,
+RADDLE_SCHEDULES_SEED, RADDLE_STRESS_MESSAGES, RADDLE_STRESS_SECONDS, RADDLE_STRESS_SEED and names
+that begin with RADDLE_TEST_. A warning names all other variables that begin with RADDLE_.
 
 JSON: with --json, a command prints its result as one JSON object on one line. The key of a
 quantity ends in its unit: _s, _ms, _us, _ns or _bytes. The key \"schema\" is a version number,
@@ -72,7 +76,17 @@ pub(crate) struct Call {
     pub(crate) command: Option<Command>,
     /// Options without a command. Options before a command belong to the command (see [`parse`]).
     #[command(flatten)]
-    pub(crate) options: Options,
+    options: Options,
+    /// The options for the tasks of a call without a command.
+    #[command(flatten)]
+    tasks: TaskOptions,
+}
+
+impl Call {
+    /// Returns the options of a call without a command.
+    pub(super) fn options(&self) -> Options {
+        self.options.with(&self.tasks)
+    }
 }
 
 /// Returns the command line as it is declared, for help and completions.
@@ -100,8 +114,8 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Call, c
 fn options_after_command(words: Vec<OsString>) -> Vec<OsString> {
     // Parsing the beginning tells values of options from the command. Errors are ignored here: the
     // call is parsed as a whole afterwards.
-    let before =
-        Options::augment_args(clap::Command::new("raddle")).allow_external_subcommands(true);
+    let before = Options::augment_args(clap::Command::new("raddle"));
+    let before = TaskAndMailboxOptions::augment_args(before).allow_external_subcommands(true);
     let Ok(matches) = before.try_get_matches_from(&words) else {
         return words;
     };

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use raddle_graphics::scene::Scene;
 
-use super::render;
+use super::render::{self, RenderArguments};
 use crate::arguments::values::{SceneChoice, Size};
-use crate::arguments::{InputArguments, Options, RenderArguments};
+use crate::arguments::{InputArguments, Options};
 use crate::error::CliError;
 use crate::output;
 use crate::report::Report;

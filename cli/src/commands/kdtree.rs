@@ -1,5 +1,6 @@
 //! `raddle kdtree`: builds a tree, and reports its cost and its quality.
 
+mod arguments;
 mod builder;
 mod report;
 
@@ -11,9 +12,12 @@ use raddle::chare::nodes::JobEnvironment;
 use raddle_graphics::kdtree::messages::{MessageOptions, WorkerTasks};
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters};
 
+pub(super) use self::arguments::{EXAMPLES, KdtreeArguments};
+
+use self::arguments::BuilderChoice;
 use self::builder::Builder;
 use self::report::Builds;
-use crate::arguments::{BuilderChoice, KdtreeArguments, Options, WorkerOptions};
+use crate::arguments::{Options, WorkerOptions};
 use crate::error::CliError;
 use crate::input::Input;
 use crate::progress::Phase;
@@ -97,6 +101,13 @@ fn check_call(arguments: &KdtreeArguments, workers: &WorkerOptions) -> Result<()
     }
     let given = arguments.messages.given();
     let is_by_messages = arguments.builder == BuilderChoice::Messages;
+    if !is_by_messages && let Some(mailbox) = workers.mailbox {
+        return Err(CliError::WrongCall {
+            options: format!("--mailbox {mailbox} --builder {}", arguments.builder.name()),
+            reason: "only the message builder sends messages; expected --builder messages"
+                .to_owned(),
+        });
+    }
     if !is_by_messages && !given.is_empty() {
         return Err(CliError::WrongCall {
             options: given.join(", "),

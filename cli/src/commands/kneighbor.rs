@@ -1,5 +1,6 @@
 //! `raddle kneighbor`: messages between neighbours in a ring, and the time of an iteration.
 
+mod arguments;
 mod by_mpi;
 mod sweep;
 
@@ -9,7 +10,10 @@ use raddle::chare::nodes::Progress;
 use raddle::{MailboxKind, Runtime};
 use raddle_messages::kneighbor::{KNeighbor, Shape};
 
-use crate::arguments::{KneighborArguments, Mode, Options};
+pub(super) use self::arguments::{EXAMPLES, KneighborArguments};
+
+use self::arguments::Mode;
+use crate::arguments::Options;
 use crate::error::CliError;
 use crate::report::{RanOn, Report};
 use crate::system_counts::SystemCounts;
@@ -190,8 +194,7 @@ impl Exchanged {
                 ),
             )
             .field("mailbox", mailbox.name())
-            .row("per iteration", self.times.text())
-            .field("iteration_s", self.times)
+            .quantity("per iteration", "iteration_s", &self.times)
             .row(
                 "per second",
                 format!(

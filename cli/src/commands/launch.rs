@@ -5,12 +5,54 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use raddle::chare::nodes::JobEnvironment;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
+use raddle::chare::nodes::{JobEnvironment, Progress};
 use raddle::net::{Launch, TransportKind};
 
-use crate::arguments::LaunchArguments;
+use crate::arguments::nodes::{NODES_MAX, transport_parser};
+use crate::arguments::{TaskAndMailboxOptions, WorkOptions, WorkerOptions};
 use crate::error::CliError;
 use crate::report::Report;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  raddle launch -n 4 target/release/examples/jacobi
+  raddle launch -n 2 --transport socket --progress thread --workers 8 ./heat 1000 200
+  raddle launch -n 2 --transport mpi ./heat 1000 200
+
+The program must be written for several nodes: it has to call Job::from_environment of
+raddle::chare::nodes. This function reads RADDLE_NODES, RADDLE_TRANSPORT and RADDLE_PROGRESS. The
+options for workers apply to each node. The program replaces this command, and starts the other
+nodes; with mpi, mpirun starts all nodes.";
+
+/// `raddle launch`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct LaunchArguments {
+    /// Number of nodes, each of which is a process; the first is the program itself
+    #[arg(short, long, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=NODES_MAX))]
+    nodes: u16,
+    /// Transport of messages between nodes [default: shm]
+    #[arg(long, value_name = "NAME", ignore_case = true)]
+    #[arg(value_parser = transport_parser(TransportKind::OF_PROCESSES))]
+    transport: Option<TransportKind>,
+    /// Receiver of messages from other nodes: workers, between tasks (pending), and also after each
+    /// message to another node (send) or to any element (any-send); or a separate thread (thread)
+    /// [default: pending]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = progress_parser())]
+    progress: Option<Progress>,
+    /// The program, and its arguments
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true)]
+    #[arg(value_hint = ValueHint::CommandWithArguments)]
+    program: Vec<OsString>,
+    /// The workers of each node.
+    #[command(flatten)]
+    workers: WorkerOptions,
+    /// The tasks and messages of these workers.
+    #[command(flatten)]
+    work: TaskAndMailboxOptions,
+}
 
 /// The environment of `mpirun` for Open MPI, with the names of version 4 and of version 5.
 ///
@@ -30,7 +72,9 @@ pub(super) const MPIRUN: [(&str, &str); 4] = [
 /// [`CliError::Launch`] if the program cannot be started, [`CliError::Job`] for a variable with a
 /// wrong value, [`CliError::WrongCall`] for options that have no effect on the selected pool.
 pub(super) fn run(arguments: &LaunchArguments) -> Result<Option<Report>, CliError> {
-    arguments.workers.check()?;
+    let mut workers = arguments.workers.clone();
+    arguments.work.copy_to(&mut workers);
+    workers.check()?;
     // If MPI has started this process, the program becomes one of the nodes that MPI has started.
     let transport = match arguments.transport {
         None if Launch::rank_count().is_none() => {
@@ -55,7 +99,7 @@ pub(super) fn run(arguments: &LaunchArguments) -> Result<Option<Report>, CliErro
     if is_by_mpi {
         command.envs(MPIRUN);
     }
-    for (name, value) in variables(arguments) {
+    for (name, value) in variables(arguments, &workers) {
         if let Some(value) = value {
             command.env(name, value);
         }
@@ -69,8 +113,10 @@ pub(super) fn run(arguments: &LaunchArguments) -> Result<Option<Report>, CliErro
 
 /// Returns the environment variables for the options. A variable without a value keeps the one that
 /// it has in the environment.
-fn variables(arguments: &LaunchArguments) -> [(&'static str, Option<String>); 10] {
-    let options = &arguments.workers;
+fn variables(
+    arguments: &LaunchArguments,
+    workers: &WorkerOptions,
+) -> [(&'static str, Option<String>); 10] {
     [
         ("RADDLE_NODES", Some(arguments.nodes.to_string())),
         (
@@ -81,18 +127,26 @@ fn variables(arguments: &LaunchArguments) -> [(&'static str, Option<String>); 10
             "RADDLE_PROGRESS",
             arguments.progress.map(|it| it.to_string()),
         ),
-        ("RADDLE_WORKERS", options.workers.map(|it| it.to_string())),
-        ("RADDLE_POOL", options.pool.map(|it| it.to_string())),
-        ("RADDLE_BLOCKS", options.blocks.map(|it| it.to_string())),
+        ("RADDLE_WORKERS", workers.workers.map(|it| it.to_string())),
+        ("RADDLE_POOL", workers.pool.map(|it| it.to_string())),
+        ("RADDLE_BLOCKS", workers.blocks.map(|it| it.to_string())),
         (
             "RADDLE_AFFINITY",
-            options.affinity.as_ref().map(|it| it.to_string()),
+            workers.affinity.as_ref().map(|it| it.to_string()),
         ),
-        ("RADDLE_IDLE", options.idle.map(|it| it.to_string())),
+        ("RADDLE_IDLE", workers.idle.map(|it| it.to_string())),
         (
             "RADDLE_TASK_MEMORY",
-            options.task_memory.map(|it| it.to_string()),
+            workers.task_memory.map(|it| it.to_string()),
         ),
-        ("RADDLE_MAILBOX", options.mailbox.map(|it| it.to_string())),
+        ("RADDLE_MAILBOX", workers.mailbox.map(|it| it.to_string())),
     ]
+}
+
+fn progress_parser() -> impl TypedValueParser<Value = Progress> {
+    PossibleValuesParser::new(Progress::ALL.map(Progress::name)).try_map(|name| {
+        let mut all = Progress::ALL.into_iter();
+        let found = all.find(|way| way.name().eq_ignore_ascii_case(&name));
+        found.ok_or("no such way")
+    })
 }

@@ -1,7 +1,10 @@
 //! `raddle lk23`: Livermore kernel 23 with ordered locations, its rate, and a check of the result.
 
+use std::num::NonZeroUsize;
+use std::str::FromStr;
 use std::sync::Arc;
 
+use clap::{Args, ValueEnum};
 use raddle::Runtime;
 use raddle::orwl::{Outcome, Program, ProgramPlacement, RunError};
 use raddle_numerics::lk23::{
@@ -10,11 +13,84 @@ use raddle_numerics::lk23::{
 use raddle_topology::Topology;
 
 use super::program::{self, Kernel, Measured, Watch};
-use crate::arguments::{BlockPlacement, Lk23Arguments, Options, sides};
+use crate::arguments::{Options, ProgramArguments, sides, values};
 use crate::error::CliError;
 use crate::progress::Phase;
-use crate::report::Report;
+use crate::report::{Count, Plain, Report};
 use crate::{units, workers};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  raddle lk23 --size 4096 --turns 100
+  raddle lk23 --rows 1000 --columns 3000 --block 100x500 --check
+  raddle lk23 --size 512 --turns 10 --depth 1 --block 128 --threads --stats
+  raddle lk23 --show-binding --show-matrix borders.svg --json
+
+Each block is a task: one operation sweeps over it, and one for each neighbour copies the border
+that the neighbour needs. A block makes several sweeps while it is in a cache (--depth); with
+--depth 1 the blocks exchange borders in every sweep. The result equals that of plain loops, bit
+for bit.";
+
+/// `raddle lk23`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Lk23Arguments {
+    /// Rows and columns [default: 1024]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
+    size: Option<u32>,
+    /// Rows [default: --size]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
+    rows: Option<u32>,
+    /// Columns [default: --size]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
+    columns: Option<u32>,
+    /// Number of sweeps over all points, such as 100 or 1e3
+    #[arg(long, value_name = "T", default_value = "100", value_parser = values::round_count)]
+    turns: u64,
+    /// Approximate rows and columns of a block [default: such that a block fits into the cache of a
+    /// worker]
+    #[arg(long, value_name = "N[xM]")]
+    block: Option<BlockChoice>,
+    /// Largest number of sweeps over a block before it exchanges borders with its neighbours
+    /// [default: depends on the size of a block]
+    #[arg(long, value_name = "D", value_parser = values::count)]
+    depth: Option<NonZeroUsize>,
+    /// Assignment of blocks to workers
+    #[arg(long, value_enum, default_value_t = BlockPlacement::Dealt)]
+    placement: BlockPlacement,
+    /// Seed of the numbers; the same seed gives the same numbers
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    program: ProgramArguments,
+}
+
+/// The ways to assign the blocks of `raddle lk23` to workers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum BlockPlacement {
+    /// Deals out rows of blocks, so that all workers take part in each wave
+    Dealt,
+    /// Places blocks that exchange much data close together
+    Auto,
+}
+
+/// Rows and columns of a block: `128`, or `128x256`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct BlockChoice {
+    rows: NonZeroUsize,
+    columns: NonZeroUsize,
+}
+
+impl FromStr for BlockChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (rows, columns) = text.split_once(['x', 'X', '×']).unwrap_or((text, text));
+        let sides = rows.parse().ok().zip(columns.parse().ok());
+        sides
+            .map(|(rows, columns)| Self { rows, columns })
+            .ok_or_else(|| "expected rows and columns from 1, such as 128 or 128x256".to_owned())
+    }
+}
 
 /// Sweeps over the matrix, checks the result if `--check` asks for it, and reports.
 ///
@@ -22,6 +98,7 @@ use crate::{units, workers};
 /// [`CliError`]: blocks that do not fit the matrix, matrices that need too much memory, or a wrong
 /// result.
 pub(super) fn run(arguments: &Lk23Arguments, options: &Options) -> Result<Report, CliError> {
+    arguments.program.check(&options.runtime)?;
     let watch = Watch::new(options);
     let [rows, columns] = sides(arguments.size, [arguments.rows, arguments.columns])?;
     let input = Input {
@@ -186,17 +263,15 @@ impl Kernel for Stencil {
             .field("blocks", [down, across])
             .field("depth", depth)
             .row("computed by", &measured.operations_in_words)
-            .row("turns", units::grouped(sweeps))
-            .field("turns", sweeps)
-            .row("time", measured.times.text())
+            .quantity("turns", "turns", &Count(sweeps))
+            .quantity("time", "run_s", &measured.times)
             .row(
                 "per second",
                 format!("{} points, {gflops:.2} GFLOP", units::large(rate)),
             )
             .field("points_per_s", rate)
             .field("gflops", gflops)
-            .row("checksum", &checksum)
-            .field("checksum", &checksum);
+            .quantity("checksum", "checksum", &Plain(checksum));
         if measured.is_checked {
             report.row("check", "equal to the plain loops, bit for bit");
         }

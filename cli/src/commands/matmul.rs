@@ -4,6 +4,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use clap::Args;
 use raddle::Runtime;
 use raddle::orwl::{Outcome, Program, ProgramPlacement, RunError};
 use raddle_numerics::lk23::Form;
@@ -11,11 +12,48 @@ use raddle_numerics::matmul::{self, BLOCK_PRODUCT, Difference, Input, Product, R
 use serde_json::json;
 
 use super::program::{self, Kernel, Measured, Watch};
-use crate::arguments::{MatmulArguments, Options, sides};
+use crate::arguments::{Options, ProgramArguments, sides, values};
 use crate::error::CliError;
 use crate::progress::Phase;
 use crate::report::Report;
 use crate::{units, workers};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  raddle matmul --size 2048
+  raddle matmul --rows 4096 --inner 512 --columns 1024 --tasks 8 --check
+  raddle matmul --show-binding --show-matrix rows.csv
+
+Each task computes some rows of the result. Blocks of columns of the second matrix move from task
+to task. With --check, the result is compared with that of three nested loops. An element may differ
+by the bound of its rounding error: 2 k u / (1 - k u) times the sum of |a b|, for a sum of k
+products and u = 2^-53.";
+
+/// `raddle matmul`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct MatmulArguments {
+    /// Rows, columns and the inner dimension [default: 1024]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
+    size: Option<u32>,
+    /// Rows of the first matrix [default: --size]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
+    rows: Option<u32>,
+    /// Columns of the first matrix and rows of the second [default: --size]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
+    inner: Option<u32>,
+    /// Columns of the second matrix [default: --size]
+    #[arg(long, value_name = "N", value_parser = values::matrix_side)]
+    columns: Option<u32>,
+    /// Number of tasks, which is also the number of blocks of columns [default: two per worker, but
+    /// at least 64 rows and columns per task]
+    #[arg(long, value_name = "N", value_parser = values::count)]
+    tasks: Option<NonZeroUsize>,
+    /// Seed of the numbers; the same seed gives the same numbers
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    program: ProgramArguments,
+}
 
 /// Multiplies, checks the result if `--check` asks for it, and reports.
 ///
@@ -23,6 +61,7 @@ use crate::{units, workers};
 /// [`CliError`]: matrices that need too much memory, more tasks than rows or columns, or a wrong
 /// result.
 pub(super) fn run(arguments: &MatmulArguments, options: &Options) -> Result<Report, CliError> {
+    arguments.program.check(&options.runtime)?;
     let watch = Watch::new(options);
     let given = [arguments.rows, arguments.inner, arguments.columns];
     let [rows, inner, columns] = sides(arguments.size, given)?;
@@ -165,7 +204,7 @@ impl Kernel for Multiplication {
             )
             .field("tasks", tasks)
             .field("block_product", BLOCK_PRODUCT)
-            .row("time", measured.times.text())
+            .quantity("time", "run_s", &measured.times)
             .row("per second", format!("{gflops:.2} GFLOP"))
             .field("gflops", gflops);
         if let Some(difference) = &self.difference {

@@ -1,5 +1,6 @@
 //! `raddle pingpong`: one message, there and back, and its time.
 
+mod arguments;
 mod latencies;
 mod nodes;
 mod overheads;
@@ -10,11 +11,14 @@ use std::time::Duration;
 
 use raddle_messages::pingpong::{Layer, PingPong};
 
+pub(super) use self::arguments::{EXAMPLES, PingpongArguments};
+
+use self::arguments::LayerChoice;
 use self::latencies::Latencies;
 use super::kneighbor::check_memory;
-use crate::arguments::{LayerChoice, Options, PingpongArguments};
+use crate::arguments::Options;
 use crate::error::CliError;
-use crate::report::{Column, Columns, RanOn, Report, Row};
+use crate::report::{ByteCount, Column, Columns, Plain, RanOn, Report, Row};
 use crate::{units, workers};
 
 /// The longest time of the measurement of a row between nodes.
@@ -86,10 +90,8 @@ fn empty_table() -> Columns {
 /// Creates the row for the measurements of one layer and one size.
 fn row(layer: Layer, bytes: usize, times: &Latencies) -> Row {
     let mut row = Row::new();
-    row.cell(layer.name())
-        .field("layer", layer.name())
-        .cell(units::bytes(bytes as u64))
-        .field("bytes", bytes)
+    row.quantity("layer", &Plain(layer.name()))
+        .quantity("bytes", &ByteCount(bytes as u64))
         .fields(&times.object());
     times.add_cells(&mut row);
     row

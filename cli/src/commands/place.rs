@@ -1,6 +1,7 @@
 //! `raddle place`: a placement of the parties of a matrix, or of the operations of a program, and
 //! its cost compared with the baselines.
 
+mod arguments;
 mod outcome;
 mod program;
 
@@ -12,9 +13,11 @@ use raddle_topology::{
     place,
 };
 
+pub(super) use self::arguments::{EXAMPLES, PlaceArguments};
+
+use self::arguments::PlaceFormat;
 use self::outcome::{Outcome, Rating};
 use self::program::Simulation;
-use crate::arguments::{PlaceArguments, PlaceFormat};
 use crate::error::CliError;
 use crate::report::Report;
 

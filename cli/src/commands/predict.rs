@@ -1,6 +1,7 @@
 //! `raddle predict`: the frame time of the distributed ray tracer, and the questions of the study
 //! about it.
 
+mod arguments;
 mod calibrate;
 mod figures;
 
@@ -8,9 +9,11 @@ use raddle_model::units::Nanoseconds;
 use raddle_model::{Parameters, Prediction, predict};
 use serde_json::{Value, json};
 
+pub(super) use self::arguments::{EXAMPLES, PredictArguments};
+
 use self::calibrate::Calibration;
 use super::model;
-use crate::arguments::{Options, PredictArguments};
+use crate::arguments::Options;
 use crate::error::CliError;
 use crate::output;
 use crate::report::{RanOn, Report};

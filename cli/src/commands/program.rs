@@ -156,7 +156,6 @@ pub(super) fn run<K: Kernel>(
     let mut report = Report::new();
     kernel.describe(&measured, &mut report);
     report
-        .field("run_s", measured.times)
         .field("checked", measured.is_checked)
         .field("form", form_name(form))
         .field("operations", operations)

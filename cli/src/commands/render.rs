@@ -1,7 +1,9 @@
 //! `raddle render`: renders triangles into a picture.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::{Args, ValueHint};
 use glam::{DVec3, Vec3};
 use raddle_graphics::camera::{Setting, View};
 use raddle_graphics::kdtree::{KdTree, Parameters, TESTS_SLOW};
@@ -9,12 +11,52 @@ use raddle_graphics::picture;
 use raddle_graphics::render::{self, RenderError, RenderOptions, RenderReport};
 use serde_json::json;
 
-use crate::arguments::{Options, RenderArguments};
+use crate::arguments::values::{self, Size};
+use crate::arguments::{InputArguments, Options};
 use crate::error::CliError;
 use crate::input::{Input, coordinates};
 use crate::progress::Phase;
 use crate::report::{Object, RanOn, Report};
 use crate::{slow_tree, units, workers};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  raddle render bunny.obj -o bunny.png
+  raddle render --scene flake -o flake.png --size 1280x720 --samples 16
+  raddle render sponza.glb -o hall.png --eye=-10,2,0 --look-at=0,2,0 --fov 70
+  raddle render dragon.ply.zst -o dragon.exr --workers 2 --stats
+
+Meshes: PLY, OBJ, STL and binary glTF, each also as .gz or .zst. Pictures: .png, .ppm, .exr.";
+
+/// `raddle render`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RenderArguments {
+    #[command(flatten)]
+    pub(super) input: InputArguments,
+    /// File for the picture; its extension (.png, .ppm or .exr) selects the format
+    #[arg(short, long, value_name = "PICTURE", value_hint = ValueHint::FilePath)]
+    pub(super) output: PathBuf,
+    /// Width and height in pixels
+    #[arg(long, value_name = "WxH", default_value = "1024x768")]
+    pub(super) size: Size,
+    /// Samples per pixel
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(super) samples: u32,
+    /// Position of the camera [default: chosen so that the mesh fills the picture]
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::vector, allow_hyphen_values = true)]
+    pub(super) eye: Option<DVec3>,
+    /// Point that the camera looks at [default: the middle of the mesh]
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::vector, allow_hyphen_values = true)]
+    pub(super) look_at: Option<DVec3>,
+    /// Direction that is up [default: 0,0,1 for STL, 0,1,0 for all other formats]
+    #[arg(long, value_name = "X,Y,Z", value_parser = values::direction)]
+    #[arg(allow_hyphen_values = true)]
+    pub(super) up: Option<Vec3>,
+    /// Vertical field of view in degrees [default: 32, or 68 inside a building]
+    #[arg(long, value_name = "DEGREES", value_parser = values::field_of_view)]
+    pub(super) fov: Option<f32>,
+}
 
 /// Renders the input of the arguments and writes the picture.
 ///

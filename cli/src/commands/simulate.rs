@@ -1,5 +1,6 @@
 //! `raddle simulate`: simulated nodes of the notification study.
 
+mod arguments;
 mod pingpong;
 mod symmetric;
 mod tracer;
@@ -14,8 +15,11 @@ use raddle_model::{Origin, Parameters};
 use raddle_trace::whole_file::WholeFile;
 use serde_json::{Value, json};
 
+pub(super) use self::arguments::{EXAMPLES, SimulateArguments};
+
+use self::arguments::{RunArguments, SimulatedProgram, SpeedsChoice};
 use super::model;
-use crate::arguments::{Options, RunArguments, SimulateArguments, SimulatedProgram, SpeedsChoice};
+use crate::arguments::Options;
 use crate::error::CliError;
 use crate::report::Report;
 use crate::{memory, output, units};

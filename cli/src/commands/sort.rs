@@ -48,8 +48,8 @@ pub(crate) struct SortArguments {
     tasks: bool,
 }
 
-/// A worker updates the progress bar after each 1/256 of the numbers. More frequent updates would
-/// become part of the measured time.
+/// The number of updates of the progress bar: a worker updates it after each 1/256 of the numbers.
+/// More frequent updates would become part of the measured time.
 const UPDATES: u64 = 256;
 
 /// Sorts, checks, and reports.
@@ -147,7 +147,7 @@ fn sort_checked(
 #[derive(Debug, Default)]
 struct WorkerCounters {
     tasks: u64,
-    /// Numbers that are in their final position.
+    /// The count of numbers that are in their final position.
     settled: u64,
     /// The part of `settled` that the progress bar shows.
     reported: u64,
@@ -214,10 +214,8 @@ impl Sorted {
             )
             .field("by", by)
             .field("cutoff", arguments.cutoff)
-            .row("sorted in", self.times.text())
-            .field("sort_s", self.times)
-            .row("sequential", self.sequential_times.text())
-            .field("sequential_s", self.sequential_times)
+            .quantity("sorted in", "sort_s", &self.times)
+            .quantity("sequential", "sequential_s", &self.sequential_times)
             .row(
                 "speedup",
                 format!("{speedup:.2} (ideally {ideal:.2}, if one worker partitions each part)"),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Object;
+use super::{Object, Quantity};
 
 /// A table of rows, which have cells for people and an object for JSON.
 #[derive(Debug)]
@@ -59,6 +59,11 @@ impl Row {
     /// Creates a row without cells.
     pub(crate) fn new() -> Self {
         Self::default()
+    }
+
+    /// Adds a cell with the text of a quantity, and a field with its value.
+    pub(crate) fn quantity(&mut self, key: &str, value: &impl Quantity) -> &mut Self {
+        self.cell(value.text()).field(key, value.json())
     }
 
     /// Adds a cell. Fields that it covers follow as [`field`](Self::field).

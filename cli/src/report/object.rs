@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::Quantity;
+
 /// A JSON object that is being filled.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(transparent)]
@@ -69,6 +71,11 @@ impl Facts {
     /// Creates facts without rows and fields.
     pub(crate) fn new() -> Self {
         Self::default()
+    }
+
+    /// Adds a row with the text of a quantity, and a field with its value.
+    pub(crate) fn quantity(&mut self, label: &str, key: &str, value: &impl Quantity) -> &mut Self {
+        self.row(label, value.text()).field(key, value.json())
     }
 
     /// Adds a row. Fields that it covers follow as [`field`](Self::field).

@@ -7,8 +7,7 @@ use super::*;
 fn report() -> Report {
     let mut report = Report::new();
     report
-        .row("a", "one")
-        .field("a", 1)
+        .quantity("a", "a", &Plain(1))
         .row("long label", "two")
         .field("b_s", 2.5)
         .field("only_in_json", "x");
@@ -27,7 +26,7 @@ fn options(json: bool, quiet: bool) -> Options {
 #[test]
 fn values_are_aligned_in_one_column() {
     let text = report().whole_text(&options(false, false));
-    let expected = "a           one\nlong label  two\nrequested\nclosing\n";
+    let expected = "a           1\nlong label  two\nrequested\nclosing\n";
     assert_eq!(text, expected);
 }
 

@@ -342,7 +342,7 @@ fn options_that_cannot_be_followed_are_a_wrong_call_that_names_them() {
                 &["0,0,9", "--look-at", "0,0,0", "--up", "0,0,1"],
             ]
             .concat(),
-            &["--eye=0,0,9 --look-at=0,0,0 --up=0,0,1", "way up"],
+            &["--eye=0,0,9 --look-at=0,0,0 --up=0,0,1", "up direction"],
         ),
     ];
     for (call, parts) in cases {

@@ -3,6 +3,7 @@
 //! `tests/snapshots/help.txt` has all help texts. To write it anew, and read the changes in the
 //! diff: `RADDLE_BLESS=1 cargo test -p raddle-cli --test cli help`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -61,6 +62,28 @@ fn no_line_of_the_help_is_wider_than_a_page() {
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(100), "{widest:?} columns: {text}");
     }
+}
+
+/// Returns the names of environment variables in a text, without prefixes of names.
+fn variables_in(text: &str) -> BTreeSet<String> {
+    let is_part = |c: char| c.is_ascii_uppercase() || c == '_';
+    let words = text.split(|c| !is_part(c));
+    let names = words.filter(|word| word.starts_with("RADDLE_") && !word.ends_with('_'));
+    names.map(str::to_owned).collect()
+}
+
+// Regression: the help left out RADDLE_WATCH, and said that a warning names variables that the help
+// does not name.
+#[test]
+fn the_help_names_the_variables_that_cause_no_warning() {
+    let list = "../crates/runtime/src/config/variables.rs";
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join(list);
+    let list = fs::read_to_string(list).expect("the list of variables");
+    let (_, known) = list.split_once("const KNOWN").expect("the list");
+    let (known, _) = known.split_once("];").expect("the end of the list");
+    let help = run_well(["--help"]);
+    let (_, environment) = help.split_once("Environment:").expect("a section");
+    assert_eq!(variables_in(environment), variables_in(known));
 }
 
 #[test]

@@ -211,8 +211,8 @@ fn options_that_contradict_each_other_are_refused() {
             &["--blocks --builder sequential", "--builder tasks"],
         ),
         (
-            "--show-binding --pool deque --mailbox locked",
-            &["--show-binding --pool --mailbox", "no worker is started"],
+            "--show-binding --pool deque --idle park",
+            &["--show-binding --pool --idle", "no worker is started"],
         ),
         (
             "place --program lk23 --format svg --link-gbs 15 --stay 2",
@@ -235,6 +235,34 @@ fn options_that_contradict_each_other_are_refused() {
         (
             "matmul --size 100 --rows 30 --inner 20 --columns 40",
             &["--size 100"],
+        ),
+    ] {
+        is_refused(call, parts);
+    }
+}
+
+// Regression: `--mailbox` was accepted where no worker sends messages.
+#[test]
+fn a_mailbox_is_refused_where_no_message_is_sent() {
+    for (call, parts) in [
+        (
+            "kdtree --scene knot:500 --mailbox locked",
+            &[
+                "--mailbox locked --builder tasks",
+                "only the message builder",
+            ],
+        ),
+        (
+            "kdtree --scene knot:500 --builder sequential --check --mailbox pairs",
+            &["--mailbox pairs --builder sequential", "--builder messages"],
+        ),
+        (
+            "lk23 --size 40 --turns 1 --threads --mailbox locked",
+            &["--mailbox locked --threads", "without --threads"],
+        ),
+        (
+            "matmul --size 40 --threads --mailbox locked",
+            &["--mailbox locked --threads", "without --threads"],
         ),
     ] {
         is_refused(call, parts);
@@ -272,6 +300,9 @@ fn options_that_agree_are_accepted() {
         "sort 100 --repeat 1 --pool auto --blocks 8x2 --quiet",
         "lk23 --size 40 --rows 30 --turns 1 --quiet",
         "matmul --size 40 --rows 30 --inner 20 --quiet",
+        "lk23 --size 40 --turns 1 --mailbox locked --quiet",
+        "matmul --size 40 --mailbox locked --quiet",
+        "kdtree --scene knot:500 --builder messages --mailbox locked --quiet",
         "predict --misses expected --quiet",
         "predict --misses worst --brick 7 --quiet",
         "predict --misses worst --figure bricks,direct --quiet",

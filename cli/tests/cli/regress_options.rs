@@ -1,8 +1,9 @@
-//! A command accepts only the options that it honours.
+//! A command accepts only the options that it uses.
 //!
 //! `topology`, `place`, `predict`, `simulate`, `launch` and `completions` listed all options for
 //! workers in their help, and then refused or ignored them. Every help listed all 22 pools. Without
-//! a command, `--show-binding` ignored `--stats`.
+//! a command, `--show-binding` ignored `--stats`. Commands without messages accepted `--mailbox`,
+//! and commands without tasks `--pool` and `--blocks`.
 
 use crate::common::{Folder, json, run, run_well};
 
@@ -33,8 +34,25 @@ fn is_unexpected(call: &[&str], option: &str) {
 
 #[test]
 fn options_without_effect_are_unknown_to_the_command_and_its_help() {
+    let all = [&FOR_WORKERS[..], &FOR_OUTPUT].concat();
+    let without = |left_out: &[&str]| {
+        let names = all.iter().map(|option| option[0]);
+        names
+            .filter(|name| !left_out.contains(name))
+            .collect::<Vec<_>>()
+    };
+    let [any, no_messages, no_tasks] =
+        [&[][..], &["--mailbox"], &["--pool", "--blocks"]].map(without);
     // Each command, and the options that it has.
-    let commands: [(&[&str], &[&str]); 9] = [
+    let commands: [(&[&str], &[&str]); 17] = [
+        (&[], &no_messages),
+        (&["render", "a.ply", "-o", "a.png"], &no_messages),
+        (&["sort", "9"], &no_messages),
+        (&["kdtree", "a.ply"], &any),
+        (&["lk23"], &any),
+        (&["matmul"], &any),
+        (&["kneighbor"], &no_tasks),
+        (&["pingpong"], &no_tasks),
         (&["topology"], &["--json"]),
         (&["place", "--program", "lk23"], &["--json"]),
         (&["pools"], &["--json"]),
@@ -61,7 +79,7 @@ fn options_without_effect_are_unknown_to_the_command_and_its_help() {
     ];
     for (command, known) in commands {
         let help = run_well([command, &["--help"]].concat());
-        for option in FOR_WORKERS.iter().chain(&FOR_OUTPUT) {
+        for option in &all {
             let name = option[0];
             // `--mailbox <NAME>` and `-q, --quiet`, each at the beginning of a line.
             let is_listed = help.lines().any(|line| {
@@ -70,10 +88,10 @@ fn options_without_effect_are_unknown_to_the_command_and_its_help() {
             });
             assert_eq!(is_listed, known.contains(&name), "{command:?} {name}");
             if !known.contains(&name) {
-                let call = [command, option].concat();
+                let call = [command, *option].concat();
                 is_unexpected(&call, name);
                 // The same before the command.
-                is_unexpected(&[option, command].concat(), name);
+                is_unexpected(&[*option, command].concat(), name);
             }
         }
     }

@@ -1,14 +1,14 @@
 //! Modules of a crate import each other in layers: no large group of modules forms a cycle.
 //!
 //! A file imports another one if it names an item there by a path that begins with `crate`, `self`
-//! or `super`, also in an attribute of serde. A name that a module takes from another by `use`,
-//! such as `pub use child::Item`, leads to that other module. A file may use the files of the
-//! folder that has its name, since it declares them. Tests are left out. Names from `use path::*`
-//! and macros are not followed.
+//! or `super`, also in an attribute of serde, or by a `use` of a path that begins with the name of
+//! a child. A name that a module takes from another by `use`, such as `pub use child::Item`, leads
+//! to that other module. The path in a visibility such as `pub(in crate::pool)` is no import. Tests
+//! are left out. Names from `use path::*` and macros are not followed.
 //!
-//! Two graphs are checked. In one, the files of a crate are compared, wherever they are. In the
-//! other, the siblings of each folder are compared, and a module is a file together with the files
-//! of the folder that has its name.
+//! Two graphs are checked. In one, the files of a crate are compared, wherever they are: a file and
+//! a child form a cycle if they import each other. In the other, the siblings of each folder are
+//! compared, and a module is a file together with the files of the folder that has its name.
 //!
 //! # Source
 //! Tarjan: Depth-first search and linear graph algorithms. SIAM J. Computing 1(2), 1972, for the
@@ -79,24 +79,25 @@ impl Level {
 #[must_use]
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let too_large = |level: &Level| {
-        let cycle = level
-            .cycles
-            .first()
-            .filter(|cycle| cycle.len() > CYCLE_MAX)?;
         let path = format!("{}/src/lib.rs", level.package);
         let of = match &level.scope {
             Scope::Files => "files".to_owned(),
             Scope::Children(parent) if parent.is_empty() => "modules".to_owned(),
             Scope::Children(parent) => format!("modules of `{parent}`"),
         };
-        let what = format!(
-            "{} {of} import each other in a cycle ({}); expected at most {CYCLE_MAX}",
-            cycle.len(),
-            cycle.join(", ")
-        );
-        Some(Finding::new(&path, 1, what))
+        let finding = |cycle: &Vec<String>| {
+            let what = format!(
+                "{} {of} import each other in a cycle ({}); expected at most {CYCLE_MAX}",
+                cycle.len(),
+                cycle.join(", ")
+            );
+            Finding::new(&path, 1, what)
+        };
+        let cycles = level.cycles.iter();
+        let cycles = cycles.filter(|cycle| cycle.len() > CYCLE_MAX);
+        cycles.map(finding).collect::<Vec<_>>()
     };
-    levels(tree).iter().filter_map(too_large).collect()
+    levels(tree).iter().flat_map(too_large).collect()
 }
 
 /// Describes every crate: the children of its root, of each other module, and its files.
@@ -131,7 +132,7 @@ fn levels_of(package: &str, files: &[&SourceFile]) -> Vec<Level> {
         let code = format!("{}{}", file.code, paths_of_serde(&file.text));
         for to in imports(from, &code, &uses) {
             // Every file may use the names of the root, which collects the interface of the crate.
-            if !from.is_empty() && !to.is_empty() && !to.starts_with(from) {
+            if !from.is_empty() && !to.is_empty() && to != *from {
                 file_edges.insert((from.join("::"), to.join("::")));
             }
             // The two part at this depth: below it they have the same parents.
@@ -166,17 +167,20 @@ fn module_path(path: &str) -> ModulePath {
     names
 }
 
-/// Returns the modules that a file names by paths.
+/// Returns the modules that a file names by paths, or takes names from by `use`.
 fn imports(from: &ModulePath, code: &str, uses: &Uses) -> BTreeSet<ModulePath> {
     let code = without_tests(code);
-    let mut found = BTreeSet::new();
+    let used = uses.paths.get(from).into_iter().flatten();
+    let mut found: BTreeSet<ModulePath> = used
+        .map(|path| uses.module_of(from, path.clone()))
+        .collect();
     for (at, _) in code.match_indices("::") {
         let before = &code[..at];
         let start = before
             .rfind(|character: char| !is_part_of_name(character))
             .map_or(0, |at| at + 1);
-        // The head of a path: what stands before it is no `::`.
-        if before[..start].ends_with("::") {
+        // The head of a path, which follows no `::`. A visibility imports nothing.
+        if before[..start].ends_with("::") || before[..start].ends_with("(in ") {
             continue;
         }
         let Some(base) = base_of(&before[start..], from) else {
@@ -207,12 +211,14 @@ fn base_of(head: &str, from: &ModulePath) -> Option<ModulePath> {
 /// The modules of a crate, and the names that each takes from others.
 struct Uses {
     of: BTreeMap<ModulePath, BTreeMap<String, Taken>>,
+    /// The paths in the `use` statements of each module.
+    paths: BTreeMap<ModulePath, Vec<ModulePath>>,
 }
 
 /// A name that a module takes from another one.
 struct Taken {
     from: ModulePath,
-    /// Other modules than those within see the name, too.
+    /// True if modules outside see the name, too.
     is_public: bool,
 }
 
@@ -221,9 +227,14 @@ impl Uses {
     const STEPS_MAX: usize = 8;
 
     fn read(modules: &BTreeMap<ModulePath, &SourceFile>) -> Self {
-        let read = |(module, file): (&ModulePath, &&SourceFile)| {
+        let mut uses = Self {
+            of: BTreeMap::new(),
+            paths: BTreeMap::new(),
+        };
+        for (module, file) in modules {
             let code = without_tests(&file.code);
-            let mut names = BTreeMap::new();
+            let names = uses.of.entry(module.clone()).or_default();
+            let all = uses.paths.entry(module.clone()).or_default();
             for (at, _) in code.match_indices("use ") {
                 if code[..at].ends_with(is_part_of_name) {
                     continue;
@@ -244,16 +255,14 @@ impl Uses {
                 }
                 let visibility = code[..at].trim_end();
                 let is_public = visibility.ends_with("pub") || visibility.ends_with(')');
+                all.extend(paths.iter().map(|named| named.path.clone()));
                 names.extend(paths.into_iter().map(|named| {
                     let from = named.path;
                     (named.name, Taken { from, is_public })
                 }));
             }
-            (module.clone(), names)
-        };
-        Self {
-            of: modules.iter().map(read).collect(),
         }
+        uses
     }
 
     /// Returns the module that defines the item to which a path refers in module `user`.

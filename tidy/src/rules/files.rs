@@ -2,7 +2,7 @@
 
 use crate::tree::{Finding, SourceFile, Tree};
 
-/// A file longer than this is split.
+/// The largest number of lines of a file.
 pub const LINES_MAX: usize = 800;
 
 /// Checks that every Rust file begins with a `//!` header; inner attributes may stand before it.

@@ -17,7 +17,7 @@ pub const SHIPPED: [&str; 7] = [
     "raddle-topology",
 ];
 
-/// Parts of peers that are crates of their own.
+/// The crates that are parts of peers.
 const PARTS: [&str; 3] = ["rayon-core", "tokio-macros", "tokio-util"];
 
 /// Checks what `cargo tree --prefix none --format {p}` lists for one crate: a package and its

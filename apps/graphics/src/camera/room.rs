@@ -23,9 +23,9 @@ const GLANCES: usize = 64;
 struct HitCounts {
     fronts: usize,
     backs: usize,
-    /// Hits closer than the point that the ray was aimed at.
+    /// The number of hits closer than the point that the ray was aimed at.
     blocked: usize,
-    /// Hits that lie on the bounding box of the mesh.
+    /// The number of hits that lie on the bounding box of the mesh.
     on_box: usize,
 }
 

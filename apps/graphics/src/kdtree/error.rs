@@ -7,7 +7,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum BuildError {
     /// The mesh has more triangles than a tree can number.
-    #[error("{found} triangles, expected at most {limit}")]
+    #[error("{found} triangles; expected at most {limit}")]
     TooManyTriangles {
         /// The number of triangles of the mesh.
         found: usize,
@@ -15,13 +15,13 @@ pub enum BuildError {
         limit: usize,
     },
     /// There is not enough memory for the build.
-    #[error("no memory for {bytes} bytes to build the tree in, expected a smaller mesh")]
+    #[error("no memory for {bytes} bytes to build the tree in; expected a smaller mesh")]
     OutOfMemory {
         /// The number of bytes that were requested from the system.
         bytes: u64,
     },
     /// A triangle refers to a vertex that does not exist.
-    #[error("triangle {triangle} has vertex {vertex}, expected a vertex below {vertex_count}")]
+    #[error("triangle {triangle} has vertex {vertex}; expected a vertex below {vertex_count}")]
     VertexMissing {
         /// The index of the triangle.
         triangle: usize,
@@ -32,7 +32,7 @@ pub enum BuildError {
     },
     /// A coordinate of a triangle is infinite, NaN, or too large.
     #[error(
-        "triangle {triangle} has coordinate {value}, expected a magnitude of at most {limit:e}"
+        "triangle {triangle} has coordinate {value}; expected a magnitude of at most {limit:e}"
     )]
     CoordinateOutOfRange {
         /// The index of the triangle.
@@ -43,7 +43,7 @@ pub enum BuildError {
         limit: f32,
     },
     /// A parameter is out of range.
-    #[error("{name} is {value}, expected {expected}")]
+    #[error("{name} is {value}; expected {expected}")]
     ParameterOutOfRange {
         /// The name of the parameter.
         name: &'static str,

@@ -10,7 +10,7 @@ use crate::kdtree::builders::input::Input;
 use crate::kdtree::builders::progress::Progress;
 use crate::kdtree::cells::names::Reference;
 use crate::kdtree::cost::level::{LARGE_LEN_MIN, Level};
-use crate::kdtree::crew::OneThread;
+use crate::kdtree::fork_join::OneThread;
 use crate::kdtree::preparation::duplicates;
 use crate::kdtree::preparation::triangles::references_of;
 use crate::mesh::Mesh;
@@ -227,7 +227,7 @@ fn errors_name_the_triangle_or_the_parameter() {
     };
     assert_eq!(
         message(&mesh, &Parameters::default()),
-        "triangle 1 has vertex 3, expected a vertex below 3"
+        "triangle 1 has vertex 3; expected a vertex below 3"
     );
     let mesh = Mesh {
         triangles: vec![[0, 1, 2]],
@@ -235,7 +235,7 @@ fn errors_name_the_triangle_or_the_parameter() {
     };
     assert_eq!(
         message(&mesh, &Parameters::default()),
-        "triangle 0 has coordinate NaN, expected a magnitude of at most 1e12"
+        "triangle 0 has coordinate NaN; expected a magnitude of at most 1e12"
     );
     let parameters = Parameters {
         traversal_cost: f64::NAN,
@@ -243,7 +243,7 @@ fn errors_name_the_triangle_or_the_parameter() {
     };
     assert_eq!(
         message(&Mesh::default(), &parameters),
-        "traversal cost is NaN, expected a number above 0"
+        "traversal cost is NaN; expected a number above 0"
     );
     let parameters = Parameters {
         copies_max: 0.5,
@@ -251,7 +251,7 @@ fn errors_name_the_triangle_or_the_parameter() {
     };
     assert_eq!(
         message(&Mesh::default(), &parameters),
-        "limit on copies is 0.5, expected a number of at least 1"
+        "limit on copies is 0.5; expected a number of at least 1"
     );
 }
 

@@ -1,5 +1,7 @@
 //! Tests of the properties of a mesh: bounds, areas, normals.
 
+use glam::Vec3;
+
 use super::*;
 
 fn square() -> Mesh {

@@ -48,7 +48,7 @@ pub(super) struct Incoming {
     pub(super) towards: Vec3,
     /// The distance of the light; infinite for the sun.
     pub(super) distance: f32,
-    /// Its light on a surface that faces it.
+    /// The light that arrives on a surface that faces the light source.
     pub(super) light: Vec3,
 }
 

@@ -190,11 +190,11 @@ fn options_out_of_range_are_rejected() {
     };
     assert_eq!(
         message(&from_front((0, 10), 1)),
-        "a picture of 0 × 10 pixels, expected 1 to 65536 each way"
+        "a picture of 0 × 10 pixels; expected 1 to 65536 each way"
     );
     assert_eq!(
         message(&from_front((10, 10), 0)),
-        "0 samples per pixel, expected 1 to 65536"
+        "0 samples per pixel; expected 1 to 65536"
     );
     let other = Mesh {
         triangles: vec![[0, 1, 2]],
@@ -203,6 +203,6 @@ fn options_out_of_range_are_rejected() {
     let error = render(&other, &tree, &from_front((8, 8), 1), |_| ()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a tree over triangle 1 of a mesh with 1, expected the tree of the mesh"
+        "a tree over triangle 1 of a mesh with 1; expected the tree of the mesh"
     );
 }

@@ -32,9 +32,9 @@ const CHILD_SCALE: f32 = 1.0 / 3.0;
 struct Sphere {
     center: Vec3,
     radius: f32,
-    /// The axis of its wreath, which points away from its parent.
+    /// The axis of the six spheres around this one, which points away from the parent.
     axis: Vec3,
-    /// The key of its random turn.
+    /// The key of the random angle by which these spheres are turned.
     key: u64,
 }
 

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use raddle_topology::CpuId;
 
-use super::Receive;
-use super::seats::Seat;
-use super::symmetric::Kernel;
+use super::cpus::ThreadCpus;
+use super::receive::Receive;
 
 /// The number of 64-bit numbers in an order or a report.
 const WORDS: usize = 12;
@@ -17,15 +16,15 @@ const NO_CPU: u64 = u64::MAX;
 /// A part of a program, and the CPUs on which to run it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Order {
-    pub(super) seat: Seat,
+    pub(super) cpus: ThreadCpus,
     pub(super) task: Task,
 }
 
 /// The program to run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Task {
-    /// Ping-pong between the first node and the last.
-    Rally(Rally),
+    /// Makes round trips between the first node and the last.
+    RoundTrips(RoundTrips),
     /// The symmetric kernel.
     Kernel(Kernel),
     /// Measures the steps of a message from the first node to the last, `samples` times each.
@@ -34,9 +33,9 @@ pub(super) enum Task {
     End,
 }
 
-/// The parameters of a ping-pong.
+/// The parameters of a series of round trips.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Rally {
+pub(super) struct RoundTrips {
     pub(super) receive: Receive,
     /// The length of the payload.
     pub(super) bytes: usize,
@@ -46,6 +45,19 @@ pub(super) struct Rally {
     pub(super) limit: Duration,
     /// True if each trip is timed separately, false if only the total time is measured.
     pub(super) each: bool,
+}
+
+/// The parameters of the symmetric kernel, the same for every node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// The way in which nodes receive, and the thread that responds.
+    pub receive: Receive,
+    /// The number of requests of each node.
+    pub requests: u64,
+    /// The number of steps of computation before each request, about two nanoseconds each.
+    pub steps: u64,
+    /// The time after which a node sends no further request.
+    pub limit: Duration,
 }
 
 /// The result of one node's part of a program.
@@ -70,11 +82,11 @@ pub(super) type Bytes = [u8; WORDS * 8];
 
 impl Order {
     pub(super) fn write(self) -> Bytes {
-        let Seat {
+        let ThreadCpus {
             compute,
             receive,
             is_oversubscribed,
-        } = self.seat;
+        } = self.cpus;
         let number = |cpu: Option<CpuId>| cpu.map_or(NO_CPU, |cpu| cpu.0.into());
         let mut words = [0; WORDS];
         words[..3].copy_from_slice(&[number(compute), number(receive), is_oversubscribed.into()]);
@@ -86,13 +98,13 @@ impl Order {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let words = words_of(bytes)?;
         let cpu = |word: u64| u32::try_from(word).ok().map(CpuId);
-        let seat = Seat {
+        let cpus = ThreadCpus {
             compute: cpu(words[0]),
             receive: cpu(words[1]),
             is_oversubscribed: words[2] != 0,
         };
         let task = Task::of(words[3..9].try_into().ok()?)?;
-        Some(Self { seat, task })
+        Some(Self { cpus, task })
     }
 }
 
@@ -100,13 +112,13 @@ impl Task {
     fn words(self) -> [u64; 6] {
         match self {
             Self::End => [0; 6],
-            Self::Rally(rally) => [
+            Self::RoundTrips(wanted) => [
                 1,
-                rally.receive as u64,
-                rally.bytes as u64,
-                rally.trips,
-                nanos(rally.limit),
-                rally.each.into(),
+                wanted.receive as u64,
+                wanted.bytes as u64,
+                wanted.trips,
+                nanos(wanted.limit),
+                wanted.each.into(),
             ],
             Self::Kernel(kernel) => [
                 2,
@@ -124,7 +136,7 @@ impl Task {
         let receive = |word: u64| Receive::ALL.get(usize::try_from(word).ok()?).copied();
         Some(match words {
             [0, ..] => Self::End,
-            [1, how, bytes, trips, limit_ns, each] => Self::Rally(Rally {
+            [1, how, bytes, trips, limit_ns, each] => Self::RoundTrips(RoundTrips {
                 receive: receive(how)?,
                 bytes: bytes.try_into().ok()?,
                 trips,

@@ -19,16 +19,18 @@ use raddle::net::{Flags, Message, NodeId, Port, PortId};
 use raddle_sync::wait::{WaitCell, Way};
 use raddle_topology::Topology;
 
-use super::crew::{Crew, Part};
+use super::error::NodesError;
+use super::group::NodeGroup;
 use super::order::{Outcome, Report};
+use super::part::{Part, RECEIVE};
+use super::receive::Receive;
 use super::watch::{Watch, send};
-use super::{NodesError, RECEIVE, Receive};
 use crate::waits::{Kind, Places, Waits, WaitsError};
 
 /// The number of messages that are sent in a row; less than the capacity of a lane.
 const BATCH: u64 = 32;
-/// The number of rallies of which the median is taken.
-const RALLIES: u64 = 21;
+/// The number of series of round trips of which the median is taken.
+const SERIES: u64 = 21;
 /// The number of calls in a row for calls without an effect.
 const CALLS: u32 = 1_000;
 /// The time after which a message that the other side sends at once has arrived.
@@ -83,19 +85,19 @@ impl Overheads {
 
     /// Combines the reports of the first and the last node, and measures the remaining figures.
     pub(super) fn complete(
-        crew: &Crew,
+        group: &NodeGroup,
         samples: u64,
         first: Report,
         last: Report,
     ) -> Result<Self, NodesError> {
-        let trips = (samples / RALLIES).max(1);
+        let trips = (samples / SERIES).max(1);
         let trip = |receive| -> Result<Duration, NodesError> {
-            let times = (0..RALLIES).map(|_| crew.rally_in_all(receive, 1, trips));
+            let times = (0..SERIES).map(|_| group.total_time(receive, 1, trips));
             let times = times.collect::<Result<_, _>>()?;
             Ok(median(times).div_f64(trips as f64))
         };
         let [poll_waiting, notify_waiting, poll_none, ..] = last.more;
-        let threads = Threads::measure(crew, trips)?;
+        let threads = Threads::measure(group, trips)?;
         Ok(Self {
             send: first.time,
             poll_waiting,
@@ -115,15 +117,15 @@ impl Overheads {
 struct Threads {
     wire: Duration,
     wake: Duration,
-    /// Half a round trip between two threads that wait in wait cells.
+    /// The time of half a round trip between two threads that wait in wait cells.
     trip: Duration,
     asleep: Duration,
 }
 
 impl Threads {
-    fn measure(crew: &Crew, trips: u64) -> Result<Self, NodesError> {
+    fn measure(group: &NodeGroup, trips: u64) -> Result<Self, NodesError> {
         let topology = Topology::this_machine()?;
-        let cpus: Vec<_> = crew.seats().cpus().collect();
+        let cpus: Vec<_> = group.cpus().compute_cpus().collect();
         let places = Places {
             waiter: cpus.first().copied().flatten(),
             answerer: cpus.last().copied().flatten(),
@@ -132,7 +134,7 @@ impl Threads {
         let measured = (|| {
             let half = |kind| -> Result<Duration, WaitsError> {
                 let waits = Waits::new(topology, &places, kind)?;
-                let times = (0..RALLIES).map(|_| waits.run(trips));
+                let times = (0..SERIES).map(|_| waits.run(trips));
                 let times = times.collect::<Result<_, _>>()?;
                 Ok(median(times).div_f64(2.0 * trips as f64))
             };

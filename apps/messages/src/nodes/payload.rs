@@ -14,8 +14,9 @@ use raddle::net::{
     ConnectionId, Data, METADATA_MAX, Message, Node, NodeId, Port, PortId, Put, Remote, Segment,
 };
 
+use super::error::{NodesError, expect};
+use super::part::RECEIVE;
 use super::watch::retry;
-use super::{NodesError, RECEIVE, expect};
 
 /// One node's copy of the payload.
 #[derive(Debug)]

@@ -23,11 +23,12 @@ use raddle::net::{Arrival, Flags, Message, NodeId, Port, PortId};
 use raddle_sync::wait::{SpinBudget, Way};
 
 use super::answer::Answer;
-use super::crew::{Part, inline_data};
-use super::order::{Outcome, Report};
-use super::seats::{Seat, bind_this_thread};
+use super::cpus::{ThreadCpus, bind_this_thread};
+use super::error::{NodesError, expect};
+use super::order::{Kernel, Outcome, Report};
+use super::part::{Part, RECEIVE, inline_data};
+use super::receive::Receive;
 use super::watch::{Watch, send};
-use super::{NodesError, RECEIVE, Receive, expect};
 use crate::threads::spawn_in;
 use crate::waits::cpu_time;
 
@@ -39,19 +40,6 @@ const RESPONSE: u32 = 2;
 const DONE: u32 = 3;
 /// The number of pieces of work before the first request. They measure the speed without messages.
 const ALONE: u32 = 200;
-
-/// The parameters of the kernel, the same for every node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kernel {
-    /// The way in which nodes receive, and the thread that responds.
-    pub receive: Receive,
-    /// The number of requests of each node.
-    pub requests: u64,
-    /// The number of steps of computation before each request, about two nanoseconds each.
-    pub steps: u64,
-    /// The time after which a node sends no further request.
-    pub limit: Duration,
-}
 
 /// The result of the kernel in the first node.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -95,7 +83,7 @@ impl Served {
 /// Runs this node's part of the kernel.
 pub(super) fn run(part: &mut Part<'_>, kernel: Kernel) -> Result<Outcome, NodesError> {
     let (me, count) = part.place();
-    let seat = part.order.seat;
+    let cpus = part.order.cpus;
     let mut client = Client {
         kernel,
         to: NodeId((me + 1) % count),
@@ -119,14 +107,14 @@ pub(super) fn run(part: &mut Part<'_>, kernel: Kernel) -> Result<Outcome, NodesE
         let sender = client.sender;
         thread::scope(|scope| {
             let receiver = spawn_in(scope, "receiver", || {
-                let received = bind_this_thread(seat.receive)
-                    .and_then(|()| receive_for(sender, &answer, receive, seat));
+                let received = bind_this_thread(cpus.receive)
+                    .and_then(|()| receive_for(sender, &answer, receive, cpus));
                 if received.is_err() {
                     answer.fail();
                 }
                 received
             })?;
-            let ran = client.run_with_receiver(compute, &answer, seat);
+            let ran = client.run_with_receiver(compute, &answer, cpus);
             // If both threads fail, the receiving thread has the reason.
             let cpu = receiver
                 .join()
@@ -199,12 +187,12 @@ impl Client {
         &mut self,
         port: &mut Port,
         answer: &Answer,
-        seat: Seat,
+        cpus: ThreadCpus,
     ) -> Result<(), NodesError> {
         let sender = self.sender;
         let mut budget = SpinBudget::default();
         // On a shared CPU, a spinning thread would delay the thread that it waits for.
-        let way = if seat.receive_shares() {
+        let way = if cpus.receive_shares() {
             Way::Futex
         } else {
             Way::Auto
@@ -313,14 +301,14 @@ fn receive_for(
     sender: Sender,
     answer: &Answer,
     port: &mut Port,
-    seat: Seat,
+    cpus: ThreadCpus,
 ) -> Result<Duration, NodesError> {
     let before = cpu_time();
     let watch = if sender.rings {
         Watch::Wait
     } else {
         Watch::Poll {
-            yields: seat.receive_shares(),
+            yields: cpus.receive_shares(),
         }
     };
     let mut inbox = Inbox::default();
@@ -331,7 +319,7 @@ fn receive_for(
         if inbox.answered != last {
             last = inbox.answered;
             answer.publish(last);
-            if seat.receive_shares() {
+            if cpus.receive_shares() {
                 yield_now();
             }
         }

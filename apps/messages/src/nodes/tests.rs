@@ -1,7 +1,7 @@
 //! Tests of the programs between nodes, which are threads of one process here, on each transport.
 
-use super::order::{Order, Outcome, Rally, Report, Task};
-use super::seats::Seat;
+use super::cpus::ThreadCpus;
+use super::order::{Order, Outcome, Report, RoundTrips, Task};
 use super::*;
 use crate::threads::tests::with_threads;
 use raddle::net::TransportKind;
@@ -10,10 +10,10 @@ use std::time::Duration;
 
 const NO_LIMIT: Duration = Duration::from_secs(600);
 
-fn crew(kind: TransportKind, nodes: u16) -> Crew {
+fn group(kind: TransportKind, nodes: u16) -> NodeGroup {
     let topology = Topology::this_machine().expect("hwloc reads this machine");
-    let seats = Seats::of(topology, &Affinity::None, nodes).expect("there is a CPU");
-    Crew::in_process(kind, nodes, seats).expect("nodes start")
+    let cpus = NodeCpus::of(topology, &Affinity::None, nodes).expect("there is a CPU");
+    NodeGroup::in_process(kind, nodes, cpus).expect("nodes start")
 }
 
 fn transports() -> impl Iterator<Item = TransportKind> {
@@ -24,27 +24,27 @@ fn transports() -> impl Iterator<Item = TransportKind> {
 #[test]
 fn the_payload_comes_back_intact_with_every_way_to_receive() {
     for kind in transports() {
-        let crew = crew(kind, 2);
+        let group = group(kind, 2);
         for receive in Receive::ALL {
             for bytes in [1, 2, 208, 209, 3_456, 200_000] {
-                let times = crew.rally(receive, bytes, 30, NO_LIMIT);
+                let times = group.trip_times(receive, bytes, 30, NO_LIMIT);
                 let times = times.unwrap_or_else(|error| panic!("{kind}, {receive}: {error}"));
                 assert_eq!(times.len(), 30, "{kind}, {receive}, {bytes}");
             }
-            let _time = crew
-                .rally_in_all(receive, 16, 10)
+            let _time = group
+                .total_time(receive, 16, 10)
                 .expect("the payload comes back");
         }
-        crew.finish().expect("no node fails");
+        group.finish().expect("no node fails");
     }
 }
 
 #[test]
-fn a_limit_of_zero_ends_a_rally_after_one_trip() {
-    let crew = crew(TransportKind::Memory, 3);
-    let times = crew.rally(Receive::Notify, 16, 1_000, Duration::ZERO);
+fn a_limit_of_zero_ends_the_measurement_after_one_trip() {
+    let group = group(TransportKind::Memory, 3);
+    let times = group.trip_times(Receive::Notify, 16, 1_000, Duration::ZERO);
     assert_eq!(times.expect("the payload comes back").len(), 1);
-    crew.finish().expect("no node fails");
+    group.finish().expect("no node fails");
 }
 
 #[test]
@@ -52,23 +52,23 @@ fn two_nodes_on_one_cpu_exchange_messages_with_every_way_to_receive() {
     let topology = Topology::this_machine().expect("hwloc reads this machine");
     let cpu = topology.allowed_cpus().next().expect("there is a CPU").id;
     let affinity = Affinity::Explicit(vec![cpu, cpu]);
-    let seats = Seats::of(topology, &affinity, 2).expect("the CPU is allowed");
-    assert!(!seats.receive_apart() || topology.smt_siblings(cpu).count() > 1);
-    let crew = Crew::in_process(TransportKind::Memory, 2, seats).expect("nodes start");
+    let cpus = NodeCpus::of(topology, &affinity, 2).expect("the CPU is allowed");
+    assert!(!cpus.receive_apart() || topology.smt_siblings(cpu).count() > 1);
+    let group = NodeGroup::in_process(TransportKind::Memory, 2, cpus).expect("nodes start");
     for receive in Receive::ALL {
-        let times = crew
-            .rally(receive, 16, 20, NO_LIMIT)
+        let times = group
+            .trip_times(receive, 16, 20, NO_LIMIT)
             .expect("the payload comes back");
         assert_eq!(times.len(), 20);
     }
-    crew.finish().expect("no node fails");
+    group.finish().expect("no node fails");
 }
 
 #[test]
 fn every_request_gets_a_response() {
     for kind in transports() {
         for nodes in [1, 2, 3] {
-            let crew = crew(kind, nodes);
+            let group = group(kind, nodes);
             for receive in Receive::ALL {
                 let kernel = Kernel {
                     receive,
@@ -76,7 +76,7 @@ fn every_request_gets_a_response() {
                     steps: 100,
                     limit: NO_LIMIT,
                 };
-                let served = crew.serve(kernel).expect("every request gets a response");
+                let served = group.serve(kernel).expect("every request gets a response");
                 assert_eq!(served.round_trips.len(), 15, "{kind}, {receive}");
                 assert!(served.beside > Duration::ZERO && served.speed() > 0.0);
                 let has_receiver = receive != Receive::Notify;
@@ -86,7 +86,7 @@ fn every_request_gets_a_response() {
                     "{receive}"
                 );
             }
-            crew.finish().expect("no node fails");
+            group.finish().expect("no node fails");
         }
     }
 }
@@ -94,8 +94,8 @@ fn every_request_gets_a_response() {
 #[test]
 fn the_steps_of_a_message_have_positive_costs() {
     for kind in transports() {
-        let crew = crew(kind, 2);
-        let found = crew.overheads(40).expect("all messages come");
+        let group = group(kind, 2);
+        let found = group.overheads(40).expect("all messages come");
         for time in [
             found.send,
             found.poll_none,
@@ -109,18 +109,18 @@ fn the_steps_of_a_message_have_positive_costs() {
             found.notify_latency() <= found.notify_trip,
             "{kind}: {found:?}"
         );
-        crew.finish().expect("no node fails");
+        group.finish().expect("no node fails");
     }
 }
 
 #[test]
 fn orders_and_reports_are_parsed_as_they_were_written() {
-    let seat = Seat {
+    let cpus = ThreadCpus {
         compute: Some(CpuId(3)),
         receive: None,
         is_oversubscribed: true,
     };
-    let rally = Rally {
+    let wanted = RoundTrips {
         receive: Receive::Thread,
         bytes: 3_456,
         trips: 12,
@@ -135,11 +135,11 @@ fn orders_and_reports_are_parsed_as_they_were_written() {
     };
     for task in [
         Task::End,
-        Task::Rally(rally),
+        Task::RoundTrips(wanted),
         Task::Kernel(kernel),
         Task::Overheads { samples: 4 },
     ] {
-        let order = Order { seat, task };
+        let order = Order { cpus, task };
         assert_eq!(Order::read(&order.write()), Some(order));
         assert_eq!(Order::read(&order.write()[1..]), None);
     }
@@ -167,14 +167,18 @@ fn too_few_threads_for_a_part_are_an_error() {
         for program in 0..3 {
             let measured = with_threads(count, || {
                 let topology = Topology::this_machine().expect("hwloc reads this machine");
-                let seats = Seats::of(topology, &Affinity::None, 2).expect("there is a CPU");
-                let crew = Crew::in_process(TransportKind::Memory, 2, seats)?;
+                let cpus = NodeCpus::of(topology, &Affinity::None, 2).expect("there is a CPU");
+                let group = NodeGroup::in_process(TransportKind::Memory, 2, cpus)?;
                 match program {
-                    0 => crew.rally(Receive::Thread, 16, 5, NO_LIMIT).map(drop)?,
-                    1 => crew.rally(Receive::Notify, 16, 5, NO_LIMIT).map(drop)?,
-                    _ => crew.serve(kernel(Receive::Thread)).map(drop)?,
+                    0 => group
+                        .trip_times(Receive::Thread, 16, 5, NO_LIMIT)
+                        .map(drop)?,
+                    1 => group
+                        .trip_times(Receive::Notify, 16, 5, NO_LIMIT)
+                        .map(drop)?,
+                    _ => group.serve(kernel(Receive::Thread)).map(drop)?,
                 }
-                crew.finish()
+                group.finish()
             });
             match measured {
                 Ok(()) => done += 1,

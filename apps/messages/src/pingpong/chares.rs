@@ -5,7 +5,7 @@ use std::time::Instant;
 use raddle::chare::{ArrayOptions, Failure};
 use raddle::{Chares, Cx, Runtime, chare};
 
-use super::{Buffer, Rally};
+use super::{Buffer, RoundTrips};
 
 /// The two sides, and the chare that collects the result.
 #[derive(Debug)]
@@ -39,15 +39,15 @@ impl ChareSides {
         }
     }
 
-    /// Sends the buffer to and fro until the rally is over. Returns the recorded times and the
-    /// buffer.
-    pub(super) fn play(
+    /// Sends the buffer to and fro until the last round trip has ended. Returns the recorded times
+    /// and the buffer.
+    pub(super) fn run(
         &self,
-        rally: Rally,
+        progress: RoundTrips,
         buffer: Buffer,
     ) -> Result<(Vec<Instant>, Buffer), Failure> {
         let sides = (self.initiator, self.returner);
-        self.collector.run(sides, rally, buffer).try_wait()
+        self.collector.run(sides, progress, buffer).try_wait()
     }
 }
 
@@ -59,12 +59,12 @@ impl Drop for ChareSides {
     }
 }
 
-/// One side.
+/// One of the two sides of a ping-pong.
 #[derive(Default)]
 struct Side {
     other: Option<SideProxy>,
-    /// The progress of the rally, at the side that has started it and while it runs.
-    rally: Option<(Rally, CollectorProxy)>,
+    /// The progress of the round trips, at the side that has started them and while they run.
+    progress: Option<(RoundTrips, CollectorProxy)>,
 }
 
 #[chare]
@@ -79,26 +79,26 @@ impl Side {
         &mut self,
         cx: &mut Cx<Self>,
         other: SideProxy,
-        rally: Rally,
+        progress: RoundTrips,
         buffer: Buffer,
         collector: CollectorProxy,
     ) {
         other.meet(cx.this());
         self.other = Some(other);
-        self.rally = Some((rally, collector));
+        self.progress = Some((progress, collector));
         self.send(buffer);
     }
 
     #[entry]
     fn receive(&mut self, buffer: Buffer) {
-        let goes_on = match &mut self.rally {
-            Some((rally, _)) => rally.finish_trip(),
+        let goes_on = match &mut self.progress {
+            Some((progress, _)) => progress.finish_trip(),
             None => true,
         };
         if goes_on {
             self.send(buffer);
-        } else if let Some((rally, collector)) = self.rally.take() {
-            collector.finished(rally.times, buffer);
+        } else if let Some((progress, collector)) = self.progress.take() {
+            collector.finished(progress.times, buffer);
         }
     }
 
@@ -114,7 +114,7 @@ impl Side {
     }
 }
 
-/// Waits for the end of a rally.
+/// Waits for the end of the round trips.
 struct Collector;
 
 #[chare]
@@ -127,10 +127,10 @@ impl Collector {
         &mut self,
         cx: &mut Cx<Self>,
         (initiator, returner): (SideProxy, SideProxy),
-        rally: Rally,
+        progress: RoundTrips,
         buffer: Buffer,
     ) -> (Vec<Instant>, Buffer) {
-        initiator.start(returner, rally, buffer, cx.this());
+        initiator.start(returner, progress, buffer, cx.this());
         cx.next(Self::finished).await
     }
 

@@ -23,13 +23,13 @@ fn all_trips_are_made_with_every_kind_of_mailbox() {
 }
 
 #[test]
-fn a_rally_records_only_the_timed_trips() {
+fn only_the_timed_trips_are_recorded() {
     for (each, recorded) in [(true, 4), (false, 2)] {
-        let mut rally = Rally::new(3, each);
-        let capacity = rally.times.capacity();
-        let trips = (1..).take_while(|_| rally.finish_trip()).count() as u64 + 1;
+        let mut progress = RoundTrips::new(3, each);
+        let capacity = progress.times.capacity();
+        let trips = (1..).take_while(|_| progress.finish_trip()).count() as u64 + 1;
         assert_eq!(trips, WARM_UP + 3);
-        assert_eq!(rally.times.len(), recorded);
-        assert_eq!(rally.times.capacity(), capacity);
+        assert_eq!(progress.times.len(), recorded);
+        assert_eq!(progress.times.capacity(), capacity);
     }
 }

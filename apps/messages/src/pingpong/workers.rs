@@ -8,16 +8,16 @@ use std::time::Instant;
 
 use raddle::{Post, Private, Runtime};
 
-use super::{Buffer, Rally};
+use super::{Buffer, RoundTrips};
 
-/// The result of a rally: the recorded times, and the buffer.
+/// The result of all round trips: the recorded times, and the buffer.
 type Finished = (Vec<Instant>, Buffer);
 
 /// The state of the side on a worker.
 struct Side {
     post: Post,
-    /// The progress of the rally, at the side that has started it and while it runs.
-    rally: Option<(Rally, mpsc::Sender<Finished>)>,
+    /// The progress of the round trips, at the side that has started them and while they run.
+    progress: Option<(RoundTrips, mpsc::Sender<Finished>)>,
 }
 
 static SIDE: LazyLock<Private<Option<Side>>> = LazyLock::new(Private::default);
@@ -27,7 +27,7 @@ static SIDE: LazyLock<Private<Option<Side>>> = LazyLock::new(Private::default);
 struct Route {
     to: usize,
     from: usize,
-    /// True if the message goes to the side that has started the rally.
+    /// True if the message goes to the side that has started the round trips.
     to_initiator: bool,
 }
 
@@ -41,8 +41,8 @@ impl Route {
     }
 }
 
-/// Sends the buffer between the first and the last worker until the rally is over.
-pub(super) fn play(runtime: &Runtime, rally: Rally, buffer: Buffer) -> Finished {
+/// Sends the buffer between the first and the last worker until the last round trip has ended.
+pub(super) fn run(runtime: &Runtime, progress: RoundTrips, buffer: Buffer) -> Finished {
     let post = runtime.post();
     let (sender, receiver) = mpsc::channel();
     let to_returner = Route {
@@ -56,12 +56,12 @@ pub(super) fn play(runtime: &Runtime, rally: Rally, buffer: Buffer) -> Finished 
     runtime.post().send(to_returner.to, move || {
         set_side(Side {
             post: returner.clone(),
-            rally: None,
+            progress: None,
         });
         returner.send(to_returner.from, move || {
             set_side(Side {
                 post,
-                rally: Some((rally, sender)),
+                progress: Some((progress, sender)),
             });
             with_side(|side| send(&side.post, to_returner, buffer));
         });
@@ -88,15 +88,15 @@ fn send(post: &Post, route: Route, buffer: Buffer) {
 
 fn receive(route: Route, buffer: Buffer) {
     with_side(|side| {
-        let goes_on = match &mut side.rally {
-            Some((rally, _)) if route.to_initiator => rally.finish_trip(),
+        let goes_on = match &mut side.progress {
+            Some((progress, _)) if route.to_initiator => progress.finish_trip(),
             _ => true,
         };
         if goes_on {
             send(&side.post, route.reversed(), buffer);
-        } else if let Some((rally, sender)) = side.rally.take() {
-            // An error means that `play` no longer waits, so the result is not needed.
-            let _is_received = sender.send((rally.times, buffer));
+        } else if let Some((progress, sender)) = side.progress.take() {
+            // An error means that `run` no longer waits, so the result is not needed.
+            let _is_received = sender.send((progress.times, buffer));
         }
     });
 }

@@ -19,10 +19,10 @@ const STEPS: u32 = 500;
 /// The speed of a bystander: a thread that works on the core of a waiting thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bystander {
-    /// Its position relative to the waiting thread.
+    /// The position of the bystander relative to the waiting thread.
     pub beside: Beside,
-    /// Its speed while the other thread waits, relative to its speed alone: the median over the
-    /// rounds.
+    /// The speed of the bystander while the other thread waits, relative to its speed alone: the
+    /// median over the rounds.
     pub share: f64,
 }
 

@@ -7,7 +7,7 @@ use super::kernel::point;
 use super::plan::Plan;
 use super::values::Coefficients;
 
-/// The plain loops.
+/// The kernel as plain loops on one thread.
 #[derive(Clone, Debug)]
 pub struct Loops {
     rows: usize,

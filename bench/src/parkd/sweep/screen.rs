@@ -62,7 +62,7 @@ impl Weighed {
 /// A block that was weighed in `f32`.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// The approximate minimum weight in it.
+    /// The approximate minimum weight in the block.
     pub(super) least: f32,
     pub(super) first: usize,
     pub(super) passed: Passed,

@@ -101,7 +101,7 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
         let bound = BOUNDS
             .iter()
             .find(|bound| {
-                (bound.0, bound.1, bound.2) == (&theirs.case, theirs.workers, &theirs.who)
+                (bound.0, bound.1, bound.2) == (&theirs.case, theirs.workers, &theirs.contender)
             })
             .map(|&(.., bound)| bound);
         let verdict = bound.map(|bound| verdict(theirs, ratio, bound));
@@ -113,7 +113,7 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
             theirs.case,
             theirs.workers,
             own.median,
-            theirs.who,
+            theirs.contender,
             theirs.median,
             bound.map_or_else(|| "-".to_owned(), |bound| bound.to_string()),
             verdict.unwrap_or_default(),

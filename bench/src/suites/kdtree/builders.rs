@@ -8,7 +8,7 @@ use raddle_graphics::kdtree::{AllWorkers, BuildError, KdTree, Timed};
 
 use super::failure;
 use super::onetbb::OneTbb;
-use super::rayon_crew::RayonCrew;
+use super::rayon_tasks::RayonTasks;
 use super::stage::{Stage, quickest_for_peer};
 use super::subject::Subject;
 use crate::bvh_peer::{Hierarchy, Shapes};
@@ -32,7 +32,7 @@ pub(super) enum Peer {
     /// The nested algorithm on oneTBB, in C++.
     OneTbb,
     /// Raddle's builder by tasks on rayon: shows the runtime's effect apart from the algorithm's.
-    RayonCrew,
+    RayonTasks,
 }
 
 impl Peer {
@@ -42,7 +42,7 @@ impl Peer {
         Self::Tasks,
         Self::Rayon,
         Self::OneTbb,
-        Self::RayonCrew,
+        Self::RayonTasks,
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -51,7 +51,7 @@ impl Peer {
             Self::Tasks => "tasks",
             Self::Rayon => "rayon",
             Self::OneTbb => "onetbb",
-            Self::RayonCrew => "rayon-crew",
+            Self::RayonTasks => "rayon-tasks",
         }
     }
 
@@ -78,7 +78,7 @@ impl Peer {
             Self::Tasks => Box::new(tasks(stage.subject, stage.runtime)),
             Self::Rayon => Box::new(rayon(stage)?),
             Self::OneTbb => Box::new(OneTbb::on(stage)?),
-            Self::RayonCrew => Box::new(rayon_crew(stage.subject)),
+            Self::RayonTasks => Box::new(rayon_tasks(stage.subject)),
         })
     }
 }
@@ -172,13 +172,13 @@ fn rayon<'a>(stage: &Stage<'a>) -> Result<impl Contender + use<'a>, BenchError> 
 }
 
 /// Creates the contender of the builder by tasks on a pool of rayon.
-fn rayon_crew<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
-    let name = Peer::RayonCrew.name();
+fn rayon_tasks<'a>(subject: &'a Subject<'a>) -> impl Contender + 'a {
+    let name = Peer::RayonTasks.name();
     let mut pools = RayonPools::default();
     Local::new(name, move |request: &Request<'_>| {
         let pool = pools.of_workers(request.workers)?;
         let prepared = subject.prepared();
-        let build = || KdTree::timed_by(prepared, &subject.parameters, &RayonCrew, |_| ());
+        let build = || KdTree::timed_by(prepared, &subject.parameters, &RayonTasks, |_| ());
         sample(name, subject, pool.install(build))
     })
 }

@@ -55,7 +55,7 @@ pub(super) fn run(measurement: &mut Measurement<'_>, stage: &Stage<'_>) -> Resul
     let Some(best) = sweep.best() else {
         return Ok(());
     };
-    // The best of many measurements was also lucky, so it is measured once more.
+    // The best of many measurements is partly due to chance, so it is measured once more.
     let name = format!("{}/{best}", subject.case_name("tuned"));
     let fixed = stage.messages("static", with_node_tasks(best))?;
     measurement.compare_on(

@@ -6,7 +6,7 @@
 //! speedup = p · (1 - i) / w
 //! ```
 //! The work increases because of messages, because of lists in chunks, and because the processors
-//! share memory. The case `crowd` shows the last effect: it runs as many independent sequential
+//! share memory. The case `together` shows the last effect: it runs as many independent sequential
 //! builds at once as there are workers, each on its own thread.
 
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ use crate::suites::Measurement;
 /// The counters: the suffix of the case's name, and the unit.
 const COUNTS: [(&str, &str); 2] = [("idle", "%"), ("messages", "/build")];
 /// The name of the cases with several sequential builds at once, and of their contender.
-const CROWD: &str = "crowd";
+const TOGETHER: &str = "together";
 
 /// A builder by messages that also reads the runtime's counters.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl<'a> Watched<'a> {
     ) -> Result<(), BenchError> {
         let is_own = |record: &&Record| {
             record.case == case
-                && record.who == self.builder.name()
+                && record.contender == self.builder.name()
                 && record.workers == self.runtime.worker_count()
         };
         let Some(own) = measurement.records.iter().find(is_own).cloned() else {
@@ -105,7 +105,7 @@ impl Contender for Watched<'_> {
 }
 
 /// Compares one sequential build with as many builds at once as there are workers.
-pub(super) fn crowd(
+pub(super) fn together(
     measurement: &mut Measurement<'_>,
     stage: &Stage<'_>,
 ) -> Result<(), BenchError> {
@@ -113,14 +113,14 @@ pub(super) fn crowd(
     if workers == 1 {
         return Ok(());
     }
-    let name = subject.case_name(CROWD);
+    let name = subject.case_name(TOGETHER);
     let mut one = at_once(Peer::Serial.name(), 1, subject);
-    let crowd = at_once(CROWD, workers, subject);
+    let all = at_once(TOGETHER, workers, subject);
     measurement.compare_on(
         workers,
         &subject.case(&name),
         &mut one,
-        &mut [Box::new(crowd)],
+        &mut [Box::new(all)],
     )
 }
 
@@ -155,17 +155,17 @@ fn at_once<'a>(name: &'static str, count: usize, subject: &'a Subject<'a>) -> im
 /// Returns the table of the speedups and of the lost time.
 pub(super) fn table(records: &[Record]) -> Option<String> {
     let mut text = format!(
-        "{:<22} {:>7} {:>8} {:>7} {:>6} {:>6} {:>9}",
-        "where the time goes", "workers", "speedup", "idle", "work", "crowd", "messages"
+        "{:<22} {:>7} {:>8} {:>7} {:>6} {:>8} {:>9}",
+        "where the time goes", "workers", "speedup", "idle", "work", "together", "messages"
     );
     let mut rows = 0;
-    let is_serial = |record: &&Record| record.who == Peer::Serial.name();
+    let is_serial = |record: &&Record| record.contender == Peer::Serial.name();
     for serial in records.iter().filter(is_serial) {
         let of_case = |case: &str, contender: Option<&str>| {
             records.iter().find(|record| {
                 record.case == case
                     && record.workers == serial.workers
-                    && contender.is_none_or(|contender| record.who == contender)
+                    && contender.is_none_or(|contender| record.contender == contender)
             })
         };
         let counts = COUNTS.map(|(count, _)| {
@@ -179,21 +179,21 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
         };
         rows += 1;
         let work = serial.workers as f64 * (1.0 - idle / 100.0) * ratio;
-        let case = format!("{CROWD}-{}-d{}", name.mesh, name.depth);
-        let crowd = of_case(&case, Some(CROWD)).and_then(|record| record.ratio);
-        let crowd = crowd.map_or_else(String::new, |ratio| format!("{:.2}", 1.0 / ratio));
+        let case = format!("{TOGETHER}-{}-d{}", name.mesh, name.depth);
+        let together = of_case(&case, Some(TOGETHER)).and_then(|record| record.ratio);
+        let together = together.map_or_else(String::new, |ratio| format!("{:.2}", 1.0 / ratio));
         let mesh = format!("{}, depth {}", name.mesh, name.depth);
         // Writing to a string cannot fail.
         let _infallible = write!(
             text,
-            "\n{mesh:<22} {:>7} {:>8.2} {idle:>5.1} % {work:>6.2} {crowd:>6} {messages:>9.0}",
+            "\n{mesh:<22} {:>7} {:>8.2} {idle:>5.1} % {work:>6.2} {together:>8} {messages:>9.0}",
             serial.workers,
             1.0 / ratio,
         );
     }
     text.push_str(
         "\n(speedup = workers · (1 - idle) ÷ work; work: of all workers, over serial; \
-         crowd: one of as many separate serial builds at once as workers, over one alone; \
+         together: one of as many separate serial builds at once as workers, over one alone; \
          messages: in one build)",
     );
     (rows > 0).then_some(text)

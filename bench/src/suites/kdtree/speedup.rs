@@ -48,7 +48,7 @@ pub(super) fn run(
     measurement.compare_on(stage.workers(), &case, &mut own, &mut peers)?;
     if figure == "speedup" {
         own.emit_counts(measurement, &name)?;
-        losses::crowd(measurement, stage)?;
+        losses::together(measurement, stage)?;
     }
     Ok(())
 }
@@ -72,7 +72,10 @@ pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     charts.extend(Chart::of_ratios(records, "relative gain", |record| {
         let (name, value) = gain(record)?;
         Some(Place {
-            panel: format!("table II: {} over raddle, depth {}", record.who, name.depth),
+            panel: format!(
+                "table II: {} over raddle, depth {}",
+                record.contender, name.depth
+            ),
             line: name.mesh.to_owned(),
             value,
         })
@@ -84,7 +87,7 @@ pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
 fn gain(record: &Record) -> Option<(Name<'_>, f64)> {
     let name = Name::parse(&record.case)?;
     let is_relative =
-        ["speedup", "relative"].contains(&name.figure) && record.who != Peer::Serial.name();
+        ["speedup", "relative"].contains(&name.figure) && record.contender != Peer::Serial.name();
     Some((name, 1.0 / record.ratio?)).filter(|_| is_relative)
 }
 
@@ -98,8 +101,8 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
     let mut peers: Vec<&str> = Vec::new();
     let mut rows: Vec<(Name<'_>, usize)> = Vec::new();
     for (record, name, _) in &gains {
-        if !peers.contains(&record.who.as_str()) {
-            peers.push(&record.who);
+        if !peers.contains(&record.contender.as_str()) {
+            peers.push(&record.contender);
         }
         if !rows.contains(&(*name, record.workers)) {
             rows.push((*name, record.workers));
@@ -119,7 +122,7 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
         let _infallible = write!(text, "\n{mesh:<22} {workers:>7}");
         for peer in &peers {
             let found = gains.iter().find(|(record, of, _)| {
-                (*of, record.workers, record.who.as_str()) == (name, workers, *peer)
+                (*of, record.workers, record.contender.as_str()) == (name, workers, *peer)
             });
             let gain = found.map_or_else(String::new, |(record, _, gain)| {
                 format!("{gain:.2}{}", if record.is_loaded() { "?" } else { " " })

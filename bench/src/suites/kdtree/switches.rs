@@ -98,11 +98,11 @@ fn variants(figure: &str, best: MessageOptions) -> Vec<(&'static str, MessageOpt
 pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     Chart::of_ratios(records, "speedup", |record| {
         let name = Name::parse(&record.case)?;
-        if !FIGURES.contains(&name.figure) || record.who == AGAIN {
+        if !FIGURES.contains(&name.figure) || record.contender == AGAIN {
             return None;
         }
         Some(Place {
-            panel: title(&name, &record.who),
+            panel: title(&name, &record.contender),
             line: name.mesh.to_owned(),
             value: record.ratio?,
         })

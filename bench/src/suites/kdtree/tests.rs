@@ -17,7 +17,7 @@ pub(super) fn record(case: &str, contender: &str, workers: usize, ratio: Option<
     Record {
         suite: "kdtree".into(),
         case: case.into(),
-        who: contender.into(),
+        contender: contender.into(),
         workers,
         unit: "ms".into(),
         median: 10.0,
@@ -94,7 +94,7 @@ fn a_small_scene_yields_every_figure() {
     let has = |case: &str, contender: &str| {
         let found = records
             .iter()
-            .find(|record| record.case == case && record.who == contender);
+            .find(|record| record.case == case && record.contender == contender);
         assert!(found.is_some(), "no record of {contender} in {case}");
     };
     for depth in DEPTHS {
@@ -116,7 +116,7 @@ fn a_small_scene_yields_every_figure() {
             ("arrays", &["plain", "again", "chunked"]),
             (
                 "speedup",
-                &["raddle", "serial", "tasks", "rayon", "rayon-crew"],
+                &["raddle", "serial", "tasks", "rayon", "rayon-tasks"],
             ),
         ] {
             let case = format!("{figure}-flake-d{depth}");
@@ -126,7 +126,7 @@ fn a_small_scene_yields_every_figure() {
             }
             let first = records.iter().find(|record| record.case == case);
             let first = first.expect("there are several");
-            assert_eq!((first.who.as_str(), first.ratio), (variants[0], None));
+            assert_eq!((first.contender.as_str(), first.ratio), (variants[0], None));
         }
     }
     let tuned = |record: &&Record| record.case.starts_with("tuned-flake-d15/");
@@ -170,7 +170,13 @@ fn a_small_scene_yields_both_cases_with_bounds() {
     let has_onetbb = has_onetbb(&warnings);
     let found: Vec<_> = records
         .iter()
-        .map(|record| (record.case.as_str(), record.who.as_str(), record.workers))
+        .map(|record| {
+            (
+                record.case.as_str(),
+                record.contender.as_str(),
+                record.workers,
+            )
+        })
         .collect();
     let mut expected = Vec::new();
     for workers in [1, 2] {

@@ -67,7 +67,7 @@ fn reference(own: &Record, name: &str) -> Option<Record> {
         |&&(case, workers, _): &&(&str, usize, f64)| case == name && workers == own.workers;
     let &(_, _, figure) = FIGURES.iter().find(is_same)?;
     Some(Record {
-        who: CHARM.to_owned(),
+        contender: CHARM.to_owned(),
         median: figure,
         min: figure,
         max: figure,
@@ -86,7 +86,7 @@ pub(crate) fn table(records: &[Record]) -> Option<String> {
         "case, microseconds", "workers", "raddle", "charm++", "ratio"
     );
     let mut rows = 0;
-    for theirs in records.iter().filter(|record| record.who == CHARM) {
+    for theirs in records.iter().filter(|record| record.contender == CHARM) {
         let own = records.iter().find(|own| {
             (&own.case, own.workers) == (&theirs.case, theirs.workers) && own.ratio.is_none()
         });

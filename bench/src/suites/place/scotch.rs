@@ -24,7 +24,8 @@ const WEIGHT_MAX: f64 = 1e5;
 /// The factor that turns distances with thirds and quarters into whole numbers.
 const DISTANCE_SCALE: f64 = 12.0;
 
-/// With more CPUs than this, a table of all distances is no fair target, and only the tree is used.
+/// The largest number of CPUs for which Scotch gets a table of all distances. With more, the table
+/// is no fair target, and only the tree is used.
 const TABLE_CPUS_MAX: usize = 512;
 
 /// A mapping that Scotch found.

@@ -46,20 +46,20 @@ pub(super) trait Job: Send + Sized {
     fn run(self, put: &mut impl FnMut(Self));
 }
 
-/// A sum with a place for each worker, so that adding causes no contention.
+/// A sum with a counter for each worker, so that adding causes no contention.
 #[derive(Debug)]
 pub(super) struct Sums(Box<[CachePadded<AtomicU64>]>);
 
 impl Default for Sums {
     fn default() -> Self {
-        /// Further workers share places, which costs only time.
+        /// The number of counters. Further workers share counters, which costs only time.
         const PLACES: usize = 64;
         Self((0..PLACES).map(|_| CachePadded::default()).collect())
     }
 }
 
 impl Sums {
-    /// Adds to the current worker's place.
+    /// Adds `value` to the current worker's counter.
     pub(super) fn add(&self, value: u64) {
         let place = raddle::worker_index().unwrap_or(0) % self.0.len();
         // Relaxed: read after all workers have finished.

@@ -10,9 +10,9 @@ use super::job::{Job, Runner, Sums, Workload};
 use crate::error::BenchError;
 use crate::harness::{Sample, timed};
 
-/// The pixels along each side of the picture.
+/// The number of pixels along each side of the picture.
 const SIDE: u32 = 1024;
-/// The pixels along each side of a tile.
+/// The number of pixels along each side of a tile.
 const TILE: u32 = 8;
 const TRIANGLES: usize = 100_000;
 /// The direction towards the light.

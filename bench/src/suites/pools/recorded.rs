@@ -62,7 +62,7 @@ fn of_sizes(name: &str, tasks: &[Task], environment: &Environment) -> Vec<Record
             ("mean time", "us", time_s * 1e6 / size.count as f64),
             ("share of time", "%", time_s / total_s * 1e2),
         ]
-        .map(|(who, unit, value)| figure(&case, (who, 1), (unit, value), environment))
+        .map(|(contender, unit, value)| figure(&case, (contender, 1), (unit, value), environment))
     };
     by_size(tasks).into_iter().flat_map(of_size).collect()
 }
@@ -78,13 +78,13 @@ fn of_speedups(name: &str, tasks: &[Task], environment: &Environment) -> Vec<Rec
         });
         std::iter::once((EQUATION, equation))
             .chain(simulated)
-            .map(move |(who, speedup)| (who, workers, speedup))
+            .map(move |(contender, speedup)| (contender, workers, speedup))
     };
     WORKERS
         .into_iter()
         .flat_map(of_workers)
-        .map(|(who, workers, speedup)| {
-            figure(name, (who, workers), (SPEEDUP, speedup), environment)
+        .map(|(contender, workers, speedup)| {
+            figure(name, (contender, workers), (SPEEDUP, speedup), environment)
         })
         .collect()
 }
@@ -92,7 +92,7 @@ fn of_speedups(name: &str, tasks: &[Task], environment: &Environment) -> Vec<Rec
 /// Returns the record of a single figure.
 fn figure(
     case: &str,
-    (who, workers): (&str, usize),
+    (contender, workers): (&str, usize),
     (unit, value): (&str, f64),
     environment: &Environment,
 ) -> Record {
@@ -104,7 +104,7 @@ fn figure(
     Record {
         suite: "pools".to_owned(),
         case: case.to_owned(),
-        who: who.to_owned(),
+        contender: contender.to_owned(),
         workers,
         unit: unit.to_owned(),
         median: value,
@@ -127,7 +127,7 @@ pub(super) fn charts(records: &[Record]) -> Vec<Chart<'_>> {
     let speedups = Chart::of_ratios(records, SPEEDUP, |record| {
         (record.unit == SPEEDUP).then_some(Place {
             panel: record.case.as_str(),
-            line: record.who.as_str(),
+            line: record.contender.as_str(),
             value: record.median,
         })
     });

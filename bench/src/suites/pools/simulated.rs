@@ -22,7 +22,7 @@ const PUBLIC_BLOCKS: usize = 2;
 /// A task of the recorded program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Task {
-    /// The number of items of its part.
+    /// The number of items of the part that the task sorts or splits.
     pub(super) len: usize,
     /// The time that the task took.
     pub(super) time: Duration,

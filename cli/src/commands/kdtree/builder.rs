@@ -6,7 +6,7 @@ use raddle::Runtime;
 use raddle_graphics::kdtree::messages::{Built, MessageBuilder, MessageOptions, NodeGrain};
 use raddle_graphics::kdtree::{AllWorkers, BuildError, KdTree, Parameters, PrepareTimes, Prepared};
 
-use crate::arguments::BuilderChoice;
+use super::arguments::BuilderChoice;
 use crate::input::Input;
 
 /// A builder of trees.

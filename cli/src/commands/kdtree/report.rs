@@ -5,10 +5,10 @@ use std::time::Duration;
 use raddle_graphics::kdtree::TreeStatistics;
 use serde_json::json;
 
+use super::arguments::{BuilderChoice, KdtreeArguments};
 use super::builder::{Builder, Counts, Outcome};
-use crate::arguments::{BuilderChoice, KdtreeArguments};
 use crate::input::Input;
-use crate::report::Report;
+use crate::report::{Quantity, Report};
 use crate::times::Times;
 use crate::units;
 
@@ -66,12 +66,9 @@ impl Builds<'_> {
                 "depth_limit",
                 json!({ "asked": depth.to_string(), "levels": levels }),
             )
-            .row("boxes made in", references.text())
-            .field("references_s", references)
-            .row("events made in", events.text())
-            .field("events_s", events)
-            .row("sorted in", sort.text())
-            .field("sort_s", sort)
+            .quantity("boxes made in", "references_s", &references)
+            .quantity("events made in", "events_s", &events)
+            .quantity("sorted in", "sort_s", &sort)
             .row("built in", built_in)
             .field("build_s", build);
     }

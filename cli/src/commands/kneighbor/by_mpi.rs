@@ -8,7 +8,7 @@ use raddle::chare::nodes::Progress;
 use raddle::net::NetError;
 use serde_json::Value;
 
-use crate::arguments::Mode;
+use super::arguments::Mode;
 use crate::commands::launch::MPIRUN;
 use crate::times::Times;
 

@@ -9,10 +9,11 @@ use raddle::net::Launch;
 use raddle_messages::kneighbor::{KNeighbor, Shape, claims, together};
 use serde_json::json;
 
+use super::arguments::{KneighborArguments, Mode};
 use super::{by_mpi, check_memory, ring_in_words};
-use crate::arguments::{KneighborArguments, Mode, Options};
+use crate::arguments::Options;
 use crate::error::CliError;
-use crate::report::{Column, Columns, Object, Report, Row};
+use crate::report::{ByteCount, Column, Columns, Count, Object, Report, Row};
 use crate::times::Times;
 use crate::{units, workers};
 
@@ -33,23 +34,23 @@ pub(super) fn run(
 ) -> Result<Option<Report>, CliError> {
     check_call(options)?;
     let left_out = left_out(arguments)?;
-    let crew = Crew::new(arguments, options)?;
+    let counts = NodesAndWorkers::new(arguments, options)?;
     if !Launch::is_started() {
         // Wrong options and variables are reported once, not by each node.
-        let plan = workers::builder(options).workers(crew.workers).plan();
+        let plan = workers::builder(options).workers(counts.workers).plan();
         plan.map_err(|error| workers::refused(error, options))?;
     }
     let shape = Shape {
         elements: arguments
             .elements
-            .map_or(crew.worker_count(), |count| count as usize),
+            .map_or(counts.worker_count(), |count| count as usize),
         k: arguments.k as usize,
         bytes: arguments.bytes.0[0].0,
         touch: arguments.touch,
     };
     let runs = runs(arguments, shape)?;
     let teams = Team::all(arguments, &left_out);
-    let jobs = teams.iter().map(|team| team.job(&crew, options));
+    let jobs = teams.iter().map(|team| team.job(&counts, options));
     let measured = together(jobs, shape, |rings| {
         let teams: Vec<_> = teams.iter().zip(rings).collect();
         for (_, ring) in &teams {
@@ -63,7 +64,7 @@ pub(super) fn run(
     let measured = measured.map_err(|source| match source {
         JobError::Build(error) => workers::refused(error, options),
         source => CliError::Job {
-            what: format!("--nodes {} --workers {}", crew.nodes, crew.workers),
+            what: format!("--nodes {} --workers {}", counts.nodes, counts.workers),
             source,
         },
     })?;
@@ -73,7 +74,7 @@ pub(super) fn run(
     };
     let mut comparison = Comparison {
         shape,
-        crew,
+        counts,
         repeat: arguments.repeat,
         teams,
         lines: lines?,
@@ -87,7 +88,7 @@ pub(super) fn run(
             continue;
         }
         let own = std::env::args_os().skip(1);
-        match by_mpi::measure(mode, own, crew.nodes, arguments.ways()) {
+        match by_mpi::measure(mode, own, counts.nodes, arguments.ways()) {
             Ok(columns) => columns
                 .into_iter()
                 .for_each(|(progress, times)| comparison.add(mode, progress, times)),
@@ -190,13 +191,13 @@ fn runs(arguments: &KneighborArguments, shape: Shape) -> Result<Vec<Run>, CliErr
 
 /// The number of nodes and workers that run a ring, in every mode.
 #[derive(Clone, Copy)]
-struct Crew {
+struct NodesAndWorkers {
     nodes: u16,
     /// The workers of each node.
     workers: usize,
 }
 
-impl Crew {
+impl NodesAndWorkers {
     fn new(arguments: &KneighborArguments, options: &Options) -> Result<Self, CliError> {
         let are_threads_alone = arguments.modes() == [Mode::Threads];
         let nodes = arguments.nodes.unwrap_or(1 + u16::from(!are_threads_alone));
@@ -242,19 +243,19 @@ impl Team {
 
     /// Returns the job that starts the team: in one process, or in several. The arguments of the
     /// other processes name the team to which they belong.
-    fn job(self, crew: &Crew, options: &Options) -> Job {
+    fn job(self, counts: &NodesAndWorkers, options: &Options) -> Job {
         let Self { mode, progress } = self;
         let claims = claims(&format!("{}-{progress}", mode.name()));
         let builder = workers::builder(options).claims(claims);
         match mode {
-            Mode::Threads => Job::new(1).runtime(builder.workers(crew.worker_count())),
+            Mode::Threads => Job::new(1).runtime(builder.workers(counts.worker_count())),
             Mode::Nodes(kind) => {
                 let which = ["--mode", kind.name(), "--progress", progress.name()];
                 let own = std::env::args_os().skip(1);
-                Job::new(crew.nodes)
+                Job::new(counts.nodes)
                     .transport(kind)
                     .progress(progress)
-                    .runtime(builder.workers(crew.workers))
+                    .runtime(builder.workers(counts.workers))
                     .arguments(own.chain(which.map(OsString::from)))
                     .quiet(true)
             }
@@ -325,7 +326,7 @@ impl Line {
 /// All measurements.
 struct Comparison {
     shape: Shape,
-    crew: Crew,
+    counts: NodesAndWorkers,
     repeat: u32,
     teams: Vec<Team>,
     lines: Vec<Line>,
@@ -362,8 +363,8 @@ impl Comparison {
                 ring_in_words(&self.shape),
                 self.repeat
             ))
-            .field("nodes", self.crew.nodes)
-            .field("workers", self.crew.workers)
+            .field("nodes", self.counts.nodes)
+            .field("workers", self.counts.workers)
             .field("elements", self.shape.elements)
             .field("neighbours_per_side", self.shape.k)
             .field("touch", self.shape.touch)
@@ -400,10 +401,8 @@ impl Comparison {
     fn row(&self, line: &Line) -> Row {
         let Run { bytes, iterations } = line.run;
         let mut row = Row::new();
-        row.cell(units::bytes(bytes as u64))
-            .field("bytes", bytes)
-            .cell(units::grouped(iterations))
-            .field("iterations", iterations);
+        row.quantity("bytes", &ByteCount(bytes as u64))
+            .quantity("iterations", &Count(iterations));
         let mut modes = Vec::new();
         let teams = self.teams.iter().zip(&line.times).zip(&line.factors);
         for (index, ((team, times), factor)) in teams.enumerate() {
@@ -456,7 +455,7 @@ mod tests {
                 bytes: 16_384,
                 touch: true,
             },
-            crew: Crew {
+            counts: NodesAndWorkers {
                 nodes: 2,
                 workers: 1,
             },

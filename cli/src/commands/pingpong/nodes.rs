@@ -3,16 +3,16 @@
 
 use std::time::Duration;
 
-use raddle_messages::nodes::{Crew, Receive};
+use raddle_messages::nodes::{NodeGroup, Receive};
 
-use super::super::crew;
 use super::super::kneighbor::check_memory;
+use super::super::node_group;
+use super::arguments::PingpongArguments;
 use super::latencies::Latencies;
 use super::{NODES_LIMIT, overheads, symmetric};
-use crate::arguments::{Options, PingpongArguments};
+use crate::arguments::Options;
 use crate::error::CliError;
-use crate::report::{Column, Columns, RanOn, Report, Row};
-use crate::units;
+use crate::report::{ByteCount, Column, Columns, Count, Plain, RanOn, Report, Row};
 
 /// Measures, and reports. In a process that was started as a node, carries out what the first node
 /// asks for, and returns `None`.
@@ -33,30 +33,30 @@ pub(super) fn run(
     check_memory(of_times.saturating_add(of_bytes), || {
         "--bytes and --trips".to_owned()
     })?;
-    let Some((crew, plan)) = crew::start(arguments.transport(), nodes, options)? else {
+    let Some((group, plan)) = node_group::start(arguments.transport(), nodes, options)? else {
         return Ok(None);
     };
     let measured = if arguments.overheads {
-        overheads::report(&crew, arguments)
+        overheads::report(&group, arguments)
     } else if arguments.symmetric {
-        symmetric::report(&crew, arguments)
+        symmetric::report(&group, arguments)
     } else {
-        report(&crew, arguments)
+        report(&group, arguments)
     };
     let measured = measured.map(|mut report| {
-        crew::describe(&crew, &mut report);
+        node_group::describe(&group, &mut report);
         report
     });
-    let report = crew::finish(crew, measured)?;
+    let report = node_group::finish(group, measured)?;
     Ok(Some(report.on(RanOn::Plan(plan))))
 }
 
-fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Report, CliError> {
+fn report(group: &NodeGroup, arguments: &PingpongArguments) -> Result<Report, CliError> {
     let mut table = empty_table();
     for &receive in arguments.receive.all() {
         for bytes in &arguments.bytes {
-            let times = crew.rally(receive, bytes.0, arguments.trips(), NODES_LIMIT);
-            let times = times.map_err(|source| crew::failed(crew.transport(), source))?;
+            let times = group.trip_times(receive, bytes.0, arguments.trips(), NODES_LIMIT);
+            let times = times.map_err(|source| node_group::failed(group.transport(), source))?;
             table.push(row(receive, bytes.0, &Latencies::of(times)));
         }
     }
@@ -64,8 +64,8 @@ fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Report, CliError
     report
         .text(format!(
             "round trips of a message, {}; {}\n\n",
-            crew::about(crew),
-            crew::receivers(crew.seats().receive_apart())
+            node_group::about(group),
+            node_group::receivers(group.cpus().receive_apart())
         ))
         .field("trips", arguments.trips())
         .field("limit_s", NODES_LIMIT.as_secs_f64())
@@ -85,12 +85,9 @@ fn empty_table() -> Columns {
 /// Creates the row for the measurements of one way to receive and one size.
 fn row(receive: Receive, bytes: usize, times: &Latencies) -> Row {
     let mut row = Row::new();
-    row.cell(receive.name())
-        .field("receive", receive.name())
-        .cell(units::bytes(bytes as u64))
-        .field("bytes", bytes)
-        .cell(units::grouped(times.count()))
-        .field("trips", times.count())
+    row.quantity("receive", &Plain(receive.name()))
+        .quantity("bytes", &ByteCount(bytes as u64))
+        .quantity("trips", &Count(times.count()))
         .fields(&times.object());
     times.add_cells(&mut row);
     row

@@ -3,18 +3,17 @@
 
 use std::time::Duration;
 
-use raddle_messages::nodes::{Crew, Overheads};
+use raddle_messages::nodes::{NodeGroup, Overheads};
 use raddle_model::Parameters;
 use raddle_model::parameters::{Curve, Message};
 use raddle_model::simulate::Silent;
 use raddle_model::simulate::pingpong::{PingPong, Receive};
 use raddle_model::units::Nanoseconds;
 
-use super::super::crew;
-use crate::arguments::PingpongArguments;
+use super::super::node_group;
+use super::arguments::PingpongArguments;
 use crate::error::CliError;
-use crate::report::{Column, Columns, Report, Row};
-use crate::units;
+use crate::report::{Column, Columns, Plain, Report, Row};
 
 /// The explanation below the table.
 const NOTES: &str = "
@@ -26,14 +25,17 @@ trip of 1 byte, less the wire. The simulated node: 3 GHz, a network interface 10
 ///
 /// # Errors
 /// [`CliError`] if a node has ended.
-pub(super) fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Report, CliError> {
+pub(super) fn report(group: &NodeGroup, arguments: &PingpongArguments) -> Result<Report, CliError> {
     let samples = arguments.trips();
-    let found = crew.overheads(samples);
-    let found = found.map_err(|source| crew::failed(crew.transport(), source))?;
+    let found = group.overheads(samples);
+    let found = found.map_err(|source| node_group::failed(group.transport(), source))?;
     let steps = steps(&Study::simulated()?, &found);
     let mut report = Report::new();
     report
-        .text(format!("steps of a message, {}\n\n", crew::about(crew)))
+        .text(format!(
+            "steps of a message, {}\n\n",
+            node_group::about(group)
+        ))
         .field("samples", samples)
         .list("overheads", &table_of(&steps))
         .text(NOTES);
@@ -156,16 +158,13 @@ fn table_of(steps: &[Step]) -> Columns {
         Column::right("here", 9),
     ]);
     for step in steps {
-        let none = || "-".to_owned();
         let simulated = step.simulated;
-        let simulated_text = simulated.map_or_else(none, |time| format!("{:.0} ns", time.0));
+        let simulated_text = simulated.map(|time| format!("{:.0} ns", time.0));
         let mut row = Row::new();
-        row.cell(step.name)
-            .field("quantity", step.name)
-            .cell(simulated_text)
+        row.quantity("quantity", &Plain(step.name))
+            .cell(simulated_text.unwrap_or_else(|| "-".to_owned()))
             .field("simulated_s", simulated.map(|time| time.0 * 1e-9))
-            .cell(step.here.map_or_else(none, units::time))
-            .field("time_s", step.here.map(|time| time.as_secs_f64()));
+            .quantity("time_s", &step.here);
         table.push(row);
     }
     table

@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use raddle_messages::nodes::{Crew, Kernel, Receive, Served};
+use raddle_messages::nodes::{Kernel, NodeGroup, Receive, Served};
 
-use super::super::crew;
+use super::super::node_group;
 use super::NODES_LIMIT;
+use super::arguments::PingpongArguments;
 use super::latencies::Latencies;
-use crate::arguments::PingpongArguments;
 use crate::error::CliError;
-use crate::report::{Column, Columns, Report, Row};
+use crate::report::{Column, Columns, Count, Decimal, Plain, Report, Row};
 use crate::units;
 
 /// The explanation below the table.
@@ -27,17 +27,17 @@ const STEPS: u64 = 2_000_000;
 ///
 /// # Errors
 /// [`CliError`] if a node has ended.
-pub(super) fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Report, CliError> {
+pub(super) fn report(group: &NodeGroup, arguments: &PingpongArguments) -> Result<Report, CliError> {
     let steps = steps_in(arguments.compute);
     let mut table = empty_table();
     for &receive in arguments.receive.all() {
-        let served = crew.serve(Kernel {
+        let served = group.serve(Kernel {
             receive,
             requests: arguments.trips(),
             steps,
             limit: NODES_LIMIT,
         });
-        let served = served.map_err(|source| crew::failed(crew.transport(), source))?;
+        let served = served.map_err(|source| node_group::failed(group.transport(), source))?;
         table.push(row(receive, served));
     }
     let mut report = Report::new();
@@ -45,8 +45,8 @@ pub(super) fn report(crew: &Crew, arguments: &PingpongArguments) -> Result<Repor
         .text(format!(
             "each computes for about {}, asks the next and waits for its answer: {}; {}\n\n",
             units::time(arguments.compute),
-            crew::about(crew),
-            crew::receivers(crew.seats().receive_apart())
+            node_group::about(group),
+            node_group::receivers(group.cpus().receive_apart())
         ))
         .field("trips", arguments.trips())
         .field("limit_s", NODES_LIMIT.as_secs_f64())
@@ -87,22 +87,17 @@ fn row(receive: Receive, served: Served) -> Row {
     // Without a receiving thread there is no share of a CPU that it uses.
     let receiver = (receive != Receive::Notify).then_some(share);
     let trips = Latencies::of(served.round_trips);
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let percent = |share| Decimal::percent(share, 1);
     let mut row = Row::new();
-    row.cell(receive.name())
-        .field("receive", receive.name())
-        .cell(units::grouped(trips.count()))
-        .field("requests", trips.count())
+    row.quantity("receive", &Plain(receive.name()))
+        .quantity("requests", &Count(trips.count()))
         .cell(units::time(trips.min()))
         .cell(units::time(trips.quantile(500)))
         .cell(units::time(trips.quantile(990)))
         .fields(&trips.object())
-        .cell(units::time(request))
-        .field("request_s", request.as_secs_f64())
-        .cell(percent(speed))
-        .field("speed", speed)
-        .cell(receiver.map_or_else(|| "-".to_owned(), percent))
-        .field("receiver_share", receiver);
+        .quantity("request_s", &request)
+        .quantity("speed", &percent(speed))
+        .quantity("receiver_share", &receiver.map(percent));
     row
 }
 

@@ -6,10 +6,11 @@ use std::time::Duration;
 use raddle_messages::waits::{Bystander, Kind, Places, Waits, WaitsError};
 use raddle_topology::{Claims, CpuId, Topology};
 
+use super::arguments::{PingpongArguments, WaitChoice};
 use super::latencies::Latencies;
-use crate::arguments::{Options, PingpongArguments, WaitChoice};
+use crate::arguments::Options;
 use crate::error::CliError;
-use crate::report::{Column, Columns, Object, RanOn, Report, Row};
+use crate::report::{Column, Columns, Object, Plain, RanOn, Report, Row};
 use crate::{units, workers};
 
 /// The longest time of each measurement with answers at once, and with late answers.
@@ -133,14 +134,14 @@ impl Measurement {
         let mut late = Columns::new(head("waits").chain(Latencies::columns()).chain(costs));
         for (kind, way) in &self.ways {
             let [mut soon_row, mut late_row] = [Row::new(), Row::new()];
-            soon_row.cell(kind.name()).field("wait", kind.name());
+            soon_row.quantity("wait", &Plain(kind.name()));
             late_row.cell(kind.name());
             match way {
                 Ok(way) => way.fill(&mut soon_row, &mut late_row),
                 Err(reason) => {
                     let missing = format!("not on this processor: {reason}");
-                    soon_row.cell(&missing).field("missing", &missing);
-                    late_row.cell(missing);
+                    late_row.cell(&missing);
+                    soon_row.quantity("missing", &Plain(missing));
                 }
             }
             soon.push(soon_row);

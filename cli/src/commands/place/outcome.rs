@@ -6,7 +6,7 @@ use raddle_topology::{CpuId, Matrix, Placement, Strategy, Topology};
 use serde::Serialize;
 
 use super::program::{Prediction, Simulation};
-use crate::report::{Column, Columns, Object, Report, Row};
+use crate::report::{Column, Columns, Object, Plain, Report, Row};
 use crate::units;
 
 /// A placement, its cost, and the cost of the baselines.
@@ -121,22 +121,16 @@ impl Outcome<'_> {
         let core = known.and_then(|cpu| cpu.core);
         let numa_node = known.and_then(|cpu| cpu.numa_node);
         let name = self.matrix.name(party);
-        let number =
-            |number: Option<usize>| number.map_or("-".to_owned(), |number| number.to_string());
         let mut row = Row::new();
-        row.cell(party.to_string()).field("party", party);
+        row.quantity("party", &Plain(party));
         if has_names {
             row.cell(name.unwrap_or(""));
         }
         row.field("name", name)
-            .cell(cpu.0.to_string())
-            .field("cpu", cpu)
-            .cell(number(core))
-            .field("core", core)
-            .cell(number(numa_node))
-            .field("numa_node", numa_node)
-            .cell(control.map_or("-".to_owned(), |cpu| cpu.to_string()))
-            .field("control_cpu", control);
+            .quantity("cpu", &Plain(cpu))
+            .quantity("core", &core.map(Plain))
+            .quantity("numa_node", &numa_node.map(Plain))
+            .quantity("control_cpu", &control.map(Plain));
         row
     }
 

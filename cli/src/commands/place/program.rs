@@ -9,7 +9,7 @@ use raddle_numerics::pipeline;
 use raddle_topology::{CpuId, Topology};
 use serde::Serialize;
 
-use crate::arguments::{ProgramChoice, SimulatedArguments};
+use super::arguments::{ProgramChoice, SimulatedArguments};
 use crate::error::CliError;
 
 /// The seed that decides where wandering threads start. Its value does not matter.

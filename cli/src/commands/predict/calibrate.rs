@@ -13,7 +13,7 @@ use raddle_model::{Measured, Parameters};
 use raddle_topology::{Plan, Topology};
 use serde::Deserialize;
 
-use super::super::crew;
+use super::super::node_group;
 use crate::arguments::Options;
 use crate::error::CliError;
 use crate::output;
@@ -99,24 +99,24 @@ pub(super) fn here(
     options: &Options,
 ) -> Result<Option<Calibration>, CliError> {
     let kind = TransportKind::default();
-    let Some((crew, plan)) = crew::start(kind, 2, options)? else {
+    let Some((group, plan)) = node_group::start(kind, 2, options)? else {
         return Ok(None);
     };
     let phase = Phase::begin("measure", options.quiet);
-    let failed = |source| crew::failed(kind, source);
+    let failed = |source| node_group::failed(kind, source);
     let trip = |bytes| -> Result<Duration, NodesError> {
-        let times = (0..REPEATS).map(|_| crew.rally_in_all(Receive::Poll, bytes, LONG_TRIPS));
+        let times = (0..REPEATS).map(|_| group.total_time(Receive::Poll, bytes, LONG_TRIPS));
         let mut times = times.collect::<Result<Vec<_>, _>>()?;
         times.sort_unstable();
         Ok(times[times.len() / 2] / LONG_TRIPS as u32)
     };
     let measure = || {
-        let overheads = crew.overheads(SAMPLES)?;
+        let overheads = group.overheads(SAMPLES)?;
         Ok((overheads, trip(LONG_BYTES)?.saturating_sub(trip(1)?)))
     };
     let measured = measure().map_err(failed);
-    let cpu = crew.seats().cpus().next().flatten();
-    let (overheads, longer) = crew::finish(crew, measured)?;
+    let cpu = group.cpus().compute_cpus().next().flatten();
+    let (overheads, longer) = node_group::finish(group, measured)?;
     let mut measured = of(&overheads);
     let per_byte = longer.as_secs_f64() * 1e9 / 2.0 / (LONG_BYTES - 1) as f64;
     measured.per_byte = (per_byte > 0.0).then_some(Nanoseconds(per_byte));

@@ -6,7 +6,7 @@ use std::path::Path;
 use raddle_model::Parameters;
 use raddle_model::study::Chart;
 
-use crate::arguments::PredictArguments;
+use super::arguments::PredictArguments;
 use crate::error::CliError;
 use crate::output;
 use crate::report::Report;

@@ -3,10 +3,10 @@
 use raddle_model::simulate::Silent;
 use raddle_model::simulate::pingpong::{Found, PingPong, Receive};
 
+use super::arguments::{PingpongProgram, SpeedsChoice};
 use super::{begin_report, begin_trace, counts, finish_trace, parameters, report_left_out};
-use crate::arguments::{PingpongProgram, SpeedsChoice};
 use crate::error::CliError;
-use crate::report::{Column, Columns, Report, Row};
+use crate::report::{Column, Columns, Plain, Report, Row};
 use crate::units;
 
 /// Simulates round trips with each way to receive, and reports.
@@ -64,16 +64,11 @@ pub(super) fn run(program: &PingpongProgram) -> Result<Report, CliError> {
 
 /// Creates the row for the measurements of one way to receive.
 fn row(receive: Receive, found: &Found) -> Row {
-    let ns = |time: f64| format!("{time:.1} ns");
     let mut row = Row::new();
-    row.cell(receive.name())
-        .field("receive", receive.name())
-        .cell(ns(found.mean.0))
-        .field("mean_ns", found.mean)
-        .cell(ns(found.min.0))
-        .field("min_ns", found.min)
-        .cell(ns(found.max.0))
-        .field("max_ns", found.max)
+    row.quantity("receive", &Plain(receive.name()))
+        .quantity("mean_ns", &found.mean)
+        .quantity("min_ns", &found.min)
+        .quantity("max_ns", &found.max)
         .field("counts", counts(&found.counts));
     row
 }

@@ -3,13 +3,14 @@
 use raddle_model::simulate::symmetric::{Found, Symmetric};
 use raddle_model::simulate::{Layout, Silent, Way};
 
+use super::arguments::{HandlerReceive, SpeedsChoice, SymmetricProgram};
 use super::{
     begin_report, begin_trace, check_memory, counts, finish_trace, parameters, report_left_out,
 };
-use crate::arguments::{HandlerReceive, Options, SpeedsChoice, SymmetricProgram};
+use crate::arguments::Options;
 use crate::error::CliError;
 use crate::progress::Phase;
-use crate::report::{Column, Columns, Report, Row};
+use crate::report::{Column, Columns, Decimal, Plain, Report, Row};
 
 /// Simulates the nodes with each way in which handlers receive messages, and reports.
 ///
@@ -79,18 +80,12 @@ fn row(way: Way, found: &Found) -> Row {
         Way::Poll => "polls",
         Way::Notify => "notified",
     };
-    let ns = |time: f64| format!("{time:.1} ns");
     let mut row = Row::new();
-    row.cell(name)
-        .field("handler", name)
-        .cell(ns(found.round_trip.0))
-        .field("round_trip_ns", found.round_trip)
-        .cell(ns(found.cycle.0))
-        .field("cycle_ns", found.cycle)
-        .cell(format!("{:.4}", found.speed))
-        .field("speed", found.speed)
-        .cell(format!("{:.2} %", 100.0 * found.handler_share))
-        .field("handler_share", found.handler_share)
+    row.quantity("handler", &Plain(name))
+        .quantity("round_trip_ns", &found.round_trip)
+        .quantity("cycle_ns", &found.cycle)
+        .quantity("speed", &Decimal::new(found.speed, 4))
+        .quantity("handler_share", &Decimal::percent(found.handler_share, 2))
         .field("counts", counts(&found.counts));
     row
 }

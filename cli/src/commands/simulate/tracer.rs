@@ -7,10 +7,11 @@ use raddle_model::simulate::{Layout, Silent};
 use raddle_model::{Prediction, predict};
 use serde_json::json;
 
+use super::arguments::TracerProgram;
 use super::{
     begin_report, begin_trace, check_memory, counts, finish_trace, parameters, report_left_out,
 };
-use crate::arguments::{Options, TracerProgram};
+use crate::arguments::Options;
 use crate::error::CliError;
 use crate::progress::Phase;
 use crate::report::{Column, Columns, Report, Row};

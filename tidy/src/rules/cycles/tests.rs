@@ -89,17 +89,75 @@ fn files_are_compared_across_folders() {
     ];
     let files = scope(&files, &Scope::Files);
     assert_eq!(files.cycles, [["high::user", "low::part"]]);
-    assert_eq!((files.module_count, files.edge_count), (5, 3));
+    // `low` imports its child, too.
+    assert_eq!((files.module_count, files.edge_count), (5, 4));
 }
 
 #[test]
-fn a_file_may_use_the_modules_that_it_declares() {
+fn a_file_and_a_child_that_import_each_other_form_a_cycle() {
+    let files = |parent| {
+        let files = [
+            ("crates/a/src/part.rs", parent),
+            ("crates/a/src/part/slots.rs", "use super::Part;"),
+        ];
+        scope(&files, &Scope::Files)
+    };
+    for parent in [
+        "mod slots;\nuse slots::Slots;",
+        "mod slots;\nuse self::slots::{Slots, new};",
+        "mod slots;\npub use slots::Slots;",
+    ] {
+        let files = files(parent);
+        assert_eq!(files.cycles, [["part", "part::slots"]], "{parent}");
+        assert_eq!(files.edge_count, 2, "{parent}");
+    }
+    // A declaration alone is no import.
+    assert_eq!(files("mod slots;").largest_cycle(), 1);
+}
+
+#[test]
+fn a_child_that_takes_a_name_by_way_of_its_parent_imports_a_sibling() {
     let files = [
-        ("crates/a/src/part.rs", "mod slots;\nuse slots::Slots;"),
-        ("crates/a/src/part/slots.rs", "use super::Part;"),
+        ("crates/a/src/p.rs", "pub use low::Low;\nuse high::High;"),
+        ("crates/a/src/p/low.rs", ""),
+        ("crates/a/src/p/high.rs", "use super::Low;"),
+    ];
+    let files = scope(&files, &Scope::Files);
+    assert_eq!((files.edge_count, files.largest_cycle()), (3, 1));
+    assert_eq!(files.layer_count, 3);
+}
+
+#[test]
+fn a_visibility_imports_nothing() {
+    let files = [
+        ("crates/a/src/p.rs", "use part::Part;"),
+        (
+            "crates/a/src/p/part.rs",
+            "pub(in crate::p) struct Part;\npub(in super::super::p) fn f() {}",
+        ),
     ];
     let files = scope(&files, &Scope::Files);
     assert_eq!((files.edge_count, files.largest_cycle()), (1, 1));
+}
+
+#[test]
+fn a_file_in_a_large_cycle_with_its_children_is_found() {
+    let names = ["a", "b", "c", "d", "e"];
+    let parent: String = names.map(|name| format!("use {name}::T;\n")).concat();
+    let mut files = vec![("crates/x/src/p.rs".to_owned(), parent)];
+    for name in names {
+        let path = format!("crates/x/src/p/{name}.rs");
+        files.push((path, "use super::Parent;".to_owned()));
+    }
+    let files: Vec<_> = files
+        .iter()
+        .map(|(p, t)| (p.as_str(), t.as_str()))
+        .collect();
+    let found = check(&Tree::made_up(&files));
+    assert_eq!(found.len(), 1);
+    let text = found[0].to_string();
+    assert!(text.contains("6 files import each other"), "{text}");
+    assert!(text.contains("p, p::a, p::b"), "{text}");
 }
 
 #[test]

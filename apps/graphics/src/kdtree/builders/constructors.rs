@@ -11,8 +11,8 @@ use super::workspace::Workspace;
 use super::{sequential, tasks};
 use crate::kdtree::cost::level::Level;
 use crate::kdtree::cost::parameters::Parameters;
-use crate::kdtree::crew::{AllWorkers, Crew, OneThread};
 use crate::kdtree::error::BuildError;
+use crate::kdtree::fork_join::{AllWorkers, ForkJoin, OneThread};
 use crate::kdtree::layout::assemble::assemble;
 use crate::kdtree::layout::tree::KdTree;
 use crate::kdtree::preparation::Prepared;
@@ -90,17 +90,17 @@ impl KdTree {
         Self::from_prepared_by(prepared, parameters, &AllWorkers, on_progress)
     }
 
-    /// Builds a tree like [`from_prepared`](Self::from_prepared), on the threads of `crew`.
+    /// Builds a tree like [`from_prepared`](Self::from_prepared), on the given threads.
     ///
     /// # Errors
     /// Returns [`BuildError::ParameterOutOfRange`] if a parameter is out of range.
     pub fn from_prepared_by(
         prepared: Prepared,
         parameters: &Parameters,
-        crew: &impl Crew,
+        threads: &impl ForkJoin,
         on_progress: impl Fn(f32) + Sync,
     ) -> Result<Self, BuildError> {
-        Ok(Self::timed_by(prepared, parameters, crew, on_progress)?.tree)
+        Ok(Self::timed_by(prepared, parameters, threads, on_progress)?.tree)
     }
 
     /// Builds a tree like [`from_prepared_by`](Self::from_prepared_by), and returns it with the
@@ -111,14 +111,14 @@ impl KdTree {
     pub fn timed_by(
         prepared: Prepared,
         parameters: &Parameters,
-        crew: &impl Crew,
+        threads: &impl ForkJoin,
         on_progress: impl Fn(f32) + Sync,
     ) -> Result<Timed, BuildError> {
         let (triangles, cell, memory) = prepared.into_parts();
         let input = Input::new(triangles, parameters, Progress::new(&on_progress))?;
         let begun = Instant::now();
-        // All workers share one set of shelves: a worker should reuse a buffer of any other worker
-        // before it touches memory that is fresh from the system.
+        // All workers share one set of free lists: a worker should reuse a buffer of any other
+        // worker before it touches memory that is fresh from the system.
         let store = Store::new(1);
         store.expect(cell.names.len());
         store.put_stack(memory.lists);
@@ -127,7 +127,7 @@ impl KdTree {
             store: Arc::new(store),
         };
         let extent = cell.extent;
-        let piece = tasks::build(&work, cell.into(), crew);
+        let piece = tasks::build(&work, cell.into(), threads);
         let Work { input, store } = work;
         let freeing = freeing(store);
         let tree = assemble(
@@ -135,7 +135,7 @@ impl KdTree {
             extent,
             piece,
             memory.tree,
-            crew,
+            threads,
         );
         let time = begun.elapsed().saturating_sub(freeing);
         Ok(Timed { tree, time })

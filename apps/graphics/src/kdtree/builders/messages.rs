@@ -8,8 +8,8 @@
 //! sequential builder.
 //!
 //! No task blocks a worker: a task waits by suspending its entry method. Shared data is owned by
-//! the tasks that read it. The only locks are those of the shelves of buffers, and each worker has
-//! shelves of its own.
+//! the tasks that read it. The only locks are those of the free lists of buffers, and each worker
+//! has free lists of its own.
 //!
 //! ```text
 //! options    the options of a build
@@ -51,8 +51,8 @@ use crate::kdtree::builders::work::Work;
 use crate::kdtree::cells::cell::SharedCell;
 use crate::kdtree::cost::level::Level;
 use crate::kdtree::cost::parameters::Parameters;
-use crate::kdtree::crew::AllWorkers;
 use crate::kdtree::error::BuildError;
+use crate::kdtree::fork_join::AllWorkers;
 use crate::kdtree::layout::assemble::assemble;
 use crate::kdtree::layout::tree::KdTree;
 use crate::kdtree::preparation::Prepared;

@@ -261,7 +261,7 @@ pub(super) struct Names {
     pub(super) straddlers: Vec<Straddler>,
     /// The new events of cut triangles, sorted.
     pub(super) added: Added,
-    /// Looks up the names of both halves.
+    /// The arena that holds the names of both halves.
     pub(super) arena: Arc<Arena>,
 }
 

@@ -1,13 +1,13 @@
 //! Buffers for the lists of cells, which are reused from cell to cell and from build to build.
 //!
 //! Touching memory that is fresh from the system costs more than distributing events. So the list
-//! of a cell is taken from a shelf of the worker that fills it, otherwise from another worker's
-//! shelf. The worker that has read the list puts it on one of its own shelves. After the first
-//! cells there are enough buffers.
+//! of a cell is taken from a free list of the worker that fills it, otherwise from a free list of
+//! another worker. The worker that has read the list puts it into one of its own free lists. After
+//! the first cells there are enough buffers.
 //!
-//! All shelves together keep a bounded number of bytes per triangle of a build. When a returned
-//! buffer exceeds the bound, either smaller buffers of the same kind on the same shelf or the
-//! buffer itself are freed.
+//! All free lists together keep a bounded number of bytes per triangle of a build. When a returned
+//! buffer exceeds the bound, either smaller buffers in the same free list or the buffer itself are
+//! freed.
 //!
 //! # Source
 //! Mei, Zheng, Gioachin, Kalé: Optimizing a parallel runtime system for multicore clusters.
@@ -32,33 +32,35 @@ use crate::kdtree::phases::route::Route;
 /// The number of bytes that are kept per triangle: enough for the lists of all cells of a level and
 /// of the next, and for the workspaces of sequential builds at the same time.
 const BYTES_PER_TRIANGLE: usize = 300;
-/// Smaller buffers are not kept. For these sizes the allocator reuses memory that is not fresh.
+/// The size of the smallest buffer that is kept, in bytes. For smaller sizes the allocator reuses
+/// memory that is not fresh.
 const BYTES_MIN: usize = 16 * 1024;
 
-/// The shelves of all workers.
+/// The free lists of all workers.
 #[derive(Debug)]
 pub(super) struct Store {
-    shelves: Vec<CachePadded<Shelves>>,
-    /// The number of bytes on all shelves.
+    free_lists: Vec<CachePadded<FreeLists>>,
+    /// The number of bytes in all free lists.
     kept: AtomicUsize,
-    /// The maximum number of bytes on all shelves.
+    /// The maximum number of bytes in all free lists.
     limit: AtomicUsize,
     /// Cells that are no longer needed, with lists that were passed in with a build. The next
     /// builds bring their own.
     external_cells: Mutex<Vec<SharedCell>>,
 }
 
+/// The free lists of one worker.
 #[derive(Debug, Default)]
-struct Shelves {
-    events: Shelf<Vec<Event>>,
-    names: Shelf<Vec<Name>>,
-    routes: Shelf<Vec<Route>>,
-    bytes: Shelf<Vec<u8>>,
-    marks: Shelf<SharedMarks>,
-    workspaces: Shelf<Workspace>,
+struct FreeLists {
+    events: FreeList<Vec<Event>>,
+    names: FreeList<Vec<Name>>,
+    routes: FreeList<Vec<Route>>,
+    bytes: FreeList<Vec<u8>>,
+    marks: FreeList<SharedMarks>,
+    workspaces: FreeList<Workspace>,
 }
 
-/// Memory that can be kept on a shelf.
+/// Memory that can be kept in a free list.
 pub(super) trait Buffer: Sized {
     /// Returns the size of the memory in bytes.
     fn byte_count(&self) -> usize;
@@ -78,31 +80,31 @@ impl Buffer for SharedMarks {
 
 /// An element of the lists.
 pub(super) trait Item: Copy {
-    /// Returns the shelf for lists of this element.
-    #[expect(private_interfaces, reason = "shelves are for the store alone")]
-    fn shelf(shelves: &Shelves) -> &Shelf<Vec<Self>>;
+    /// Returns the free list for lists of this element.
+    #[expect(private_interfaces, reason = "only the store uses free lists")]
+    fn free_list(free_lists: &FreeLists) -> &FreeList<Vec<Self>>;
 }
 
-/// Assigns a shelf to each element type.
-macro_rules! shelved {
-    ($($item:ty: $shelf:ident),+) => {$(
+/// Assigns a free list to each element type.
+macro_rules! free_lists {
+    ($($item:ty: $free_list:ident),+) => {$(
         impl Item for $item {
-            #[expect(private_interfaces, reason = "shelves are for the store alone")]
-            fn shelf(shelves: &Shelves) -> &Shelf<Vec<Self>> {
-                &shelves.$shelf
+            #[expect(private_interfaces, reason = "only the store uses free lists")]
+            fn free_list(free_lists: &FreeLists) -> &FreeList<Vec<Self>> {
+                &free_lists.$free_list
             }
         }
     )+};
 }
 
-shelved!(Event: events, Name: names, Route: routes, u8: bytes);
+free_lists!(Event: events, Name: names, Route: routes, u8: bytes);
 
 impl Store {
     /// Creates a store for `worker_count` workers. It keeps nothing until it
     /// [expects](Self::expect) a build.
     pub(super) fn new(worker_count: usize) -> Self {
         Self {
-            shelves: (0..worker_count).map(|_| CachePadded::default()).collect(),
+            free_lists: (0..worker_count).map(|_| CachePadded::default()).collect(),
             kept: AtomicUsize::new(0),
             limit: AtomicUsize::new(0),
             external_cells: Mutex::default(),
@@ -116,15 +118,15 @@ impl Store {
         // Relaxed, here and below: limits and counters, which affect only the amount of memory.
         self.limit.store(limit, Relaxed);
         if self.kept.load(Relaxed) > limit {
-            for shelves in &self.shelves {
-                let Shelves {
+            for free_lists in &self.free_lists {
+                let FreeLists {
                     events,
                     names,
                     routes,
                     bytes,
                     marks,
                     workspaces,
-                } = &**shelves;
+                } = &**free_lists;
                 let gone = [
                     events.clear(),
                     names.clear(),
@@ -138,28 +140,31 @@ impl Store {
         }
     }
 
-    /// Returns the shelves of this worker, then those of the others. A thread that is not a worker
-    /// begins with those of some worker.
-    fn shelves(&self) -> impl Iterator<Item = &Shelves> {
-        let worker = raddle::worker_index().unwrap_or_default() % self.shelves.len();
-        let (before, from) = self.shelves.split_at(worker);
-        from.iter().chain(before).map(|shelves| &**shelves)
+    /// Returns the free lists of this worker, then those of the others. A thread that is not a
+    /// worker begins with those of the first worker.
+    fn free_lists(&self) -> impl Iterator<Item = &FreeLists> {
+        let worker = raddle::worker_index().unwrap_or_default() % self.free_lists.len();
+        let (before, from) = self.free_lists.split_at(worker);
+        from.iter().chain(before).map(|free_lists| &**free_lists)
     }
 
-    fn here(&self) -> &Shelves {
-        self.shelves().next().expect("every worker has shelves")
+    /// Returns the free lists of this worker.
+    fn own(&self) -> &FreeLists {
+        self.free_lists()
+            .next()
+            .expect("every worker has free lists")
     }
 
-    /// Takes a buffer from the first shelf that has one.
-    fn find<B: Buffer>(&self, take: impl Fn(&Shelves) -> Option<B>) -> Option<B> {
-        let found = self.shelves().find_map(take)?;
+    /// Takes a buffer from the first free list that has one.
+    fn find<B: Buffer>(&self, take: impl Fn(&FreeLists) -> Option<B>) -> Option<B> {
+        let found = self.free_lists().find_map(take)?;
         self.kept.fetch_sub(found.byte_count(), Relaxed);
         Some(found)
     }
 
     /// Keeps a buffer unless it is too small. If the limit is exceeded, frees smaller buffers of
-    /// that shelf, or else the buffer itself.
-    fn keep<B: Buffer>(&self, buffer: B, shelf: &Shelf<B>) {
+    /// that free list, or else the buffer itself.
+    fn keep<B: Buffer>(&self, buffer: B, free_list: &FreeList<B>) {
         let bytes = buffer.byte_count();
         if bytes < BYTES_MIN {
             return;
@@ -167,7 +172,7 @@ impl Store {
         let limit = self.limit.load(Relaxed);
         let mut kept = self.kept.fetch_add(bytes, Relaxed) + bytes;
         while kept > limit {
-            let gone = shelf
+            let gone = free_list
                 .take_smaller(bytes)
                 .map_or(bytes, |gone| gone.byte_count());
             kept = self.kept.fetch_sub(gone, Relaxed) - gone;
@@ -175,7 +180,7 @@ impl Store {
                 return;
             }
         }
-        shelf.put(buffer);
+        free_list.put(buffer);
     }
 
     /// Returns an empty buffer with space for at least `capacity` items.
@@ -184,14 +189,14 @@ impl Store {
         if bytes < BYTES_MIN {
             return Vec::with_capacity(capacity);
         }
-        self.find(|shelves| T::shelf(shelves).take(bytes))
+        self.find(|free_lists| T::free_list(free_lists).take(bytes))
             .unwrap_or_else(|| Vec::with_capacity(capacity))
     }
 
     /// Takes back a buffer that is no longer needed.
     pub(super) fn put<T: Item>(&self, mut buffer: Vec<T>) {
         buffer.clear();
-        self.keep(buffer, T::shelf(self.here()));
+        self.keep(buffer, T::free_list(self.own()));
     }
 
     /// Takes back all lists of a stack, as [`put`](Self::put) does.
@@ -203,7 +208,7 @@ impl Store {
     /// Takes back the lists of a cell. Lists that were passed in with the build are set aside.
     pub(super) fn put_cell(&self, cell: SharedCell) {
         if cell.is_external {
-            open(&self.external_cells).push(cell);
+            lock(&self.external_cells).push(cell);
             return;
         }
         self.put_chunks(cell.names);
@@ -221,34 +226,37 @@ impl Store {
     /// Frees the lists that were set aside. This is not part of the build, so the caller calls it
     /// after measuring the time.
     pub(super) fn free_external_cells(&self) {
-        let external_cells = mem::take(&mut *open(&self.external_cells));
+        let external_cells = mem::take(&mut *lock(&self.external_cells));
         drop(external_cells);
     }
 
     /// Returns marks, which are all clear.
     pub(super) fn marks(&self) -> SharedMarks {
-        self.find(|shelves| shelves.marks.take_largest())
+        self.find(|free_lists| free_lists.marks.take_largest())
             .unwrap_or_default()
     }
 
     /// Takes back marks, which must all be clear.
     pub(super) fn put_marks(&self, marks: SharedMarks) {
-        self.keep(marks, &self.here().marks);
+        self.keep(marks, &self.own().marks);
     }
 
     /// Returns a workspace for a sequential build.
     pub(super) fn workspace(&self) -> Workspace {
-        self.find(|shelves| shelves.workspaces.take_largest())
+        self.find(|free_lists| free_lists.workspaces.take_largest())
             .unwrap_or_default()
     }
 
     pub(super) fn put_workspace(&self, workspace: Workspace) {
-        self.keep(workspace, &self.here().workspaces);
+        self.keep(workspace, &self.own().workspaces);
     }
 
     /// Takes memory for the first sequential build of a worker. Later builds reuse that workspace.
     pub(super) fn put_initial(&self, lists: Stack) {
-        if self.shelves().all(|shelves| shelves.workspaces.is_empty()) {
+        if self
+            .free_lists()
+            .all(|free_lists| free_lists.workspaces.is_empty())
+        {
             self.put_workspace(Workspace::within(lists));
         }
     }
@@ -279,43 +287,43 @@ impl Store {
 
 /// Buffers of one kind, sorted by size, the smallest first.
 #[derive(Debug)]
-struct Shelf<B>(Mutex<Vec<B>>);
+struct FreeList<B>(Mutex<Vec<B>>);
 
-impl<B> Default for Shelf<B> {
+impl<B> Default for FreeList<B> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<B: Buffer> Shelf<B> {
-    fn open(&self) -> MutexGuard<'_, Vec<B>> {
-        open(&self.0)
+impl<B: Buffer> FreeList<B> {
+    fn lock(&self) -> MutexGuard<'_, Vec<B>> {
+        lock(&self.0)
     }
 
     fn is_empty(&self) -> bool {
-        self.open().is_empty()
+        self.lock().is_empty()
     }
 
     /// Takes the smallest buffer that has at least `bytes` bytes.
     fn take(&self, bytes: usize) -> Option<B> {
-        let mut buffers = self.open();
+        let mut buffers = self.lock();
         let first = buffers.partition_point(|buffer| buffer.byte_count() < bytes);
         (first < buffers.len()).then(|| buffers.remove(first))
     }
 
     fn take_largest(&self) -> Option<B> {
-        self.open().pop()
+        self.lock().pop()
     }
 
     /// Takes the smallest buffer if it has fewer than `bytes` bytes.
     fn take_smaller(&self, bytes: usize) -> Option<B> {
-        let mut buffers = self.open();
+        let mut buffers = self.lock();
         let is_smaller = buffers.first()?.byte_count() < bytes;
         is_smaller.then(|| buffers.remove(0))
     }
 
     fn put(&self, buffer: B) {
-        let mut buffers = self.open();
+        let mut buffers = self.lock();
         let bytes = buffer.byte_count();
         let place = buffers.partition_point(|other| other.byte_count() < bytes);
         buffers.insert(place, buffer);
@@ -323,15 +331,15 @@ impl<B: Buffer> Shelf<B> {
 
     /// Frees all buffers and returns their total size in bytes.
     fn clear(&self) -> usize {
-        mem::take(&mut *self.open())
+        mem::take(&mut *self.lock())
             .iter()
             .map(Buffer::byte_count)
             .sum()
     }
 }
 
-/// Ignores poisoning: buffers are scratch memory, so it does not matter what a panic left in them.
-fn open<B>(buffers: &Mutex<Vec<B>>) -> MutexGuard<'_, Vec<B>> {
+/// Locks buffers and ignores poisoning: their contents after a panic do not matter.
+fn lock<B>(buffers: &Mutex<Vec<B>>) -> MutexGuard<'_, Vec<B>> {
     buffers.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -20,7 +20,7 @@ use crate::kdtree::cells::cell::SharedCell;
 use crate::kdtree::cost::level::Level;
 use crate::kdtree::cost::plane::Plane;
 use crate::kdtree::cost::sweep::{Lightest, Passed};
-use crate::kdtree::crew::Crew;
+use crate::kdtree::fork_join::ForkJoin;
 use crate::kdtree::layout::piece::Piece;
 
 /// Subtrees with fewer triangles than this are always a single task.
@@ -31,11 +31,11 @@ const CELL_LEN_MAX: usize = 16 * 1024;
 const CELLS_PER_WORKER: usize = 16;
 
 /// Builds the subtree of a cell.
-pub(super) fn build(work: &Work<'_>, cell: SharedCell, crew: &impl Crew) -> Piece {
-    let (count, workers) = (cell.len(), crew.part_count().max(1));
+pub(super) fn build(work: &Work<'_>, cell: SharedCell, threads: &impl ForkJoin) -> Piece {
+    let (count, workers) = (cell.len(), threads.part_count().max(1));
     let tasks = Tasks {
         work,
-        crew,
+        threads,
         grain: (count / (CELLS_PER_WORKER * workers)).clamp(CELL_LEN_MIN, CELL_LEN_MAX),
         root: count,
     };
@@ -44,21 +44,21 @@ pub(super) fn build(work: &Work<'_>, cell: SharedCell, crew: &impl Crew) -> Piec
 
 struct Tasks<'a, C> {
     work: &'a Work<'a>,
-    crew: &'a C,
+    threads: &'a C,
     /// Cells with fewer triangles than this are built by one task.
     grain: usize,
     /// The number of triangles of the root.
     root: usize,
 }
 
-impl<C: Crew> Tasks<'_, C> {
+impl<C: ForkJoin> Tasks<'_, C> {
     fn subtree(&self, cell: SharedCell, level: Level, share: Progress) -> Piece {
         let count = cell.len();
-        let is_alone = count < self.grain || self.crew.part_count() <= 1;
+        let is_alone = count < self.grain || self.threads.part_count() <= 1;
         if is_alone || !self.work.input.may_split(count, level) {
             return self.work.build_subtree(cell, level, share);
         }
-        let team = work::team_len(count, self.root, self.crew.part_count().max(1));
+        let team = work::team_len(count, self.root, self.threads.part_count().max(1));
         let plane = match self.step(&cell, team, level) {
             Step::Leaf => return self.work.build_subtree(cell, level, share),
             Step::CutOff(plane, empty) => {
@@ -78,7 +78,7 @@ impl<C: Crew> Tasks<'_, C> {
         let cell = Arc::into_inner(cell).expect("all tasks have dropped the cell");
         self.work.store.put_cell(cell);
         let shares = progress::halves(share, below.len(), above.len());
-        let halves = self.crew.join(
+        let halves = self.threads.join(
             || self.subtree(below, level, shares.0),
             || self.subtree(above, level, shares.1),
         );
@@ -99,7 +99,7 @@ impl<C: Crew> Tasks<'_, C> {
             parts.push((counted, before, [Lightest::none(); 3]));
             before = [0, 1, 2].map(|axis: usize| before[axis] + passed[axis]);
         }
-        self.crew
+        self.threads
             .for_each(&mut parts, |index, (counted, before, lightest)| {
                 let share = Share { index, count: team };
                 *lightest = counted.lightest(cell, share, *before);
@@ -131,7 +131,7 @@ impl<C: Crew> Tasks<'_, C> {
                 (share_names, own)
             })
             .collect();
-        self.crew
+        self.threads
             .for_each(&mut names, |index, (share_names, before)| {
                 triangle_phase.renumber(share_names, Share { index, count: team }, *before, store);
             });
@@ -145,7 +145,7 @@ impl<C: Crew> Tasks<'_, C> {
     /// Calls `body` with each share and returns the results in order.
     fn for_each_share<T: Send>(&self, team: usize, body: impl Fn(Share) -> T + Sync) -> Vec<T> {
         let mut slots: Vec<Option<T>> = (0..team).map(|_| None).collect();
-        self.crew.for_each(&mut slots, |index, slot| {
+        self.threads.for_each(&mut slots, |index, slot| {
             *slot = Some(body(Share { index, count: team }));
         });
         slots.into_iter().flatten().collect()

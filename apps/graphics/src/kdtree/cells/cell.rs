@@ -27,7 +27,7 @@ pub(in crate::kdtree) struct OwnedCell {
     pub(in crate::kdtree) extent: Extent,
     pub(in crate::kdtree) names: Vec<Name>,
     pub(in crate::kdtree) events: [Vec<Event>; 3],
-    /// Looks up the names.
+    /// The arena that holds the triangles' names.
     pub(in crate::kdtree) arena: Arc<Arena>,
 }
 
@@ -37,7 +37,7 @@ pub(in crate::kdtree) struct SharedCell {
     pub(in crate::kdtree) extent: Extent,
     pub(in crate::kdtree) names: ChunkedArray<Name>,
     pub(in crate::kdtree) events: [ChunkedArray<Event>; 3],
-    /// Looks up the names.
+    /// The arena that holds the triangles' names.
     pub(in crate::kdtree) arena: Arc<Arena>,
     /// True if the lists were passed in with the build. Such lists are not kept for the next build,
     /// which brings lists of its own.

@@ -25,7 +25,7 @@ const INDEX_BITS: u32 = 30;
 /// The number of low bits that the radix sort ignores: events are generated in the order of their
 /// indices, and the sort is stable.
 const RADIX_SKIP_BITS: u32 = INDEX_BITS;
-/// Bits per pass of the radix sort: 34 bits of kind and position take four passes.
+/// The number of bits per pass of the radix sort: 34 bits of kind and position take four passes.
 const RADIX_BITS: u32 = 9;
 /// Lists shorter than this are sorted by comparison.
 const RADIX_LEN_MIN: usize = 2048;

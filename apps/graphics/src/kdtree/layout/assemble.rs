@@ -19,7 +19,7 @@ use crate::intersect::Corners;
 use crate::kdtree::cells::extent::Extent;
 use crate::kdtree::cells::names::Occurrence;
 use crate::kdtree::cost::parameters::Parameters;
-use crate::kdtree::crew::Crew;
+use crate::kdtree::fork_join::ForkJoin;
 
 /// The number of leaf entries in one unit of work.
 const STRETCH_LEN: usize = 16 * 1024;
@@ -35,8 +35,8 @@ pub(in crate::kdtree) struct TreeMemory {
 impl TreeMemory {
     /// Allocates memory for `count` triangles and writes to it, so that the system maps its pages
     /// now and not during the build.
-    pub(in crate::kdtree) fn new(count: usize, crew: &impl Crew) -> Self {
-        let (corners, (triangle_ids, places)) = crew.join(
+    pub(in crate::kdtree) fn new(count: usize, threads: &impl ForkJoin) -> Self {
+        let (corners, (triangle_ids, places)) = threads.join(
             || vec![[[f32::NAN; 3]; 3]; count],
             || (vec![u32::MAX; count], vec![u32::MAX; count]),
         );
@@ -62,19 +62,19 @@ pub(in crate::kdtree) fn assemble(
     extent: Extent,
     piece: Piece,
     mut memory: TreeMemory,
-    crew: &impl Crew,
+    threads: &impl ForkJoin,
 ) -> KdTree {
     // Give every node its final index, and copy the leaf lists into one.
     let mut layout = Layout::of(piece);
-    let (nodes, mut names) = layout.lay_out(crew);
+    let (nodes, mut names) = layout.lay_out(threads);
     let stretches: Vec<&[Occurrence]> = names.chunks(STRETCH_LEN).collect();
-    let firsts = firsts_before(&stretches, crew);
+    let firsts = firsts_before(&stretches, threads);
     let triangle_count = firsts[stretches.len()];
     let places = memory.places(triangles.len());
     let corners = SharedVec::within(memory.corners, triangle_count);
     let triangle_ids = SharedVec::within(memory.triangle_ids, triangle_count);
     // First pass: store each triangle where it occurs first, and record its place.
-    each_of(stretches.len(), crew, |index| {
+    each_of(stretches.len(), threads, |index| {
         let range = firsts[index]..firsts[index + 1];
         let mut corners = corners.claim(range.clone());
         let mut triangle_ids = triangle_ids.claim(range.clone());
@@ -89,7 +89,7 @@ pub(in crate::kdtree) fn assemble(
     });
     // Second pass: replace every leaf entry by the recorded place.
     let mut stretches: Vec<&mut [Occurrence]> = names.chunks_mut(STRETCH_LEN).collect();
-    crew.for_each(&mut stretches, |_, stretch| {
+    threads.for_each(&mut stretches, |_, stretch| {
         for name in &mut **stretch {
             // Relaxed: it was stored in the previous pass.
             *name = Occurrence::first(places[name.triangle() as usize].load(Relaxed));
@@ -108,7 +108,7 @@ pub(in crate::kdtree) fn assemble(
             &corners,
             extent,
             parameters.depth_limit,
-            crew,
+            threads,
         ),
         nodes,
         entries,
@@ -118,9 +118,9 @@ pub(in crate::kdtree) fn assemble(
 }
 
 /// Returns the number of first occurrences before each stretch, and their total.
-fn firsts_before(stretches: &[&[Occurrence]], crew: &impl Crew) -> Vec<usize> {
+fn firsts_before(stretches: &[&[Occurrence]], threads: &impl ForkJoin) -> Vec<usize> {
     let mut firsts = vec![0; stretches.len() + 1];
-    crew.for_each(&mut firsts[1..], |index, count| {
+    threads.for_each(&mut firsts[1..], |index, count| {
         *count = stretches[index]
             .iter()
             .filter(|name| name.is_first())
@@ -135,8 +135,8 @@ fn firsts_before(stretches: &[&[Occurrence]], crew: &impl Crew) -> Vec<usize> {
 }
 
 /// Calls `body` with every index below `count`.
-fn each_of(count: usize, crew: &impl Crew, body: impl Fn(usize) + Sync) {
-    crew.for_each(&mut vec![(); count], |index, ()| body(index));
+fn each_of(count: usize, threads: &impl ForkJoin, body: impl Fn(usize) + Sync) {
+    threads.for_each(&mut vec![(); count], |index, ()| body(index));
 }
 
 fn filled<T: Copy>(vector: SharedVec<T>) -> Vec<T> {
@@ -220,7 +220,7 @@ impl Layout {
     }
 
     /// Copies all fragments to their positions.
-    fn lay_out(&mut self, crew: &impl Crew) -> (Vec<Node>, Vec<Occurrence>) {
+    fn lay_out(&mut self, threads: &impl ForkJoin) -> (Vec<Node>, Vec<Occurrence>) {
         // If a single fragment contains all entries, its list is reused without copying.
         let is_whole = |run: &&mut Run| run.fragment.entries.len() == self.entries;
         let whole = self.runs.iter_mut().find(is_whole);
@@ -231,7 +231,7 @@ impl Layout {
         });
         let entry_count = if whole.is_some() { 0 } else { self.entries };
         let (nodes, entries) = (SharedVec::new(self.nodes), SharedVec::new(entry_count));
-        each_of(self.runs.len(), crew, |index| {
+        each_of(self.runs.len(), threads, |index| {
             let Run {
                 fragment,
                 first_node,

@@ -27,7 +27,7 @@ use crate::intersect::Corners;
 use crate::kdtree::cells::extent::Extent;
 use crate::kdtree::cost::level::LARGE_LEN_MIN;
 use crate::kdtree::cost::parameters::{DEPTH_MAX, DepthLimit};
-use crate::kdtree::crew::Crew;
+use crate::kdtree::fork_join::ForkJoin;
 use crate::kdtree::phases::clip;
 
 /// The number of entries of a traversal's stack that suffices for the deepest possible tree.
@@ -73,7 +73,7 @@ impl Hierarchies {
         corners: &[Corners],
         extent: Extent,
         depth_limit: DepthLimit,
-        crew: &impl Crew,
+        threads: &impl ForkJoin,
     ) -> Self {
         if !nodes.iter().any(|&node| is_large(node)) {
             return Self::default();
@@ -83,7 +83,7 @@ impl Hierarchies {
             DepthLimit::Automatic | DepthLimit::Unlimited => u32::MAX,
         };
         let mut jobs = large_leaves(nodes, extent, limit);
-        crew.for_each(&mut jobs, |_, (hierarchy, leaf, cell)| {
+        threads.for_each(&mut jobs, |_, (hierarchy, leaf, cell)| {
             let list = &entries[leaf.first()..][..leaf.count()];
             *hierarchy = Hierarchy::of(leaf.first() as u32, list, corners, cell);
         });

@@ -39,7 +39,7 @@ pub(in crate::kdtree) struct SplitOutput<'a> {
     pub(in crate::kdtree) routes: &'a mut [Route],
     pub(in crate::kdtree) straddlers: &'a mut Vec<Straddler>,
     pub(in crate::kdtree) added: &'a mut Added,
-    /// Looks up the names, and stores the new pieces.
+    /// The arena that holds the names, and that stores the new pieces.
     pub(in crate::kdtree) arena: &'a mut Arena,
 }
 

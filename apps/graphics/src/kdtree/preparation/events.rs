@@ -2,7 +2,7 @@
 
 use crate::kdtree::cells::event::{self, Event};
 use crate::kdtree::cells::names::Reference;
-use crate::kdtree::crew::Crew;
+use crate::kdtree::fork_join::ForkJoin;
 
 /// The minimum number of references per part. Shorter lists of events are sorted by one thread.
 const SORT_LEN_MIN: usize = 16 * 1024;
@@ -11,14 +11,14 @@ const SORT_LEN_MIN: usize = 16 * 1024;
 /// axis 0, then those of axis 1 and axis 2.
 pub(in crate::kdtree) fn parts_of_events(
     references: &[Reference],
-    crew: &impl Crew,
+    threads: &impl ForkJoin,
 ) -> Vec<Vec<Event>> {
     let part_count = (references.len() / SORT_LEN_MIN)
-        .clamp(1, crew.part_count().max(1))
+        .clamp(1, threads.part_count().max(1))
         .next_power_of_two();
     let part_len = references.len().div_ceil(part_count).max(1);
     let mut parts = vec![Vec::new(); 3 * part_count];
-    crew.for_each(&mut parts, |index, events| {
+    threads.for_each(&mut parts, |index, events| {
         let (axis, first) = (index / part_count, index % part_count * part_len);
         let first = first.min(references.len());
         let end = references.len().min(first + part_len);
@@ -33,19 +33,19 @@ pub(in crate::kdtree) fn parts_of_events(
 /// Sorts and merges the parts to one list per axis. Also returns memory that is no longer needed.
 pub(in crate::kdtree) fn sorted(
     mut parts: Vec<Vec<Event>>,
-    crew: &impl Crew,
+    threads: &impl ForkJoin,
 ) -> ([Vec<Event>; 3], Vec<Vec<Event>>) {
     // Each part of each axis is sorted separately. Then neighbouring parts are merged until one
     // list per axis is left.
     let mut spare = vec![Vec::new(); parts.len()];
     let mut jobs: Vec<_> = parts.iter_mut().zip(&mut spare).collect();
-    crew.for_each(&mut jobs, |_, (events, spare)| event::sort(events, spare));
+    threads.for_each(&mut jobs, |_, (events, spare)| event::sort(events, spare));
     while parts.len() > 3 {
         let mut pairs: Vec<[Vec<Event>; 2]> = parts
             .chunks_exact_mut(2)
             .map(|pair| [0, 1].map(|index: usize| std::mem::take(&mut pair[index])))
             .collect();
-        crew.for_each(&mut pairs, |_, [first, second]| {
+        threads.for_each(&mut pairs, |_, [first, second]| {
             *first = event::merge(first, second);
         });
         parts = pairs.into_iter().map(|[merged, _]| merged).collect();
@@ -56,6 +56,9 @@ pub(in crate::kdtree) fn sorted(
 
 /// Returns the sorted events of all axes.
 #[cfg(test)]
-pub(in crate::kdtree) fn events_of(references: &[Reference], crew: &impl Crew) -> [Vec<Event>; 3] {
-    sorted(parts_of_events(references, crew), crew).0
+pub(in crate::kdtree) fn events_of(
+    references: &[Reference],
+    threads: &impl ForkJoin,
+) -> [Vec<Event>; 3] {
+    sorted(parts_of_events(references, threads), threads).0
 }

@@ -3,7 +3,7 @@
 use crate::kdtree::cells::event::Event;
 use crate::kdtree::cells::names::Name;
 use crate::kdtree::cells::stack::Stack;
-use crate::kdtree::crew::Crew;
+use crate::kdtree::fork_join::ForkJoin;
 use crate::kdtree::layout::assemble::TreeMemory;
 
 /// The memory of a build.
@@ -19,14 +19,14 @@ pub(in crate::kdtree) struct Memory {
 pub(in crate::kdtree) fn memory_of(
     count: usize,
     spare: Vec<Vec<Event>>,
-    crew: &impl Crew,
+    threads: &impl ForkJoin,
 ) -> Memory {
     let capacity = count + count / 8;
     let mut events: [Vec<Event>; 3] = Default::default();
     for (to, spare) in events.iter_mut().zip(spare) {
         *to = spare;
     }
-    crew.for_each(&mut events, |_, events| {
+    threads.for_each(&mut events, |_, events| {
         events.resize(2 * capacity, Event::default());
     });
     Memory {
@@ -34,6 +34,6 @@ pub(in crate::kdtree) fn memory_of(
             names: vec![Name::default(); capacity],
             events,
         },
-        tree: TreeMemory::new(count, crew),
+        tree: TreeMemory::new(count, threads),
     }
 }

@@ -9,8 +9,8 @@ use super::{duplicates, events, triangles};
 use crate::intersect::Corners;
 use crate::kdtree::cells::cell::OwnedCell;
 use crate::kdtree::cells::names::{Name, Reference};
-use crate::kdtree::crew::{AllWorkers, Crew, OneThread};
 use crate::kdtree::error::BuildError;
+use crate::kdtree::fork_join::{AllWorkers, ForkJoin, OneThread};
 use crate::mesh::Mesh;
 
 /// The triangles of a mesh and their sorted events, ready to build a tree from.
@@ -36,7 +36,7 @@ use crate::mesh::Mesh;
 pub struct Prepared {
     /// The corners of all triangles of the mesh.
     corners: Vec<Corners>,
-    /// The root.
+    /// The cell of the root.
     cell: OwnedCell,
     /// Memory for the build, including the memory that the sort no longer needs.
     memory: Memory,
@@ -47,11 +47,11 @@ pub struct Prepared {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PrepareTimes {
-    /// Copying and checking the triangles, and computing their boxes.
+    /// The time to copy and check the triangles, and to compute their boxes.
     pub references: Duration,
-    /// Generating the events: two for each triangle and axis.
+    /// The time to generate the events: two for each triangle and axis.
     pub events: Duration,
-    /// Sorting the events, removing duplicates, and allocating memory for the build.
+    /// The time to sort the events, to remove duplicates, and to allocate memory for the build.
     pub sort: Duration,
 }
 
@@ -75,18 +75,18 @@ impl Prepared {
         Self::by(mesh, &OneThread)
     }
 
-    fn by(mesh: &Mesh, crew: &impl Crew) -> Result<Self, BuildError> {
+    fn by(mesh: &Mesh, threads: &impl ForkJoin) -> Result<Self, BuildError> {
         let began = Instant::now();
-        let corners = triangles::corners_of(mesh, crew)?;
-        let (references, extent) = triangles::references_of(&corners, crew);
+        let corners = triangles::corners_of(mesh, threads)?;
+        let (references, extent) = triangles::references_of(&corners, threads);
         let after_references = Instant::now();
-        let parts = events::parts_of_events(&references, crew);
+        let parts = events::parts_of_events(&references, threads);
         let after_events = Instant::now();
         let mut names: Vec<Name> = references.iter().map(Reference::name).collect();
         drop(references);
-        let (mut events, spare) = events::sorted(parts, crew);
+        let (mut events, spare) = events::sorted(parts, threads);
         duplicates::leave_out(&corners, &mut names, &mut events);
-        let memory = memory::memory_of(names.len(), spare, crew);
+        let memory = memory::memory_of(names.len(), spare, threads);
         let cell = OwnedCell {
             extent,
             names,

@@ -3,8 +3,8 @@
 use crate::intersect::Corners;
 use crate::kdtree::cells::extent::Extent;
 use crate::kdtree::cells::names::{Occurrence, Reference};
-use crate::kdtree::crew::Crew;
 use crate::kdtree::error::BuildError;
+use crate::kdtree::fork_join::ForkJoin;
 use crate::memory::{self, NoMemory};
 use crate::mesh::{COORDINATE_MAX, Mesh};
 
@@ -21,7 +21,7 @@ const BUILD_BYTES: u64 = 250;
 /// This is the first step of a build, so it also checks that the system has enough memory.
 pub(in crate::kdtree) fn corners_of(
     mesh: &Mesh,
-    crew: &impl Crew,
+    threads: &impl ForkJoin,
 ) -> Result<Vec<Corners>, BuildError> {
     struct Job<'a> {
         corners: &'a mut [Corners],
@@ -45,7 +45,7 @@ pub(in crate::kdtree) fn corners_of(
             outcome: Ok(()),
         })
         .collect();
-    crew.for_each(&mut jobs, |index, job| {
+    threads.for_each(&mut jobs, |index, job| {
         let first = index * STRETCH_LEN;
         job.outcome = (first..)
             .zip(&mut *job.corners)
@@ -88,10 +88,10 @@ fn corners_of_triangle(mesh: &Mesh, triangle: usize) -> Result<Corners, BuildErr
 /// is left out.
 pub(in crate::kdtree) fn references_of(
     triangles: &[Corners],
-    crew: &impl Crew,
+    threads: &impl ForkJoin,
 ) -> (Vec<Reference>, Extent) {
     let mut parts = vec![(Vec::new(), None::<Extent>); triangles.len().div_ceil(STRETCH_LEN)];
-    crew.for_each(&mut parts, |part, (references, all)| {
+    threads.for_each(&mut parts, |part, (references, all)| {
         let first = part * STRETCH_LEN;
         let end = triangles.len().min(first + STRETCH_LEN);
         for (index, triangle) in (first..end).zip(&triangles[first..end]) {

@@ -44,7 +44,7 @@ struct Pending {
 struct Slabs {
     origin: [f32; 4],
     inverse: [f32; 4],
-    /// 1 if the ray runs down the axis and meets the child above the plane first.
+    /// For each axis, 1 if the ray runs down the axis and meets the child above the plane first.
     first_child: [u32; 4],
 }
 

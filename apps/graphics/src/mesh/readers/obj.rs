@@ -43,7 +43,7 @@ const NUMERIC: &[&[u8]] = &[
 ];
 /// The number of points that are read between two checks of their memory.
 const POINTS_CHECKED: usize = 1 << 14;
-/// Other words of OBJ.
+/// The other words with which a line of OBJ may begin before all points.
 const PREAMBLE: &[&[u8]] = &[
     b"g",
     b"o",

@@ -16,8 +16,8 @@ fn the_speedup_results_from_idle_workers_and_additional_work() {
     ];
     assert_eq!(table(&records), None, "nothing was counted");
     records.extend([count("idle", 4.0), count("messages", 99.0)]);
-    records.push(record("crowd-bunny-d15", "serial", 2, None));
-    records.push(record("crowd-bunny-d15", "crowd", 2, Some(0.8)));
+    records.push(record("together-bunny-d15", "serial", 2, None));
+    records.push(record("together-bunny-d15", "together", 2, Some(0.8)));
     let table = table(&records).expect("a row");
     let rows = words(&table);
     assert_eq!(

@@ -6,7 +6,7 @@ fn record(case: &str, workers: usize, median: f64, mode: &str) -> Record {
     Record {
         suite: "messages".into(),
         case: case.into(),
-        who: "raddle".into(),
+        contender: "raddle".into(),
         workers,
         unit: "us".into(),
         median,
@@ -26,7 +26,7 @@ fn the_reference_has_the_same_case_and_workers_and_a_note_about_its_time() {
     let own = record("kneighbor-8-k2-16", 2, 4.1, "near");
     let theirs = reference(&own, "kneighbor-8-k2").expect("the table contains the case");
     assert_eq!(
-        (theirs.who.as_str(), theirs.median, theirs.pairs),
+        (theirs.contender.as_str(), theirs.median, theirs.pairs),
         (CHARM, 8.2, 0)
     );
     assert!((theirs.ratio.expect("a ratio") - 0.5).abs() < 1e-12);

@@ -37,9 +37,9 @@ pub(super) struct Team {
 /// The origin of a team.
 #[derive(Debug)]
 enum Source {
-    /// It is lent.
+    /// The team belongs to a lender.
     Lender(LenderProxy),
-    /// It was created for the cell.
+    /// The team was created for the cell.
     Made(Vec<WorkerTaskProxy>),
 }
 
@@ -60,7 +60,7 @@ impl Team {
 #[derive(Debug)]
 pub(super) enum Teams {
     Static {
-        /// Indexed by the logarithm of the size, then by worker range and replica.
+        /// The lenders, indexed by the logarithm of the size, then by worker range and replica.
         lenders: Vec<Vec<LenderProxy>>,
         arrays: Vec<Array<WorkerTask>>,
         pick_count: AtomicU64,

@@ -1,4 +1,4 @@
-//! Tests of which buffers the shelves keep and return.
+//! Tests of which buffers the free lists keep and return.
 
 use std::sync::Arc;
 
@@ -6,21 +6,25 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Counts the bytes on the shelves.
-fn on_shelves(store: &Store) -> usize {
-    let of = |shelf: &Shelf<Vec<Event>>| -> usize {
-        shelf.open().iter().map(Buffer::byte_count).sum::<usize>()
+/// Counts the bytes in the free lists.
+fn on_free_lists(store: &Store) -> usize {
+    let of = |free_list: &FreeList<Vec<Event>>| -> usize {
+        free_list
+            .lock()
+            .iter()
+            .map(Buffer::byte_count)
+            .sum::<usize>()
     };
     store
-        .shelves
+        .free_lists
         .iter()
-        .map(|shelves| of(&shelves.events))
+        .map(|free_lists| of(&free_lists.events))
         .sum()
 }
 
 proptest! {
     #[test]
-    fn shelves_keep_no_more_than_the_bound(
+    fn free_lists_keep_no_more_than_the_bound(
         triangles in 1_usize..4_000,
         steps in prop::collection::vec((any::<bool>(), 0_usize..20_000), 1..60),
     ) {
@@ -38,7 +42,7 @@ proptest! {
                 }
             }
             let kept = store.kept.load(Relaxed);
-            prop_assert_eq!(kept, on_shelves(&store));
+            prop_assert_eq!(kept, on_free_lists(&store));
             prop_assert!(kept <= triangles * BYTES_PER_TRIANGLE);
         }
     }
@@ -56,7 +60,7 @@ fn a_buffer_is_reused_and_larger_ones_replace_smaller_ones() {
     assert_eq!(again.as_ptr(), at);
     store.put(again);
     let capacities = || -> Vec<usize> {
-        let buffers = store.shelves[0].events.open();
+        let buffers = store.free_lists[0].events.lock();
         buffers.iter().map(Vec::capacity).collect()
     };
     store.put(Vec::<Event>::with_capacity(34_000));
@@ -84,7 +88,7 @@ fn a_buffer_on_another_workers_shelf_is_found() {
         let other = 1 - raddle::worker_index().expect("a worker");
         let buffer = Vec::<Event>::with_capacity(5_000);
         let at = buffer.as_ptr();
-        store.keep(buffer, &store.shelves[other].events);
+        store.keep(buffer, &store.free_lists[other].events);
         let found = store.take::<Event>(5_000);
         assert_eq!(found.as_ptr(), at);
     });
@@ -102,5 +106,5 @@ fn buffers_of_larger_builds_are_freed() {
     }));
     assert_eq!(store.kept.load(Relaxed), 440_000);
     store.expect(1_000);
-    assert_eq!((store.kept.load(Relaxed), on_shelves(&store)), (0, 0));
+    assert_eq!((store.kept.load(Relaxed), on_free_lists(&store)), (0, 0));
 }

@@ -34,10 +34,10 @@ use crate::kdtree::sums::sum_of_fields;
 #[cfg(test)]
 mod tests;
 
-/// Events per block.
+/// The number of events per block.
 const BLOCK_LEN: usize = 32;
-/// Events per block of a long stretch. Most of a long stretch is skipped whatever the block length,
-/// and there are fewer large blocks to visit.
+/// The number of events per block of a long stretch. Most of a long stretch is skipped whatever the
+/// block length, and there are fewer large blocks to visit.
 const LONG_BLOCK_LEN: usize = 8 * BLOCK_LEN;
 /// Stretches with at least this many events are long.
 const LONG_LEN_MIN: usize = 8 * 1024;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::kdtree::cells::event::Event;
 use crate::kdtree::cells::names::{Name, Occurrence, Reference};
-use crate::kdtree::crew::OneThread;
+use crate::kdtree::fork_join::OneThread;
 use crate::kdtree::preparation::events::events_of;
 
 /// Generates references with extents on a coarse grid, so that there are many ties and planar

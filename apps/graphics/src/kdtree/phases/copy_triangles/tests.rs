@@ -10,7 +10,7 @@ use super::*;
 use crate::kdtree::cells::event::Event;
 use crate::kdtree::cost::plane::Side;
 use crate::kdtree::cost::sweep::Passed;
-use crate::kdtree::crew::OneThread;
+use crate::kdtree::fork_join::OneThread;
 use crate::kdtree::phases::copy_events::Routes;
 use crate::kdtree::phases::lists::Slices;
 use crate::kdtree::phases::mark;

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// A file.
+/// The root object of a file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Root {
@@ -182,7 +182,7 @@ impl Visitor<'_> for NumberVisitor {
             Ok(Number(value as u64))
         } else {
             Err(E::custom(format!(
-                "{value}, expected a whole number from zero"
+                "{value}; expected a whole number from zero"
             )))
         }
     }

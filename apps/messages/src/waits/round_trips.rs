@@ -15,10 +15,10 @@ use crate::threads::{Start, spawn_in};
 /// The number of round trips before the timed ones. After them, both threads are awake. Their
 /// replies are immediate, so that they take little time even if later replies take seconds.
 const WARM_UP: u64 = 20;
-/// The number that ends a rally. The number of a round trip never comes near it.
+/// The number that ends a measurement. The number of a round trip never comes near it.
 const END: u64 = u64::MAX;
 
-/// The two directions.
+/// The channels between the two threads, one for each direction.
 struct Channels {
     there: Channel,
     back: Channel,
@@ -26,7 +26,7 @@ struct Channels {
 
 impl Waits<'_> {
     pub(super) fn total_time(&self, trips: u64) -> Result<Duration, WaitsError> {
-        self.play(None, |initiator| {
+        self.run_threads(None, |initiator| {
             let start = Instant::now();
             for _ in 0..trips {
                 initiator.trip();
@@ -40,7 +40,7 @@ impl Waits<'_> {
         trips: u64,
         limit: Duration,
     ) -> Result<Vec<Duration>, WaitsError> {
-        self.play(None, |initiator| {
+        self.run_threads(None, |initiator| {
             let mut times = Vec::new();
             let start = Instant::now();
             let mut last = start;
@@ -63,7 +63,7 @@ impl Waits<'_> {
         limit: Duration,
         pause: Duration,
     ) -> Result<Late, WaitsError> {
-        self.play(Some(pause), |initiator| {
+        self.run_threads(Some(pause), |initiator| {
             let mut late = Late {
                 latencies: Vec::new(),
                 cpu: Duration::ZERO,
@@ -83,7 +83,7 @@ impl Waits<'_> {
 
     /// Starts the two threads. The first calls `measure` on the CPU of the waiter. The second sends
     /// the numbers back, and sleeps for `pause` before each reply.
-    fn play<R: Send>(
+    fn run_threads<R: Send>(
         &self,
         pause: Option<Duration>,
         measure: impl FnOnce(&mut Initiator<'_>) -> R + Send,
@@ -147,7 +147,7 @@ pub(super) struct Initiator<'channels> {
 }
 
 impl<'channels> Initiator<'channels> {
-    /// Makes the warm-up trips, calls `measure`, and ends the rally.
+    /// Makes the warm-up trips, calls `measure`, and ends the returner.
     fn run<R>(
         channels: &'channels Channels,
         receiver: Receiver,
@@ -201,7 +201,7 @@ impl<'channels> Initiator<'channels> {
     }
 }
 
-/// Sends every number back until the end of the rally. After the warm-up, sleeps for `pause` before
+/// Sends every number back until [`END`]. After the warm-up, sleeps for `pause` before
 /// each reply.
 fn return_all(channels: &Channels, mut receiver: Receiver, pause: Option<Duration>) {
     loop {

@@ -1,4 +1,4 @@
-//! `raddle pingpong` on the command line.
+//! The command line of `raddle pingpong`.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use raddle::chare::nodes::JobEnvironment;
 use raddle::net::{Launch, TransportKind};
 use raddle_messages::waits::Kind;
 
-use super::Options;
-use super::nodes::{NODES_MAX, ReceiveChoice, transport_parser};
-use super::values::{self, Bytes};
+use crate::arguments::Options;
+use crate::arguments::nodes::{NODES_MAX, ReceiveChoice, transport_parser};
+use crate::arguments::values::{self, Bytes};
 use crate::error::CliError;
 use crate::output;
 
@@ -189,12 +189,10 @@ impl PingpongArguments {
 }
 
 /// The options that have no effect with `--wait`, which has neither messages nor workers.
-const EXCLUDED_BY_WAIT: [&str; 9] = [
+const EXCLUDED_BY_WAIT: [&str; 7] = [
     "layer",
     "bytes",
     "workers",
-    "pool",
-    "blocks",
     "idle",
     "task_memory",
     "mailbox",
@@ -202,12 +200,10 @@ const EXCLUDED_BY_WAIT: [&str; 9] = [
 ];
 
 /// The options that have no effect with `--nodes`, which has no workers.
-const EXCLUDED_BY_NODES: [&str; 9] = [
+const EXCLUDED_BY_NODES: [&str; 7] = [
     "wait",
     "layer",
     "workers",
-    "pool",
-    "blocks",
     "idle",
     "task_memory",
     "mailbox",

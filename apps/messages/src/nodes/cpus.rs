@@ -2,17 +2,17 @@
 
 use raddle_topology::{Affinity, CpuId, Plan, PlanError, Topology, plan};
 
-use super::NodesError;
+use super::error::NodesError;
 
 /// The CPUs of the threads of all nodes. By default, no thread is bound to a CPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seats {
-    nodes: Vec<Seat>,
+pub struct NodeCpus {
+    nodes: Vec<ThreadCpus>,
 }
 
 /// The CPUs of the threads of one node; `None` if a thread is not bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seat {
+pub(super) struct ThreadCpus {
     /// The CPU of the thread that computes.
     pub(super) compute: Option<CpuId>,
     /// The CPU of the thread that receives for it.
@@ -21,7 +21,7 @@ pub(super) struct Seat {
     pub(super) is_oversubscribed: bool,
 }
 
-impl Seats {
+impl NodeCpus {
     /// Places `nodes` nodes as [`plan()`] places the same number of workers.
     ///
     /// # Errors
@@ -37,37 +37,41 @@ impl Seats {
     pub fn of_plan(topology: &Topology, plan: &Plan) -> Self {
         let taken: Vec<_> = plan.cpus().collect();
         let is_oversubscribed = plan.shares_a_cpu() || taken.len() < plan.entries.len();
-        let seat = |cpu: Option<CpuId>| Seat {
+        let of_node = |cpu: Option<CpuId>| ThreadCpus {
             compute: cpu,
             receive: cpu.map(|cpu| sibling(topology, cpu, &taken)),
             is_oversubscribed,
         };
         Self {
-            nodes: plan.entries.iter().map(|entry| seat(entry.cpu)).collect(),
+            nodes: plan
+                .entries
+                .iter()
+                .map(|entry| of_node(entry.cpu))
+                .collect(),
         }
     }
 
     /// Returns the CPU of the computing thread of each node.
-    pub fn cpus(&self) -> impl Iterator<Item = Option<CpuId>> {
-        self.nodes.iter().map(|seat| seat.compute)
+    pub fn compute_cpus(&self) -> impl Iterator<Item = Option<CpuId>> {
+        self.nodes.iter().map(|node| node.compute)
     }
 
     /// Returns true if no receiving thread shares its CPU with a computing thread.
     pub fn receive_apart(&self) -> bool {
-        self.nodes.iter().all(|seat| !seat.receive_shares())
+        self.nodes.iter().all(|node| !node.receive_shares())
     }
 
     /// Returns the CPUs of one node. A node beyond the plan has none.
-    pub(super) fn of_node(&self, index: usize) -> Seat {
-        let unbound = Seat {
+    pub(super) fn of_node(&self, index: usize) -> ThreadCpus {
+        let unbound = ThreadCpus {
             is_oversubscribed: true,
-            ..Seat::default()
+            ..ThreadCpus::default()
         };
         self.nodes.get(index).copied().unwrap_or(unbound)
     }
 }
 
-impl Seat {
+impl ThreadCpus {
     /// Returns true if the two threads of the node may have to share a CPU.
     pub(super) fn receive_shares(self) -> bool {
         self.compute == self.receive || self.is_oversubscribed

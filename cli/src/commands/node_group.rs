@@ -1,7 +1,7 @@
 //! The nodes of commands that measure between nodes.
 
 use raddle::net::{NetError, TransportKind};
-use raddle_messages::nodes::{Crew, NodesError, Seats};
+use raddle_messages::nodes::{NodeCpus, NodeGroup, NodesError};
 use raddle_topology::{Claims, Plan, Topology};
 
 use crate::arguments::Options;
@@ -21,7 +21,7 @@ pub(super) fn start(
     kind: TransportKind,
     nodes: u16,
     options: &Options,
-) -> Result<Option<(Crew, Plan)>, CliError> {
+) -> Result<Option<(NodeGroup, Plan)>, CliError> {
     if !kind.is_by_mpi() && !kind.is_here() {
         return Err(CliError::WrongCall {
             options: format!("--transport {kind}"),
@@ -34,13 +34,13 @@ pub(super) fn start(
     let builder = workers::builder(options).workers(nodes.into());
     let plan = builder.claims(claims).plan();
     let plan = plan.map_err(|error| workers::refused(error, options))?;
-    let seats = Seats::of_plan(Topology::this_machine()?, &plan);
-    let started = Crew::start(kind, nodes, seats, None);
+    let cpus = NodeCpus::of_plan(Topology::this_machine()?, &plan);
+    let started = NodeGroup::start(kind, nodes, cpus, None);
     let started = started.map_err(|source| failed(kind, source))?;
     if started.is_some() {
         workers::print_plan(&plan, options)?;
     }
-    Ok(started.map(|crew| (crew, plan)))
+    Ok(started.map(|group| (group, plan)))
 }
 
 /// Converts an error of nodes that use this transport.
@@ -56,30 +56,30 @@ pub(super) fn failed(kind: TransportKind, source: NodesError) -> CliError {
 /// # Errors
 /// The error of the measurement. If the measurement failed because a node has ended, and that node
 /// has reported a reason, returns that reason.
-pub(super) fn finish<T>(crew: Crew, measured: Result<T, CliError>) -> Result<T, CliError> {
-    let kind = crew.transport();
+pub(super) fn finish<T>(group: NodeGroup, measured: Result<T, CliError>) -> Result<T, CliError> {
+    let kind = group.transport();
     match measured {
         Ok(measured) => {
-            let finished = crew.finish();
+            let finished = group.finish();
             finished.map_err(|source| failed(kind, source))?;
             Ok(measured)
         }
         Err(error) if error.is_end_of_a_node() => {
-            Err(crew.why().map_or(error, |source| failed(kind, source)))
+            Err(group.why().map_or(error, |source| failed(kind, source)))
         }
         Err(error) => Err(error),
     }
 }
 
 /// Returns the CPUs of the nodes; `None` for a node that is not bound.
-fn cpus(crew: &Crew) -> Vec<Option<u32>> {
-    let cpus = crew.seats().cpus();
+fn cpus(group: &NodeGroup) -> Vec<Option<u32>> {
+    let cpus = group.cpus().compute_cpus();
     cpus.map(|cpu| cpu.map(|cpu| cpu.0)).collect()
 }
 
 /// Describes the nodes, their transport and their CPUs in words.
-pub(super) fn about(crew: &Crew) -> String {
-    let cpus = cpus(crew);
+pub(super) fn about(group: &NodeGroup) -> String {
+    let cpus = cpus(group);
     let numbers: Option<Vec<_>> = cpus
         .iter()
         .map(|cpu| cpu.as_ref().map(u32::to_string))
@@ -91,14 +91,14 @@ pub(super) fn about(crew: &Crew) -> String {
             numbers.join(", ")
         ),
         // Each node sees only the CPUs that it may use itself.
-        None if crew.transport().is_by_mpi() => {
+        None if group.transport().is_by_mpi() => {
             "where mpirun has bound them; with mpirun --bind-to none each has a CPU of its own"
                 .to_owned()
         }
         None => "not bound".to_owned(),
     };
-    let (count, sharing) = (crew.node_count(), crew.sharing_count());
-    let kind = crew.transport();
+    let (count, sharing) = (group.node_count(), group.sharing_count());
+    let kind = group.transport();
     // Nodes on other machines do not share memory, nor do nodes to which the system has refused it.
     let apart = if kind == TransportKind::Mpi && sharing < usize::from(count) {
         format!(" ({sharing} of them by memory)")
@@ -118,10 +118,10 @@ pub(super) const fn receivers(is_apart: bool) -> &'static str {
 }
 
 /// Adds the fields that describe the nodes.
-pub(super) fn describe(crew: &Crew, report: &mut Report) {
+pub(super) fn describe(group: &NodeGroup, report: &mut Report) {
     report
-        .field("nodes", crew.node_count())
-        .field("transport", crew.transport().name())
-        .field("cpus", cpus(crew))
-        .field("receive_apart", crew.seats().receive_apart());
+        .field("nodes", group.node_count())
+        .field("transport", group.transport().name())
+        .field("cpus", cpus(group))
+        .field("receive_apart", group.cpus().receive_apart());
 }

@@ -1,21 +1,21 @@
-//! The threads that share work: only the calling thread, all workers, or the threads of another
-//! runtime.
+//! The threads that share the work of a build: only the calling thread, all workers, or the threads
+//! of another runtime.
 
 /// A group of threads that share work. This is all that the builders need from a fork-join runtime.
 ///
-/// Each element of a list is visited exactly once, so the result is the same for every crew. To
+/// Each element of a list is visited exactly once, so the result is the same on all threads. To
 /// build trees on another runtime, implement this trait and call
 /// [`KdTree::from_prepared_by`](super::KdTree::from_prepared_by).
 ///
 /// # Examples
 /// ```
-/// use raddle_graphics::kdtree::{Crew, KdTree, Parameters, Prepared};
+/// use raddle_graphics::kdtree::{ForkJoin, KdTree, Parameters, Prepared};
 /// use raddle_graphics::scene::{self, Scene};
 ///
 /// /// A thread for each element.
 /// struct Threads;
 ///
-/// impl Crew for Threads {
+/// impl ForkJoin for Threads {
 ///     fn for_each<T: Send>(&self, items: &mut [T], body: impl Fn(usize, &mut T) + Sync) {
 ///         std::thread::scope(|scope| {
 ///             for (index, item) in items.iter_mut().enumerate() {
@@ -47,7 +47,7 @@
 /// assert_eq!(tree, KdTree::build_sequential(&mesh, &parameters)?);
 /// # Ok::<(), raddle_graphics::kdtree::BuildError>(())
 /// ```
-pub trait Crew: Sync {
+pub trait ForkJoin: Sync {
     /// Calls `body` with the index of every element and the element.
     fn for_each<T: Send>(&self, items: &mut [T], body: impl Fn(usize, &mut T) + Sync);
 
@@ -67,7 +67,7 @@ pub trait Crew: Sync {
 #[derive(Debug)]
 pub(super) struct OneThread;
 
-impl Crew for OneThread {
+impl ForkJoin for OneThread {
     fn for_each<T: Send>(&self, items: &mut [T], body: impl Fn(usize, &mut T) + Sync) {
         for (index, item) in items.iter_mut().enumerate() {
             body(index, item);
@@ -88,13 +88,13 @@ impl Crew for OneThread {
 }
 
 /// All workers of the runtime of the calling thread. On a thread that is not a worker, these are
-/// the workers of the default runtime. This is the crew of [`KdTree::build`](super::KdTree::build).
+/// the workers of the default runtime. [`KdTree::build`](super::KdTree::build) uses them.
 ///
 /// A panic in one part is passed on to the caller after all parts have ended.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllWorkers;
 
-impl Crew for AllWorkers {
+impl ForkJoin for AllWorkers {
     fn for_each<T: Send>(&self, items: &mut [T], body: impl Fn(usize, &mut T) + Sync) {
         raddle::for_each_mut(items, body);
     }

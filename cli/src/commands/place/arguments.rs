@@ -1,4 +1,4 @@
-//! `raddle place` on the command line.
+//! The command line of `raddle place`.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 use raddle_topology::{Affinity, Strategy};
 
-use super::{Options, values};
+use crate::arguments::{Options, values};
 use crate::error::CliError;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -212,7 +212,7 @@ fn cpu_list(text: &str) -> Result<Affinity, String> {
     match text.parse::<Affinity>() {
         Ok(Affinity::Explicit(list)) => Ok(Affinity::Explicit(list)),
         _ => Err(format!(
-            "found {text:?}, expected a list of CPUs such as 0,2,4-7"
+            "found {text:?}; expected a list of CPUs such as 0,2,4-7"
         )),
     }
 }

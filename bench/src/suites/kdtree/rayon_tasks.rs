@@ -1,13 +1,13 @@
 //! The part of a runtime that Raddle's builder by tasks needs, implemented on rayon.
 
-use raddle_graphics::kdtree::Crew;
+use raddle_graphics::kdtree::ForkJoin;
 use rayon::prelude::*;
 
 /// All threads of the current pool.
 #[derive(Debug)]
-pub(super) struct RayonCrew;
+pub(super) struct RayonTasks;
 
-impl Crew for RayonCrew {
+impl ForkJoin for RayonTasks {
     fn for_each<T: Send>(&self, items: &mut [T], body: impl Fn(usize, &mut T) + Sync) {
         // Each item is worth a task, because the items are parts of long lists.
         items

@@ -1,4 +1,4 @@
-//! Ping-pong between two nodes, with three ways to receive.
+//! Round trips of a message between two nodes, with three ways to receive.
 //!
 //! - Poll: the node that has sent polls until the message is back.
 //! - Notify: the node waits in its wait cell, and the doorbell of the message wakes it.
@@ -16,12 +16,13 @@ use raddle::net::{Flags, Message, NodeId, Port};
 use raddle_sync::wait::{SpinBudget, Way};
 
 use super::answer::Answer;
-use super::crew::{Part, Ports};
-use super::order::{Outcome, Rally, Report};
+use super::cpus::{ThreadCpus, bind_this_thread};
+use super::error::{NodesError, expect};
+use super::order::{Outcome, Report, RoundTrips};
+use super::part::{Part, Ports};
 use super::payload::Payload;
-use super::seats::{Seat, bind_this_thread};
+use super::receive::Receive;
 use super::watch::Watch;
-use super::{NodesError, Receive, expect};
 use crate::threads::spawn_in;
 
 /// The number of round trips before the timed ones.
@@ -31,19 +32,19 @@ const WHOLE: u32 = 1 << 31;
 /// A bit of the user field: this is the last trip.
 const LAST: u32 = 1 << 30;
 
-/// Runs this node's part of the rally.
-pub(super) fn run(part: &mut Part<'_>, rally: Rally) -> Result<Outcome, NodesError> {
+/// Runs this node's part of the round trips.
+pub(super) fn run(part: &mut Part<'_>, wanted: RoundTrips) -> Result<Outcome, NodesError> {
     let (me, count) = part.place();
     let (first, last) = (0, count - 1);
     if me != first && me != last {
         return Ok(Outcome::default());
     }
     let peer = NodeId(if me == first { last } else { first });
-    let seat = part.order.seat;
-    let payload = Payload::new(part.node, peer, rally.bytes)?;
-    let watch = match rally.receive {
+    let cpus = part.order.cpus;
+    let payload = Payload::new(part.node, peer, wanted.bytes)?;
+    let watch = match wanted.receive {
         Receive::Poll => Watch::Poll {
-            yields: seat.is_oversubscribed,
+            yields: cpus.is_oversubscribed,
         },
         Receive::Notify | Receive::Thread => Watch::Wait,
     };
@@ -57,12 +58,12 @@ pub(super) fn run(part: &mut Part<'_>, rally: Rally) -> Result<Outcome, NodesErr
         side.payload.close(part.node);
         return Ok(Outcome::default());
     }
-    let (times, payload) = if rally.receive == Receive::Thread {
-        initiate_with_receiver(side, part.ports, seat, rally)?
+    let (times, payload) = if wanted.receive == Receive::Thread {
+        initiate_with_receiver(side, part.ports, cpus, wanted)?
     } else {
         let port = &mut part.ports.receive;
         let times = initiate(
-            rally,
+            wanted,
             &mut SingleThread {
                 side: &mut side,
                 port,
@@ -135,8 +136,8 @@ trait Initiator {
     fn check_all(&mut self) -> Result<(), NodesError>;
 }
 
-/// Makes all round trips: the warm-up, the timed ones, and one that ends the rally.
-fn initiate(rally: Rally, initiator: &mut impl Initiator) -> Result<Outcome, NodesError> {
+/// Makes all round trips: the warm-up, the timed ones, and a last one that ends the program.
+fn initiate(wanted: RoundTrips, initiator: &mut impl Initiator) -> Result<Outcome, NodesError> {
     let mut number = 0;
     let mut trip = |initiator: &mut _, flags| {
         number += 1;
@@ -148,20 +149,24 @@ fn initiate(rally: Rally, initiator: &mut impl Initiator) -> Result<Outcome, Nod
     for _ in 1..WARM_UP {
         trip(initiator, 0)?;
         // If trips take so long, a hundred of them for the warm-up make no difference.
-        if warm_up_start.elapsed() >= rally.limit {
+        if warm_up_start.elapsed() >= wanted.limit {
             break;
         }
     }
-    let mut times = Vec::with_capacity(if rally.each { rally.trips as usize } else { 0 });
+    let mut times = Vec::with_capacity(if wanted.each {
+        wanted.trips as usize
+    } else {
+        0
+    });
     let start = Instant::now();
     let mut last = start;
-    for _ in 0..rally.trips {
+    for _ in 0..wanted.trips {
         trip(initiator, 0)?;
-        if rally.each {
+        if wanted.each {
             let now = Instant::now();
             times.push(now - last);
             last = now;
-            if now - start >= rally.limit {
+            if now - start >= wanted.limit {
                 break;
             }
         }
@@ -248,8 +253,8 @@ impl Initiator for WithReceiver<'_> {
 fn initiate_with_receiver(
     side: Side,
     ports: &mut Ports,
-    seat: Seat,
-    rally: Rally,
+    cpus: ThreadCpus,
+    wanted: RoundTrips,
 ) -> Result<(Outcome, Payload), NodesError> {
     let Ports { compute, receive } = ports;
     let watch = side.watch;
@@ -257,8 +262,8 @@ fn initiate_with_receiver(
     let answer = Answer::default();
     let outcome = thread::scope(|scope| {
         let receiver = spawn_in(scope, "receiver", || {
-            let received = bind_this_thread(seat.receive)
-                .and_then(|()| receive_for(&side, &answer, watch, receive, seat));
+            let received = bind_this_thread(cpus.receive)
+                .and_then(|()| receive_for(&side, &answer, watch, receive, cpus));
             if received.is_err() {
                 answer.fail();
             }
@@ -270,13 +275,13 @@ fn initiate_with_receiver(
             answer: &answer,
             budget: SpinBudget::default(),
             // On a shared CPU, a spinning thread would delay the thread that it waits for.
-            way: if seat.receive_shares() {
+            way: if cpus.receive_shares() {
                 Way::Futex
             } else {
                 Way::Auto
             },
         };
-        let outcome = initiate(rally, &mut initiator);
+        let outcome = initiate(wanted, &mut initiator);
         if outcome.is_err() {
             // The receiving thread still waits for a message. The other side returns this one, or
             // ends; either ends the wait.
@@ -297,7 +302,7 @@ fn receive_for(
     answer: &Answer,
     watch: Watch,
     port: &mut Port,
-    seat: Seat,
+    cpus: ThreadCpus,
 ) -> Result<(), NodesError> {
     let mut number = 0;
     loop {
@@ -311,7 +316,7 @@ fn receive_for(
         if user & LAST != 0 {
             return Ok(());
         }
-        if seat.receive_shares() {
+        if cpus.receive_shares() {
             yield_now();
         }
     }

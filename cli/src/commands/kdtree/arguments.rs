@@ -1,4 +1,4 @@
-//! `raddle kdtree` on the command line, including the options of the message builder.
+//! The command line of `raddle kdtree`, including the options of the message builder.
 
 use std::num::NonZeroUsize;
 use std::str::FromStr;
@@ -10,8 +10,8 @@ use raddle_graphics::kdtree::messages::{
     MessageOptions, NodeGrain, ScanChoice, SharedArrays, WorkerTasks,
 };
 
-use super::InputArguments;
-use super::values::{self, DepthChoice};
+use crate::arguments::InputArguments;
+use crate::arguments::values::{self, DepthChoice};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:

@@ -1,21 +1,21 @@
-//! A crew: a group of nodes that run the programs that the first node is asked for.
+//! A group of nodes that run the programs that the first node is asked for.
 
 use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use raddle::net::{
-    Arrival, Data, Launch, Message, NetError, Node, NodeId, Nodes, Port, PortId, Shape,
-    TransportKind,
-};
+use raddle::net::{Launch, Message, NetError, Node, NodeId, Nodes, PortId, Shape, TransportKind};
 
-use super::order::{Order, Outcome, Rally, Report, Task};
+use super::cpus::{NodeCpus, bind_this_thread};
+use super::error::NodesError;
+use super::order::{Kernel, Order, Outcome, Report, RoundTrips, Task};
 use super::overheads::{self, Overheads};
-use super::seats::{Seats, bind_this_thread};
-use super::symmetric::{self, Kernel, Served};
+use super::part::{COMPUTE, PORTS, Part, Ports, inline_data};
+use super::receive::Receive;
+use super::round_trips;
+use super::symmetric::{self, Served};
 use super::watch::{Watch, send};
-use super::{COMPUTE, NodesError, PORTS, RECEIVE, Receive, rally};
 use crate::threads::{self, ThreadRefused};
 
 /// A group of nodes, as seen from the first node.
@@ -23,37 +23,23 @@ use crate::threads::{self, ThreadRefused};
 /// # Examples
 /// ```
 /// use raddle::net::TransportKind;
-/// use raddle_messages::nodes::{Crew, Receive, Seats};
+/// use raddle_messages::nodes::{NodeGroup, Receive, NodeCpus};
 /// use raddle_topology::{Affinity, Topology};
 /// use std::time::Duration;
 ///
-/// let seats = Seats::of(Topology::this_machine()?, &Affinity::None, 2)?;
-/// let crew = Crew::in_process(TransportKind::Memory, 2, seats)?;
-/// let times = crew.rally(Receive::Notify, 100, 20, Duration::from_secs(60))?;
+/// let cpus = NodeCpus::of(Topology::this_machine()?, &Affinity::None, 2)?;
+/// let group = NodeGroup::in_process(TransportKind::Memory, 2, cpus)?;
+/// let times = group.trip_times(Receive::Notify, 100, 20, Duration::from_secs(60))?;
 /// assert_eq!(times.len(), 20);
-/// crew.finish()?;
+/// group.finish()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Crew {
+pub struct NodeGroup {
     team: Team,
     kind: TransportKind,
-    seats: Seats,
+    cpus: NodeCpus,
     ports: Mutex<Ports>,
-}
-
-/// The ports of a node.
-#[derive(Debug)]
-pub(super) struct Ports {
-    pub(super) compute: Port,
-    pub(super) receive: Port,
-}
-
-/// One node's part of a program, with the resources of the node that it uses.
-pub(super) struct Part<'node> {
-    pub(super) node: &'node Node,
-    pub(super) ports: &'node mut Ports,
-    pub(super) order: Order,
 }
 
 /// The processes or threads that are the nodes.
@@ -63,14 +49,14 @@ enum Team {
     Threads(Node, Vec<JoinHandle<Result<(), NodesError>>>),
 }
 
-impl Crew {
+impl NodeGroup {
     /// Starts the nodes as processes of this program, or, for [`TransportKind::Threads`], as
     /// [threads of this process](Self::in_process).
     ///
     /// The processes get `arguments`, or by default the arguments of this process. Each of them
     /// must reach the same call.
     ///
-    /// Returns the crew in the first node. In the other nodes, this call runs their parts of all
+    /// Returns the group in the first node. In the other nodes, this call runs their parts of all
     /// programs until the first node finishes, and returns `None`; they have nothing left to do.
     ///
     /// # Errors
@@ -78,11 +64,11 @@ impl Crew {
     pub fn start(
         kind: TransportKind,
         nodes: u16,
-        seats: Seats,
+        cpus: NodeCpus,
         arguments: Option<Vec<OsString>>,
     ) -> Result<Option<Self>, NodesError> {
         if kind == TransportKind::Threads {
-            return Self::in_process(kind, nodes, seats).map(Some);
+            return Self::in_process(kind, nodes, cpus).map(Some);
         }
         let mut launch = Launch::new(shape(nodes)).transport(kind).quiet(true);
         if let Some(arguments) = arguments {
@@ -94,14 +80,14 @@ impl Crew {
             nodes.finish()?;
             return Ok(None);
         }
-        Ok(Some(Self::of(Team::Processes(nodes), kind, seats)))
+        Ok(Some(Self::of(Team::Processes(nodes), kind, cpus)))
     }
 
     /// Starts the nodes as threads of this process. They share nothing but their messages.
     ///
     /// # Errors
     /// [`NodesError`] if the nodes fail to start.
-    pub fn in_process(kind: TransportKind, nodes: u16, seats: Seats) -> Result<Self, NodesError> {
+    pub fn in_process(kind: TransportKind, nodes: u16, cpus: NodeCpus) -> Result<Self, NodesError> {
         let mut nodes = Node::in_process_by(kind, shape(nodes))?;
         let others = nodes.split_off(1);
         let first = nodes.pop().expect("a program has a first node");
@@ -112,15 +98,15 @@ impl Crew {
             .into_iter()
             .map(follow)
             .collect::<Result<_, ThreadRefused>>()?;
-        Ok(Self::of(Team::Threads(first, others), kind, seats))
+        Ok(Self::of(Team::Threads(first, others), kind, cpus))
     }
 
-    fn of(team: Team, kind: TransportKind, seats: Seats) -> Self {
+    fn of(team: Team, kind: TransportKind, cpus: NodeCpus) -> Self {
         let ports = Mutex::new(Ports::of(team.node()));
         Self {
             team,
             kind,
-            seats,
+            cpus,
             ports,
         }
     }
@@ -143,12 +129,12 @@ impl Crew {
     }
 
     /// Returns the CPUs on which the threads of the nodes run.
-    pub const fn seats(&self) -> &Seats {
-        &self.seats
+    pub const fn cpus(&self) -> &NodeCpus {
+        &self.cpus
     }
 
-    /// Measures a rally: `trips` round trips of a message between the first and the last node.
-    /// Returns the time of each.
+    /// Makes `trips` round trips of a message between the first and the last node, and returns the
+    /// time of each.
     ///
     /// No trip begins after `limit`, but at least one is timed. The clock is read once per trip.
     ///
@@ -159,7 +145,7 @@ impl Crew {
     /// # Errors
     /// [`NodesError`] if a node ends, if a message arrives with wrong bytes, or if a thread cannot
     /// be started or bound.
-    pub fn rally(
+    pub fn trip_times(
         &self,
         receive: Receive,
         bytes: usize,
@@ -167,42 +153,42 @@ impl Crew {
         limit: Duration,
     ) -> Result<Vec<Duration>, NodesError> {
         let each = true;
-        let rally = Rally {
+        let wanted = RoundTrips {
             receive,
             bytes,
             trips,
             limit,
             each,
         };
-        let (own, _) = self.all_do(Task::Rally(rally))?;
+        let (own, _) = self.all_do(Task::RoundTrips(wanted))?;
         Ok(own.times)
     }
 
     /// Measures the total time of `trips` round trips.
     ///
     /// # Errors
-    /// Those of [`rally`](Self::rally).
-    pub fn rally_in_all(
+    /// Those of [`trip_times`](Self::trip_times).
+    pub fn total_time(
         &self,
         receive: Receive,
         bytes: usize,
         trips: u64,
     ) -> Result<Duration, NodesError> {
-        let rally = Rally {
+        let wanted = RoundTrips {
             receive,
             bytes,
             trips,
             limit: Duration::MAX,
             each: false,
         };
-        let (own, _) = self.all_do(Task::Rally(rally))?;
+        let (own, _) = self.all_do(Task::RoundTrips(wanted))?;
         Ok(own.report.time)
     }
 
     /// Runs the symmetric kernel.
     ///
     /// # Errors
-    /// Those of [`rally`](Self::rally).
+    /// Those of [`trip_times`](Self::trip_times).
     pub fn serve(&self, kernel: Kernel) -> Result<Served, NodesError> {
         let (own, _) = self.all_do(Task::Kernel(kernel))?;
         Ok(Served::of(own))
@@ -211,7 +197,7 @@ impl Crew {
     /// Measures the steps of a message, `samples` times each.
     ///
     /// # Errors
-    /// Those of [`rally`](Self::rally).
+    /// Those of [`trip_times`](Self::trip_times).
     pub fn overheads(&self, samples: u64) -> Result<Overheads, NodesError> {
         let (own, others) = self.all_do(Task::Overheads { samples })?;
         let last = others.last().copied().unwrap_or_default();
@@ -224,7 +210,7 @@ impl Crew {
         let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
         let node = self.team.node();
         let order = |index: u16| Order {
-            seat: self.seats.of_node(index.into()),
+            cpus: self.cpus.of_node(index.into()),
             task,
         };
         for to in others(node) {
@@ -236,7 +222,7 @@ impl Crew {
             ports: &mut ports,
             order: order(0),
         };
-        let own = own.run_apart()?;
+        let own = run_apart(own)?;
         let mut reports = Vec::new();
         while reports.len() + 1 < usize::from(node.shape().nodes) {
             Watch::Wait.next(&mut ports.compute, |arrival| {
@@ -276,7 +262,7 @@ impl Crew {
     fn dismiss(&self) {
         let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
         let order = Order {
-            seat: self.seats.of_node(0),
+            cpus: self.cpus.of_node(0),
             task: Task::End,
         };
         for to in others(self.team.node()) {
@@ -295,38 +281,23 @@ impl Team {
     }
 }
 
-impl Ports {
-    fn of(node: &Node) -> Self {
-        Self {
-            compute: node.port(COMPUTE),
-            receive: node.port(RECEIVE),
-        }
-    }
+/// Runs the part in a new thread, which is bound to its CPU. The main thread of the process
+/// must not be bound, because the CPUs that it may use tell how many CPUs the process has.
+fn run_apart(part: Part<'_>) -> Result<Outcome, NodesError> {
+    thread::scope(|scope| {
+        let thread = threads::spawn_in(scope, "part", || run(part))?;
+        thread.join().expect("no part panics")
+    })
 }
 
-impl Part<'_> {
-    /// Returns the index of this node, and the number of nodes.
-    pub(super) fn place(&self) -> (u16, u16) {
-        (self.node.id().0, self.node.shape().nodes)
-    }
-
-    /// Runs the part in a new thread, which is bound to its CPU. The main thread of the process
-    /// must not be bound, because the CPUs that it may use tell how many CPUs the process has.
-    fn run_apart(self) -> Result<Outcome, NodesError> {
-        thread::scope(|scope| {
-            let part = threads::spawn_in(scope, "part", || self.run())?;
-            part.join().expect("no part panics")
-        })
-    }
-
-    fn run(mut self) -> Result<Outcome, NodesError> {
-        bind_this_thread(self.order.seat.compute)?;
-        match self.order.task {
-            Task::Rally(rally) => rally::run(&mut self, rally),
-            Task::Kernel(kernel) => symmetric::run(&mut self, kernel),
-            Task::Overheads { samples } => overheads::run(&mut self, samples),
-            Task::End => Ok(Outcome::default()),
-        }
+/// Runs the part in this thread.
+fn run(mut part: Part<'_>) -> Result<Outcome, NodesError> {
+    bind_this_thread(part.order.cpus.compute)?;
+    match part.order.task {
+        Task::RoundTrips(wanted) => round_trips::run(&mut part, wanted),
+        Task::Kernel(kernel) => symmetric::run(&mut part, kernel),
+        Task::Overheads { samples } => overheads::run(&mut part, samples),
+        Task::End => Ok(Outcome::default()),
     }
 }
 
@@ -354,7 +325,7 @@ fn follow(node: &Node) -> Result<(), NodesError> {
             ports: &mut ports,
             order,
         };
-        let outcome = part.run_apart()?;
+        let outcome = run_apart(part)?;
         let first = PortId {
             node: NodeId(0),
             index: COMPUTE,
@@ -379,12 +350,4 @@ fn others(node: &Node) -> impl Iterator<Item = PortId> {
         node,
         index: COMPUTE,
     })
-}
-
-/// Returns the data that is part of a message; nothing if the data was put into a segment.
-pub(super) fn inline_data<'data>(arrival: &Arrival<'data>) -> &'data [u8] {
-    match arrival.data {
-        Data::Here(bytes) => bytes,
-        Data::Put { .. } => &[],
-    }
 }
