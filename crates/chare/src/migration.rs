@@ -45,7 +45,6 @@ use std::sync::Arc;
 
 use raddle_sync::prim::Mutex;
 
-pub(crate) use crossing::Leave;
 use wide::Main;
 
 use crate::address::directory::{Route, Site};

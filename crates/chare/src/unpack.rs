@@ -1,14 +1,19 @@
-//! Deserialisation of messages from other nodes.
+//! Deserialisation of messages from other nodes: those on the wire, and those that come with an
+//! element.
 
+use crate::address::number::Number;
 use crate::codec::Packed;
 use crate::engine::elements::collection::Collection;
-use crate::engine::elements::parcel::BoxedParcel;
-use crate::engine::handler::{Handlers, ReplyTo};
+use crate::engine::elements::parcel::{BoxedParcel, Parcel};
+use crate::engine::elements::part::Part;
+use crate::engine::handler::{Asker, Handlers, ReplyTo};
+use crate::engine::local::Local;
 use crate::engine::object::chare::Chare;
 use crate::engine::system::System;
 use crate::failure::Failure;
 use crate::lifecycle::End;
-use crate::migration::Leave;
+use crate::migration::crossing::Leave;
+use crate::remote::Waiting;
 use crate::scan::Step;
 
 /// Decodes a message for the given handler.
@@ -47,4 +52,25 @@ pub(crate) fn unpack<T: Chare>(
 /// If the collection is not over nodes: no message for it comes from another node.
 pub(crate) fn handlers_of<T: Chare>(collection: &Collection<T>) -> Handlers<T> {
     *collection.state().expect("the array is over nodes")
+}
+
+/// Delivers a message that arrived with its element.
+pub(crate) fn deliver_waiting<T: Chare>(
+    local: &Local,
+    part: &Part<T>,
+    number: Number,
+    waiting: Waiting,
+) {
+    let asker = waiting
+        .reply
+        .map(|(node, reply)| Asker::new(local.system().id(), node, reply));
+    let reply_to = match asker {
+        Some(asker) => ReplyTo::Asker(asker),
+        None if waiting.is_to_all => ReplyTo::All,
+        None => ReplyTo::None,
+    };
+    match unpack(part.collection(), waiting.handler, &waiting.args, reply_to) {
+        Ok(parcel) => parcel.deliver(local, part, number),
+        Err(failure) => local.system().fail(failure),
+    }
 }

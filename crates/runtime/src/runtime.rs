@@ -22,7 +22,6 @@ use crate::mailbox::MailboxKind;
 use crate::origin::INHERITED;
 use crate::placing::Placing;
 use crate::post::Post;
-use crate::scope::{Scope, scope_in};
 use crate::traffic::matrix_of;
 use crate::worker::{Shared, current_worker, is_on_bound_worker, run_worker};
 
@@ -125,29 +124,6 @@ impl Runtime {
             Some(worker) if Arc::ptr_eq(worker.shared(), &self.shared) => call(),
             _ => run_root(&self.shared, call),
         }
-    }
-
-    /// Runs two closures as [`crate::join`] does, on this runtime.
-    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
-    where
-        A: FnOnce() -> RA + Send,
-        B: FnOnce() -> RB + Send,
-        RA: Send,
-        RB: Send,
-    {
-        self.install(|| crate::join(a, b))
-    }
-
-    /// Calls `body` with a scope as [`crate::scope()`] does, on this runtime.
-    pub fn scope<'env, F, R>(&self, body: F) -> R
-    where
-        F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R + Send,
-        R: Send,
-    {
-        self.install(|| {
-            let worker = current_worker().expect("`install` calls on a worker");
-            scope_in(worker, body)
-        })
     }
 
     /// Puts a task into the pool and returns a handle to it.

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use raddle_sync::prim::{Acquire, AtomicUsize, Mutex, Relaxed, Release};
 
 use crate::panics::discard;
-use crate::runtime::default_runtime;
+use crate::runtime::{Runtime, default_runtime};
 use crate::task::{Task, TaskCell};
 use crate::worker::{Helping, Lends, Shared, Worker, current_worker, with_worker};
 
@@ -58,6 +58,20 @@ where
     match current_worker() {
         Some(worker) => scope_in(worker, body),
         None => default_runtime().scope(body),
+    }
+}
+
+impl Runtime {
+    /// Calls `body` with a scope as [`crate::scope()`] does, on this runtime.
+    pub fn scope<'env, F, R>(&self, body: F) -> R
+    where
+        F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R + Send,
+        R: Send,
+    {
+        self.install(|| {
+            let worker = current_worker().expect("`install` calls on a worker");
+            scope_in(worker, body)
+        })
     }
 }
 

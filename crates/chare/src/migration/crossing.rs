@@ -9,7 +9,6 @@ use crate::address::number::Number;
 use crate::codec::{Packed, reading};
 use crate::engine::elements::parcel::Parcel;
 use crate::engine::elements::part::{Body, Frozen, Part, Slot};
-use crate::engine::handler::{Asker, ReplyTo};
 use crate::engine::local::{Arrival, Local};
 use crate::engine::object::chare::Chare;
 use crate::engine::object::cx::Cx;
@@ -23,7 +22,9 @@ use crate::reduction;
 use crate::remote::{self, MigratingElement, Waiting};
 use crate::scan::messages_of;
 use crate::state::rounds::NextRounds;
-use crate::unpack::unpack;
+
+/// Deserialises and delivers a message that arrived with its element.
+pub(crate) type DeliverWaiting<T> = fn(&Local, &Part<T>, Number, Waiting);
 
 /// A message that makes an element leave for another worker, once no entry of it is running.
 pub(crate) struct Leave {
@@ -150,8 +151,9 @@ pub(crate) fn arrive_from_node<T: Chare>(
     part: &Part<T>,
     number: Number,
     element: Option<MigratingElement>,
+    deliver: DeliverWaiting<T>,
 ) {
-    match element.map(|element| thaw(local, part, number, element)) {
+    match element.map(|element| thaw(local, part, number, element, deliver)) {
         Some(Ok((slot, rounds, backlog))) => {
             reduction::comes(part, number, &rounds);
             let epoch = local.epoch();
@@ -178,6 +180,7 @@ fn thaw<T: Chare>(
     part: &Part<T>,
     number: Number,
     element: MigratingElement,
+    deliver: DeliverWaiting<T>,
 ) -> Result<(Slot<T>, NextRounds, Vec<Arrival>), Failure> {
     let MigratingElement { frozen, backlog } = element;
     let collection = part.collection();
@@ -195,25 +198,7 @@ fn thaw<T: Chare>(
     let slot = Slot::new(number, index, Body { me, cx });
     let backlog = backlog.into_iter().map(|waiting| -> Arrival {
         let id = collection.id();
-        Box::new(move |local: &Local| {
-            thaw_message::<T>(local, &Part::of(local, id), number, waiting)
-        })
+        Box::new(move |local: &Local| deliver(local, &Part::of(local, id), number, waiting))
     });
     Ok((slot, rounds, backlog.collect()))
-}
-
-/// Delivers a message that arrived with its element.
-fn thaw_message<T: Chare>(local: &Local, part: &Part<T>, number: Number, waiting: Waiting) {
-    let asker = waiting
-        .reply
-        .map(|(node, reply)| Asker::new(local.system().id(), node, reply));
-    let reply_to = match asker {
-        Some(asker) => ReplyTo::Asker(asker),
-        None if waiting.is_to_all => ReplyTo::All,
-        None => ReplyTo::None,
-    };
-    match unpack(part.collection(), waiting.handler, &waiting.args, reply_to) {
-        Ok(parcel) => parcel.deliver(local, part, number),
-        Err(failure) => local.system().fail(failure),
-    }
 }

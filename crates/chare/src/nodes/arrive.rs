@@ -31,7 +31,7 @@ use crate::reply::{Reply, What, reply};
 use crate::scan::break_scans_here;
 use crate::state::measured::Measured;
 use crate::state::merged::Merged;
-use crate::unpack::{handlers_of, unpack};
+use crate::unpack::{deliver_waiting, handlers_of, unpack};
 
 type Arrived = Result<(), Failure>;
 
@@ -75,7 +75,13 @@ impl<T: Chare> Reachable for Collection<T> {
             _ => 0,
         };
         any_thread::post(system, worker, move |local| {
-            crossing::arrive_from_node::<T>(local, &Part::of(local, id), number, element);
+            crossing::arrive_from_node::<T>(
+                local,
+                &Part::of(local, id),
+                number,
+                element,
+                deliver_waiting,
+            );
         });
     }
 

@@ -8,7 +8,7 @@ use raddle_sync::split_stack::Slot;
 use super::job::StackJob;
 use crate::fork_stack::published_cell;
 use crate::panics::discard;
-use crate::runtime::default_runtime;
+use crate::runtime::{Runtime, default_runtime};
 use crate::worker::{Forks, Worker, current_forks, current_worker, worker_of};
 
 /// Runs both closures, in parallel if another worker has no work, and returns both results.
@@ -181,5 +181,18 @@ impl<F: FnOnce() -> R, R> Drop for PopOnUnwind<'_, F, R> {
             // favour of ours.
             discard(unsafe { self.job.result() });
         }
+    }
+}
+
+impl Runtime {
+    /// Runs two closures as [`crate::join`] does, on this runtime.
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.install(|| join(a, b))
     }
 }

@@ -6,7 +6,7 @@ use raddle_sync::CachePadded;
 use raddle_sync::mpsc::{Claimed, Consumer, Producer, mpsc};
 use raddle_sync::prim::Mutex;
 
-use super::{Mailboxes, RECEIVED_MAX, Receiver, Sender};
+use super::traits::{Mailboxes, RECEIVED_MAX, Receiver, Sender};
 use crate::task::memory::CellSource;
 use crate::task::{Envelope, EnvelopeSlot, Task, TaskList};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 use raddle_sync::lock::PthreadLock;
 
-use super::{Mailboxes, RECEIVED_MAX, Receiver, Sender};
+use super::traits::{Mailboxes, RECEIVED_MAX, Receiver, Sender};
 use crate::pool::{Fifo, List, Wanted};
 use crate::task::memory::CellSource;
 use crate::task::{Task, TaskList};

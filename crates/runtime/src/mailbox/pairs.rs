@@ -8,7 +8,7 @@ use raddle_sync::single_put::{Putter, Takers, single_put};
 
 use super::each::Queue;
 use super::producer_lock::ProducerLock;
-use super::{Mailboxes, RECEIVED_MAX, Receiver, Sender};
+use super::traits::{Mailboxes, RECEIVED_MAX, Receiver, Sender};
 use crate::pool::Parts;
 use crate::task::memory::CellSource;
 use crate::task::{Task, TaskList};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicBool, Mutex, Relaxed};
 
-use super::{MailboxKind, Mailboxes, Receiver, Sender};
+use super::MailboxKind;
+use super::traits::{Mailboxes, Receiver, Sender};
 use crate::task::memory::CellSource;
 use crate::task::{Arrivals, Task, TaskList};
 
