@@ -30,7 +30,7 @@ mod triangles;
 mod weld;
 
 pub use self::error::{MeshError, MeshProblem, Place};
-pub use self::format::Format;
+pub use self::format::{FORMATS, Format};
 pub use self::ignored::Ignored;
 pub use self::load::{LoadOptions, Loaded};
 pub use self::report::{Compression, MeshReport, Progress};

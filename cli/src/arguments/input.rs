@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use raddle_graphics::mesh::FORMATS;
 
 use super::values::SceneChoice;
 
@@ -10,8 +11,8 @@ use super::values::SceneChoice;
 #[derive(Debug, Clone, Args)]
 #[group(id = "input", required = true, multiple = false)]
 pub(crate) struct InputArguments {
-    /// A mesh: PLY, OBJ, STL or binary glTF, also as .gz or .zst
-    #[arg(value_hint = ValueHint::FilePath)]
+    /// The file of a mesh.
+    #[arg(value_hint = ValueHint::FilePath, help = format!("A mesh: {FORMATS}"))]
     pub(crate) file: Option<PathBuf>,
     /// A generated scene instead of a file: flake, terrain or knot, with about this many triangles
     #[arg(long, value_name = "NAME[:TRIANGLES]")]

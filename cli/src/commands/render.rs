@@ -26,7 +26,7 @@ Examples:
   raddle render sponza.glb -o hall.png --eye=-10,2,0 --look-at=0,2,0 --fov 70
   raddle render dragon.ply.zst -o dragon.exr --workers 2 --stats
 
-Meshes: PLY, OBJ, STL and binary glTF, each also as .gz or .zst. Pictures: .png, .ppm, .exr.";
+Pictures: .png, .ppm, .exr.";
 
 /// `raddle render`.
 #[derive(Debug, Clone, Args)]

@@ -73,16 +73,16 @@ pub enum MeshProblem {
     #[error("{0}; expected a file that can be read")]
     Open(std::io::Error),
     /// The path refers to a directory.
-    #[error("a directory; expected {FORMATS}")]
+    #[error("a directory; expected a mesh in {FORMATS}")]
     Directory,
     /// The disk or the decompressor failed in the middle of the file.
     #[error("{0}; expected data that can be read and, if compressed, expanded")]
     Read(std::io::Error),
     /// The file has no content.
-    #[error("an empty file; expected {FORMATS}")]
+    #[error("an empty file; expected a mesh in {FORMATS}")]
     Empty,
     /// Neither the content nor the name indicates a supported format.
-    #[error("{found}; expected {FORMATS}")]
+    #[error("{found}; expected a mesh in {FORMATS}")]
     UnknownFormat {
         /// The beginning of the file.
         found: String,

@@ -4,8 +4,8 @@ use std::fmt;
 
 use glam::Vec3;
 
-/// The supported formats, for error messages.
-pub(super) const FORMATS: &str = "a mesh in PLY, OBJ, STL or binary glTF, plain or as .gz or .zst";
+/// The supported formats, for error messages and help texts.
+pub const FORMATS: &str = "PLY, OBJ, STL or binary glTF, plain or as .gz or .zst";
 
 /// The format of a mesh file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -73,8 +73,7 @@ pub struct Loaded {
 }
 
 impl Mesh {
-    /// Loads a mesh from a PLY, OBJ, STL or binary glTF file, plain or compressed with gzip or
-    /// zstd.
+    /// Loads a mesh from a file in one of the [formats](crate::mesh::FORMATS).
     ///
     /// The format and the compression are detected from the content; the extension is used only if
     /// the content is not conclusive. The file is read as a stream, so little memory is used apart

@@ -29,8 +29,8 @@ const VICTIMS_PER_CLOCK: usize = LOOKS_PER_CLOCK * 64;
 /// The divisor of the spin budget for a search on a processor that has a monitored wait (MWAIT): a
 /// search there may take one part in `SEARCH_SHARE` of the budget.
 const SEARCH_SHARE: u32 = 8;
-/// The number of pauses between two looks into the pool. The worker looks into its mailbox after
-/// each.
+/// The number of pauses between two looks into the pool, without other nodes. The worker looks into
+/// its mailbox after each.
 const PAUSES_PER_LOOK: usize = if LIGHT { 1 } else { 4 };
 /// Of this many short searches for the next message, one is timed and counts for all of them:
 /// reading the clock would take a large part of such a search.
@@ -94,6 +94,11 @@ impl Worker {
     /// Looks into the pool a few times, and asks busy workers for work, beginning after `victim`.
     fn look_around(&self, victim: &mut usize) -> Option<Task> {
         let looks = VICTIMS_PER_CLOCK / self.shared.present();
+        // Each look is a round, and rounds decide when the worker receives from the network.
+        let pauses = match self.shared.network() {
+            Some(_) => 1,
+            None => PAUSES_PER_LOOK,
+        };
         for look in 0..looks.clamp(1, LOOKS_PER_CLOCK) {
             if let Some(task) = self.next() {
                 return Some(task);
@@ -101,7 +106,7 @@ impl Worker {
             if look % 4 == 0 {
                 *victim = self.ask_next(*victim);
             }
-            for _ in 0..PAUSES_PER_LOOK {
+            for _ in 0..pauses {
                 spin_loop();
                 if let Some(message) = self.next_message() {
                     return Some(message);
