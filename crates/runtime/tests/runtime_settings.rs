@@ -217,10 +217,11 @@ fn idle_runtime_sleeps_until_it_gets_work() {
 /// processors.
 #[test]
 fn a_compensating_thread_is_idle_before_it_begins_and_while_it_rests() {
-    const PAUSE: Duration = Duration::from_millis(50);
     let runtime = Runtime::builder().workers(1).build();
     let runtime = Arc::new(runtime.expect("the runtime starts"));
-    std::thread::sleep(PAUSE);
+    // The clock of the counters, before the thread exists.
+    let worker = runtime.report().workers[0].clone();
+    let age_ns = worker.busy_ns + worker.idle_ns;
     let inside = Arc::clone(&runtime);
     runtime.install(move || {
         let below = Arc::clone(&inside);
@@ -228,10 +229,10 @@ fn a_compensating_thread_is_idle_before_it_begins_and_while_it_rests() {
         inside.spawn_blocking(move || below.install(|| ())).wait();
     });
     let compensating = || runtime.report().workers[1].clone();
-    assert!(Duration::from_nanos(compensating().idle_ns) >= PAUSE);
+    assert!(compensating().idle_ns >= age_ns);
     let is_resting = (0..200).any(|_| {
         let before = compensating();
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(Duration::from_millis(50));
         before.busy_ns == compensating().busy_ns
     });
     assert!(is_resting, "{:?}", runtime.report());

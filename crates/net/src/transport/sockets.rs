@@ -7,7 +7,6 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::time::Duration;
 
 use raddle_sync::prim::Mutex;
 use rustix::io::{Errno, IoSlice, retry_on_intr};
@@ -21,9 +20,7 @@ use super::memory::LaneLink;
 use super::{Capabilities, Link, Notice, Outgoing, Progress, Transport};
 use crate::address::{NodeId, PortId, Shape};
 use crate::connection::Rights;
-use crate::control::Controls;
-use crate::error::{NetError, SendError};
-use crate::failure_detector::Silence;
+use crate::error::SendError;
 use crate::mapped::Region;
 use crate::packet::{Header, PACKET_BYTES_MAX};
 
@@ -145,15 +142,6 @@ impl Transport for BySockets {
         nodes.for_each(|node| {
             self.close(node);
         });
-    }
-
-    fn finish(
-        &self,
-        _controls: &Controls,
-        _limit: Option<Duration>,
-        _silence: Option<Silence>,
-    ) -> Result<(), NetError> {
-        Ok(())
     }
 
     fn send_packet_raw(&self, node: NodeId, bytes: &[u8]) -> bool {

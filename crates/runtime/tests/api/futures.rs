@@ -114,3 +114,26 @@ fn the_end_of_the_runtime_drops_all_ready_futures() {
     drop((runtime, ready, post));
     assert_eq!(Arc::strong_count(&held), 1);
 }
+
+#[test]
+fn a_future_that_is_woken_after_the_end_is_dropped() {
+    let held = Arc::new(());
+    let runtime = runtime(1);
+    let post = runtime.post();
+    let ready = RunQueue::new(&post);
+    let (wakers, waker) = channel();
+    let inside = Arc::clone(&held);
+    let future = poll_fn(move |context| {
+        let _keep = &inside;
+        wakers
+            .send(context.waker().clone())
+            .expect("the test waits");
+        Poll::<()>::Pending
+    });
+    post.run(&ready, &AssignedWorker::new(0), || (0, 0), future);
+    let waker = waker.recv().expect("the future is polled");
+    drop(runtime);
+    assert_eq!(Arc::strong_count(&held), 2);
+    waker.wake();
+    assert_eq!(Arc::strong_count(&held), 1);
+}

@@ -1,13 +1,13 @@
 //! The slot of an element: its data, its state, and what waits with it.
 //!
-//! ```text
-//!                begin_entry            suspend
-//!         Ready ─────────────> Running ─────────> Suspended
-//!           │  <───────────────      <────────────
-//!           │      end_entry             resume
-//!           │ freeze
-//!           └────────> Frozen (leaves for another node)
-//! ```
+//! | from | to | by |
+//! |---|---|---|
+//! | ready | running | `begin_entry`: an asynchronous entry takes the element |
+//! | running | suspended | `suspend`: the entry waits |
+//! | suspended | running | `resume` |
+//! | running | ready | `end_entry`: the entry returns the element |
+//! | ready | frozen | `freeze`: the element leaves for another node |
+//!
 //! Synchronous entries borrow the element of a slot that stays ready.
 
 use std::any::Any;
