@@ -7,9 +7,11 @@ use super::standstill::StandsStill;
 use crate::pool::Mark;
 use crate::task::TaskCell;
 
-/// The number of wake-ups that a sleep costs a worker that waits for a stolen fork: its own, and
-/// that of a worker that waits for it in turn. With 1, loops ended 0.1 ms after their last item on
-/// 16 CPUs.
+/// The number of wake-ups that a sleep costs a worker for which another worker waits in turn: its
+/// own, and that of the other worker. It applies to a worker that waits for a stolen fork, and to
+/// all workers if there are other nodes. With 1, loops ended 0.1 ms after their last item on
+/// 16 CPUs, and two nodes that exchanged 64 KB slept in every fourth exchange of 37 µs, and took up
+/// to 57 µs.
 pub(super) const WAKES_PER_SLEEP: u32 = 2;
 
 /// The tasks that a waiting worker may run, and when it lends its place.

@@ -8,6 +8,7 @@ use raddle_sync::prim::{LIGHT, spin_loop, yield_now};
 use raddle_sync::wait::{Monitor, SpinBudget};
 
 use super::Worker;
+use super::helping::WAKES_PER_SLEEP;
 use super::mail::ROUNDS_PER_NETWORK;
 use super::raid::{PATIENCE, Stalls};
 use super::stall_watch::StallWatchTurn;
@@ -42,7 +43,10 @@ const ROUNDS_PER_LAST_LOOK: u32 = 256;
 impl Worker {
     /// Runs messages and tasks until the runtime ends.
     pub(crate) fn run_to_the_end(&self) {
-        let mut budget = SpinBudget::default();
+        let mut budget = match self.shared.network() {
+            Some(_) => SpinBudget::of_price(WAKES_PER_SLEEP),
+            None => SpinBudget::default(),
+        };
         let mut lingers = Lingers::default();
         let origin = self.shared.origin();
         loop {
