@@ -3,7 +3,7 @@
 //! # Memory ordering
 //! | label | release side                     | acquire side            | what it publishes |
 //! |-------|----------------------------------|-------------------------|-------------------|
-//! | T1    | `RootSlot::finish` stores `done` | `run_root` loads `done` | the result        |
+//! | T1    | `ResultSlot::finish` sets `done` | `is_done` loads it    | the result        |
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -20,10 +20,7 @@ use crate::worker::{Shared, Waiter};
 pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R + Send) -> R {
     shared.expect_here();
     let waiter = Waiter::current();
-    let slot = RootSlot {
-        result: UnsafeCell::new(None),
-        done: AtomicBool::new(false),
-    };
+    let slot = ResultSlot::new();
     let closure = || {
         let result = catch_unwind(AssertUnwindSafe(call));
         slot.finish(result, &waiter);
@@ -32,30 +29,48 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
     // SAFETY: we wait below until the closure has stored `done`, and do not unwind before.
     unsafe { cell.make_closure(None, shared.memory().closures(), closure) };
     shared.put_outside(Task::new(cell));
-    // ORDERING(T1): Acquire, to read the result.
-    waiter.wait_below(None, None, || slot.done.load(Acquire));
-    match slot
-        .result
-        .into_inner()
-        .expect("done says that the result is there")
-    {
-        Ok(result) => result,
-        Err(panic) => resume_unwind(panic),
-    }
+    waiter.wait_below(None, None, || slot.is_done());
+    slot.into_result()
 }
 
 /// The slot for the result of a call, on the caller's stack.
-struct RootSlot<R> {
+pub(crate) struct ResultSlot<R> {
     result: UnsafeCell<Option<std::thread::Result<R>>>,
     done: AtomicBool,
 }
 
 // SAFETY: the result is written before `done` by the one runner, and read after it by the one
 // waiter.
-unsafe impl<R: Send> Sync for RootSlot<R> {}
+unsafe impl<R: Send> Sync for ResultSlot<R> {}
 
-impl<R> RootSlot<R> {
-    fn finish(&self, result: std::thread::Result<R>, waiter: &Waiter) {
+impl<R> ResultSlot<R> {
+    pub(crate) fn new() -> Self {
+        Self {
+            result: UnsafeCell::new(None),
+            done: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns true once the call has ended.
+    pub(crate) fn is_done(&self) -> bool {
+        // ORDERING(T1): Acquire, to read the result.
+        self.done.load(Acquire)
+    }
+
+    /// Returns the result of a call that has ended.
+    ///
+    /// # Panics
+    /// With the panic of the call.
+    pub(crate) fn into_result(self) -> R {
+        let result = self.result.into_inner();
+        match result.expect("the call has ended") {
+            Ok(result) => result,
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+
+    /// Stores the result of the call and notifies `waiter`. The slot may be gone afterwards.
+    pub(crate) fn finish(&self, result: std::thread::Result<R>, waiter: &Waiter) {
         // The slot and the waiter are on the caller's stack, which may be gone once `done` is true.
         let waiter = waiter.clone();
         // SAFETY: the waiter reads only after `done`.

@@ -7,5 +7,7 @@ mod job;
 mod join;
 mod offer;
 
+pub use job::Ran;
 pub use join::join;
+pub(crate) use join::{call_both, join_by};
 pub(crate) use offer::{Offer, Offered};

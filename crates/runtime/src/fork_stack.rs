@@ -44,11 +44,13 @@ pub(crate) struct ForkStack<W> {
     stack: SplitStack,
     /// The worker that owns this stack. Null for the stack of all other threads.
     worker: Cell<*const W>,
+    /// True if the owner may run open tasks ([`crate::open`]).
+    is_open: Cell<bool>,
     frames: Frames,
 }
 
-// SAFETY: only the owning worker's thread touches `worker` and the deeper frames; all else is
-// atomics.
+// SAFETY: only the owning worker's thread touches `worker`, `is_open` and the deeper frames; all else
+// is atomics. The stack of all other threads is never written.
 unsafe impl<W> Sync for ForkStack<W> {}
 // SAFETY: as above; the stack moves to its worker's thread before that thread uses it.
 unsafe impl<W> Send for ForkStack<W> {}
@@ -61,6 +63,7 @@ impl<W> ForkStack<W> {
             Self {
                 stack: SplitStack::new(),
                 worker: Cell::new(ptr::null()),
+                is_open: Cell::new(false),
                 frames: Frames::new(),
             }
         }
@@ -69,9 +72,16 @@ impl<W> ForkStack<W> {
     /// Gives the stack its capacity and its owner. For the owner's thread, which calls it first.
     ///
     /// `anyone_sleeps` says whether a worker sleeps that may have to be woken.
-    pub(crate) fn start(&self, worker: &W, anyone_sleeps: impl Fn() -> bool) {
+    pub(crate) fn start(&self, worker: &W, is_open: bool, anyone_sleeps: impl Fn() -> bool) {
         self.stack.allocate(SLOT_COUNT, anyone_sleeps);
         self.worker.set(worker);
+        self.is_open.set(is_open);
+    }
+
+    /// Returns true if the owner of this stack, the current thread, may run open tasks.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open.get()
     }
 
     /// Returns the worker that owns this stack.

@@ -26,7 +26,8 @@
 // 6. worker
 // 7. enter, futures, handle, post
 // 8. fork, loops, private, runtime, scope
-// 9. model, which only loom models and seeded schedules have
+// 9. open
+// 10. model, which only loom models and seeded schedules have
 //
 // Modules, and those that belong to them:
 //
@@ -57,6 +58,7 @@ mod mailbox;
 #[doc(hidden)]
 pub mod model;
 mod network;
+pub mod open;
 mod origin;
 mod panics;
 mod placing;
@@ -88,7 +90,8 @@ pub use pool::{BlockShape, PoolKind, UnknownPool};
 pub use post::Post;
 pub use private::{Private, PrivateArray, ValueInUse};
 pub use runtime::{
-    Builder, Runtime, Shutdown, WORKER_COUNT_MAX, default_runtime, worker_count, worker_index,
+    Builder, Runtime, Shutdown, WORKER_COUNT_MAX, WorkerThread, default_runtime, worker_count,
+    worker_index,
 };
 pub use scope::{Scope, scope};
 pub use task::Message;

@@ -97,6 +97,10 @@ pub trait Seat: fmt::Debug + Send {
     /// Returns a position among this worker's own tasks, below all tasks that it puts from now on.
     fn mark(&self) -> Mark;
 
+    /// Returns true if this worker's own part of the pool has tasks. If all workers share one part,
+    /// it is that part.
+    fn has_own(&self) -> bool;
+
     /// Takes a task that is `wanted`: the worker's own newest one, one from outside, or the oldest
     /// one of another worker.
     ///
@@ -125,11 +129,20 @@ pub enum Wanted<'a> {
     /// The tasks that the function accepts. A worker that waits runs only work that it waits for.
     /// Among its own tasks, only tasks that were put since the mark can be accepted.
     Where(&'a dyn Fn(&Task) -> bool, Mark),
+    /// All open tasks ([`crate::open`]), and the tasks that the function accepts.
+    OpenOr(&'a dyn Fn(&Task) -> bool),
+    /// All tasks that are not open: a compensating thread runs only these.
+    NotOpen,
 }
 
 /// A position among a worker's own tasks. Its meaning depends on the pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark(pub isize);
+
+impl Mark {
+    /// The position below all tasks.
+    pub(crate) const LOWEST: Self = Self(isize::MIN);
+}
 
 impl Wanted<'_> {
     /// Returns true if `task` is wanted.
@@ -138,6 +151,16 @@ impl Wanted<'_> {
         match self {
             Self::Any => true,
             Self::Where(accepts, _) => accepts(task),
+            Self::OpenOr(accepts) => task.is_open() || accepts(task),
+            Self::NotOpen => !task.is_open(),
+        }
+    }
+
+    /// Returns the position from which on a worker's own tasks can be wanted.
+    pub(crate) fn mark(&self) -> Mark {
+        match self {
+            Self::Where(_, mark) => *mark,
+            Self::Any | Self::OpenOr(_) | Self::NotOpen => Mark::LOWEST,
         }
     }
 }
@@ -147,6 +170,8 @@ impl fmt::Debug for Wanted<'_> {
         formatter.write_str(match self {
             Self::Any => "Any",
             Self::Where(..) => "Where(..)",
+            Self::OpenOr(_) => "OpenOr(_)",
+            Self::NotOpen => "NotOpen",
         })
     }
 }

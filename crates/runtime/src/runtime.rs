@@ -23,7 +23,9 @@ use crate::origin::INHERITED;
 use crate::placing::Placing;
 use crate::post::Post;
 use crate::traffic::matrix_of;
-use crate::worker::{Shared, current_worker, is_on_bound_worker, run_worker};
+use crate::worker::{
+    Shared, ThreadCount, Worker, become_worker, current_worker, is_on_bound_worker, run_worker,
+};
 
 pub(crate) use builder::ResolvedSettings;
 pub use builder::{Builder, WORKER_COUNT_MAX};
@@ -70,7 +72,15 @@ impl Runtime {
         Builder::new().build()
     }
 
-    pub(crate) fn start(resolved: ResolvedSettings) -> Result<Self, BuildError> {
+    /// Starts a runtime. `start_thread` starts the threads; without it, they are started by the
+    /// standard library, and this function returns when all of them are bound.
+    pub(crate) fn start(
+        resolved: ResolvedSettings,
+        start_thread: Option<&mut StartThread<'_>>,
+    ) -> Result<Self, BuildError> {
+        if resolved.uses_current_thread && current_worker().is_some() {
+            return Err(BuildError::IsWorker);
+        }
         prepare_once();
         let shared = Shared::new(
             resolved.pool,
@@ -90,26 +100,27 @@ impl Runtime {
             has_ended: false,
         };
         let (bound, outcomes) = mpsc::channel();
-        for worker_index in 0..runtime.worker_count() {
-            let thread = WorkerThread {
-                worker_index,
-                inherits,
-                shared: Arc::clone(&runtime.shared),
-                bound: bound.clone(),
-            };
+        let mut start_thread = start_thread;
+        for worker_index in usize::from(resolved.uses_current_thread)..runtime.worker_count() {
+            let bound = bound.clone();
+            let thread = WorkerThread::new(worker_index, inherits, &runtime.shared, bound);
             // On an error, dropping the runtime ends the workers that run already.
-            let started = runtime
-                .shared
-                .start_thread(worker_index, move || thread.run());
+            let started = match &mut start_thread {
+                Some(start_thread) => start_thread(thread),
+                None => thread.start(),
+            };
             started.map_err(|source| BuildError::Thread {
                 worker_index,
                 source,
             })?;
         }
-        for _ in 0..runtime.worker_count() {
-            outcomes
-                .recv()
-                .expect("every worker reports whether it is bound")?;
+        drop(bound);
+        if resolved.uses_current_thread {
+            become_worker(Box::new(Worker::new(0, Arc::clone(&runtime.shared))));
+        }
+        // The program may start its threads later.
+        if start_thread.is_none() {
+            outcomes.iter().collect::<Result<(), _>>()?;
         }
         Ok(runtime)
     }
@@ -329,27 +340,70 @@ fn prepare_once() {
     let _kept = reading_ns();
 }
 
-/// The data with which a worker's thread starts.
+/// The function of a program that starts the threads of a runtime.
+pub(crate) type StartThread<'a> = dyn FnMut(WorkerThread) -> io::Result<()> + 'a;
+
+/// A worker whose thread is about to be started; see [`Builder::build_with`].
+///
+/// If it is dropped before it runs, the runtime is without this worker.
 #[derive(Debug)]
-struct WorkerThread {
+pub struct WorkerThread {
     worker_index: usize,
     /// True if a bound worker of another runtime starts the thread.
     inherits: bool,
-    shared: Arc<Shared>,
+    thread: ThreadCount,
     bound: mpsc::Sender<Result<(), BuildError>>,
 }
 
 impl WorkerThread {
-    fn run(self) {
+    fn new(
+        worker_index: usize,
+        inherits: bool,
+        shared: &Arc<Shared>,
+        bound: mpsc::Sender<Result<(), BuildError>>,
+    ) -> Self {
+        Self {
+            worker_index,
+            inherits,
+            thread: ThreadCount::begin(shared),
+            bound,
+        }
+    }
+
+    /// Returns the index of the worker.
+    pub fn worker_index(&self) -> usize {
+        self.worker_index
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        self.thread.shared()
+    }
+
+    /// Runs the worker on the current thread until its runtime ends.
+    ///
+    /// # Panics
+    /// If the current thread is a worker already.
+    pub fn run(self) {
+        assert!(
+            current_worker().is_none(),
+            "this thread is a worker already"
+        );
         // The receiver is gone if another worker failed. Then this worker ends like all others.
         let _ = self.bound.send(self.bind());
         drop(self.bound);
-        run_worker(self.worker_index, self.shared);
+        run_worker(self.worker_index, self.thread);
+    }
+
+    /// Starts a thread of the standard library that runs the worker.
+    fn start(self) -> io::Result<()> {
+        let shared = Arc::clone(self.thread.shared());
+        shared.start_thread(self.worker_index, move || self.run())
     }
 
     fn bind(&self) -> Result<(), BuildError> {
         let begun = self
-            .shared
+            .thread
+            .shared()
             .placing()
             .begin(self.worker_index, self.inherits);
         begun.map_err(|source: BindError| BuildError::Bind {

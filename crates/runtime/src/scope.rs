@@ -97,6 +97,7 @@ where
     let helping = Helping {
         frame,
         mark,
+        is_open: false,
         lends: Lends::Late,
         gives_up: None,
     };

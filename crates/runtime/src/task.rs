@@ -35,7 +35,7 @@ mod root_call;
 pub(crate) use arrivals::Arrivals;
 pub(crate) use cell::{Kind, TaskCell};
 pub(crate) use envelope::{Envelope, EnvelopeSlot};
-pub(crate) use job::{JobHead, JobRef};
+pub(crate) use job::{JobHead, JobRef, OPEN_JOB};
 pub(crate) use list::TaskList;
 pub use message::Message;
 pub use pointer::Task;

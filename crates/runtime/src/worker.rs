@@ -66,8 +66,10 @@ use unrequested_forks::UnrequestedForks;
 pub(crate) use compensation::run as run_worker;
 pub use current::as_outside_thread;
 pub(crate) use current::{
-    as_worker, current_forks, current_worker, is_on_bound_worker, with_worker, worker_of,
+    as_worker, become_worker, current_forks, current_worker, is_on_bound_worker, with_worker,
+    worker_of,
 };
+pub(crate) use end::ThreadCount;
 pub(crate) use gains::{FEW_ITEMS, Gains, SPLIT_ASLEEP_NS};
 pub(crate) use helping::{Helping, Lends};
 pub(crate) use lent_places::COMPENSATING_MAX;
@@ -106,6 +108,9 @@ pub(crate) struct Worker {
     urgent: RefCell<TaskList>,
     /// The mailbox for urgent messages. For a compensating thread, one into which nothing is put.
     urgent_arrivals: Arc<CachePadded<Arrivals>>,
+    /// Open tasks that only this worker runs, oldest first, and the place where they arrive.
+    assigned: RefCell<TaskList>,
+    assigned_arrivals: Arc<CachePadded<Arrivals>>,
     /// True if there are messages in `urgent`, or this worker runs no more messages.
     is_special: Cell<bool>,
     /// The number of messages that were run in a row.
@@ -135,6 +140,10 @@ impl Worker {
             true => Arc::default(),
             false => shared.mailboxes().urgent(index),
         };
+        let assigned_arrivals = match is_compensating {
+            true => Arc::default(),
+            false => shared.mailboxes().assigned(index),
+        };
         let is_reviewed = shared.placing().is_reviewed();
         Self {
             index,
@@ -148,6 +157,8 @@ impl Worker {
             mail: RefCell::default(),
             urgent: RefCell::default(),
             urgent_arrivals,
+            assigned: RefCell::default(),
+            assigned_arrivals,
             is_special: Cell::new(false),
             streak: Cell::new(0),
             until_clock: Cell::new(is_reviewed.then_some(ROUNDS_PER_CLOCK)),
@@ -312,6 +323,50 @@ impl Worker {
         }
     }
 
+    /// Returns the tasks that this worker runs while it does not wait.
+    fn wanted(&self) -> Wanted<'static> {
+        match self.is_compensating {
+            true => Wanted::NotOpen,
+            false => Wanted::Any,
+        }
+    }
+
+    /// Takes a task that is assigned to this worker, unless the worker has tasks of its own or
+    /// `wanted` excludes open tasks; otherwise takes a wanted task from the pool.
+    fn get_assigned_or(&self, wanted: Wanted<'_>) -> Option<Task> {
+        let may_be_open = matches!(wanted, Wanted::Any | Wanted::OpenOr(_));
+        if may_be_open && self.has_assigned() {
+            return match self.seat.has_own() {
+                true => self.get(wanted).or_else(|| self.take_assigned()),
+                false => self.take_assigned(),
+            };
+        }
+        self.get(wanted)
+    }
+
+    /// Returns true if this worker has tasks that no other worker has taken yet.
+    pub(crate) fn has_own_tasks(&self) -> bool {
+        self.seat.has_own() || self.forks().progress().is_some()
+    }
+
+    /// Takes an open task: one of this worker, or of any worker. If there is none, publishes the
+    /// oldest private fork of this worker and takes it.
+    pub(crate) fn take_open(&self, only_own: bool) -> Option<Task> {
+        let wanted = Wanted::OpenOr(&|_| false);
+        let take = || match only_own && !self.seat.has_own() {
+            true => None,
+            false => self.get_assigned_or(wanted),
+        };
+        take().or_else(|| self.answer_now().then(take).flatten())
+    }
+
+    /// Publishes the oldest private fork although no worker has asked for it. Returns false if
+    /// there is none.
+    fn answer_now(&self) -> bool {
+        self.forks().gates().close();
+        self.answer()
+    }
+
     /// Takes a wanted task from the pool.
     fn get(&self, wanted: Wanted<'_>) -> Option<Task> {
         self.get_with(wanted, Look::default())
@@ -354,7 +409,11 @@ impl Worker {
         let helping = Helping {
             frame: cell,
             mark: self.mark(),
-            lends: Lends::Late,
+            is_open: cell.is_open(),
+            lends: match cell.is_open() {
+                true => Lends::Never,
+                false => Lends::Late,
+            },
             gives_up: None,
         };
         self.wait_until(helping, || cell.thief(), || cell.offer().is_done());

@@ -195,6 +195,13 @@ impl<T: Word> Owner<T> {
         self.shared.bottom.load(Relaxed)
     }
 
+    /// Returns true if the deque was empty at some moment during the call.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        // Relaxed: a hint, since thieves take elements meanwhile.
+        self.shared.top.load(Relaxed) >= self.mark()
+    }
+
     /// Takes the youngest element at or above `mark` that is `wanted`, even from below unwanted
     /// ones.
     ///

@@ -5,11 +5,14 @@
 //! well. The kernel would allow it if only an affinity mask excludes the CPU, but the mask was set
 //! on purpose.
 
+#[cfg(feature = "hwloc")]
 use hwlocality::cpu::binding::CpuBindingFlags;
+#[cfg(feature = "hwloc")]
 use hwlocality::cpu::cpuset::CpuSet as HwlocSet;
 
 use crate::cpu_set::{CpuId, CpuSet};
 use crate::error::BindError;
+#[cfg(feature = "hwloc")]
 use crate::load::cpus_in;
 use crate::topology::{Binder, Topology};
 
@@ -70,6 +73,7 @@ impl Topology {
     /// Those of [`Topology::unbind_this_thread`].
     pub fn this_thread_cpus(&self) -> Result<CpuSet, BindError> {
         match self.binder_or_error()? {
+            #[cfg(feature = "hwloc")]
             Binder::Hwloc(loaded) => {
                 let set = loaded
                     .cpu_binding(CpuBindingFlags::THREAD)
@@ -88,6 +92,7 @@ impl Topology {
     /// Those of [`Topology::unbind_this_thread`].
     pub fn this_thread_last_cpu(&self) -> Result<CpuId, BindError> {
         let last = match self.binder_or_error()? {
+            #[cfg(feature = "hwloc")]
             Binder::Hwloc(loaded) => {
                 let set = loaded
                     .last_cpu_location(CpuBindingFlags::THREAD)
@@ -109,17 +114,19 @@ impl Topology {
 }
 
 fn bind(binder: &Binder, cpus: &CpuSet) -> Result<(), BindError> {
-    let loaded = match binder {
-        Binder::Hwloc(loaded) => loaded,
-        Binder::Kernel => return kernel::bind(cpus),
-    };
-    let mut set = HwlocSet::new();
-    for cpu in cpus.iter() {
-        set.set(cpu.index());
+    match binder {
+        #[cfg(feature = "hwloc")]
+        Binder::Hwloc(loaded) => {
+            let mut set = HwlocSet::new();
+            for cpu in cpus.iter() {
+                set.set(cpu.index());
+            }
+            loaded
+                .bind_cpu(&set, CpuBindingFlags::THREAD)
+                .map_err(|error| refused(&error))
+        }
+        Binder::Kernel => kernel::bind(cpus),
     }
-    loaded
-        .bind_cpu(&set, CpuBindingFlags::THREAD)
-        .map_err(|error| refused(&error))
 }
 
 fn refused(error: &dyn std::error::Error) -> BindError {

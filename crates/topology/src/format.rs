@@ -17,7 +17,7 @@ use crate::topology::{Source, Topology};
 ///
 /// ```text
 /// { "source": "this_machine" | {"synthetic": TEXT} | {"xml": PATH},
-///   "hwloc_version": TEXT, "is_this_machine": BOOL,
+///   "hwloc_version": TEXT | null, "is_this_machine": BOOL,
 ///   "counts": {"cpus": N, "allowed_cpus": N, "cores": N, "packages": N, "numa_nodes": N},
 ///   "worker_count_default": N,
 ///   "limits": {"cpuset": LIST, "affinity": LIST | null, "quota": {…} | null, "notes": [TEXT]},
@@ -35,6 +35,7 @@ use crate::topology::{Source, Topology};
 /// assert!(format::json(&topology).contains("\"cpus\": 2,"));
 /// # Ok::<(), raddle_topology::TopologyError>(())
 /// ```
+#[cfg(feature = "hwloc")]
 #[must_use]
 pub fn json(topology: &Topology) -> String {
     // Every key is a text, and no value can fail to serialise, so there is no error to return.
@@ -50,11 +51,10 @@ fn facts(topology: &Topology) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         (
             "source",
-            format!(
-                "{} (hwloc API {})",
-                topology.source(),
-                topology.hwloc_version()
-            ),
+            match topology.hwloc_version() {
+                Some(version) => format!("{} (hwloc API {version})", topology.source()),
+                None => format!("{} (without hwloc)", topology.source()),
+            },
         ),
         (
             "allowed",

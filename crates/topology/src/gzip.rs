@@ -21,6 +21,7 @@ pub(crate) fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
+#[cfg(feature = "hwloc")]
 /// Decompresses all members of a file, up to `bytes_max` bytes.
 ///
 /// # Errors

@@ -13,6 +13,7 @@ mod tests;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
+#[cfg(feature = "hwloc")]
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -38,7 +39,7 @@ use crate::object::{CacheKind, Object};
 #[derive(Clone, Debug)]
 pub struct Topology {
     source: Source,
-    hwloc_version: String,
+    hwloc_version: Option<String>,
     root: Object,
     tables: Tables,
     cpu_kinds: Vec<CpuKind>,
@@ -192,6 +193,7 @@ impl fmt::Display for Source {
 #[derive(Clone, Debug)]
 pub(crate) enum Binder {
     /// hwloc, through the handle with which it loaded this machine.
+    #[cfg(feature = "hwloc")]
     Hwloc(Arc<hwlocality::Topology>),
     /// System calls. Used if hwloc did not load this machine, because hwloc can bind only to a
     /// machine that it loaded.
@@ -202,7 +204,7 @@ pub(crate) enum Binder {
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) source: Source,
-    pub(crate) hwloc_version: String,
+    pub(crate) hwloc_version: Option<String>,
     pub(crate) root: Object,
     pub(crate) cpu_kinds: Vec<CpuKind>,
     pub(crate) numa_latencies: Option<LatencyMatrix>,
@@ -242,10 +244,11 @@ impl Topology {
         self.binder.is_some()
     }
 
-    /// Returns the version of the hwloc interface in use, such as `2.8.0`.
+    /// Returns the version of the hwloc interface that loaded the topology, such as `2.8.0`. `None`
+    /// if it was loaded without hwloc.
     #[must_use]
-    pub fn hwloc_version(&self) -> &str {
-        &self.hwloc_version
+    pub fn hwloc_version(&self) -> Option<&str> {
+        self.hwloc_version.as_deref()
     }
 
     /// Returns the whole machine as a tree.

@@ -67,6 +67,9 @@ pub enum BuildError {
         /// The reason that the system gave.
         source: std::io::Error,
     },
+    /// The current thread cannot become a worker, because it is one already.
+    #[error("this thread cannot become a worker: it is a worker already")]
+    IsWorker,
     /// The default runtime has been started already.
     #[error("the default runtime has already started; configure it before its first use")]
     DefaultIsUp,

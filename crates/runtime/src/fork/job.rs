@@ -7,7 +7,16 @@ use std::ptr;
 
 use raddle_sync::prim::UnsafeCell;
 
-use crate::task::JobHead;
+use crate::task::{JobHead, OPEN_JOB};
+
+/// The place where a call runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// On the thread that gave the call, below that thread's own call.
+    Here,
+    /// Taken from there, usually by another thread.
+    Elsewhere,
+}
 
 /// A job that consumes `P` and returns `R`. `P` is a closure, or a function and its argument.
 #[repr(C)]
@@ -17,13 +26,13 @@ pub(super) struct StackJob<P, R> {
     result: UnsafeCell<MaybeUninit<std::thread::Result<R>>>,
 }
 
-impl<F: FnOnce() -> R, R> StackJob<F, R> {
+impl<F: FnOnce(Ran) -> R, R> StackJob<F, R> {
     /// Creates a job that calls `closure`.
     #[inline]
     pub(super) fn new(closure: F) -> Self {
-        unsafe fn run<F: FnOnce() -> R, R>(head: *const JobHead) {
+        unsafe fn run<F: FnOnce(Ran) -> R, R>(head: *const JobHead) {
             // SAFETY: the head of such a job; the caller has won it (contract of `JobRef::run`).
-            unsafe { StackJob::<F, R>::run_by(head, |closure| closure()) };
+            unsafe { StackJob::<F, R>::run_by(head, |closure| closure(Ran::Elsewhere)) };
         }
         Self::with_run(closure, run::<F, R>)
     }
@@ -99,6 +108,12 @@ impl<P, R> StackJob<P, R> {
         ptr::from_ref(self).cast_mut().cast::<()>()
     }
 
+    /// Returns the value of the slot in which this job is pushed as an open job.
+    #[inline]
+    pub(super) fn open_slot(&self) -> *mut () {
+        self.slot().map_addr(|address| address | OPEN_JOB)
+    }
+
     pub(super) fn into_inner(self) -> P {
         ManuallyDrop::into_inner(self.payload.into_inner())
     }
@@ -144,3 +159,5 @@ impl<P, R> StackJob<P, R> {
 
 /// A job is reached through its head.
 const _: () = assert!(std::mem::offset_of!(StackJob<fn(), ()>, head) == 0);
+/// The lowest bit of its address is free.
+const _: () = assert!(align_of::<JobHead>() > OPEN_JOB);

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 
 use raddle_sync::split_stack::Slot;
 
-use super::job::StackJob;
+use super::job::{Ran, StackJob};
 use crate::fork_stack::published_cell;
 use crate::panics::discard;
 use crate::runtime::{Runtime, default_runtime};
@@ -49,14 +49,30 @@ where
     RA: Send,
     RB: Send,
 {
+    join_by::<false, _, _, _, _>(a, |_| b(), join_without_fork)
+}
+
+/// Runs both closures as [`join`] does. The fork is an open job if `OPEN` says so. Without a fork
+/// stack, or with a full one, calls `without_fork` instead.
+#[inline]
+pub(crate) fn join_by<const OPEN: bool, A, B, RA, RB>(
+    a: A,
+    b: B,
+    without_fork: impl FnOnce(A, B) -> (RA, RB),
+) -> (RA, RB)
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(Ran) -> RB,
+{
     let forks = current_forks();
     let job = StackJob::new(b);
+    let pushed = if OPEN { job.open_slot() } else { job.slot() };
     let slot = forks.slots().top();
     if forks.slots().lets_push(slot) {
         // SAFETY: we are the owner, and there is capacity below the gate.
-        unsafe { forks.slots().push(slot, job.slot()) };
-    } else if !push_slow(forks, job.slot()) {
-        return join_without_fork(a, job.into_inner());
+        unsafe { forks.slots().push(slot, pushed) };
+    } else if !push_slow(forks, pushed) {
+        return without_fork(a, job.into_inner());
     }
     let unwinding = PopOnUnwind {
         forks,
@@ -70,7 +86,7 @@ where
         forks.slots().count_inline();
         // SAFETY: popped while private or taken back: ours to run (invariant 2).
         let b = unsafe { job.take() };
-        return call_second(result_a, b);
+        return call_second(result_a, || b(Ran::Here));
     }
     // SAFETY: `pop_slow` saw that a thief has run it.
     match unsafe { job.result() } {
@@ -150,25 +166,30 @@ pub(super) fn end_published(worker: &Worker, cell: *mut ()) -> bool {
 fn join_without_fork<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
+    B: FnOnce(Ran) -> RB + Send,
     RA: Send,
     RB: Send,
 {
     if current_worker().is_some() {
-        let result_a = a();
-        return call_second(result_a, b);
+        return call_both(a, b);
     }
-    default_runtime().install(|| join(a, b))
+    default_runtime().install(|| join(a, || b(Ran::Here)))
+}
+
+/// Calls both closures in turn.
+pub(crate) fn call_both<RA, RB>(a: impl FnOnce() -> RA, b: impl FnOnce(Ran) -> RB) -> (RA, RB) {
+    let result_a = a();
+    call_second(result_a, || b(Ran::Here))
 }
 
 /// Undoes the fork if the first closure unwinds.
-struct PopOnUnwind<'a, F: FnOnce() -> R, R> {
+struct PopOnUnwind<'a, F: FnOnce(Ran) -> R, R> {
     forks: &'a Forks,
     slot: *mut Slot,
     job: &'a StackJob<F, R>,
 }
 
-impl<F: FnOnce() -> R, R> Drop for PopOnUnwind<'_, F, R> {
+impl<F: FnOnce(Ran) -> R, R> Drop for PopOnUnwind<'_, F, R> {
     #[cold]
     fn drop(&mut self) {
         // SAFETY: we are the owner; all forks that the first closure has pushed have been popped.

@@ -20,6 +20,8 @@ pub(crate) struct WorkerMailboxes {
     mailboxes: Box<dyn Mailboxes>,
     /// Messages that run before all messages in the worker's mailbox.
     urgent: Box<[Arc<CachePadded<Arrivals>>]>,
+    /// Open tasks that only one worker runs ([`crate::open`]).
+    assigned: Box<[Arc<CachePadded<Arrivals>>]>,
     /// The receiving ends that no worker has at the moment.
     receivers: Box<[Kept]>,
     closed: AtomicBool,
@@ -37,6 +39,7 @@ impl WorkerMailboxes {
             receivers: receivers.collect(),
             mailboxes,
             urgent: (0..worker_count).map(|_| Arc::default()).collect(),
+            assigned: (0..worker_count).map(|_| Arc::default()).collect(),
             closed: AtomicBool::new(false),
         }
     }
@@ -64,6 +67,11 @@ impl WorkerMailboxes {
     /// Puts a message that runs before all messages that are not urgent.
     pub(crate) fn put_urgent(&self, to: usize, message: Task) {
         self.urgent[to].put(message);
+    }
+
+    /// Puts an open task that only worker `to` runs.
+    pub(crate) fn put_assigned(&self, to: usize, task: Task) {
+        self.assigned[to].put(task);
     }
 
     /// Takes the receiving end of a worker's mailbox, which the worker keeps until it ends.
@@ -94,6 +102,11 @@ impl WorkerMailboxes {
         Arc::clone(&self.urgent[worker_index])
     }
 
+    /// Returns the place where the open tasks of one worker arrive.
+    pub(crate) fn assigned(&self, worker_index: usize) -> Arc<CachePadded<Arrivals>> {
+        Arc::clone(&self.assigned[worker_index])
+    }
+
     /// Takes all messages of workers that have ended.
     pub(crate) fn take_left(&self, cells: CellSource<'_>) -> TaskList {
         let (mut urgent, mut mail) = (TaskList::default(), TaskList::default());
@@ -107,6 +120,7 @@ impl WorkerMailboxes {
                 receiver.receive(&mut mail, cells);
             }
             self.urgent[worker_index].take_all(&mut urgent);
+            self.assigned[worker_index].take_all(&mut urgent);
         }
         urgent.append(mail);
         urgent

@@ -294,6 +294,10 @@ impl Seat for AutoSeat {
         self.seats[0].mark()
     }
 
+    fn has_own(&self) -> bool {
+        self.shared.used().any(|pool| self.seats[pool].has_own())
+    }
+
     fn get(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
         let current = self.shared.current();
         let mut found = self.seats[current].get(wanted, look);

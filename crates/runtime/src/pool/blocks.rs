@@ -438,10 +438,14 @@ impl<Q: Public, P: Layout, const SINGLE_TRY: bool> Seat for BlocksSeat<Q, P, SIN
         Mark::default()
     }
 
+    fn has_own(&self) -> bool {
+        !self.private.is_empty() || self.own().len() > 0
+    }
+
     fn get(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
         match wanted {
             Wanted::Any => self.take_any(look),
-            Wanted::Where(..) => self.take_where(wanted, look),
+            _ => self.take_where(wanted, look),
         }
     }
 }

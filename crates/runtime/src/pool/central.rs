@@ -76,6 +76,10 @@ impl<S: Store<Owner = ()>> Seat for CentralSeat<S> {
         Mark::default()
     }
 
+    fn has_own(&self) -> bool {
+        self.shared.tasks.has_tasks()
+    }
+
     fn get(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
         let own = self.shared.tasks.take(wanted, look);
         let task = own.or_else(|| self.shared.outside.take_oldest(wanted))?;

@@ -84,11 +84,16 @@ impl Seat for DequeSeat {
         Mark(self.own.mark())
     }
 
+    fn has_own(&self) -> bool {
+        !self.own.is_empty()
+    }
+
     fn get(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
         let own = match wanted {
             Wanted::Any => self.own.pop(),
-            Wanted::Where(accepts, mark) => {
-                let picked = self.own.take_where(mark.0, accepts);
+            _ => {
+                let accepts = |task: &Task| wanted.accepts(task);
+                let picked = self.own.take_where(wanted.mark().0, accepts);
                 look.hid |= picked.hid;
                 picked.value
             }

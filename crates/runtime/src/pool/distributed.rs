@@ -301,6 +301,11 @@ impl<S: Store, P: Layout, B: Buffer, const SINGLE_TRY: bool> Seat
         Mark::default()
     }
 
+    fn has_own(&self) -> bool {
+        let part = self.shared.parts.own(self.worker_index);
+        part.store.has_tasks() || B::holds(&part.private)
+    }
+
     fn get(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Found> {
         let own = self
             .take_private(wanted, look)

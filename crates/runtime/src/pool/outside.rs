@@ -3,7 +3,7 @@
 //! A root task (a call from outside, or a task with a handle) belongs to no other work, so a
 //! waiting worker never wants one. A task that another thread put into a scope may be what that
 //! scope waits for. The two kinds are kept apart, so that a waiting worker searches only the second
-//! kind, however many root tasks are queued.
+//! kind, however many root tasks are queued. Open tasks ([`crate::open`]) are a third kind.
 //!
 //! The call of a root task may be started by the worker that waits for its handle. The task is
 //! empty then ([`crate::task`]). When half of the queue consists of empty tasks, they are removed.
@@ -24,6 +24,7 @@ const EMPTY_MIN: usize = if LIGHT { 0 } else { 64 };
 pub(crate) struct Outside {
     roots: CachePadded<List<SimpleLock, Fifo>>,
     below_scopes: List<SimpleLock, Fifo>,
+    open: List<SimpleLock, Fifo>,
     /// An upper bound of the number of empty root tasks in the queue. Some of them may have been
     /// taken already.
     begun: AtomicUsize,
@@ -31,7 +32,9 @@ pub(crate) struct Outside {
 
 impl Outside {
     pub(crate) fn put(&self, task: Task) {
-        if task.is_root() {
+        if task.is_open() {
+            self.open.put(task);
+        } else if task.is_root() {
             self.roots.put(task);
         } else {
             self.below_scopes.put(task);
@@ -40,21 +43,26 @@ impl Outside {
 
     /// Takes the oldest task that is wanted. Tasks for which a scope waits come first.
     pub(crate) fn take_oldest(&self, wanted: Wanted<'_>) -> Option<Task> {
+        let (open, roots) = match wanted {
+            Wanted::Any => (true, true),
+            Wanted::Where(..) => (false, false),
+            Wanted::OpenOr(_) => (true, false),
+            Wanted::NotOpen => (false, true),
+        };
         let below = self.below_scopes.take(wanted);
-        below.or_else(|| match wanted {
-            Wanted::Any => self.roots.take(wanted),
-            Wanted::Where(..) => None,
-        })
+        below
+            .or_else(|| open.then(|| self.open.take(wanted)).flatten())
+            .or_else(|| roots.then(|| self.roots.take(wanted)).flatten())
     }
 
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.roots.is_empty() && self.below_scopes.is_empty()
+        self.roots.is_empty() && self.below_scopes.is_empty() && self.open.is_empty()
     }
 
     /// Returns the number of tasks. It may be outdated on return.
     pub(crate) fn len(&self) -> usize {
-        self.roots.len() + self.below_scopes.len()
+        self.roots.len() + self.below_scopes.len() + self.open.len()
     }
 
     /// Counts a root task that was started while it was queued. If many were, removes all empty

@@ -102,7 +102,7 @@ impl<L: Lock, O: Order> List<L, O> {
         self.tasks.with(|tasks| {
             let task = match wanted {
                 Wanted::Any => tasks.take_first(),
-                Wanted::Where(accepts, _) => tasks.take_where(accepts),
+                _ => tasks.take_where(|task| wanted.accepts(task)),
             };
             self.note(tasks);
             task
@@ -208,8 +208,8 @@ impl Store for LockFree {
     fn take(&self, wanted: Wanted<'_>, look: &mut Look) -> Option<Task> {
         match wanted {
             Wanted::Any => self.tasks.pop(),
-            Wanted::Where(accepts, _) => {
-                let picked = self.tasks.take_where(accepts);
+            _ => {
+                let picked = self.tasks.take_where(|task| wanted.accepts(task));
                 look.hid |= picked.hid;
                 picked.value
             }

@@ -2,14 +2,15 @@
 
 use std::any::Any;
 use std::fmt;
+use std::io;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use raddle_topology::{Affinity, Claims, Plan, PlanError, Topology};
 
-use super::Runtime;
 use super::default::set_default;
+use super::{Runtime, WorkerThread};
 use crate::config::{BuildError, IdlePolicy, Setting, Settings, TaskMemory, from_environment};
 use crate::mailbox::MailboxKind;
 use crate::network::Network;
@@ -68,6 +69,7 @@ pub struct Builder {
     stack_bytes: Option<usize>,
     handlers: Handlers,
     network: Option<Arc<dyn Network>>,
+    uses_current_thread: bool,
 }
 
 /// The settings of a new runtime, all decided.
@@ -83,6 +85,8 @@ pub(crate) struct ResolvedSettings {
     pub(crate) oversubscribed: bool,
     pub(crate) threads: WorkerThreads,
     pub(crate) network: Option<Arc<dyn Network>>,
+    /// The thread that builds the runtime becomes worker 0.
+    pub(crate) uses_current_thread: bool,
 }
 
 impl Builder {
@@ -177,6 +181,15 @@ impl Builder {
         self
     }
 
+    /// Makes the thread that builds the runtime its worker 0, for the rest of the thread's life.
+    ///
+    /// The thread runs open tasks ([`crate::open`]) while it waits for some, and nothing otherwise:
+    /// messages to it, and what it forks, wait until then. Like the function of this name in rayon.
+    pub fn use_current_thread(mut self) -> Self {
+        self.uses_current_thread = true;
+        self
+    }
+
     /// Sets the network from which the workers receive messages of other nodes.
     pub fn network(mut self, network: Arc<dyn Network>) -> Self {
         self.network = Some(network);
@@ -238,7 +251,51 @@ impl Builder {
     /// # Panics
     /// If a [`Network`] lacks capacity for the workers and compensating threads.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        Runtime::start(self.resolve(Claiming::Claim)?)
+        Runtime::start(self.resolve(Claiming::Claim)?, None)
+    }
+
+    /// Starts the workers on threads of the program. `start_thread` gets each worker, and arranges
+    /// that some thread calls [`WorkerThread::run`].
+    ///
+    /// The threads have the names and stack sizes that `start_thread` chooses. Compensating threads
+    /// are started as usual. Like `spawn_handler` of rayon.
+    ///
+    /// # Errors
+    /// Those of [`build`](Self::build), and the errors of `start_thread`. The workers that have
+    /// started end then.
+    ///
+    /// # Panics
+    /// As `build`; with the panic of `start_thread`.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::thread;
+    /// let runtime = raddle_runtime::Runtime::builder().workers(2).build_with(&mut |worker| {
+    ///     let name = format!("painter {}", worker.worker_index());
+    ///     thread::Builder::new().name(name).spawn(move || worker.run())?;
+    ///     Ok(())
+    /// })?;
+    /// let name = runtime.install(|| thread::current().name().map(str::to_owned));
+    /// assert!(name.is_some_and(|name| name.starts_with("painter")));
+    /// # Ok::<(), raddle_runtime::BuildError>(())
+    /// ```
+    pub fn build_with(
+        self,
+        start_thread: &mut dyn FnMut(WorkerThread) -> io::Result<()>,
+    ) -> Result<Runtime, BuildError> {
+        Runtime::start(self.resolve(Claiming::Claim)?, Some(start_thread))
+    }
+
+    /// Starts the default runtime as [`build_default`](Self::build_default) does, on threads of the
+    /// program as in [`build_with`](Self::build_with).
+    ///
+    /// # Errors
+    /// Those of both functions.
+    pub fn build_default_with(
+        self,
+        start_thread: &mut dyn FnMut(WorkerThread) -> io::Result<()>,
+    ) -> Result<&'static Runtime, BuildError> {
+        set_default(|| self.build_with(start_thread))
     }
 
     /// Starts the default runtime with these settings. To be called before its first use.
@@ -317,6 +374,7 @@ impl Builder {
                 handlers: self.handlers,
             },
             network: self.network,
+            uses_current_thread: self.uses_current_thread,
         })
     }
 }

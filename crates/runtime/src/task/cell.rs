@@ -28,6 +28,9 @@ pub(crate) enum Kind {
     Root = 4,
 }
 
+/// The bit that is added to the kind of an open task.
+const OPEN: u32 = 1 << 8;
+
 /// The memory of one task. [`crate::task`] says which thread may access which field.
 #[repr(C, align(64))]
 #[derive(Debug)]
@@ -88,12 +91,22 @@ impl TaskCell {
     }
 
     pub(crate) fn kind(&self) -> Kind {
-        match self.kind.load(Relaxed) {
+        match self.kind.load(Relaxed) & !OPEN {
             1 => Kind::Closure,
             2 => Kind::Fork,
             4 => Kind::Root,
             _ => Kind::Frame,
         }
+    }
+
+    /// Returns true if this task is open ([`crate::open`]).
+    pub(crate) fn is_open(&self) -> bool {
+        self.kind.load(Relaxed) & OPEN != 0
+    }
+
+    /// Makes the task in this cell open. For the thread that has just made it.
+    pub(crate) fn set_open(&self) {
+        self.kind.store(self.kind.load(Relaxed) | OPEN, Relaxed);
     }
 
     /// Returns the worker that published this fork.
@@ -166,6 +179,9 @@ impl TaskCell {
     /// Makes this free cell a fork, offered to thieves.
     pub(crate) fn make_fork(&self, parent: Option<&'static TaskCell>, owner: usize, job: JobRef) {
         self.make(Kind::Fork, parent);
+        if job.is_open() {
+            self.set_open();
+        }
         self.owner.store(
             u32::try_from(owner).expect("fewer than 2^32 workers"),
             Relaxed,

@@ -21,7 +21,10 @@ impl JobHead {
     }
 }
 
-/// A pointer to a job on the call stack of some worker.
+/// The lowest bit of a pointer to a job, which is set if the job is open ([`crate::open`]).
+pub(crate) const OPEN_JOB: usize = 1;
+
+/// A pointer to a job on the call stack of some worker, with [`OPEN_JOB`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JobRef(*const JobHead);
 
@@ -31,14 +34,20 @@ impl JobRef {
         Self(slot.cast::<JobHead>())
     }
 
+    /// Returns true if the job is open.
+    pub(crate) fn is_open(self) -> bool {
+        self.0.addr() & OPEN_JOB != 0
+    }
+
     /// Runs the job and stores its result or its panic in it. Does not unwind.
     ///
     /// # Safety
     /// The caller has won the job, and the join that made it has not returned.
     pub(crate) unsafe fn run(self) {
+        let job = self.0.map_addr(|address| address & !OPEN_JOB);
         // SAFETY: the job is alive (contract).
-        let run = unsafe { (*self.0).run };
+        let run = unsafe { (*job).run };
         // SAFETY: the function belongs to this job.
-        unsafe { run(self.0) };
+        unsafe { run(job) };
     }
 }

@@ -44,6 +44,11 @@ impl Task {
         unsafe { self.0.as_ref() }
     }
 
+    /// Returns true if the task is open ([`crate::open`]).
+    pub(crate) fn is_open(&self) -> bool {
+        self.cell().is_open()
+    }
+
     /// Returns true if the task has no parent: it came from outside.
     pub(crate) fn is_root(&self) -> bool {
         self.cell().is_root()

@@ -31,6 +31,7 @@ use std::sync::Arc;
 
 use raddle_sync::prim::thread;
 
+use super::end::ThreadCount;
 use super::lent_places::Taker;
 use super::{Shared, Worker, as_worker};
 use crate::threads::thread_name;
@@ -72,8 +73,7 @@ impl Shared {
         if let Some(stack_bytes) = threads.stack_bytes {
             spawner = spawner.stack_size(stack_bytes);
         }
-        self.begin_thread();
-        let handle = spawner.spawn(call).inspect_err(|_| self.end_thread())?;
+        let handle = spawner.spawn(call)?;
         self.compensation().keep_handle(handle);
         Ok(())
     }
@@ -100,8 +100,8 @@ impl Worker {
                 shared.notify(worker_index);
             }
             Taker::New(worker_index) => {
-                let its_own = Arc::clone(shared);
-                let started = shared.start_thread(worker_index, move || run(worker_index, its_own));
+                let thread = ThreadCount::begin(shared);
+                let started = shared.start_thread(worker_index, move || run(worker_index, thread));
                 if started.is_err() {
                     // The place stays empty.
                     shared.compensation().count_lost();
@@ -172,9 +172,9 @@ impl Worker {
 }
 
 /// Runs one worker on its own thread until the runtime ends.
-pub(crate) fn run(worker_index: usize, shared: Arc<Shared>) {
-    let handlers = shared.compensation().threads().handlers.clone();
-    let worker = Worker::new(worker_index, Arc::clone(&shared));
+pub(crate) fn run(worker_index: usize, thread: ThreadCount) {
+    let handlers = thread.shared().compensation().threads().handlers.clone();
+    let worker = Worker::new(worker_index, Arc::clone(thread.shared()));
     worker.end_absence();
     as_worker(&worker, || {
         handlers.call_start(worker_index);
@@ -182,5 +182,5 @@ pub(crate) fn run(worker_index: usize, shared: Arc<Shared>) {
         handlers.call_exit(worker_index);
     });
     drop(worker);
-    shared.end_thread();
+    drop(thread);
 }

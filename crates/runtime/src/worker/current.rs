@@ -112,10 +112,26 @@ extern "C" fn become_outside() {
 /// Calls `run` while the current thread is `worker`.
 pub(crate) fn as_worker<R>(worker: &Worker, run: impl FnOnce() -> R) -> R {
     let forks = worker.forks();
-    forks.start(worker, || worker.shared().idle().anyone_sleeps());
+    start_forks(worker);
     // `_restore` lives until this function ends, as do both borrows.
     let _restore = RestoreForks::after_setting(forks);
     run()
+}
+
+fn start_forks(worker: &Worker) {
+    worker.forks().start(worker, !worker.is_compensating, || {
+        worker.shared().idle().anyone_sleeps()
+    });
+}
+
+/// Makes the current thread a worker for the rest of its life. It runs tasks only while it waits.
+///
+/// The worker is leaked: a thread that ends in this state is never missed, because its work is
+/// public while it waits, and private only while it runs.
+pub(crate) fn become_worker(worker: Box<Worker>) {
+    let worker: &'static Worker = Box::leak(worker);
+    start_forks(worker);
+    CURRENT.with(|current| current.set(worker.forks()));
 }
 
 /// Returns the worker of the current thread, if it is one.

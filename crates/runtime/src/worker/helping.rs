@@ -19,6 +19,8 @@ pub(super) const WAKES_PER_SLEEP: u32 = 2;
 pub(crate) struct Helping<'a> {
     /// The worker runs tasks below this frame.
     pub(crate) frame: &'a TaskCell,
+    /// The worker also runs open tasks ([`crate::open`]).
+    pub(crate) is_open: bool,
     /// Only the worker's own tasks from this mark on can be below the frame.
     pub(crate) mark: Mark,
     /// The time at which this worker lends its place to a compensating thread.
@@ -34,4 +36,6 @@ pub(crate) enum Lends {
     AtOnce,
     /// After some time: the wait ends by itself, but its CPU is idle.
     Late,
+    /// Never: the worker runs all open tasks meanwhile, and a compensating thread runs none.
+    Never,
 }

@@ -8,7 +8,6 @@ use raddle_sync::prim::LIGHT;
 use super::Worker;
 use crate::config::TaskMemory;
 use crate::placing::ROUNDS_PER_CLOCK;
-use crate::pool::Wanted;
 use crate::task::{Envelope, Message, Task};
 use crate::traffic::message_bytes;
 
@@ -102,7 +101,8 @@ impl Worker {
             self.is_special.set(true);
         }
         self.receive_from_network();
-        self.get(Wanted::Any).or_else(|| self.next_message())
+        self.get_assigned_or(self.wanted())
+            .or_else(|| self.next_message())
     }
 
     /// Counts a round. Every [`ROUNDS_PER_CLOCK`] rounds, checks whether it is time to reconsider
@@ -197,6 +197,19 @@ impl Worker {
         first.or_else(|| self.mail.borrow_mut().take_first())
     }
 
+    /// Returns true if there are open tasks that only this worker runs.
+    #[inline]
+    pub(super) fn has_assigned(&self) -> bool {
+        !self.assigned_arrivals.is_empty() || !self.assigned.borrow().is_empty()
+    }
+
+    /// Takes the oldest open task that only this worker runs.
+    pub(super) fn take_assigned(&self) -> Option<Task> {
+        let mut assigned = self.assigned.borrow_mut();
+        self.assigned_arrivals.take_all(&mut assigned);
+        assigned.take_first()
+    }
+
     /// Returns true if there is a message to run.
     pub(crate) fn has_any_mail(&self) -> bool {
         !self.mail.borrow().is_empty() || !self.urgent.borrow().is_empty() || self.has_mail()
@@ -214,6 +227,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         let mut mail = self.urgent.take();
         mail.append(self.mail.take());
+        mail.append(self.assigned.take());
         while let Some(message) = mail.take_first() {
             message.drop_message(|cell| self.give_back(cell));
         }

@@ -14,7 +14,6 @@ use super::raid::{PATIENCE, Stalls};
 use super::stall_watch::StallWatchTurn;
 use crate::clock::Instant;
 use crate::config::IdlePolicy;
-use crate::pool::Wanted;
 use crate::task::Task;
 
 /// The largest number of looks into the pool between two readings of the clock. Each look is a
@@ -144,7 +143,10 @@ impl Worker {
             }
             let timeout = turn.timeout(&stalls, &self.shared);
             let has_work = || {
-                let has_work = self.has_mail() || self.shared.has_work() || self.shared.may_end();
+                let has_work = self.has_mail()
+                    || self.has_assigned()
+                    || self.shared.has_work()
+                    || self.shared.may_end();
                 has_work || (timeout.is_none() && self.has_private_forks_elsewhere())
             };
             let before_sleep = || {
@@ -262,7 +264,7 @@ impl Worker {
             let is_over = passed >= time;
             rounds += 1;
             if (is_over || rounds.is_multiple_of(ROUNDS_PER_LAST_LOOK))
-                && let Some(task) = self.get_last(Wanted::Any)
+                && let Some(task) = self.get_last(self.wanted())
             {
                 return Searched::Found(task);
             }

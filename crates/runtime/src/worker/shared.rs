@@ -271,12 +271,12 @@ impl Shared {
 
     /// Keeps a task of a thread that is no worker here, and wakes a worker for it.
     pub(crate) fn put_outside(&self, task: Task) {
-        let is_root = task.is_root();
+        let is_wanted_by_none = task.is_root() && !task.is_open();
         self.outside.put(task);
         self.idle.work_piled_up(0, self.outside.len());
         // ORDERING(E4): the fence is in `work_piled_up`.
         self.drop_if_closed();
-        if is_root {
+        if is_wanted_by_none {
             // It is below no frame, so no worker waits for it inside a task.
             return;
         }
@@ -285,6 +285,16 @@ impl Shared {
         while let Some(helper) = self.helpers.take_any(0) {
             self.notify(helper);
         }
+    }
+
+    /// Gives an open task to worker `to`, which may sleep, or wait inside a task.
+    ///
+    /// # Panics
+    /// If there is no such worker.
+    pub(crate) fn assign(&self, to: usize, task: Task) {
+        self.mailboxes.put_assigned(to, task);
+        self.wake_for_message(to);
+        self.notify(to);
     }
 
     /// Takes the oldest task from outside, of any kind.

@@ -165,6 +165,22 @@ impl Waiter {
         gives_up: Option<&Cell<Option<StandsStill>>>,
         done: impl Fn() -> bool,
     ) {
+        self.wait_helping(frame, Lends::AtOnce, gives_up, done);
+    }
+
+    /// Waits as [`wait_until`](Self::wait_until) does; a worker runs open tasks meanwhile, and
+    /// does not lend its place.
+    pub(crate) fn wait_open(&self, done: impl Fn() -> bool) {
+        self.wait_helping(None, Lends::Never, None, done);
+    }
+
+    fn wait_helping(
+        &self,
+        frame: Option<&'static TaskCell>,
+        lends: Lends,
+        gives_up: Option<&Cell<Option<StandsStill>>>,
+        done: impl Fn() -> bool,
+    ) {
         self.expect_here();
         if let Thread::Outside(outside) = &self.0 {
             if done() {
@@ -189,7 +205,8 @@ impl Waiter {
             Helping {
                 frame,
                 mark: worker.mark(),
-                lends: Lends::AtOnce,
+                is_open: lends == Lends::Never,
+                lends,
                 gives_up,
             },
             || None,

@@ -53,11 +53,14 @@ impl Worker {
         let mut lent = None::<Lent<'_>>;
         let mut stalls = Stalls::default();
         loop {
-            let wanted = |task: &Task| task.is_within(helping.frame);
-            let wanted = Wanted::Where(&wanted, helping.mark);
+            let is_below = |task: &Task| task.is_within(helping.frame);
+            let wanted = match helping.is_open {
+                true => Wanted::OpenOr(&is_below),
+                false => Wanted::Where(&is_below, helping.mark),
+            };
             // In a child process no other thread exists that could make it done.
             self.shared.expect_here();
-            if let Some(task) = self.get(wanted) {
+            if let Some(task) = self.get_assigned_or(wanted) {
                 self.count_gap();
                 self.run(task);
                 gap_start = Instant::now();
@@ -100,6 +103,7 @@ impl Worker {
                 _ if lent.is_some() || cfg!(loom) => None,
                 Lends::AtOnce => Some(Duration::ZERO),
                 Lends::Late => Some(LEND_TIME.saturating_sub(passed)),
+                Lends::Never => None,
             };
             let mut timeout = lends_in.filter(|time| !time.is_zero());
             if lends_in.is_some() && timeout.is_none() {
@@ -115,6 +119,8 @@ impl Worker {
             }
             let task = match self.shared.idle_policy() {
                 IdlePolicy::Spin => self.get_last(wanted),
+                // Any worker may have an open task.
+                _ if helping.is_open => self.sleep_until_notified(None, wanted, timeout),
                 _ => self.sleep_until_notified(thief(), wanted, timeout),
             };
             if let Some(task) = task {
@@ -224,7 +230,8 @@ impl Worker {
         // `IdleSet::work_came` and `Worker::put`.
         heavy_fence();
         let task = self.get_last(wanted);
-        if task.is_none() {
+        let has_assigned = matches!(wanted, Wanted::OpenOr(_)) && self.has_assigned();
+        if task.is_none() && !has_assigned {
             self.counters().parks.add(1);
             let monitored = self.monitored_time(&self.waits.borrow());
             let _is_notified = cell.wait_for(monitored, timeout);

@@ -17,7 +17,7 @@ use crate::topology::{CpuKind, LatencyMatrix, Limits, Parts, Source};
 pub(super) fn parts(loaded: &hwlocality::Topology, source: Source, limits: Limits) -> Parts {
     Parts {
         source,
-        hwloc_version: version(),
+        hwloc_version: Some(version()),
         root: object(loaded.root_object()),
         cpu_kinds: cpu_kinds(loaded),
         numa_latencies: numa_latencies(loaded),

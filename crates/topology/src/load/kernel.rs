@@ -1,4 +1,4 @@
-//! Reads this machine without hwloc's discovery.
+//! Reads this machine without hwloc.
 //!
 //! hwloc cannot always be used to discover this machine:
 //! - A system call filter may refuse `sched_getaffinity`. hwloc mistakes the refusal for a buffer
@@ -8,10 +8,10 @@
 //!   runtime must not start workers for a machine that does not exist, and it cannot remove the
 //!   variables without a race with other threads.
 //!
-//! In these cases, this module reads the machine from `/sys` (see `sysfs`), and the CPUs that the
-//! process may use from `/proc`. hwloc then only assembles the result, which needs no system call
-//! and is not affected by the variables.
+//! In these cases, and without the feature `hwloc`, this module reads the machine from `/sys` (see
+//! `sysfs`), and the CPUs that the process may use from `/proc`.
 
+#[cfg(feature = "hwloc")]
 use std::env;
 use std::fs;
 use std::path::Path;
@@ -22,6 +22,7 @@ use crate::affinity::parse_list;
 use crate::cpu_set::{CpuId, CpuSet};
 
 /// The variables that make hwloc read another machine, or limits other than those of this process.
+#[cfg(feature = "hwloc")]
 const REDIRECTING: [&str; 8] = [
     "HWLOC_ALLOW",
     "HWLOC_COMPONENTS",
@@ -34,6 +35,7 @@ const REDIRECTING: [&str; 8] = [
 ];
 
 /// Returns the reason why hwloc cannot discover this machine, as a sentence, or `None` if it can.
+#[cfg(feature = "hwloc")]
 pub(super) fn reason_against_hwloc() -> Option<String> {
     if let Err(refusal) = affinity_answers() {
         return Some(format!(
@@ -54,7 +56,7 @@ pub(super) fn reason_against_hwloc() -> Option<String> {
 }
 
 /// Checks that the system returns the affinity mask of this thread.
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "hwloc", target_os = "linux"))]
 fn affinity_answers() -> Result<(), String> {
     match rustix::thread::sched_getaffinity(None) {
         // INVAL means that the mask of a large machine does not fit, so the call is not refused.
@@ -63,24 +65,21 @@ fn affinity_answers() -> Result<(), String> {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(feature = "hwloc", not(target_os = "linux")))]
 fn affinity_answers() -> Result<(), String> {
     Ok(())
 }
 
-/// Returns descriptions of this machine in the XML format of hwloc 1, the best one first: the
-/// machine that `/sys` shows, if any, and then a plain list of its CPUs.
-pub(super) fn describe() -> Vec<String> {
-    let cpus = affinity(Path::new("/")).unwrap_or_else(|| {
-        (0..thread::available_parallelism().map_or(1, |count| count.get() as u32))
-            .map(CpuId)
-            .collect()
-    });
-    let plain = sysfs::plain(&cpus);
-    sysfs::describe(Path::new("/"))
-        .into_iter()
-        .chain([plain])
-        .collect()
+/// Returns this machine as `/sys` shows it, or as a plain list of its CPUs.
+pub(super) fn find() -> sysfs::Found {
+    sysfs::find(Path::new("/")).unwrap_or_else(|| {
+        let cpus = affinity(Path::new("/")).unwrap_or_else(|| {
+            (0..thread::available_parallelism().map_or(1, |count| count.get() as u32))
+                .map(CpuId)
+                .collect()
+        });
+        sysfs::plain(&cpus)
+    })
 }
 
 /// Returns the CPUs on which any thread of this process may run, according to `/proc`.

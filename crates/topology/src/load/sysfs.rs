@@ -1,8 +1,6 @@
 //! Reads the CPUs, caches and memories of a machine from `/sys`, as Linux shows them.
 //!
-//! The result is text in the XML format of hwloc 1, because this format requires little: the
-//! objects and their CPUs. Everything else is derived from them. The text then passes the same
-//! checks as an XML file.
+//! The objects are put into a tree by their CPUs, as hwloc does it.
 //!
 //! # Source
 //! Linux kernel documentation: `Documentation/ABI/stable/sysfs-devices-system-cpu` and
@@ -12,13 +10,21 @@
 mod tests;
 
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use super::xml::set_text;
+use super::levels;
 use crate::affinity::parse_list;
 use crate::cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet};
+use crate::object::{Attributes, CacheKind, Object, ObjectKind};
+use crate::topology::LatencyMatrix;
+
+/// A machine.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) root: Object,
+    pub(super) numa_latencies: Option<LatencyMatrix>,
+}
 
 /// An object with everything inside it.
 #[derive(Debug)]
@@ -26,13 +32,14 @@ struct SysfsObject {
     /// The position among objects with the same CPUs. The outermost object has the lowest rank.
     rank: u8,
     cpus: CpuSet,
-    /// The attributes of the XML element, except for the CPUs.
-    attributes: String,
+    kind: ObjectKind,
+    os_index: Option<u32>,
+    attributes: Attributes,
     children: Vec<SysfsObject>,
 }
 
-/// Describes the machine that `/sys` below `root` shows. Returns `None` if it shows no CPU.
-pub(super) fn describe(root: &Path) -> Option<String> {
+/// Returns the machine that `/sys` below `root` shows, or `None` if it shows no CPU.
+pub(super) fn find(root: &Path) -> Option<Found> {
     let system = root.join("sys/devices/system");
     let online = online_in(&system.join("cpu"), "cpu");
     if online.is_empty() {
@@ -44,8 +51,11 @@ pub(super) fn describe(root: &Path) -> Option<String> {
         let folder = system.join(format!("cpu/cpu{cpu}"));
         add_parts(&folder, cpu, &online, &mut parts);
     }
-    let (nodes, distances) = read_nodes(&system.join("node"), &online);
+    let (nodes, numa_latencies) = read_nodes(&system.join("node"), &online);
     parts.extend(nodes);
+    if parts.iter().all(|part| part.rank != NODE) {
+        parts.push(SysfsObject::only_node(online.clone()));
+    }
     // All CPUs of an object report it, so remove the duplicates.
     let mut seen = HashSet::new();
     parts.retain(|part| part.rank == NODE || seen.insert((part.rank, part.cpus.to_string())));
@@ -55,40 +65,56 @@ pub(super) fn describe(root: &Path) -> Option<String> {
     for part in parts {
         machine.insert(part);
     }
-    let mut text = String::new();
-    machine.write(&mut text, &distances);
-    Some(format!("<topology>\n{text}</topology>\n"))
+    Some(Found {
+        root: machine.into_root(),
+        numa_latencies,
+    })
 }
 
-/// Describes a machine as a plain list of CPUs.
-pub(super) fn plain(cpus: &CpuSet) -> String {
+/// Returns a machine that is a plain list of CPUs.
+pub(super) fn plain(cpus: &CpuSet) -> Found {
     let mut machine = SysfsObject::machine(cpus.clone());
-    machine.children.extend(cpus.iter().map(SysfsObject::cpu));
-    let mut text = String::new();
-    machine.write(&mut text, "");
-    format!("<topology>\n{text}</topology>\n")
+    machine.insert(SysfsObject::only_node(cpus.clone()));
+    for cpu in cpus.iter() {
+        machine.insert(SysfsObject::cpu(cpu));
+    }
+    Found {
+        root: machine.into_root(),
+        numa_latencies: None,
+    }
 }
 
 /// The rank of NUMA nodes.
 const NODE: u8 = 1;
 
 impl SysfsObject {
-    fn new(rank: u8, cpus: CpuSet, attributes: String) -> Self {
+    fn new(rank: u8, cpus: CpuSet, kind: ObjectKind, os_index: Option<u32>) -> Self {
         Self {
             rank,
             cpus,
-            attributes,
+            kind,
+            os_index,
+            attributes: Attributes::None,
             children: Vec::new(),
         }
     }
 
     fn machine(cpus: CpuSet) -> Self {
-        Self::new(0, cpus, "type=\"Machine\"".to_owned())
+        Self::new(0, cpus, ObjectKind::Machine, Some(0))
+    }
+
+    /// Creates the only memory of a machine that shows none.
+    fn only_node(cpus: CpuSet) -> Self {
+        let attributes = Attributes::Numa { memory_bytes: None };
+        Self {
+            attributes,
+            ..Self::new(NODE, cpus, ObjectKind::NumaNode, Some(0))
+        }
     }
 
     fn cpu(cpu: CpuId) -> Self {
-        let attributes = format!("type=\"PU\" os_index=\"{cpu}\"");
-        Self::new(u8::MAX, CpuSet::from_iter([cpu]), attributes)
+        let cpus = CpuSet::from_iter([cpu]);
+        Self::new(u8::MAX, cpus, ObjectKind::Pu, Some(cpu.0))
     }
 
     /// Inserts an object into the tree. All larger objects must have been inserted before.
@@ -103,22 +129,68 @@ impl SysfsObject {
         }
     }
 
-    /// Writes the object as an XML element, with `first` before its children.
-    fn write(&mut self, text: &mut String, first: &str) {
+    /// Converts the machine with everything inside it, and numbers the objects.
+    fn into_root(self) -> Object {
+        let mut root = self.into_object(true);
+        levels::number(&mut root);
+        root
+    }
+
+    /// Converts an object with everything inside it. A memory becomes a memory child of the object
+    /// with the same CPUs.
+    fn into_object(mut self, is_root: bool) -> Object {
         // Children without CPUs come last.
         self.children
             .sort_by_key(|child| (child.cpus.is_empty(), child.cpus.first()));
-        let cpus = set_text(&self.cpus);
-        // Writing to a string cannot fail.
-        let _infallible = writeln!(
-            text,
-            "<object {} cpuset=\"{cpus}\">{first}",
-            self.attributes
-        );
-        for child in &mut self.children {
-            child.write(text, "");
+        let mut object = Object {
+            kind: self.kind,
+            depth: None,
+            logical_index: 0,
+            os_index: self.os_index,
+            subtype: None,
+            name: None,
+            attributes: self.attributes,
+            cpus: self.cpus,
+            children: Vec::new(),
+            memory_children: Vec::new(),
+        };
+        for child in self.children {
+            if child.rank == NODE {
+                object.add_memory(child, is_root);
+            } else {
+                object.children.push(child.into_object(false));
+            }
         }
-        text.push_str("</object>\n");
+        object
+    }
+}
+
+impl Object {
+    /// Adds a memory, and the objects inside it.
+    fn add_memory(&mut self, memory: SysfsObject, is_root: bool) {
+        let mut inside = memory.into_object(false);
+        let mut children = std::mem::take(&mut inside.children);
+        // Memories with the same CPUs were nested in each other.
+        let mut memories = std::mem::take(&mut inside.memory_children);
+        memories.insert(0, inside);
+        let same = memories[0].cpus.clone();
+        let only_child = match children.as_mut_slice() {
+            [child] if child.cpus == same && child.kind != ObjectKind::Pu => Some(child),
+            _ => None,
+        };
+        if same.is_empty() || (self.cpus == same && !(is_root && only_child.is_some())) {
+            self.memory_children.append(&mut memories);
+        } else if let Some(child) = only_child {
+            child.memory_children.append(&mut memories);
+        } else {
+            let group = SysfsObject::new(NODE, same, ObjectKind::Group, None);
+            let mut group = group.into_object(false);
+            group.attributes = Attributes::Group { level: 0 };
+            group.children = children;
+            group.memory_children = memories;
+            return self.children.push(group);
+        }
+        self.children.append(&mut children);
     }
 }
 
@@ -135,16 +207,16 @@ fn add_parts(folder: &Path, cpu: CpuId, online: &CpuSet, parts: &mut Vec<SysfsOb
         set.contains(cpu).then_some(set)
     };
     let number = |name| {
-        read_number(&topology.join(name))
-            .map_or(String::new(), |number| format!(" os_index=\"{number}\""))
+        let number = read_number(&topology.join(name))?;
+        u32::try_from(number).ok()
     };
     if let Some(cpus) = set(["package_cpus", "core_siblings"]) {
-        let attributes = format!("type=\"Package\"{}", number("physical_package_id"));
-        parts.push(SysfsObject::new(0, cpus, attributes));
+        let number = number("physical_package_id");
+        parts.push(SysfsObject::new(0, cpus, ObjectKind::Package, number));
     }
     if let Some(cpus) = set(["core_cpus", "thread_siblings"]) {
-        let attributes = format!("type=\"Core\"{}", number("core_id"));
-        parts.push(SysfsObject::new(100, cpus, attributes));
+        let number = number("core_id");
+        parts.push(SysfsObject::new(100, cpus, ObjectKind::Core, number));
     }
     for index in 0..16 {
         let Some(part) = read_cache(&folder.join(format!("cache/index{index}")), cpu, online)
@@ -166,28 +238,33 @@ fn read_cache(folder: &Path, cpu: CpuId, online: &CpuSet) -> Option<SysfsObject>
         return None;
     }
     let kind = match read(&folder.join("type"))?.as_str() {
-        "Unified" => 0,
-        "Data" => 1,
-        "Instruction" if level <= 3 => 2,
+        "Unified" => CacheKind::Unified,
+        "Data" => CacheKind::Data,
+        "Instruction" if level <= 3 => CacheKind::Instruction,
         _ => return None,
     };
-    let mut attributes = format!("type=\"Cache\" depth=\"{level}\" cache_type=\"{kind}\"");
     let bytes = read(&folder.join("size")).and_then(|size| {
         let kibibytes: u64 = size.strip_suffix('K')?.parse().ok()?;
         kibibytes.checked_mul(1024)
     });
     let line = read_number(&folder.join("coherency_line_size"));
-    for (name, value) in [("cache_size", bytes), ("cache_linesize", line)] {
-        // Writing to a string cannot fail.
-        let _infallible = write!(attributes, " {name}=\"{}\"", value.unwrap_or(0));
-    }
+    let number = read_number(&folder.join("id")).and_then(|number| u32::try_from(number).ok());
     // Higher levels are farther out. An instruction cache is inside a data cache of its level.
-    let rank = 50 - 5 * level as u8 + u8::from(kind == 2);
-    Some(SysfsObject::new(rank, cpus, attributes))
+    let rank = 50 - 5 * level as u8 + u8::from(kind == CacheKind::Instruction);
+    let attributes = Attributes::Cache {
+        level: level as u32,
+        kind,
+        size_bytes: bytes.filter(|&bytes| bytes > 0),
+        line_bytes: line.filter(|&bytes| bytes > 0),
+    };
+    Some(SysfsObject {
+        attributes,
+        ..SysfsObject::new(rank, cpus, ObjectKind::Cache, number)
+    })
 }
 
-/// Reads the NUMA nodes, and the latencies between them as an XML element.
-fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<SysfsObject>, String) {
+/// Reads the NUMA nodes, and the latencies between them.
+fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<SysfsObject>, Option<LatencyMatrix>) {
     let numbers = online_in(folder, "node");
     let mut nodes: Vec<(u32, CpuSet)> = numbers
         .iter()
@@ -205,11 +282,12 @@ fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<SysfsObject>, String) {
             let kibibytes: u64 = after.split_whitespace().next()?.parse().ok()?;
             kibibytes.checked_mul(1024)
         });
-        let attributes = format!(
-            "type=\"NUMANode\" os_index=\"{node}\" local_memory=\"{}\"",
-            bytes.unwrap_or(0)
-        );
-        SysfsObject::new(NODE, cpus.clone(), attributes)
+        SysfsObject {
+            attributes: Attributes::Numa {
+                memory_bytes: bytes.filter(|&bytes| bytes > 0),
+            },
+            ..SysfsObject::new(NODE, cpus.clone(), ObjectKind::NumaNode, Some(*node))
+        }
     });
     let parts = parts.collect();
     let row = |node: u32| {
@@ -228,15 +306,12 @@ fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<SysfsObject>, String) {
         .map(|(from, to)| row(from)?.get(column(to)?).copied())
         .collect();
     let values = values.filter(|_| nodes.len() > 1);
-    let distances = values.map_or(String::new(), |values| {
-        let values: String = values
-            .iter()
-            .map(|value| format!("<latency value=\"{value}\"/>"))
-            .collect();
-        let count = nodes.len();
-        format!("\n<distances nbobjs=\"{count}\" latency_base=\"1\">{values}</distances>")
+    let latencies = values.map(|values| LatencyMatrix {
+        name: "NUMALatency".to_owned(),
+        nodes: (0..nodes.len()).collect(),
+        values,
     });
-    (parts, distances)
+    (parts, latencies)
 }
 
 /// Returns the numbers of the CPUs or nodes that are online.

@@ -32,7 +32,6 @@ use roxmltree::{Document, ParsingOptions};
 use self::element::Element;
 use self::problem::Context;
 pub(super) use self::problem::XmlProblem;
-pub(super) use self::version1::set_text;
 
 /// The maximum number of nodes of an XML tree.
 const XML_NODES_MAX: u32 = 1 << 22;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! { "source": "this_machine" | {"synthetic": TEXT} | {"xml": PATH},
-//!   "hwloc_version": TEXT, "is_this_machine": BOOL,
+//!   "hwloc_version": TEXT | null, "is_this_machine": BOOL,
 //!   "counts": {"cpus": N, "allowed_cpus": N, "cores": N, "packages": N, "numa_nodes": N},
 //!   "worker_count_default": N,
 //!   "limits": {"cpuset": LIST, "affinity": LIST | null, "quota": {…} | null, "notes": [TEXT]},
@@ -22,7 +22,7 @@ use crate::object::Object;
 #[derive(Serialize)]
 struct View<'topology> {
     source: &'topology Source,
-    hwloc_version: &'topology str,
+    hwloc_version: Option<&'topology str>,
     is_this_machine: bool,
     counts: Counts,
     worker_count_default: usize,

@@ -132,7 +132,7 @@ fn limited(
     let set = |numbers: &[u32]| numbers.iter().copied().map(CpuId).collect();
     Topology::assemble(Parts {
         source: topology.source.clone(),
-        hwloc_version: String::new(),
+        hwloc_version: None,
         root: topology.root.clone(),
         cpu_kinds: Vec::new(),
         numa_latencies: None,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::topology::Topology;
+use crate::topology::{Limits, Parts, Source, Topology};
 
 /// A synthetic `/sys`, removed at the end.
 struct Tree(PathBuf);
@@ -21,10 +21,117 @@ impl Tree {
     }
 
     fn topology(&self) -> Topology {
-        let text = describe(&self.0).expect("it shows a machine");
-        Topology::read_xml(text.as_bytes(), "sysfs")
-            .unwrap_or_else(|error| panic!("{error}\n{text}"))
+        assembled(find(&self.0).expect("it shows a machine"))
     }
+}
+
+fn assembled(found: Found) -> Topology {
+    #[cfg(feature = "hwloc")]
+    assert_same_as_hwloc(&found);
+    Topology::assemble(Parts {
+        source: Source::ThisMachine,
+        hwloc_version: None,
+        limits: Limits::default(),
+        root: found.root,
+        cpu_kinds: Vec::new(),
+        numa_latencies: found.numa_latencies,
+        binder: None,
+    })
+}
+
+/// Checks that hwloc numbers the same objects in the same way, and attaches the memories to the same
+/// objects.
+#[cfg(feature = "hwloc")]
+fn assert_same_as_hwloc(found: &Found) {
+    let mut text = String::new();
+    write_xml(&found.root, &mut text);
+    let text = format!("<topology>\n{text}</topology>\n");
+    let theirs = Topology::read_xml(text.as_bytes(), "sysfs")
+        .unwrap_or_else(|error| panic!("{error}\n{text}"));
+    assert_eq!(lines(theirs.root()), lines(&found.root), "{text}");
+}
+
+/// Writes an object in the XML format of hwloc 1, in which a memory contains the CPUs near it.
+/// Memories without CPUs are left out: in that format they become groups.
+#[cfg(feature = "hwloc")]
+fn write_xml(object: &Object, text: &mut String) {
+    let is_near = |memory: &&Object| !memory.cpus.is_empty();
+    open_xml(object, text);
+    let near = object.memory_children.iter().filter(is_near);
+    near.clone().for_each(|memory| open_xml(memory, text));
+    for child in &object.children {
+        write_xml(child, text);
+    }
+    near.for_each(|_| text.push_str("</object>\n"));
+    text.push_str("</object>\n");
+}
+
+#[cfg(feature = "hwloc")]
+fn open_xml(object: &Object, text: &mut String) {
+    use std::fmt::Write as _;
+
+    let kind = match object.kind {
+        ObjectKind::Cache => "Cache".to_owned(),
+        ObjectKind::Group => "Group".to_owned(),
+        _ => object.kind_name(),
+    };
+    let mask = object
+        .cpus
+        .iter()
+        .fold(0_u64, |mask, cpu| mask | 1 << cpu.0);
+    let infallible = "writing to a string cannot fail";
+    let (high, low) = (mask >> 32, mask & u64::from(u32::MAX));
+    write!(
+        text,
+        "<object type=\"{kind}\" cpuset=\"0x{high:08x},0x{low:08x}\""
+    )
+    .expect(infallible);
+    if let Some(number) = object.os_index {
+        write!(text, " os_index=\"{number}\"").expect(infallible);
+    }
+    match object.attributes {
+        Attributes::Cache {
+            level,
+            kind,
+            size_bytes,
+            line_bytes,
+        } => {
+            let (size, line) = (size_bytes.unwrap_or(0), line_bytes.unwrap_or(0));
+            let kind = [CacheKind::Unified, CacheKind::Data, CacheKind::Instruction]
+                .iter()
+                .position(|&listed| listed == kind)
+                .expect("all kinds are listed");
+            write!(
+                text,
+                " depth=\"{level}\" cache_type=\"{kind}\" cache_size=\"{size}\" \
+                 cache_linesize=\"{line}\""
+            )
+            .expect(infallible);
+        }
+        Attributes::Numa { memory_bytes } => {
+            let bytes = memory_bytes.unwrap_or(0);
+            write!(text, " local_memory=\"{bytes}\"").expect(infallible);
+        }
+        _ => {}
+    }
+    text.push_str(">\n");
+}
+
+/// Returns a line for each object that has CPUs: its level, kind, number, attributes and CPUs.
+#[cfg(feature = "hwloc")]
+fn lines(root: &Object) -> Vec<String> {
+    let mut lines = Vec::new();
+    root.for_each(&mut |object| {
+        if object.cpus.is_empty() {
+            return;
+        }
+        let (depth, attributes, cpus) = (object.depth, object.attributes, &object.cpus);
+        lines.push(format!(
+            "{depth:?} {object} {:?} {attributes:?} {cpus}",
+            object.os_index
+        ));
+    });
+    lines
 }
 
 impl Drop for Tree {
@@ -159,8 +266,39 @@ fn partly_overlapping_objects_are_left_out() {
 fn machine_without_topology_files_has_its_cpus() {
     let topology = Tree::new("bare", &[("cpu/online", "0,2-3")]).topology();
     assert_eq!(topology.root().cpus.to_string(), "0,2-3");
-    assert_eq!(describe(Path::new("/nonexistent")), None);
+    assert!(find(Path::new("/nonexistent")).is_none());
     let cpus = CpuSet::from_iter([CpuId(1), CpuId(40)]);
-    let topology = Topology::read_xml(plain(&cpus).as_bytes(), "plain").expect("it is whole");
-    assert_eq!(topology.root().cpus, cpus);
+    assert_eq!(assembled(plain(&cpus)).root().cpus, cpus);
+}
+
+/// The memory of a part of a package has a group of its own.
+#[test]
+fn memories_without_an_object_of_the_same_cpus_have_a_group() {
+    let mut files = vec![
+        ("cpu/online".to_owned(), "0-3"),
+        ("node/node0/cpulist".to_owned(), "0-1"),
+        ("node/node1/cpulist".to_owned(), "2-3"),
+    ];
+    for cpu in 0..4 {
+        files.push((format!("cpu/cpu{cpu}/topology/package_cpus_list"), "0-3"));
+    }
+    let files: Vec<_> = files
+        .iter()
+        .map(|(name, content)| (name.as_str(), *content))
+        .collect();
+    let topology = Tree::new("groups", &files).topology();
+    let nodes: Vec<_> = topology.cpus().iter().map(|cpu| cpu.numa_node).collect();
+    assert_eq!(nodes, [0, 0, 1, 1].map(Some));
+}
+
+/// What `/sys` shows of this machine is what hwloc finds.
+#[cfg(feature = "hwloc")]
+#[test]
+fn this_machine_is_the_same_without_hwloc() {
+    let found = find(Path::new("/")).expect("the system shows its CPUs");
+    assert_same_as_hwloc(&found);
+    let theirs = Topology::this_machine().expect("hwloc knows this machine");
+    if theirs.hwloc_version().is_some() {
+        assert_eq!(lines(theirs.root()), lines(&found.root));
+    }
 }

@@ -262,7 +262,7 @@ fn write_nodes(object: &mut Element, above: &CpuSet) -> CpuSet {
 }
 
 /// Formats a set like hwloc: words of 32 bits, the highest word first.
-pub(in crate::load) fn set_text(set: &CpuSet) -> String {
+fn set_text(set: &CpuSet) -> String {
     let mut words = vec![0_u32];
     for id in set.iter() {
         let at = id.index() / u32::BITS as usize;
