@@ -1,5 +1,5 @@
 //! The old names of the settings of a pool.
-#![allow(deprecated)]
+#![allow(deprecated, reason = "the old names use each other")]
 
 use std::error::Error;
 
@@ -88,5 +88,16 @@ impl Configuration {
         H: Fn(usize) + Send + Sync + 'static,
     {
         self.map(|builder| builder.exit_handler(exit_handler))
+    }
+}
+
+impl ThreadPool {
+    /// Makes a pool.
+    ///
+    /// # Errors
+    /// Those of [`ThreadPoolBuilder::build`].
+    #[deprecated(note = "use `ThreadPoolBuilder::build`")]
+    pub fn new(configuration: Configuration) -> Result<Self, Box<dyn Error>> {
+        configuration.build()
     }
 }

@@ -22,13 +22,12 @@
 // The layers, from the lowest to the highest. A module uses only modules of lower layers and of its
 // own:
 //
-// 1. fifo, panics
-// 2. registry
-// 3. scope
-// 4. broadcast, join, spawn, yielding
+// 1. fifo, panics, yielding
+// 2. registry, start, thread_spawn
+// 3. broadcast, scope
+// 4. join, spawn
 // 5. pool
-// 6. builder
-// 7. configuration
+// 6. builder, configuration
 
 mod broadcast;
 mod builder;
@@ -40,6 +39,7 @@ mod pool;
 mod registry;
 mod scope;
 mod spawn;
+mod start;
 #[cfg(all(test, rayon_suite))]
 mod suite;
 mod thread_spawn;
@@ -52,7 +52,7 @@ use raddle_runtime::{WORKER_COUNT_MAX, open};
 
 pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
 pub use builder::{ThreadPoolBuildError, ThreadPoolBuilder};
-#[allow(deprecated)]
+#[allow(deprecated, reason = "programs may still use the old names")]
 pub use configuration::{Configuration, initialize};
 pub use join::{FnContext, join, join_context};
 pub use pool::ThreadPool;

@@ -17,15 +17,10 @@ pub(crate) fn run_guarded(handler: Option<&PanicHandler>, call: impl FnOnce()) {
         return;
     };
     let abort = AbortOnDrop;
-    match handler {
-        Some(handler) => handler(payload),
-        None => {
-            eprintln!("Rayon: detected unexpected panic; aborting");
-            drop(abort);
-            return;
-        }
+    if let Some(handler) = handler {
+        handler(payload);
+        std::mem::forget(abort);
     }
-    std::mem::forget(abort);
 }
 
 /// Drops a value, and discards a panic of its destructor in favour of the panic that follows.

@@ -1,6 +1,5 @@
 //! A pool of threads, which is a runtime of its own.
 
-use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
@@ -26,16 +25,6 @@ impl ThreadPool {
             registry,
             runtime: Some(runtime),
         }
-    }
-
-    /// Makes a pool.
-    ///
-    /// # Errors
-    /// Those of [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
-    #[deprecated(note = "use `ThreadPoolBuilder::build`")]
-    #[allow(deprecated)]
-    pub fn new(configuration: crate::Configuration) -> Result<Self, Box<dyn Error>> {
-        configuration.build()
     }
 
     /// Calls `op` on a thread of this pool and returns its result. A thread of another pool runs

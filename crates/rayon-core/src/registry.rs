@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use raddle_runtime::default_runtime;
 use raddle_runtime::open::{self, OpenTasks};
 
-use crate::builder::ThreadPoolBuilder;
 use crate::fifo::{Call, Fifo};
 use crate::panics::{PanicHandler, run_guarded};
+use crate::start::{Settings, start_global};
+use crate::thread_spawn::DefaultSpawn;
 
 thread_local! {
     /// The registry of the current thread, if it is known already.
@@ -140,7 +141,7 @@ pub(crate) fn global() -> Arc<Registry> {
     static GLOBAL: OnceLock<Arc<Registry>> = OnceLock::new();
     let global = GLOBAL.get_or_init(|| {
         // An error says that Raddle has started it already, or else comes again at once.
-        let _ = ThreadPoolBuilder::new().build_global();
+        let _ = start_global(Settings::default(), &mut DefaultSpawn);
         of_runtime(default_runtime().open_tasks())
     });
     if global.tasks.is_here() {

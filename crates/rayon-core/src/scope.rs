@@ -13,11 +13,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use raddle_runtime::{Waiter, open};
+use raddle_sync::prim::{AcqRel, Acquire, AtomicUsize, Relaxed};
 
 use crate::broadcast::BroadcastContext;
 use crate::fifo::Fifo;
@@ -46,7 +45,6 @@ struct Base<'scope, S> {
     pending: AtomicUsize,
     panic: Mutex<Option<Payload>>,
     /// Invariant in `'scope`.
-    #[expect(clippy::type_complexity, reason = "it only states the variance")]
     bodies: PhantomData<Box<dyn FnOnce(&'scope S) -> &'scope mut &'scope () + Send + Sync>>,
 }
 

@@ -49,8 +49,8 @@ pub(crate) struct ForkStack<W> {
     frames: Frames,
 }
 
-// SAFETY: only the owning worker's thread touches `worker`, `is_open` and the deeper frames; all else
-// is atomics. The stack of all other threads is never written.
+// SAFETY: only the owning worker's thread touches `worker`, `is_open` and the deeper frames; all
+// else is atomics. The stack of all other threads is never written.
 unsafe impl<W> Sync for ForkStack<W> {}
 // SAFETY: as above; the stack moves to its worker's thread before that thread uses it.
 unsafe impl<W> Send for ForkStack<W> {}

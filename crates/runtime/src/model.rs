@@ -43,18 +43,22 @@ pub fn runtime_on(
     oversubscribed: bool,
     network: Option<Arc<dyn Network>>,
 ) -> Runtime {
-    Runtime::start(ResolvedSettings {
-        placed: Placed::unbound(worker_count),
-        pool,
-        pool_setup: Setup::new(worker_count, COMPENSATING_MAX, BlockShape::default()),
-        idle,
-        oversubscribed,
-        task_memory: TaskMemory::default(),
-        mailbox,
-        settings: Settings::default(),
-        threads: WorkerThreads::default(),
-        network,
-    })
+    Runtime::start(
+        ResolvedSettings {
+            placed: Placed::unbound(worker_count),
+            pool,
+            pool_setup: Setup::new(worker_count, COMPENSATING_MAX, BlockShape::default()),
+            idle,
+            oversubscribed,
+            task_memory: TaskMemory::default(),
+            mailbox,
+            settings: Settings::default(),
+            threads: WorkerThreads::default(),
+            network,
+            uses_current_thread: false,
+        },
+        None,
+    )
     .expect("workers that are bound nowhere start")
 }
 

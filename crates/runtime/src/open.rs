@@ -2,8 +2,8 @@
 //!
 //! The crate `rayon-core` of this project is built on them, because programs for rayon rely on its
 //! rule: a thread that waits for a part of its work runs any other work meanwhile. All other tasks
-//! of the runtime are *closed*: a waiting worker runs only work from below its own wait
-//! ([`crate::worker`]). Both kinds are in the same pools.
+//! of the runtime are *closed*: a waiting worker runs only work from below its own wait. Both kinds
+//! are in the same pools.
 //!
 //! | task   | free worker | open wait           | other wait         | compensating thread |
 //! |--------|-------------|---------------------|--------------------|---------------------|
@@ -224,8 +224,8 @@ impl OpenTasks {
         }
     }
 
-    /// Gives an open task to worker `to` as [`spawn_for`](Self::spawn_for) does, but the runtime may
-    /// end before the task has begun, and drops it then.
+    /// Gives an open task to worker `to` as [`spawn_for`](Self::spawn_for) does, but the runtime
+    /// may end before the task has begun, and drops it then.
     ///
     /// # Safety
     /// As for [`put`](Self::put).

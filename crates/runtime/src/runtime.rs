@@ -120,7 +120,9 @@ impl Runtime {
         }
         // The program may start its threads later.
         if start_thread.is_none() {
-            outcomes.iter().collect::<Result<(), _>>()?;
+            while let Ok(outcome) = outcomes.recv() {
+                outcome?;
+            }
         }
         Ok(runtime)
     }
@@ -343,7 +345,7 @@ fn prepare_once() {
 /// The function of a program that starts the threads of a runtime.
 pub(crate) type StartThread<'a> = dyn FnMut(WorkerThread) -> io::Result<()> + 'a;
 
-/// A worker whose thread is about to be started; see [`Builder::build_with`].
+/// A worker for which a thread is about to be started; see [`Builder::build_with`].
 ///
 /// If it is dropped before it runs, the runtime is without this worker.
 #[derive(Debug)]

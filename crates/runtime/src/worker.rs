@@ -69,11 +69,10 @@ pub(crate) use current::{
     as_worker, become_worker, current_forks, current_worker, is_on_bound_worker, with_worker,
     worker_of,
 };
-pub(crate) use end::ThreadCount;
 pub(crate) use gains::{FEW_ITEMS, Gains, SPLIT_ASLEEP_NS};
 pub(crate) use helping::{Helping, Lends};
 pub(crate) use lent_places::COMPENSATING_MAX;
-pub(crate) use shared::Shared;
+pub(crate) use shared::{Shared, ThreadCount};
 pub(crate) use standstill::StandsStill;
 pub use waiter::Waiter;
 

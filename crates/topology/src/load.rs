@@ -1,8 +1,8 @@
 //! Loads a topology, and copies it into plain values.
 //!
-//! This machine is read by hwloc, or from `/sys` (`kernel`): if hwloc cannot be used to discover it,
-//! or if this crate is built without the feature `hwloc`. Synthetic descriptions and XML files need
-//! hwloc.
+//! This machine is read by hwloc, or from `/sys` (`kernel`): if hwloc cannot be used to discover
+//! it, or if this crate is built without the feature `hwloc`. Synthetic descriptions and XML files
+//! need hwloc.
 //!
 //! | module | contents |
 //! |---|---|

@@ -6,13 +6,14 @@ use toml::{Table, Value};
 use crate::tree::{Finding, SourceFile, Tree};
 
 /// Our crates, lowest layer first. A crate may use those of a lower number only.
-pub const LAYERS: [(&str, u8); 18] = [
+pub const LAYERS: [(&str, u8); 19] = [
     ("raddle-sync", 0),
     ("raddle-topology", 1),
     ("raddle-trace", 2),
     ("raddle-runtime", 3),
     ("raddle-net", 4),
     ("raddle-collections", 4),
+    ("rayon-core", 4),
     ("raddle-chare", 5),
     ("raddle-orwl", 5),
     ("raddle", 6),

@@ -31,9 +31,8 @@ use std::sync::Arc;
 
 use raddle_sync::prim::thread;
 
-use super::end::ThreadCount;
 use super::lent_places::Taker;
-use super::{Shared, Worker, as_worker};
+use super::{Shared, ThreadCount, Worker, as_worker};
 use crate::threads::thread_name;
 
 /// A place that is lent until the guard is dropped.

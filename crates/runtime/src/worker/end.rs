@@ -18,8 +18,6 @@
 //!
 //! A resting compensating thread looks under the lock under which it is woken.
 
-use std::sync::Arc;
-
 use super::{Shared, Waiter};
 
 impl Shared {
@@ -88,7 +86,7 @@ impl Shared {
 
     /// Counts the end of a worker thread. The last one closes the mailboxes and notifies the thread
     /// that waits for the end.
-    fn end_thread(&self) {
+    pub(super) fn end_thread(&self) {
         if !self.shutdown().end_thread() {
             return;
         }
@@ -102,28 +100,5 @@ impl Shared {
     /// Returns true when all worker threads have ended.
     pub(crate) fn have_threads_ended(&self) -> bool {
         self.shutdown().have_threads_ended()
-    }
-}
-
-/// Counts a thread of a worker, from before its start until this is dropped.
-#[derive(Debug)]
-pub(crate) struct ThreadCount(Arc<Shared>);
-
-impl ThreadCount {
-    /// Counts a thread that is about to be started.
-    pub(crate) fn begin(shared: &Arc<Shared>) -> Self {
-        shared.shutdown().begin_thread();
-        Self(Arc::clone(shared))
-    }
-
-    /// Returns the state of the runtime.
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.0
-    }
-}
-
-impl Drop for ThreadCount {
-    fn drop(&mut self) {
-        self.0.end_thread();
     }
 }

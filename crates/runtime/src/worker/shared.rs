@@ -404,6 +404,29 @@ impl Shared {
     }
 }
 
+/// Counts a thread of a worker, from before its start until this is dropped.
+#[derive(Debug)]
+pub(crate) struct ThreadCount(Arc<Shared>);
+
+impl ThreadCount {
+    /// Counts a thread that is about to be started.
+    pub(crate) fn begin(shared: &Arc<Shared>) -> Self {
+        shared.shutdown().begin_thread();
+        Self(Arc::clone(shared))
+    }
+
+    /// Returns the state of the runtime.
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.0
+    }
+}
+
+impl Drop for ThreadCount {
+    fn drop(&mut self) {
+        self.0.end_thread();
+    }
+}
+
 /// Creates the counters of a thread that has not begun.
 fn counters_of_absent() -> Arc<CachePadded<Counters>> {
     let counters = Arc::<CachePadded<Counters>>::default();

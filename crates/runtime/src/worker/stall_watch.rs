@@ -34,7 +34,8 @@ use crate::clock::Instant;
 
 /// The time from going to sleep to the first look of the stall watch, and the longest time between
 /// two looks.
-const STALL_WATCH_TIME: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(8)];
+pub(super) const STALL_WATCH_TIME: [Duration; 2] =
+    [Duration::from_millis(1), Duration::from_millis(8)];
 
 impl Worker {
     /// Wakes a sleeper that looks after this worker's offers, if no worker would do so otherwise.

@@ -12,7 +12,8 @@ use raddle_sync::prim::{LIGHT, heavy_fence, spin_loop, yield_now};
 use super::Worker;
 use super::compensation::Lent;
 use super::helping::{Helping, Lends};
-use super::raid::{PATIENCE, Stalls};
+use super::raid::{PATIENCE, Stalls, can_raid};
+use super::stall_watch::STALL_WATCH_TIME;
 use super::standstill::{LOOK_TIME, StandsStill};
 use crate::clock::Instant;
 use crate::config::IdlePolicy;
@@ -52,6 +53,9 @@ impl Worker {
         let mut victim = self.index;
         let mut lent = None::<Lent<'_>>;
         let mut stalls = Stalls::default();
+        // A worker that lends its place leaves this to the compensating thread.
+        let is_watch = helping.lends == Lends::Never && can_raid();
+        let mut looks_in = is_watch.then_some(STALL_WATCH_TIME[0]);
         loop {
             let is_below = |task: &Task| task.is_within(helping.frame);
             let wanted = match helping.is_open {
@@ -66,6 +70,7 @@ impl Worker {
                 gap_start = Instant::now();
                 self.begin_gap();
                 spins = SPINS_FIRST;
+                looks_in = looks_in.map(|_| STALL_WATCH_TIME[0]);
             } else {
                 victim = self.ask_thief_or_next(thief(), victim);
             }
@@ -91,7 +96,9 @@ impl Worker {
             if !is_long && passed < PATIENCE {
                 continue;
             }
-            if self.raid_stalled(&mut stalls, thief(), now)
+            // Any worker may have an open task.
+            let asked = thief().filter(|_| !helping.is_open);
+            if self.raid_stalled(&mut stalls, asked, now)
                 || !is_long
                 || (stalls.any_suspect() && passed < PATIENCE * 2)
             {
@@ -119,10 +126,9 @@ impl Worker {
             }
             let task = match self.shared.idle_policy() {
                 IdlePolicy::Spin => self.get_last(wanted),
-                // Any worker may have an open task.
-                _ if helping.is_open => self.sleep_until_notified(None, wanted, timeout),
-                _ => self.sleep_until_notified(thief(), wanted, timeout),
+                _ => self.sleep_until_notified(asked, wanted, timeout, looks_in),
             };
+            looks_in = looks_in.map(|time| STALL_WATCH_TIME[1].min(2 * time));
             if let Some(task) = task {
                 self.count_gap();
                 self.run(task);
@@ -205,6 +211,9 @@ impl Worker {
     /// Sleeps until this worker is notified or `timeout` is over: the wait is over, or there is
     /// work that may be below its frame.
     ///
+    /// If another worker has private forks, it may run a long leaf and never answer. Then this
+    /// worker sleeps no longer than `looks_in`, to look for stalled workers.
+    ///
     /// As in `IdleSet::sleep`, the worker announces its sleep, looks for work once more, and then
     /// sleeps. Returns the task that this last look finds.
     fn sleep_until_notified(
@@ -212,6 +221,7 @@ impl Worker {
         thief: Option<usize>,
         wanted: Wanted<'_>,
         timeout: Option<Duration>,
+        looks_in: Option<Duration>,
     ) -> Option<Task> {
         let cell = self.shared.idle().cell(self.index);
         if cell.try_take() {
@@ -233,6 +243,12 @@ impl Worker {
         let has_assigned = matches!(wanted, Wanted::OpenOr(_)) && self.has_assigned();
         if task.is_none() && !has_assigned {
             self.counters().parks.add(1);
+            // A fork that is made from now on meets closed gates.
+            let looks_in = looks_in.filter(|_| self.has_private_forks_elsewhere());
+            let timeout = match (timeout, looks_in) {
+                (Some(timeout), Some(looks_in)) => Some(timeout.min(looks_in)),
+                (timeout, looks_in) => timeout.or(looks_in),
+            };
             let monitored = self.monitored_time(&self.waits.borrow());
             let _is_notified = cell.wait_for(monitored, timeout);
         }

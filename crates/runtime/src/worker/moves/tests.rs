@@ -48,7 +48,7 @@ fn start(name: &str, decide: Decide, is_never_alike: bool) -> Runtime {
         .expect("two workers can be placed");
     resolved.placed.decide = decide;
     resolved.placed.is_never_alike = is_never_alike;
-    Runtime::start(resolved).expect("workers start")
+    Runtime::start(resolved, None).expect("workers start")
 }
 
 /// Sends one message from the first worker to the second, and waits for it.

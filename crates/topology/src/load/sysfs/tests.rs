@@ -39,8 +39,8 @@ fn assembled(found: Found) -> Topology {
     })
 }
 
-/// Checks that hwloc numbers the same objects in the same way, and attaches the memories to the same
-/// objects.
+/// Checks that hwloc numbers the same objects in the same way, and attaches the memories to the
+/// same objects.
 #[cfg(feature = "hwloc")]
 fn assert_same_as_hwloc(found: &Found) {
     let mut text = String::new();
@@ -271,7 +271,7 @@ fn machine_without_topology_files_has_its_cpus() {
     assert_eq!(assembled(plain(&cpus)).root().cpus, cpus);
 }
 
-/// The memory of a part of a package has a group of its own.
+/// Checks memories that belong to a part of a package.
 #[test]
 fn memories_without_an_object_of_the_same_cpus_have_a_group() {
     let mut files = vec![
@@ -291,7 +291,7 @@ fn memories_without_an_object_of_the_same_cpus_have_a_group() {
     assert_eq!(nodes, [0, 0, 1, 1].map(Some));
 }
 
-/// What `/sys` shows of this machine is what hwloc finds.
+/// Compares what `/sys` shows of this machine with what hwloc finds.
 #[cfg(feature = "hwloc")]
 #[test]
 fn this_machine_is_the_same_without_hwloc() {
