@@ -101,7 +101,8 @@ impl Runtime {
         };
         let (bound, outcomes) = mpsc::channel();
         let mut start_thread = start_thread;
-        for worker_index in usize::from(resolved.uses_current_thread)..runtime.worker_count() {
+        let first_thread = usize::from(resolved.uses_current_thread);
+        for worker_index in first_thread..runtime.worker_count() {
             let bound = bound.clone();
             let thread = WorkerThread::new(worker_index, inherits, &runtime.shared, bound);
             // On an error, dropping the runtime ends the workers that run already.
@@ -114,14 +115,15 @@ impl Runtime {
                 source,
             })?;
         }
-        drop(bound);
         if resolved.uses_current_thread {
             become_worker(Box::new(Worker::new(0, Arc::clone(&runtime.shared))));
         }
         // The program may start its threads later.
         if start_thread.is_none() {
-            while let Ok(outcome) = outcomes.recv() {
-                outcome?;
+            for _ in first_thread..runtime.worker_count() {
+                outcomes
+                    .recv()
+                    .expect("every worker reports whether it is bound")?;
             }
         }
         Ok(runtime)

@@ -13,4 +13,5 @@ mod forks;
 mod handles;
 mod loops;
 mod messages;
+mod open;
 mod scopes;
