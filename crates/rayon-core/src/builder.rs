@@ -92,13 +92,7 @@ impl ThreadPoolBuilder {
             let wrapper = &wrapper;
             let pool = self
                 .spawn_handler(|thread| {
-                    let mut spawner = thread::Builder::new();
-                    if let Some(name) = thread.name() {
-                        spawner = spawner.name(name.to_owned());
-                    }
-                    if let Some(stack_size) = thread.stack_size() {
-                        spawner = spawner.stack_size(stack_size);
-                    }
+                    let spawner = thread.spawner();
                     spawner.spawn_scoped(scope, move || wrapper(thread))?;
                     Ok(())
                 })

@@ -103,10 +103,17 @@ impl Registry {
 }
 
 /// Calls `call` while the current thread belongs to `registry`.
+///
+/// Afterwards, also after a panic, it belongs to the pool that it belonged to before.
 pub(crate) fn with_registry(registry: Arc<Registry>, call: impl FnOnce()) {
-    enter(registry);
+    struct Restore(Option<Arc<Registry>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CURRENT.with(|current| current.replace(self.0.take()));
+        }
+    }
+    let _restore = Restore(CURRENT.with(|current| current.replace(Some(registry))));
     call();
-    CURRENT.with(|current| current.take());
 }
 
 /// Makes the current thread belong to `registry`.
@@ -151,7 +158,7 @@ pub(crate) fn global() -> Arc<Registry> {
     of_runtime(default_runtime().open_tasks())
 }
 
-/// The registries of all runtimes that outlive them or are not known to their threads.
+/// The registries of the global pool and of runtimes that were not started by this crate.
 static KNOWN: Mutex<Vec<Arc<Registry>>> = Mutex::new(Vec::new());
 
 /// Keeps the registry of the global pool.

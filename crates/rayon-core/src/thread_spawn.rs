@@ -33,6 +33,18 @@ impl ThreadBuilder {
         self.stack_size
     }
 
+    /// Returns the way to start the thread with its name and stack size.
+    pub(crate) fn spawner(&self) -> thread::Builder {
+        let mut spawner = thread::Builder::new();
+        if let Some(name) = self.name() {
+            spawner = spawner.name(name.to_owned());
+        }
+        if let Some(stack_size) = self.stack_size() {
+            spawner = spawner.stack_size(stack_size);
+        }
+        spawner
+    }
+
     /// Works for the pool on the current thread until the pool ends.
     ///
     /// # Panics
@@ -79,14 +91,7 @@ impl sealed::Sealed for DefaultSpawn {}
 
 impl ThreadSpawn for DefaultSpawn {
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
-        let mut spawner = thread::Builder::new();
-        if let Some(name) = thread.name() {
-            spawner = spawner.name(name.to_owned());
-        }
-        if let Some(stack_size) = thread.stack_size() {
-            spawner = spawner.stack_size(stack_size);
-        }
-        spawner.spawn(|| thread.run())?;
+        thread.spawner().spawn(|| thread.run())?;
         Ok(())
     }
 }

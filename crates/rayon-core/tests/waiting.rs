@@ -65,3 +65,46 @@ fn the_second_closure_runs_although_the_first_panics() {
     assert_eq!(panic.downcast_ref(), Some(&"of the first"));
     assert!(is_run.load(Acquire));
 }
+
+/// Checks that a thread stays in its pool when it is asked to work for a second one.
+#[test]
+fn a_thread_of_one_pool_refuses_to_work_for_another() {
+    let mut kept = None;
+    let second = ThreadPoolBuilder::new()
+        .num_threads(1)
+        .spawn_handler(|thread| {
+            kept = Some(thread);
+            Ok(())
+        })
+        .build()
+        .expect("no thread is started");
+    let thread = kept.expect("the pool has one thread");
+    let first = ThreadPoolBuilder::new().num_threads(1).build();
+    let first = first.expect("a thread starts");
+    let refused = first.install(|| {
+        let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| thread.run()));
+        let (sender, receiver) = std::sync::mpsc::channel();
+        rayon_core::spawn(move || sender.send(()).expect("the receiver is alive"));
+        rayon_core::yield_now();
+        receiver.try_recv().expect("it ran in this pool");
+        refused.is_err()
+    });
+    assert!(refused);
+    drop(second);
+}
+
+/// Checks that a pool works without a thread that the program has dropped.
+#[test]
+fn a_pool_works_with_the_threads_that_the_program_runs() {
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .spawn_handler(|builder| {
+            if builder.index() == 1 {
+                thread::spawn(|| builder.run());
+            }
+            Ok(())
+        })
+        .build()
+        .expect("one thread starts");
+    assert_eq!(pool.install(rayon_core::current_thread_index), Some(1));
+}

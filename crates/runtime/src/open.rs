@@ -5,10 +5,11 @@
 //! of the runtime are *closed*: a waiting worker runs only work from below its own wait. Both kinds
 //! are in the same pools.
 //!
-//! | task   | free worker | open wait           | other wait         | compensating thread |
-//! |--------|-------------|---------------------|--------------------|---------------------|
-//! | open   | yes         | yes                 | from below it      | no                  |
-//! | closed | yes         | from below the wait | from below it      | yes                 |
+//! | task   | free worker | open wait           | other wait           | compensating thread |
+//! |--------|-------------|---------------------|----------------------|---------------------|
+//! | open   | yes         | yes                 | from below it; all   | no                  |
+//! |        |             |                     | if its place is lent |                     |
+//! | closed | yes         | from below the wait | from below it        | yes                 |
 //!
 //! A compensating thread runs no open task, so the index of the worker that runs one is always
 //! below the number of workers, and no two open tasks run at once with the same index.
@@ -67,7 +68,10 @@ where
     RA: Send,
     RB: Send,
 {
-    join_by::<true, _, _, _, _>(a, b, call_both)
+    match is_worker() {
+        true => join_by::<true, _, _, _, _>(a, b, call_both),
+        false => call_both(a, b),
+    }
 }
 
 /// The place from which [`run_one`] takes a task.
@@ -217,9 +221,11 @@ impl OpenTasks {
             None => {
                 self.shared.expect_here();
                 let cell = self.shared.memory().take_outside();
+                // A compensating thread of this runtime puts it below its own task.
+                let frame = self.shared.own_worker().and_then(Worker::frame);
                 // SAFETY: the caller's promise.
                 self.shared
-                    .put_outside(unsafe { self.make(cell, None, call) });
+                    .put_outside(unsafe { self.make(cell, frame, call) });
             }
         }
     }

@@ -99,6 +99,9 @@ impl Runtime {
             models: Mutex::default(),
             has_ended: false,
         };
+        // Otherwise the runtime would end with a thread that the program drops before it runs.
+        let _starting =
+            (!resolved.uses_current_thread).then(|| ThreadCount::begin(&runtime.shared));
         let (bound, outcomes) = mpsc::channel();
         let mut start_thread = start_thread;
         let first_thread = usize::from(resolved.uses_current_thread);

@@ -322,6 +322,11 @@ impl Worker {
         }
     }
 
+    /// Returns true unless this is a compensating thread.
+    pub(crate) fn runs_open_tasks(&self) -> bool {
+        !self.is_compensating
+    }
+
     /// Returns the tasks that this worker runs while it does not wait.
     fn wanted(&self) -> Wanted<'static> {
         match self.is_compensating {

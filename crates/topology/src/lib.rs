@@ -1,9 +1,9 @@
-//! The machine as hwloc sees it: CPUs, caches, NUMA nodes, binding.
+//! The machine as hwloc or the kernel shows it: CPUs, caches, NUMA nodes, binding.
 //!
 //! A [`Topology`] is a plain value. It is copied once from what hwloc found (on this machine, in a
-//! synthetic description or in an XML file), and does not refer to hwloc afterwards. The other
-//! parts of the crate build on it: what the process may use ([`Limits`]), how far apart two CPUs
-//! are ([`CpuDistance`]), where workers should run ([`plan()`]), and how to draw the machine
+//! synthetic description or in an XML file) or from `/sys`, and does not change afterwards. The
+//! other parts of the crate build on it: what the process may use ([`Limits`]), how far apart two
+//! CPUs are ([`CpuDistance`]), where workers should run ([`plan()`]), and how to draw the machine
 //! ([`mod@format`]).
 //!
 //! | module | contents |
@@ -11,7 +11,7 @@
 //! | `cpu_set` | [`CpuId`], [`CpuSet`] |
 //! | `object` | the tree of [`Object`]s |
 //! | `topology` | [`Topology`]: the tree, and the tables derived from it |
-//! | `load` | loads a topology through hwloc; checks input before hwloc reads it |
+//! | `load` | loads a topology, through hwloc or from `/sys` |
 //! | `cgroup` | the CPU quota and the memory limit of the control groups |
 //! | `gzip` | decompresses gzip |
 //! | `bind` | binds the calling thread to a CPU, and reads the CPU that it runs on |

@@ -3,7 +3,8 @@
 //! A root task (a call from outside, or a task with a handle) belongs to no other work, so a
 //! waiting worker never wants one. A task that another thread put into a scope may be what that
 //! scope waits for. The two kinds are kept apart, so that a waiting worker searches only the second
-//! kind, however many root tasks are queued. Open tasks ([`crate::open`]) are a third kind.
+//! kind, however many root tasks are queued. Open tasks ([`crate::open`]) that
+//! belong to no other work are a third kind.
 //!
 //! The call of a root task may be started by the worker that waits for its handle. The task is
 //! empty then ([`crate::task`]). When half of the queue consists of empty tasks, they are removed.
@@ -32,12 +33,10 @@ pub(crate) struct Outside {
 
 impl Outside {
     pub(crate) fn put(&self, task: Task) {
-        if task.is_open() {
-            self.open.put(task);
-        } else if task.is_root() {
-            self.roots.put(task);
-        } else {
-            self.below_scopes.put(task);
+        match (task.is_root(), task.is_open()) {
+            (true, true) => self.open.put(task),
+            (true, false) => self.roots.put(task),
+            (false, _) => self.below_scopes.put(task),
         }
     }
 

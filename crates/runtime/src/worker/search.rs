@@ -141,6 +141,11 @@ impl Worker {
             if !matches!(searched, Searched::Nothing) || self.is_surplus() {
                 break searched;
             }
+            if self.is_compensating && self.shared.has_work() {
+                // The work may be open tasks, and this thread may have been woken for them.
+                let _woken = self.shared.idle().wake_one(self.index);
+                yield_now();
+            }
             let timeout = turn.timeout(&stalls, &self.shared);
             let has_work = || {
                 let has_work = self.has_mail()

@@ -197,6 +197,11 @@ impl Waiter {
             return;
         }
         let worker = current_worker().expect("checked above");
+        // A compensating thread runs no open tasks.
+        let lends = match lends {
+            Lends::Never if !worker.runs_open_tasks() => Lends::AtOnce,
+            lends => lends,
+        };
         // Without a frame of the caller, an empty one is used, below which there are no tasks.
         let empty = worker.take_cell();
         empty.make_frame(worker.frame());

@@ -58,7 +58,8 @@ impl Worker {
         let mut looks_in = is_watch.then_some(STALL_WATCH_TIME[0]);
         loop {
             let is_below = |task: &Task| task.is_within(helping.frame);
-            let wanted = match helping.is_open {
+            // The compensating thread runs no open tasks, and perhaps no other worker is free.
+            let wanted = match helping.is_open || (lent.is_some() && !self.is_compensating) {
                 true => Wanted::OpenOr(&is_below),
                 false => Wanted::Where(&is_below, helping.mark),
             };
