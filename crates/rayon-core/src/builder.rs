@@ -65,10 +65,29 @@ impl Error for ThreadPoolBuildError {
 ///
 /// Settings that the program does not make are those of Raddle: placement, idling and the pool of
 /// tasks come from the variables `RADDLE_…`, or are chosen by the runtime.
-#[derive(Debug, Default)]
 pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     settings: Settings,
     spawn: S,
+}
+
+// Not derived: programs write `ThreadPoolBuilder::default()` without a type for `S`, and print
+// builders with closures.
+impl Default for ThreadPoolBuilder {
+    fn default() -> Self {
+        Self {
+            settings: Settings::default(),
+            spawn: DefaultSpawn,
+        }
+    }
+}
+
+impl<S> fmt::Debug for ThreadPoolBuilder<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ThreadPoolBuilder")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
 }
 
 impl ThreadPoolBuilder {

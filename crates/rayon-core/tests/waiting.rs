@@ -108,3 +108,9 @@ fn a_pool_works_with_the_threads_that_the_program_runs() {
         .expect("one thread starts");
     assert_eq!(pool.install(rayon_core::current_thread_index), Some(1));
 }
+
+#[test]
+fn builders_need_no_type_and_are_printed_with_closures() {
+    let builder = ThreadPoolBuilder::default().spawn_handler(|_| Ok(()));
+    assert!(format!("{builder:?}").starts_with("ThreadPoolBuilder"));
+}
