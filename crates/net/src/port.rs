@@ -9,10 +9,15 @@
 //! 3. A thread that waits in a port wakes when a node ends. The messages that this node has sent
 //!    are delivered first.
 
+mod event_thread;
+mod news;
 mod put;
 
+use std::future::poll_fn;
 use std::ops::Range;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use raddle_sync::hand_over::{Copier, Reader, fetch};
@@ -29,6 +34,8 @@ use crate::packet::Kind;
 use crate::segment::Remote;
 use crate::shared::{Ended, Shared};
 use crate::transport::{Link, Outgoing};
+use event_thread::EventThread;
+use news::{News, first_unknown};
 
 pub use self::put::Put;
 
@@ -69,6 +76,8 @@ pub struct Port {
     copier: Copier,
     /// A copy of data from a segment while they are sent as a packet.
     packet_data: Vec<u8>,
+    /// The thread that tells an event loop, from its first use on.
+    events: Option<EventThread>,
 }
 
 /// The part of a message besides its data.
@@ -133,6 +142,7 @@ impl Port {
             budget: SpinBudget::default(),
             copier: Copier::default(),
             packet_data: Vec::new(),
+            events: None,
             shared,
         }
     }
@@ -273,6 +283,9 @@ impl Port {
         // ORDERING(N1): this comes before the lanes, so that all messages that a node has sent
         // before its end are found in them.
         let changes = self.shared.changes();
+        if let Some(events) = &mut self.events {
+            events.note_poll();
+        }
         if self.shared.capabilities.needs_pump() {
             self.shared.transport.pump();
         }
@@ -303,6 +316,9 @@ impl Port {
 
     /// Waits like [`wait`](Self::wait), in a given way.
     pub fn wait_by(&mut self, way: Way) {
+        if let Some(events) = &mut self.events {
+            events.disarm();
+        }
         let mut budget = std::mem::take(&mut self.budget);
         if !self.shared.capabilities.needs_pump() {
             budget.wait_until(self.cell(), way, || self.has_news());
@@ -347,6 +363,81 @@ impl Port {
     /// Returns the cell in which the thread of this port waits.
     pub fn cell(&self) -> &WaitCell {
         self.shared.own.table().cell(self.id.index.into())
+    }
+
+    /// Waits, as a future, until [`poll`](Self::poll) has something to return.
+    ///
+    /// The first call starts a thread that waits for this port while such a future does. A
+    /// notification costs a wake-up of that thread, and what the executor needs to poll the future.
+    /// As in [`wait`](Self::wait), only messages with a doorbell wake. The future may be dropped at
+    /// any time, for example because another event came first.
+    ///
+    /// # Errors
+    /// [`NetError::System`] if the system refuses a descriptor or a thread.
+    pub async fn arrived(&mut self) -> Result<(), NetError> {
+        poll_fn(|context| match self.arm_for(Some(context.waker())) {
+            Ok(false) => Poll::Pending,
+            Ok(true) => Poll::Ready(Ok(())),
+            Err(error) => Poll::Ready(Err(error)),
+        })
+        .await
+    }
+
+    /// Returns a file descriptor that becomes readable when [`poll`](Self::poll) has something to
+    /// return, once after each call of [`arm`](Self::arm). It is the same for the life of the port.
+    ///
+    /// An event loop waits for it with `epoll`, `poll` or the like, and neither reads nor writes
+    /// it:
+    ///
+    /// 1. Call `arm`. If it returns true, go to 3.
+    /// 2. Wait until the descriptor is readable, or for any other event.
+    /// 3. Call `poll` until it returns 0, and begin again.
+    ///
+    /// # Errors
+    /// [`NetError::System`] if the system refuses a descriptor or a thread, in the first call.
+    pub fn event(&mut self) -> Result<BorrowedFd<'_>, NetError> {
+        Ok(self.events()?.event())
+    }
+
+    /// Makes the [event](Self::event) readable once when [`poll`](Self::poll) has something to
+    /// return. Returns true if it has something already; then the event stays unreadable.
+    ///
+    /// # Errors
+    /// As [`event`](Self::event).
+    pub fn arm(&mut self) -> Result<bool, NetError> {
+        self.events()?.reset_event();
+        self.arm_for(None)
+    }
+
+    /// Arms the port, for a future if there is a waker. Returns true if there is news already.
+    fn arm_for(&mut self, waker: Option<&Waker>) -> Result<bool, NetError> {
+        if self.shared.capabilities.needs_pump() {
+            self.shared.transport.pump();
+        }
+        if self.has_news() {
+            return Ok(true);
+        }
+        self.events()?;
+        let news = || News {
+            shared: Arc::clone(&self.shared),
+            index: self.id.index,
+            lanes: self.lanes.iter().map(|(_, lane)| lane.peek()).collect(),
+            known: self.known,
+            changes: self.changes,
+        };
+        if let Some(events) = &mut self.events {
+            events.arm(news, waker);
+        }
+        Ok(false)
+    }
+
+    /// Returns the thread that tells an event loop, and starts it if necessary.
+    fn events(&mut self) -> Result<&mut EventThread, NetError> {
+        let events = match self.events.take() {
+            Some(events) => events,
+            None => EventThread::start(&self.shared, self.id.index)?,
+        };
+        Ok(self.events.insert(events))
     }
 
     fn poll_lane(
@@ -423,13 +514,7 @@ impl Port {
     /// is not known yet.
     #[inline]
     fn unknown(&self) -> Option<usize> {
-        let words = self.shared.shape.port_count().div_ceil(64);
-        let region = &self.shared.own;
-        let openings = &region.openings(self.id.index)[..words];
-        openings.iter().zip(&self.known).position(|(word, known)| {
-            // ORDERING(N2): Acquire, the lane is used afterwards.
-            word.load(Acquire) & !known != 0
-        })
+        first_unknown(&self.shared, self.id.index, &self.known)
     }
 
     #[inline]

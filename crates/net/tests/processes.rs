@@ -19,11 +19,13 @@ use exchange::{here, next_end, port_of, put_and_look, receive, until_one_is_gone
 use raddle_net::{
     Launch, Message, NetError, NodeId, Nodes, Port, PortId, SendError, Shape, TransportKind,
 };
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
 by_each_transport! {
     a_number_passes_through_all_processes
     data_are_put_into_the_memory_of_another_process
+    an_event_loop_waits_for_another_process_and_for_its_end
     a_node_that_fails_is_reported
     the_reason_of_a_failed_node_is_quoted
     the_panic_of_the_first_node_is_reported
@@ -79,6 +81,43 @@ fn a_number_passes_through_all_processes(test: &str, kind: TransportKind) {
 
 fn data_are_put_into_the_memory_of_another_process(test: &str, kind: TransportKind) {
     put_and_look(start(test, kind, 2));
+}
+
+/// Checks that a descriptor becomes readable for messages of another process, and for its end.
+fn an_event_loop_waits_for_another_process_and_for_its_end(test: &str, kind: TransportKind) {
+    // Odd, so that the second node gets it.
+    const ROUNDS: u32 = 101;
+    let nodes = start(test, kind, 2);
+    let me = nodes.node().id();
+    let mut port = nodes.node().port(0);
+    let other = port_of(NodeId(1 - me.0));
+    let mut number = 0_u32;
+    let mut has_turn = me == NodeId(0);
+    let error = loop {
+        if std::mem::take(&mut has_turn) {
+            if number == ROUNDS && me == NodeId(1) {
+                std::process::exit(3);
+            }
+            send(&mut port, other, &(number + 1).to_le_bytes()).expect("the other node runs");
+        }
+        if !port.arm().expect("a thread") {
+            let event = port.event().expect("a descriptor");
+            let time = Timespec::try_from(Duration::from_secs(60)).expect("a short time");
+            let count = poll(&mut [PollFd::new(&event, PollFlags::IN)], Some(&time));
+            assert_eq!(count.expect("poll(2) works"), 1);
+        }
+        let polled = port.poll(|arrival| {
+            number = u32::from_le_bytes(here(arrival.data).try_into().expect("four bytes"));
+            has_turn = true;
+        });
+        if let Err(error) = polled {
+            break error;
+        }
+    };
+    assert!(matches!(error, NetError::Died(NodeId(1))), "{error}");
+    assert_eq!(number, ROUNDS - 1);
+    drop(port);
+    nodes.finish().expect_err("the node failed");
 }
 
 /// Checks that the error of a failed node says how its process ended.

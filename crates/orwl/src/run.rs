@@ -74,7 +74,7 @@ impl Starter {
                 // and within a turn the order of declaration.
                 let (operation, rank) = (Arc::clone(&self.operation), self.index as u64);
                 let urgency = move || (operation.turn(), rank);
-                runtime.post().run(ready, &assigned, urgency, running);
+                ready.run(&runtime.post(), &assigned, urgency, running);
                 None
             }
         }

@@ -35,6 +35,7 @@
 //! | code with one value of a variable per worker | [`Private`] |
 //! | message-driven objects | [`macro@chare`], [`Chares`], the module [`mod@chare`] |
 //! | tasks that share data in a given order | [`Program`], the module [`orwl`] |
+//! | futures | [`spawn_future`], [`block_on`] |
 //! | a separate runtime, or tasks with handles | [`Runtime`] |
 //! | queries of the machine: CPUs, caches, NUMA nodes, plans | [`topology`] |
 #![forbid(unsafe_code)]
@@ -57,9 +58,9 @@ pub use raddle_runtime::choice;
 pub use raddle_runtime::{
     BlockShape, BuildError, Builder, Handle, IdlePolicy, MailboxKind, Piece, PoolKind, Post,
     Private, PrivateArray, Runtime, Scope, Setting, Shutdown, TaskMemory, UnknownIdlePolicy,
-    UnknownMailbox, UnknownTaskMemory, UnknownVariable, ValueInUse, WORKER_COUNT_MAX,
+    UnknownMailbox, UnknownTaskMemory, UnknownVariable, ValueInUse, WORKER_COUNT_MAX, block_on,
     default_runtime, for_each, for_each_chunk_mut, for_each_mut, for_each_piece, join, map,
-    map_reduce, pool, scope, unknown_variables, worker_count, worker_index,
+    map_reduce, pool, scope, spawn_future, unknown_variables, worker_count, worker_index,
 };
 pub use raddle_topology as topology;
 pub use raddle_topology::Affinity;

@@ -1,10 +1,11 @@
-//! Handles to tasks, through which threads wait for the results.
+//! Handles to tasks, through which threads and futures wait for the results.
 //!
 //! The call is stored in a packet that the handle shares with a task in the pool. The thread that
 //! takes the call out of the packet runs it: the worker that gets the task, or a worker of the same
 //! runtime that waits for the handle. The waiting worker need not find the task among all queued
 //! ones. The task is empty then. It counts as work until it is removed from the queue, at the
-//! latest when half of the queue consists of empty tasks.
+//! latest when half of the queue consists of empty tasks. The packet of a future
+//! ([`crate::futures`]) has no call: its polls finish it.
 //!
 //! # Memory ordering
 //! | label | release side                   | acquire side           | what it publishes     |
@@ -14,7 +15,8 @@
 //!
 //! No wait for a handle misses the end of the task. `finish` stores `done` before it looks for a
 //! waiter under the waiter's lock; `wait` registers under that lock before it looks at `done`. The
-//! one that gets the lock second sees what the other did first.
+//! one that gets the lock second sees what the other did first. The same holds for a future that
+//! awaits the handle.
 //!
 //! # Invariants
 //! 1. The call is taken out of its packet once, on a worker of its runtime. A blocking call is
@@ -23,40 +25,73 @@
 //! 2. While the call runs on a worker, the packet's frame is its innermost frame. A worker that
 //!    waits for the handle finds the tasks that the call has put by this frame.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
+use std::future::Future;
+use std::mem;
+use std::ops::DerefMut;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use raddle_sync::prim::{Acquire, AtomicBool, Mutex, Relaxed, Release};
 
-use crate::panics::{OnPanic, discard};
+use crate::panics::{OnPanic, discard, discard_call};
 use crate::task::{RootCall, Task, TaskCell};
 use crate::worker::{Shared, Waiter, Worker, current_worker};
 
 type Call<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// A handle to a spawned task, through which a thread can wait for its result.
+/// A handle to a spawned task or future, through which a thread can wait for its result.
 ///
-/// If the handle is dropped, the task still runs. A panic for which no thread waits goes to the
+/// A handle is itself a future: `handle.await` gives the result, or panics with the panic of the
+/// task. If the handle is dropped, the task still runs. A panic for which nothing waits goes to the
 /// runtime's panic handler.
+///
+/// # Examples
+/// ```
+/// let runtime = raddle_runtime::Runtime::builder().workers(2).build()?;
+/// let (left, right) = (runtime.spawn(|| 6), runtime.spawn_blocking(|| 7));
+/// assert_eq!(runtime.block_on(async { left.await * right.await }), 42);
+/// # Ok::<(), raddle_runtime::BuildError>(())
+/// ```
 pub struct Handle<T> {
     packet: Arc<Packet<T>>,
 }
 
 /// The state that a handle and its task share.
-struct Packet<T> {
-    /// The call, until a thread begins it.
+pub(crate) struct Packet<T> {
+    /// The call, until a thread begins it. `None` for a future.
     call: Mutex<Option<Call<T>>>,
     begun: AtomicBool,
-    /// True for a call on a blocking thread, which no waiting worker begins.
+    /// True for a future and for a call on a blocking thread, which no waiting worker begins.
     blocking: bool,
-    result: Mutex<Option<std::thread::Result<T>>>,
+    outcome: Mutex<Outcome<T>>,
     done: AtomicBool,
-    waiter: Mutex<Option<Waiter>>,
+    awaiter: Mutex<Option<Awaiter>>,
     frame: &'static TaskCell,
     shared: Arc<Shared>,
     on_panic: Option<OnPanic>,
+}
+
+/// The way in which a task or a future has ended.
+pub(crate) enum Outcome<T> {
+    /// It has not ended, or the result was taken.
+    Nothing,
+    /// It has returned.
+    Returned(T),
+    /// It has panicked.
+    Panicked(Box<dyn Any + Send>),
+    /// It is a future that was dropped at the end of its runtime.
+    Dropped,
+}
+
+/// The side that waits for a task.
+enum Awaiter {
+    Thread(Waiter),
+    Future(Waker),
 }
 
 impl<T> Packet<T> {
@@ -70,7 +105,10 @@ impl<T> Packet<T> {
         let Some(call) = call else { return false };
         // Relaxed: a hint for the removal of empty tasks.
         self.begun.store(true, Relaxed);
-        self.finish(catch_unwind(AssertUnwindSafe(call)));
+        self.finish(match catch_unwind(AssertUnwindSafe(call)) {
+            Ok(result) => Outcome::Returned(result),
+            Err(panic) => Outcome::Panicked(panic),
+        });
         true
     }
 
@@ -91,18 +129,42 @@ impl<T> Packet<T> {
         }
     }
 
-    fn finish(&self, result: std::thread::Result<T>) {
-        *self.result.lock().expect("nothing panics under this lock") = Some(result);
-        // ORDERING(T2): Release, what the task wrote; stored before the look for a waiter.
+    /// Stores the outcome, and wakes the side that waits for it. To be called once.
+    pub(crate) fn finish(&self, outcome: Outcome<T>) {
+        *self.outcome() = outcome;
+        // ORDERING(T2): Release, what the task wrote; stored before the look for an awaiter.
         self.done.store(true, Release);
-        let waiter = self
-            .waiter
-            .lock()
-            .expect("nothing panics under this lock")
-            .take();
-        if let Some(waiter) = waiter {
-            waiter.notify();
+        let awaiter = self.awaiter().take();
+        match awaiter {
+            Some(Awaiter::Thread(waiter)) => waiter.notify(),
+            Some(Awaiter::Future(waker)) => discard_call(|| waker.wake()),
+            None => {}
         }
+    }
+
+    /// Takes the result of a task that is done.
+    ///
+    /// # Panics
+    /// With the panic of the task; if the result was taken before, or there will never be one.
+    fn take_result(&self) -> T {
+        let outcome = mem::replace(&mut *self.outcome(), Outcome::Nothing);
+        match outcome {
+            Outcome::Returned(result) => result,
+            Outcome::Panicked(panic) => resume_unwind(panic),
+            Outcome::Dropped => panic!(
+                "this future was dropped before it was ready, because its runtime has ended; wait \
+                 for its handle before the runtime ends"
+            ),
+            Outcome::Nothing => panic!("the result of this handle was taken before"),
+        }
+    }
+
+    fn outcome(&self) -> impl DerefMut<Target = Outcome<T>> + '_ {
+        self.outcome.lock().expect("nothing panics under this lock")
+    }
+
+    fn awaiter(&self) -> impl DerefMut<Target = Option<Awaiter>> + '_ {
+        self.awaiter.lock().expect("nothing panics under this lock")
     }
 }
 
@@ -119,19 +181,15 @@ impl<T: Send> RootCall for Packet<T> {
 
 impl<T> Drop for Packet<T> {
     fn drop(&mut self) {
-        self.shared.memory().give_back(self.frame);
-        let result = self
-            .result
-            .lock()
-            .expect("nothing panics under this lock")
-            .take();
-        match (result, &self.on_panic) {
+        let outcome = mem::replace(&mut *self.outcome(), Outcome::Nothing);
+        match (outcome, &self.on_panic) {
             // A panic of the panic handler is discarded.
-            (Some(Err(panic)), Some(handler)) => {
-                discard(catch_unwind(AssertUnwindSafe(|| handler(panic))))
+            (Outcome::Panicked(panic), Some(handler)) => {
+                discard(catch_unwind(AssertUnwindSafe(|| handler(panic))));
             }
-            (result, _) => discard(result),
+            (outcome, _) => discard(outcome),
         }
+        self.shared.memory().give_back(self.frame);
     }
 }
 
@@ -149,18 +207,18 @@ impl<T: Send + 'static> Handle<T> {
         shared: &Arc<Shared>,
         on_panic: Option<OnPanic>,
         blocking: bool,
-        call: impl FnOnce() -> T + Send + 'static,
+        call: Option<Call<T>>,
     ) -> Self {
         let frame = shared.memory().take_outside();
         frame.make_frame(None);
         Self {
             packet: Arc::new(Packet {
-                call: Mutex::new(Some(Box::new(call))),
+                call: Mutex::new(call),
                 begun: AtomicBool::new(false),
                 blocking,
-                result: Mutex::new(None),
+                outcome: Mutex::new(Outcome::Nothing),
                 done: AtomicBool::new(false),
-                waiter: Mutex::new(None),
+                awaiter: Mutex::new(None),
                 frame,
                 shared: Arc::clone(shared),
                 on_panic,
@@ -174,7 +232,7 @@ impl<T: Send + 'static> Handle<T> {
         on_panic: Option<OnPanic>,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> Self {
-        let handle = Self::new(shared, on_panic, false, call);
+        let handle = Self::new(shared, on_panic, false, Some(Box::new(call)));
         let cell = shared.memory().take_outside();
         cell.make_root(Arc::clone(&handle.packet) as Arc<dyn RootCall>);
         shared.begin_root();
@@ -189,7 +247,7 @@ impl<T: Send + 'static> Handle<T> {
         on_panic: Option<OnPanic>,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> (Self, impl FnOnce() + Send + 'static) {
-        let handle = Self::new(shared, on_panic, true, call);
+        let handle = Self::new(shared, on_panic, true, Some(Box::new(call)));
         let packet = Arc::clone(&handle.packet);
         let ending = EndCall::new(shared);
         let runner = move || {
@@ -201,14 +259,27 @@ impl<T: Send + 'static> Handle<T> {
         (handle, runner)
     }
 
-    /// Waits for the task and returns its result.
+    /// Returns a handle to a future, and the packet that its polls finish.
+    pub(crate) fn of_future(
+        shared: &Arc<Shared>,
+        on_panic: Option<OnPanic>,
+    ) -> (Self, Arc<Packet<T>>) {
+        let handle = Self::new(shared, on_panic, true, None);
+        let packet = Arc::clone(&handle.packet);
+        (handle, packet)
+    }
+
+    /// Waits for the task and returns its result. In `async` code, `.await` waits instead, without
+    /// a thread.
     ///
     /// A waiting worker runs the task itself if no thread has begun it. If the task is running
-    /// elsewhere, the worker runs work below the task. Without such work it lends its place to a
-    /// compensating thread (up to 1,024 per runtime) and sleeps. No other work runs on its stack.
+    /// elsewhere, or is a future, the worker runs work below the task. Without such work it lends
+    /// its place to a compensating thread (up to 1,024 per runtime) and sleeps. No other work runs
+    /// on its stack.
     ///
     /// # Panics
-    /// With the panic of the task. If the task is not done:
+    /// With the panic of the task; if it is a future that its ended runtime has dropped. If the
+    /// task is not done:
     /// - in a process that fork(2) made after the runtime was started;
     /// - when the runtime stands still: all its workers and compensating threads have waited for a
     ///   second, no other compensating thread is available, and there are tasks that have not
@@ -226,24 +297,38 @@ impl<T: Send + 'static> Handle<T> {
         }
         let waiter = Waiter::current();
         // Before the first look at `done`.
-        *packet
-            .waiter
-            .lock()
-            .expect("nothing panics under this lock") = Some(waiter.clone());
+        *packet.awaiter() = Some(Awaiter::Thread(waiter.clone()));
         let gives_up = Cell::new(None);
         waiter.wait_below(Some(packet.frame), Some(&gives_up), || self.is_done());
         if let Some(state) = gives_up.into_inner() {
             panic!("{state}");
         }
-        let result = packet
-            .result
-            .lock()
-            .expect("nothing panics under this lock")
-            .take();
-        match result.expect("done says that the result is there, and it is taken once") {
-            Ok(result) => result,
-            Err(panic) => resume_unwind(panic),
+        packet.take_result()
+    }
+}
+
+/// Gives the result of the task.
+///
+/// # Panics
+/// As [`Handle::wait`], but not for a runtime that stands still; when it is polled after it was
+/// ready.
+impl<T: Send + 'static> Future for Handle<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let packet = &self.packet;
+        if !self.is_done() {
+            packet.shared.expect_here();
+            let waker = context.waker().clone();
+            let former = packet.awaiter().replace(Awaiter::Future(waker));
+            // Outside of the lock: the destructor of a waker is foreign code.
+            drop(former);
+            // The task may have ended before the waker was there.
+            if !self.is_done() {
+                return Poll::Pending;
+            }
         }
+        Poll::Ready(packet.take_result())
     }
 }
 

@@ -8,8 +8,9 @@
 //! | loops over indices and slices | [`for_each`], [`for_each_mut`], [`map`], [`map_reduce`] |
 //! | loops over your own collections | [`for_each_piece`] |
 //! | a task with a result for later | [`Runtime::spawn`], [`Runtime::spawn_blocking`] |
+//! | a future on the workers | [`spawn_future`], [`block_on`] |
 //! | work for a given worker | [`Post`] |
-//! | a future on a given worker | [`Post::run`] |
+//! | a future on a given worker | [`RunQueue::run`] |
 //! | a variable with one value per worker | [`Private`] |
 //! | a separate runtime | [`Runtime::builder`] |
 //!
@@ -24,10 +25,11 @@
 // 4. mailbox, placing
 // 5. blocking
 // 6. worker
-// 7. enter, futures, handle, post
-// 8. fork, loops, private, runtime, scope
-// 9. open
-// 10. model, which only loom models and seeded schedules have
+// 7. enter, handle, post
+// 8. futures
+// 9. fork, loops, private, runtime, scope
+// 10. open
+// 11. model, which only loom models and seeded schedules have
 //
 // Modules, and those that belong to them:
 //
@@ -37,7 +39,8 @@
 // task       the task cell and its memory (`TaskMemory::Malloc`: blocks from the system)
 // pool       the trait, its implementations, and the list that makes them from parts.
 //            `pool/probe.rs` and `task/memory/probe.rs`: pools and cells without a runtime
-// mailbox    messages for one worker; `post` sends them; `futures` runs futures on a given worker
+// mailbox    messages for one worker; `post` sends them
+// futures    those of a given worker, and those of all workers; `runtime/futures.rs` starts these
 // handle     tasks with handles; `scope` and `enter` are the other ways to wait for work
 // loops      all loops, by `loops/steps.rs`; `loops/pace.rs` decides where to cut them
 // placing    where workers are and how they move, by what `traffic` has counted
@@ -90,8 +93,8 @@ pub use pool::{BlockShape, PoolKind, UnknownPool};
 pub use post::Post;
 pub use private::{Private, PrivateArray, ValueInUse};
 pub use runtime::{
-    Builder, Runtime, Shutdown, WORKER_COUNT_MAX, WorkerThread, default_runtime, worker_count,
-    worker_index,
+    Builder, Runtime, Shutdown, WORKER_COUNT_MAX, WorkerThread, block_on, default_runtime,
+    spawn_future, worker_count, worker_index,
 };
 pub use scope::{Scope, scope};
 pub use task::Message;

@@ -2,6 +2,7 @@
 
 mod builder;
 mod default;
+mod futures;
 mod shutdown;
 
 use std::any::Any;
@@ -30,6 +31,7 @@ use crate::worker::{
 pub(crate) use builder::ResolvedSettings;
 pub use builder::{Builder, WORKER_COUNT_MAX};
 pub use default::{default_runtime, worker_count, worker_index};
+pub use futures::{block_on, spawn_future};
 pub use shutdown::Shutdown;
 
 /// A set of workers with one task pool.

@@ -30,6 +30,7 @@ mod compensation;
 mod current;
 mod delivery;
 mod end;
+mod future_polls;
 mod gains;
 mod helping;
 mod lent_places;
@@ -43,6 +44,7 @@ mod shutdown_state;
 mod stall_watch;
 mod stall_watch_state;
 mod standstill;
+mod unfinished_futures;
 mod unrequested_forks;
 mod waiter;
 mod waiting;
@@ -74,6 +76,7 @@ pub(crate) use helping::{Helping, Lends};
 pub(crate) use lent_places::COMPENSATING_MAX;
 pub(crate) use shared::{Shared, ThreadCount};
 pub(crate) use standstill::StandsStill;
+pub(crate) use unfinished_futures::FutureId;
 pub use waiter::Waiter;
 
 /// The fork stack of a worker.
@@ -126,6 +129,8 @@ pub(crate) struct Worker {
     has_stopped_messages: Cell<bool>,
     /// The number of calls that this worker runs inside waits for them.
     nested: Cell<u32>,
+    /// The number of polls that this worker has kept since one went into the queue from outside.
+    polls_kept: Cell<u32>,
 }
 
 impl Worker {
@@ -170,6 +175,7 @@ impl Worker {
             raids_seen: Cell::new(0),
             unrequested: UnrequestedForks::default(),
             nested: Cell::new(0),
+            polls_kept: Cell::new(0),
         }
     }
 

@@ -49,7 +49,7 @@ use crossbeam_utils::CachePadded;
 use crate::prim::{AtomicU32, LIGHT, UnsafeCell};
 
 use long::Long;
-pub use receiver::{BrokenLane, LaneReceiver, Received};
+pub use receiver::{BrokenLane, LanePeek, LaneReceiver, Received};
 pub use sender::{Full, LaneSender};
 
 /// The maximum number of messages under way; a power of two, so that numbers may wrap around.
@@ -156,6 +156,7 @@ impl Lane {
 }
 
 /// A reference to a lane that keeps the lane alive.
+#[derive(Clone)]
 struct LaneRef {
     lane: NonNull<Lane>,
     _memory: Arc<dyn Any + Send + Sync>,

@@ -33,7 +33,7 @@ impl Shared {
     }
 
     /// Returns true if a worker without work may end.
-    pub(super) fn may_end(&self) -> bool {
+    pub(crate) fn may_end(&self) -> bool {
         self.shutdown().may_end()
     }
 
@@ -84,13 +84,14 @@ impl Shared {
             .set_stopper(Box::new(move || stopper.notify()));
     }
 
-    /// Counts the end of a worker thread. The last one closes the mailboxes and notifies the thread
-    /// that waits for the end.
+    /// Counts the end of a worker thread. The last one closes the mailboxes, drops the unfinished
+    /// futures and notifies the thread that waits for the end.
     pub(super) fn end_thread(&self) {
         if !self.shutdown().end_thread() {
             return;
         }
         self.close_mailboxes();
+        self.futures().close();
         self.placing().give_back();
         if let Some(stopper) = self.shutdown().take_stopper() {
             stopper();

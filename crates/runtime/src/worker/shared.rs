@@ -20,6 +20,7 @@ use super::lent_places::Compensation;
 use super::shutdown_state::ShutdownState;
 use super::stall_watch_state::StallWatch;
 use super::standstill::{LOOK_TIME, StandsStill, StandstillReport};
+use super::unfinished_futures::UnfinishedFutures;
 use crate::blocking::BlockingThreads;
 use crate::clock::Instant;
 use crate::config::{IdlePolicy, TaskMemory};
@@ -49,6 +50,7 @@ pub(crate) struct Shared {
     stall_watch: StallWatch,
     standstill: StandstillReport,
     blocking: BlockingThreads,
+    futures: UnfinishedFutures,
     /// Workers that sleep inside a task. A task that comes from outside may be below the frame that
     /// they wait for.
     helpers: AtomicBits,
@@ -100,6 +102,7 @@ impl Shared {
             stall_watch: StallWatch::default(),
             standstill: StandstillReport::default(),
             blocking: BlockingThreads::new(&threads.name, is_on_bound_worker),
+            futures: UnfinishedFutures::new(setup.worker_count()),
             memory: Memory::new(limit, task_memory),
             helpers: AtomicBits::new(limit),
             counters: (0..limit).map(|_| counters_of_absent()).collect(),
@@ -199,6 +202,11 @@ impl Shared {
     /// Returns the threads for calls that block.
     pub(crate) fn blocking(&self) -> &BlockingThreads {
         &self.blocking
+    }
+
+    /// Returns the spawned futures that are not finished.
+    pub(crate) fn futures(&self) -> &UnfinishedFutures {
+        &self.futures
     }
 
     /// Returns the CPUs of the workers.

@@ -25,7 +25,7 @@ fn block(post: &Post) -> Sender<()> {
 fn name(post: &Post, ready: &RunQueue, urgency: Urgency, names: &Sender<u64>) {
     let names = names.clone();
     let future = async move { names.send(urgency.0).expect("the test waits") };
-    post.run(ready, &AssignedWorker::new(0), move || urgency, future);
+    ready.run(post, &AssignedWorker::new(0), move || urgency, future);
 }
 
 #[test]
@@ -56,12 +56,7 @@ fn a_future_that_panics_does_not_stop_those_behind_it() {
     let end = block(&post);
     for urgency in 1..=3 {
         let panics = async move { panic!("future {urgency}") };
-        post.run(
-            &ready,
-            &AssignedWorker::new(0),
-            move || (urgency, 0),
-            panics,
-        );
+        ready.run(&post, &AssignedWorker::new(0), move || (urgency, 0), panics);
         name(&post, &ready, (urgency, 1), &names);
     }
     drop((end, names));
@@ -90,7 +85,7 @@ fn a_future_can_wake_itself_and_others_while_it_runs() {
             context.waker().wake_by_ref();
             Poll::Pending
         });
-        post.run(&ready, &AssignedWorker::new(own), || (0, 0), future);
+        ready.run(&post, &AssignedWorker::new(own), || (0, 0), future);
     }
     drop(done);
     assert_eq!(is_done.iter().count(), 2);
@@ -109,7 +104,7 @@ fn the_end_of_the_runtime_drops_all_ready_futures() {
             context.waker().wake_by_ref();
             Poll::<()>::Pending
         });
-        post.run(&ready, &AssignedWorker::new(worker), || (0, 0), future);
+        ready.run(&post, &AssignedWorker::new(worker), || (0, 0), future);
     }
     drop((runtime, ready, post));
     assert_eq!(Arc::strong_count(&held), 1);
@@ -130,7 +125,7 @@ fn a_future_that_is_woken_after_the_end_is_dropped() {
             .expect("the test waits");
         Poll::<()>::Pending
     });
-    post.run(&ready, &AssignedWorker::new(0), || (0, 0), future);
+    ready.run(&post, &AssignedWorker::new(0), || (0, 0), future);
     let waker = waker.recv().expect("the future is polled");
     drop(runtime);
     assert_eq!(Arc::strong_count(&held), 2);

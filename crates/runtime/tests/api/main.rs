@@ -16,3 +16,4 @@ mod messages;
 mod models;
 mod pool_battery;
 mod private_variables;
+mod spawned_futures;

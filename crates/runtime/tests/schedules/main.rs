@@ -10,6 +10,7 @@
 
 mod ends;
 mod forks;
+mod futures;
 mod handles;
 mod loops;
 mod messages;

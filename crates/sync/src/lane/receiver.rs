@@ -16,6 +16,29 @@ pub struct LaneReceiver {
     given_back: u32,
 }
 
+/// A view of the receiving end of a lane, which shows the next message after it was
+/// [taken](LaneReceiver::peek).
+#[derive(Debug)]
+pub struct LanePeek {
+    lane: LaneRef,
+    given_back: u32,
+}
+
+impl LanePeek {
+    /// Returns true if that message has arrived. Once it has been received, the result means
+    /// nothing.
+    pub fn has_message(&self) -> bool {
+        has_message(&self.lane, self.given_back)
+    }
+}
+
+/// Returns true if the message after the first `number` ones has arrived.
+#[inline]
+fn has_message(lane: &LaneRef, number: u32) -> bool {
+    // ORDERING(L1): Acquire: the receiver reads both parts next.
+    Slot::of(lane.lane(), number).turn.load(Acquire) == number.wrapping_add(1)
+}
+
 /// A received message, in the place where the sender has put it.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
@@ -74,9 +97,16 @@ impl LaneReceiver {
     /// takes away.
     #[inline]
     pub fn has_message(&self) -> bool {
-        let number = self.given_back;
-        // ORDERING(L1): Acquire: the caller reads both parts next.
-        Slot::of(self.lane.lane(), number).turn.load(Acquire) == number.wrapping_add(1)
+        has_message(&self.lane, self.given_back)
+    }
+
+    /// Returns a view of this end by which another thread can see whether the next message has
+    /// arrived.
+    pub fn peek(&self) -> LanePeek {
+        LanePeek {
+            lane: self.lane.clone(),
+            given_back: self.given_back,
+        }
     }
 
     /// Calls `read` with the next message, if one has arrived, and gives the memory of the message
