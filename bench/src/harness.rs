@@ -69,6 +69,20 @@ pub(crate) trait Contender {
     fn measure(&mut self, request: &Request<'_>) -> Result<Sample, BenchError>;
 }
 
+impl<C: Contender> Contender for &mut C {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn process(&self) -> Option<u32> {
+        (**self).process()
+    }
+
+    fn measure(&mut self, request: &Request<'_>) -> Result<Sample, BenchError> {
+        (**self).measure(request)
+    }
+}
+
 /// A contender within this process: a name and a closure.
 pub(crate) struct Local<F> {
     name: &'static str,
@@ -176,7 +190,7 @@ pub(crate) struct Case<'case> {
 }
 
 impl Case<'_> {
-    fn request(&self, workers: usize) -> Request<'_> {
+    pub(crate) fn request(&self, workers: usize) -> Request<'_> {
         Request {
             case: self.name,
             workers,

@@ -5,10 +5,13 @@
 //! that the hypervisor took away ("steal") counts as used by others.
 //!
 //! # Source
-//! Linux, `proc_stat(5)` and `proc_pid_stat(5)`: fields `utime` and `stime`, unit `USER_HZ`.
+//! Linux, `proc_stat(5)` and `proc_pid_stat(5)`: fields `utime` to `cstime`, unit `USER_HZ`.
 
 use std::fs;
 use std::time::{Duration, Instant};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
 
 /// The kernel's clock tick for user space, the same on every Linux architecture we build for.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -120,7 +123,29 @@ fn parent_of(stat: &str) -> Option<u32> {
     fields.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Returns `utime + stime` of a process.
+/// Returns the CPU time of all child processes that have ended and were waited for.
+pub(crate) fn cpu_time_of_children() -> Duration {
+    getrusage(UsageWho::RUSAGE_CHILDREN).map_or(Duration::ZERO, |usage| {
+        let time = usage.user_time() + usage.system_time();
+        Duration::from_micros(time.num_microseconds().unsigned_abs())
+    })
+}
+
+/// Returns the number of threads of a process, or `None` if it has ended.
+pub(crate) fn thread_count(process: u32) -> Option<usize> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let value = |name| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.map(str::trim)
+    };
+    if value("State:")?.starts_with('Z') {
+        return None;
+    }
+    value("Threads:")?.parse().ok()
+}
+
+/// Returns `utime + stime + cutime + cstime` of a process: its CPU time, and that of its children
+/// that have ended.
 ///
 /// The name of the process may contain spaces, so the fields are counted from the last `)`.
 fn process_ticks(stat: &str) -> u64 {
@@ -130,7 +155,7 @@ fn process_ticks(stat: &str) -> u64 {
     fields
         .split_whitespace()
         .skip(11)
-        .take(2)
+        .take(4)
         .filter_map(|word| word.parse::<u64>().ok())
         .sum()
 }

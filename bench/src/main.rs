@@ -32,8 +32,8 @@ use crate::error::BenchError;
 use crate::output::Output;
 use crate::record::{Environment, Record, table_head, table_row};
 use crate::suites::{
-    Measurement, build, forks, idle, kdtree, lk23, locations, locks, loops, matmul, memory,
-    messages, model, multicore, nodes, place, pools as task_pools, rays, sort, waits, wake,
+    Measurement, build, drop_in, forks, idle, kdtree, lk23, locations, locks, loops, matmul,
+    memory, messages, model, multicore, nodes, place, pools as task_pools, rays, sort, waits, wake,
 };
 
 /// Measures Raddle and its peers in alternation, and prints medians and ratios.
@@ -180,6 +180,9 @@ enum Suite {
     /// matmul-4096, matmul-1024: products of matrices by locations against faer's own threads and
     /// OpenBLAS.
     Matmul,
+    /// programs of the registry and loops that use rayon, as published, and with the two lines that
+    /// make them run on Raddle: time, CPU time, threads. Downloads and builds the programs.
+    DropIn,
     /// the cost of placements of measured matrices on real machines, against Scotch; dense-5000,
     /// sparse-100000: the time to compute a placement.
     Place,
@@ -207,6 +210,7 @@ impl Suite {
             Self::Kdtree => &kdtree::CASES,
             Self::Lk23 => &lk23::CASES,
             Self::Matmul => &matmul::CASES,
+            Self::DropIn => &drop_in::CASES,
             Self::Place => &place::CASES,
         }
     }
@@ -257,6 +261,7 @@ impl Suite {
             Self::Kdtree => kdtree::run(measurement),
             Self::Lk23 => lk23::run(measurement),
             Self::Matmul => matmul::run(measurement),
+            Self::DropIn => drop_in::run(measurement),
             Self::Place => place::run(measurement),
         }
     }
@@ -349,6 +354,7 @@ impl Suite {
         match self {
             Self::Messages => messages::charm::table(records),
             Self::Kdtree => kdtree::summary(records),
+            Self::DropIn => drop_in::summary(records),
             _ => None,
         }
     }

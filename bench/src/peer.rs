@@ -174,7 +174,7 @@ impl Peer {
     /// missing.
     pub(crate) fn start(source: PeerSource) -> Result<Self, BenchError> {
         let program = compile(source)?;
-        let mut child = command(source, &program)
+        let child = command(source, &program)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -186,11 +186,28 @@ impl Peer {
                 },
                 _ => system(&program.display().to_string(), error),
             })?;
+        Self::of_child(source.name, child)
+    }
+
+    /// Starts a program that speaks the protocol of the peers, and waits until it is ready.
+    ///
+    /// # Errors
+    /// [`BenchError::System`] if it cannot be started.
+    pub(crate) fn start_program(name: &'static str, program: &Path) -> Result<Self, BenchError> {
+        let child = Command::new(program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| system(&program.display().to_string(), error))?;
+        Self::of_child(name, child)
+    }
+
+    fn of_child(name: &'static str, mut child: Child) -> Result<Self, BenchError> {
         let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             unreachable!("standard input and output are pipes");
         };
         let mut peer = Self {
-            name: source.name,
+            name,
             child,
             requests,
             answers: BufReader::new(answers),
@@ -311,10 +328,15 @@ fn compile(source: PeerSource) -> Result<PathBuf, BenchError> {
 
 /// Returns the folder of compiled peers, beside the build's other results: `target/peers`.
 pub(crate) fn program_folder() -> PathBuf {
+    target_folder().join("peers")
+}
+
+/// Returns the folder of the build's results: `target`.
+pub(crate) fn target_folder() -> PathBuf {
     std::env::current_exe()
         .ok()
-        .and_then(|program| Some(program.parent()?.parent()?.join("peers")))
-        .unwrap_or_else(|| PathBuf::from("target/peers"))
+        .and_then(|program| Some(program.parent()?.parent()?.to_owned()))
+        .unwrap_or_else(|| PathBuf::from("target"))
 }
 
 fn is_newer_than_all(program: &Path, sources: &Path) -> bool {

@@ -1,6 +1,7 @@
 //! The suites: their workloads, and the contenders of each.
 
 pub(crate) mod build;
+pub(crate) mod drop_in;
 pub(crate) mod forks;
 pub(crate) mod idle;
 pub(crate) mod kdtree;

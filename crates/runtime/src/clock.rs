@@ -1,10 +1,7 @@
-//! The clock of the runtime: a cheap one in production, the model's own in a model.
+//! The clock of the runtime: that of the system, or the model's own in a model.
 
 use std::time::Duration;
 
-#[cfg(not(any(loom, shuttle)))]
-pub use quanta::Instant;
-#[cfg(any(loom, shuttle))]
 pub use raddle_sync::prim::Instant;
 
 /// Converts a short time to nanoseconds.

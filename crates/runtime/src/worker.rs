@@ -36,6 +36,7 @@ mod helping;
 mod lent_places;
 mod mail;
 mod moves;
+mod per_worker;
 mod raid;
 mod run;
 mod search;

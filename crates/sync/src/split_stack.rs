@@ -149,9 +149,7 @@ impl SplitStack {
     /// # Panics
     /// If the stack has slots already.
     pub fn allocate(&self, slot_count: usize, anyone_sleeps: impl FnOnce() -> bool) {
-        let slots: Box<[Slot]> = (0..slot_count)
-            .map(|_| Slot::new(ptr::null_mut()))
-            .collect();
+        let slots = null_slots(slot_count);
         self.raids.locked(|| {
             // Relaxed, here and below: ordered by the lock, or read by the owner alone.
             assert!(
@@ -493,6 +491,19 @@ impl Drop for SplitStack {
         // SAFETY: created by `Box::into_raw` in `allocate`.
         drop(unsafe { Box::from_raw(slots) });
     }
+}
+
+/// Returns slots that are null. The system provides their memory when they are first used.
+#[cfg(not(any(loom, shuttle)))]
+fn null_slots(count: usize) -> Box<[Slot]> {
+    // SAFETY: a null pointer is all zeros.
+    unsafe { Box::new_zeroed_slice(count).assume_init() }
+}
+
+/// Returns slots that are null.
+#[cfg(any(loom, shuttle))]
+fn null_slots(count: usize) -> Box<[Slot]> {
+    (0..count).map(|_| Slot::new(ptr::null_mut())).collect()
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]

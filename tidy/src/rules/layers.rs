@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use crate::tree::{Finding, SourceFile, Tree};
 
 /// Our crates, lowest layer first. A crate may use those of a lower number only.
-pub const LAYERS: [(&str, u8); 19] = [
+pub const LAYERS: [(&str, u8); 22] = [
     ("raddle-sync", 0),
     ("raddle-topology", 1),
     ("raddle-trace", 2),
@@ -24,12 +24,33 @@ pub const LAYERS: [(&str, u8); 19] = [
     ("raddle-bench", 9),
     ("raddle-tidy", 9),
     ("raddle-fuzz", 9),
+    ("raddle-drop-in", 9),
+    ("raddle-rayon-loops", 9),
+    ("raddle-together", 9),
     // Apart: uses no runtime, and only programs use it.
     ("raddle-model", 0),
     ("raddle-macros", 0),
 ];
 
-/// Crates that only the benchmark may depend on: no user should pay for a peer.
+/// Packages outside of the workspace, which are built like programs of users: they state versions
+/// themselves.
+const OUTSIDE: [&str; 4] = [
+    "raddle-fuzz",
+    "raddle-drop-in",
+    "raddle-rayon-loops",
+    "raddle-together",
+];
+
+/// Packages that may depend on peers.
+const MAY_USE_PEERS: [&str; 4] = [
+    "raddle-bench",
+    "raddle-drop-in",
+    "raddle-rayon-loops",
+    "raddle-together",
+];
+
+/// Crates that only the benchmark may depend on, and programs that show how to use them together
+/// with Raddle: no user should pay for a peer.
 pub const PEERS: [&str; 6] = [
     "bvh",
     "chili",
@@ -119,13 +140,12 @@ fn check_manifest(file: &SourceFile) -> Vec<Finding> {
             }
             _ => {}
         }
-        if PEERS.contains(&dependency) && name != "raddle-bench" {
+        if PEERS.contains(&dependency) && !MAY_USE_PEERS.contains(&name) {
             report(format!(
                 "{dependency} is a peer; only raddle-bench may use it"
             ));
         }
-        // The fuzz crate stands outside the workspace and must say versions itself.
-        if name != "raddle-fuzz" && value.get("workspace").is_none() {
+        if !OUTSIDE.contains(&name) && value.get("workspace").is_none() {
             report(format!(
                 "{dependency} has its version here; it belongs in the root Cargo.toml"
             ));
@@ -136,7 +156,7 @@ fn check_manifest(file: &SourceFile) -> Vec<Finding> {
         .and_then(|lints| lints.get("workspace"))
         .and_then(Value::as_bool)
         .unwrap_or_default();
-    if name != "raddle-fuzz" && !inherits_lints {
+    if !OUTSIDE.contains(&name) && !inherits_lints {
         findings.push(Finding::new(&file.path, 1, "no `lints.workspace = true`"));
     }
     findings

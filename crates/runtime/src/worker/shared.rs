@@ -17,6 +17,7 @@ use raddle_trace::{Counters, Report, WorkerReport};
 use super::Forks;
 use super::current::{is_on_bound_worker, reset_workers_in_children};
 use super::lent_places::Compensation;
+use super::per_worker::PerWorker;
 use super::shutdown_state::ShutdownState;
 use super::stall_watch_state::StallWatch;
 use super::standstill::{LOOK_TIME, StandsStill, StandstillReport};
@@ -45,7 +46,7 @@ pub(crate) struct Shared {
     idle: IdleSet,
     network: Option<Arc<dyn Network>>,
     /// The fork stacks of all workers and compensating threads, by worker index.
-    forks: Box<[Arc<Forks>]>,
+    forks: PerWorker<Forks>,
     memory: Memory,
     stall_watch: StallWatch,
     standstill: StandstillReport,
@@ -55,7 +56,7 @@ pub(crate) struct Shared {
     /// they wait for.
     helpers: AtomicBits,
     /// The counters of all workers and compensating threads, by worker index.
-    counters: Box<[Arc<CachePadded<Counters>>]>,
+    counters: PerWorker<CachePadded<Counters>>,
     worker_count: usize,
     compensation: Compensation,
     policy: IdlePolicy,
@@ -98,14 +99,14 @@ impl Shared {
             outside: Arc::clone(&setup.outside),
             idle: IdleSet::new(limit),
             network: None,
-            forks: (0..limit).map(|_| Arc::new(Forks::new())).collect(),
+            forks: PerWorker::new(setup.worker_count(), limit, Forks::new),
             stall_watch: StallWatch::default(),
             standstill: StandstillReport::default(),
             blocking: BlockingThreads::new(&threads.name, is_on_bound_worker),
             futures: UnfinishedFutures::new(setup.worker_count()),
             memory: Memory::new(limit, task_memory),
             helpers: AtomicBits::new(limit),
-            counters: (0..limit).map(|_| counters_of_absent()).collect(),
+            counters: PerWorker::new(setup.worker_count(), limit, counters_of_absent),
             worker_count: setup.worker_count(),
             compensation: Compensation::new(setup, threads),
             policy,
@@ -328,24 +329,23 @@ impl Shared {
 
     /// Returns the largest number of workers and compensating threads that may exist.
     pub(crate) fn worker_limit(&self) -> usize {
-        self.forks.len()
+        self.forks.limit()
     }
 
     /// Returns the fork stack of a worker.
     #[inline]
     pub(super) fn forks_of(&self, worker_index: usize) -> &Arc<Forks> {
-        &self.forks[worker_index]
+        self.forks.of(worker_index)
     }
 
     /// Returns the counters of a worker.
     pub(super) fn counters_of(&self, worker_index: usize) -> &Arc<CachePadded<Counters>> {
-        &self.counters[worker_index]
+        self.counters.of(worker_index)
     }
 
     /// Returns the fork stacks of all present workers with their indices.
     pub(super) fn present_forks(&self) -> impl Iterator<Item = (usize, &Forks)> {
-        let forks = self.forks.iter().map(|forks| &**forks);
-        forks.enumerate().take(self.present())
+        self.forks.first(self.present()).enumerate()
     }
 
     /// Returns a number that changes only while some worker makes forks or offers.
@@ -375,8 +375,9 @@ impl Shared {
         }
         let now_ns = self.age_ns();
         let present = self.present();
-        let waits = self.counters[..present]
-            .iter()
+        let waits = self
+            .counters
+            .first(present)
             .filter(|counters| u128::from(counters.idle.open(now_ns)) >= LOOK_TIME.as_nanos())
             .count();
         (waits + self.compensation.absent_count() >= present).then(|| StandsStill {
@@ -399,11 +400,11 @@ impl Shared {
     /// Reads all counters.
     pub(crate) fn report(&self) -> Report {
         let age_ns = self.age_ns();
+        let present = self.present();
         let workers = self
             .counters
-            .iter()
-            .zip(&self.forks)
-            .take(self.present())
+            .first(present)
+            .zip(self.forks.first(present))
             .map(|(counters, forks)| WorkerReport::read(counters, forks.inline_count(), age_ns))
             .collect();
         Report::new(self.pool.name(), workers)
@@ -436,8 +437,8 @@ impl Drop for ThreadCount {
 }
 
 /// Creates the counters of a thread that has not begun.
-fn counters_of_absent() -> Arc<CachePadded<Counters>> {
-    let counters = Arc::<CachePadded<Counters>>::default();
+fn counters_of_absent() -> CachePadded<Counters> {
+    let counters = CachePadded::<Counters>::default();
     counters.absent.begin(0);
     counters
 }

@@ -12,7 +12,9 @@
 //! supports.
 //!
 //! # Source
-//! membarrier(2), `PRIVATE_EXPEDITED`; Dice, Huang, Yang: Asymmetric Dekker synchronization. 2001.
+//! membarrier(2), `PRIVATE_EXPEDITED`; Linux, `kernel/sched/membarrier.c`: a process with several
+//! threads waits for an RCU grace period when it registers. Dice, Huang, Yang: Asymmetric Dekker
+//! synchronization. 2001.
 
 pub use side::{can_interrupt, heavy_fence, light_fence, prepare_fences, signal_fence};
 
@@ -26,6 +28,20 @@ mod side {
     /// True once the system has accepted the registration for such fences. Never becomes false
     /// again.
     static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
+
+    /// Registers this process before `main`, while it has one thread. Later, the registration waits
+    /// until all CPUs have changed their threads, which takes 5 ms or more.
+    #[used]
+    // SAFETY: the loader calls each function in this section once, before `main`. This one makes a
+    // system call, and uses nothing that has to be prepared.
+    #[unsafe(link_section = ".init_array")]
+    static REGISTER_EARLY: extern "C" fn() = {
+        extern "C" fn register_early() {
+            // What the system answers is asked again at the first use.
+            let _ = membarrier(REGISTER);
+        }
+        register_early
+    };
 
     /// Executes the fence for the frequent side.
     #[inline]

@@ -9,8 +9,9 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
-use std::fs;
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 
 use super::levels;
@@ -47,9 +48,10 @@ pub(super) fn find(root: &Path) -> Option<Found> {
     }
     // Collect the objects: packages, cores and caches of each CPU, and the memories.
     let mut parts = Vec::new();
+    let mut read = HashMap::new();
     for cpu in online.iter() {
         let folder = system.join(format!("cpu/cpu{cpu}"));
-        add_parts(&folder, cpu, &online, &mut parts);
+        add_parts(&folder, cpu, &online, &mut parts, &mut read);
     }
     let (nodes, numa_latencies) = read_nodes(&system.join("node"), &online);
     parts.extend(nodes);
@@ -83,6 +85,9 @@ pub(super) fn plain(cpus: &CpuSet) -> Found {
         numa_latencies: None,
     }
 }
+
+/// The largest number of caches of a CPU.
+const CACHES_MAX: u32 = 16;
 
 /// The rank of NUMA nodes.
 const NODE: u8 = 1;
@@ -194,8 +199,36 @@ impl Object {
     }
 }
 
+/// The files of a CPU that describe one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Part {
+    Package,
+    Core,
+    /// The folder `cache/index…` with this number.
+    Cache(u32),
+}
+
 /// Adds a CPU, and its package, core and caches.
-fn add_parts(folder: &Path, cpu: CpuId, online: &CpuSet, parts: &mut Vec<SysfsObject>) {
+///
+/// All CPUs of an object report it. Its files are read for the first of them, because reading them
+/// takes most of the time: `read` has the CPUs of the objects so far.
+fn add_parts(
+    folder: &Path,
+    cpu: CpuId,
+    online: &CpuSet,
+    parts: &mut Vec<SysfsObject>,
+    read: &mut HashMap<Part, CpuSet>,
+) {
+    let mut add = |part: Part, find: &dyn Fn() -> Option<SysfsObject>| {
+        let known = read.entry(part).or_default();
+        if known.contains(cpu) {
+            return;
+        }
+        if let Some(object) = find() {
+            *known = known.iter().chain(object.cpus.iter()).collect();
+            parts.push(object);
+        }
+    };
     let topology = folder.join("topology");
     // Newer kernels use the first name of a file, older ones the second.
     let set = |names: [&str; 2]| {
@@ -210,20 +243,19 @@ fn add_parts(folder: &Path, cpu: CpuId, online: &CpuSet, parts: &mut Vec<SysfsOb
         let number = read_number(&topology.join(name))?;
         u32::try_from(number).ok()
     };
-    if let Some(cpus) = set(["package_cpus", "core_siblings"]) {
+    add(Part::Package, &|| {
+        let cpus = set(["package_cpus", "core_siblings"])?;
         let number = number("physical_package_id");
-        parts.push(SysfsObject::new(0, cpus, ObjectKind::Package, number));
-    }
-    if let Some(cpus) = set(["core_cpus", "thread_siblings"]) {
+        Some(SysfsObject::new(0, cpus, ObjectKind::Package, number))
+    });
+    add(Part::Core, &|| {
+        let cpus = set(["core_cpus", "thread_siblings"])?;
         let number = number("core_id");
-        parts.push(SysfsObject::new(100, cpus, ObjectKind::Core, number));
-    }
-    for index in 0..16 {
-        let Some(part) = read_cache(&folder.join(format!("cache/index{index}")), cpu, online)
-        else {
-            continue;
-        };
-        parts.push(part);
+        Some(SysfsObject::new(100, cpus, ObjectKind::Core, number))
+    });
+    for index in 0..CACHES_MAX {
+        let cache = folder.join(format!("cache/index{index}"));
+        add(Part::Cache(index), &|| read_cache(&cache, cpu, online));
     }
     parts.push(SysfsObject::cpu(cpu));
 }
@@ -339,8 +371,17 @@ fn online_in(folder: &Path, name: &str) -> CpuSet {
 
 /// Reads a file and removes surrounding whitespace and zeros. Copies of `/sys` may pad their last
 /// block with zeros.
+///
+/// Nearly all files are short, so that one system call reads each of them, and a second one is not
+/// needed to see its end.
 fn read(file: &Path) -> Option<String> {
-    let text = fs::read_to_string(file).ok()?;
+    let mut file = File::open(file).ok()?;
+    let mut bytes = [0; 512];
+    let len = file.read(&mut bytes).ok()?;
+    let mut text = String::from_utf8(bytes[..len].to_vec()).ok()?;
+    if len == bytes.len() {
+        file.read_to_string(&mut text).ok()?;
+    }
     let is_padding = |mark: char| mark.is_whitespace() || mark == '\0';
     Some(text.trim_matches(is_padding).to_owned())
 }

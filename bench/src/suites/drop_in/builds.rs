@@ -1,0 +1,217 @@
+//! The two builds of every program, in `target/drop-in`.
+//!
+//! `drop-in/Cargo.toml` names the programs, and its lock file the versions of all their libraries.
+//! Cargo downloads the sources of all to `sources`. `rayon` and `raddle` are workspaces with the
+//! programs and the loops as members; the manifest of the second has the lines that replace
+//! `rayon-core`. The programs of both are in `programs`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::program::PROGRAMS;
+use crate::error::BenchError;
+use crate::peer::target_folder;
+
+/// The program of the loops.
+pub(super) const LOOPS_PROGRAM: &str = "raddle-rayon-loops";
+
+/// A build of all programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Variant {
+    /// As published.
+    Rayon,
+    /// With the lines.
+    Raddle,
+}
+
+impl Variant {
+    /// Returns the name of the contender.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Rayon => "rayon",
+            Self::Raddle => "raddle",
+        }
+    }
+}
+
+/// The finished builds.
+pub(super) struct Builds {
+    folder: PathBuf,
+}
+
+impl Builds {
+    /// Downloads and builds all programs, if that has not been done. `note` gets a line about
+    /// each step that takes long.
+    ///
+    /// # Errors
+    /// The failure of cargo, or of the file system.
+    pub(super) fn make(note: &mut dyn FnMut(String)) -> Result<Self, BenchError> {
+        let builds = Self {
+            folder: target_folder().join("drop-in"),
+        };
+        builds.download(note)?;
+        for variant in [Variant::Rayon, Variant::Raddle] {
+            builds.build(variant, note)?;
+        }
+        Ok(builds)
+    }
+
+    /// Returns the path of a built program.
+    pub(super) fn program(&self, variant: Variant, name: &str) -> PathBuf {
+        self.folder.join("programs").join(variant.name()).join(name)
+    }
+
+    /// Returns the folder with the sources of all programs and of their libraries.
+    pub(super) fn sources(&self) -> PathBuf {
+        self.folder.join("sources")
+    }
+
+    /// Returns a folder for files of the measurement.
+    pub(super) fn files(&self) -> PathBuf {
+        self.folder.join("files")
+    }
+
+    fn download(&self, note: &mut dyn FnMut(String)) -> Result<(), BenchError> {
+        let lock = here().join("Cargo.lock");
+        if is_newer(&self.sources(), &lock) {
+            return Ok(());
+        }
+        note("drop-in: cargo downloads the programs and their libraries".to_owned());
+        remove(&self.sources())?;
+        let unfinished = self.folder.join("sources.new");
+        remove(&unfinished)?;
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args(["vendor", "--locked", "--versioned-dirs", "--manifest-path"])
+            .arg(here().join("Cargo.toml"))
+            .arg(&unfinished);
+        run(&mut cargo)?;
+        fs::rename(&unfinished, self.sources()).map_err(system("the downloaded sources"))
+    }
+
+    fn build(&self, variant: Variant, note: &mut dyn FnMut(String)) -> Result<(), BenchError> {
+        let workspace = self.folder.join(variant.name());
+        self.write_workspace(variant, &workspace)?;
+        note(format!(
+            "drop-in: cargo builds the programs on {}",
+            variant.name()
+        ));
+        let target = self.folder.join("build");
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args(["build", "--release", "--workspace", "--target-dir"])
+            .arg(&target)
+            .current_dir(&workspace);
+        run(&mut cargo)?;
+        let programs = self.folder.join("programs").join(variant.name());
+        fs::create_dir_all(&programs).map_err(system("the folder of programs"))?;
+        let names = PROGRAMS.iter().map(|program| program.name);
+        for name in names.chain([LOOPS_PROGRAM]) {
+            // A program that runs cannot be overwritten.
+            remove(&programs.join(name))?;
+            let built = target.join("release").join(name);
+            fs::copy(&built, programs.join(name)).map_err(system(name))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the workspace of a build. Files that exist with the same content stay as they are, so
+    /// that cargo builds only what has changed.
+    fn write_workspace(&self, variant: Variant, workspace: &Path) -> Result<(), BenchError> {
+        let mut manifest = "[workspace]\nresolver = \"3\"\nmembers = [\"members/*\"]\n\n\
+                            [profile.release]\nlto = \"thin\"\n"
+            .to_owned();
+        if variant == Variant::Raddle {
+            let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/rayon-core");
+            let ours = crates.canonicalize().map_err(system("rayon-core"))?;
+            manifest += &format!(
+                "\n[patch.crates-io]\nrayon-core = {{ path = {:?} }}\n",
+                ours.display().to_string()
+            );
+        }
+        for program in &PROGRAMS {
+            let from = self
+                .sources()
+                .join(format!("{}-{}", program.package, program.version));
+            copy_folder(&from, &workspace.join("members").join(program.package))?;
+        }
+        copy_folder(&here().join("loops"), &workspace.join("members/loops"))?;
+        write_if_new(&workspace.join("Cargo.toml"), manifest.as_bytes())?;
+        let lock = workspace.join("Cargo.lock");
+        if !lock.exists() {
+            let locked = fs::read(here().join("Cargo.lock")).map_err(system("Cargo.lock"))?;
+            write_if_new(&lock, &locked)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the folder of the manifest that names the programs.
+fn here() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("drop-in")
+}
+
+fn run(command: &mut Command) -> Result<(), BenchError> {
+    let failure = |message: String| BenchError::contender("cargo", message);
+    let output = command
+        .output()
+        .map_err(|error| failure(error.to_string()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    let from = text.find("error").unwrap_or(0);
+    Err(failure(text[from..].chars().take(2_000).collect()))
+}
+
+/// Copies a folder without lock files. Files that exist with the same content stay as they are.
+fn copy_folder(from: &Path, to: &Path) -> Result<(), BenchError> {
+    let what = from.display().to_string();
+    fs::create_dir_all(to).map_err(system(&what))?;
+    for entry in fs::read_dir(from).map_err(system(&what))? {
+        let entry = entry.map_err(system(&what))?;
+        let (path, name) = (entry.path(), entry.file_name());
+        if path.is_dir() {
+            copy_folder(&path, &to.join(name))?;
+        } else if name != "Cargo.lock" {
+            let content = fs::read(&path).map_err(system(&what))?;
+            write_if_new(&to.join(name), &content)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_if_new(path: &Path, content: &[u8]) -> Result<(), BenchError> {
+    if fs::read(path).is_ok_and(|present| present == content) {
+        return Ok(());
+    }
+    fs::write(path, content).map_err(system(&path.display().to_string()))
+}
+
+fn remove(path: &Path) -> Result<(), BenchError> {
+    let removed = match path.is_dir() {
+        true => fs::remove_dir_all(path),
+        false => fs::remove_file(path),
+    };
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(system(&path.display().to_string())(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_newer(path: &Path, than: &Path) -> bool {
+    let changed = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
+    changed(path).is_some_and(|time| changed(than).is_some_and(|other| other < time))
+}
+
+/// Returns a function that turns an error of the system into one about `what`.
+pub(super) fn system(what: &str) -> impl Fn(io::Error) -> BenchError + '_ {
+    move |source| BenchError::System {
+        what: what.to_owned(),
+        source,
+    }
+}
