@@ -37,7 +37,10 @@ const STEPS: u8 = 200;
 fn row(zoom: u8, y: usize) -> Vec<u8> {
     let half_width = 1.6 / f64::from(zoom);
     let pixel = |x: usize| {
-        let (x, y) = (x as f64 / WIDTH as f64 - 0.5, y as f64 / HEIGHT as f64 - 0.5);
+        let (x, y) = (
+            x as f64 / WIDTH as f64 - 0.5,
+            y as f64 / HEIGHT as f64 - 0.5,
+        );
         let (re, im) = (-0.6 + 2.0 * half_width * x, 1.25 * half_width * y);
         let (mut a, mut b) = (0.0, 0.0);
         let mut escapes = (0..STEPS).filter(|_| {
@@ -147,7 +150,10 @@ fn render_all(tokio: &tokio::runtime::Runtime) -> io::Result<(Vec<Vec<u8>>, usiz
         server.await.expect("the service does not panic")?;
         io::Result::Ok(pictures)
     }));
-    Ok((pictures.expect("the client does not panic")?, counted.wait()))
+    Ok((
+        pictures.expect("the client does not panic")?,
+        counted.wait(),
+    ))
 }
 
 /// Passes the pictures through two tasks that share locations. Returns the share of black pixels in

@@ -86,10 +86,14 @@ fn run(name: &str, repetitions: u64) -> Result<(u128, u64), String> {
         }
         "sort" => {
             let numbers = numbers();
-            time(repetitions, || numbers.clone(), |mut numbers| {
-                numbers.par_sort_unstable();
-                numbers[MANY / 2]
-            })
+            time(
+                repetitions,
+                || numbers.clone(),
+                |mut numbers| {
+                    numbers.par_sort_unstable();
+                    numbers[MANY / 2]
+                },
+            )
         }
         "histogram" => {
             let numbers = numbers();
@@ -102,22 +106,37 @@ fn run(name: &str, repetitions: u64) -> Result<(u128, u64), String> {
         }
         "few-collect" => {
             let numbers = self::numbers(FEW);
-            time(repetitions, || (), |()| {
-                let doubled: Vec<u64> = numbers.par_iter().map(|number| number / 2).collect();
-                doubled[FEW - 1]
-            })
+            time(
+                repetitions,
+                || (),
+                |()| {
+                    let doubled: Vec<u64> = numbers.par_iter().map(|number| number / 2).collect();
+                    doubled[FEW - 1]
+                },
+            )
         }
         "few-nested" => {
             let numbers = self::numbers(FEW);
-            time(repetitions, || (), |()| {
-                let rows = numbers.par_chunks(FEW / 30).map(sum_of_roots);
-                rows.reduce(|| 0, u64::wrapping_add)
-            })
+            time(
+                repetitions,
+                || (),
+                |()| {
+                    let rows = numbers.par_chunks(FEW / 30).map(sum_of_roots);
+                    rows.reduce(|| 0, u64::wrapping_add)
+                },
+            )
         }
-        "few-uneven" => time(repetitions, || (), |()| {
-            let work = |index: usize| spin(index as u64 / 4);
-            (0..FEW).into_par_iter().map(work).reduce(|| 0, u64::wrapping_add)
-        }),
+        "few-uneven" => time(
+            repetitions,
+            || (),
+            |()| {
+                let work = |index: usize| spin(index as u64 / 4);
+                (0..FEW)
+                    .into_par_iter()
+                    .map(work)
+                    .reduce(|| 0, u64::wrapping_add)
+            },
+        ),
         _ => return Err(format!("no case {name}")),
     })
 }
@@ -174,14 +193,19 @@ fn histogram(numbers: &[u64]) -> u64 {
         bins
     };
     let add = |mut left: Vec<u32>, right: Vec<u32>| {
-        left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
+        left.iter_mut()
+            .zip(right)
+            .for_each(|(left, right)| *left += right);
         left
     };
     let bins = numbers
         .par_iter()
         .fold(|| vec![0; 1024], count)
         .reduce(|| vec![0; 1024], add);
-    let weights = bins.iter().zip(1..).map(|(&bin, weight)| u64::from(bin) * weight);
+    let weights = bins
+        .iter()
+        .zip(1..)
+        .map(|(&bin, weight)| u64::from(bin) * weight);
     weights.sum()
 }
 
@@ -204,6 +228,8 @@ fn sum_of_roots(numbers: &[u64]) -> u64 {
 /// Computes `steps` steps, each of which needs the one before: a few nanoseconds per step.
 fn spin(steps: u64) -> u64 {
     (0..steps).fold(steps, |value, step| {
-        (value ^ step).rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        (value ^ step)
+            .rotate_left(5)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
     })
 }
