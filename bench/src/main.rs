@@ -3,6 +3,7 @@
 //! `cargo run --release -p raddle-bench -- SUITE [--case C] [--json] [--pairs N] [--workers LIST]`
 #![forbid(unsafe_code)]
 
+mod bars;
 mod bvh_peer;
 mod chart;
 mod error;
@@ -107,7 +108,7 @@ impl Arguments {
         let drawn = suite.drawn();
         if self.plot.is_some() && drawn.is_empty() {
             let what = "--plot draws only the suites pools, locks, memory, messages, multicore, \
-                        nodes, kdtree, lk23 and matmul";
+                        nodes, kdtree, lk23, matmul and drop-in";
             return Some(what.to_owned());
         }
         let undrawn = case.filter(|case| self.plot.is_some() && !drawn.contains(case))?;
@@ -277,6 +278,7 @@ impl Suite {
             | Self::Matmul => self.cases(),
             Self::Messages => &messages::CURVES,
             Self::Nodes => &["kneighbor"],
+            Self::DropIn => &drop_in::DRAWN,
             Self::Kdtree => &kdtree::FIGURES,
             _ => &[],
         }
@@ -426,6 +428,7 @@ fn run(arguments: &Arguments) -> Result<(), BenchError> {
         }
     }
     match &arguments.plot {
+        Some(path) if arguments.suite == Suite::DropIn => drop_in::plot(&records, path),
         Some(path) => chart::plot(&charts, path),
         None => Ok(()),
     }

@@ -19,9 +19,10 @@ mod builds;
 mod inputs;
 mod program;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::bars;
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Request, Sample, Unit};
 use crate::peer::Peer;
@@ -51,6 +52,17 @@ pub(crate) const CASES: [&str; 17] = [
     "loop-few-uneven",
     "idle",
 ];
+
+/// The cases that a picture shows: all but `idle`.
+pub(crate) const DRAWN: [&str; 16] = {
+    let mut drawn = [""; 16];
+    let mut index = 0;
+    while index < drawn.len() {
+        drawn[index] = CASES[index];
+        index += 1;
+    }
+    drawn
+};
 
 /// The loops, and the number of repetitions of each in a run.
 const LOOPS: [(&str, u64); 10] = [
@@ -204,6 +216,19 @@ impl Contender for Fresh {
     fn measure(&mut self, request: &Request<'_>) -> Result<Sample, BenchError> {
         Peer::start_program(self.name, &self.program)?.measure(request)
     }
+}
+
+/// Draws the ratios of the times.
+///
+/// # Errors
+/// [`BenchError::Plot`] if the file cannot be written.
+pub(crate) fn plot(records: &[Record], path: &Path) -> Result<(), BenchError> {
+    let drawn: Vec<Record> = records
+        .iter()
+        .filter(|record| DRAWN.contains(&&*record.case))
+        .cloned()
+        .collect();
+    bars::plot(&drawn, "time on Raddle, divided by the time on rayon", path)
 }
 
 /// Returns the geometric means of the ratios, of programs and of loops, for each number of workers.
