@@ -91,7 +91,8 @@ fn draw(records: &[Record], title: &str) -> Result<String, String> {
         write(title.to_owned(), (GAP, 18), text(15, HPos::Left))?;
         for (index, count) in workers.iter().enumerate() {
             let left = NAMES + 110 * index as i32;
-            let legend = Rectangle::new([(left, 38), (left + 22, 38 + BAR)], colour(index).filled());
+            let legend =
+                Rectangle::new([(left, 38), (left + 22, 38 + BAR)], colour(index).filled());
             root.draw(&legend).map_err(|error| failure(&error))?;
             let unit = if *count == 1 { "thread" } else { "threads" };
             let middle = (left + 28, 38 + BAR / 2);
@@ -102,7 +103,10 @@ fn draw(records: &[Record], title: &str) -> Result<String, String> {
             let middle = (NAMES - 8, top + (row_height - GAP) / 2);
             write(row.case.to_owned(), middle, text(12, HPos::Right))?;
             for &(count, ratio) in &row.bars {
-                let place = workers.iter().position(|&other| other == count).unwrap_or(0);
+                let place = workers
+                    .iter()
+                    .position(|&other| other == count)
+                    .unwrap_or(0);
                 let top = top + BAR * place as i32;
                 let bar = [(NAMES, top), (x(ratio), top + BAR - 1)];
                 root.draw(&Rectangle::new(bar, colour(place).filled()))
