@@ -278,7 +278,7 @@ impl Suite {
             | Self::Matmul => self.cases(),
             Self::Messages => &messages::CURVES,
             Self::Nodes => &["kneighbor"],
-            Self::DropIn => &drop_in::DRAWN,
+            Self::DropIn => drop_in::DRAWN,
             Self::Kdtree => &kdtree::FIGURES,
             _ => &[],
         }

@@ -53,16 +53,8 @@ pub(crate) const CASES: [&str; 17] = [
     "idle",
 ];
 
-/// The cases that a picture shows: all but `idle`.
-pub(crate) const DRAWN: [&str; 16] = {
-    let mut drawn = [""; 16];
-    let mut index = 0;
-    while index < drawn.len() {
-        drawn[index] = CASES[index];
-        index += 1;
-    }
-    drawn
-};
+/// The cases that a picture shows: all but `idle`, the last one.
+pub(crate) const DRAWN: &[&str] = CASES.split_at(CASES.len() - 1).0;
 
 /// The loops, and the number of repetitions of each in a run.
 const LOOPS: [(&str, u64); 10] = [
@@ -225,7 +217,7 @@ impl Contender for Fresh {
 pub(crate) fn plot(records: &[Record], path: &Path) -> Result<(), BenchError> {
     let drawn: Vec<Record> = records
         .iter()
-        .filter(|record| DRAWN.contains(&&*record.case))
+        .filter(|record| DRAWN.contains(&record.case.as_str()))
         .cloned()
         .collect();
     bars::plot(&drawn, "time on Raddle, divided by the time on rayon", path)
@@ -233,34 +225,31 @@ pub(crate) fn plot(records: &[Record], path: &Path) -> Result<(), BenchError> {
 
 /// Returns the geometric means of the ratios, of programs and of loops, for each number of workers.
 pub(crate) fn summary(records: &[Record]) -> Option<String> {
-    let mut text = String::new();
     let mut workers: Vec<_> = records.iter().map(|record| record.workers).collect();
     workers.sort_unstable();
     workers.dedup();
-    for (what, is_of) in [
-        (
-            "programs",
-            (|case| PROGRAMS.iter().any(|p| p.name == case)) as fn(&str) -> bool,
-        ),
-        ("loops", |case| case.starts_with("loop-")),
-    ] {
-        for &workers in &workers {
+    let of = |what: &str, is_of: fn(&str) -> bool| -> Vec<String> {
+        let lines = workers.iter().filter_map(|&workers| {
             let ratios: Vec<f64> = records
                 .iter()
                 .filter(|record| record.workers == workers && is_of(&record.case))
                 .filter_map(|record| record.ratio)
                 .collect();
-            if ratios.len() > 1 {
+            let count = ratios.len();
+            (count > 1).then(|| {
                 let logs: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
-                let mean = (logs / ratios.len() as f64).exp();
+                let mean = (logs / count as f64).exp();
                 let (_, worst) = range(&ratios);
-                let count = ratios.len();
-                text += &format!(
+                format!(
                     "geometric mean of {count} {what}, {workers} workers: {mean:.3}; at most \
-                     {worst:.3}\n"
-                );
-            }
-        }
-    }
-    (!text.is_empty()).then_some(text)
+                     {worst:.3}"
+                )
+            })
+        });
+        lines.collect()
+    };
+    let is_program = |case: &str| PROGRAMS.iter().any(|program| program.name == case);
+    let mut lines = of("programs", is_program);
+    lines.extend(of("loops", |case| case.starts_with("loop-")));
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }

@@ -76,7 +76,7 @@ pub struct Port {
     copier: Copier,
     /// A copy of data from a segment while they are sent as a packet.
     packet_data: Vec<u8>,
-    /// The thread that tells an event loop, from its first use on.
+    /// The thread that notifies an event loop, from its first use on.
     events: Option<EventThread>,
 }
 
@@ -405,8 +405,13 @@ impl Port {
     /// # Errors
     /// As [`event`](Self::event).
     pub fn arm(&mut self) -> Result<bool, NetError> {
-        self.events()?.reset_event();
-        self.arm_for(None)
+        let has_news = self.arm_for(None)?;
+        if has_news {
+            let events = self.events()?;
+            events.disarm();
+            events.reset_event();
+        }
+        Ok(has_news)
     }
 
     /// Arms the port, for a future if there is a waker. Returns true if there is news already.
@@ -431,7 +436,7 @@ impl Port {
         Ok(false)
     }
 
-    /// Returns the thread that tells an event loop, and starts it if necessary.
+    /// Returns the thread that notifies an event loop, and starts it if necessary.
     fn events(&mut self) -> Result<&mut EventThread, NetError> {
         let events = match self.events.take() {
             Some(events) => events,

@@ -165,10 +165,10 @@ fn a_call_is_spawned_in_the_pool_of_its_thread() {
     assert_ne!(outside.as_deref(), Some("of the pool"));
 }
 
-/// Reproduces report 592, on one thread: a waiting thread runs other work of rayon, which needs
-/// what the thread has locked. With `try_lock` the program sees it instead of standing still.
+/// Reproduces report 592 on one thread: a call that holds a lock waits in a `join`. The thread
+/// takes the second half of that `join`, and not another call that needs the lock.
 #[test]
-fn a_waiting_thread_runs_other_work() {
+fn a_join_on_one_thread_runs_no_other_call() {
     let pool = pool(1);
     let lock = Mutex::new(());
     let nested = AtomicUsize::new(0);
@@ -186,7 +186,6 @@ fn a_waiting_thread_runs_other_work() {
             }
         });
     });
-    // On one thread, a `join` finds its own second call, so nothing else runs inside.
     assert_eq!(nested.load(Relaxed), 0);
 }
 

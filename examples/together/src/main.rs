@@ -1,7 +1,6 @@
 //! Parallel iterators, chares, locations and tokio in one program.
 //!
-//! A client asks for pictures of the Mandelbrot set over a socket. Each part of the program uses
-//! what fits it best:
+//! A client asks for pictures of the Mandelbrot set over a socket:
 //!
 //! - tokio waits for sockets and timers, on one thread that sleeps nearly all the time;
 //! - chares are the service: each renders a strip of every picture, on the worker where it lives;

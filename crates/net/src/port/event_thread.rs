@@ -1,4 +1,4 @@
-//! A thread that waits on behalf of a port, and tells an event loop.
+//! A thread that waits on behalf of a port, and notifies an event loop.
 //!
 //! An event loop (`epoll`, or an `async` runtime) waits for file descriptors and wakers. A sender
 //! on another node reaches only the wait cell of the port. So the first use of
@@ -15,6 +15,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -125,6 +126,8 @@ impl EventThread {
             return;
         }
         self.disarm();
+        // Only now: the thread may have notified until it answered.
+        self.reset_event();
         *self.common.listener() = Listener {
             waker: waker.cloned(),
             has_fired: false,
@@ -160,8 +163,7 @@ impl Drop for EventThread {
         self.disarm();
         self.arms = None;
         if let Some(thread) = self.thread.take().filter(|_| fork_count() == self.forks) {
-            // A waker that panics has ended the thread.
-            let _ = thread.join();
+            thread.join().expect("the thread does not panic");
         }
     }
 }
@@ -209,8 +211,10 @@ impl Common {
         };
         // If the event's counter is full, it is readable.
         let _ = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
-        if let Some(waker) = waker {
-            waker.wake();
+        // A waker is foreign code. A panic must not end this thread, which has to answer.
+        let woken = catch_unwind(AssertUnwindSafe(|| waker.into_iter().for_each(Waker::wake)));
+        if let Err(panic) = woken {
+            std::mem::forget(panic);
         }
     }
 }

@@ -189,3 +189,55 @@ fn a_port_that_is_dropped_while_it_is_armed_ends_its_thread() {
         drop((first, second));
     }
 }
+
+/// A waker that panics.
+struct Fails;
+
+impl Wake for Fails {
+    fn wake(self: Arc<Self>) {
+        std::panic::resume_unwind(Box::new("a waker"));
+    }
+}
+
+#[test]
+fn a_waker_that_panics_leaves_the_port_usable() {
+    for &kind in TransportKind::WITHIN {
+        let [first, second] = pair(kind);
+        let (mut receiver, mut sender) = (first.port(0), second.port(0));
+        let mut numbers = Vec::new();
+        for number in 0..3 {
+            let waker = Waker::from(Arc::new(Fails));
+            {
+                let mut arrived = pin!(receiver.arrived());
+                let polled = arrived.as_mut().poll(&mut Context::from_waker(&waker));
+                assert!(polled.is_pending());
+            }
+            ring(&mut sender, number);
+            block_on(receiver.arrived()).expect("a thread");
+            take(&mut receiver, &mut numbers);
+        }
+        assert_eq!(numbers, [0, 1, 2], "{kind}");
+    }
+}
+
+/// Checks that the event is unreadable after a call that says that there is news, even if the
+/// thread of the port notices the same news at that moment.
+#[test]
+fn the_event_stays_unreadable_if_there_is_news_already() {
+    for &kind in TransportKind::WITHIN {
+        let [first, second] = pair(kind);
+        let (mut receiver, mut sender) = (first.port(0), second.port(0));
+        let mut numbers = Vec::new();
+        for number in 0..200 {
+            assert!(!receiver.arm().expect("a thread"), "{kind}");
+            ring(&mut sender, number);
+            while !receiver.arm().expect("a thread") {
+                thread::yield_now();
+            }
+            assert!(!is_readable(&mut receiver, Duration::ZERO), "{kind}");
+            while numbers.len() <= number as usize {
+                take(&mut receiver, &mut numbers);
+            }
+        }
+    }
+}

@@ -7,8 +7,7 @@
 //! # The end
 //! A runtime that ends waits for its tasks, but not for its futures, which may wait for ever. When
 //! the last task has ended, no future is polled any more, and all unfinished ones are dropped
-//! (`worker/unfinished_futures.rs`). Their handles say so to anyone that
-//! waits.
+//! (`worker/unfinished_futures.rs`). Their handles say so to anyone that waits.
 //!
 //! # Invariants
 //! 1. A future is counted as unfinished from before its first poll until its handle has its result.
@@ -46,7 +45,10 @@ pin_project! {
                 return;
             }
             let dropped = catch_unwind(AssertUnwindSafe(|| this.future.set(None)));
-            this.shared.futures().remove(*this.id);
+            // In a child process, a thread that does not exist there may have had the lock.
+            if !this.shared.is_other_process() {
+                this.shared.futures().remove(*this.id);
+            }
             this.packet.finish(match dropped {
                 Ok(()) => Outcome::Dropped,
                 Err(panic) => Outcome::Panicked(panic),

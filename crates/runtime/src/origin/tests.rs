@@ -4,9 +4,11 @@
 //! child that hangs is killed by an alarm, and counts as failed.
 
 use std::any::Any;
+use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
 use std::process::Command;
 use std::sync::{Arc, mpsc};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use raddle_sync::prim::{Acquire, AtomicBool, AtomicU64, Relaxed, Release};
@@ -224,6 +226,42 @@ fn inherited_runtime_refuses_what_needs_a_worker() {
         assert_eq!(ended, GOOD);
         finish.send(()).expect("the call waits");
     });
+}
+
+#[test]
+fn futures_of_an_inherited_runtime_are_refused_or_dropped_in_the_child() {
+    alone(
+        "futures_of_an_inherited_runtime_are_refused_or_dropped_in_the_child",
+        || {
+            let runtime = Runtime::builder().workers(1).build().expect("it starts");
+            let held = Arc::new(());
+            let inside = Arc::clone(&held);
+            let (wakers, waker) = mpsc::channel::<Waker>();
+            let pending = poll_fn(move |context| {
+                let _held = &inside;
+                wakers
+                    .send(context.waker().clone())
+                    .expect("the test waits");
+                Poll::<()>::Pending
+            });
+            let handle = runtime.spawn_future(pending);
+            let waker = waker.recv().expect("the future is polled");
+            // The worker has finished the poll when it has run this.
+            runtime.spawn(|| ()).wait();
+            let child = in_child(|| {
+                let is_refused = is_refused(|| runtime.spawn_future(async { 1 }))
+                    && is_refused(|| runtime.block_on(async { 1 }));
+                waker.wake_by_ref();
+                let is_dropped = Arc::strong_count(&held) == 1 && handle.is_done();
+                let sum = crate::block_on(async { crate::spawn_future(async { 2 }).await + 1 });
+                is_refused && is_dropped && sum == 3
+            });
+            assert_eq!(child, GOOD);
+            // Nothing has changed in the parent.
+            assert!(!handle.is_done());
+            assert_eq!(runtime.block_on(async { 4 }), 4);
+        },
+    );
 }
 
 #[test]

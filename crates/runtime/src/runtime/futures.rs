@@ -3,7 +3,7 @@
 //! # Memory ordering
 //! | label | release side           | acquire side                | what it publishes       |
 //! |-------|------------------------|-----------------------------|-------------------------|
-//! | F1    | `wake` sets `is_woken` | `block_on` takes `is_woken` | what led to the wake-up |
+//! | B1    | `wake` sets `is_woken` | `block_on` takes `is_woken` | what led to the wake-up |
 
 use std::future::Future;
 use std::pin::pin;
@@ -155,7 +155,7 @@ where
         }
         // Relaxed: the exchange below orders it.
         signal.waiter.wait_until(|| signal.is_woken.load(Relaxed));
-        // ORDERING(F1): Acquire. An exchange, because it reads the latest wake-up.
+        // ORDERING(B1): Acquire. An exchange, because it reads the latest wake-up.
         signal.is_woken.swap(false, Acquire);
     }
 }
@@ -172,7 +172,7 @@ impl Wake for Signal {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // ORDERING(F1): Release, what happened before the wake-up.
+        // ORDERING(B1): Release, what happened before the wake-up.
         self.is_woken.store(true, Release);
         self.waiter.notify();
     }

@@ -5,7 +5,8 @@
 //! that is too weak is an error of the model even if the value happens to be right. A lost wake-up
 //! is a deadlock, which loom reports.
 //!
-//! Weakening either side of F2, S1, T1, T2, E1 and R1, or the fence of E2, makes a model here fail.
+//! Weakening either side of B1, F2, S1, T1, T2, E1 and R1, or the fence of E2, makes a model here
+//! fail.
 //! Three things cannot be shown by any model here:
 //!
 //! - F1: the ordering of the deque that hands the cell over hides it. The model of the offer alone
@@ -16,10 +17,13 @@
 //! - Sequentially consistent accesses: loom treats them as weaker. Where the code needs such an
 //!   order, it has fences.
 
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 
 use loom::sync::{Condvar, Mutex};
+use loom::thread;
 use raddle_runtime::model::as_first_worker;
 use raddle_runtime::{IdlePolicy, MailboxKind, PoolKind, Runtime, join, scope, worker_index};
 use raddle_sync::prim::Tracked;
@@ -249,6 +253,36 @@ fn handle_delivers_its_result_and_its_effects() {
         let result = handle.wait();
         assert_eq!((effect.get(), result.get()), (5, 6));
         late
+    });
+}
+
+/// Checks B1: a future that is polled again by `block_on` sees what led to its wake-up.
+#[test]
+fn block_on_sees_what_led_to_the_wake_up() {
+    model(2, || {
+        let effect = Arc::new(Tracked::new(0));
+        let (waker, is_polled) = (Arc::new(Mutex::new(None)), Arc::new(Flag::new()));
+        let other = {
+            let (effect, waker, is_polled) = (effect.clone(), waker.clone(), is_polled.clone());
+            thread::spawn(move || {
+                is_polled.await_up();
+                let waker: Option<Waker> = waker.lock().expect("no panic").take();
+                effect.set(5);
+                waker.expect("the first poll leaves it").wake();
+            })
+        };
+        let future = poll_fn(|context| {
+            if is_polled.is_up() {
+                return Poll::Ready(effect.get());
+            }
+            *waker.lock().expect("no panic") = Some(context.waker().clone());
+            is_polled.raise();
+            Poll::Pending
+        });
+        let seen = as_first_worker(1, || raddle_runtime::block_on(future));
+        assert_eq!(seen, 5);
+        other.join().expect("no panic");
+        true
     });
 }
 

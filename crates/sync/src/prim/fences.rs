@@ -37,7 +37,7 @@ mod side {
     #[unsafe(link_section = ".init_array")]
     static REGISTER_EARLY: extern "C" fn() = {
         extern "C" fn register_early() {
-            // What the system answers is asked again at the first use.
+            // The first use registers again at no cost, and checks the answer.
             let _ = membarrier(REGISTER);
         }
         register_early
