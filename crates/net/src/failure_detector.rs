@@ -13,9 +13,7 @@
 //! holds is waited for.
 
 use std::fs;
-use std::time::Duration;
-
-use raddle_sync::prim::Instant;
+use std::time::{Duration, Instant};
 
 use crate::address::{NodeId, Shape};
 use crate::control::{self, Controls};

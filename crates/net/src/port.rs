@@ -20,9 +20,10 @@ use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use raddle_sync::clock::Instant;
 use raddle_sync::hand_over::{Copier, Reader, fetch};
 use raddle_sync::lane::{LONG_MAX, LaneReceiver, SHORT_MAX};
-use raddle_sync::prim::{Acquire, Instant, spin_loop};
+use raddle_sync::prim::{Acquire, spin_loop};
 use raddle_sync::wait::{SpinBudget, WaitCell, Way};
 
 use crate::address::{NodeId, PortId, SegmentId};

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_runtime::{RunQueue, Runtime, default_runtime};
+use raddle_sync::clock::Instant;
 use raddle_sync::fifo::{Access, REQUEST_COUNT_MAX};
-use raddle_sync::prim::{AtomicU64, Instant, Relaxed};
+use raddle_sync::prim::{AtomicU64, Relaxed};
 use raddle_topology::{CpuId, Topology};
 use raddle_trace::Moves;
 

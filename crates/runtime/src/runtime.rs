@@ -15,7 +15,6 @@ use raddle_sync::wait::prepare_waits;
 use raddle_topology::{BindError, CpuId, Matrix, Plan};
 use raddle_trace::Report;
 
-use crate::clock::reading_ns;
 use crate::config::{BuildError, MoveError, Setting, Settings};
 use crate::enter::run_root;
 use crate::handle::Handle;
@@ -83,7 +82,8 @@ impl Runtime {
         if resolved.uses_current_thread && current_worker().is_some() {
             return Err(BuildError::IsWorker);
         }
-        prepare_once();
+        // A child process made by fork(2) must not have a half-finished preparation.
+        prepare_waits();
         let shared = Shared::new(
             resolved.pool,
             &resolved.pool_setup,
@@ -340,13 +340,6 @@ impl fmt::Debug for Runtime {
             .field("blocking_calls", &blocking_calls)
             .finish_non_exhaustive()
     }
-}
-
-/// Determines, while no worker runs, the values that a process determines once. A child process
-/// made by fork(2) then has all of them, and waits for no thread of its parent.
-fn prepare_once() {
-    prepare_waits();
-    let _kept = reading_ns();
 }
 
 /// The function of a program that starts the threads of a runtime.

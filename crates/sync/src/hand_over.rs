@@ -33,6 +33,7 @@ use std::ptr;
 
 use self::pace::Pace;
 pub use self::shared::copy_shared;
+use crate::clock;
 
 /// The minimum length for streaming and prefetching, in bytes. For less, an instruction that waits
 /// costs more than it saves.
@@ -181,7 +182,7 @@ impl Copier {
         len: usize,
         plainly: impl Fn(*const u8, *mut u8, usize),
     ) {
-        let start = if copying.is_timed { ticks() } else { 0 };
+        let start = if copying.is_timed { clock::ticks() } else { 0 };
         #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
         if copying.is_streamed {
             // SAFETY: by the contract of this function.
@@ -192,7 +193,7 @@ impl Copier {
         #[cfg(not(all(target_arch = "x86_64", not(any(loom, shuttle, miri)))))]
         plainly(from, to, len);
         if copying.is_timed {
-            let took = ticks().saturating_sub(start);
+            let took = clock::ticks().saturating_sub(start);
             self.paces[class_of(len)].observe(copying.is_streamed, took);
         }
     }
@@ -225,14 +226,6 @@ pub fn fetch(bytes: *const [u8]) {
 #[inline]
 fn class_of(len: usize) -> usize {
     ((len / LONG_FROM).max(1).ilog2() as usize).min(CLASSES - 1)
-}
-
-/// Returns the ticks of a clock that takes almost no time to read.
-fn ticks() -> u64 {
-    #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
-    return streaming::ticks();
-    #[cfg(not(all(target_arch = "x86_64", not(any(loom, shuttle, miri)))))]
-    crate::prim::clock_ns()
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]

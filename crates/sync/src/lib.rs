@@ -7,9 +7,11 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`prim`] | atomics, cells, mutex, futex, threads, clock: `std`, `loom` or `shuttle` |
+//! | [`prim`] | atomics, cells, mutex, futex, threads, time: `std`, `loom` or `shuttle` |
 //! | [`wait`] | the cell in which a thread waits: it spins, then sleeps on a futex |
 //! | [`table`] | a table of wait cells, indexed by waiter, for one process or several |
+//! | [`clock`] | the clock for short times that are measured often |
+//! | [`latest`] | a few words that are read and replaced together, without a lock |
 //! | [`backoff`] | pauses for short waits, which end by yielding the CPU |
 //! | [`biased`] | a value that is free for its owner to use, and expensive for other threads |
 //! | [`per_thread`] | a variable with one value per thread |
@@ -43,6 +45,7 @@ pub mod prim;
 pub mod backoff;
 pub mod biased;
 pub mod bits;
+pub mod clock;
 pub mod deque;
 pub mod ever;
 pub mod exit;
@@ -52,6 +55,7 @@ pub mod hand_over;
 pub mod idle;
 pub mod lane;
 pub mod late;
+pub mod latest;
 pub mod lock;
 pub mod mpsc;
 pub mod offer;

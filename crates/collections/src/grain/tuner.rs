@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use raddle_sync::prim::{Instant, Mutex};
+use raddle_sync::clock::Instant;
+use raddle_sync::prim::Mutex;
 
 use super::Grain;
 use super::file::{self, GrainFileError, Learned, Shape};

@@ -11,7 +11,7 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use raddle_sync::prim::Instant;
+use raddle_sync::clock::Instant;
 use rustix::thread::set_current_timer_slack;
 
 /// The shortest pause.

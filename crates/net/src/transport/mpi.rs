@@ -38,7 +38,8 @@ mod sending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_sync::prim::{Instant, Mutex, thread};
+use raddle_sync::clock::Instant;
+use raddle_sync::prim::{Mutex, thread};
 use rustix::io::Errno;
 
 use super::inbound::Inbound;

@@ -23,7 +23,7 @@
 //! loop for each long item. The parts of an eager part are eager only on a worker that has taken
 //! them. So a worker splits a part that it has taken about log2(items) times, not once per item.
 
-use crate::clock::{Instant, nanoseconds, reading_ns};
+use crate::clock::{Instant, nanoseconds};
 use crate::fork::join;
 use crate::worker::{FEW_ITEMS, SPLIT_ASLEEP_NS, Worker, current_worker};
 
@@ -144,7 +144,7 @@ impl Pace {
         self.now = Some(now);
         self.given = 0;
         self.is_eager = false;
-        let ns = nanoseconds(now - begun) - reading_ns();
+        let ns = nanoseconds(now - begun) - Instant::reading_ns();
         let item_ns = ns / chunk.done as f32;
         if self.item_ns.is_none() && len < FEW_ITEMS {
             worker.gains().remember_few(len, item_ns * len as f32);

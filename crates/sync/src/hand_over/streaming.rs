@@ -2,18 +2,12 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{
-    __m128i, _MM_HINT_T0, _mm_lfence, _mm_prefetch, _mm_sfence, _mm_stream_si128, _rdtsc,
+    __m128i, _MM_HINT_T0, _mm_lfence, _mm_prefetch, _mm_sfence, _mm_stream_si128,
 };
 
 const LINE: usize = 64;
 /// The number of bytes that one instruction stores.
 const PIECE: usize = 16;
-
-/// Reads the time stamp counter.
-pub(super) fn ticks() -> u64 {
-    // SAFETY: reads a counter.
-    unsafe { _rdtsc() }
-}
 
 /// Prefetches all lines of `len` bytes from `bytes` on, before any code that follows.
 #[inline]

@@ -1,7 +1,6 @@
 //! The implementation of [`prim`](super) for models: `loom`.
 
 use std::cell::Cell;
-use std::ops::Sub;
 use std::time::Duration;
 
 pub use loom::cell::UnsafeCell;
@@ -15,38 +14,13 @@ pub use loom::sync::{Mutex, mpsc};
 pub use loom::thread::{self, yield_now};
 pub use loom::thread_local;
 
-/// The time between two readings of the clock: longer than any thread spins.
-const TICK: Duration = Duration::from_secs(1);
+/// The nanoseconds between two readings of the clock: longer than any thread spins.
+const TICK_NS: u64 = 1_000_000_000;
 
 std::thread_local! {
-    /// The current time. Only differences matter, so it may continue from one execution to the
-    /// next.
-    static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-}
-
-/// A clock that advances by a second with each reading. In a model, waiting longer shows nothing
-/// new.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Instant(Duration);
-
-impl Instant {
-    /// Returns the current time.
-    pub fn now() -> Self {
-        Self(NOW.replace(NOW.get() + TICK))
-    }
-
-    /// Returns the time that has passed since this instant.
-    pub fn elapsed(&self) -> Duration {
-        Self::now() - *self
-    }
-}
-
-impl Sub for Instant {
-    type Output = Duration;
-
-    fn sub(self, earlier: Self) -> Duration {
-        self.0.saturating_sub(earlier.0)
-    }
+    /// The current time in nanoseconds. Only differences matter, so it may continue from one
+    /// execution to the next.
+    static NOW_NS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Returns the maximum, because a model has as many CPUs as threads.
@@ -55,10 +29,10 @@ pub fn process_cpu_count() -> usize {
 }
 
 /// Returns the time of the model's clock in nanoseconds. Only differences are meaningful.
+///
+/// Each reading advances it by a second. In a model, waiting longer shows nothing new.
 pub fn clock_ns() -> u64 {
-    Instant::now();
-    // A model runs for far less than five hundred years.
-    NOW.get().as_nanos() as u64
+    NOW_NS.replace(NOW_NS.get() + TICK_NS)
 }
 
 /// Returns false, because loom does not tell whether a thread has ended.

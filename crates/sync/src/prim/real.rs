@@ -11,7 +11,6 @@ pub use std::sync::atomic::{
 pub use std::sync::{Mutex, mpsc};
 pub use std::thread::{self, yield_now};
 pub use std::thread_local;
-pub use std::time::Instant;
 
 use super::fine_timer::FineTimer;
 

@@ -4,7 +4,6 @@
 //! of the schedule, so that a schedule can be run again.
 
 use std::cell::Cell;
-use std::ops::Sub;
 use std::time::Duration;
 
 use shuttle::rand::{RngCore, thread_rng};
@@ -30,34 +29,9 @@ fn random_below(limit: u64) -> u64 {
 }
 
 std::thread_local! {
-    /// The current time. Only differences matter, so it may continue from one execution to the
-    /// next.
-    static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-}
-
-/// A clock that advances by a random time with each reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Instant(Duration);
-
-impl Instant {
-    /// Returns the current time.
-    pub fn now() -> Self {
-        let tick = TICKS_NS[random_below(TICKS_NS.len() as u64) as usize];
-        Self(NOW.replace(NOW.get() + Duration::from_nanos(tick)))
-    }
-
-    /// Returns the time that has passed since this instant.
-    pub fn elapsed(&self) -> Duration {
-        Self::now() - *self
-    }
-}
-
-impl Sub for Instant {
-    type Output = Duration;
-
-    fn sub(self, earlier: Self) -> Duration {
-        self.0.saturating_sub(earlier.0)
-    }
+    /// The current time in nanoseconds. Only differences matter, so it may continue from one
+    /// execution to the next.
+    static NOW_NS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Returns the maximum, because a model has as many CPUs as threads.
@@ -66,10 +40,11 @@ pub fn process_cpu_count() -> usize {
 }
 
 /// Returns the time of the model's clock in nanoseconds. Only differences are meaningful.
+///
+/// Each reading advances it by a random time.
 pub fn clock_ns() -> u64 {
-    Instant::now();
-    // A model runs for far less than five hundred years.
-    NOW.get().as_nanos() as u64
+    let tick = TICKS_NS[random_below(TICKS_NS.len() as u64) as usize];
+    NOW_NS.replace(NOW_NS.get() + tick)
 }
 
 /// Returns false, because shuttle does not tell whether a thread has ended.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::price::{price_ns, wake_price};
 use super::{Monitor, WaitCell, Waited, Way};
-use crate::prim::{Instant, LIGHT, process_cpu_count};
+use crate::clock::Instant;
+use crate::prim::{LIGHT, process_cpu_count};
 
 /// The shortest spin limit where spinning is useful at all: a neighbour that is about to hand over
 /// work takes a microsecond or two.

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use super::{EMPTY, MONITORING, Monitor, WaitCell, Way};
-use crate::prim::{Instant, LIGHT, Relaxed, SeqCst, fence, spin_loop};
+use crate::clock::Instant;
+use crate::prim::{LIGHT, Relaxed, SeqCst, fence, spin_loop};
 
 /// The number of checks between two readings of the clock.
 const LOOKS_PER_CLOCK: u32 = if LIGHT { 1 } else { 32 };

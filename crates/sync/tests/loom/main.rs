@@ -10,6 +10,7 @@ mod gates;
 mod idle;
 mod lane;
 mod late;
+mod latest;
 mod lock;
 mod mpsc;
 mod offer;

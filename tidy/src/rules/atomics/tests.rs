@@ -130,6 +130,7 @@ fn threads_locks_and_clocks_that_no_model_sees_are_found() {
     }
     for text in [
         "use raddle_sync::prim::{Mutex, thread};",
+        "use raddle_sync::clock::Instant;",
         "use std::sync::Arc;",
         "result: std::thread::Result<R>,",
     ] {

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use raddle_sync::prim::{Instant, Mutex, spin_loop, yield_now};
+use raddle_sync::clock::Instant;
+use raddle_sync::prim::{Mutex, spin_loop, yield_now};
 
 use super::super::net::{DATA_MAX, Flags, Message, Node, NodeId, Port, PortId, SendError};
 use super::listener::Listener;

@@ -38,13 +38,13 @@ fn dense_loops_pay_for_a_wake_up_and_scattered_ones_do_not() {
     let mut now = Instant::now();
     let dense = (1..1_000)
         .find(|_| {
-            now += std::time::Duration::from_nanos(2_000);
+            now = now + std::time::Duration::from_nanos(2_000);
             gains.allow_wake(2_000.0, now)
         })
         .expect("a thousand loops of two microseconds are worth it");
     assert!((40..100).contains(&dense), "{dense}");
     let scattered = (0..1_000).any(|_| {
-        now += std::time::Duration::from_millis(1);
+        now = now + std::time::Duration::from_millis(1);
         gains.allow_wake(2_000.0, now)
     });
     assert!(!scattered);
@@ -61,7 +61,7 @@ fn splits_are_tried_again_when_the_other_workers_sleep() {
     }
     let mut now = Instant::now();
     let refused = (1..10_000).find(|_| {
-        now += std::time::Duration::from_nanos(2_000);
+        now = now + std::time::Duration::from_nanos(2_000);
         gains.allow_wake(2_000.0, now)
     });
     assert!(refused.is_some(), "{gains:?}");
