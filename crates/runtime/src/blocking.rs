@@ -14,7 +14,7 @@ use std::io;
 use std::mem;
 use std::ops::DerefMut;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use raddle_sync::prim::{Mutex, has_ended, thread, thread_local};
@@ -45,8 +45,6 @@ pub(crate) struct BlockingThreads(Arc<Threads>);
 #[derive(Debug)]
 struct Threads {
     name: String,
-    /// The largest number of threads that the system supports.
-    capacity: usize,
     /// Returns true if a thread that the current thread starts inherits the binding of a worker.
     inherits_binding: fn() -> bool,
     state: Mutex<BlockingState>,
@@ -58,6 +56,8 @@ struct BlockingState {
     waiting: Vec<Arc<WaitCell>>,
     threads: Vec<thread::JoinHandle<()>>,
     thread_count: usize,
+    /// The largest number of threads that the system supports. Determined for the first thread.
+    capacity: Option<usize>,
     /// The number of threads that wait for the runtime in a call.
     lent: usize,
     ending: bool,
@@ -82,7 +82,6 @@ impl BlockingThreads {
     pub(crate) fn new(name: &str, inherits_binding: fn() -> bool) -> Self {
         Self(Arc::new(Threads {
             name: thread_name(name, "-blocking"),
-            capacity: thread_capacity(),
             inherits_binding,
             state: Mutex::default(),
         }))
@@ -201,10 +200,10 @@ impl Threads {
         state: &mut BlockingState,
         first: impl FnOnce() + Send + 'static,
     ) -> io::Result<()> {
-        if state.thread_count >= self.capacity {
+        let capacity = *state.capacity.get_or_insert_with(thread_capacity);
+        if state.thread_count >= capacity {
             let full = format!(
-                "{} threads take all memory maps that a process may have (vm.max_map_count)",
-                self.capacity
+                "{capacity} threads take all memory maps that a process may have (vm.max_map_count)"
             );
             return Err(io::Error::new(io::ErrorKind::OutOfMemory, full));
         }
@@ -263,13 +262,10 @@ impl Drop for Lent {
 fn thread_capacity() -> usize {
     const MAPS_PER_THREAD: usize = 4;
     const MAPS_OF_OTHERS: usize = 4096;
-    static CAPACITY: OnceLock<usize> = OnceLock::new();
-    *CAPACITY.get_or_init(|| {
-        let maps = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok();
-        let maps = maps.and_then(|text| text.trim().parse::<usize>().ok());
-        maps.map_or(usize::MAX, |maps| {
-            maps.saturating_sub(MAPS_OF_OTHERS) / MAPS_PER_THREAD
-        })
+    let maps = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok();
+    let maps = maps.and_then(|text| text.trim().parse::<usize>().ok());
+    maps.map_or(usize::MAX, |maps| {
+        maps.saturating_sub(MAPS_OF_OTHERS) / MAPS_PER_THREAD
     })
 }
 

@@ -46,6 +46,29 @@ impl<T: Send + Sync + 'static> Placed<T> {
         }
     }
 
+    /// Stores `len` values that are all zeros in memory of this process. If they are many, the
+    /// system provides the memory of each when it is first used.
+    ///
+    /// # Safety
+    /// All zeros are a valid value of `T`, which consists of atomics and needs not be dropped.
+    #[cfg(not(any(loom, shuttle)))]
+    pub(crate) unsafe fn zeros(len: usize) -> Self {
+        use crate::prim::AtomicU64;
+        // Words, not values of `T`: for a type with a large alignment, the standard library would
+        // store the zeros itself.
+        let bytes = len * size_of::<T>() + align_of::<T>();
+        let words = Arc::<[AtomicU64]>::new_zeroed_slice(bytes.div_ceil(size_of::<AtomicU64>()));
+        // SAFETY: a word may be zero.
+        let words = unsafe { words.assume_init() };
+        let start = NonNull::from(&words[..]).cast::<u8>();
+        let skipped = start.align_offset(align_of::<T>());
+        // SAFETY: there are bytes enough to skip.
+        let first = unsafe { start.add(skipped) };
+        // SAFETY: by the contract of this function; the words behind `first` are enough for `len`
+        // values, and are accessed only through the result.
+        unsafe { Self::attach(first, len, Arc::new(words)) }
+    }
+
     /// Creates `len` values at `address`, to which other users [attach](Self::attach).
     ///
     /// # Safety

@@ -24,11 +24,12 @@ mod memory;
 #[cfg(test)]
 mod tests;
 
-use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use thiserror::Error;
+
+use crate::small_files::read_to_end;
 
 pub use self::cpu::{CpuQuota, cpu_quota};
 pub use self::memory::{MemoryLimit, memory_limit};
@@ -196,7 +197,7 @@ fn below(root: &Path, absolute: &Path) -> PathBuf {
 
 /// Reads a file as text. Returns `None` if the file does not exist.
 fn read_if_present(path: &Path) -> Result<Option<String>, QuotaError> {
-    match fs::read(path) {
+    match read_to_end(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(cause)
             if matches!(

@@ -20,6 +20,7 @@
 //! | `matrix` | [`Matrix`]: the bytes that parties exchange, and readers of its file formats |
 //! | `place` | [`place()`]: assigns a CPU to each party, so that heavy communicators are near |
 //! | `relocate` | decides whether running parties should move: the gain, and the price of moving |
+//! | `small_files` | reads files of `/proc` and `/sys` |
 //! | `format` | text, SVG and JSON |
 //!
 //! **Invariant:** no type of hwloc or of its Rust binding appears in the public interface.
@@ -54,6 +55,7 @@ mod path_text;
 mod place;
 mod plan;
 mod relocate;
+mod small_files;
 mod topology;
 
 pub use affinity::Affinity;

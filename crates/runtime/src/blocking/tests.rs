@@ -20,10 +20,8 @@ impl Drop for Dropped {
 /// library aborted in the new thread. The refused call was dropped under the lock.
 #[test]
 fn thread_beyond_the_capacity_is_refused() {
-    let mut threads = BlockingThreads::new("full", || false);
-    Arc::get_mut(&mut threads.0)
-        .expect("no thread has it")
-        .capacity = 1;
+    let threads = BlockingThreads::new("full", || false);
+    threads.state().capacity = Some(1);
     let (end, ended) = channel();
     let waits = move || ended.recv().expect("the test sends");
     threads.run_now(Box::new(waits)).expect("there is capacity");

@@ -70,11 +70,9 @@ struct Shared {
     current: CachePadded<AtomicUsize>,
     /// One bit for each candidate, set if it may contain tasks.
     used: CachePadded<AtomicUsize>,
-    /// The number of tasks that each worker has got, as of its last reading of the clock.
-    counts: Box<[CachePadded<AtomicU64>]>,
+    /// The number of tasks that the workers have got, each as of its last reading of the clock.
+    count: CachePadded<AtomicU64>,
     worker_count: usize,
-    /// The number of workers started so far. The counts of all others are zero.
-    present: Arc<AtomicUsize>,
     turns: Locked<SimpleLock, Turns>,
     started: Instant,
 }
@@ -90,7 +88,6 @@ struct Turns {
 
 #[derive(Debug)]
 struct AutoSeat {
-    worker_index: usize,
     seats: Box<[Box<dyn Seat>]>,
     shared: Arc<Shared>,
     /// The number of tasks got since the last reading of the clock.
@@ -99,16 +96,14 @@ struct AutoSeat {
 
 impl Auto {
     pub(super) fn build(name: &'static str, setup: &Setup) -> Box<dyn Pool> {
-        let counts = (0..setup.worker_limit()).map(|_| CachePadded::default());
         Box::new(Self {
             name,
             shared: Arc::new(Shared {
                 pools: CANDIDATES.iter().map(|kind| kind.build(setup)).collect(),
                 current: CachePadded::new(AtomicUsize::new(0)),
                 used: CachePadded::new(AtomicUsize::new(1)),
-                counts: counts.collect(),
+                count: CachePadded::default(),
                 worker_count: setup.worker_count(),
-                present: setup.present(),
                 turns: Locked::new(Turns {
                     judge: Judge::new(),
                     start_ns: 0,
@@ -128,7 +123,6 @@ impl Pool for Auto {
     fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
         let pools = self.shared.pools.iter();
         Box::new(AutoSeat {
-            worker_index,
             seats: pools.map(|pool| pool.seat(worker_index)).collect(),
             shared: Arc::clone(&self.shared),
             since_look: Cell::new(0),
@@ -176,10 +170,7 @@ impl Shared {
         let look = |turns: &mut Turns| {
             let now_ns = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
             // Relaxed: a statistic; tasks that are counted late count for the next turn.
-            let present = &self.counts[..self.present.load(Relaxed)];
-            // Relaxed: as above.
-            let counts = present.iter().map(|count| count.load(Relaxed));
-            let count = counts.fold(0, u64::wrapping_add);
+            let count = self.count.load(Relaxed);
             let turn = Turn {
                 ns: now_ns.saturating_sub(turns.start_ns),
                 tasks: count.wrapping_sub(turns.count),
@@ -238,11 +229,9 @@ impl AutoSeat {
 
     #[cold]
     fn count_slow(&self) -> bool {
-        let count = &self.shared.counts[self.worker_index];
-        // Relaxed: a statistic, written by one thread.
-        let so_far = count.load(Relaxed);
-        // Relaxed: as above.
-        count.store(so_far + u64::from(self.since_look.take()), Relaxed);
+        let got = u64::from(self.since_look.take());
+        // Relaxed: a statistic.
+        self.shared.count.fetch_add(got, Relaxed);
         self.shared.look_at_turn()
     }
 

@@ -47,8 +47,8 @@ impl Worker {
         if done() {
             return;
         }
-        let mut gap_start = Instant::now();
-        self.begin_gap();
+        // The clock is read only if there is no task: tasks may be as short as a reading.
+        let mut gap = None::<Instant>;
         let mut spins = SPINS_FIRST;
         let mut victim = self.index;
         let mut lent = None::<Lent<'_>>;
@@ -66,21 +66,25 @@ impl Worker {
             // In a child process no other thread exists that could make it done.
             self.shared.expect_here();
             if let Some(task) = self.get_assigned_or(wanted) {
-                self.count_gap();
+                self.end_wait_gap(&mut gap);
                 self.run(task);
-                gap_start = Instant::now();
-                self.begin_gap();
                 spins = SPINS_FIRST;
                 looks_in = looks_in.map(|_| STALL_WATCH_TIME[0]);
-            } else {
-                victim = self.ask_thief_or_next(thief(), victim);
+                self.answer_if_asked();
+                if done() {
+                    return;
+                }
+                continue;
             }
-            if self.forks().gates().are_closed() {
-                self.answer();
-            }
+            victim = self.ask_thief_or_next(thief(), victim);
+            self.answer_if_asked();
+            let gap_start = *gap.get_or_insert_with(|| {
+                self.begin_gap();
+                Instant::now()
+            });
             for _ in 0..spins {
                 if done() {
-                    self.count_gap();
+                    self.end_wait_gap(&mut gap);
                     return;
                 }
                 spin_loop();
@@ -120,7 +124,7 @@ impl Worker {
             }
             if lent.as_ref().is_some_and(Lent::is_empty) {
                 if passed >= LOOK_TIME && self.should_give_up(helping.gives_up) {
-                    self.count_gap();
+                    self.end_wait_gap(&mut gap);
                     return;
                 }
                 timeout = Some(LOOK_TIME);
@@ -131,11 +135,15 @@ impl Worker {
             };
             looks_in = looks_in.map(|time| STALL_WATCH_TIME[1].min(2 * time));
             if let Some(task) = task {
-                self.count_gap();
+                self.end_wait_gap(&mut gap);
                 self.run(task);
-                gap_start = Instant::now();
-                self.begin_gap();
             }
+        }
+    }
+
+    fn answer_if_asked(&self) {
+        if self.forks().gates().are_closed() {
+            self.answer();
         }
     }
 
@@ -179,9 +187,12 @@ impl Worker {
         self.spin_time(&budget).min(budget.spin())
     }
 
-    fn count_gap(&self) {
-        let gap = self.end_gap();
-        self.waits.borrow_mut().observe(gap);
+    /// Ends the gap between two tasks of a wait, if one has begun, and learns from it.
+    fn end_wait_gap(&self, gap: &mut Option<Instant>) {
+        if gap.take().is_some() {
+            let passed = self.end_gap();
+            self.waits.borrow_mut().observe(passed);
+        }
     }
 
     /// Returns true if a wait that has taken `passed` is better spent asleep.

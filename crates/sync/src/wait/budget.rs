@@ -115,19 +115,27 @@ impl SpinBudget {
 
 /// Detects the properties of the machine that waiting depends on, and caches them.
 ///
+/// `cpu_count` is the number of CPUs that the threads of this process may use together.
+///
 /// Call it in a thread before it starts other threads. Otherwise the first wait detects the
-/// properties. If another thread calls fork(2) during that time, the child process inherits a
-/// half-finished initialisation that no thread completes. The first call reads some files.
-pub fn prepare_waits() {
-    let _kept = (has_one_cpu(), Monitor::detect());
+/// properties, which reads some files. If another thread calls fork(2) during that time, the child
+/// process inherits a half-finished initialisation that no thread completes.
+pub fn prepare_waits(cpu_count: usize) {
+    let _kept = HAS_ONE_CPU.get_or_init(|| is_one(cpu_count));
+    let _kept = Monitor::detect();
 }
+
+static HAS_ONE_CPU: OnceLock<bool> = OnceLock::new();
 
 /// Returns true if this process may use only one CPU. A spinning thread would then block the thread
 /// that it waits for.
 fn has_one_cpu() -> bool {
-    static HAS_ONE_CPU: OnceLock<bool> = OnceLock::new();
+    *HAS_ONE_CPU.get_or_init(|| is_one(process_cpu_count()))
+}
+
+fn is_one(cpu_count: usize) -> bool {
     // Miri runs one thread at a time, and does not know the CPUs of other threads.
-    *HAS_ONE_CPU.get_or_init(|| cfg!(miri) || process_cpu_count() == 1)
+    cfg!(miri) || cpu_count == 1
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]

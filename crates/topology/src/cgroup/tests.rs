@@ -1,6 +1,6 @@
 //! Quotas and limits from synthetic file trees, in the form that hosts and containers show.
 
-use std::thread;
+use std::{fs, thread};
 
 use super::*;
 

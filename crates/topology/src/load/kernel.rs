@@ -20,6 +20,7 @@ use std::thread;
 use super::sysfs;
 use crate::affinity::parse_list;
 use crate::cpu_set::{CpuId, CpuSet};
+use crate::small_files::read_to_end;
 
 /// The variables that make hwloc read another machine, or limits other than those of this process.
 #[cfg(feature = "hwloc")]
@@ -90,9 +91,11 @@ pub(super) fn affinity(root: &Path) -> Option<CpuSet> {
     let mut cpus = CpuSet::new();
     for thread in fs::read_dir(root.join("proc/self/task")).ok()? {
         // A thread that has ended in the meantime does not count.
-        let Ok(status) = fs::read_to_string(thread.ok()?.path().join("status")) else {
+        let Ok(status) = read_to_end(&thread.ok()?.path().join("status")) else {
             continue;
         };
+        // The name of the thread need not be valid text.
+        let status = String::from_utf8_lossy(&status);
         let list = status
             .lines()
             .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;

@@ -10,14 +10,13 @@
 mod tests;
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::Path;
 
 use super::levels;
 use crate::affinity::parse_list;
 use crate::cpu_set::{CPU_NUMBER_LIMIT, CpuId, CpuSet};
 use crate::object::{Attributes, CacheKind, Object, ObjectKind};
+use crate::small_files::Folder;
 use crate::topology::LatencyMatrix;
 
 /// A machine.
@@ -42,7 +41,8 @@ struct SysfsObject {
 /// Returns the machine that `/sys` below `root` shows, or `None` if it shows no CPU.
 pub(super) fn find(root: &Path) -> Option<Found> {
     let system = root.join("sys/devices/system");
-    let online = online_in(&system.join("cpu"), "cpu");
+    let cpus = Folder::open(&system.join("cpu")).ok()?;
+    let online = online_in(&cpus, "cpu");
     if online.is_empty() {
         return None;
     }
@@ -50,8 +50,10 @@ pub(super) fn find(root: &Path) -> Option<Found> {
     let mut parts = Vec::new();
     let mut read = HashMap::new();
     for cpu in online.iter() {
-        let folder = system.join(format!("cpu/cpu{cpu}"));
-        add_parts(&folder, cpu, &online, &mut parts, &mut read);
+        match cpus.inside(&format!("cpu{cpu}")) {
+            Ok(folder) => add_parts(&folder, cpu, &online, &mut parts, &mut read),
+            Err(_) => parts.push(SysfsObject::cpu(cpu)),
+        }
     }
     let (nodes, numa_latencies) = read_nodes(&system.join("node"), &online);
     parts.extend(nodes);
@@ -85,9 +87,6 @@ pub(super) fn plain(cpus: &CpuSet) -> Found {
         numa_latencies: None,
     }
 }
-
-/// The largest number of caches of a CPU.
-const CACHES_MAX: u32 = 16;
 
 /// The rank of NUMA nodes.
 const NODE: u8 = 1;
@@ -208,79 +207,93 @@ enum Part {
     Cache(u32),
 }
 
+/// The CPUs of the objects that have been read, for each part of a CPU.
+type Read = HashMap<Part, CpuSet>;
+
 /// Adds a CPU, and its package, core and caches.
 ///
 /// All CPUs of an object report it. Its files are read for the first of them, because reading them
-/// takes most of the time: `read` has the CPUs of the objects so far.
+/// takes most of the time.
 fn add_parts(
-    folder: &Path,
+    folder: &Folder,
     cpu: CpuId,
     online: &CpuSet,
     parts: &mut Vec<SysfsObject>,
-    read: &mut HashMap<Part, CpuSet>,
+    read: &mut Read,
 ) {
-    let mut add = |part: Part, find: &dyn Fn() -> Option<SysfsObject>| {
-        let known = read.entry(part).or_default();
-        if known.contains(cpu) {
-            return;
-        }
-        if let Some(object) = find() {
-            *known = known.iter().chain(object.cpus.iter()).collect();
+    let is_read = |read: &Read, part| read.get(&part).is_some_and(|cpus| cpus.contains(cpu));
+    let mut add = |read: &mut Read, part, object: Option<SysfsObject>| {
+        if let Some(object) = object {
+            read.entry(part).or_default().extend_from(&object.cpus);
             parts.push(object);
         }
     };
-    let topology = folder.join("topology");
-    // Newer kernels use the first name of a file, older ones the second.
-    let set = |names: [&str; 2]| {
-        let found = names.into_iter().find_map(|name| {
-            let list = read_list(&topology.join(format!("{name}_list")));
-            list.or_else(|| read_mask(&topology.join(name)))
-        })?;
-        let set = found.intersection(online);
-        set.contains(cpu).then_some(set)
-    };
-    let number = |name| {
-        let number = read_number(&topology.join(name))?;
-        u32::try_from(number).ok()
-    };
-    add(Part::Package, &|| {
-        let cpus = set(["package_cpus", "core_siblings"])?;
-        let number = number("physical_package_id");
-        Some(SysfsObject::new(0, cpus, ObjectKind::Package, number))
-    });
-    add(Part::Core, &|| {
-        let cpus = set(["core_cpus", "thread_siblings"])?;
-        let number = number("core_id");
-        Some(SysfsObject::new(100, cpus, ObjectKind::Core, number))
-    });
-    for index in 0..CACHES_MAX {
-        let cache = folder.join(format!("cache/index{index}"));
-        add(Part::Cache(index), &|| read_cache(&cache, cpu, online));
+    if let Ok(topology) = folder.inside("topology") {
+        if !is_read(read, Part::Package) {
+            add(read, Part::Package, read_package(&topology, cpu, online));
+        }
+        if !is_read(read, Part::Core) {
+            add(read, Part::Core, read_core(&topology, cpu, online));
+        }
+    }
+    if let Ok(caches) = folder.inside("cache") {
+        // The kernel may hide a cache, so the numbers may have gaps.
+        for index in caches.numbers_after("index") {
+            if !is_read(read, Part::Cache(index))
+                && let Ok(cache) = caches.inside(&format!("index{index}"))
+            {
+                let object = read_cache(&cache, cpu, online);
+                add(read, Part::Cache(index), object);
+            }
+        }
     }
     parts.push(SysfsObject::cpu(cpu));
 }
 
-/// Reads a cache of a CPU. Returns `None` if it does not exist or its files make no sense.
-fn read_cache(folder: &Path, cpu: CpuId, online: &CpuSet) -> Option<SysfsObject> {
-    let level = read_number(&folder.join("level")).filter(|level| (1..=5).contains(level))?;
-    let cpus = read_list(&folder.join("shared_cpu_list"))
-        .or_else(|| read_mask(&folder.join("shared_cpu_map")))?
+/// Reads the package of a CPU. Returns `None` if its files make no sense.
+fn read_package(topology: &Folder, cpu: CpuId, online: &CpuSet) -> Option<SysfsObject> {
+    let cpus = read_sharing(topology, ["package_cpus", "core_siblings"], cpu, online)?;
+    let number = read_index(topology, "physical_package_id");
+    Some(SysfsObject::new(0, cpus, ObjectKind::Package, number))
+}
+
+/// Reads the core of a CPU. Returns `None` if its files make no sense.
+fn read_core(topology: &Folder, cpu: CpuId, online: &CpuSet) -> Option<SysfsObject> {
+    let cpus = read_sharing(topology, ["core_cpus", "thread_siblings"], cpu, online)?;
+    let number = read_index(topology, "core_id");
+    Some(SysfsObject::new(100, cpus, ObjectKind::Core, number))
+}
+
+/// Reads the online CPUs that share an object with `cpu`. Newer kernels use the first name of the
+/// file, older ones the second.
+fn read_sharing(folder: &Folder, names: [&str; 2], cpu: CpuId, online: &CpuSet) -> Option<CpuSet> {
+    let found = names.into_iter().find_map(|name| {
+        read_list(folder, &format!("{name}_list")).or_else(|| read_mask(folder, name))
+    })?;
+    let cpus = found.intersection(online);
+    cpus.contains(cpu).then_some(cpus)
+}
+
+/// Reads a cache of a CPU. Returns `None` if its files make no sense.
+fn read_cache(folder: &Folder, cpu: CpuId, online: &CpuSet) -> Option<SysfsObject> {
+    let level = read_number(folder, "level").filter(|level| (1..=5).contains(level))?;
+    let cpus = read_list(folder, "shared_cpu_list")
+        .or_else(|| read_mask(folder, "shared_cpu_map"))?
         .intersection(online);
     if !cpus.contains(cpu) {
         return None;
     }
-    let kind = match read(&folder.join("type"))?.as_str() {
+    let kind = match folder.read("type")?.as_str() {
         "Unified" => CacheKind::Unified,
         "Data" => CacheKind::Data,
         "Instruction" if level <= 3 => CacheKind::Instruction,
         _ => return None,
     };
-    let bytes = read(&folder.join("size")).and_then(|size| {
+    let bytes = folder.read("size").and_then(|size| {
         let kibibytes: u64 = size.strip_suffix('K')?.parse().ok()?;
         kibibytes.checked_mul(1024)
     });
-    let line = read_number(&folder.join("coherency_line_size"));
-    let number = read_number(&folder.join("id")).and_then(|number| u32::try_from(number).ok());
+    let line = read_number(folder, "coherency_line_size");
     // Higher levels are farther out. An instruction cache is inside a data cache of its level.
     let rank = 50 - 5 * level as u8 + u8::from(kind == CacheKind::Instruction);
     let attributes = Attributes::Cache {
@@ -291,25 +304,31 @@ fn read_cache(folder: &Path, cpu: CpuId, online: &CpuSet) -> Option<SysfsObject>
     };
     Some(SysfsObject {
         attributes,
-        ..SysfsObject::new(rank, cpus, ObjectKind::Cache, number)
+        ..SysfsObject::new(rank, cpus, ObjectKind::Cache, read_index(folder, "id"))
     })
 }
 
 /// Reads the NUMA nodes, and the latencies between them.
-fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<SysfsObject>, Option<LatencyMatrix>) {
-    let numbers = online_in(folder, "node");
-    let mut nodes: Vec<(u32, CpuSet)> = numbers
+fn read_nodes(path: &Path, online: &CpuSet) -> (Vec<SysfsObject>, Option<LatencyMatrix>) {
+    let Ok(all) = Folder::open(path) else {
+        return (Vec::new(), None);
+    };
+    let numbers = online_in(&all, "node");
+    let mut nodes: Vec<(u32, Option<Folder>, CpuSet)> = numbers
         .iter()
         .map(|node| {
-            let file = folder.join(format!("node{node}"));
-            let cpus = read_list(&file.join("cpulist")).or_else(|| read_mask(&file.join("cpumap")));
-            (node.0, cpus.unwrap_or_default().intersection(online))
+            let folder = all.inside(&format!("node{node}")).ok();
+            let read =
+                |folder| read_list(folder, "cpulist").or_else(|| read_mask(folder, "cpumap"));
+            let cpus = folder.as_ref().and_then(read).unwrap_or_default();
+            (node.0, folder, cpus.intersection(online))
         })
         .collect();
     // The latencies are written in the order of the tree.
-    nodes.sort_by_key(|(_, cpus)| (cpus.is_empty(), cpus.first()));
-    let parts = nodes.iter().map(|(node, cpus)| {
-        let bytes = read(&folder.join(format!("node{node}/meminfo"))).and_then(|text| {
+    nodes.sort_by_key(|(_, _, cpus)| (cpus.is_empty(), cpus.first()));
+    let parts = nodes.iter().map(|(node, folder, cpus)| {
+        let text = folder.as_ref().and_then(|folder| folder.read("meminfo"));
+        let bytes = text.and_then(|text| {
             let (_, after) = text.split_once("MemTotal:")?;
             let kibibytes: u64 = after.split_whitespace().next()?.parse().ok()?;
             kibibytes.checked_mul(1024)
@@ -322,8 +341,12 @@ fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<SysfsObject>, Option<Laten
         }
     });
     let parts = parts.collect();
-    let row = |node: u32| {
-        let text = read(&folder.join(format!("node{node}/distance")))?;
+    if nodes.len() < 2 {
+        return (parts, None);
+    }
+    // A machine with one node has no latencies.
+    let row = |folder: &Option<Folder>| {
+        let text = folder.as_ref()?.read("distance")?;
         let row: Option<Vec<u64>> = text
             .split_whitespace()
             .map(|word| word.parse().ok())
@@ -334,10 +357,12 @@ fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<SysfsObject>, Option<Laten
     let column = |node: u32| numbers.iter().position(|number| number.0 == node);
     let values: Option<Vec<u64>> = nodes
         .iter()
-        .flat_map(|&(from, _)| nodes.iter().map(move |&(to, _)| (from, to)))
-        .map(|(from, to)| row(from)?.get(column(to)?).copied())
+        .flat_map(|(_, from, _)| {
+            let row = row(from);
+            let to = nodes.iter().map(|(to, ..)| *to);
+            to.map(move |to| row.as_ref()?.get(column(to)?).copied())
+        })
         .collect();
-    let values = values.filter(|_| nodes.len() > 1);
     let latencies = values.map(|values| LatencyMatrix {
         name: "NUMALatency".to_owned(),
         nodes: (0..nodes.len()).collect(),
@@ -349,55 +374,38 @@ fn read_nodes(folder: &Path, online: &CpuSet) -> (Vec<SysfsObject>, Option<Laten
 /// Returns the numbers of the CPUs or nodes that are online.
 ///
 /// If the kernel provides no list, returns all that have a folder and are not marked as offline.
-fn online_in(folder: &Path, name: &str) -> CpuSet {
-    if let Some(online) = read_list(&folder.join("online")) {
+fn online_in(folder: &Folder, name: &str) -> CpuSet {
+    if let Some(online) = read_list(folder, "online") {
         return online;
     }
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    entries
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let number: u32 = entry
-                .file_name()
-                .to_str()?
-                .strip_prefix(name)?
-                .parse()
-                .ok()?;
-            let is_off = read_number(&entry.path().join("online")) == Some(0);
-            (number < CPU_NUMBER_LIMIT && !is_off).then_some(CpuId(number))
-        })
+    let is_online = |number: &u32| {
+        let of_one = folder.inside(&format!("{name}{number}"));
+        of_one.is_ok_and(|of_one| read_number(&of_one, "online") != Some(0))
+    };
+    let numbers = folder.numbers_after(name).into_iter();
+    numbers
+        .filter(|number| *number < CPU_NUMBER_LIMIT && is_online(number))
+        .map(CpuId)
         .collect()
 }
 
-/// Reads a file and removes surrounding whitespace and zeros. Copies of `/sys` may pad their last
-/// block with zeros.
-///
-/// Nearly all files are short, so that one system call reads each of them, and a second one is not
-/// needed to see its end.
-fn read(file: &Path) -> Option<String> {
-    let mut file = File::open(file).ok()?;
-    let mut bytes = [0; 512];
-    let len = file.read(&mut bytes).ok()?;
-    let mut text = String::from_utf8(bytes[..len].to_vec()).ok()?;
-    if len == bytes.len() {
-        file.read_to_string(&mut text).ok()?;
-    }
-    let is_padding = |mark: char| mark.is_whitespace() || mark == '\0';
-    Some(text.trim_matches(is_padding).to_owned())
+fn read_number(folder: &Folder, name: &str) -> Option<u64> {
+    folder.read(name)?.parse().ok()
 }
 
-fn read_number(file: &Path) -> Option<u64> {
-    read(file)?.parse().ok()
+/// Reads the number that the system gives to an object.
+fn read_index(folder: &Folder, name: &str) -> Option<u32> {
+    folder.read(name)?.parse().ok()
 }
 
 /// Reads a list such as `0-3,8`.
-fn read_list(file: &Path) -> Option<CpuSet> {
-    parse_list(&read(file)?)
+fn read_list(folder: &Folder, name: &str) -> Option<CpuSet> {
+    parse_list(&folder.read(name)?)
 }
 
 /// Reads a mask: hexadecimal words of 32 bits, the highest word first.
-fn read_mask(file: &Path) -> Option<CpuSet> {
-    let text = read(file)?;
+fn read_mask(folder: &Folder, name: &str) -> Option<CpuSet> {
+    let text = folder.read(name)?;
     let mut set = CpuSet::new();
     for (index, word) in text.split(',').rev().enumerate() {
         let bits = u32::from_str_radix(word, 16).ok()?;

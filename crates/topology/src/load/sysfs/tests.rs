@@ -1,5 +1,6 @@
 //! Machines read from synthetic file trees.
 
+use std::fs;
 use std::path::PathBuf;
 
 use super::*;
