@@ -84,7 +84,10 @@ where
 }
 
 /// Runs both closures on the current worker. If the call has migrated here, so have both.
-#[inline]
+///
+/// Never inlined, so that each closure is called at one place: the compiler then optimises the
+/// closures as in a sequential program.
+#[inline(never)]
 fn join_here<A, B, RA, RB>(a: A, b: B, is_migrated: bool) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,

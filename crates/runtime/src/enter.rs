@@ -21,15 +21,17 @@ pub(crate) fn run_root<R: Send>(shared: &Arc<Shared>, call: impl FnOnce() -> R +
     shared.expect_here();
     let waiter = Waiter::current();
     let slot = ResultSlot::new();
+    let begun = waiter.begin_call(shared);
     let closure = || {
         let result = catch_unwind(AssertUnwindSafe(call));
+        drop(begun);
         slot.finish(result, &waiter);
     };
     let cell = shared.memory().take_outside();
     // SAFETY: we wait below until the closure has stored `done`, and do not unwind before.
     unsafe { cell.make_closure(None, shared.memory().closures(), closure) };
-    shared.put_outside(Task::new(cell));
-    waiter.wait_below(None, None, || slot.is_done());
+    shared.put_call(Task::new(cell));
+    waiter.wait_for_call(shared, || slot.is_done());
     slot.into_result()
 }
 

@@ -49,7 +49,8 @@ pub fn runtime_on(
             pool,
             pool_setup: Setup::new(worker_count, COMPENSATING_MAX, BlockShape::default()),
             idle,
-            oversubscribed,
+            // Otherwise the workers take all CPUs.
+            cpu_count: worker_count - usize::from(oversubscribed),
             task_memory: TaskMemory::default(),
             mailbox,
             settings: Settings::default(),
@@ -74,7 +75,7 @@ pub fn as_first_worker<R>(worker_count: usize, call: impl FnOnce() -> R) -> R {
         PoolKind::Deque,
         &Setup::new(worker_count, 0, BlockShape::default()),
         IdlePolicy::Park,
-        false,
+        worker_count,
         TaskMemory::default(),
         MailboxKind::default(),
         WorkerThreads::default(),

@@ -68,10 +68,7 @@ where
     RA: Send,
     RB: Send,
 {
-    match is_worker() {
-        true => join_by::<true, _, _, _, _>(a, b, call_both),
-        false => call_both(a, b),
-    }
+    join_by::<true, _, _, _, _>(a, b, is_worker(), call_both)
 }
 
 /// The place from which [`run_one`] takes a task.
@@ -218,16 +215,22 @@ impl OpenTasks {
                 // SAFETY: the caller's promise.
                 worker.put(unsafe { self.make(cell, frame, call) });
             }
-            None => {
-                self.shared.expect_here();
-                let cell = self.shared.memory().take_outside();
-                // A compensating thread of this runtime puts it below its own task.
-                let frame = self.shared.own_worker().and_then(Worker::frame);
-                // SAFETY: the caller's promise.
-                self.shared
-                    .put_outside(unsafe { self.make(cell, frame, call) });
-            }
+            // SAFETY: the caller's promise.
+            None => self.shared.put_outside(unsafe { self.make_outside(call) }),
         }
+    }
+
+    /// Makes an open task on a thread that is no worker which runs open tasks.
+    ///
+    /// # Safety
+    /// As for [`put`](Self::put).
+    unsafe fn make_outside<'a>(&self, call: impl FnOnce() + Send + 'a) -> Task {
+        self.shared.expect_here();
+        let cell = self.shared.memory().take_outside();
+        // A compensating thread of this runtime puts it below its own task.
+        let frame = self.shared.own_worker().and_then(Worker::frame);
+        // SAFETY: the caller's promise.
+        unsafe { self.make(cell, frame, call) }
     }
 
     /// Gives an open task to worker `to` as [`spawn_for`](Self::spawn_for) does, but the runtime
@@ -275,13 +278,15 @@ impl OpenTasks {
         }
         let waiter = Waiter::current();
         let slot = ResultSlot::new();
+        let begun = waiter.begin_call(&self.shared);
         let closure = || {
             let result = catch_unwind(AssertUnwindSafe(|| call(Ran::Elsewhere)));
+            drop(begun);
             slot.finish(result, &waiter);
         };
         // SAFETY: the wait below ends when the closure has finished the slot.
-        unsafe { self.put(closure) };
-        waiter.wait_open(|| slot.is_done());
+        self.shared.put_call(unsafe { self.make_outside(closure) });
+        waiter.wait_for_open_call(&self.shared, || slot.is_done());
         slot.into_result()
     }
 }

@@ -19,6 +19,7 @@
 
 mod initial;
 mod review;
+mod worker_at;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,6 +33,7 @@ use raddle_trace::Moves;
 pub(crate) use self::initial::{Claiming, Placed, place};
 use self::review::PlacementReview;
 pub(crate) use self::review::{Decide, ROUNDS_PER_CLOCK};
+use self::worker_at::WorkerAt;
 
 /// The places of the workers of one runtime.
 pub(crate) struct Placing {
@@ -41,6 +43,7 @@ pub(crate) struct Placing {
     /// True if some worker is or was bound, so that threads started by workers inherit a binding.
     binds: AtomicBool,
     state: Mutex<PlacingState>,
+    worker_at: WorkerAt,
     review: PlacementReview,
     /// Moves of objects, by the kind of the objects.
     objects: Mutex<BTreeMap<String, Moves>>,
@@ -86,6 +89,7 @@ impl Placing {
             claims: placed.claims,
             is_auto: placed.affinity == Affinity::Auto,
             binds: AtomicBool::new(cpus.iter().any(Option::is_some)),
+            worker_at: WorkerAt::new(placed.topology, &cpus),
             state: Mutex::new(PlacingState {
                 plan: placed.plan,
                 is_stale: false,
@@ -133,6 +137,11 @@ impl Placing {
     /// Returns the CPU that each worker is bound to.
     pub(crate) fn present_cpus(&self) -> Vec<Option<CpuId>> {
         self.change(|state| state.present.clone())
+    }
+
+    /// Returns the worker that is bound to the CPU of the calling thread.
+    pub(crate) fn worker_here(&self) -> Option<usize> {
+        self.worker_at.here()
     }
 
     /// Returns the CPUs of these workers and the unclaimed CPUs.
@@ -228,6 +237,7 @@ impl Placing {
                 }
             }
             state.is_stale = true;
+            self.worker_at.update(&state.present);
             let needed: CpuSet = state
                 .present
                 .iter()
@@ -260,6 +270,7 @@ impl Placing {
             Err(error) if self.is_auto => {
                 self.change(|state| {
                     state.present[worker_index] = None;
+                    self.worker_at.update(&state.present);
                     state.wanted[worker_index] = None;
                     state.held.retain(|claim| claim.cpu() != cpu);
                     state.note = Some(error.to_string());

@@ -89,7 +89,7 @@ impl Runtime {
             resolved.pool,
             &resolved.pool_setup,
             resolved.idle,
-            resolved.oversubscribed,
+            resolved.cpu_count,
             resolved.task_memory,
             resolved.mailbox,
             resolved.threads,

@@ -27,6 +27,7 @@
 //! **Invariant:** a worker that waits runs no work from outside the subtree that it waits for.
 
 mod compensation;
+mod crowd;
 mod current;
 mod delivery;
 mod end;

@@ -123,6 +123,7 @@ fn measure_reading(measured: &AtomicU32) -> f32 {
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
+    use crate::prim::thread;
 
     /// The error of a reading that the counter may have.
     const ERROR_NS: u64 = 20_000;
@@ -143,7 +144,7 @@ mod tests {
                 }
             }
         };
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(read);
             }

@@ -8,7 +8,7 @@
 //! | label | release side | acquire side | what it publishes |
 //! |---|---|---|---|
 //! | Y1 | `update` stores the even version | `read` loads the version | the words of that version |
-//! | Y2 | `update`: fence after the odd version | `read`: fence before the check | that the words are being replaced |
+//! | Y2 | `update`: fence after the odd version | `read`: fence before the check | odd version |
 //!
 //! # Invariants
 //! 1. The version is odd while a writer replaces the words. Only the thread that made it odd stores
@@ -16,7 +16,8 @@
 //! 2. A reader returns words only if the version was even, and the same before and after.
 //!
 //! # Source
-//! H.-J. Boehm: Can seqlocks get along with programming language memory models? MSPC 2012, figure 6.
+//! H.-J. Boehm: Can seqlocks get along with programming language memory models? MSPC 2012,
+//! figure 6.
 
 use crate::prim::{Acquire, AtomicU64, Relaxed, Release, fence};
 

@@ -1,7 +1,7 @@
 //! Reads the small files of `/proc` and `/sys` with as few system calls as possible.
 //!
-//! A program reads a hundred of them before its first worker starts. Finding a file by its whole path
-//! takes longer than reading it, so the folders are opened once.
+//! A program reads a hundred of them before its first worker starts. Finding a file by its whole
+//! path takes longer than reading it, so the folders are opened once.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -36,7 +36,7 @@ impl Folder {
         Ok(Self(openat(&self.0, name, flags, Mode::empty())?))
     }
 
-    /// Returns the numbers of the files and folders whose names are `name` and a number, in
+    /// Returns the numbers of the files and folders with the names `name0`, `name1` and so on, in
     /// ascending order.
     pub(crate) fn numbers_after(&self, name: &str) -> Vec<u32> {
         let entries = Dir::read_from(&self.0).into_iter().flatten();

@@ -9,7 +9,7 @@ use super::job::{Ran, StackJob};
 use crate::fork_stack::published_cell;
 use crate::panics::discard;
 use crate::runtime::{Runtime, default_runtime};
-use crate::worker::{Forks, Worker, current_forks, current_worker, worker_of};
+use crate::worker::{Forks, Worker, current_forks, worker_of};
 
 /// Runs both closures, in parallel if another worker has no work, and returns both results.
 ///
@@ -49,16 +49,21 @@ where
     RA: Send,
     RB: Send,
 {
-    join_by::<false, _, _, _, _>(a, |_| b(), join_without_fork)
+    join_by::<false, _, _, _, _>(a, |_| b(), true, join_elsewhere)
 }
 
-/// Runs both closures as [`join`] does. The fork is an open job if `OPEN` says so. Without a fork
-/// stack, or with a full one, calls `without_fork` instead.
+/// Runs both closures as [`join`] does. The fork is an open job if `OPEN` says so. Unless it
+/// `may_fork`, calls both in turn. A thread that is no worker calls `elsewhere` instead, or both in
+/// turn if the job is open.
+///
+/// Each closure is called at one place here, and `b` also by its job. Otherwise the compiler would
+/// optimise the closures less.
 #[inline]
 pub(crate) fn join_by<const OPEN: bool, A, B, RA, RB>(
     a: A,
     b: B,
-    without_fork: impl FnOnce(A, B) -> (RA, RB),
+    may_fork: bool,
+    elsewhere: impl FnOnce(A, B) -> (RA, RB),
 ) -> (RA, RB)
 where
     A: FnOnce() -> RA,
@@ -68,23 +73,31 @@ where
     let job = StackJob::new(b);
     let pushed = if OPEN { job.open_slot() } else { job.slot() };
     let slot = forks.slots().top();
-    if forks.slots().lets_push(slot) {
+    let mut is_forked = may_fork;
+    if !may_fork {
+        // Both are called below.
+    } else if forks.slots().lets_push(slot) {
         // SAFETY: we are the owner, and there is capacity below the gate.
         unsafe { forks.slots().push(slot, pushed) };
-    } else if !push_slow(forks, pushed) {
-        return without_fork(a, job.into_inner());
+    } else {
+        match push_slow(forks, pushed) {
+            Pushed::Yes => {}
+            Pushed::NoWorker if !OPEN => return elsewhere(a, job.into_inner()),
+            Pushed::Full | Pushed::NoWorker => is_forked = false,
+        }
     }
     let unwinding = PopOnUnwind {
         forks,
         slot,
         job: &job,
+        is_forked,
     };
     let result_a = a();
     std::mem::forget(unwinding);
     // SAFETY: we are the owner; all forks that `a` has pushed have been popped.
-    if unsafe { forks.slots().pop(slot) } || !pop_slow(forks, slot) {
+    if !is_forked || unsafe { forks.slots().pop(slot) } || !pop_slow(forks, slot) {
         forks.slots().count_inline();
-        // SAFETY: popped while private or taken back: ours to run (invariant 2).
+        // SAFETY: not pushed, or popped while private or taken back: ours to run (invariant 2).
         let b = unsafe { job.take() };
         return call_second(result_a, || b(Ran::Here));
     }
@@ -122,20 +135,29 @@ fn call_second<RA, RB>(result_a: RA, b: impl FnOnce() -> RB) -> (RA, RB) {
     (result_a, result_b)
 }
 
-/// Pushes when the gate is closed or the stack is full; returns false if the fork was not pushed.
+/// The outcome of [`push_slow`].
+enum Pushed {
+    Yes,
+    /// The stack is full.
+    Full,
+    /// The thread is no worker.
+    NoWorker,
+}
+
+/// Pushes when the gate is closed or the stack is full.
 #[cold]
-fn push_slow(forks: &Forks, job: *mut ()) -> bool {
+fn push_slow(forks: &Forks, job: *mut ()) -> Pushed {
     let Some(worker) = worker_of(forks) else {
-        return false;
+        return Pushed::NoWorker;
     };
     let slot = forks.slots().top();
     if !forks.slots().has_capacity(slot) {
-        return false;
+        return Pushed::Full;
     }
     // SAFETY: this worker is the owner, and there is capacity.
     unsafe { forks.slots().push(slot, job) };
     worker.answer();
-    true
+    Pushed::Yes
 }
 
 /// Pops when the gate is closed or the fork is published. Returns true if a thief has run the fork,
@@ -161,20 +183,17 @@ pub(super) fn end_published(worker: &Worker, cell: *mut ()) -> bool {
     worker.reclaim_or_wait(cell)
 }
 
-/// Runs both closures on a thread that is no worker, or that has a full fork stack.
+/// Runs both closures on the default runtime.
 #[cold]
-fn join_without_fork<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+fn join_elsewhere<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce(Ran) -> RB + Send,
     RA: Send,
     RB: Send,
 {
-    if current_worker().is_some() {
-        return call_both(a, b);
-    }
     // Not `join` itself, which would be instantiated for closures of ever more types.
-    default_runtime().install(|| join_by::<false, _, _, _, _>(a, b, call_both))
+    default_runtime().install(|| join_by::<false, _, _, _, _>(a, b, true, call_both))
 }
 
 /// Calls both closures in turn.
@@ -188,13 +207,15 @@ struct PopOnUnwind<'a, F: FnOnce(Ran) -> R, R> {
     forks: &'a Forks,
     slot: *mut Slot,
     job: &'a StackJob<F, R>,
+    is_forked: bool,
 }
 
 impl<F: FnOnce(Ran) -> R, R> Drop for PopOnUnwind<'_, F, R> {
     #[cold]
     fn drop(&mut self) {
         // SAFETY: we are the owner; all forks that the first closure has pushed have been popped.
-        if unsafe { self.forks.slots().pop(self.slot) } || !pop_slow(self.forks, self.slot) {
+        let is_popped = !self.is_forked || unsafe { self.forks.slots().pop(self.slot) };
+        if is_popped || !pop_slow(self.forks, self.slot) {
             // SAFETY: ours, and dropped without being run. A panic of its destructor is discarded
             // in favour of ours.
             discard(unsafe { self.job.take() });

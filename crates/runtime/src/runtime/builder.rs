@@ -82,7 +82,8 @@ pub(crate) struct ResolvedSettings {
     pub(crate) task_memory: TaskMemory,
     pub(crate) mailbox: MailboxKind,
     pub(crate) settings: Settings,
-    pub(crate) oversubscribed: bool,
+    /// The number of CPUs for the workers.
+    pub(crate) cpu_count: usize,
     pub(crate) threads: WorkerThreads,
     pub(crate) network: Option<Arc<dyn Network>>,
     /// The thread that builds the runtime becomes worker 0.
@@ -343,7 +344,10 @@ impl Builder {
             None => from_environment("RADDLE_BLOCKS", BlockShape::EXPECTED)?.unwrap_or_default(),
         };
         let pool_setup = Setup::new(worker_count, COMPENSATING_MAX, blocks);
-        let oversubscribed = worker_count > share || placed.plan.shares_a_cpu();
+        let cpu_count = match placed.plan.shares_a_cpu() {
+            true => share.min(worker_count - 1),
+            false => share,
+        };
         Ok(ResolvedSettings {
             placed,
             pool: match self.pool {
@@ -367,7 +371,7 @@ impl Builder {
                     from_environment("RADDLE_MAILBOX", MailboxKind::EXPECTED)?.unwrap_or_default()
                 }
             },
-            oversubscribed,
+            cpu_count,
             threads: WorkerThreads {
                 name: thread_name,
                 stack_bytes: self.stack_bytes,

@@ -37,19 +37,23 @@ impl Shared {
                 expected: self.worker_count(),
             });
         }
-        let mut is_oversubscribed = self.is_oversubscribed();
+        let mut cpu_count = None;
         if let Some(topology) = self.placing().topology() {
             for &cpu in cpus.iter().flatten() {
                 topology.check_binding(cpu)?;
             }
             let distinct: CpuSet = cpus.iter().flatten().copied().collect();
-            let shares_a_cpu = distinct.len() < cpus.iter().flatten().count();
-            is_oversubscribed = shares_a_cpu || cpus.len() > topology.worker_count_default();
+            let bound = cpus.iter().flatten().count();
+            // The workers that are not bound have any CPU.
+            let own = distinct.len() + cpus.len() - bound;
+            cpu_count = Some(own.min(topology.worker_count_default()));
         }
         let Ok(moved) = self.placing().set_wanted(rule, cpus, must) else {
             return Ok(0);
         };
-        self.set_oversubscribed(is_oversubscribed);
+        if let Some(cpu_count) = cpu_count {
+            self.crowd().set_cpu_count(cpu_count);
+        }
         for &worker_index in &moved {
             self.send_urgent(worker_index, || {
                 with_worker(|worker| worker.map_or((), Worker::move_to_wanted_cpu));

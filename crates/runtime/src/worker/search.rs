@@ -76,7 +76,7 @@ impl Worker {
         let messages = self.counters().messages.get();
         let has_received = mem::replace(&mut lingers.messages_seen, messages) != messages;
         let has_time =
-            self.shared.idle_policy() != IdlePolicy::Park && !self.shared.is_oversubscribed();
+            self.shared.idle_policy() != IdlePolicy::Park && !self.shared.crowd().is_over();
         if !has_received || !has_time || self.shared.idle().anyone_sleeps() {
             return None;
         }
@@ -219,7 +219,7 @@ impl Worker {
         match self.shared.idle_policy() {
             IdlePolicy::Spin => Duration::MAX,
             IdlePolicy::Park => Duration::ZERO,
-            IdlePolicy::Adaptive if self.shared.is_oversubscribed() => Duration::ZERO,
+            IdlePolicy::Adaptive if self.shared.crowd().is_over() => Duration::ZERO,
             IdlePolicy::Adaptive => budget.spin(),
         }
     }
@@ -250,6 +250,9 @@ impl Worker {
         let mut victim = self.index;
         let mut rounds = 0_u32;
         loop {
+            if self.shared.crowd().must_yield() {
+                yield_now();
+            }
             if let Some(task) = self.look_around(&mut victim) {
                 return Searched::Found(task);
             }
@@ -275,9 +278,6 @@ impl Worker {
             }
             if is_over {
                 return Searched::Nothing;
-            }
-            if self.shared.is_oversubscribed() {
-                yield_now();
             }
         }
     }

@@ -11,10 +11,11 @@ use std::sync::Arc;
 use raddle_sync::CachePadded;
 use raddle_sync::bits::AtomicBits;
 use raddle_sync::idle::IdleSet;
-use raddle_sync::prim::{AtomicBool, Relaxed, thread};
+use raddle_sync::prim::thread;
 use raddle_trace::{Counters, Report, WorkerReport};
 
 use super::Forks;
+use super::crowd::Crowd;
 use super::current::{is_on_bound_worker, reset_workers_in_children};
 use super::lent_places::Compensation;
 use super::per_worker::PerWorker;
@@ -60,8 +61,7 @@ pub(crate) struct Shared {
     worker_count: usize,
     compensation: Compensation,
     policy: IdlePolicy,
-    /// There are more workers than CPUs: spinning takes time from workers that have work.
-    oversubscribed: AtomicBool,
+    crowd: Crowd,
     placing: Placing,
     traffic: Traffic,
     shutdown: ShutdownState,
@@ -84,7 +84,7 @@ impl Shared {
         pool: PoolKind,
         setup: &Setup,
         policy: IdlePolicy,
-        oversubscribed: bool,
+        cpu_count: usize,
         task_memory: TaskMemory,
         mailbox: MailboxKind,
         threads: WorkerThreads,
@@ -110,7 +110,7 @@ impl Shared {
             worker_count: setup.worker_count(),
             compensation: Compensation::new(setup, threads),
             policy,
-            oversubscribed: AtomicBool::new(oversubscribed),
+            crowd: Crowd::new(setup.worker_count(), cpu_count),
             placing: Placing::unbound(setup.worker_count()),
             traffic: Traffic::new(setup.worker_count()),
             shutdown: ShutdownState::default(),
@@ -256,16 +256,15 @@ impl Shared {
         self.policy
     }
 
-    /// Returns true if there are more workers than CPUs for them.
-    pub(crate) fn is_oversubscribed(&self) -> bool {
-        // Relaxed: a hint.
-        self.oversubscribed.load(Relaxed)
+    /// Returns true if the workers leave a CPU to a thread that spins: one of their own, or that of
+    /// a worker that sleeps.
+    pub(super) fn leaves_a_cpu(&self) -> bool {
+        !self.crowd.is_full() || self.idle.anyone_sleeps()
     }
 
-    /// Records whether there are more workers than CPUs for them.
-    pub(super) fn set_oversubscribed(&self, is_oversubscribed: bool) {
-        // Relaxed: a hint for how to wait.
-        self.oversubscribed.store(is_oversubscribed, Relaxed);
+    /// Returns the share of the CPUs that the workers take.
+    pub(super) fn crowd(&self) -> &Crowd {
+        &self.crowd
     }
 
     /// Adds a worker that is about to sleep inside a task: a task from outside wakes it.
@@ -280,9 +279,20 @@ impl Shared {
 
     /// Keeps a task of a thread that is no worker here, and wakes a worker for it.
     pub(crate) fn put_outside(&self, task: Task) {
+        self.put_outside_near(task, 0);
+    }
+
+    /// Puts the call of a thread outside that waits for its end at once. If a worker has to be
+    /// woken, it is that of the caller's CPU: it needs no other CPU to wake up, and the data of the
+    /// call may be in the caches of this one.
+    pub(crate) fn put_call(&self, task: Task) {
+        self.put_outside_near(task, self.placing.worker_here().unwrap_or(0));
+    }
+
+    fn put_outside_near(&self, task: Task, near: usize) {
         let is_wanted_by_none = task.is_root() && !task.is_open();
         self.outside.put(task);
-        self.idle.work_piled_up(0, self.outside.len());
+        self.idle.work_piled_up(near, self.outside.len());
         // ORDERING(E4): the fence is in `work_piled_up`.
         self.drop_if_closed();
         if is_wanted_by_none {

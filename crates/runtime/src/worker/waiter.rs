@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use raddle_sync::prim::{LIGHT, spin_loop, thread_local};
+use raddle_sync::prim::{LIGHT, spin_loop, thread_local, yield_now};
 use raddle_sync::wait::{SpinBudget, WaitCell};
 
+use super::crowd::Call;
 use super::{Helping, Lends, Shared, StandsStill, current_worker};
 use crate::blocking;
 use crate::clock::Instant;
@@ -27,6 +28,23 @@ const CHECKS_PER_CLOCK: u32 = if LIGHT { 1 } else { 32 };
 /// A thread that is no worker.
 #[derive(Debug, Default)]
 struct Outside(WaitCell);
+
+impl Outside {
+    /// Waits until `done` returns true, on the thread of this cell.
+    fn wait(&self, done: impl Fn() -> bool) {
+        if done() {
+            return;
+        }
+        let _lent = blocking::lend();
+        let mut budget = own_budget();
+        while !done() {
+            let start = Instant::now();
+            self.0.wait(budget.spin());
+            budget.observe(start.elapsed());
+        }
+        keep_budget(budget);
+    }
+}
 
 impl Wake for Outside {
     fn wake(self: Arc<Self>) {
@@ -174,6 +192,42 @@ impl Waiter {
         self.wait_helping(None, Lends::Never, None, done);
     }
 
+    /// Records that this thread is about to wait for a call on the workers of `shared`. The worker
+    /// drops the result at the end of the call, before it notifies this waiter.
+    pub(crate) fn begin_call<'a>(&self, shared: &'a Shared) -> Option<Call<'a>> {
+        matches!(self.0, Thread::Outside(_)).then(|| shared.crowd().begin_call())
+    }
+
+    /// Waits as [`wait_until`](Self::wait_until) does, for a call on the workers of `shared`. A
+    /// thread that is no worker leaves its CPU to them if they need it.
+    pub(crate) fn wait_for_call(&self, shared: &Shared, done: impl Fn() -> bool) {
+        self.wait_calling(shared, Lends::AtOnce, done);
+    }
+
+    /// Waits as [`wait_open`](Self::wait_open) does, for a call on the workers of `shared`. A
+    /// thread that is no worker leaves its CPU to them if they need it.
+    pub(crate) fn wait_for_open_call(&self, shared: &Shared, done: impl Fn() -> bool) {
+        self.wait_calling(shared, Lends::Never, done);
+    }
+
+    fn wait_calling(&self, shared: &Shared, lends: Lends, done: impl Fn() -> bool) {
+        let Thread::Outside(outside) = &self.0 else {
+            return self.wait_helping(None, lends, None, done);
+        };
+        self.expect_here();
+        let mut budget = own_budget();
+        let (start, spin) = (Instant::now(), budget.spin());
+        // The workers offer their CPUs in the same way when the call has ended.
+        while !shared.leaves_a_cpu() && !done() && start.elapsed() < spin {
+            yield_now();
+        }
+        if done() {
+            budget.observe(start.elapsed());
+            return keep_budget(budget);
+        }
+        outside.wait(done);
+    }
+
     fn wait_helping(
         &self,
         frame: Option<&'static TaskCell>,
@@ -183,18 +237,7 @@ impl Waiter {
     ) {
         self.expect_here();
         if let Thread::Outside(outside) = &self.0 {
-            if done() {
-                return;
-            }
-            let _lent = blocking::lend();
-            let mut budget = own_budget();
-            while !done() {
-                let start = Instant::now();
-                outside.0.wait(budget.spin());
-                budget.observe(start.elapsed());
-            }
-            keep_budget(budget);
-            return;
+            return outside.wait(done);
         }
         let worker = current_worker().expect("checked above");
         // A compensating thread runs no open tasks.

@@ -199,7 +199,7 @@ impl Worker {
     fn is_long(&self, passed: Duration) -> bool {
         match self.shared.idle_policy() {
             IdlePolicy::Park => true,
-            IdlePolicy::Adaptive if self.shared.is_oversubscribed() => {
+            IdlePolicy::Adaptive if self.shared.crowd().is_over() => {
                 yield_now();
                 true
             }

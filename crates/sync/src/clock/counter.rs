@@ -1,17 +1,17 @@
-//! The time-stamp counter of x86-64 as a clock, whose rate is learnt while the program runs.
+//! The time-stamp counter of x86-64 as a clock. Its rate is learnt while the program runs.
 //!
 //! A calibration at the start of the program would take 10 ms or more. Here, a reading of the
-//! system's clock is noted together with the counter. A reading at least 20 ms later gives the rate,
-//! and from then on the counter alone is read. The pair and the rate are renewed when a reading is
-//! four times as far from its pair as the rate was measured, or 2^32 ticks (1 to 4 s).
+//! system's clock is noted together with the counter: a pair. A pair at least 20 ms later gives the
+//! rate, and from then on the counter alone is read. The next pair, and a better rate, follow after
+//! four times the time in which the rate was measured, or after 2^32 ticks (1 to 4 s).
 //!
 //! # Invariants
 //! 1. The counter is used only while the kernel itself reads the time from it. The kernel checks
 //!    that all CPUs agree, and stops using a counter that proves unreliable.
 //! 2. The counter differs from the system's clock by at most eight times the error of a pair:
 //!    usually less than a microsecond, and at most 20 µs.
-//! 3. A counter that jumps (when the machine wakes up, or a virtual machine moves) is wrong until it
-//!    has counted 2^32 ticks. Then the new rate differs from the last one, and both are dropped.
+//! 3. A counter that jumps (when the machine wakes up, or a virtual machine moves) is wrong for at
+//!    most 2^32 ticks. Then the new rate differs from the last one, and both are dropped.
 //!
 //! # Source
 //! Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3B, 19.17 (invariant TSC);
@@ -37,7 +37,7 @@ const AGREEMENT: u64 = 1_000;
 /// The binary digits of a rate behind the point.
 const RATE_DIGITS: u32 = 32;
 
-/// What is known about the counter.
+/// The knowledge about the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Counter {
     /// The counter at the time of the pair.

@@ -28,6 +28,11 @@ pub fn process_cpu_count() -> usize {
     usize::MAX
 }
 
+/// Returns `None`, because a model has no CPUs.
+pub fn current_cpu() -> Option<usize> {
+    None
+}
+
 /// Returns the time of the model's clock in nanoseconds. Only differences are meaningful.
 ///
 /// Each reading advances it by a second. In a model, waiting longer shows nothing new.

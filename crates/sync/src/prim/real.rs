@@ -70,6 +70,15 @@ pub fn process_cpu_count() -> usize {
     }
 }
 
+/// Returns the number of the CPU on which the current thread runs, if the system tells it cheaply.
+/// The thread may run elsewhere a moment later.
+pub fn current_cpu() -> Option<usize> {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    return Some(rustix::thread::sched_getcpu());
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    None
+}
+
 /// Returns nanoseconds on a clock that all processes of the machine share, and that never goes
 /// backwards.
 #[cfg(target_os = "linux")]

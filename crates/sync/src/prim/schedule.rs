@@ -39,6 +39,11 @@ pub fn process_cpu_count() -> usize {
     usize::MAX
 }
 
+/// Returns `None`, because a model has no CPUs.
+pub fn current_cpu() -> Option<usize> {
+    None
+}
+
 /// Returns the time of the model's clock in nanoseconds. Only differences are meaningful.
 ///
 /// Each reading advances it by a random time.
