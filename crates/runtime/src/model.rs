@@ -15,7 +15,19 @@ use crate::threads::WorkerThreads;
 use crate::worker::{COMPENSATING_MAX, Shared, Worker, as_worker};
 use crate::{BlockShape, IdlePolicy, MailboxKind, Network, PoolKind, Runtime, TaskMemory};
 
-/// Starts a runtime with unbound workers: a model reads neither the machine nor the environment.
+/// The number of CPUs, compared with the number of workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crowding {
+    /// There is one CPU more.
+    Room,
+    /// Each worker has a CPU, and no other thread has one.
+    Full,
+    /// There is one CPU less.
+    Over,
+}
+
+/// Starts a runtime with unbound workers, which leave a CPU to other threads: a model reads neither
+/// the machine nor the environment.
 ///
 /// # Panics
 /// If a worker cannot be started, which does not happen in a model.
@@ -25,9 +37,8 @@ pub fn runtime(
     pool: PoolKind,
     mailbox: MailboxKind,
     idle: IdlePolicy,
-    oversubscribed: bool,
 ) -> Runtime {
-    runtime_on(worker_count, pool, mailbox, idle, oversubscribed, None)
+    runtime_on(worker_count, pool, mailbox, idle, Crowding::Room, None)
 }
 
 /// Starts a runtime as [`runtime`] does, with workers that receive from `network`, if there is one.
@@ -40,7 +51,7 @@ pub fn runtime_on(
     pool: PoolKind,
     mailbox: MailboxKind,
     idle: IdlePolicy,
-    oversubscribed: bool,
+    crowding: Crowding,
     network: Option<Arc<dyn Network>>,
 ) -> Runtime {
     Runtime::start(
@@ -49,8 +60,11 @@ pub fn runtime_on(
             pool,
             pool_setup: Setup::new(worker_count, COMPENSATING_MAX, BlockShape::default()),
             idle,
-            // Otherwise the workers take all CPUs.
-            cpu_count: worker_count - usize::from(oversubscribed),
+            cpu_count: match crowding {
+                Crowding::Room => worker_count + 1,
+                Crowding::Full => worker_count,
+                Crowding::Over => worker_count - 1,
+            },
             task_memory: TaskMemory::default(),
             mailbox,
             settings: Settings::default(),
@@ -75,7 +89,8 @@ pub fn as_first_worker<R>(worker_count: usize, call: impl FnOnce() -> R) -> R {
         PoolKind::Deque,
         &Setup::new(worker_count, 0, BlockShape::default()),
         IdlePolicy::Park,
-        worker_count,
+        // One CPU is left, as in `runtime`.
+        worker_count + 1,
         TaskMemory::default(),
         MailboxKind::default(),
         WorkerThreads::default(),

@@ -22,6 +22,7 @@ use raddle_sync::prim::{AtomicBool, SeqCst, thread, yield_now};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, MaxSteps, Runner};
 
+use super::Crowding;
 use crate::{IdlePolicy, MailboxKind, Network, PoolKind, Runtime};
 
 /// The number of schedules per seed. The first of a PCT batch only counts the steps.
@@ -31,12 +32,12 @@ const BATCH: usize = 12;
 const STEPS_MAX: usize = 400_000;
 const STACK_BYTES: usize = 1 << 18;
 const WORKERS_MAX: usize = 3;
-/// Idle policies, and whether there are more workers than CPUs.
-const IDLE: [(IdlePolicy, bool); 4] = [
-    (IdlePolicy::Park, false),
-    (IdlePolicy::Adaptive, false),
-    (IdlePolicy::Adaptive, true),
-    (IdlePolicy::Spin, false),
+/// Idle policies, and the number of CPUs.
+const IDLE: [(IdlePolicy, Crowding); 4] = [
+    (IdlePolicy::Park, Crowding::Room),
+    (IdlePolicy::Adaptive, Crowding::Room),
+    (IdlePolicy::Adaptive, Crowding::Over),
+    (IdlePolicy::Spin, Crowding::Full),
 ];
 /// The number of combinations of `IDLE` with every pool (and each kind of mailbox in turn) and both
 /// schedulers.
@@ -60,8 +61,8 @@ pub struct Scenario {
     pub mailbox: MailboxKind,
     /// The idle policy.
     pub idle: IdlePolicy,
-    /// True if there are more workers than CPUs.
-    pub oversubscribed: bool,
+    /// The number of CPUs, compared with the number of workers.
+    pub crowding: Crowding,
     pct: bool,
     seed: u64,
 }
@@ -78,7 +79,7 @@ impl Scenario {
             digit
         };
         let pct = digit(2) == 1;
-        let (idle, oversubscribed) = IDLE[digit(IDLE.len())];
+        let (idle, crowding) = IDLE[digit(IDLE.len())];
         let worker_count = digit(WORKERS_MAX) + 1;
         let round = digit(PoolKind::ALL.len());
         debug_assert_eq!(rest, 0, "every setting has its seeds");
@@ -87,7 +88,7 @@ impl Scenario {
             pool: PoolKind::ALL[round * POOL_STRIDE % PoolKind::ALL.len()],
             mailbox: MailboxKind::ALL[(position + round) % MailboxKind::ALL.len()],
             idle,
-            oversubscribed,
+            crowding,
             pct,
             seed,
         }
@@ -116,10 +117,10 @@ impl Scenario {
             pool,
             mailbox,
             idle,
-            oversubscribed,
+            crowding,
             ..
         } = *self;
-        super::runtime_on(worker_count, pool, mailbox, idle, oversubscribed, network)
+        super::runtime_on(worker_count, pool, mailbox, idle, crowding, network)
     }
 }
 

@@ -56,7 +56,7 @@ fn runtime(worker_count: usize) -> Runtime {
 
 fn runtime_with(worker_count: usize, mailbox: MailboxKind) -> Runtime {
     let (pool, idle) = (PoolKind::Deque, IdlePolicy::Park);
-    raddle_runtime::model::runtime(worker_count, pool, mailbox, idle, false)
+    raddle_runtime::model::runtime(worker_count, pool, mailbox, idle)
 }
 
 /// An event that happens once. A thread can block until it happens.
@@ -404,7 +404,7 @@ fn message_to_an_ending_runtime_does_not_leak() {
 fn private_task_that_its_own_worker_blocks_for_is_found() {
     model(1, || {
         let (pool, mailbox) = (PoolKind::DqTlPrivC, MailboxKind::LockFree);
-        let runtime = raddle_runtime::model::runtime(2, pool, mailbox, IdlePolicy::Park, false);
+        let runtime = raddle_runtime::model::runtime(2, pool, mailbox, IdlePolicy::Park);
         let done = Flag::new();
         runtime.scope(|scope| {
             scope.spawn(|| done.raise());
