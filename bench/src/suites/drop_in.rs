@@ -1,8 +1,9 @@
 //! Programs that use rayon, as they are published, and with the two lines in their manifest that
 //! make them run on Raddle.
 //!
-//! The *programs* are from the registry. Each run starts a process, so its time contains the start
-//! and the end of the threads. Besides the time, `NAME-cpu` is the CPU time of the process, and
+//! The *programs* are from the registry, or give work to libraries from there
+//! (`drop-in/libraries`). Each run starts a process, so its time contains the start and the end of
+//! the threads. Besides the time, `NAME-cpu` is the CPU time of the process, and
 //! `NAME-threads` its largest number of threads. Results are checked: both builds have to write the
 //! same output.
 //!
@@ -13,7 +14,7 @@
 //!
 //! Both builds have the same versions of everything, the same profile and the same number of
 //! threads (`RAYON_NUM_THREADS`). The input is real: the sources of all programs and of their
-//! libraries, and pictures of RADDLE_DATA.
+//! libraries, and pictures and a mesh of RADDLE_DATA.
 
 mod builds;
 mod inputs;
@@ -33,13 +34,21 @@ use inputs::Inputs;
 use program::{PROGRAMS, Program, Run};
 
 /// The names of the cases.
-pub(crate) const CASES: [&str; 17] = [
+pub(crate) const CASES: [&str; 25] = [
     "b3sum",
     "tokei",
     "dust",
     "oxipng",
     "dssim",
     "gifski",
+    "ark",
+    "bvh",
+    "faer",
+    "hnsw",
+    "imageproc",
+    "ndarray",
+    "rapier",
+    "resize",
     "loop-fib",
     "loop-filter-sum",
     "loop-filter-collect",

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use crate::tree::{Finding, SourceFile, Tree};
 
 /// Our crates, lowest layer first. A crate may use those of a lower number only.
-pub const LAYERS: [(&str, u8); 22] = [
+pub const LAYERS: [(&str, u8); 23] = [
     ("raddle-sync", 0),
     ("raddle-topology", 1),
     ("raddle-trace", 2),
@@ -25,6 +25,7 @@ pub const LAYERS: [(&str, u8); 22] = [
     ("raddle-tidy", 9),
     ("raddle-fuzz", 9),
     ("raddle-drop-in", 9),
+    ("raddle-rayon-libraries", 9),
     ("raddle-rayon-loops", 9),
     ("raddle-together", 9),
     // Apart: uses no runtime, and only programs use it.
@@ -34,17 +35,19 @@ pub const LAYERS: [(&str, u8); 22] = [
 
 /// Packages outside of the workspace, which are built like programs of users: they state versions
 /// themselves.
-const OUTSIDE: [&str; 4] = [
+const OUTSIDE: [&str; 5] = [
     "raddle-fuzz",
     "raddle-drop-in",
+    "raddle-rayon-libraries",
     "raddle-rayon-loops",
     "raddle-together",
 ];
 
 /// Packages that may depend on peers.
-const MAY_USE_PEERS: [&str; 4] = [
+const MAY_USE_PEERS: [&str; 5] = [
     "raddle-bench",
     "raddle-drop-in",
+    "raddle-rayon-libraries",
     "raddle-rayon-loops",
     "raddle-together",
 ];

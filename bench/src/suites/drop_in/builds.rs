@@ -107,8 +107,10 @@ impl Builds {
         run(&mut cargo)?;
         let programs = self.folder.join("programs").join(variant.name());
         fs::create_dir_all(&programs).map_err(system("the folder of programs"))?;
-        let names = PROGRAMS.iter().map(|program| program.name);
-        for name in names.chain([LOOPS_PROGRAM]) {
+        let mut names: Vec<_> = PROGRAMS.iter().map(|program| program.executable).collect();
+        names.push(LOOPS_PROGRAM);
+        names.dedup();
+        for name in names {
             // A program that runs cannot be overwritten.
             remove(&programs.join(name))?;
             let built = target.join("release").join(name);
@@ -120,8 +122,10 @@ impl Builds {
     /// Writes the workspace of a build. Files that exist with the same content stay as they are, so
     /// that cargo builds only what has changed.
     fn write_workspace(&self, variant: Variant, workspace: &Path) -> Result<(), BenchError> {
+        // One unit per crate: with several, the functions that the compiler inlines depend on
+        // their distribution, which differs between the builds, and times differ by a tenth.
         let mut manifest = "[workspace]\nresolver = \"3\"\nmembers = [\"members/*\"]\n\n\
-                            [profile.release]\nlto = \"thin\"\n"
+                            [profile.release]\nlto = \"thin\"\ncodegen-units = 1\n"
             .to_owned();
         if variant == Variant::Raddle {
             let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/rayon-core");
@@ -131,13 +135,13 @@ impl Builds {
                 ours.display().to_string()
             );
         }
-        for program in &PROGRAMS {
-            let from = self
-                .sources()
-                .join(format!("{}-{}", program.package, program.version));
-            copy_folder(&from, &workspace.join("members").join(program.package))?;
+        for [package, version] in PROGRAMS.iter().filter_map(|program| program.package) {
+            let from = self.sources().join(format!("{package}-{version}"));
+            copy_folder(&from, &workspace.join("members").join(package))?;
         }
-        copy_folder(&here().join("loops"), &workspace.join("members/loops"))?;
+        for own in ["libraries", "loops"] {
+            copy_folder(&here().join(own), &workspace.join("members").join(own))?;
+        }
         write_if_new(&workspace.join("Cargo.toml"), manifest.as_bytes())?;
         let lock = workspace.join("Cargo.lock");
         if !lock.exists() {

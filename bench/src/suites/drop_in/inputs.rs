@@ -1,10 +1,12 @@
-//! The inputs of the programs: the sources that were downloaded, and pictures of a real volume.
+//! The inputs of the programs: the sources that were downloaded, pictures of a real volume, and the
+//! points of a real mesh.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use image::{ImageError, RgbImage};
+use raddle_graphics::mesh::Loaded;
 
 use super::builds::{Builds, system};
 use crate::error::BenchError;
@@ -12,6 +14,8 @@ use crate::suites::{check_data, data_folder};
 
 /// The volume of which the pictures are slices: its file, and the points in each direction.
 const VOLUME: (&str, usize) = ("heptane_302x302x302_u8.raw.zst", 302);
+/// The mesh.
+const MESH: &str = "stanford_bunny_69k.ply.zst";
 /// The number of frames of the animation.
 const FRAMES: usize = 50;
 /// The number of slices in a row, and in a column, of the large picture.
@@ -38,7 +42,10 @@ impl Inputs {
         fs::create_dir_all(&inputs.files).map_err(system("the folder of inputs"))?;
         match case {
             "b3sum" => inputs.make_file()?,
-            "oxipng" | "dssim" | "gifski" => inputs.make_pictures()?,
+            "oxipng" | "dssim" | "gifski" | "faer" | "imageproc" | "ndarray" | "resize" => {
+                inputs.make_pictures()?;
+            }
+            "bvh" | "hnsw" => inputs.make_points()?,
             _ => {}
         }
         Ok(inputs)
@@ -53,6 +60,8 @@ impl Inputs {
             "FILE" => vec![file("large")],
             "PICTURE" => vec![file("large.png")],
             "PICTURES" => vec![file("large.png"), file("coarse.png")],
+            "FRAME" => vec![file(&frame_name(FRAMES / 2))],
+            "POINTS" => vec![file("points")],
             "FRAMES" => (0..FRAMES).map(|index| file(&frame_name(index))).collect(),
             other => vec![other.to_owned()],
         }
@@ -74,6 +83,24 @@ impl Inputs {
             written += text.len() as u64;
         }
         Ok(())
+    }
+
+    /// Writes the points of the mesh: three coordinates each, as 32-bit numbers with the lowest
+    /// byte first.
+    fn make_points(&self) -> Result<(), BenchError> {
+        let written = self.files.join("points");
+        if written.exists() {
+            return Ok(());
+        }
+        let path = data_folder().join("mesh").join(MESH);
+        check_data(&path)?;
+        let loaded = Loaded::load(&path).map_err(|error| BenchError::contender(MESH, error))?;
+        let points = loaded.mesh.positions.iter();
+        let bytes: Vec<u8> = points
+            .flat_map(|point| [point.x, point.y, point.z])
+            .flat_map(f32::to_le_bytes)
+            .collect();
+        fs::write(&written, bytes).map_err(system(&written.display().to_string()))
     }
 
     /// Writes slices of the volume: a large picture of several slices, a coarse version of it, and

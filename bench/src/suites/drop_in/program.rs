@@ -16,55 +16,78 @@ use crate::error::BenchError;
 use crate::harness::{Contender, Request, Sample};
 use crate::load;
 
-/// A program of the registry.
+/// A program.
 pub(super) struct Program {
-    /// The name of the executable file, and of the case.
+    /// The name of the case.
     pub(super) name: &'static str,
-    pub(super) package: &'static str,
-    pub(super) version: &'static str,
-    /// The arguments. `SOURCES`, `FILE`, `PICTURE`, `PICTURES` and `FRAMES` stand for inputs,
-    /// `OUTPUT` for the file that the program writes.
+    /// The name of the executable file.
+    pub(super) executable: &'static str,
+    /// The package of the registry and its version. `None` for the program of the libraries.
+    pub(super) package: Option<[&'static str; 2]>,
+    /// The arguments. `SOURCES`, `FILE`, `PICTURE`, `PICTURES`, `FRAME`, `FRAMES` and `POINTS`
+    /// stand for inputs, `OUTPUT` for the file that the program writes.
     arguments: &'static [&'static str],
 }
 
+/// The program of the libraries.
+const LIBRARIES: &str = "raddle-rayon-libraries";
+
+/// Returns work for a library.
+const fn library(name: &'static str, arguments: &'static [&'static str]) -> Program {
+    Program {
+        name,
+        executable: LIBRARIES,
+        package: None,
+        arguments,
+    }
+}
+
 /// The programs, in the order of the cases.
-pub(super) const PROGRAMS: [Program; 6] = [
+pub(super) const PROGRAMS: [Program; 14] = [
     Program {
         name: "b3sum",
-        package: "b3sum",
-        version: "1.8.7",
+        executable: "b3sum",
+        package: Some(["b3sum", "1.8.7"]),
         arguments: &["FILE"],
     },
     Program {
         name: "tokei",
-        package: "tokei",
-        version: "15.0.0",
+        executable: "tokei",
+        package: Some(["tokei", "15.0.0"]),
         arguments: &["--no-ignore", "SOURCES"],
     },
     Program {
         name: "dust",
-        package: "du-dust",
-        version: "1.2.7",
+        executable: "dust",
+        package: Some(["du-dust", "1.2.7"]),
         arguments: &["--no-progress", "--number-of-lines", "40", "SOURCES"],
     },
     Program {
         name: "oxipng",
-        package: "oxipng",
-        version: "10.2.1",
+        executable: "oxipng",
+        package: Some(["oxipng", "10.2.1"]),
         arguments: &["--opt", "2", "--quiet", "--out", "OUTPUT", "PICTURE"],
     },
     Program {
         name: "dssim",
-        package: "dssim",
-        version: "3.5.1",
+        executable: "dssim",
+        package: Some(["dssim", "3.5.1"]),
         arguments: &["PICTURES"],
     },
     Program {
         name: "gifski",
-        package: "gifski",
-        version: "1.34.0",
+        executable: "gifski",
+        package: Some(["gifski", "1.34.0"]),
         arguments: &["--quiet", "--output", "OUTPUT", "FRAMES"],
     },
+    library("ark", &["ark"]),
+    library("bvh", &["bvh", "POINTS"]),
+    library("faer", &["faer", "FRAME"]),
+    library("hnsw", &["hnsw", "POINTS"]),
+    library("imageproc", &["imageproc", "PICTURE"]),
+    library("ndarray", &["ndarray", "FRAME"]),
+    library("rapier", &["rapier"]),
+    library("resize", &["resize", "FRAME"]),
 ];
 
 /// The CPU times of the runs of a contender so far, which are read while the contender is in use.
@@ -106,7 +129,7 @@ impl Run {
         }
         Self {
             variant,
-            program: builds.program(variant, program.name),
+            program: builds.program(variant, program.executable),
             arguments,
             output: program.arguments.contains(&"OUTPUT").then_some(output),
             cpu_times: CpuTimes::default(),
