@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use image::{ImageError, RgbImage};
-use raddle_graphics::mesh::Loaded;
+use raddle_graphics::mesh::Mesh;
 
 use super::builds::{Builds, system};
 use crate::error::BenchError;
@@ -94,8 +94,8 @@ impl Inputs {
         }
         let path = data_folder().join("mesh").join(MESH);
         check_data(&path)?;
-        let loaded = Loaded::load(&path).map_err(|error| BenchError::contender(MESH, error))?;
-        let points = loaded.mesh.positions.iter();
+        let mesh = Mesh::load(&path).map_err(|error| BenchError::contender(MESH, error))?;
+        let points = mesh.positions.iter();
         let bytes: Vec<u8> = points
             .flat_map(|point| [point.x, point.y, point.z])
             .flat_map(f32::to_le_bytes)
