@@ -4,13 +4,31 @@ use std::mem;
 use std::path::Path;
 
 use faer::Mat;
-use ndarray::{Array2, Zip, s};
+use ndarray::{Array2, ArrayView2, Axis, Slice, Zip};
 
 use crate::Outcome;
 use crate::pictures::gray;
 
 /// The number of steps of the stencil.
 const STEPS: usize = 2_000;
+/// All rows or columns but the two outer ones.
+const MIDDLE: Slice = Slice {
+    start: 1,
+    end: Some(-1),
+    step: 1,
+};
+/// All rows or columns but the last two.
+const FIRST: Slice = Slice {
+    start: 0,
+    end: Some(-2),
+    step: 1,
+};
+/// All rows or columns but the first two.
+const LAST: Slice = Slice {
+    start: 2,
+    end: None,
+    step: 1,
+};
 
 /// Computes decompositions of a picture as a matrix, which is made regular.
 pub(crate) fn decompose(file: &Path) -> Outcome {
@@ -43,11 +61,14 @@ pub(crate) fn relax(file: &Path) -> Outcome {
     });
     let mut next = now.clone();
     for _ in 0..STEPS {
-        Zip::from(next.slice_mut(s![1..-1, 1..-1]))
-            .and(now.slice(s![..-2, 1..-1]))
-            .and(now.slice(s![2.., 1..-1]))
-            .and(now.slice(s![1..-1, ..-2]))
-            .and(now.slice(s![1..-1, 2..]))
+        let mut inner = next.view_mut();
+        inner.slice_axis_inplace(Axis(0), MIDDLE);
+        inner.slice_axis_inplace(Axis(1), MIDDLE);
+        Zip::from(inner)
+            .and(part(&now, FIRST, MIDDLE))
+            .and(part(&now, LAST, MIDDLE))
+            .and(part(&now, MIDDLE, FIRST))
+            .and(part(&now, MIDDLE, LAST))
             .par_for_each(|next, &above, &below, &left, &right| {
                 *next = 0.25 * (above + below + left + right);
             });
@@ -55,4 +76,12 @@ pub(crate) fn relax(file: &Path) -> Outcome {
     }
     println!("{}", now.sum());
     Ok(())
+}
+
+/// Returns some rows and columns of an array.
+fn part(values: &Array2<f32>, rows: Slice, columns: Slice) -> ArrayView2<'_, f32> {
+    let mut part = values.view();
+    part.slice_axis_inplace(Axis(0), rows);
+    part.slice_axis_inplace(Axis(1), columns);
+    part
 }
