@@ -96,7 +96,9 @@ where
     std::mem::forget(unwinding);
     // SAFETY: we are the owner; all forks that `a` has pushed have been popped.
     if !is_forked || unsafe { forks.slots().pop(slot) } || !pop_slow(forks, slot) {
-        forks.slots().count_inline();
+        if is_forked {
+            forks.slots().count_inline();
+        }
         // SAFETY: not pushed, or popped while private or taken back: ours to run (invariant 2).
         let b = unsafe { job.take() };
         return call_second(result_a, || b(Ran::Here));

@@ -7,7 +7,7 @@
 //! while they spin: the caller during a call, and the workers between the calls.
 
 use raddle_sync::CachePadded;
-use raddle_sync::prim::{AtomicUsize, Relaxed};
+use raddle_sync::prim::{AtomicBool, AtomicUsize, Relaxed};
 
 /// The CPUs and the callers of a runtime.
 #[derive(Debug)]
@@ -17,6 +17,9 @@ pub(crate) struct Crowd {
     cpu_count: AtomicUsize,
     /// The number of calls of threads outside that have not ended.
     callers: CachePadded<AtomicUsize>,
+    /// True once a thread outside has called. Without calls, as between chares, no thread outside
+    /// is waiting for a CPU.
+    is_called: AtomicBool,
 }
 
 impl Crowd {
@@ -26,6 +29,7 @@ impl Crowd {
             worker_count,
             cpu_count: AtomicUsize::new(cpu_count),
             callers: CachePadded::default(),
+            is_called: AtomicBool::new(false),
         }
     }
 
@@ -49,11 +53,16 @@ impl Crowd {
 
     /// Returns true if a searching worker has to offer its CPU to other threads.
     pub(super) fn must_yield(&self) -> bool {
-        self.is_over() || (self.is_full() && self.callers.load(Relaxed) == 0)
+        self.is_over()
+            || (self.is_called.load(Relaxed) && self.is_full() && self.callers.load(Relaxed) == 0)
     }
 
     /// Counts a call of a thread outside until the result is dropped.
     pub(super) fn begin_call(&self) -> Call<'_> {
+        // Relaxed: as above.
+        if !self.is_called.load(Relaxed) {
+            self.is_called.store(true, Relaxed);
+        }
         // Relaxed: as above.
         self.callers.fetch_add(1, Relaxed);
         Call(self)

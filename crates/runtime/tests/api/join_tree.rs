@@ -60,6 +60,52 @@ fn deep_recursion_runs_on_one_fork_stack() {
     assert_eq!(runtime.install(|| depth(200_000)), 200_000);
 }
 
+/// Checks that each second closure is dropped once and not run if the first one panics, whether it
+/// was forked or the fork stack was full.
+#[test]
+fn panic_beyond_a_full_fork_stack_drops_every_second_closure() {
+    use std::sync::Arc;
+    fn depth(n: u32, kept: &Arc<()>) {
+        if n == 0 {
+            panic!("the deepest");
+        }
+        let own = Arc::clone(kept);
+        join(
+            || depth(n - 1, kept),
+            move || assert_eq!(Arc::strong_count(&own), 0, "not run"),
+        );
+    }
+    // One worker: no thief runs a second closure.
+    let runtime = runtime_with(1, |builder| builder.stack_bytes(512 << 20));
+    let kept = Arc::new(());
+    let call = || runtime.install(|| depth(70_000, &kept));
+    assert_eq!(panic_text(call), "the deepest");
+    assert_eq!(Arc::strong_count(&kept), 1);
+}
+
+/// Checks that calls of several threads outside end, with results and panics, while the workers
+/// take all CPUs.
+#[test]
+fn threads_outside_call_again_and_again() {
+    let workers = std::thread::available_parallelism().map_or(2, usize::from);
+    let runtime = runtime(workers);
+    std::thread::scope(|scope| {
+        for caller in 0..3_u64 {
+            let runtime = &runtime;
+            scope.spawn(move || {
+                for turn in 0..200 {
+                    let sum = runtime.install(|| join(|| caller, || fib(8)));
+                    assert_eq!(sum, (caller, 21));
+                    if turn % 50 == 0 {
+                        let call = || runtime.install(|| panic!("of call {turn}"));
+                        assert_eq!(panic_text(call), format!("of call {turn}"));
+                    }
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn foreign_work_never_needs_a_lock_that_is_held_across_a_join() {
     use std::sync::Mutex;
