@@ -24,8 +24,9 @@ use crate::failure::Failure;
 
 /// A value that is delivered later. A thread waits for it, or an `async` entry awaits it.
 ///
-/// If the reply is dropped, the value is dropped when it arrives. If the entry panics, before or
-/// after the reply is dropped, the panic is reported to all waiters.
+/// If the reply is dropped, the value is dropped when it arrives; the entry runs to its end. If the
+/// entry panics, the panic is reported to all waiters. A reply that was awaited before it was
+/// dropped, as after a timeout, has been given up: a panic is printed, but not reported.
 ///
 /// `.await` returns the value, and panics with the [`Failure`] if the value will not come;
 /// [`outcome`](Self::outcome) returns the failure instead. On a failure that does not concern this
@@ -40,6 +41,8 @@ pub struct Reply<T> {
     from: Option<(u32, Number)>,
     /// Registers the waker with the system, so that failures wake it.
     watch: Option<Watch>,
+    /// True once the reply has been polled before its value was there.
+    is_awaited: bool,
 }
 
 /// The sending end of a reply.
@@ -71,6 +74,8 @@ enum State<T> {
     Taken,
     /// The reply was dropped, so the value is not wanted.
     Unwanted,
+    /// The reply was dropped after it had been awaited, so a panic is not wanted either.
+    GivenUp,
 }
 
 impl<T> ReplyCell<T> {
@@ -102,7 +107,7 @@ impl<T> ReplyCell<T> {
             State::Here(value) => Some(value),
             State::Panicked(failure) => Some(Err(failure)),
             State::Awaited(_) => None,
-            State::Taken | State::Unwanted => panic!("a reply is taken once"),
+            State::Taken | State::Unwanted | State::GivenUp => panic!("a reply is taken once"),
         }
     }
 }
@@ -123,6 +128,7 @@ pub(crate) fn reply<T>(
         system,
         from,
         watch: None,
+        is_awaited: false,
     };
     (replier, reply)
 }
@@ -135,10 +141,15 @@ impl<T> Replier<T> {
     }
 
     /// Reports that the entry has panicked: to the holder of the reply, or to all waiters if it was
-    /// dropped.
+    /// dropped and had not been awaited.
     pub(crate) fn give_panic(mut self, system: &System, failure: Failure) {
         let Some(cell) = self.cell.take() else { return };
-        let before = std::mem::replace(&mut *cell.state(), State::Panicked(failure.clone()));
+        let mut state = cell.state();
+        if matches!(*state, State::GivenUp) {
+            return;
+        }
+        let before = std::mem::replace(&mut *state, State::Panicked(failure.clone()));
+        drop(state);
         match before {
             State::Awaited(Some(waiting)) => waiting.notify(),
             State::Unwanted => system.fail(failure),
@@ -163,8 +174,13 @@ impl<T> Drop for Reply<T> {
     /// Reports a panic that has arrived to all waiters. `give_panic` does so for a panic that
     /// arrives later.
     fn drop(&mut self) {
-        let before = std::mem::replace(&mut *self.cell.state(), State::Unwanted);
+        let dropped = match self.is_awaited {
+            true => State::GivenUp,
+            false => State::Unwanted,
+        };
+        let before = std::mem::replace(&mut *self.cell.state(), dropped);
         if let State::Panicked(failure) = before
+            && !self.is_awaited
             && let Some(system) = System::find(self.system)
         {
             system.fail(failure);
@@ -308,7 +324,7 @@ impl<T> Reply<T> {
         assert!(
             !local::is_own_thread(self.system),
             "a worker waits for a reply, but the awaited message may have to run on that worker: \
-             make the entry `async` and `.await` the reply"
+             `.await` the reply in an `async` entry, or call `block_on(reply)`"
         );
     }
 
@@ -372,6 +388,7 @@ impl<T> Reply<T> {
             self.watch = None;
             return Poll::Ready(self.reported(value));
         }
+        self.is_awaited = true;
         // An entry waits only for its reply: failures of other chares do not wake it.
         if local::is_here(self.system) {
             self.watch = None;

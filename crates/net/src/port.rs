@@ -15,7 +15,7 @@ mod put;
 
 use std::future::poll_fn;
 use std::ops::Range;
-use std::os::fd::BorrowedFd;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -385,7 +385,8 @@ impl Port {
     }
 
     /// Returns a file descriptor that becomes readable when [`poll`](Self::poll) has something to
-    /// return, once after each call of [`arm`](Self::arm). It is the same for the life of the port.
+    /// return, once after each call of [`arm`](Self::arm). The descriptors that further calls
+    /// return refer to the same event.
     ///
     /// An event loop waits for it with `epoll`, `poll` or the like, and neither reads nor writes
     /// it:
@@ -394,10 +395,13 @@ impl Port {
     /// 2. Wait until the descriptor is readable, or for any other event.
     /// 3. Call `poll` until it returns 0, and begin again.
     ///
+    /// With tokio, make an `AsyncFd` of it with `Interest::READABLE`. After 2, call `clear_ready`
+    /// of the guard that `readable` has returned.
+    ///
     /// # Errors
-    /// [`NetError::System`] if the system refuses a descriptor or a thread, in the first call.
-    pub fn event(&mut self) -> Result<BorrowedFd<'_>, NetError> {
-        Ok(self.events()?.event())
+    /// [`NetError::System`] if the system refuses a descriptor or a thread.
+    pub fn event(&mut self) -> Result<OwnedFd, NetError> {
+        self.events()?.event()
     }
 
     /// Makes the [event](Self::event) readable once when [`poll`](Self::poll) has something to

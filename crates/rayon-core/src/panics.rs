@@ -1,6 +1,7 @@
 //! Panics for which no thread waits: the pool's handler gets them, or the process aborts.
 
 use std::any::Any;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -36,6 +37,9 @@ struct AbortOnDrop;
 
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {
+        const REASON: &[u8] = b"rayon-core: no panic handler took a panic; the process aborts\n";
+        // The process ends either way.
+        let _ = std::io::stderr().write_all(REASON);
         std::process::abort();
     }
 }

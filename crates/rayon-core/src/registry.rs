@@ -23,7 +23,6 @@ pub(crate) struct Registry {
     panic_handler: Option<PanicHandler>,
     /// The calls of `spawn_fifo`, by the index of the thread that put them.
     fifos: Box<[Fifo]>,
-    /// `spawn` acts as `spawn_fifo`.
     is_breadth_first: bool,
 }
 
@@ -58,6 +57,12 @@ impl Registry {
     /// Returns the way to put tasks into this pool.
     pub(crate) fn tasks(&self) -> &OpenTasks {
         &self.tasks
+    }
+
+    /// Returns true if `spawn` acts as `spawn_fifo`, also in scopes.
+    #[inline]
+    pub(crate) fn is_breadth_first(&self) -> bool {
+        self.is_breadth_first
     }
 
     /// Puts a call into the pool that the pool does not end without.

@@ -3,12 +3,12 @@
 //! # Memory ordering
 //! | label | release side                  | acquire side                | what it publishes    |
 //! |-------|-------------------------------|-----------------------------|----------------------|
-//! | S1    | every `end_one` counts down   | `wait` loads zero           | what the tasks wrote |
+//! | S1    | every `end_one` counts down   | `run` loads zero            | what the tasks wrote |
 //!
 //! # Invariants
 //! 1. A scope stays where it is until its count is zero, so tasks reach it through a pointer.
-//! 2. The last `end_one` takes the waiter out of the scope before it counts down to zero, because
-//!    the scope may be gone afterwards.
+//! 2. `end_one` takes what it needs to notify the waiter out of the scope before it counts down,
+//!    because the scope may be gone afterwards.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use raddle_runtime::{Waiter, open};
-use raddle_sync::prim::{AcqRel, Acquire, AtomicUsize, Relaxed};
+use raddle_sync::prim::{AcqRel, Acquire, AtomicUsize, Relaxed, Release};
 
 use crate::broadcast::BroadcastContext;
 use crate::fifo::Fifo;
@@ -33,14 +33,17 @@ pub struct Scope<'scope> {
 /// A scope as [`Scope`]. Of the tasks that one thread spawns, the oldest runs first.
 pub struct ScopeFifo<'scope> {
     base: Base<'scope, Self>,
-    /// The tasks, by the index of the thread that spawned them.
-    fifos: Box<[Fifo]>,
 }
 
 /// The part that both kinds of scopes have in common. `S` is the kind.
 struct Base<'scope, S> {
     registry: Arc<Registry>,
     waiter: Waiter,
+    /// The index of the waiting thread, if it belongs to the pool of the tasks.
+    owner: Option<usize>,
+    /// The tasks by the index of the thread that spawned them, if the oldest task of a thread runs
+    /// first. Otherwise there are no queues.
+    fifos: Box<[Fifo]>,
     /// The number of tasks that have not ended, plus one for the scope's own call.
     pending: AtomicUsize,
     panic: Mutex<Option<Payload>>,
@@ -108,7 +111,7 @@ where
     OP: FnOnce(&Scope<'scope>) -> R,
 {
     let scope = Scope {
-        base: Base::new(registry),
+        base: Base::new(registry, registry.is_breadth_first()),
     };
     scope.base.run(|| op(&scope))
 }
@@ -118,8 +121,7 @@ where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
 {
     let scope = ScopeFifo {
-        base: Base::new(registry),
-        fifos: Fifo::many(registry.worker_count()),
+        base: Base::new(registry, true),
     };
     scope.base.run(|| op(&scope))
 }
@@ -130,9 +132,7 @@ impl<'scope> Scope<'scope> {
     where
         BODY: FnOnce(&Self) + Send + 'scope,
     {
-        let task = self.base.task(self, body);
-        // SAFETY: the scope waits for it.
-        unsafe { self.base.registry.tasks().put(task) };
+        self.base.put(self.base.task(self, body));
     }
 
     /// Puts a task for each thread of the pool.
@@ -150,22 +150,7 @@ impl<'scope> ScopeFifo<'scope> {
     where
         BODY: FnOnce(&Self) + Send + 'scope,
     {
-        let task = self.base.task(self, body);
-        let tasks = self.base.registry.tasks();
-        let Some(index) = tasks.own_index() else {
-            // Tasks from other threads are in a queue already.
-            // SAFETY: the scope waits for it.
-            return unsafe { tasks.put(task) };
-        };
-        let fifo = &self.fifos[index];
-        let task: Box<dyn FnOnce() + Send + '_> = Box::new(task);
-        // SAFETY: only the lifetime changes, and the scope waits for the task.
-        let task = unsafe {
-            std::mem::transmute::<Box<dyn FnOnce() + Send + '_>, Box<dyn FnOnce() + Send>>(task)
-        };
-        fifo.put(task);
-        // SAFETY: the oldest task, which it runs, is one that the scope waits for.
-        unsafe { tasks.put(|| fifo.run_oldest()) };
+        self.base.put(self.base.task(self, body));
     }
 
     /// Puts a task for each thread of the pool.
@@ -178,10 +163,15 @@ impl<'scope> ScopeFifo<'scope> {
 }
 
 impl<'scope, S: Sync> Base<'scope, S> {
-    fn new(registry: &Arc<Registry>) -> Self {
+    fn new(registry: &Arc<Registry>, is_fifo: bool) -> Self {
         Self {
             registry: Arc::clone(registry),
             waiter: Waiter::current(),
+            owner: registry.tasks().own_index(),
+            fifos: match is_fifo {
+                true => Fifo::many(registry.worker_count()),
+                false => Fifo::many(0),
+            },
             pending: AtomicUsize::new(1),
             panic: Mutex::new(None),
             bodies: PhantomData,
@@ -193,7 +183,8 @@ impl<'scope, S: Sync> Base<'scope, S> {
         let result = self.catch(call);
         self.end_one();
         // ORDERING(S1): Acquire; code after the scope sees what the tasks wrote.
-        open::wait_until(&self.waiter, || self.pending.load(Acquire) == 0);
+        let done = || self.pending.load(Acquire) == 0;
+        self.registry.tasks().wait_until(&self.waiter, done);
         let panic = self.panic().take();
         match (result, panic) {
             (Some(result), None) => result,
@@ -216,6 +207,29 @@ impl<'scope, S: Sync> Base<'scope, S> {
             self.catch(|| body(scope));
             self.end_one();
         }
+    }
+
+    /// Puts a task of this scope into the pool.
+    fn put(&self, task: impl FnOnce() + Send) {
+        let tasks = self.registry.tasks();
+        let fifo = match self.fifos.is_empty() {
+            true => None,
+            false => tasks.own_index().map(|index| &self.fifos[index]),
+        };
+        let Some(fifo) = fifo else {
+            // The newest task of a thread runs first, or the tasks from other threads are in a
+            // queue already.
+            // SAFETY: the scope waits for it.
+            return unsafe { tasks.put(task) };
+        };
+        let task: Box<dyn FnOnce() + Send + '_> = Box::new(task);
+        // SAFETY: only the lifetime changes, and the scope waits for the task.
+        let task = unsafe {
+            std::mem::transmute::<Box<dyn FnOnce() + Send + '_>, Box<dyn FnOnce() + Send>>(task)
+        };
+        fifo.put(task);
+        // SAFETY: the scope waits for as many tasks as it has put.
+        unsafe { tasks.put(|| fifo.run_oldest()) };
     }
 
     fn spawn_broadcast(
@@ -258,6 +272,14 @@ impl<'scope, S: Sync> Base<'scope, S> {
     /// Counts the end of a task or of the scope's own call. The scope may be gone when this
     /// returns.
     fn end_one(&self) {
+        if let Some(owner) = self.owner {
+            // ORDERING(S1): Release, what the task wrote. All changes of the count are one release
+            // sequence, so a thread that sees the last one sees what all tasks wrote.
+            if self.pending.fetch_sub(1, Release) == 1 {
+                open::notify(owner);
+            }
+            return;
+        }
         // Relaxed: the exchange below decides.
         let mut pending = self.pending.load(Relaxed);
         loop {

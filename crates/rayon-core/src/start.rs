@@ -120,7 +120,8 @@ fn start(
 
 /// Returns the builder of a runtime with these settings.
 fn builder(settings: &Settings, panic_handler: Option<&PanicHandler>) -> Builder {
-    let mut builder = Runtime::builder();
+    // Threads that the program starts in a call must not inherit the CPU of a worker.
+    let mut builder = Runtime::builder().unbound_by_default();
     if let Some(num_threads) = wanted_threads(settings) {
         builder = builder.workers(num_threads.min(max_num_threads()));
     }

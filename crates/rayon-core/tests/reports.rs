@@ -2,13 +2,15 @@
 //! are those of the reports, in the repository of rayon if there is no other name.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::Duration;
 
-use raddle_sync::prim::{AtomicUsize, Relaxed};
-use rayon_core::{ThreadPool, ThreadPoolBuilder, in_place_scope, join, scope};
+use raddle_sync::prim::{AtomicU64, AtomicUsize, Relaxed};
+use rayon_core::{
+    ScopeFifo, ThreadPool, ThreadPoolBuilder, in_place_scope, join, scope, yield_now,
+};
 
 fn pool(threads: usize) -> ThreadPool {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
@@ -187,6 +189,117 @@ fn a_join_on_one_thread_runs_no_other_call() {
         });
     });
     assert_eq!(nested.load(Relaxed), 0);
+}
+
+/// Reproduces report 819 and 1105: calls of an outer pool use an inner one of fewer threads. While
+/// one waits, its thread starts others.
+#[test]
+fn calls_of_a_pool_use_a_smaller_pool() {
+    const COUNT: usize = 64;
+    let (outer, inner) = (pool(3), pool(1));
+    let done = AtomicUsize::new(0);
+    outer.scope(|scope| {
+        for number in 0..COUNT {
+            let (inner, done) = (&inner, &done);
+            scope.spawn(move |_| {
+                let (left, right) = inner.install(|| join(|| number, || number));
+                assert_eq!(left, right);
+                done.fetch_add(1, Relaxed);
+            });
+        }
+    });
+    assert_eq!(done.load(Relaxed), COUNT);
+}
+
+/// Reproduces report 969: a `join` waited for calls that were spawned in its first half. Here such
+/// a call waits for something that comes after the `join`.
+#[test]
+fn a_join_does_not_wait_for_spawned_calls() {
+    for threads in [1, 2] {
+        let pool = pool(threads);
+        let (sender, receiver) = mpsc::channel();
+        let (ended, end) = mpsc::channel();
+        pool.install(|| {
+            let wait = move || {
+                let received = receiver.recv();
+                ended.send(received).expect("the test is waiting");
+            };
+            join(|| rayon_core::spawn(wait), || ());
+            sender.send(7).expect("the call is waiting");
+        });
+        assert_eq!(end.recv(), Ok(Ok(7)));
+    }
+}
+
+/// Reproduces report 1269: two stages on the same threads, with a channel between them. The first
+/// yields while the channel is full, and calls of the second that find it empty queue up again.
+#[test]
+fn stages_on_the_same_threads_make_progress() {
+    const COUNT: u64 = 1_000;
+    fn take<'a>(scope: &ScopeFifo<'a>, receiver: &'a Mutex<Receiver<u64>>, sum: &'a AtomicU64) {
+        let received = receiver.lock().expect("no panics").try_recv();
+        match received {
+            Ok(number) => {
+                sum.fetch_add(number, Relaxed);
+            }
+            Err(_) => scope.spawn_fifo(move |scope| take(scope, receiver, sum)),
+        }
+    }
+    for threads in [1, 2] {
+        let (sender, receiver) = mpsc::sync_channel(2);
+        let (receiver, sum) = (Mutex::new(receiver), AtomicU64::new(0));
+        pool(threads).scope_fifo(|scope| {
+            scope.spawn_fifo(|_| {
+                for number in 0..COUNT {
+                    while sender.try_send(number).is_err() {
+                        yield_now();
+                    }
+                }
+            });
+            for _ in 0..COUNT {
+                scope.spawn_fifo(|scope| take(scope, &receiver, &sum));
+            }
+        });
+        assert_eq!(sum.into_inner(), COUNT * (COUNT - 1) / 2);
+    }
+}
+
+/// Checks the order of a pool with the deprecated option, in a scope and outside of one.
+#[test]
+#[allow(deprecated, reason = "programs may still use the option")]
+fn a_breadth_first_pool_runs_the_oldest_call_first() {
+    let builder = ThreadPoolBuilder::new().num_threads(1).breadth_first();
+    let pool = builder.build().expect("threads start");
+    let (sender, receiver) = mpsc::channel();
+    pool.scope(|scope| {
+        for number in 0..8 {
+            let sender = sender.clone();
+            scope.spawn(move |_| sender.send(number).expect("the receiver is alive"));
+        }
+    });
+    pool.install(|| {
+        for number in 8..16 {
+            let sender = sender.clone();
+            rayon_core::spawn(move || sender.send(number).expect("the receiver is alive"));
+        }
+    });
+    drop(sender);
+    assert!(receiver.into_iter().eq(0..16));
+}
+
+/// Checks that threads which a call starts may use all CPUs, and that the call sees them.
+#[test]
+fn a_call_sees_all_cpus() {
+    let count = || thread::available_parallelism().expect("the system tells");
+    let expected = count();
+    let pool = pool(2);
+    let seen = pool.install(|| (count(), thread::spawn(count).join().expect("no panics")));
+    assert_eq!(seen, (expected, expected));
+    assert!(
+        pool.broadcast(|_| count())
+            .iter()
+            .all(|&seen| seen == expected)
+    );
 }
 
 /// Checks that a panic in the body of a scope waits for all calls.

@@ -136,6 +136,7 @@ impl<W> ForkStack<W> {
     }
 
     /// Returns the innermost frame.
+    #[inline]
     pub(crate) fn frame(&self) -> Option<&'static TaskCell> {
         self.frames.innermost()
     }
@@ -156,6 +157,13 @@ impl<W> ForkStack<W> {
         // SAFETY: the fork of this answer, which is not popped before this function ends.
         unsafe { self.stack.publish(answer.slot, as_slot(cell)) };
         Some(answer.askers)
+    }
+
+    /// Opens the gates although no fork becomes public, because the owner answers with other work.
+    /// The result has a bit for every sleeping asker. For the owner.
+    pub(crate) fn open_gates(&self) -> u64 {
+        // SAFETY: called by the owner.
+        unsafe { self.stack.open_gates() }
     }
 
     /// Publishes the oldest private fork of a worker that does not answer; returns false if there

@@ -6,9 +6,10 @@ pub mod explore;
 use std::sync::Arc;
 
 use raddle_sync::prim::thread;
+use raddle_topology::Claims;
 
 use crate::config::Settings;
-use crate::placing::Placed;
+use crate::placing::{Machine, Placed};
 use crate::pool::Setup;
 use crate::runtime::ResolvedSettings;
 use crate::threads::WorkerThreads;
@@ -56,7 +57,7 @@ pub fn runtime_on(
 ) -> Runtime {
     Runtime::start(
         ResolvedSettings {
-            placed: Placed::unbound(worker_count),
+            placed: Placed::unbound(worker_count, Machine::None, Claims::default()),
             pool,
             pool_setup: Setup::new(worker_count, COMPENSATING_MAX, BlockShape::default()),
             idle,

@@ -15,7 +15,7 @@
 //! below the number of workers, and no two open tasks run at once with the same index.
 //!
 //! Open waits are those of an open join, of [`OpenTasks::install`] and of
-//! [`wait_until`]. A worker in such a wait also runs the tasks that are given to it
+//! [`OpenTasks::wait_until`]. A worker in such a wait also runs the tasks that are given to it
 //! ([`OpenTasks::put_for`]). It does not lend its place.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -90,6 +90,7 @@ pub fn run_one(from: From) -> Option<bool> {
     Some(has_task)
 }
 
+#[inline]
 fn open_worker<'a>() -> Option<&'a Worker> {
     current_worker().filter(|_| is_worker())
 }
@@ -149,6 +150,7 @@ impl OpenTasks {
         self.own_worker().map(Worker::index)
     }
 
+    #[inline]
     fn own_worker(&self) -> Option<&Worker> {
         open_worker().filter(|worker| Arc::ptr_eq(worker.shared(), &self.shared))
     }
@@ -226,6 +228,7 @@ impl OpenTasks {
     /// As for [`put`](Self::put).
     unsafe fn make_outside<'a>(&self, call: impl FnOnce() + Send + 'a) -> Task {
         self.shared.expect_here();
+        self.shared.crowd().note_caller();
         let cell = self.shared.memory().take_outside();
         // A compensating thread of this runtime puts it below its own task.
         let frame = self.shared.own_worker().and_then(Worker::frame);
@@ -244,7 +247,11 @@ impl OpenTasks {
     pub unsafe fn put_for<'a>(&self, to: usize, call: impl FnOnce() + Send + 'a) {
         self.shared.expect_here();
         let cell = self.shared.memory().take_outside();
-        let frame = self.own_worker().and_then(Worker::frame);
+        let worker = self.own_worker();
+        if worker.is_none() {
+            self.shared.crowd().note_caller();
+        }
+        let frame = worker.and_then(Worker::frame);
         // SAFETY: the caller's promise.
         let task = unsafe { self.make(cell, frame, call) };
         self.shared.assign(to, task);
@@ -289,6 +296,14 @@ impl OpenTasks {
         waiter.wait_for_open_call(&self.shared, || slot.is_done());
         slot.into_result()
     }
+
+    /// Waits on the current thread until `done` returns true, which tasks of this runtime bring
+    /// about. A worker runs open tasks meanwhile.
+    ///
+    /// The thread that makes `done` true then notifies `waiter`, which is [`Waiter::current`].
+    pub fn wait_until(&self, waiter: &Waiter, done: impl Fn() -> bool) {
+        waiter.wait_for_open_call(&self.shared, done);
+    }
 }
 
 /// Counts the end of a task when it is dropped.
@@ -300,10 +315,10 @@ impl Drop for EndRoot {
     }
 }
 
-/// Waits on the current thread until `done` returns true. A worker runs open tasks meanwhile.
-///
-/// The thread that makes `done` true notifies `waiter` afterwards, which is
-/// [`Waiter::current`].
-pub fn wait_until(waiter: &Waiter, done: impl Fn() -> bool) {
-    waiter.wait_open(done);
+/// Notifies worker `index` of the current thread's runtime, which may wait in
+/// [`OpenTasks::wait_until`]. Does nothing on a thread that may not run open tasks.
+pub fn notify(index: usize) {
+    if let Some(worker) = open_worker() {
+        worker.shared().notify(index);
+    }
 }

@@ -30,14 +30,14 @@ use raddle_topology::{
 };
 use raddle_trace::Moves;
 
-pub(crate) use self::initial::{Claiming, Placed, place};
+pub(crate) use self::initial::{Claiming, Machine, Placed, place};
 use self::review::PlacementReview;
 pub(crate) use self::review::{Decide, ROUNDS_PER_CLOCK};
 use self::worker_at::WorkerAt;
 
 /// The places of the workers of one runtime.
 pub(crate) struct Placing {
-    topology: Option<&'static Topology>,
+    machine: Machine,
     claims: Claims,
     is_auto: bool,
     /// True if some worker is or was bound, so that threads started by workers inherit a binding.
@@ -77,7 +77,11 @@ impl fmt::Debug for Placing {
 impl Placing {
     /// Creates a state in which no worker is bound, without reading the machine.
     pub(crate) fn unbound(worker_count: usize) -> Self {
-        Self::new(Placed::unbound(worker_count))
+        Self::new(Placed::unbound(
+            worker_count,
+            Machine::None,
+            Claims::default(),
+        ))
     }
 
     pub(crate) fn new(placed: Placed) -> Self {
@@ -85,11 +89,11 @@ impl Placing {
         Self {
             review: PlacementReview::new(&placed),
             objects: Mutex::default(),
-            topology: placed.topology,
+            machine: placed.machine,
             claims: placed.claims,
             is_auto: placed.affinity == Affinity::Auto,
             binds: AtomicBool::new(cpus.iter().any(Option::is_some)),
-            worker_at: WorkerAt::new(placed.topology, &cpus),
+            worker_at: WorkerAt::new(placed.machine.if_read(), &cpus),
             state: Mutex::new(PlacingState {
                 plan: placed.plan,
                 is_stale: false,
@@ -102,9 +106,9 @@ impl Placing {
         }
     }
 
-    /// Returns the machine, or `None` in a model.
+    /// Returns the machine, and reads it if necessary. Returns `None` in a model.
     pub(crate) fn topology(&self) -> Option<&'static Topology> {
-        self.topology
+        self.machine.topology()
     }
 
     /// Returns true if some worker is or was bound.
@@ -116,7 +120,9 @@ impl Placing {
     /// Returns where the workers are now, and why.
     pub(crate) fn plan(&self) -> Plan {
         self.change(|state| {
-            if let Some(topology) = self.topology.filter(|_| state.is_stale) {
+            if state.is_stale
+                && let Some(topology) = self.topology()
+            {
                 let mut others = self.claims.others(&topology.allowed_set());
                 for claim in &state.held {
                     others.runtimes.remove(claim.cpu());
@@ -220,7 +226,7 @@ impl Placing {
 
     /// Binds the calling thread, which is this worker, to the CPU where it is wanted.
     pub(crate) fn move_to_wanted(&self, worker_index: usize) {
-        let Some(topology) = self.topology else {
+        let Some(topology) = self.topology() else {
             return;
         };
         self.change(|state| {
@@ -256,14 +262,14 @@ impl Placing {
     /// # Errors
     /// With any other rule, the refusal of the system.
     pub(crate) fn begin(&self, worker_index: usize, inherits: bool) -> Result<(), BindError> {
-        let Some(topology) = self.topology else {
-            return Ok(());
-        };
         let Some(cpu) = self.present_cpu(worker_index) else {
-            if inherits {
+            if inherits && let Some(topology) = self.topology() {
                 // If the system refuses, the thread keeps the binding of its parent.
                 let _ = topology.unbind_this_thread();
             }
+            return Ok(());
+        };
+        let Some(topology) = self.topology() else {
             return Ok(());
         };
         match topology.bind_this_thread(cpu) {

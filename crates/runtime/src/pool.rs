@@ -34,7 +34,7 @@ mod build;
 mod central;
 mod deque;
 mod distributed;
-mod hidden;
+pub(crate) mod hidden;
 mod kind;
 mod options;
 mod outside;

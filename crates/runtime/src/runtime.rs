@@ -12,7 +12,7 @@ use std::sync::{Arc, PoisonError};
 
 use raddle_sync::prim::{Mutex, mpsc};
 use raddle_sync::wait::prepare_waits;
-use raddle_topology::{BindError, CpuId, Matrix, Plan, Topology};
+use raddle_topology::{BindError, CpuId, Matrix, Plan};
 use raddle_trace::Report;
 
 use crate::config::{BuildError, MoveError, Setting, Settings};
@@ -83,8 +83,7 @@ impl Runtime {
             return Err(BuildError::IsWorker);
         }
         // A child process made by fork(2) must not have a half-finished preparation.
-        let topology = resolved.placed.topology;
-        prepare_waits(topology.map_or(usize::MAX, Topology::worker_count_default));
+        prepare_waits(resolved.placed.machine.cpu_count()?);
         let shared = Shared::new(
             resolved.pool,
             &resolved.pool_setup,

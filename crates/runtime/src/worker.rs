@@ -31,6 +31,7 @@ mod crowd;
 mod current;
 mod delivery;
 mod end;
+mod front;
 mod future_polls;
 mod gains;
 mod helping;
@@ -46,6 +47,7 @@ mod shutdown_state;
 mod stall_watch;
 mod stall_watch_state;
 mod standstill;
+mod tasks;
 mod unfinished_futures;
 mod unrequested_forks;
 mod waiter;
@@ -55,16 +57,16 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use raddle_sync::CachePadded;
-use raddle_sync::prim::light_fence;
 use raddle_sync::wait::SpinBudget;
 use raddle_trace::Counters;
 
 use crate::fork_stack::ForkStack;
 use crate::mailbox::{Receiver, Sender};
 use crate::placing::ROUNDS_PER_CLOCK;
-use crate::pool::{Look, Mark, Put, Seat, Wanted};
+use crate::pool::{Mark, Seat, Wanted};
 use crate::task::memory::{CellSource, FreeList};
 use crate::task::{Arrivals, Task, TaskCell, TaskList};
+use front::Front;
 use unrequested_forks::UnrequestedForks;
 
 pub(crate) use compensation::run as run_worker;
@@ -97,6 +99,8 @@ pub(crate) struct Worker {
     /// The counters of this worker, which are also in `shared`.
     counters: Arc<CachePadded<Counters>>,
     seat: Box<dyn Seat>,
+    /// The newest tasks of this worker; `None` if all tasks go into the pool.
+    front: Option<Front>,
     free: FreeList,
     waits: RefCell<SpinBudget>,
     gains: Gains,
@@ -137,7 +141,7 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(crate) fn new(index: usize, shared: Arc<Shared>) -> Self {
-        let seat = shared.seat(index);
+        let (seat, front) = (shared.seat(index), shared.fronts().take(index));
         let sender = shared.mailboxes().sender(index);
         let free = shared.memory().free_list(index);
         let is_compensating = index >= shared.worker_count();
@@ -158,6 +162,7 @@ impl Worker {
             counters: Arc::clone(shared.counters_of(index)),
             shared,
             seat,
+            front,
             sender,
             receiver,
             mail: RefCell::default(),
@@ -181,14 +186,17 @@ impl Worker {
         }
     }
 
+    #[inline]
     pub(crate) fn index(&self) -> usize {
         self.index
     }
 
+    #[inline]
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
+    #[inline]
     pub(crate) fn forks(&self) -> &Forks {
         &self.forks
     }
@@ -204,11 +212,13 @@ impl Worker {
         &self.gains
     }
 
+    #[inline]
     pub(crate) fn counters(&self) -> &Counters {
         &self.counters
     }
 
     /// Returns the innermost frame on this stack.
+    #[inline]
     pub(crate) fn frame(&self) -> Option<&'static TaskCell> {
         self.forks().frame()
     }
@@ -240,20 +250,6 @@ impl Worker {
     #[inline(always)]
     pub(crate) fn give_back(&self, cell: &'static TaskCell) {
         self.cells().give_back(cell);
-    }
-
-    /// Keeps a task in the pool and wakes a worker for it if needed.
-    pub(crate) fn put(&self, task: Task) {
-        if self.seat.put(task) == Put::Private {
-            // The partner is the heavy fence of a worker that goes to sleep, which looks at private
-            // tasks after it.
-            light_fence();
-            if !self.shared.idle().anyone_sleeps() && !self.forks().gates().has_askers() {
-                return;
-            }
-            self.seat.share_all();
-        }
-        self.announce_work();
     }
 
     /// Returns a position below all tasks that this worker puts from now on.
@@ -345,10 +341,11 @@ impl Worker {
 
     /// Takes a task that is assigned to this worker, unless the worker has tasks of its own or
     /// `wanted` excludes open tasks; otherwise takes a wanted task from the pool.
+    #[inline]
     fn get_assigned_or(&self, wanted: Wanted<'_>) -> Option<Task> {
         let may_be_open = matches!(wanted, Wanted::Any | Wanted::OpenOr(_));
         if may_be_open && self.has_assigned() {
-            return match self.seat.has_own() {
+            return match self.has_put_tasks() {
                 true => self.get(wanted).or_else(|| self.take_assigned()),
                 false => self.take_assigned(),
             };
@@ -358,14 +355,20 @@ impl Worker {
 
     /// Returns true if this worker has tasks that no other worker has taken yet.
     pub(crate) fn has_own_tasks(&self) -> bool {
-        self.seat.has_own() || self.forks().progress().is_some()
+        self.has_put_tasks() || self.forks().progress().is_some()
+    }
+
+    /// Returns true if there are tasks in the front of this worker, or in its own part of the pool.
+    fn has_put_tasks(&self) -> bool {
+        let has_private = self.front.as_ref().is_some_and(|front| !front.is_empty());
+        has_private || self.seat.has_own()
     }
 
     /// Takes an open task: one of this worker, or of any worker. If there is none, publishes the
     /// oldest private fork of this worker and takes it.
     pub(crate) fn take_open(&self, only_own: bool) -> Option<Task> {
         let wanted = Wanted::OpenOr(&|_| false);
-        let take = || match only_own && !self.seat.has_own() {
+        let take = || match only_own && !self.has_put_tasks() {
             true => None,
             false => self.get_assigned_or(wanted),
         };
@@ -377,38 +380,6 @@ impl Worker {
     fn answer_now(&self) -> bool {
         self.forks().gates().close();
         self.answer()
-    }
-
-    /// Takes a wanted task from the pool.
-    fn get(&self, wanted: Wanted<'_>) -> Option<Task> {
-        self.get_with(wanted, Look::default())
-    }
-
-    /// Takes a task as [`get`](Self::get) does, including tasks that other workers keep private.
-    /// For a worker that is about to sleep.
-    fn get_last(&self, wanted: Wanted<'_>) -> Option<Task> {
-        let look = Look {
-            is_last: true,
-            ..Look::default()
-        };
-        self.get_with(wanted, look)
-    }
-
-    #[inline]
-    fn get_with(&self, wanted: Wanted<'_>, mut look: Look) -> Option<Task> {
-        let found = self.seat.get(wanted, &mut look);
-        if look.steals_tried > 0 {
-            self.counters().steals_tried.add(look.steals_tried);
-        }
-        if look.hid {
-            self.announce_work();
-        }
-        let found = found?;
-        if let Some(victim) = found.stolen_from {
-            self.counters().steals_done.add(1);
-            self.shared.traffic().takes(self.index, victim);
-        }
-        Some(found.task)
     }
 
     /// Takes a published fork back and returns false, or waits until its thief has run it and

@@ -362,6 +362,24 @@ impl SplitStack {
         })
     }
 
+    /// Opens the gates although no fork becomes public, because the owner answers with other work.
+    /// Takes and returns the bits of the sleeping askers.
+    ///
+    /// # Safety
+    /// The caller is the owner.
+    pub unsafe fn open_gates(&self) -> u64 {
+        self.raids.locked(|| {
+            // Relaxed, here and below: ordered by the lock, or written only by the owner. During a
+            // raid the gates stay closed (invariant 3).
+            if self.raids.raided.load(Relaxed) {
+                return self.gates.take_askers();
+            }
+            let (end, base) = (self.own.end.load(Relaxed), self.own.base.load(Relaxed));
+            // SAFETY: called by the owner, with the end of its slots and its base.
+            unsafe { self.gates.open_and_take(end, base) }
+        })
+    }
+
     /// Stores the published form of a fork in its slot.
     ///
     /// # Safety

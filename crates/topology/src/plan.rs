@@ -236,6 +236,26 @@ fn check_list(topology: &Topology, list: &[CpuId]) -> Result<(), PlanError> {
     Ok(())
 }
 
+impl Plan {
+    /// Returns the plan in which no worker is bound ([`Affinity::None`]), without a machine.
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_topology::{Affinity, Plan, Topology, plan};
+    /// let topology = Topology::synthetic("package:2 core:2 pu:2")?;
+    /// assert_eq!(Plan::unbound(3), plan(&topology, &Affinity::None, 3)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn unbound(worker_count: usize) -> Self {
+        let reason = reason::unbound(&Affinity::None).to_owned();
+        Self {
+            summary: summary::unbound_only("none", worker_count),
+            entries: entries(&vec![None; worker_count], vec![reason; worker_count]),
+        }
+    }
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cpu_text = |entry: &PlanEntry| entry.cpu.map_or("-".to_owned(), |cpu| cpu.to_string());

@@ -246,7 +246,7 @@ fn a_worker_must_not_block_on_a_reply() {
     let runtime = runtime(2);
     let array = clumsy(&runtime);
     let why = "a worker waits for a reply, but the awaited message may have to run on that worker: \
-        make the entry `async` and `.await` the reply";
+        `.await` the reply in an `async` entry, or call `block_on(reply)`";
     assert_eq!(
         failure_of(array.at(0).wait_for_itself()),
         format!("Clumsy[0] panicked in `wait_for_itself`: {why}")

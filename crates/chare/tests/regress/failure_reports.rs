@@ -84,6 +84,11 @@ impl Actor {
         cx.next(Self::go).await;
         self.count
     }
+    #[entry]
+    async fn fall_later(&mut self, cx: &mut Cx<Self>) -> u32 {
+        cx.next(Self::go).await;
+        panic!("falls");
+    }
     /// Continues whether the other chare panics or not.
     #[entry]
     async fn ask(&mut self, other: ActorProxy) -> Result<u32, String> {
@@ -193,6 +198,37 @@ fn other_executors_receive_a_value() {
         block_on(actors.reduction::<u32>(), || actors.all().vote())
     });
     assert_eq!(sum, 2);
+}
+
+/// Checks replies that were awaited for some time and then dropped, as after a timeout: the panics
+/// of their entries fail no other wait.
+#[test]
+fn the_panic_of_a_reply_that_was_given_up_fails_no_other_wait() {
+    let count = soon(|| {
+        let runtime = runtime(2);
+        let actors = actors(&runtime);
+        let mut replies = [0, 1].map(|index| actors.at(index).fall_later());
+        for reply in &mut replies {
+            let polled = Pin::new(reply).poll(&mut Context::from_waker(Waker::noop()));
+            assert!(polled.is_pending());
+        }
+        let [early, late] = replies;
+        // One is dropped before the panic, and one after it.
+        drop(early);
+        actors.all().go();
+        while !late.is_here() {
+            thread::yield_now();
+        }
+        drop(late);
+        runtime
+            .quiescence()
+            .try_wait()
+            .expect("nothing is reported");
+        let other = runtime.chare(|_| Actor { count: 0 });
+        // The end of the runtime does not panic.
+        other.count().wait()
+    });
+    assert_eq!(count, 1);
 }
 
 #[test]

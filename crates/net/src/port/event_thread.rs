@@ -14,7 +14,7 @@
 //! While the port is armed, only this thread waits in the port's cell.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
@@ -104,9 +104,16 @@ impl EventThread {
         })
     }
 
-    /// Returns the event.
-    pub(super) fn event(&self) -> BorrowedFd<'_> {
-        self.common.event.as_fd()
+    /// Returns a descriptor of the event.
+    ///
+    /// # Errors
+    /// The error of the system if it refuses a descriptor.
+    pub(super) fn event(&self) -> Result<OwnedFd, NetError> {
+        let event = self.common.event.try_clone();
+        event.map_err(|error| NetError::System {
+            what: "an event",
+            error,
+        })
     }
 
     /// Makes the event unreadable until the next notification.

@@ -1,19 +1,60 @@
 //! The initial plan: the CPU of each worker when a runtime starts, and the claims on those CPUs.
 
 use raddle_topology::{
-    Affinity, Claim, ClaimError, Claims, Others, Plan, PlanEntry, PlanError, Topology, plan_beside,
+    Affinity, Claim, ClaimError, Claims, Plan, PlanError, Topology, TopologyError, plan_beside,
     relocate,
 };
 
 use super::Decide;
+
+/// The knowledge that a runtime has of the machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Machine {
+    /// There is none: a model.
+    None,
+    /// It is read when it is needed.
+    Unread,
+    Read(&'static Topology),
+}
+
+impl Machine {
+    /// Returns the machine, and reads it if necessary. Returns `None` in a model, and if it cannot
+    /// be read.
+    pub(crate) fn topology(self) -> Option<&'static Topology> {
+        match self {
+            Self::None => None,
+            Self::Unread => Topology::this_machine().ok(),
+            Self::Read(topology) => Some(topology),
+        }
+    }
+
+    /// Returns the number of CPUs that this process may use, without reading the machine. A model
+    /// has as many as it needs.
+    ///
+    /// # Errors
+    /// Those of [`Topology::worker_count_here`].
+    pub(crate) fn cpu_count(self) -> Result<usize, TopologyError> {
+        match self {
+            Self::None => Ok(usize::MAX),
+            Self::Unread | Self::Read(_) => Topology::worker_count_here(),
+        }
+    }
+
+    /// Returns the machine if it has been read.
+    pub(crate) fn if_read(self) -> Option<&'static Topology> {
+        match self {
+            Self::Read(topology) => Some(topology),
+            Self::None | Self::Unread => None,
+        }
+    }
+}
 
 /// The initial placement of the workers of a runtime.
 #[derive(Debug)]
 pub(crate) struct Placed {
     pub(crate) plan: Plan,
     pub(crate) affinity: Affinity,
-    /// The machine; `None` in models, which have none.
-    pub(crate) topology: Option<&'static Topology>,
+    pub(crate) machine: Machine,
     pub(crate) claims: Claims,
     /// The claims on the CPUs of the plan.
     pub(crate) held: Vec<Claim>,
@@ -25,20 +66,12 @@ pub(crate) struct Placed {
 
 impl Placed {
     /// Returns a placement in which no worker is bound, without reading the machine.
-    pub(crate) fn unbound(worker_count: usize) -> Self {
-        let entries = (0..worker_count).map(|worker_index| PlanEntry {
-            worker_index,
-            cpu: None,
-            reason: "not bound: the machine was not asked".to_owned(),
-        });
+    pub(crate) fn unbound(worker_count: usize, machine: Machine, claims: Claims) -> Self {
         Self {
-            plan: Plan {
-                summary: "placed by none: the machine was not asked".to_owned(),
-                entries: entries.collect(),
-            },
+            plan: Plan::unbound(worker_count),
             affinity: Affinity::None,
-            topology: None,
-            claims: Claims::default(),
+            machine,
+            claims,
             held: Vec::new(),
             decide: relocate,
             is_never_alike: false,
@@ -69,11 +102,7 @@ pub(crate) fn place(
     claims: Claims,
     claiming: Claiming,
 ) -> Result<Placed, PlanError> {
-    let mut others = if affinity != Affinity::None {
-        claims.others(&topology.allowed_set())
-    } else {
-        Others::none()
-    };
+    let mut others = claims.others(&topology.allowed_set());
     others.before = before;
     let mut held: Vec<Claim> = Vec::new();
     let plan = loop {
@@ -97,7 +126,7 @@ pub(crate) fn place(
     Ok(Placed {
         plan,
         affinity,
-        topology: Some(topology),
+        machine: Machine::Read(topology),
         claims,
         held,
         decide: relocate,

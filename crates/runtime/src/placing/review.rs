@@ -88,7 +88,7 @@ impl Placed {
     fn can_gain(&self) -> bool {
         let is_auto = self.affinity == raddle_topology::Affinity::Auto;
         let bound_count = self.plan.cpus().count();
-        match self.topology {
+        match self.machine.if_read() {
             Some(topology) if is_auto && bound_count > 1 => {
                 self.is_never_alike || !alike(topology, &topology.allowed_set())
             }
@@ -134,7 +134,7 @@ impl Placing {
         if due_ns > age_ns || is_ours.is_err() {
             return;
         }
-        let Some(topology) = self.topology else {
+        let Some(topology) = self.topology() else {
             return;
         };
         let mut log = review.log.lock().expect("nothing panics under this lock");

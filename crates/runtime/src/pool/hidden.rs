@@ -17,28 +17,28 @@ use raddle_sync::biased::{Others, Owner, biased};
 use raddle_sync::prim::{AtomicBool, Relaxed};
 
 /// A place for tasks.
-pub(super) trait Place: Default + Send + 'static {
+pub(crate) trait Place: Default + Send + 'static {
     /// Returns true if there is no task.
     fn is_empty(&self) -> bool;
 }
 
 /// The owner's end of the place.
 #[derive(Debug)]
-pub(super) struct Own<T> {
+pub(crate) struct Own<T> {
     place: Owner<T>,
     holds: Arc<CachePadded<AtomicBool>>,
 }
 
 /// The end of the place for all other workers.
 #[derive(Debug)]
-pub(super) struct Hidden<T> {
+pub(crate) struct Hidden<T> {
     place: Others<T>,
     /// The place contains tasks, as of its last use.
     holds: Arc<CachePadded<AtomicBool>>,
 }
 
 /// Creates an empty place.
-pub(super) fn hidden<T: Place>() -> (Hidden<T>, Own<T>) {
+pub(crate) fn hidden<T: Place>() -> (Hidden<T>, Own<T>) {
     let (own, others) = biased(T::default());
     let holds = Arc::<CachePadded<AtomicBool>>::default();
     let own = Own {
@@ -55,7 +55,7 @@ pub(super) fn hidden<T: Place>() -> (Hidden<T>, Own<T>) {
 impl<T: Place> Own<T> {
     /// Calls `change` with the place.
     #[inline]
-    pub(super) fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
+    pub(crate) fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         self.place.with(|place| {
             let result = change(place);
             // Relaxed: a hint, or ordered by fences (see the header).
@@ -66,7 +66,7 @@ impl<T: Place> Own<T> {
 
     /// Returns true if there is no task. Other workers only take tasks, so the owner relies on it.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         // Relaxed: this worker has written it, unless another worker has taken tasks since.
         !self.holds.load(Relaxed)
     }
@@ -74,7 +74,7 @@ impl<T: Place> Own<T> {
 
 impl<T: Place> Hidden<T> {
     /// Calls `change` with the place if it may contain tasks.
-    pub(super) fn raid<R>(&self, change: impl FnOnce(&mut T) -> Option<R>) -> Option<R> {
+    pub(crate) fn raid<R>(&self, change: impl FnOnce(&mut T) -> Option<R>) -> Option<R> {
         if !self.holds() {
             return None;
         }
@@ -88,7 +88,7 @@ impl<T: Place> Hidden<T> {
 
     /// Returns true if the place may contain tasks.
     #[inline]
-    pub(super) fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         // Relaxed: see the header.
         self.holds.load(Relaxed)
     }

@@ -39,7 +39,7 @@ impl Setup {
     }
 
     /// Creates the parts of a pool with `make`.
-    pub(super) fn parts<P, T>(
+    pub(crate) fn parts<P, T>(
         &self,
         make: impl Fn() -> (P, T) + Send + Sync + 'static,
     ) -> Parts<P, T> {

@@ -7,14 +7,14 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use raddle_topology::{Affinity, Claims, Plan, PlanError, Topology};
+use raddle_topology::{Affinity, Claims, Plan, Topology};
 
 use super::default::set_default;
 use super::{Runtime, WorkerThread};
 use crate::config::{BuildError, IdlePolicy, Setting, Settings, TaskMemory, from_environment};
 use crate::mailbox::MailboxKind;
 use crate::network::Network;
-use crate::placing::{Claiming, Placed, place};
+use crate::placing::{Claiming, Machine, Placed, place};
 use crate::pool::{BlockShape, PoolKind, Setup};
 use crate::threads::{Handlers, WorkerThreads};
 use crate::worker::COMPENSATING_MAX;
@@ -58,6 +58,7 @@ pub struct Builder {
     /// The index of this process among them.
     process_index: usize,
     affinity: Option<Affinity>,
+    default_affinity: Affinity,
     claims: Option<Claims>,
     pool: Option<PoolKind>,
     blocks: Option<BlockShape>,
@@ -122,6 +123,16 @@ impl Builder {
     /// listed CPUs.
     pub fn affinity(mut self, affinity: Affinity) -> Self {
         self.affinity = Some(affinity);
+        self
+    }
+
+    /// Leaves the workers unbound unless [`affinity`](Self::affinity) or `RADDLE_AFFINITY` says
+    /// where they run.
+    ///
+    /// Threads and processes that a task starts inherit the binding of its worker, and see a
+    /// machine with one CPU. So this is for programs in which tasks start some.
+    pub fn unbound_by_default(mut self) -> Self {
+        self.default_affinity = Affinity::None;
         self
     }
 
@@ -228,19 +239,18 @@ impl Builder {
     /// # Errors
     /// [`BuildError`]: a bad environment variable, or a number of workers out of range.
     pub fn worker_count(&self) -> Result<usize, BuildError> {
-        let topology = Topology::this_machine()?;
         match self.worker_count {
             Some(count) => in_range(count),
             None => match worker_count_from_environment()? {
                 Some(count) => Ok(count),
-                None => in_range(self.share_of(topology).max(1)),
+                None => in_range(self.share()?.max(1)),
             },
         }
     }
 
     /// Returns this process's share of the CPUs.
-    fn share_of(&self, topology: &Topology) -> usize {
-        topology.worker_count_default() / self.processes.map_or(1, NonZeroUsize::get)
+    fn share(&self) -> Result<usize, BuildError> {
+        Ok(Topology::worker_count_here()? / self.processes.map_or(1, NonZeroUsize::get))
     }
 
     /// Starts the workers.
@@ -331,14 +341,14 @@ impl Builder {
 
     /// Decides all settings.
     pub(crate) fn resolve(self, claiming: Claiming) -> Result<ResolvedSettings, BuildError> {
-        let topology = Topology::this_machine()?;
-        let (share, worker_count) = (self.share_of(topology), self.worker_count()?);
+        let (share, worker_count) = (self.share()?, self.worker_count()?);
         let thread_name = self.thread_name.unwrap_or_else(|| "raddle".to_owned());
         if thread_name.contains('\0') {
             return Err(BuildError::ThreadName { name: thread_name });
         }
         let workers = (self.process_index * worker_count, worker_count);
-        let placed = resolve_place(self.affinity, self.claims, topology, workers, claiming)?;
+        let affinities = (self.affinity, self.default_affinity);
+        let placed = resolve_place(affinities, self.claims, workers, claiming)?;
         let blocks = match self.blocks {
             Some(blocks) => blocks,
             None => from_environment("RADDLE_BLOCKS", BlockShape::EXPECTED)?.unwrap_or_default(),
@@ -386,9 +396,8 @@ impl Builder {
 /// Computes the initial placement of `worker_count` workers, with `before` workers of other
 /// processes before them. An error that an environment variable caused names the variable.
 fn resolve_place(
-    affinity: Option<Affinity>,
+    (affinity, default): (Option<Affinity>, Affinity),
     claims: Option<Claims>,
-    topology: &'static Topology,
     (before, worker_count): (usize, usize),
     claiming: Claiming,
 ) -> Result<Placed, BuildError> {
@@ -397,15 +406,21 @@ fn resolve_place(
         None => from_environment::<String>("RADDLE_CLAIMS", "the name of a group of processes")?
             .map_or_else(Claims::default, Claims::in_group),
     };
-    let place = |affinity| -> Result<Placed, PlanError> {
-        place(topology, affinity, worker_count, before, claims, claiming)
-    };
-    match affinity {
-        Some(affinity) => Ok(place(affinity)?),
+    let (affinity, variable) = match affinity {
+        Some(affinity) => (affinity, None),
         None => match from_environment::<Affinity>("RADDLE_AFFINITY", AFFINITIES)? {
-            Some(affinity) => name_variable("RADDLE_AFFINITY", place(affinity)),
-            None => Ok(place(Affinity::Auto)?),
+            Some(affinity) => (affinity, Some("RADDLE_AFFINITY")),
+            None => (default, None),
         },
+    };
+    if affinity == Affinity::None {
+        return Ok(Placed::unbound(worker_count, Machine::Unread, claims));
+    }
+    let topology = Topology::this_machine()?;
+    let placed = place(topology, affinity, worker_count, before, claims, claiming);
+    match variable {
+        Some(name) => name_variable(name, placed),
+        None => Ok(placed?),
     }
 }
 

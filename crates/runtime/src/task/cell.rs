@@ -79,6 +79,7 @@ impl TaskCell {
     // Relaxed in all accessors below: the pool that hands the task over orders them, and what is
     // read from a stale cell is ignored.
 
+    #[inline]
     pub(super) fn home(&self) -> usize {
         self.home.load(Relaxed) as usize
     }
@@ -90,6 +91,7 @@ impl TaskCell {
         );
     }
 
+    #[inline]
     pub(crate) fn kind(&self) -> Kind {
         match self.kind.load(Relaxed) & !OPEN {
             1 => Kind::Closure,
@@ -100,11 +102,13 @@ impl TaskCell {
     }
 
     /// Returns true if this task is open ([`crate::open`]).
+    #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.kind.load(Relaxed) & OPEN != 0
     }
 
     /// Makes the task in this cell open. For the thread that has just made it.
+    #[inline]
     pub(crate) fn set_open(&self) {
         self.kind.store(self.kind.load(Relaxed) | OPEN, Relaxed);
     }
@@ -159,6 +163,7 @@ impl TaskCell {
         }
     }
 
+    #[inline]
     fn make(&self, kind: Kind, parent: Option<&'static TaskCell>) {
         let depth = parent.map_or(0, |parent| parent.depth.load(Relaxed) + 1);
         self.kind.store(kind as u32, Relaxed);

@@ -45,11 +45,13 @@ impl Task {
     }
 
     /// Returns true if the task is open ([`crate::open`]).
+    #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.cell().is_open()
     }
 
     /// Returns true if the task has no parent: it came from outside.
+    #[inline]
     pub(crate) fn is_root(&self) -> bool {
         self.cell().is_root()
     }

@@ -165,6 +165,7 @@ impl Worker {
 
     /// Makes all private tasks visible to other workers, and wakes one for them.
     fn make_all_public(&self) {
+        self.share_front(usize::MAX);
         self.seat.share_all();
         self.announce_work();
     }

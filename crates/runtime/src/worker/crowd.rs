@@ -4,7 +4,8 @@
 //! many programs the first thread calls the workers again and again: it waits during each call,
 //! and the workers wait between two calls. A caller that spins delays the worker on its CPU, and
 //! workers that spin delay the caller. So both offer their CPUs to other threads (`sched_yield`)
-//! while they spin: the caller during a call, and the workers between the calls.
+//! while they spin: the caller during a call, and the workers between the calls. A thread outside
+//! that puts tasks without waiting for them needs a CPU, too.
 
 use raddle_sync::CachePadded;
 use raddle_sync::prim::{AtomicBool, AtomicUsize, Relaxed};
@@ -17,8 +18,8 @@ pub(crate) struct Crowd {
     cpu_count: AtomicUsize,
     /// The number of calls of threads outside that have not ended.
     callers: CachePadded<AtomicUsize>,
-    /// True once a thread outside has called. Without calls, as between chares, no thread outside
-    /// is waiting for a CPU.
+    /// True once a thread outside has called, or put a task. If none has, as between chares, no
+    /// thread outside is waiting for a CPU.
     is_called: AtomicBool,
 }
 
@@ -57,12 +58,17 @@ impl Crowd {
             || (self.is_called.load(Relaxed) && self.is_full() && self.callers.load(Relaxed) == 0)
     }
 
-    /// Counts a call of a thread outside until the result is dropped.
-    pub(super) fn begin_call(&self) -> Call<'_> {
+    /// Records that a thread outside uses the workers.
+    pub(crate) fn note_caller(&self) {
         // Relaxed: as above.
         if !self.is_called.load(Relaxed) {
             self.is_called.store(true, Relaxed);
         }
+    }
+
+    /// Counts a call of a thread outside until the result is dropped.
+    pub(super) fn begin_call(&self) -> Call<'_> {
+        self.note_caller();
         // Relaxed: as above.
         self.callers.fetch_add(1, Relaxed);
         Call(self)

@@ -219,7 +219,6 @@ impl Worker {
         match self.shared.idle_policy() {
             IdlePolicy::Spin => Duration::MAX,
             IdlePolicy::Park => Duration::ZERO,
-            IdlePolicy::Adaptive if self.shared.crowd().is_over() => Duration::ZERO,
             IdlePolicy::Adaptive => budget.spin(),
         }
     }

@@ -17,6 +17,7 @@ use raddle_trace::{Counters, Report, WorkerReport};
 use super::Forks;
 use super::crowd::Crowd;
 use super::current::{is_on_bound_worker, reset_workers_in_children};
+use super::front::Fronts;
 use super::lent_places::Compensation;
 use super::per_worker::PerWorker;
 use super::shutdown_state::ShutdownState;
@@ -41,6 +42,7 @@ use crate::traffic::Traffic;
 pub(crate) struct Shared {
     origin: Origin,
     pool: Box<dyn Pool>,
+    fronts: Fronts,
     /// Tasks from threads that are no workers of this runtime.
     outside: Arc<Outside>,
     mailboxes: WorkerMailboxes,
@@ -96,6 +98,7 @@ impl Shared {
             origin,
             mailboxes: WorkerMailboxes::new(mailbox, setup.worker_count(), limit),
             pool: pool.build(setup),
+            fronts: Fronts::new(setup, pool == PoolKind::Auto),
             outside: Arc::clone(&setup.outside),
             idle: IdleSet::new(limit),
             network: None,
@@ -168,6 +171,12 @@ impl Shared {
     /// Returns a worker's access to the pool. To be called once per worker.
     pub(super) fn seat(&self, worker_index: usize) -> Box<dyn Seat> {
         self.pool.seat(worker_index)
+    }
+
+    /// Returns the newest tasks of all workers.
+    #[inline]
+    pub(super) fn fronts(&self) -> &Fronts {
+        &self.fronts
     }
 
     /// Returns the mailboxes of all workers.
@@ -256,14 +265,9 @@ impl Shared {
         self.policy
     }
 
-    /// Returns true if the workers leave a CPU to a thread that spins: one of their own, or that of
-    /// a worker that sleeps.
-    pub(super) fn leaves_a_cpu(&self) -> bool {
-        !self.crowd.is_full() || self.idle.anyone_sleeps()
-    }
-
     /// Returns the share of the CPUs that the workers take.
-    pub(super) fn crowd(&self) -> &Crowd {
+    #[inline]
+    pub(crate) fn crowd(&self) -> &Crowd {
         &self.crowd
     }
 
@@ -312,8 +316,12 @@ impl Shared {
     /// If there is no such worker.
     pub(crate) fn assign(&self, to: usize, task: Task) {
         self.mailboxes.put_assigned(to, task);
+        // This puts a fence between the task and the look at the helpers: see
+        // `Worker::sleep_until_notified`.
         self.wake_for_message(to);
-        self.notify(to);
+        if self.helpers.contains(to) {
+            self.notify(to);
+        }
     }
 
     /// Takes the oldest task from outside, of any kind.
@@ -364,9 +372,12 @@ impl Shared {
             .fold(0, |sum, (_, forks)| sum.wrapping_add(forks.activity()))
     }
 
-    /// Returns true if there is work that is not private to one worker.
+    /// Returns true if there is work that another worker can take.
     pub(super) fn has_work(&self) -> bool {
-        !self.outside.is_empty() || self.pool.has_work() || self.has_news()
+        !self.outside.is_empty()
+            || self.pool.has_work()
+            || self.fronts.have_tasks()
+            || self.has_news()
     }
 
     /// Returns true if something has arrived from other nodes.

@@ -186,12 +186,6 @@ impl Waiter {
         self.wait_helping(frame, Lends::AtOnce, gives_up, done);
     }
 
-    /// Waits as [`wait_until`](Self::wait_until) does; a worker runs open tasks meanwhile, and
-    /// does not lend its place.
-    pub(crate) fn wait_open(&self, done: impl Fn() -> bool) {
-        self.wait_helping(None, Lends::Never, None, done);
-    }
-
     /// Records that this thread is about to wait for a call on the workers of `shared`. The worker
     /// drops the result at the end of the call, before it notifies this waiter.
     pub(crate) fn begin_call<'a>(&self, shared: &'a Shared) -> Option<Call<'a>> {
@@ -204,8 +198,8 @@ impl Waiter {
         self.wait_calling(shared, Lends::AtOnce, done);
     }
 
-    /// Waits as [`wait_open`](Self::wait_open) does, for a call on the workers of `shared`. A
-    /// thread that is no worker leaves its CPU to them if they need it.
+    /// Waits as [`wait_for_call`](Self::wait_for_call) does; a worker runs open tasks meanwhile,
+    /// and does not lend its place.
     pub(crate) fn wait_for_open_call(&self, shared: &Shared, done: impl Fn() -> bool) {
         self.wait_calling(shared, Lends::Never, done);
     }
@@ -218,7 +212,7 @@ impl Waiter {
         let mut budget = own_budget();
         let (start, spin) = (Instant::now(), budget.spin());
         // The workers offer their CPUs in the same way when the call has ended.
-        while !shared.leaves_a_cpu() && !done() && start.elapsed() < spin {
+        while shared.crowd().is_full() && !done() && start.elapsed() < spin {
             yield_now();
         }
         if done() {

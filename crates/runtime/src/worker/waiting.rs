@@ -56,13 +56,12 @@ impl Worker {
         // A worker that lends its place leaves this to the compensating thread.
         let is_watch = helping.lends == Lends::Never && can_raid();
         let mut looks_in = is_watch.then_some(STALL_WATCH_TIME[0]);
+        let is_below = |task: &Task| task.is_within(helping.frame);
+        let mut wanted = match helping.is_open {
+            true => Wanted::OpenOr(&is_below),
+            false => Wanted::Where(&is_below, helping.mark),
+        };
         loop {
-            let is_below = |task: &Task| task.is_within(helping.frame);
-            // The compensating thread runs no open tasks, and perhaps no other worker is free.
-            let wanted = match helping.is_open || (lent.is_some() && !self.is_compensating) {
-                true => Wanted::OpenOr(&is_below),
-                false => Wanted::Where(&is_below, helping.mark),
-            };
             // In a child process no other thread exists that could make it done.
             self.shared.expect_here();
             if let Some(task) = self.get_assigned_or(wanted) {
@@ -121,6 +120,11 @@ impl Worker {
             if lends_in.is_some() && timeout.is_none() {
                 let is_foreign = helping.lends == Lends::AtOnce && helping.gives_up.is_none();
                 lent = Some(self.lend(is_foreign));
+                if !self.is_compensating {
+                    // The compensating thread runs no open tasks, and perhaps no other worker is
+                    // free.
+                    wanted = Wanted::OpenOr(&is_below);
+                }
             }
             if lent.as_ref().is_some_and(Lent::is_empty) {
                 if passed >= LOOK_TIME && self.should_give_up(helping.gives_up) {
@@ -141,6 +145,7 @@ impl Worker {
         }
     }
 
+    #[inline]
     fn answer_if_asked(&self) {
         if self.forks().gates().are_closed() {
             self.answer();
@@ -188,22 +193,29 @@ impl Worker {
     }
 
     /// Ends the gap between two tasks of a wait, if one has begun, and learns from it.
+    #[inline]
     fn end_wait_gap(&self, gap: &mut Option<Instant>) {
         if gap.take().is_some() {
-            let passed = self.end_gap();
-            self.waits.borrow_mut().observe(passed);
+            self.observe_wait_gap();
         }
+    }
+
+    #[cold]
+    fn observe_wait_gap(&self) {
+        let passed = self.end_gap();
+        self.waits.borrow_mut().observe(passed);
     }
 
     /// Returns true if a wait that has taken `passed` is better spent asleep.
     fn is_long(&self, passed: Duration) -> bool {
         match self.shared.idle_policy() {
             IdlePolicy::Park => true,
-            IdlePolicy::Adaptive if self.shared.crowd().is_over() => {
-                yield_now();
-                true
+            IdlePolicy::Adaptive | IdlePolicy::Spin => {
+                if self.shared.crowd().is_over() {
+                    yield_now();
+                }
+                passed >= self.waits.borrow().spin()
             }
-            IdlePolicy::Adaptive | IdlePolicy::Spin => passed >= self.waits.borrow().spin(),
         }
     }
 

@@ -398,12 +398,19 @@ fn message_to_an_ending_runtime_does_not_leak() {
     });
 }
 
-/// Checks that a task is found that a worker keeps private while it blocks until that task has run.
-/// The other worker, which is about to sleep, takes the task or is notified.
+/// Checks that a task is found that a worker keeps private while it blocks until that task has run:
+/// in the private buffer of a pool, and in its front. The other worker, which is about to sleep,
+/// takes the task or is notified.
 #[test]
 fn private_task_that_its_own_worker_blocks_for_is_found() {
-    model(1, || {
-        let (pool, mailbox) = (PoolKind::DqTlPrivC, MailboxKind::LockFree);
+    for pool in [PoolKind::DqTlPrivC, PoolKind::Auto] {
+        private_task_is_found(pool);
+    }
+}
+
+fn private_task_is_found(pool: PoolKind) {
+    model(1, move || {
+        let mailbox = MailboxKind::LockFree;
         let runtime = raddle_runtime::model::runtime(2, pool, mailbox, IdlePolicy::Park);
         let done = Flag::new();
         runtime.scope(|scope| {

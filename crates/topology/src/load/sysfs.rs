@@ -75,6 +75,12 @@ pub(super) fn find(root: &Path) -> Option<Found> {
     })
 }
 
+/// Returns the CPUs that are online, as `/sys` below `root` shows them.
+pub(super) fn online(root: &Path) -> Option<CpuSet> {
+    let cpus = Folder::open(&root.join("sys/devices/system/cpu")).ok()?;
+    Some(online_in(&cpus, "cpu")).filter(|online| !online.is_empty())
+}
+
 /// Returns a machine that is a plain list of CPUs.
 pub(super) fn plain(cpus: &CpuSet) -> Found {
     let mut machine = SysfsObject::machine(cpus.clone());

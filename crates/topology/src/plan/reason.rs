@@ -51,7 +51,7 @@ pub(super) fn reasons(
 }
 
 /// Returns the reason of a worker that is not bound.
-fn unbound(affinity: &Affinity) -> &'static str {
+pub(super) fn unbound(affinity: &Affinity) -> &'static str {
     match affinity {
         Affinity::Auto => {
             "not bound: no CPU was left for it alone, so the operating system chooses"

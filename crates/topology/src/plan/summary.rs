@@ -49,6 +49,11 @@ pub(super) fn placed_by(
     format!("placed by {rule}: {}", parts.join("; "))
 }
 
+/// Returns the summary if no worker is bound.
+pub(super) fn unbound_only(rule: &str, count: usize) -> String {
+    format!("placed by {rule}: {}", unbound(rule, count, true))
+}
+
 /// Describes the workers that are not bound.
 fn unbound(rule: &str, count: usize, is_all: bool) -> String {
     let are = if count == 1 { "is" } else { "are" };
