@@ -130,11 +130,11 @@ fn runtime_that_stops_first_runs_the_tasks_that_are_left() {
     });
 }
 
-/// Runs small scopes, one after the other: two workers spend much of their time with little to do,
-/// so that `auto` tries the other pools.
+/// Runs small scopes, one after the other: one worker puts tasks, and the other one, which has
+/// nothing else to do, takes them from the pool, so that `auto` tries other pools.
 #[test]
 fn auto_that_moves_under_load_loses_no_task() {
-    const ROUNDS_MAX: u32 = 1_000_000;
+    const ROUNDS_MAX: u32 = 100_000;
     let runtime = runtime_with(2, |builder| builder.pool(PoolKind::Auto));
     let has_tried_others = || {
         let choice = runtime.report().choice.expect("`auto` reports its choice");
@@ -142,8 +142,13 @@ fn auto_that_moves_under_load_loses_no_task() {
     };
     let rounds = (1..ROUNDS_MAX).find(|_| {
         let ran = Ran::default();
-        runtime.scope(|scope| scope.spawn(|| grow(0, 20, &ran, scope, |_| ())));
-        ran.check(70, "auto");
+        runtime.scope(|scope| {
+            let ran = &ran;
+            for number in 0..1_000 {
+                scope.spawn(move || ran.note(number));
+            }
+        });
+        ran.check(1_000, "auto");
         has_tried_others()
     });
     assert!(rounds.is_some(), "{:?}", runtime.report().choice);
