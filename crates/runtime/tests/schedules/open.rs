@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use raddle_runtime::Waiter;
 use raddle_runtime::model::explore::{Flag, explore};
-use raddle_runtime::open::{Ran, join, wait_until, worker_index};
+use raddle_runtime::open::{Ran, join, worker_index};
 use raddle_sync::prim::{AtomicUsize, Mutex, SeqCst, yield_now};
 
 fn open_leaves(depth: u32) -> u64 {
@@ -43,7 +43,7 @@ fn every_worker_runs_its_task_while_one_waits_for_all_of_them() {
                     waiter.notify();
                 });
             }
-            wait_until(&waiter, || count.load(SeqCst) == tasks.worker_count());
+            tasks.wait_until(&waiter, || count.load(SeqCst) == tasks.worker_count());
         });
     });
 }
@@ -66,10 +66,11 @@ fn task_from_outside_runs_while_all_workers_wait() {
         let (flag, waiters) = (Arc::new(Flag::default()), Arc::new(Mutex::new(Vec::new())));
         for index in 0..2 {
             let (flag, waiters) = (Arc::clone(&flag), Arc::clone(&waiters));
+            let own = tasks.clone();
             tasks.spawn_for(index, move || {
                 let waiter = Waiter::current();
                 waiters.lock().expect("nothing panics").push(waiter.clone());
-                wait_until(&waiter, || flag.is_up());
+                own.wait_until(&waiter, || flag.is_up());
             });
         }
         while waiters.lock().expect("nothing panics").len() < 2 {
