@@ -17,6 +17,7 @@
 //! and is bound anew when it takes the place of another worker. A blocking thread, or a worker of
 //! another runtime that is started from a task, does not want it.
 
+mod hand_over;
 mod initial;
 mod review;
 mod worker_at;
@@ -31,6 +32,7 @@ use raddle_topology::{
 use raddle_trace::Moves;
 
 pub(crate) use self::initial::{Claiming, Machine, Placed, place};
+use self::hand_over::HandOver;
 use self::review::PlacementReview;
 pub(crate) use self::review::{Decide, ROUNDS_PER_CLOCK};
 use self::worker_at::WorkerAt;
@@ -44,6 +46,7 @@ pub(crate) struct Placing {
     binds: AtomicBool,
     state: Mutex<PlacingState>,
     worker_at: WorkerAt,
+    hand_over: HandOver,
     review: PlacementReview,
     /// Moves of objects, by the kind of the objects.
     objects: Mutex<BTreeMap<String, Moves>>,
@@ -93,6 +96,10 @@ impl Placing {
             claims: placed.claims,
             is_auto: placed.affinity == Affinity::Auto,
             binds: AtomicBool::new(cpus.iter().any(Option::is_some)),
+            hand_over: HandOver::new(match placed.machine {
+                Machine::Unread => cpus.len(),
+                Machine::None | Machine::Read(_) => 0,
+            }),
             worker_at: WorkerAt::new(placed.machine.if_read(), &cpus),
             state: Mutex::new(PlacingState {
                 plan: placed.plan,
@@ -148,6 +155,18 @@ impl Placing {
     /// Returns the worker that is bound to the CPU of the calling thread.
     pub(crate) fn worker_here(&self) -> Option<usize> {
         self.worker_at.here()
+    }
+
+    /// Lets an unbound worker wake up on the CPU of the calling thread, which is about to wake the
+    /// worker, and then to wait.
+    pub(crate) fn hand_over(&self, worker_index: usize) {
+        self.hand_over.hand_over(worker_index);
+    }
+
+    /// Takes back the CPUs of the calling thread, which is this worker and has slept.
+    #[inline]
+    pub(crate) fn take_back(&self, worker_index: usize) {
+        self.hand_over.take_back(worker_index);
     }
 
     /// Returns the CPUs of these workers and the unclaimed CPUs.
@@ -263,6 +282,7 @@ impl Placing {
     /// With any other rule, the refusal of the system.
     pub(crate) fn begin(&self, worker_index: usize, inherits: bool) -> Result<(), BindError> {
         let Some(cpu) = self.present_cpu(worker_index) else {
+            self.hand_over.begin(worker_index);
             if inherits && let Some(topology) = self.topology() {
                 // If the system refuses, the thread keeps the binding of its parent.
                 let _ = topology.unbind_this_thread();

@@ -269,15 +269,29 @@ impl IdleSet {
     /// `waiting` pieces, including the one just put, have not been taken. If that is 2, 4, 8, …,
     /// wakes a worker although others search.
     pub fn work_piled_up(&self, near: usize, waiting: usize) -> Option<usize> {
-        if waiting < 2 || !waiting.is_power_of_two() {
-            return self.work_came(near);
-        }
-        // ORDERING(I1, I2): the work is visible before the bits are checked.
+        self.work_piled_up_before(near, waiting, |_| ())
+    }
+
+    /// Does what [`work_piled_up`](Self::work_piled_up) does, and calls `before_wake` with the
+    /// worker that is to be woken, before it is woken.
+    pub fn work_piled_up_before(
+        &self,
+        near: usize,
+        waiting: usize,
+        before_wake: impl FnOnce(usize),
+    ) -> Option<usize> {
+        let is_pile = waiting >= 2 && waiting.is_power_of_two();
+        // ORDERING(I1, I2): the work is visible before the count and the bits are checked.
         fence(SeqCst);
-        if self.sleepers.is_empty() {
+        // Relaxed: ordered by the fence.
+        let is_searched = self.count().load(Relaxed) > 0;
+        if (is_searched && !is_pile) || self.sleepers.is_empty() {
             return None;
         }
-        self.wake_one(near)
+        let worker_index = self.sleepers.take_any(near % self.cells.len())?;
+        before_wake(worker_index);
+        self.run_again(worker_index);
+        Some(worker_index)
     }
 
     /// Does what [`work_came`](Self::work_came) does, for a producer in the same process as all

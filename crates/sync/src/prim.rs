@@ -39,6 +39,8 @@ pub use pair::{AtomicPair, Pair};
 
 mod mark;
 pub use mark::thread_mark;
+mod movable;
+pub use movable::{AllowedCpus, MovableThread};
 
 /// True where time or state space is expensive (loom, shuttle, Miri); sizes and counts are then
 /// smaller.

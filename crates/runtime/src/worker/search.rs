@@ -169,6 +169,7 @@ impl Worker {
                 let look = || turn.look(self, &mut stalls);
                 idle.sleep(self.index, monitored, timeout, look, has_work, before_sleep)
             });
+            self.shared.placing().take_back(self.index);
             has_slept = slept != Slept::Not;
             time = match slept {
                 Slept::TimedOut => Duration::ZERO,

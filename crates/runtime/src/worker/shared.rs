@@ -283,27 +283,33 @@ impl Shared {
 
     /// Keeps a task of a thread that is no worker here, and wakes a worker for it.
     pub(crate) fn put_outside(&self, task: Task) {
-        self.put_outside_near(task, 0);
+        self.put_outside_near(task, 0, |_| ());
     }
 
     /// Puts the call of a thread outside that waits for its end at once. If a worker has to be
-    /// woken, it is that of the caller's CPU: it needs no other CPU to wake up, and the data of the
-    /// call may be in the caches of this one.
+    /// woken, it is woken on the caller's CPU: it needs no other CPU to wake up, and the data of
+    /// the call may be in the caches of this one.
     pub(crate) fn put_call(&self, task: Task) {
-        self.put_outside_near(task, self.placing.worker_here().unwrap_or(0));
+        let hand_over = |worker_index| {
+            if self.crowd.is_full() {
+                self.placing.hand_over(worker_index);
+            }
+        };
+        self.put_outside_near(task, self.placing.worker_here().unwrap_or(0), hand_over);
     }
 
-    fn put_outside_near(&self, task: Task, near: usize) {
+    fn put_outside_near(&self, task: Task, near: usize, before_wake: impl FnOnce(usize)) {
         let is_wanted_by_none = task.is_root() && !task.is_open();
         self.outside.put(task);
-        self.idle.work_piled_up(near, self.outside.len());
-        // ORDERING(E4): the fence is in `work_piled_up`.
+        self.idle
+            .work_piled_up_before(near, self.outside.len(), before_wake);
+        // ORDERING(E4): the fence is in `work_piled_up_before`.
         self.drop_if_closed();
         if is_wanted_by_none {
             // It is below no frame, so no worker waits for it inside a task.
             return;
         }
-        // `work_piled_up` has put a fence between the task and this look: see
+        // `work_piled_up_before` has put a fence between the task and this look: see
         // `Worker::sleep_until_notified`.
         while let Some(helper) = self.helpers.take_any(0) {
             self.notify(helper);
