@@ -31,8 +31,8 @@ use raddle_topology::{
 };
 use raddle_trace::Moves;
 
-pub(crate) use self::initial::{Claiming, Machine, Placed, place};
 use self::hand_over::HandOver;
+pub(crate) use self::initial::{Claiming, Machine, Placed, place};
 use self::review::PlacementReview;
 pub(crate) use self::review::{Decide, ROUNDS_PER_CLOCK};
 use self::worker_at::WorkerAt;
