@@ -268,13 +268,9 @@ impl IdleSet {
     /// Does what [`work_came`](Self::work_came) does, for a producer that counts its work:
     /// `waiting` pieces, including the one just put, have not been taken. If that is 2, 4, 8, …,
     /// wakes a worker although others search.
-    pub fn work_piled_up(&self, near: usize, waiting: usize) -> Option<usize> {
-        self.work_piled_up_before(near, waiting, |_| ())
-    }
-
-    /// Does what [`work_piled_up`](Self::work_piled_up) does, and calls `before_wake` with the
-    /// worker that is to be woken, before it is woken.
-    pub fn work_piled_up_before(
+    ///
+    /// Calls `before_wake` with the worker that is to be woken, before it is woken.
+    pub fn work_piled_up(
         &self,
         near: usize,
         waiting: usize,
@@ -288,10 +284,7 @@ impl IdleSet {
         if (is_searched && !is_pile) || self.sleepers.is_empty() {
             return None;
         }
-        let worker_index = self.sleepers.take_any(near % self.cells.len())?;
-        before_wake(worker_index);
-        self.run_again(worker_index);
-        Some(worker_index)
+        self.wake_one_after(near, before_wake)
     }
 
     /// Does what [`work_came`](Self::work_came) does, for a producer in the same process as all
@@ -454,7 +447,12 @@ impl IdleSet {
     /// Wakes one sleeper, if there is one, and returns its index. The search starts at `near`.
     #[cold]
     pub fn wake_one(&self, near: usize) -> Option<usize> {
+        self.wake_one_after(near, |_| ())
+    }
+
+    fn wake_one_after(&self, near: usize, before_wake: impl FnOnce(usize)) -> Option<usize> {
         let worker_index = self.sleepers.take_any(near % self.cells.len())?;
+        before_wake(worker_index);
         self.run_again(worker_index);
         Some(worker_index)
     }

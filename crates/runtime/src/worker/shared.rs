@@ -302,14 +302,14 @@ impl Shared {
         let is_wanted_by_none = task.is_root() && !task.is_open();
         self.outside.put(task);
         self.idle
-            .work_piled_up_before(near, self.outside.len(), before_wake);
-        // ORDERING(E4): the fence is in `work_piled_up_before`.
+            .work_piled_up(near, self.outside.len(), before_wake);
+        // ORDERING(E4): the fence is in `work_piled_up`.
         self.drop_if_closed();
         if is_wanted_by_none {
             // It is below no frame, so no worker waits for it inside a task.
             return;
         }
-        // `work_piled_up_before` has put a fence between the task and this look: see
+        // `work_piled_up` has put a fence between the task and this look: see
         // `Worker::sleep_until_notified`.
         while let Some(helper) = self.helpers.take_any(0) {
             self.notify(helper);

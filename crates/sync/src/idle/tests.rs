@@ -60,11 +60,11 @@ fn a_worker_that_was_awake_wakes_one_if_no_other_searches() {
 fn a_producer_wakes_more_as_its_work_piles_up() {
     with_sleepers(4, |set| {
         let is_woken: Vec<bool> = (1..=9)
-            .map(|waiting| set.work_piled_up(4, waiting).is_some())
+            .map(|waiting| set.work_piled_up(4, waiting, |_| ()).is_some())
             .collect();
         let [woken, not] = [true, false];
         let expected = [woken, woken, not, woken, not, not, not, woken, not];
         assert_eq!(is_woken, expected);
-        assert_eq!(set.work_piled_up(4, 16), None, "no sleeper is left");
+        assert_eq!(set.work_piled_up(4, 16, |_| ()), None, "no sleeper is left");
     });
 }

@@ -32,7 +32,7 @@ impl Runtime {
     fn put(&self) {
         // Relaxed: as above.
         let waiting = self.work.fetch_add(1, Relaxed) + 1;
-        self.idle.work_piled_up(0, waiting);
+        self.idle.work_piled_up(0, waiting, |_| ());
     }
 
     /// Puts work like a worker of the same process.
@@ -46,7 +46,7 @@ impl Runtime {
     fn put_piled(&self) {
         // Relaxed: as above.
         self.work.fetch_add(1, Relaxed);
-        self.idle.work_piled_up(0, 2);
+        self.idle.work_piled_up(0, 2, |_| ());
     }
 
     /// Puts work like a producer that is about to put more.

@@ -36,3 +36,20 @@ fn plan_has_an_entry_per_worker() {
         .expect("a plan");
     assert_eq!(plan.entries.len(), 3);
 }
+
+/// Checks that rules of the program and of the environment go before `unbound_by_default`.
+#[test]
+fn workers_are_unbound_by_default_only_without_a_rule() {
+    let plan = |builder: Builder| builder.workers(1).plan().expect("it can be planned");
+    let bound = plan(
+        Builder::new()
+            .affinity(Affinity::Compact)
+            .unbound_by_default(),
+    );
+    assert_eq!(bound.cpus().count(), 1);
+    let expected = match std::env::var_os("RADDLE_AFFINITY") {
+        None => Plan::unbound(1),
+        Some(_) => plan(Builder::new()),
+    };
+    assert_eq!(plan(Builder::new().unbound_by_default()), expected);
+}
