@@ -127,6 +127,16 @@ impl AtomicBits {
         self.used().iter().all(|word| word.load(Relaxed) == 0)
     }
 
+    /// Returns the number of numbers in the set: an estimate while others change it.
+    pub fn len(&self) -> usize {
+        // Relaxed: an estimate.
+        let ones = self
+            .used()
+            .iter()
+            .map(|word| word.load(Relaxed).count_ones());
+        ones.sum::<u32>() as usize
+    }
+
     /// Returns true if the set contained `number`.
     #[inline]
     pub fn contains(&self, number: usize) -> bool {
@@ -152,6 +162,7 @@ mod tests {
             assert!(bits.insert(number));
             assert!(!bits.insert(number));
         }
+        assert_eq!(bits.len(), 3);
         assert_eq!(bits.take_any(65), Some(129));
         assert_eq!(bits.take_any(65), Some(3));
         assert_eq!(bits.take_any(65), Some(64));

@@ -249,6 +249,11 @@ impl IdleSet {
         !self.sleepers.is_empty()
     }
 
+    /// Returns the number of workers that sleep and have not been woken: an estimate.
+    pub fn sleeping(&self) -> usize {
+        self.sleepers.len()
+    }
+
     /// Ensures that a worker finds the work that the caller has just put somewhere. Returns the
     /// index of the worker that it woke.
     ///

@@ -46,6 +46,8 @@ mod cgroup;
 mod claims;
 mod cpu_set;
 mod error;
+#[cfg(test)]
+mod fake_root;
 pub mod format;
 mod gzip;
 mod load;

@@ -29,6 +29,8 @@ mod levels;
 #[cfg(feature = "hwloc")]
 mod synthetic;
 mod sysfs;
+#[cfg(test)]
+mod tests;
 #[cfg(feature = "hwloc")]
 mod xml;
 

@@ -287,11 +287,15 @@ impl Shared {
     }
 
     /// Puts the call of a thread outside that waits for its end at once. If a worker has to be
-    /// woken, it is woken on the caller's CPU: it needs no other CPU to wake up, and the data of
-    /// the call may be in the caches of this one.
+    /// woken while all others sleep, it is woken on the caller's CPU: it needs no other CPU to wake
+    /// up, and the data of the call may be in the caches of this one.
     pub(crate) fn put_call(&self, task: Task) {
         let hand_over = |worker_index| {
-            if self.crowd.is_full() {
+            // A worker that is awake and does not search has just ended the last call, and waits
+            // for the CPU of the caller, which that call woke there. With a third thread on this
+            // CPU, another CPU would have none.
+            let others_sleep = self.idle.sleeping() + 1 >= self.worker_count;
+            if self.crowd.is_full() && others_sleep {
                 self.placing.hand_over(worker_index);
             }
         };

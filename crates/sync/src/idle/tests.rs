@@ -33,8 +33,10 @@ fn with_sleepers(count: usize, check: impl FnOnce(&IdleSet)) {
 #[test]
 fn a_woken_worker_that_finds_more_work_wakes_two() {
     with_sleepers(3, |set| {
+        assert_eq!(set.sleeping(), 3);
         set.start_search();
         assert_eq!(set.found(3, true, || true), 2);
+        assert_eq!(set.sleeping(), 1);
         set.start_search();
         assert_eq!(set.found(3, true, || true), 1, "one sleeper is left");
         set.start_search();

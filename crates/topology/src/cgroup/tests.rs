@@ -1,41 +1,18 @@
 //! Quotas and limits from synthetic file trees, in the form that hosts and containers show.
 
-use std::{fs, thread};
+use std::fs;
 
 use super::*;
+use crate::fake_root::FakeRoot;
 
-/// A synthetic file tree, removed at the end. Each thread, and so each test, has its own folder.
-struct Tree(PathBuf);
-
-impl Tree {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let (process, thread) = (std::process::id(), thread::current().id());
-        let root = std::env::temp_dir().join(format!("raddle-cgroup-{process}-{thread:?}"));
-        for (path, content) in files {
-            let path = root.join(path);
-            fs::create_dir_all(path.parent().expect("a file is in a folder"))
-                .expect("a new folder");
-            fs::write(path, content).expect("a new file");
-        }
-        Self(root)
-    }
-
-    /// Returns the remaining bytes, and the file that contains the limit.
-    fn memory_left(&self) -> Option<(u64, String)> {
-        let limit = memory_limit(&self.0).expect("nothing is wrong")?;
-        Some((limit.left_bytes(), limit.file.display().to_string()))
-    }
-
-    fn quota(&self) -> Result<Option<CpuQuota>, QuotaError> {
-        cpu_quota(&self.0)
-    }
+/// Returns the remaining bytes, and the file that contains the limit.
+fn memory_left(root: &FakeRoot) -> Option<(u64, String)> {
+    let limit = memory_limit(&root.0).expect("nothing is wrong")?;
+    Some((limit.left_bytes(), limit.file.display().to_string()))
 }
 
-impl Drop for Tree {
-    fn drop(&mut self) {
-        // A leftover folder among the temporary files of the system does no harm.
-        let _ = fs::remove_dir_all(&self.0);
-    }
+fn quota(root: &FakeRoot) -> Result<Option<CpuQuota>, QuotaError> {
+    cpu_quota(&root.0)
 }
 
 const V2_MOUNT: &str = "24 1 0:22 / /proc rw - proc proc rw\n\
@@ -51,20 +28,20 @@ fn quota_of(quota_us: u64, period_us: u64, file: &str) -> Option<CpuQuota> {
 
 #[test]
 fn no_control_groups_set_no_limit() {
-    let tree = Tree::new(&[("proc/self/status", "")]);
-    assert_eq!(tree.quota().expect("nothing is wrong"), None);
+    let tree = FakeRoot::new(&[("proc/self/status", "")]);
+    assert_eq!(quota(&tree).expect("nothing is wrong"), None);
 }
 
 #[test]
 fn version_two_uses_the_tightest_limit_of_nested_groups() {
-    let tree = Tree::new(&[
+    let tree = FakeRoot::new(&[
         ("proc/self/cgroup", "0::/user.slice/job/step\n"),
         ("proc/self/mountinfo", V2_MOUNT),
         ("sys/fs/cgroup/user.slice/cpu.max", "350000 100000\n"),
         ("sys/fs/cgroup/user.slice/job/cpu.max", "75000 50000\n"),
         ("sys/fs/cgroup/user.slice/job/step/cpu.max", "max 100000\n"),
     ]);
-    let quota = tree.quota().expect("nothing is wrong");
+    let quota = quota(&tree).expect("nothing is wrong");
     assert_eq!(
         quota,
         quota_of(75_000, 50_000, "/sys/fs/cgroup/user.slice/job/cpu.max")
@@ -80,18 +57,18 @@ fn version_two_uses_the_tightest_limit_of_nested_groups() {
 
 #[test]
 fn a_sibling_group_does_not_count() {
-    let tree = Tree::new(&[
+    let tree = FakeRoot::new(&[
         ("proc/self/cgroup", "0::/a\n"),
         ("proc/self/mountinfo", V2_MOUNT),
         ("sys/fs/cgroup/b/cpu.max", "10000 100000\n"),
     ]);
-    assert_eq!(tree.quota().expect("nothing is wrong"), None);
+    assert_eq!(quota(&tree).expect("nothing is wrong"), None);
 }
 
 #[test]
 fn a_container_sees_its_group_as_the_mount_point() {
     // /proc/self/cgroup has the path on the host. The mount shows only the container's part of it.
-    let tree = Tree::new(&[
+    let tree = FakeRoot::new(&[
         ("proc/self/cgroup", "0::/docker/abc/inner\n"),
         (
             "proc/self/mountinfo",
@@ -100,7 +77,7 @@ fn a_container_sees_its_group_as_the_mount_point() {
         ("sys/fs/cgroup/cpu.max", "200000 100000\n"),
         ("sys/fs/cgroup/inner/cpu.max", "50000 100000\n"),
     ]);
-    let quota = tree.quota().expect("nothing is wrong");
+    let quota = quota(&tree).expect("nothing is wrong");
     assert_eq!(
         quota,
         quota_of(50_000, 100_000, "/sys/fs/cgroup/inner/cpu.max")
@@ -110,7 +87,7 @@ fn a_container_sees_its_group_as_the_mount_point() {
 #[test]
 fn a_group_outside_the_mount_falls_back_to_the_mount_point() {
     for path in ["/../../elsewhere", "/other"] {
-        let tree = Tree::new(&[
+        let tree = FakeRoot::new(&[
             ("proc/self/cgroup", &format!("0::{path}\n")),
             (
                 "proc/self/mountinfo",
@@ -118,7 +95,7 @@ fn a_group_outside_the_mount_falls_back_to_the_mount_point() {
             ),
             ("sys/fs/cgroup/cpu.max", "120000 100000\n"),
         ]);
-        let quota = tree.quota().expect("nothing is wrong");
+        let quota = quota(&tree).expect("nothing is wrong");
         assert_eq!(
             quota,
             quota_of(120_000, 100_000, "/sys/fs/cgroup/cpu.max"),
@@ -131,7 +108,7 @@ fn a_group_outside_the_mount_falls_back_to_the_mount_point() {
 fn version_one_reads_quota_and_period() {
     let mount = "40 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n\
                  41 31 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
-    let tree = Tree::new(&[
+    let tree = FakeRoot::new(&[
         (
             "proc/self/cgroup",
             "5:memory:/m\n4:cpu,cpuacct:/box\n0::/\n",
@@ -145,7 +122,7 @@ fn version_one_reads_quota_and_period() {
             "100000\n",
         ),
     ]);
-    let quota = tree.quota().expect("nothing is wrong");
+    let quota = quota(&tree).expect("nothing is wrong");
     let file = "/sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us";
     assert_eq!(quota, quota_of(250_000, 100_000, file));
     assert_eq!(quota.expect("just compared").worker_count_max(), 3);
@@ -155,14 +132,14 @@ fn version_one_reads_quota_and_period() {
 fn quotas_of_both_versions_apply_together() {
     let mounts = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
                   41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
-    let tree = Tree::new(&[
+    let tree = FakeRoot::new(&[
         ("proc/self/cgroup", "1:cpu:/\n0::/deep\n"),
         ("proc/self/mountinfo", mounts),
         ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "400000\n"),
         ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
         ("sys/fs/cgroup/unified/deep/cpu.max", "300000 100000\n"),
     ]);
-    let quota = tree.quota().expect("nothing is wrong");
+    let quota = quota(&tree).expect("nothing is wrong");
     assert_eq!(
         quota,
         quota_of(300_000, 100_000, "/sys/fs/cgroup/unified/deep/cpu.max")
@@ -174,7 +151,7 @@ fn blanks_in_mount_points_are_unescaped() {
     assert_eq!(unescape(r"/a\040b\134c"), r"/a b\c");
     assert_eq!(unescape(r"\04"), r"\04");
     assert_eq!(unescape(r"\9zz\"), r"\9zz\");
-    let tree = Tree::new(&[
+    let tree = FakeRoot::new(&[
         ("proc/self/cgroup", "0::/\n"),
         (
             "proc/self/mountinfo",
@@ -182,18 +159,18 @@ fn blanks_in_mount_points_are_unescaped() {
         ),
         ("my groups/cpu.max", "100000 100000\n"),
     ]);
-    let quota = tree.quota().expect("nothing is wrong");
+    let quota = quota(&tree).expect("nothing is wrong");
     assert_eq!(quota, quota_of(100_000, 100_000, "/my groups/cpu.max"));
 }
 
 #[test]
 fn a_missing_period_means_100_ms() {
-    let tree = Tree::new(&[
+    let tree = FakeRoot::new(&[
         ("proc/self/cgroup", "0::/\n"),
         ("proc/self/mountinfo", V2_MOUNT),
         ("sys/fs/cgroup/cpu.max", "5000"),
     ]);
-    let quota = tree.quota().expect("nothing is wrong");
+    let quota = quota(&tree).expect("nothing is wrong");
     assert_eq!(quota, quota_of(5_000, 100_000, "/sys/fs/cgroup/cpu.max"));
     assert_eq!(quota.expect("just compared").worker_count_max(), 1);
 }
@@ -201,12 +178,12 @@ fn a_missing_period_means_100_ms() {
 #[test]
 fn an_invalid_file_is_reported_with_its_content() {
     for wrong in ["", "many 100000", "1 0", "-5 100000", "1 2 3", "max soon"] {
-        let tree = Tree::new(&[
+        let tree = FakeRoot::new(&[
             ("proc/self/cgroup", "0::/\n"),
             ("proc/self/mountinfo", V2_MOUNT),
             ("sys/fs/cgroup/cpu.max", wrong),
         ]);
-        let error = tree.quota().expect_err(wrong);
+        let error = quota(&tree).expect_err(wrong);
         assert_eq!(
             error.to_string(),
             format!(
@@ -217,25 +194,25 @@ fn an_invalid_file_is_reported_with_its_content() {
     }
     let v1 = "32 31 0:29 / /cg rw - cgroup cgroup rw,cpu\n";
     for (quota, period, named) in [("x", "1", "cfs_quota_us"), ("1", "0", "cfs_period_us")] {
-        let tree = Tree::new(&[
+        let tree = FakeRoot::new(&[
             ("proc/self/cgroup", "1:cpu:/\n"),
             ("proc/self/mountinfo", v1),
             ("cg/cpu.cfs_quota_us", quota),
             ("cg/cpu.cfs_period_us", period),
         ]);
-        let error = tree.quota().expect_err("a wrong number").to_string();
+        let error = quota(&tree).expect_err("a wrong number").to_string();
         assert!(error.contains(named), "{error}");
     }
 }
 
 #[test]
 fn a_folder_in_place_of_the_file_is_an_error() {
-    let tree = Tree::new(&[
+    let tree = FakeRoot::new(&[
         ("proc/self/cgroup", "0::/\n"),
         ("proc/self/mountinfo", V2_MOUNT),
         ("sys/fs/cgroup/cpu.max/inside", ""),
     ]);
-    let error = tree.quota().expect_err("a folder").to_string();
+    let error = quota(&tree).expect_err("a folder").to_string();
     assert!(error.contains("cpu.max: "), "{error}");
 }
 
@@ -298,18 +275,21 @@ fn memory_limit_of_version_one_is_the_tightest_of_nested_groups() {
     ];
     let slice = "/sys/fs/cgroup/memory/slice/memory.limit_in_bytes".to_owned();
     assert_eq!(
-        Tree::new(&files).memory_left(),
+        memory_left(&FakeRoot::new(&files)),
         Some((3_000_000, slice.clone()))
     );
     // File pages that the kernel reclaims first do not count as used.
     let stat = "cache 9\ninactive_file 1\ntotal_inactive_file 250000\n";
     files.push(("sys/fs/cgroup/memory/slice/memory.stat", stat));
-    assert_eq!(Tree::new(&files).memory_left(), Some((3_250_000, slice)));
+    assert_eq!(
+        memory_left(&FakeRoot::new(&files)),
+        Some((3_250_000, slice))
+    );
 }
 
 #[test]
 fn memory_limit_of_version_two_is_the_tightest_of_nested_groups() {
-    let tree = Tree::new(&[
+    let tree = FakeRoot::new(&[
         ("proc/self/cgroup", "0::/user.slice/job/step\n"),
         ("proc/self/mountinfo", V2_MOUNT),
         ("sys/fs/cgroup/user.slice/memory.max", "max\n"),
@@ -324,12 +304,12 @@ fn memory_limit_of_version_two_is_the_tightest_of_nested_groups() {
         ("sys/fs/cgroup/user.slice/job/step/memory.current", "600\n"),
     ]);
     let file = "/sys/fs/cgroup/user.slice/job/memory.max".to_owned();
-    assert_eq!(tree.memory_left(), Some((500, file)));
+    assert_eq!(memory_left(&tree), Some((500, file)));
 }
 
 #[test]
 fn memory_limits_of_both_versions_apply_together() {
-    let tree = Tree::new(&[
+    let tree = FakeRoot::new(&[
         ("proc/self/cgroup", "5:memory:/box\n0::/deep\n"),
         ("proc/self/mountinfo", V1_MEMORY),
         ("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "9000\n"),
@@ -338,7 +318,7 @@ fn memory_limits_of_both_versions_apply_together() {
         ("sys/fs/cgroup/unified/deep/memory.current", "4000\n"),
     ]);
     let file = "/sys/fs/cgroup/unified/deep/memory.max".to_owned();
-    assert_eq!(tree.memory_left(), Some((0, file)));
+    assert_eq!(memory_left(&tree), Some((0, file)));
 }
 
 #[test]
@@ -346,7 +326,7 @@ fn a_mount_that_contains_the_group_is_preferred() {
     // The folder of another container is mounted too, on a later line.
     let mounts = "41 31 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
                   50 31 0:30 /other /elsewhere rw - cgroup cgroup rw,memory\n";
-    let tree = Tree::new(&[
+    let tree = FakeRoot::new(&[
         ("proc/self/cgroup", "5:memory:/box\n"),
         ("proc/self/mountinfo", mounts),
         ("elsewhere/memory.limit_in_bytes", "10\n"),
@@ -355,12 +335,12 @@ fn a_mount_that_contains_the_group_is_preferred() {
         ("sys/fs/cgroup/memory/box/memory.usage_in_bytes", "1000\n"),
     ]);
     let file = "/sys/fs/cgroup/memory/box/memory.limit_in_bytes".to_owned();
-    assert_eq!(tree.memory_left(), Some((8000, file)));
+    assert_eq!(memory_left(&tree), Some((8000, file)));
 }
 
 #[test]
 fn an_invalid_memory_limit_is_reported_with_its_content() {
-    let tree = Tree::new(&[
+    let tree = FakeRoot::new(&[
         ("proc/self/cgroup", "0::/\n"),
         ("proc/self/mountinfo", V2_MOUNT),
         ("sys/fs/cgroup/memory.max", "much\n"),

@@ -1,29 +1,20 @@
 //! Machines read from synthetic file trees.
 
-use std::fs;
-use std::path::PathBuf;
-
 use super::*;
+use crate::fake_root::FakeRoot;
 use crate::topology::{Limits, Parts, Source, Topology};
 
-/// A synthetic `/sys`, removed at the end.
-struct Tree(PathBuf);
-
-impl Tree {
-    fn new(name: &str, files: &[(&str, &str)]) -> Self {
-        let root = std::env::temp_dir().join(format!("raddle-sysfs-{}-{name}", std::process::id()));
-        for (path, content) in files {
-            let path = root.join("sys/devices/system").join(path);
-            fs::create_dir_all(path.parent().expect("a file is in a folder"))
-                .expect("a new folder");
-            fs::write(path, format!("{content}\n")).expect("a new file");
-        }
-        Self(root)
-    }
-
-    fn topology(&self) -> Topology {
-        assembled(find(&self.0).expect("it shows a machine"))
-    }
+/// Returns the machine of a synthetic `/sys/devices/system`.
+fn machine(files: &[(&str, &str)]) -> Topology {
+    let lines: Vec<_> = files
+        .iter()
+        .map(|(_, content)| format!("{content}\n"))
+        .collect();
+    let in_system = |(path, _): &(&str, &str)| format!("sys/devices/system/{path}");
+    let paths = files.iter().map(in_system);
+    let files: Vec<_> = paths.zip(lines.iter().map(String::as_str)).collect();
+    let root = FakeRoot::new(&files);
+    assembled(find(&root.0).expect("it shows a machine"))
 }
 
 fn assembled(found: Found) -> Topology {
@@ -135,13 +126,6 @@ fn lines(root: &Object) -> Vec<String> {
     lines
 }
 
-impl Drop for Tree {
-    fn drop(&mut self) {
-        // A leftover folder among the temporary files of the system does no harm.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 #[test]
 fn packages_caches_cores_and_memories_are_read() {
     let mut files = vec![
@@ -204,7 +188,7 @@ fn packages_caches_cores_and_memories_are_read() {
         .iter()
         .map(|(name, content)| (name.as_str(), *content))
         .collect();
-    let topology = Tree::new("whole", &files).topology();
+    let topology = machine(&files);
     let counts = (
         topology.package_count(),
         topology.core_count(),
@@ -244,7 +228,7 @@ fn cpu_folders_are_used_if_there_is_no_list() {
         ("node/node0/cpumap", "b"),
         ("node/node1/cpumap", "0"),
     ];
-    let topology = Tree::new("folders", &files).topology();
+    let topology = machine(&files);
     assert_eq!(topology.root().cpus.to_string(), "0-1,3");
     assert_eq!(
         (topology.package_count(), topology.numa_nodes().len()),
@@ -259,13 +243,13 @@ fn partly_overlapping_objects_are_left_out() {
         ("cpu/cpu0/topology/core_siblings_list", "0-1"),
         ("cpu/cpu1/topology/core_siblings_list", "1-2"),
     ];
-    let topology = Tree::new("crossing", &files).topology();
+    let topology = machine(&files);
     assert_eq!((topology.package_count(), topology.cpu_count()), (1, 3));
 }
 
 #[test]
 fn machine_without_topology_files_has_its_cpus() {
-    let topology = Tree::new("bare", &[("cpu/online", "0,2-3")]).topology();
+    let topology = machine(&[("cpu/online", "0,2-3")]);
     assert_eq!(topology.root().cpus.to_string(), "0,2-3");
     assert!(find(Path::new("/nonexistent")).is_none());
     let cpus = CpuSet::from_iter([CpuId(1), CpuId(40)]);
@@ -287,7 +271,7 @@ fn memories_without_an_object_of_the_same_cpus_have_a_group() {
         .iter()
         .map(|(name, content)| (name.as_str(), *content))
         .collect();
-    let topology = Tree::new("groups", &files).topology();
+    let topology = machine(&files);
     let nodes: Vec<_> = topology.cpus().iter().map(|cpu| cpu.numa_node).collect();
     assert_eq!(nodes, [0, 0, 1, 1].map(Some));
 }
