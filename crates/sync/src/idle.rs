@@ -32,6 +32,11 @@
 //!   - make an offer, light fence, check `searching` and the sleepers' bits.
 //! - **I2**, the finder's side: it decrements the count, executes `fence(SeqCst)`, and checks for
 //!   more work. The producer's side is as above.
+//! - **I3**, a sleeper with a timeout: it does as in I1, but with `fence(SeqCst)`, because a heavy
+//!   fence costs a system call and interrupts the other threads. Then it and a producer with a
+//!   light fence may miss each other. When the timeout has passed, the sleeper executes the heavy
+//!   fence and checks again before it sleeps any longer. So a short sleep costs no heavy fence, and
+//!   in that rare case the work waits until the timeout at most.
 //! # No wake-up is lost
 //! Claim: when a producer has returned from [`IdleSet::work_came`], a worker that is awake will see
 //! its work. Let P be the producer's fence.
@@ -51,7 +56,8 @@
 //!   before the producer's fence, the producer sees it and wakes the worker. Otherwise the worker's
 //!   fence comes later, and the worker sees the work.
 //! - *A producer that finds no bit after a light fence* ([`IdleSet::work_came_near`]) may return
-//!   for the same reason: a worker that sets its bit later looks for work after a heavy fence.
+//!   for the same reason: a worker that sets its bit later looks for work after a heavy fence,
+//!   which comes after the timeout if it has one.
 //! # Invariants
 //! 1. `searching` counts the workers that search, and the workers that do not run yet although
 //!    their bit was taken. For a moment it may be lower than this number, even below zero. It is
@@ -387,7 +393,8 @@ impl IdleSet {
     /// worker then waits for `monitored` without the kernel, and after that in the kernel.
     ///
     /// If there is a `timeout`, the worker calls `look` when it has passed. The worker counts as
-    /// asleep meanwhile. `look` returns the next timeout, or `None` if the worker is to search.
+    /// asleep meanwhile. `look` returns the next timeout, or `None` if the worker is to search. A
+    /// sleep that ends before the timeout costs no heavy fence (I3).
     ///
     /// # Panics
     /// If another thread already sleeps for this worker.
@@ -404,8 +411,12 @@ impl IdleSet {
         assert!(is_first, "worker {worker_index} sleeps already");
         // Relaxed: as in `start_search`.
         self.count().fetch_sub(1, Relaxed);
-        // ORDERING(I1): the bit and the count are visible before the check for work.
-        heavy_fence();
+        // ORDERING(I1, I3): the bit and the count are visible before the check for work.
+        match timeout {
+            Some(_) => fence(SeqCst),
+            None => heavy_fence(),
+        }
+        let mut is_light = timeout.is_some();
         if has_work() && self.take_own_bit(worker_index) {
             return Slept::Not;
         }
@@ -420,6 +431,14 @@ impl IdleSet {
                 break;
             }
             if !is_notified && timeout.is_some() {
+                if is_light {
+                    // ORDERING(I3): as I1, now also for producers with a light fence.
+                    heavy_fence();
+                    is_light = false;
+                    if has_work() && self.take_own_bit(worker_index) {
+                        return Slept::TimedOut;
+                    }
+                }
                 timeout = look();
                 if timeout.is_none() && self.take_own_bit(worker_index) {
                     return Slept::TimedOut;

@@ -24,7 +24,7 @@
 //! misses an offer, its bit was set before, and the loop sees that a worker sleeps while there is
 //! no stall watch. For later offers of that loop no sleeper needs to be woken: the worker that ends
 //! its stall watch has seen no fork end since its previous look, so it has not looked between two
-//! offers.
+//! offers. A sleeper with a timeout may miss an offer and be missed, but looks again after it.
 
 use std::time::Duration;
 

@@ -70,3 +70,22 @@ fn a_producer_wakes_more_as_its_work_piles_up() {
         assert_eq!(set.work_piled_up(4, 16, |_| ()), None, "no sleeper is left");
     });
 }
+
+/// Checks I3: a producer with a light fence has put work after the sleeper's first check, and has
+/// missed the sleeper's bit.
+#[test]
+fn work_that_no_producer_announced_is_found_after_the_timeout() {
+    let (set, has_work) = (IdleSet::new(1), AtomicUsize::new(0));
+    set.start_search();
+    let long = Duration::from_secs(1 << 20);
+    let slept = set.sleep(
+        0,
+        Duration::ZERO,
+        Some(Duration::from_millis(1)),
+        || Some(long),
+        || has_work.load(SeqCst) == 1,
+        || has_work.store(1, SeqCst),
+    );
+    assert_eq!(slept, Slept::TimedOut);
+    assert_eq!((set.sleeping(), set.searching()), (0, 1));
+}
