@@ -368,7 +368,7 @@ fn gather(
     };
     let began = Instant::now();
     let mut pairs = Vec::new();
-    let first = run_pair(case, &peer_case, workers, raddle, peer)?;
+    let first = run_pair(case, &peer_case, workers, raddle, peer, true)?;
     if began.elapsed() > WARM_UP_MAX {
         pairs.push(first);
     }
@@ -380,7 +380,15 @@ fn gather(
         if pairs.len() >= pair_count && began.elapsed() > REPEAT_UNTIL {
             break;
         }
-        pairs.push(run_pair(case, &peer_case, workers, raddle, peer)?);
+        let raddle_first = pairs.len().is_multiple_of(2);
+        pairs.push(run_pair(
+            case,
+            &peer_case,
+            workers,
+            raddle,
+            peer,
+            raddle_first,
+        )?);
     }
     let good = undisturbed_of_one_mode(&pairs, wanted);
     if good.len() >= pair_count {
@@ -397,20 +405,31 @@ fn gather(
     Ok(pairs)
 }
 
+/// Runs both contenders, in an order that changes from pair to pair.
 fn run_pair(
     case: &Case<'_>,
     peer_case: &Case<'_>,
     workers: usize,
     raddle: &mut dyn Contender,
     peer: &mut dyn Contender,
+    raddle_first: bool,
 ) -> Result<Pair, BenchError> {
     let processes: Vec<u32> = peer.process().into_iter().collect();
     thread::sleep(PAUSE);
     let mode_before = probe::mode(workers);
     let load_before = LoadSnapshot::take(&processes);
-    let own = case.run(raddle, workers)?;
-    thread::sleep(PAUSE);
-    let theirs = peer_case.run(peer, workers)?;
+    let mut own = || case.run(raddle, workers);
+    let mut theirs = || peer_case.run(peer, workers);
+    let pause = || thread::sleep(PAUSE);
+    let (own, theirs) = if raddle_first {
+        let own = own()?;
+        pause();
+        (own, theirs()?)
+    } else {
+        let theirs = theirs()?;
+        pause();
+        (own()?, theirs)
+    };
     let load_after = LoadSnapshot::take(&processes);
     Ok(Pair {
         raddle: own,

@@ -60,8 +60,8 @@ struct Arguments {
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     workers: Vec<u16>,
     /// Draw the speedups of `pools`, the times of `locks`, `memory`, `lk23` and `matmul`, the
-    /// curves of `messages`, `multicore` and `nodes`, or the figures of `kdtree` into this SVG
-    /// file.
+    /// curves of `messages`, `multicore` and `nodes`, the figures of `kdtree`, or the ratios of
+    /// `drop-in` into this SVG file.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Measure the figures of `kdtree` on this mesh; can be repeated. Default: all `mesh/*.ply.zst`

@@ -1,20 +1,22 @@
-//! Programs that use rayon, as they are published, and with the two lines in their manifest that
-//! make them run on Raddle.
+//! Programs that use rayon, in their published versions, without and with the two lines in their
+//! manifest that make them run on Raddle.
 //!
 //! The *programs* are from the registry, or give work to libraries from there
 //! (`drop-in/libraries`). Each run starts a process, so its time contains the start and the end of
-//! the threads. Besides the time, `NAME-cpu` is the CPU time of the process, and
-//! `NAME-threads` its largest number of threads. Results are checked: both builds have to write the
-//! same output.
+//! the threads. Besides the time, `NAME-cpu` is the CPU time of the process, the median over all
+//! runs, and `NAME-threads` its largest number of threads. Results are checked: both builds have to
+//! write the same output.
 //!
 //! The *loops* are those of `drop-in/loops`. Their names begin with `loop-`. Each run has a process
 //! of its own, because the places of its data in memory change the time of some loops by a tenth.
 //! `idle` is the CPU time of such a process while its pool has no work for two seconds, after a
 //! loop.
 //!
-//! Both builds have the same versions of everything, the same profile and the same number of
-//! threads (`RAYON_NUM_THREADS`). The input is real: the sources of all programs and of their
-//! libraries, and pictures and a mesh of RADDLE_DATA.
+//! Both builds have the same versions of everything, which is checked, and the same profile:
+//! optimised, with link-time optimisation and one unit per crate. The programs use the global pool,
+//! with the same number of threads in both builds (`RAYON_NUM_THREADS`); `gifski` and `tokei` start
+//! other threads besides. The loops use a pool of their own. The input is real: the sources of all
+//! programs and of their libraries, and pictures and a mesh of RADDLE_DATA.
 
 mod builds;
 mod inputs;

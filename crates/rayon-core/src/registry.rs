@@ -151,16 +151,24 @@ pub(crate) fn current() -> Option<Arc<Registry>> {
 /// If the system refuses threads, or a variable of the environment is bad.
 pub(crate) fn global() -> Arc<Registry> {
     static GLOBAL: OnceLock<Arc<Registry>> = OnceLock::new();
-    let global = GLOBAL.get_or_init(|| {
+    /// The global pool of a child process of the one that has made `GLOBAL`.
+    static OF_CHILD: Mutex<Option<Arc<Registry>>> = Mutex::new(None);
+    let start = || {
         // An error says that Raddle has started it already, or else comes again at once.
         let _ = start_global(Settings::default(), &mut DefaultSpawn);
         of_runtime(default_runtime().open_tasks())
-    });
-    if global.tasks.is_here() {
+    };
+    let is_here = |registry: &&Arc<Registry>| registry.tasks.is_here();
+    let global = GLOBAL.get_or_init(start);
+    if is_here(&global) {
         return Arc::clone(global);
     }
-    // A child process has a default runtime of its own.
-    of_runtime(default_runtime().open_tasks())
+    let mut of_child = OF_CHILD.lock().unwrap_or_else(PoisonError::into_inner);
+    let started = of_child
+        .as_ref()
+        .filter(is_here)
+        .map_or_else(start, Arc::clone);
+    Arc::clone(of_child.insert(started))
 }
 
 /// The registries of the global pool and of runtimes that were not started by this crate.

@@ -5,6 +5,7 @@
 //! programs and the loops as members; the manifest of the second has the lines that replace
 //! `rayon-core`. The programs of both are in `programs`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -55,7 +56,29 @@ impl Builds {
         for variant in [Variant::Rayon, Variant::Raddle] {
             builds.build(variant, note)?;
         }
+        builds.check_versions()?;
         Ok(builds)
+    }
+
+    /// Checks that each package of the build on rayon is in the other build in the same version.
+    fn check_versions(&self) -> Result<(), BenchError> {
+        let [theirs, ours] = [Variant::Rayon, Variant::Raddle].map(|variant| {
+            let lock = self.folder.join(variant.name()).join("Cargo.lock");
+            let text = fs::read_to_string(&lock).map_err(system("Cargo.lock"))?;
+            Ok::<_, BenchError>(packages(&text))
+        });
+        let ours = ours?;
+        match theirs?.iter().find(|package| !ours.contains(*package)) {
+            None => Ok(()),
+            Some((name, version)) => Err(BenchError::contender(
+                "cargo",
+                format!(
+                    "{name} {version} is only in the build on rayon; expected the same versions in \
+                     both: remove {} and repeat",
+                    self.folder.join("raddle/Cargo.lock").display()
+                ),
+            )),
+        }
     }
 
     /// Returns the path of a built program.
@@ -143,13 +166,43 @@ impl Builds {
             copy_folder(&here().join(own), &workspace.join("members").join(own))?;
         }
         write_if_new(&workspace.join("Cargo.toml"), manifest.as_bytes())?;
-        let lock = workspace.join("Cargo.lock");
-        if !lock.exists() {
-            let locked = fs::read(here().join("Cargo.lock")).map_err(system("Cargo.lock"))?;
-            write_if_new(&lock, &locked)?;
+        let (lock, source) = (workspace.join("Cargo.lock"), here().join("Cargo.lock"));
+        if !is_newer(&lock, &source) {
+            fs::copy(&source, &lock).map_err(system("Cargo.lock"))?;
         }
         Ok(())
     }
+}
+
+/// Returns the names and versions of the packages in a lock file.
+fn packages(lock: &str) -> BTreeSet<(&str, &str)> {
+    let value = |line: &'_ str, key| -> Option<&str> {
+        line.strip_prefix(key)?
+            .strip_prefix(" = \"")?
+            .strip_suffix('"')
+    };
+    let mut lines = lock.lines().peekable();
+    let mut packages = BTreeSet::new();
+    while let Some(line) = lines.next() {
+        let version = || value(lines.peek()?, "version");
+        if let Some(name) = value(line, "name")
+            && let Some(version) = version()
+        {
+            packages.insert((name, version));
+        }
+    }
+    packages
+}
+
+#[cfg(test)]
+#[test]
+fn packages_of_a_lock_file_are_found() {
+    let lock = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"1.0.2\"\n\n\
+                [[package]]\nname = \"b\"\nversion = \"2.0.0\"\ndependencies = [\n \"a\",\n]\n";
+    assert_eq!(
+        packages(lock),
+        BTreeSet::from([("a", "1.0.2"), ("b", "2.0.0")])
+    );
 }
 
 /// Returns the folder of the manifest that names the programs.

@@ -186,13 +186,11 @@ impl Run {
             let last = complaints.lines().last().unwrap_or_default();
             return Err(BenchError::contender(name, format!("{status}: {last}")));
         }
-        if let Some(output) = &self.output {
-            written = fs::read(output).map_err(system(&output.display().to_string()))?;
-        }
-        Ok(Sample {
-            time,
-            result: checksum(&written),
-        })
+        let result = match &self.output {
+            Some(output) => hash(&fs::read(output).map_err(system(&output.display().to_string()))?),
+            None => checksum(&written),
+        };
+        Ok(Sample { time, result })
     }
 }
 
@@ -210,13 +208,15 @@ impl Contender for Run {
     }
 }
 
-/// Returns a number that is the same for the same lines in any order.
-fn checksum(bytes: &[u8]) -> u64 {
-    let line = |line: &[u8]| {
-        let mut hasher = DefaultHasher::new();
-        hasher.write(line);
-        hasher.finish()
-    };
-    let lines = bytes.split(|&byte| byte == b'\n');
-    lines.map(line).fold(0, u64::wrapping_add)
+/// Returns a number that is the same for the same lines in any order: `tokei` and `dust` print lines
+/// of equal size in the order in which their threads find them.
+fn checksum(text: &[u8]) -> u64 {
+    let lines = text.split(|&byte| byte == b'\n');
+    lines.map(hash).fold(0, u64::wrapping_add)
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
 }
