@@ -175,23 +175,16 @@ impl Builds {
 }
 
 /// Returns the names and versions of the packages in a lock file.
-fn packages(lock: &str) -> BTreeSet<(&str, &str)> {
-    let value = |line: &'_ str, key| -> Option<&str> {
-        line.strip_prefix(key)?
-            .strip_prefix(" = \"")?
-            .strip_suffix('"')
+fn packages(lock: &str) -> BTreeSet<(String, String)> {
+    let package = |lines: &str| {
+        let value = |key| {
+            let quoted = lines.lines().find_map(|line| line.strip_prefix(key))?;
+            let value = quoted.strip_prefix(" = \"")?.strip_suffix('"')?;
+            Some(value.to_owned())
+        };
+        Some((value("name")?, value("version")?))
     };
-    let mut lines = lock.lines().peekable();
-    let mut packages = BTreeSet::new();
-    while let Some(line) = lines.next() {
-        let version = || value(lines.peek()?, "version");
-        if let Some(name) = value(line, "name")
-            && let Some(version) = version()
-        {
-            packages.insert((name, version));
-        }
-    }
-    packages
+    lock.split("[[package]]").filter_map(package).collect()
 }
 
 #[cfg(test)]
@@ -199,10 +192,8 @@ fn packages(lock: &str) -> BTreeSet<(&str, &str)> {
 fn packages_of_a_lock_file_are_found() {
     let lock = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"1.0.2\"\n\n\
                 [[package]]\nname = \"b\"\nversion = \"2.0.0\"\ndependencies = [\n \"a\",\n]\n";
-    assert_eq!(
-        packages(lock),
-        BTreeSet::from([("a", "1.0.2"), ("b", "2.0.0")])
-    );
+    let expected = [("a", "1.0.2"), ("b", "2.0.0")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    assert_eq!(packages(lock), BTreeSet::from(expected));
 }
 
 /// Returns the folder of the manifest that names the programs.

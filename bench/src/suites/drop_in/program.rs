@@ -208,8 +208,8 @@ impl Contender for Run {
     }
 }
 
-/// Returns a number that is the same for the same lines in any order: `tokei` and `dust` print lines
-/// of equal size in the order in which their threads find them.
+/// Returns a number that is the same for the same lines in any order. Programs print lines of equal
+/// size in the order in which their threads find them.
 fn checksum(text: &[u8]) -> u64 {
     let lines = text.split(|&byte| byte == b'\n');
     lines.map(hash).fold(0, u64::wrapping_add)
