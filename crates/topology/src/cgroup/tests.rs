@@ -1,7 +1,5 @@
 //! Quotas and limits from synthetic file trees, in the form that hosts and containers show.
 
-use std::fs;
-
 use super::*;
 use crate::fake_root::FakeRoot;
 
@@ -11,7 +9,7 @@ fn memory_left(root: &FakeRoot) -> Option<(u64, String)> {
     Some((limit.left_bytes(), limit.file.display().to_string()))
 }
 
-fn quota(root: &FakeRoot) -> Result<Option<CpuQuota>, QuotaError> {
+fn quota_below(root: &FakeRoot) -> Result<Option<CpuQuota>, QuotaError> {
     cpu_quota(&root.0)
 }
 
@@ -29,7 +27,7 @@ fn quota_of(quota_us: u64, period_us: u64, file: &str) -> Option<CpuQuota> {
 #[test]
 fn no_control_groups_set_no_limit() {
     let tree = FakeRoot::new(&[("proc/self/status", "")]);
-    assert_eq!(quota(&tree).expect("nothing is wrong"), None);
+    assert_eq!(quota_below(&tree).expect("nothing is wrong"), None);
 }
 
 #[test]
@@ -41,7 +39,7 @@ fn version_two_uses_the_tightest_limit_of_nested_groups() {
         ("sys/fs/cgroup/user.slice/job/cpu.max", "75000 50000\n"),
         ("sys/fs/cgroup/user.slice/job/step/cpu.max", "max 100000\n"),
     ]);
-    let quota = quota(&tree).expect("nothing is wrong");
+    let quota = quota_below(&tree).expect("nothing is wrong");
     assert_eq!(
         quota,
         quota_of(75_000, 50_000, "/sys/fs/cgroup/user.slice/job/cpu.max")
@@ -62,7 +60,7 @@ fn a_sibling_group_does_not_count() {
         ("proc/self/mountinfo", V2_MOUNT),
         ("sys/fs/cgroup/b/cpu.max", "10000 100000\n"),
     ]);
-    assert_eq!(quota(&tree).expect("nothing is wrong"), None);
+    assert_eq!(quota_below(&tree).expect("nothing is wrong"), None);
 }
 
 #[test]
@@ -77,7 +75,7 @@ fn a_container_sees_its_group_as_the_mount_point() {
         ("sys/fs/cgroup/cpu.max", "200000 100000\n"),
         ("sys/fs/cgroup/inner/cpu.max", "50000 100000\n"),
     ]);
-    let quota = quota(&tree).expect("nothing is wrong");
+    let quota = quota_below(&tree).expect("nothing is wrong");
     assert_eq!(
         quota,
         quota_of(50_000, 100_000, "/sys/fs/cgroup/inner/cpu.max")
@@ -95,7 +93,7 @@ fn a_group_outside_the_mount_falls_back_to_the_mount_point() {
             ),
             ("sys/fs/cgroup/cpu.max", "120000 100000\n"),
         ]);
-        let quota = quota(&tree).expect("nothing is wrong");
+        let quota = quota_below(&tree).expect("nothing is wrong");
         assert_eq!(
             quota,
             quota_of(120_000, 100_000, "/sys/fs/cgroup/cpu.max"),
@@ -122,7 +120,7 @@ fn version_one_reads_quota_and_period() {
             "100000\n",
         ),
     ]);
-    let quota = quota(&tree).expect("nothing is wrong");
+    let quota = quota_below(&tree).expect("nothing is wrong");
     let file = "/sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us";
     assert_eq!(quota, quota_of(250_000, 100_000, file));
     assert_eq!(quota.expect("just compared").worker_count_max(), 3);
@@ -139,7 +137,7 @@ fn quotas_of_both_versions_apply_together() {
         ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
         ("sys/fs/cgroup/unified/deep/cpu.max", "300000 100000\n"),
     ]);
-    let quota = quota(&tree).expect("nothing is wrong");
+    let quota = quota_below(&tree).expect("nothing is wrong");
     assert_eq!(
         quota,
         quota_of(300_000, 100_000, "/sys/fs/cgroup/unified/deep/cpu.max")
@@ -159,7 +157,7 @@ fn blanks_in_mount_points_are_unescaped() {
         ),
         ("my groups/cpu.max", "100000 100000\n"),
     ]);
-    let quota = quota(&tree).expect("nothing is wrong");
+    let quota = quota_below(&tree).expect("nothing is wrong");
     assert_eq!(quota, quota_of(100_000, 100_000, "/my groups/cpu.max"));
 }
 
@@ -170,7 +168,7 @@ fn a_missing_period_means_100_ms() {
         ("proc/self/mountinfo", V2_MOUNT),
         ("sys/fs/cgroup/cpu.max", "5000"),
     ]);
-    let quota = quota(&tree).expect("nothing is wrong");
+    let quota = quota_below(&tree).expect("nothing is wrong");
     assert_eq!(quota, quota_of(5_000, 100_000, "/sys/fs/cgroup/cpu.max"));
     assert_eq!(quota.expect("just compared").worker_count_max(), 1);
 }
@@ -183,7 +181,7 @@ fn an_invalid_file_is_reported_with_its_content() {
             ("proc/self/mountinfo", V2_MOUNT),
             ("sys/fs/cgroup/cpu.max", wrong),
         ]);
-        let error = quota(&tree).expect_err(wrong);
+        let error = quota_below(&tree).expect_err(wrong);
         assert_eq!(
             error.to_string(),
             format!(
@@ -200,7 +198,7 @@ fn an_invalid_file_is_reported_with_its_content() {
             ("cg/cpu.cfs_quota_us", quota),
             ("cg/cpu.cfs_period_us", period),
         ]);
-        let error = quota(&tree).expect_err("a wrong number").to_string();
+        let error = quota_below(&tree).expect_err("a wrong number").to_string();
         assert!(error.contains(named), "{error}");
     }
 }
@@ -212,7 +210,7 @@ fn a_folder_in_place_of_the_file_is_an_error() {
         ("proc/self/mountinfo", V2_MOUNT),
         ("sys/fs/cgroup/cpu.max/inside", ""),
     ]);
-    let error = quota(&tree).expect_err("a folder").to_string();
+    let error = quota_below(&tree).expect_err("a folder").to_string();
     assert!(error.contains("cpu.max: "), "{error}");
 }
 
