@@ -163,10 +163,14 @@ impl Placing {
         self.hand_over.hand_over(worker_index);
     }
 
+    /// Records that the calling thread, which is this worker, is about to sleep.
+    pub(crate) fn fall_asleep(&self, worker_index: usize) {
+        self.hand_over.fall_asleep(worker_index);
+    }
+
     /// Takes back the CPUs of the calling thread, which is this worker and has slept.
-    #[inline]
-    pub(crate) fn take_back(&self, worker_index: usize) {
-        self.hand_over.take_back(worker_index);
+    pub(crate) fn wake_up(&self, worker_index: usize) {
+        self.hand_over.wake_up(worker_index);
     }
 
     /// Returns the CPUs of these workers and the unclaimed CPUs.

@@ -412,11 +412,11 @@ impl IdleSet {
         // Relaxed: as in `start_search`.
         self.count().fetch_sub(1, Relaxed);
         // ORDERING(I1, I3): the bit and the count are visible before the check for work.
-        match timeout {
-            Some(_) => fence(SeqCst),
-            None => heavy_fence(),
+        let mut is_heavy = timeout.is_none();
+        match is_heavy {
+            true => heavy_fence(),
+            false => fence(SeqCst),
         }
-        let mut is_light = timeout.is_some();
         if has_work() && self.take_own_bit(worker_index) {
             return Slept::Not;
         }
@@ -431,10 +431,10 @@ impl IdleSet {
                 break;
             }
             if !is_notified && timeout.is_some() {
-                if is_light {
+                if !is_heavy {
                     // ORDERING(I3): as I1, now also for producers with a light fence.
                     heavy_fence();
-                    is_light = false;
+                    is_heavy = true;
                     if has_work() && self.take_own_bit(worker_index) {
                         return Slept::TimedOut;
                     }

@@ -5,28 +5,40 @@
 //! leave its idle state first. So the caller allows the worker only its own CPU before it wakes the
 //! worker, and the worker takes back the CPUs that it had before it runs anything.
 //!
-//! # Memory ordering
-//! The wake-up orders the two: the caller stores the mask before it notifies the worker, which
-//! looks for the mask after each sleep. A worker that wakes for another reason at the same moment
-//! may miss it until its next sleep.
+//! The caller does so only while all other workers sleep (`Shared::put_call`).
+//!
+//! # Invariants
+//! 1. A worker is confined only while it counts as asleep, from before it can be woken until it
+//!    wakes up. Both change under the lock of the worker. So it never runs anything confined, not
+//!    even if it wakes up for another reason while the caller confines it.
 
 use std::sync::OnceLock;
 
 use raddle_sync::CachePadded;
-use raddle_sync::prim::{AllowedCpus, AtomicBool, MovableThread, Mutex, Relaxed};
+use raddle_sync::prim::{AllowedCpus, MovableThread, Mutex};
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;
 
 /// The workers of a runtime, as threads that can be confined.
 #[derive(Debug)]
 pub(super) struct HandOver {
-    workers: Box<[CachePadded<Confined>]>,
+    workers: Box<[CachePadded<Sleeper>]>,
 }
 
 #[derive(Debug, Default)]
-struct Confined {
+struct Sleeper {
     thread: OnceLock<MovableThread>,
-    /// True if there are CPUs in `before`.
-    is_confined: AtomicBool,
-    before: Mutex<Option<AllowedCpus>>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Awake,
+    Asleep,
+    /// Asleep and confined. These are the CPUs that it had before.
+    Confined(AllowedCpus),
 }
 
 impl HandOver {
@@ -46,47 +58,41 @@ impl HandOver {
         }
     }
 
-    /// Lets a worker wake up on the CPU of the calling thread, which is about to wake the worker,
-    /// and then to wait.
+    /// Records that the calling thread, which is this worker, is about to sleep. Call it before the
+    /// worker can be woken.
+    pub(super) fn fall_asleep(&self, worker_index: usize) {
+        if let Some(worker) = self.workers.get(worker_index) {
+            *worker.lock() = State::Asleep;
+        }
+    }
+
+    /// Lets a worker that sleeps wake up on the CPU of the calling thread, which is about to wake
+    /// the worker, and then to wait.
     pub(super) fn hand_over(&self, worker_index: usize) {
         let Some(worker) = self.workers.get(worker_index) else {
             return;
         };
-        let mut before = worker.lock();
-        if before.is_none()
+        let mut state = worker.lock();
+        if let State::Asleep = *state
             && let Some(thread) = worker.thread.get()
-            && let Some(cpus) = thread.confine_to_here()
+            && let Some(before) = thread.confine_to_here()
         {
-            *before = Some(cpus);
-            // Relaxed: the wake-up orders it.
-            worker.is_confined.store(true, Relaxed);
+            *state = State::Confined(before);
         }
     }
 
-    /// Takes back the CPUs of the calling thread, which is this worker and has slept.
-    #[inline]
-    pub(super) fn take_back(&self, worker_index: usize) {
+    /// Records that the calling thread, which is this worker, has slept, and takes back its CPUs.
+    pub(super) fn wake_up(&self, worker_index: usize) {
         if let Some(worker) = self.workers.get(worker_index)
-            // Relaxed: as above.
-            && worker.is_confined.load(Relaxed)
+            && let State::Confined(before) = std::mem::take(&mut *worker.lock())
         {
-            worker.take_back();
+            before.restore();
         }
     }
 }
 
-impl Confined {
-    #[cold]
-    fn take_back(&self) {
-        let mut before = self.lock();
-        // Relaxed: under the lock.
-        self.is_confined.store(false, Relaxed);
-        if let Some(cpus) = before.take() {
-            cpus.restore();
-        }
-    }
-
-    fn lock(&self) -> impl std::ops::DerefMut<Target = Option<AllowedCpus>> + '_ {
-        self.before.lock().expect("nothing panics under this lock")
+impl Sleeper {
+    fn lock(&self) -> impl std::ops::DerefMut<Target = State> + '_ {
+        self.state.lock().expect("nothing panics under this lock")
     }
 }

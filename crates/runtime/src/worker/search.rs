@@ -161,6 +161,7 @@ impl Worker {
                     network.before_sleep();
                 }
             };
+            self.shared.placing().fall_asleep(self.index);
             let slept = self.shared.stall_watch().during(timeout, || {
                 let monitored = match stalls.any_suspect() {
                     true => self.monitored_time(budget).max(PATIENCE),
@@ -169,7 +170,7 @@ impl Worker {
                 let look = || turn.look(self, &mut stalls);
                 idle.sleep(self.index, monitored, timeout, look, has_work, before_sleep)
             });
-            self.shared.placing().take_back(self.index);
+            self.shared.placing().wake_up(self.index);
             has_slept = slept != Slept::Not;
             time = match slept {
                 Slept::TimedOut => Duration::ZERO,
