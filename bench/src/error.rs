@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 
-use raddle_graphics::mesh::MeshError;
+use raddle_graphics::file::FileError;
 
 /// A failure of the harness or of a peer.
 ///
@@ -58,7 +58,7 @@ pub(crate) enum BenchError {
     },
     /// A mesh cannot be read. The message names the file.
     #[error(transparent)]
-    Mesh(#[from] MeshError),
+    File(#[from] FileError),
     /// The model returned an error, such as a parameter out of range.
     #[error(transparent)]
     Model(#[from] raddle_model::ModelError),

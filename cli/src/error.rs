@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use raddle::BuildError;
 use raddle::chare::nodes::JobError;
 use raddle::net::{NetError, SendError};
+use raddle_graphics::file::FileError;
 use raddle_graphics::kdtree;
-use raddle_graphics::mesh::MeshError;
 use raddle_graphics::picture::PictureError;
 use raddle_graphics::render::RenderError;
 use raddle_graphics::scene::OutOfMemory;
@@ -50,7 +50,7 @@ pub(crate) enum CliError {
     },
     /// A mesh cannot be loaded.
     #[error(transparent)]
-    Mesh(#[from] MeshError),
+    File(#[from] FileError),
     /// A scene cannot be generated.
     #[error("{input}: {source}")]
     Scene {

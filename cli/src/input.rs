@@ -33,7 +33,7 @@ impl Input {
     /// Loads the file or generates the scene that the arguments name.
     ///
     /// # Errors
-    /// [`CliError::Mesh`] names the file and the place in it, [`CliError::Scene`] a scene that is
+    /// [`CliError::File`] names the file and the place in it, [`CliError::Scene`] a scene that is
     /// too large for the memory.
     pub(crate) fn get(arguments: &InputArguments, quiet: bool) -> Result<Self, CliError> {
         match (&arguments.file, arguments.scene) {

@@ -1,11 +1,12 @@
 //! Meshes, kd-trees and ray tracing on Raddle.
 #![forbid(unsafe_code)]
 
-// `mesh` reads files and `scene` generates triangles. `kdtree` builds and traverses trees;
+// `mesh` reads files, through `file`, and `scene` generates triangles. `kdtree` builds and traverses trees;
 // `intersect` and `ray` are the geometry. `camera`, `render` and `picture` make images. `memory`
 // checks beforehand that there is enough memory.
 
 pub mod camera;
+pub mod file;
 pub mod intersect;
 pub mod kdtree;
 mod memory;

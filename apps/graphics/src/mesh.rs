@@ -14,8 +14,6 @@
 //! Other triangles of zero area are kept. They are counted in reports, and all code must handle
 //! them.
 
-mod detect;
-mod error;
 mod faces;
 mod format;
 mod ignored;
@@ -25,15 +23,13 @@ mod points;
 mod polygon;
 mod readers;
 mod report;
-mod source;
 mod triangles;
 mod weld;
 
-pub use self::error::{MeshError, MeshProblem, Place};
 pub use self::format::{FORMATS, Format};
 pub use self::ignored::Ignored;
 pub use self::load::{LoadOptions, Loaded};
-pub use self::report::{Compression, MeshReport, Progress};
+pub use self::report::MeshReport;
 pub use self::triangles::{Bounds, COORDINATE_MAX, Mesh};
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use raddle_graphics::mesh::{Compression, Format, LoadOptions, Loaded, Mesh};
+use raddle_graphics::file::Compression;
+use raddle_graphics::mesh::{Format, LoadOptions, Loaded, Mesh};
 
 /// Returns the folder of real data.
 fn data() -> PathBuf {

@@ -7,10 +7,10 @@
 
 use glam::Vec3;
 
-use super::error::{Fault, Place};
 use super::ignored::Ignored;
 use super::points::Point;
 use super::polygon::{TESTS_MAX, Triangulator};
+use crate::file::{Fault, Place};
 
 /// The triangles of an unfinished mesh.
 #[derive(Debug)]

@@ -6,6 +6,8 @@ use glam::Vec3;
 
 /// The supported formats, for error messages and help texts.
 pub const FORMATS: &str = "PLY, OBJ, STL or binary glTF, plain or as .gz or .zst";
+/// The content that errors ask for.
+pub(super) const EXPECTED: &str = "a mesh in PLY, OBJ, STL or binary glTF, plain or as .gz or .zst";
 
 /// The format of a mesh file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

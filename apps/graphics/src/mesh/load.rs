@@ -5,18 +5,16 @@
 //! checksum), and check the mesh. A reader sees a stream and a limit on the size of the mesh; it
 //! knows neither files nor names.
 
-use std::cell::Cell;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::path::Path;
-use std::rc::Rc;
 use std::time::Instant;
 
-use super::error::{Fault, MeshError, MeshProblem, Place};
+use super::Mesh;
 use super::faces::Faces;
-use super::report::{Compression, MeshReport, Progress};
-use super::source::Source;
-use super::{Mesh, detect};
+use super::format::EXPECTED;
+use super::readers::READERS;
+use super::report::MeshReport;
+use crate::file::{self, Fault, FileError, Progress, Stream};
 
 /// Limits on the resources that a file may use.
 ///
@@ -85,7 +83,7 @@ impl Mesh {
     /// reports.
     ///
     /// # Errors
-    /// Returns a [`MeshError`] if the file cannot be read, is truncated or violates its format, if
+    /// Returns a [`FileError`] if the file cannot be read, is truncated or violates its format, if
     /// a coordinate is not a finite number, if the index of a vertex does not exist, or if the mesh
     /// has no triangles. The error names the file, the place in it, what was found there and what
     /// was expected. Triangles of zero area are an error only if there are no others, because such
@@ -101,7 +99,7 @@ impl Mesh {
     /// # std::fs::remove_file(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, MeshError> {
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, FileError> {
         Self::load_with(path, &LoadOptions::default(), |_| ()).map(|loaded| loaded.mesh)
     }
 
@@ -116,9 +114,9 @@ impl Mesh {
         path: impl AsRef<Path>,
         options: &LoadOptions,
         progress: impl FnMut(Progress),
-    ) -> Result<Loaded, MeshError> {
+    ) -> Result<Loaded, FileError> {
         let path = path.as_ref();
-        let (file, length) = open(path).map_err(|fault| fault.at(path))?;
+        let (file, length) = file::open(path, EXPECTED).map_err(|fault| fault.at(path))?;
         Self::read(file, length, path, options, progress)
     }
 
@@ -139,7 +137,7 @@ impl Mesh {
     /// let loaded = Mesh::read(&text[..], None, "a square", &LoadOptions::default(), |_| ())?;
     /// assert_eq!(loaded.report.format, Format::Obj);
     /// assert_eq!(loaded.mesh.triangles.len(), 2);
-    /// # Ok::<(), raddle_graphics::mesh::MeshError>(())
+    /// # Ok::<(), raddle_graphics::file::FileError>(())
     /// ```
     pub fn read(
         input: impl Read,
@@ -147,23 +145,10 @@ impl Mesh {
         name: impl AsRef<Path>,
         options: &LoadOptions,
         mut progress: impl FnMut(Progress),
-    ) -> Result<Loaded, MeshError> {
+    ) -> Result<Loaded, FileError> {
         let name = name.as_ref();
         read_stream(input, length, name, options, &mut progress).map_err(|fault| fault.at(name))
     }
-}
-
-/// Opens a file for reading. Also returns its length if it is a regular file.
-fn open(path: &Path) -> Result<(File, Option<u64>), Fault> {
-    let fault = |error| Fault::new(Place::Whole, MeshProblem::Open(error));
-    let file = File::open(path).map_err(fault)?;
-    let metadata = file.metadata().map_err(fault)?;
-    if metadata.is_dir() {
-        return Err(Fault::new(Place::Whole, MeshProblem::Directory));
-    }
-    // The files of /proc are regular and report length zero, whatever they deliver.
-    let length = Some(metadata.len()).filter(|&length| metadata.is_file() && length > 0);
-    Ok((file, length))
 }
 
 fn read_stream(
@@ -174,40 +159,18 @@ fn read_stream(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Loaded, Fault> {
     let begun = Instant::now();
-    let unreadable = |error| Fault::new(Place::Byte(0), MeshProblem::Read(error));
-    let bytes_read = Rc::new(Cell::new(0));
-    let counted = Counted {
-        input,
-        bytes_read: Rc::clone(&bytes_read),
-    };
-    // Detect the compression. The length of the expanded data is known only without compression.
-    let (compression, input) = detect::compression(counted).map_err(unreadable)?;
-    let (length_expanded, bytes_max) = match compression {
-        Compression::None => (length, u64::MAX),
-        Compression::Gzip | Compression::Zstd => (None, options.expanded_bytes_max),
-    };
-    let mut source = Source::new(
-        detect::expand(compression, input).map_err(unreadable)?,
-        length_expanded,
-        bytes_max,
-        Box::new(|| {
-            progress(Progress {
-                bytes_read: bytes_read.get(),
-                bytes_total: length,
-            });
-        }),
-    );
-    if compression != Compression::None {
-        source.bound_by(Rc::clone(&bytes_read));
-    }
+    let mut stream = Stream::new(input, length, options.expanded_bytes_max, progress)?;
+    let source = &mut stream.source;
+    source.ask_for_lists();
     // Detect the format and let its reader make the mesh.
     let faces = Faces::new(options.triangle_count_max);
-    let reader = detect::reader(&mut source, name)?;
-    let mut parsed = (reader.read)(&mut source, faces)?;
+    let reader = file::reader(&READERS, source, name, EXPECTED)?;
+    let mut parsed = (reader.read)(source, faces)?;
     // Read to the end, so that the decompressor verifies its checksum.
     parsed.ignored.trailing_bytes = source.drain()?;
     let (input_time, expanded_bytes) = (source.input_time(), source.offset());
-    drop(source);
+    let (compression, file_bytes) = (stream.compression, stream.bytes_read());
+    drop(stream);
     let parse_time = begun.elapsed().saturating_sub(input_time);
 
     let begun = Instant::now();
@@ -216,7 +179,7 @@ fn read_stream(
         report: MeshReport {
             format: parsed.format,
             compression,
-            file_bytes: bytes_read.get(),
+            file_bytes,
             expanded_bytes,
             vertex_count: parsed.mesh.positions.len(),
             triangle_count: parsed.mesh.triangles.len(),
@@ -235,9 +198,8 @@ fn read_stream(
 /// Checks the mesh that a reader has made, and returns the number of triangles of zero area.
 fn finish(mesh: &mut Mesh) -> Result<usize, Fault> {
     if mesh.triangles.is_empty() {
-        let vertex_count = mesh.positions.len();
-        let problem = MeshProblem::NoTriangles { vertex_count };
-        return Err(Fault::new(Place::Whole, problem));
+        let found = format!("{} vertices without a triangle", mesh.positions.len());
+        return Err(Fault::useless(found, "at least one triangle"));
     }
     debug_assert!(
         mesh.triangles
@@ -253,27 +215,8 @@ fn finish(mesh: &mut Mesh) -> Result<usize, Fault> {
     mesh.triangles.shrink_to_fit();
     let (triangle_count, degenerate_count) = (mesh.triangles.len(), mesh.degenerate_count());
     if degenerate_count == triangle_count {
-        let problem = MeshProblem::NoArea { triangle_count };
-        return Err(Fault::new(Place::Whole, problem));
+        let found = format!("{triangle_count} triangles, all of zero area");
+        return Err(Fault::useless(found, "at least one triangle with an area"));
     }
     Ok(degenerate_count)
-}
-
-/// Counts the bytes that are read from the file, below the decompressor.
-struct Counted<R> {
-    input: R,
-    bytes_read: Rc<Cell<u64>>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = loop {
-            match self.input.read(buffer) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                outcome => break outcome?,
-            }
-        };
-        self.bytes_read.set(self.bytes_read.get() + read as u64);
-        Ok(read)
-    }
 }

@@ -3,11 +3,11 @@
 use glam::{DVec3, Vec3};
 
 use super::Mesh;
-use super::error::Fault;
 use super::faces::Faces;
 use super::format::Format;
 use super::ignored::Ignored;
 use super::points::{Point, Points};
+use crate::file::Fault;
 
 /// The mesh that a reader has made from a stream, and what it has learned about the file.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ use std::fmt;
 use glam::{DVec3, Vec3};
 
 use super::COORDINATE_MAX;
-use super::error::{Fault, Place};
+use crate::file::{Fault, Place};
 use crate::memory::{self, NoMemory};
 
 #[cfg(test)]
@@ -223,7 +223,7 @@ impl<P: Point> Points<P> {
         Err(match known {
             Ok(known) => self.faults.swap_remove(known).1,
             Err(_) => {
-                Fault::coordinate(Place::Whole, format!("of vertex {corner}, counted from 0,"))
+                not_a_coordinate(Place::Whole, format!("of vertex {corner}, counted from 0,"))
             }
         })
     }
@@ -281,10 +281,16 @@ fn roundest(value: f64, reach: f64) -> f64 {
 pub(crate) fn coordinate_fault(place: Place, value: f64) -> Fault {
     // For large numbers, the exponent is clearer than many zeros.
     if value.is_finite() && value.abs() >= 1e15 {
-        Fault::coordinate(place, format!("{value:e}"))
+        not_a_coordinate(place, format_args!("{value:e}"))
     } else {
-        Fault::coordinate(place, value)
+        not_a_coordinate(place, value)
     }
+}
+
+#[cold]
+fn not_a_coordinate(place: Place, found: impl fmt::Display) -> Fault {
+    let expected = format!("a finite number of magnitude at most {COORDINATE_MAX:e}");
+    Fault::syntax(place, format!("coordinate {found}"), expected)
 }
 
 /// Returns true if a number is a valid coordinate, that is, if it is neither NaN nor infinite nor

@@ -3,24 +3,33 @@
 //! To add a format, write a reader in a new submodule, add it to [`READERS`], and add the format to
 //! [`super::format`].
 //!
-//! # Invariants
-//! 1. No content of a file makes a reader panic, or allocate more memory than the size of the file
-//!    justifies.
-//! 2. No reader narrows coordinates: they stay `f64`, or the file's own `f32`, until
-//!    [`Points::finish`](super::points::Points::finish).
+//! # Invariant
+//! No reader narrows coordinates: they stay `f64`, or the file's own `f32`, until
+//! [`Points::finish`](super::points::Points::finish).
 
 mod glb;
 mod obj;
 mod ply;
 mod stl;
 
-use super::error::Fault;
 use super::faces::Faces;
 use super::parsed::Parsed;
-use super::source::Source;
+use crate::file::{Fault, FormatReader, Place, Source};
+
+#[cfg(test)]
+mod tests;
+
+/// The limits for the memory of the vertices of a compressed file: bytes that any file may expand
+/// to, and further bytes for each compressed byte. The vertices of real meshes expand by a factor
+/// of less than 30.
+const VERTEX_BYTES_FREE: u64 = 4 << 20;
+const VERTEX_BYTES_PER_BYTE: u64 = 256;
+
+/// The reader of a mesh format. It gets a limit on the number of triangles.
+pub(super) type MeshReader = FormatReader<fn(&mut Source<'_>, Faces) -> Result<Parsed, Fault>>;
 
 /// All readers. The first one that recognises a file reads the file.
-pub(super) const READERS: [FormatReader; 5] = [
+pub(super) const READERS: [MeshReader; 5] = [
     ply::READER,
     glb::READER,
     stl::BINARY_READER,
@@ -28,75 +37,19 @@ pub(super) const READERS: [FormatReader; 5] = [
     obj::READER,
 ];
 
-/// The reader of one format.
-#[derive(Debug)]
-pub(super) struct FormatReader {
-    /// The file extension, in lower case.
-    pub(super) extension: &'static str,
-    /// Decides between readers with the same extension: `Some(true)` for text, `Some(false)` for
-    /// binary data.
-    pub(super) is_text: Option<bool>,
-    /// Returns true if the beginning of a file proves that it has this format.
-    pub(super) recognizes: fn(&Head<'_>) -> bool,
-    /// Reads a file from its first byte.
-    pub(super) read: fn(&mut Source<'_>, Faces) -> Result<Parsed, Fault>,
+/// Checks that a compressed file can contain vertices of `bytes` bytes in memory.
+///
+/// Distinct vertices take several bits each, even compressed. Without this check, a small file of
+/// zeros would become millions of vertices before the first face shows that the mesh needs none of
+/// them.
+fn check_vertices(source: &Source<'_>, bytes: u64) -> Result<(), Fault> {
+    let (free, per_byte) = (VERTEX_BYTES_FREE, VERTEX_BYTES_PER_BYTE);
+    source.check_expansion(source.byte(), "vertices", bytes, free, per_byte)
 }
 
-impl FormatReader {
-    /// Returns true if this reader reads files with this extension and beginning.
-    pub(super) fn accepts(&self, extension: &str, head: &Head<'_>) -> bool {
-        self.extension == extension && self.is_text.is_none_or(|text| text == head.is_text)
-    }
-}
-
-/// The beginning of a file.
-#[derive(Debug)]
-pub(super) struct Head<'a> {
-    /// The first bytes.
-    pub(super) bytes: &'a [u8],
-    /// True if the bytes look like text.
-    pub(super) is_text: bool,
-    /// The length of the whole file, if it is known.
-    pub(super) length: Option<u64>,
-}
-
-impl<'a> Head<'a> {
-    /// Examines the first bytes of a file.
-    pub(super) fn new(bytes: &'a [u8], length: Option<u64>) -> Self {
-        Self {
-            bytes,
-            is_text: is_text(bytes),
-            length,
-        }
-    }
-
-    /// Returns the bytes of the first line.
-    pub(super) fn first_line(&self) -> &'a [u8] {
-        self.bytes.split(is_line_end).next().unwrap_or(self.bytes)
-    }
-
-    /// Returns the first word outside of comment lines, which begin with `#`.
-    fn first_word(&self) -> Option<&'a [u8]> {
-        self.bytes
-            .split(is_line_end)
-            .map(<[u8]>::trim_ascii)
-            .find(|line| !line.is_empty() && !line.starts_with(b"#"))?
-            .split(u8::is_ascii_whitespace)
-            .next()
-    }
-}
-
-fn is_line_end(byte: &u8) -> bool {
-    matches!(byte, b'\n' | b'\r')
-}
-
-/// Returns true if the bytes contain no control characters except white space. At the end they may
-/// also contain zeros and the end-of-text mark of CP/M and DOS, which some programs write there.
-fn is_text(bytes: &[u8]) -> bool {
-    let is_padding = |byte: &u8| matches!(byte, 0 | 0x1a) || byte.is_ascii_whitespace();
-    let end = bytes.iter().rposition(|byte| !is_padding(byte));
-    end.is_some_and(|end| {
-        let mut text = bytes[..=end].iter();
-        text.all(|&byte| byte >= b' ' || byte.is_ascii_whitespace())
-    })
+/// Creates the fault of an index of a vertex, counted from 0, that is not below `vertex_count`.
+#[cold]
+fn index_fault(place: Place, found: i64, vertex_count: usize) -> Fault {
+    let expected = format!("one below {vertex_count}, the number of vertices");
+    Fault::syntax(place, format!("vertex index {found}"), expected)
 }

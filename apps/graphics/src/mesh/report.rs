@@ -7,28 +7,7 @@ use glam::DVec3;
 
 use super::format::Format;
 use super::ignored::Ignored;
-
-/// The compression of a mesh file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Compression {
-    /// No compression.
-    None,
-    /// gzip, one member or several.
-    Gzip,
-    /// zstd, one frame or several.
-    Zstd,
-}
-
-impl fmt::Display for Compression {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::None => "none",
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-        })
-    }
-}
+use crate::file::Compression;
 
 /// The content of a file and the cost of loading it.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,14 +86,4 @@ impl fmt::Display for MeshReport {
         }
         write!(formatter, ", {:.3} s", self.total_time().as_secs_f64())
     }
-}
-
-/// The progress of loading a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Progress {
-    /// The number of bytes of the file that have been read.
-    pub bytes_read: u64,
-    /// The number of bytes of the whole file; unknown for a pipe.
-    pub bytes_total: Option<u64>,
 }

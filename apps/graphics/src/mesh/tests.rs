@@ -79,3 +79,8 @@ fn triangles_with_coinciding_or_collinear_corners_count_as_degenerate() {
     assert_eq!(mesh.degenerate_count(), 2);
     assert!(mesh.is_degenerate(0) && mesh.is_degenerate(1) && !mesh.is_degenerate(2));
 }
+
+#[test]
+fn errors_ask_for_the_formats_of_the_help() {
+    assert_eq!(format::EXPECTED, format!("a mesh in {FORMATS}"));
+}

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::mesh_support::every_format;
 use glam::Vec3;
-use raddle_graphics::mesh::{LoadOptions, Mesh, MeshError, MeshProblem, Place};
+use raddle_graphics::file::{FileError, FileProblem, Place};
+use raddle_graphics::mesh::{LoadOptions, Mesh};
 
 fn square() -> Mesh {
     Mesh {
@@ -39,7 +40,7 @@ impl Drop for Folder {
 }
 
 /// Loads a bad file and asserts that its error is one line that begins with the file's name.
-fn error(path: &Path) -> MeshError {
+fn error(path: &Path) -> FileError {
     let error = Mesh::load(path).expect_err("the file is bad");
     let message = error.to_string();
     assert!(
@@ -52,7 +53,7 @@ fn error(path: &Path) -> MeshError {
     error
 }
 
-fn read(name: &str, bytes: &[u8]) -> Result<Mesh, MeshError> {
+fn read(name: &str, bytes: &[u8]) -> Result<Mesh, FileError> {
     let length = Some(bytes.len() as u64);
     let options = LoadOptions::default()
         .expanded_bytes_max(1 << 20)
@@ -64,15 +65,18 @@ fn read(name: &str, bytes: &[u8]) -> Result<Mesh, MeshError> {
 fn missing_files_directories_and_empty_files_are_distinct_errors() {
     let folder = Folder::new("mesh-errors-none");
     let missing = error(&folder.0.join("missing.ply"));
-    assert!(matches!(missing.problem, MeshProblem::Open(_)));
-    assert!(matches!(error(&folder.0).problem, MeshProblem::Directory));
+    assert!(matches!(missing.problem, FileProblem::Open(_)));
+    assert!(matches!(
+        error(&folder.0).problem,
+        FileProblem::Directory { .. }
+    ));
     for name in ["empty.ply", "empty.obj.gz", "empty"] {
         let empty = error(&folder.write(name, b""));
-        assert!(matches!(empty.problem, MeshProblem::Empty), "{name}");
+        assert!(matches!(empty.problem, FileProblem::Empty { .. }), "{name}");
     }
     let nothing = zstd::encode_all(&b""[..], 1).expect("writing to memory succeeds");
     let empty = error(&folder.write("empty.ply.zst", &nothing));
-    assert!(matches!(empty.problem, MeshProblem::Empty));
+    assert!(matches!(empty.problem, FileProblem::Empty { .. }));
 }
 
 #[cfg(target_os = "linux")]
@@ -80,7 +84,7 @@ fn missing_files_directories_and_empty_files_are_distinct_errors() {
 fn a_file_that_opens_but_cannot_be_read_is_an_error_at_its_byte() {
     // The memory of a process is a file with an unreadable first page.
     let error = error(Path::new("/proc/self/mem"));
-    assert!(matches!(error.problem, MeshProblem::Read(_)), "{error}");
+    assert!(matches!(error.problem, FileProblem::Read(_)), "{error}");
     assert_eq!(error.place, Place::Byte(0));
 }
 
@@ -93,7 +97,7 @@ fn the_beginning_of_an_unknown_file_is_quoted_on_one_line() {
         (b"{\"asset\": {}}", "JSON"),
     ] {
         let error = error(&folder.write("note", bytes));
-        assert!(matches!(error.problem, MeshProblem::UnknownFormat { .. }));
+        assert!(matches!(error.problem, FileProblem::UnknownFormat { .. }));
         assert!(error.to_string().contains(quoted), "{error}");
     }
 }
@@ -152,7 +156,7 @@ fn truncated_or_damaged_compressed_data_is_an_error() {
             let last = damaged.len() - 6;
             damaged[last] ^= 1;
             let error = read(name, &damaged).expect_err("the checksum is wrong");
-            assert!(matches!(error.problem, MeshProblem::Read(_)), "{error}");
+            assert!(matches!(error.problem, FileProblem::Read(_)), "{error}");
         }
     }
 }
@@ -168,7 +172,7 @@ fn a_decompression_bomb_stops_at_the_limit() {
     assert!(bomb.len() < 1 << 16, "the bomb is small");
     let error = read("bomb.ply.zst", &bomb).expect_err("it expands beyond the limit");
     assert!(
-        matches!(error.problem, MeshProblem::TooLarge { .. }),
+        matches!(error.problem, FileProblem::TooLarge { .. }),
         "{error}"
     );
     assert!(
@@ -197,7 +201,7 @@ fn a_mesh_without_any_area_is_an_error() {
                 )
             );
             assert!(
-                matches!(error.problem, MeshProblem::NoArea { triangle_count: 2 }),
+                matches!(error.problem, FileProblem::Useless { .. }),
                 "{error:?}"
             );
         }

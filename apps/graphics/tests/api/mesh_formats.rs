@@ -5,7 +5,8 @@ use std::io::Write;
 use crate::mesh_support::every_format;
 use glam::{DVec3, Vec3};
 use proptest::prelude::*;
-use raddle_graphics::mesh::{Compression, LoadOptions, Loaded, Mesh};
+use raddle_graphics::file::Compression;
+use raddle_graphics::mesh::{LoadOptions, Loaded, Mesh};
 
 /// Returns a box of twelve triangles over eight shared corners.
 fn cube() -> Mesh {

@@ -1,8 +1,9 @@
 //! Regression tests for the errors that the fuzz targets found in the mesh readers.
 
-use raddle_graphics::mesh::{LoadOptions, Mesh, MeshError};
+use raddle_graphics::file::FileError;
+use raddle_graphics::mesh::{LoadOptions, Mesh};
 
-fn error(bytes: &[u8], name: &str) -> MeshError {
+fn error(bytes: &[u8], name: &str) -> FileError {
     let length = Some(bytes.len() as u64);
     Mesh::read(bytes, length, name, &LoadOptions::default(), |_| ()).expect_err("the file is bad")
 }

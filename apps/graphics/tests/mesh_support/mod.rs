@@ -3,7 +3,8 @@
 #![allow(dead_code, reason = "each test program uses a part of this module")]
 
 use glam::Vec3;
-use raddle_graphics::mesh::{LoadOptions, Loaded, Mesh, MeshError};
+use raddle_graphics::file::FileError;
+use raddle_graphics::mesh::{LoadOptions, Loaded, Mesh};
 
 /// Returns `mesh` as a file in every format, with names that fit.
 ///
@@ -196,7 +197,7 @@ pub(crate) fn glb_file(json: &str, binary: &[u8]) -> Vec<u8> {
 }
 
 /// Reads a file of known length.
-pub(crate) fn try_read(name: &str, bytes: &[u8]) -> Result<Loaded, MeshError> {
+pub(crate) fn try_read(name: &str, bytes: &[u8]) -> Result<Loaded, FileError> {
     let length = Some(bytes.len() as u64);
     Mesh::read(bytes, length, name, &LoadOptions::default(), |_| ())
 }

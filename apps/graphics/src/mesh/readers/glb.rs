@@ -35,12 +35,11 @@ mod scene;
 use self::accessor::Accessors;
 use self::buffer::Buffers;
 use self::build::Builder;
-use super::FormatReader;
+use super::MeshReader;
+use crate::file::{BYTE_ORDER_MARK, Fault, Place, Source, one_line, quoted};
 use crate::memory;
-use crate::mesh::error::{Fault, Place, one_line, quoted};
 use crate::mesh::faces::Faces;
 use crate::mesh::parsed::Parsed;
-use crate::mesh::source::{BYTE_ORDER_MARK, Source};
 
 #[cfg(test)]
 mod tests;
@@ -104,8 +103,8 @@ impl Expansion {
 }
 
 /// The reader of binary glTF files.
-pub(super) const READER: FormatReader = FormatReader {
-    extension: "glb",
+pub(super) const READER: MeshReader = MeshReader {
+    extensions: &["glb"],
     is_text: None,
     recognizes: |head| head.bytes.starts_with(b"glTF"),
     read,

@@ -20,13 +20,12 @@ use std::collections::HashMap;
 
 use glam::{DVec3, Vec3};
 
-use super::FormatReader;
-use crate::mesh::error::{Fault, MeshProblem, Place, quoted};
+use super::{MeshReader, check_vertices};
+use crate::file::{Fault, LINE_BYTES_MAX, Place, Source, line_too_long, quoted};
 use crate::mesh::faces::Faces;
 use crate::mesh::format::Format;
 use crate::mesh::parsed::Parsed;
 use crate::mesh::points::Points;
-use crate::mesh::source::{LINE_BYTES_MAX, Source, line_too_long};
 
 #[cfg(test)]
 mod tests;
@@ -66,8 +65,8 @@ const PREAMBLE: &[&[u8]] = &[
 const LINE_EXPECTED: &str = "a line of OBJ, such as \"v X Y Z\" or \"f A B C\"";
 
 /// The reader of OBJ files.
-pub(super) const READER: FormatReader = FormatReader {
-    extension: "obj",
+pub(super) const READER: MeshReader = MeshReader {
+    extensions: &["obj"],
     is_text: None,
     recognizes: |head| {
         let is_first_word = |word: &[u8]| FIRST_WORDS.contains(&word);
@@ -101,7 +100,7 @@ fn read(source: &mut Source<'_>, faces: Faces) -> Result<Parsed, Fault> {
             reader.read_line(place, line)?;
         }
         if reader.points.len() >= points_checked {
-            source.check_vertices(reader.points.bytes())?;
+            check_vertices(source, reader.points.bytes())?;
             points_checked += POINTS_CHECKED;
         }
     }
@@ -350,12 +349,7 @@ fn bad_index(place: Place, found: i64, count: usize, items: &str) -> Fault {
         0 => format!("none at all, with 0 {items}"),
         _ => format!("1 to {count} or -{count} to -1, with {count} {items}"),
     };
-    let problem = MeshProblem::Index {
-        of: "vertex",
-        found,
-        expected,
-    };
-    Fault::new(place, problem)
+    Fault::syntax(place, format!("vertex index {found}"), expected)
 }
 
 /// Returns a normal for each vertex, NaN if it has none. Adds a vertex for each further normal at a

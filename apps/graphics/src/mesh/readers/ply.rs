@@ -25,13 +25,12 @@ use glam::{DVec3, Vec3};
 
 use self::header::{Element, Encoding, Header, Shape};
 use self::values::{BinaryValues, TextValues, Values};
-use super::FormatReader;
-use crate::mesh::error::{Fault, Place};
+use super::{MeshReader, check_vertices, index_fault};
+use crate::file::{Fault, Place, Source};
 use crate::mesh::faces::Faces;
 use crate::mesh::format::Format;
 use crate::mesh::parsed::Parsed;
 use crate::mesh::points::{Point, Points, coordinate_fault, is_coordinate};
-use crate::mesh::source::Source;
 
 #[cfg(test)]
 mod tests;
@@ -44,8 +43,8 @@ const VERTICES_CHECKED: u64 = 1 << 14;
 const CORNER_PROPERTIES: [&str; 2] = ["vertex_indices", "vertex_index"];
 
 /// The reader of PLY files.
-pub(super) const READER: FormatReader = FormatReader {
-    extension: "ply",
+pub(super) const READER: MeshReader = MeshReader {
+    extensions: &["ply"],
     is_text: None,
     recognizes: |head| {
         [b"ply\n", b"ply\r", b"ply "]
@@ -243,7 +242,7 @@ impl<P: Point> Body<P> {
             }
             if number % VERTICES_CHECKED == 0 {
                 let bytes = self.points.bytes() + size_of_val(&self.normals[..]) as u64;
-                values.source().check_vertices(bytes)?;
+                check_vertices(values.source(), bytes)?;
             }
         }
         Ok(())
@@ -368,7 +367,7 @@ impl<P: Point> Body<P> {
 fn index(corner: i64, vertex_count: usize, place: Place) -> Result<u32, Fault> {
     match u32::try_from(corner) {
         Ok(index) if (index as usize) < vertex_count => Ok(index),
-        _ => Err(Fault::index(place, corner, vertex_count)),
+        _ => Err(index_fault(place, corner, vertex_count)),
     }
 }
 

@@ -12,13 +12,12 @@
 
 use glam::{DVec3, Vec3};
 
-use super::{FormatReader, Head};
-use crate::mesh::error::{Fault, Place, quoted};
+use super::MeshReader;
+use crate::file::{Fault, Head, Place, Source, quoted};
 use crate::mesh::faces::Faces;
 use crate::mesh::format::Format;
 use crate::mesh::parsed::Parsed;
 use crate::mesh::points::{Point, coordinate_fault, is_coordinate};
-use crate::mesh::source::Source;
 use crate::mesh::weld::Welder;
 
 #[cfg(test)]
@@ -28,16 +27,16 @@ const HEADER_BYTES: usize = 80;
 const TRIANGLE_BYTES: usize = 50;
 
 /// The reader of binary STL files.
-pub(super) const BINARY_READER: FormatReader = FormatReader {
-    extension: "stl",
+pub(super) const BINARY_READER: MeshReader = MeshReader {
+    extensions: &["stl"],
     is_text: Some(false),
     recognizes: is_binary,
     read: read_binary,
 };
 
 /// The reader of ASCII STL files.
-pub(super) const TEXT_READER: FormatReader = FormatReader {
-    extension: "stl",
+pub(super) const TEXT_READER: MeshReader = MeshReader {
+    extensions: &["stl"],
     is_text: Some(true),
     recognizes: |head| {
         let is_solid = |word: &[u8]| word.eq_ignore_ascii_case(b"solid");

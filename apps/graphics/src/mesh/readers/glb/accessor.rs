@@ -8,11 +8,12 @@
 //! # Source
 //! glTF 2.0 Specification, 3.6.2 (accessors, alignment, sparse accessors, normalised integers).
 
+use super::super::index_fault;
 use super::Container;
 use super::buffer::Buffers;
 use super::json::{Accessor, Number, Root};
+use crate::file::{Fault, Place};
 use crate::memory;
-use crate::mesh::error::{Fault, MeshProblem, Place};
 
 /// The arrays of a file.
 #[derive(Debug, Clone, Copy)]
@@ -163,7 +164,7 @@ impl<'a> Accessors<'a> {
         let is_bad = |&index: &u32| index as usize >= vertex_count;
         if let Some(bad) = indices.iter().position(is_bad) {
             let place = base.map_or(self.json_place(), |base| base.place(bad));
-            return Err(Fault::index(place, i64::from(indices[bad]), vertex_count));
+            return Err(index_fault(place, i64::from(indices[bad]), vertex_count));
         }
         Ok(indices)
     }
@@ -261,13 +262,8 @@ impl<'a> Accessors<'a> {
             if u64::from(at) >= accessor.count.0 {
                 let found = i64::from(at);
                 let expected = format!("one below {}, as accessor {index} has", accessor.count.0);
-                let of = "vertex";
-                let problem = MeshProblem::Index {
-                    of,
-                    found,
-                    expected,
-                };
-                return Err(Fault::new(place, problem));
+                let found = format!("vertex index {found}");
+                return Err(Fault::syntax(place, found, expected));
             }
             put(at as usize, value_place, value);
         }

@@ -10,8 +10,8 @@ use glam::{DMat3, DMat4, DVec3};
 
 use super::accessor::Accessors;
 use super::json::{Index, Primitive, Skin};
+use crate::file::Fault;
 use crate::memory;
-use crate::mesh::error::Fault;
 
 /// The maximum number of sets of four joints per vertex.
 const JOINT_SETS_MAX: usize = 8;

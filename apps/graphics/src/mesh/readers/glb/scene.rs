@@ -7,7 +7,7 @@
 use glam::{DMat4, DQuat, DVec3};
 
 use super::json::{Node, Number, Root};
-use crate::mesh::error::{Fault, Place};
+use crate::file::{Fault, Place};
 
 /// Calls `visit` with each node of the scene that has a mesh, and with its transformation to the
 /// world. If the file has no nodes, visits one node for every mesh.

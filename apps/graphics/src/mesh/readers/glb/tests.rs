@@ -2,7 +2,8 @@
 
 use glam::Vec3;
 
-use crate::mesh::{LoadOptions, Loaded, Mesh, MeshError};
+use crate::file::FileError;
+use crate::mesh::{LoadOptions, Loaded, Mesh};
 
 /// Creates a file with the given JSON members around `binary`.
 fn file(members: &str, binary: &[u8]) -> Vec<u8> {
@@ -24,7 +25,7 @@ fn container(json: &[u8], binary: &[u8]) -> Vec<u8> {
     bytes
 }
 
-fn try_read(bytes: &[u8]) -> Result<Loaded, MeshError> {
+fn try_read(bytes: &[u8]) -> Result<Loaded, FileError> {
     let length = Some(bytes.len() as u64);
     Mesh::read(bytes, length, "it.glb", &LoadOptions::default(), |_| ())
 }

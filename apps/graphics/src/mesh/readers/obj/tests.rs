@@ -2,9 +2,10 @@
 
 use glam::Vec3;
 
-use crate::mesh::{LoadOptions, Loaded, Mesh, MeshError};
+use crate::file::FileError;
+use crate::mesh::{LoadOptions, Loaded, Mesh};
 
-fn try_read(text: &str) -> Result<Loaded, MeshError> {
+fn try_read(text: &str) -> Result<Loaded, FileError> {
     let options = LoadOptions::default();
     Mesh::read(text.as_bytes(), None, "it.obj", &options, |_| ())
 }

@@ -5,11 +5,11 @@
 
 use glam::Vec3;
 
+use super::super::check_vertices;
 use super::header::{Element, Scalar, Shape};
-use crate::mesh::error::{Fault, Place};
+use crate::file::{Fault, Place, Source};
 use crate::mesh::faces::Faces;
 use crate::mesh::points::{Point, Points, coordinate_fault, is_coordinate};
-use crate::mesh::source::Source;
 
 /// The offset of a number in a record, and its type.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +58,7 @@ pub(super) fn read_vertices<const BIG: bool, P: Point>(
         }
         source.consume(records * stride);
         let bytes = points.bytes() + size_of_val(&normals[..]) as u64;
-        source.check_vertices(bytes)?;
+        check_vertices(source, bytes)?;
         left -= records as u64;
     }
     Ok(true)

@@ -1,8 +1,7 @@
 //! Reads the header of a PLY file: lines of text that declare the encoding, the elements and their
 //! properties.
 
-use crate::mesh::error::{Fault, Place, quoted};
-use crate::mesh::source::Source;
+use crate::file::{Fault, Place, Source, quoted};
 
 /// The maximum number of properties of all elements together. No mesh has more.
 const PROPERTY_COUNT_MAX: usize = 4096;

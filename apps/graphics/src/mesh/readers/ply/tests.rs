@@ -2,9 +2,10 @@
 
 use glam::Vec3;
 
-use crate::mesh::{LoadOptions, Loaded, Mesh, MeshError, Place};
+use crate::file::{FileError, Place};
+use crate::mesh::{LoadOptions, Loaded, Mesh};
 
-fn try_read(bytes: &[u8]) -> Result<Loaded, MeshError> {
+fn try_read(bytes: &[u8]) -> Result<Loaded, FileError> {
     let length = Some(bytes.len() as u64);
     Mesh::read(bytes, length, "it.ply", &LoadOptions::default(), |_| ())
 }

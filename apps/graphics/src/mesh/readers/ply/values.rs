@@ -4,10 +4,9 @@ use glam::Vec3;
 
 use super::fast;
 use super::header::{Element, Scalar, Shape};
-use crate::mesh::error::{Fault, Place, quoted};
+use crate::file::{Fault, Place, Source, quoted};
 use crate::mesh::faces::Faces;
 use crate::mesh::points::{Point, Points};
-use crate::mesh::source::Source;
 
 /// A stream of numbers of declared types.
 pub(super) trait Values {

@@ -1,8 +1,9 @@
 //! Tests of the variants of STL files, and of the errors.
 
-use crate::mesh::{LoadOptions, Loaded, Mesh, MeshError};
+use crate::file::FileError;
+use crate::mesh::{LoadOptions, Loaded, Mesh};
 
-fn try_read(bytes: &[u8]) -> Result<Loaded, MeshError> {
+fn try_read(bytes: &[u8]) -> Result<Loaded, FileError> {
     let length = Some(bytes.len() as u64);
     Mesh::read(bytes, length, "it.stl", &LoadOptions::default(), |_| ())
 }

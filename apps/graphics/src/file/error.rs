@@ -1,4 +1,4 @@
-//! The errors of mesh files, and their places in the files.
+//! The errors of files, and their places in the files.
 //!
 //! Every error of this module prints as one line, `FILE: PLACE: FOUND; expected EXPECTED`, whatever
 //! bytes the file or its name contains. Readers quote input through [`quoted`], which escapes and
@@ -11,33 +11,32 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::COORDINATE_MAX;
-use super::format::FORMATS;
 use crate::memory::NoMemory;
 
 /// The maximum number of characters of quoted input in a message, counted after escaping.
 const QUOTED_CHARS_MAX: usize = 40;
 
-/// A mesh file that could not be loaded: the file, the place in it, and the reason.
+/// A file that could not be loaded: the file, the place in it, and the reason.
 ///
 /// # Examples
 /// ```
-/// use raddle_graphics::mesh::{Mesh, MeshProblem};
+/// use raddle_graphics::file::FileProblem;
+/// use raddle_graphics::mesh::Mesh;
 ///
 /// let error = Mesh::load("no/such/file.ply").unwrap_err();
-/// assert!(matches!(error.problem, MeshProblem::Open(_)));
+/// assert!(matches!(error.problem, FileProblem::Open(_)));
 /// assert!(error.to_string().starts_with("no/such/file.ply: "));
 /// ```
 #[derive(Debug, Error)]
 #[error("{}: {place}{}", one_line(&path.to_string_lossy()), one_line(&problem.to_string()))]
 #[non_exhaustive]
-pub struct MeshError {
+pub struct FileError {
     /// The file, as the caller named it.
     pub path: PathBuf,
     /// The place in the file where the reader stopped.
     pub place: Place,
     /// The content that was found there, and the content that was expected.
-    pub problem: MeshProblem,
+    pub problem: FileProblem,
 }
 
 /// A place in a file: a line of a text, or a byte of binary data. Both refer to the expanded data
@@ -65,27 +64,35 @@ impl fmt::Display for Place {
     }
 }
 
-/// The problem with a mesh file.
+/// The problem with a file.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum MeshProblem {
+pub enum FileProblem {
     /// The file does not exist or must not be read.
     #[error("{0}; expected a file that can be read")]
     Open(std::io::Error),
     /// The path refers to a directory.
-    #[error("a directory; expected a mesh in {FORMATS}")]
-    Directory,
+    #[error("a directory; expected {expected}")]
+    Directory {
+        /// The kind of content and its formats.
+        expected: &'static str,
+    },
     /// The disk or the decompressor failed in the middle of the file.
     #[error("{0}; expected data that can be read and, if compressed, expanded")]
     Read(std::io::Error),
     /// The file has no content.
-    #[error("an empty file; expected a mesh in {FORMATS}")]
-    Empty,
+    #[error("an empty file; expected {expected}")]
+    Empty {
+        /// The kind of content and its formats.
+        expected: &'static str,
+    },
     /// Neither the content nor the name indicates a supported format.
-    #[error("{found}; expected a mesh in {FORMATS}")]
+    #[error("{found}; expected {expected}")]
     UnknownFormat {
         /// The beginning of the file.
         found: String,
+        /// The kind of content and its formats.
+        expected: &'static str,
     },
     /// The file ends too early.
     #[error("the end of the file; expected {expected}")]
@@ -93,7 +100,8 @@ pub enum MeshProblem {
         /// The missing content.
         expected: String,
     },
-    /// The content violates its format.
+    /// The content violates its format: a syntax error, a number out of range, or an index of
+    /// something that does not exist.
     #[error("{found}; expected {expected}")]
     Syntax {
         /// The content at that place.
@@ -101,44 +109,21 @@ pub enum MeshProblem {
         /// The content that the format requires.
         expected: String,
     },
-    /// A coordinate is NaN, infinite or too large.
-    #[error("coordinate {found}; expected a finite number of magnitude at most {COORDINATE_MAX:e}")]
-    Coordinate {
-        /// The coordinate.
+    /// The file is well-formed, but its content is useless: a mesh without triangles or area.
+    #[error("{found}; expected {expected}")]
+    Useless {
+        /// The content of the file.
         found: String,
+        /// The content that is required.
+        expected: &'static str,
     },
-    /// A face uses a vertex or a normal that does not exist.
-    #[error("{of} index {found}; expected {expected}")]
-    Index {
-        /// The kind of index: `vertex` or `normal`.
-        of: &'static str,
-        /// The index, as written in the file.
-        found: i64,
-        /// The range of the indices that exist.
-        expected: String,
-    },
-    /// The mesh has points but no triangles.
-    #[error("{vertex_count} vertices without a triangle; expected at least one triangle")]
-    NoTriangles {
-        /// The number of vertices in the file.
-        vertex_count: usize,
-    },
-    /// All triangles have zero area, so that the mesh is invisible and no ray can hit it.
-    #[error(
-        "{triangle_count} triangles, all of zero area; expected at least one triangle with an area"
-    )]
-    NoArea {
-        /// The number of triangles of the mesh.
-        triangle_count: usize,
-    },
-    /// There is not enough memory for the mesh.
-    #[error("no memory for {bytes} more bytes; expected a smaller mesh")]
+    /// There is not enough memory for the content.
+    #[error("no memory for {bytes} more bytes; expected a smaller file")]
     OutOfMemory {
         /// The number of bytes that were requested from the system.
         bytes: u64,
     },
-    /// The mesh exceeds the limits of [`LoadOptions`](super::LoadOptions) or the 32 bits of an
-    /// index.
+    /// The content exceeds the limits of the options or the 32 bits of an index.
     #[error("{found}; expected {expected}")]
     TooLarge {
         /// The requested size.
@@ -148,17 +133,17 @@ pub enum MeshProblem {
     },
 }
 
-/// A [`MeshError`] without the name of the file.
+/// A [`FileError`] without the name of the file.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) place: Place,
-    pub(crate) problem: MeshProblem,
+    pub(crate) problem: FileProblem,
 }
 
 impl Fault {
     /// Adds the name of the file.
-    pub(crate) fn at(self, path: impl Into<PathBuf>) -> MeshError {
-        MeshError {
+    pub(crate) fn at(self, path: impl Into<PathBuf>) -> FileError {
+        FileError {
             path: path.into(),
             place: self.place,
             problem: self.problem,
@@ -166,7 +151,7 @@ impl Fault {
     }
 
     #[cold]
-    pub(crate) fn new(place: Place, problem: MeshProblem) -> Self {
+    pub(crate) fn new(place: Place, problem: FileProblem) -> Self {
         Self { place, problem }
     }
 
@@ -177,13 +162,13 @@ impl Fault {
         expected: impl Into<String>,
     ) -> Self {
         let (found, expected) = (found.into(), expected.into());
-        Self::new(place, MeshProblem::Syntax { found, expected })
+        Self::new(place, FileProblem::Syntax { found, expected })
     }
 
     #[cold]
     pub(crate) fn truncated(place: Place, expected: impl Into<String>) -> Self {
         let expected = expected.into();
-        Self::new(place, MeshProblem::Truncated { expected })
+        Self::new(place, FileProblem::Truncated { expected })
     }
 
     #[cold]
@@ -193,33 +178,18 @@ impl Fault {
         expected: impl Into<String>,
     ) -> Self {
         let (found, expected) = (found.into(), expected.into());
-        Self::new(place, MeshProblem::TooLarge { found, expected })
+        Self::new(place, FileProblem::TooLarge { found, expected })
     }
 
     #[cold]
     pub(crate) fn no_memory(place: Place, NoMemory(bytes): NoMemory) -> Self {
-        Self::new(place, MeshProblem::OutOfMemory { bytes })
+        Self::new(place, FileProblem::OutOfMemory { bytes })
     }
 
     #[cold]
-    pub(crate) fn coordinate(place: Place, found: impl fmt::Display) -> Self {
-        let found = found.to_string();
-        Self::new(place, MeshProblem::Coordinate { found })
-    }
-
-    /// Creates the fault of an index, counted from 0, that is not below `vertex_count`.
-    #[cold]
-    pub(crate) fn index(place: Place, found: i64, vertex_count: usize) -> Self {
-        let expected = format!("one below {vertex_count}, the number of vertices");
-        let of = "vertex";
-        Self::new(
-            place,
-            MeshProblem::Index {
-                of,
-                found,
-                expected,
-            },
-        )
+    pub(crate) fn useless(found: impl Into<String>, expected: &'static str) -> Self {
+        let found = found.into();
+        Self::new(Place::Whole, FileProblem::Useless { found, expected })
     }
 }
 

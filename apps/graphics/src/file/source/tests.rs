@@ -75,7 +75,7 @@ fn peek_beyond_the_end_names_the_end_and_the_expected_content() {
     );
     let fault = source.peek(2, "two more").expect_err("one is left");
     assert_eq!(fault.place, Place::Byte(3));
-    assert!(matches!(fault.problem, MeshProblem::Truncated { expected } if expected == "two more"));
+    assert!(matches!(fault.problem, FileProblem::Truncated { expected } if expected == "two more"));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn more_data_than_allowed_is_an_error() {
         Box::new(|| ()),
     );
     let fault = source.drain().expect_err("the input has no end");
-    assert!(matches!(fault.problem, MeshProblem::TooLarge { .. }));
+    assert!(matches!(fault.problem, FileProblem::TooLarge { .. }));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_line_without_end_is_an_error() {
         Box::new(|| ()),
     );
     let fault = source.next_line().expect_err("the line has no end");
-    assert!(matches!(fault.problem, MeshProblem::TooLarge { .. }));
+    assert!(matches!(fault.problem, FileProblem::TooLarge { .. }));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The bytes of a mesh file on their way to a reader, with their places in the file.
+//! The bytes of a file on their way to a reader, with their places in the file.
 //!
 //! A [`Source`] is a buffer over a stream: a file, a decompressor, or a slice. Binary readers look
 //! at the [`buffered`](Source::buffered) bytes and consume whole records of them. Text readers ask
@@ -11,11 +11,11 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::error::{Fault, MeshProblem, Place, quoted};
+use super::error::{Fault, FileProblem, Place, quoted};
 use crate::memory;
 
 /// The byte-order mark that some editors write before a text in UTF-8.
-pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +25,7 @@ mod tests;
 const BUFFER_BYTES: usize = 256 << 10;
 /// The maximum length of a line or token. A polygon of a million corners fits on one line of an OBJ
 /// file.
-pub(super) const LINE_BYTES_MAX: usize = 32 << 20;
+pub(crate) const LINE_BYTES_MAX: usize = 32 << 20;
 
 /// The number of bytes after which memory is first requested.
 const MEMORY_ASKED_FIRST: u64 = 1 << 20;
@@ -38,10 +38,6 @@ const LINE_END_BYTES_MAX: usize = 3;
 /// zstd expands zeros by a factor of 32,768, and a million equal faces by some thousands.
 const EXPANDED_FREE: u64 = 256 << 20;
 const EXPANDED_PER_BYTE: u64 = 1024;
-/// The corresponding limits for the memory of vertices. The vertices of real meshes expand by a
-/// factor of less than 30.
-const VERTEX_BYTES_FREE: u64 = 4 << 20;
-const VERTEX_BYTES_PER_BYTE: u64 = 256;
 
 /// A buffered stream that tracks its position.
 pub(crate) struct Source<'a> {
@@ -59,7 +55,8 @@ pub(crate) struct Source<'a> {
     ended: bool,
     input_time: Duration,
     after_fill: Box<dyn FnMut() + 'a>,
-    /// The offset in the expanded data at which memory is requested the next time.
+    /// The offset in the expanded data at which memory is requested the next time; `u64::MAX` if
+    /// the reader reserves its memory itself.
     memory_asked_at: u64,
     /// The number of compressed bytes read so far; `None` if the input is not compressed.
     compressed_bytes: Option<Rc<Cell<u64>>>,
@@ -95,7 +92,7 @@ impl<'a> Source<'a> {
             ended: false,
             input_time: Duration::ZERO,
             after_fill,
-            memory_asked_at: MEMORY_ASKED_FIRST,
+            memory_asked_at: u64::MAX,
             compressed_bytes: None,
         }
     }
@@ -104,6 +101,13 @@ impl<'a> Source<'a> {
     /// keeps up to date.
     pub(crate) fn bound_by(&mut self, compressed_bytes: Rc<Cell<u64>>) {
         self.compressed_bytes = Some(compressed_bytes);
+    }
+
+    /// Requests the memory by which the lists of the reader may grow, from time to time.
+    ///
+    /// The lists may double, and take no more memory than the text that they were read from.
+    pub(crate) fn ask_for_lists(&mut self) {
+        self.memory_asked_at = MEMORY_ASKED_FIRST;
     }
 
     /// Returns the bytes that have been read and not consumed.
@@ -352,7 +356,7 @@ impl<'a> Source<'a> {
         };
         self.input_time += begun.elapsed();
         let here = Place::Byte(self.offset + self.end as u64);
-        let read = outcome.map_err(|error| Fault::new(here, MeshProblem::Read(error)))?;
+        let read = outcome.map_err(|error| Fault::new(here, FileProblem::Read(error)))?;
         self.end += read;
         self.ended = read == 0;
         if self.offset + self.end as u64 > self.bytes_max {
@@ -403,25 +407,14 @@ impl LineEnd {
 }
 
 impl Source<'_> {
-    /// Requests the memory by which the lists of a mesh may grow until twice as much has been read.
-    /// The lists double from time to time, and take no more memory than the text that they were
-    /// read from.
+    /// Requests the memory by which the lists may grow until twice as much has been read, see
+    /// [`ask_for_lists`](Self::ask_for_lists).
     fn ask_for_memory(&mut self, here: Place) -> Result<(), Fault> {
         if self.offset < self.memory_asked_at {
             return Ok(());
         }
         self.memory_asked_at = 2 * self.offset;
         memory::ask(2 * self.offset).map_err(|none| Fault::no_memory(here, none))
-    }
-
-    /// Checks that a compressed file can contain vertices of `bytes` bytes in memory.
-    ///
-    /// Distinct vertices take several bits each, even compressed. Without this check, a small file
-    /// of zeros would become millions of vertices before the first face shows that the mesh needs
-    /// none of them.
-    pub(crate) fn check_vertices(&self, bytes: u64) -> Result<(), Fault> {
-        let (free, per_byte) = (VERTEX_BYTES_FREE, VERTEX_BYTES_PER_BYTE);
-        self.check_expansion(self.byte(), "vertices", bytes, free, per_byte)
     }
 
     /// Checks that a compressed file can contain `bytes` bytes of `content`: at most `free` bytes,
@@ -463,7 +456,7 @@ impl Source<'_> {
 
 /// Creates the fault of a line longer than [`LINE_BYTES_MAX`]. `line` is its beginning.
 #[cold]
-pub(super) fn line_too_long(place: Place, line: &[u8]) -> Fault {
+pub(crate) fn line_too_long(place: Place, line: &[u8]) -> Fault {
     Fault::too_large(
         place,
         format!("a line that begins {}", quoted(line)),
