@@ -9,7 +9,7 @@ use raddle::net::{NetError, SendError};
 use raddle_graphics::file::FileError;
 use raddle_graphics::kdtree;
 use raddle_graphics::picture::PictureError;
-use raddle_graphics::render::RenderError;
+use raddle_graphics::render_mesh::RenderError;
 use raddle_graphics::scene::OutOfMemory;
 use raddle_messages::nodes::NodesError;
 use raddle_messages::waits::WaitsError;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use raddle_graphics::kdtree::{KdTree, Parameters};
 use raddle_graphics::picture;
-use raddle_graphics::render::{RenderOptions, render};
+use raddle_graphics::render_mesh::{RenderOptions, render};
 use raddle_graphics::scene::{Scene, generate};
 
 fn main() -> Result<(), Box<dyn Error>> {

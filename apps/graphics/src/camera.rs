@@ -1,27 +1,36 @@
-//! A pinhole camera, and the choice of a position for it.
+//! Cameras: perspective, orthographic, and given by a matrix; and the choice of a position.
 //!
 //! A [`View`] contains the user's wishes, each of which is optional. The rest is chosen so that the
-//! mesh makes a good picture. An object is seen in a three-quarter view from slightly above, and
+//! mesh or the box makes a good picture. An object is seen in a three-quarter view from slightly above, and
 //! fills the frame. A room is seen from inside, along the longest unobstructed line.
 
-use glam::{DVec3, Vec3};
+use glam::{DMat4, DVec3, Vec3};
 use thiserror::Error;
 
+use crate::bounds::Bounds;
 use crate::kdtree::KdTree;
 use crate::mesh::Mesh;
 use crate::ray::Ray;
 
 mod framing;
+mod lens;
 mod room;
 #[cfg(test)]
 mod tests;
+
+use self::lens::Lens;
 
 /// The field of view for an object, in degrees. The lens is long enough not to distort.
 const FOV_OBJECT_DEGREES: f32 = 32.0;
 /// The field of view for a room, in degrees.
 const FOV_ROOM_DEGREES: f32 = 68.0;
+/// The field of view for a box, in degrees.
+const FOV_BOX_DEGREES: f32 = 45.0;
+/// The direction from the centre of a box to the eye, and the distance in units of the longest side.
+const BOX_DIRECTION: DVec3 = DVec3::new(0.6, 0.45, 0.66);
+const BOX_DISTANCE: f64 = 1.9;
 
-/// A pinhole camera.
+/// A camera: a position, a direction, and a projection.
 ///
 /// # Examples
 /// ```
@@ -39,8 +48,7 @@ pub struct Camera {
     forward: Vec3,
     right: Vec3,
     up: Vec3,
-    /// The tangent of half of the vertical field of view.
-    tangent: f32,
+    lens: Lens,
 }
 
 /// The reasons why a camera cannot be set up.
@@ -56,6 +64,15 @@ pub enum CameraError {
     /// The field of view is not a possible angle of a picture.
     #[error("the field of view is {0} degrees; expected more than 0 and less than 180")]
     FieldOfView(f32),
+    /// The height of the picture is not a possible length.
+    #[error("the height of the picture is {0}; expected a positive number")]
+    Height(f32),
+    /// The matrix of a camera cannot be used.
+    #[error(
+        "the matrix of the camera has no direction of view, or is not finite; expected one that \
+             maps pixels to points"
+    )]
+    Matrix,
     /// A coordinate is not a finite number.
     #[error("{name} is {value}; expected finite coordinates")]
     NotFinite {
@@ -113,20 +130,97 @@ impl Camera {
             forward,
             right,
             up: right.cross(forward),
-            tangent: (fov_degrees.to_radians() * 0.5).tan(),
+            lens: Lens::Perspective {
+                tangent: (fov_degrees.to_radians() * 0.5).tan(),
+            },
         })
+    }
+
+    /// Creates a camera with parallel rays, at `eye` and towards a point. `height` is the height of
+    /// the picture, in the unit of the points.
+    ///
+    /// # Errors
+    /// As for [`look`](Self::look), and [`CameraError::Height`].
+    pub fn orthographic(eye: Vec3, at: Vec3, up: Vec3, height: f32) -> Result<Self, CameraError> {
+        if !(height > 0.0 && height.is_finite()) {
+            return Err(CameraError::Height(height));
+        }
+        let lens = Lens::Orthographic {
+            half_height: 0.5 * height,
+        };
+        // Any possible field of view, since it is replaced.
+        Ok(Self {
+            lens,
+            ..Self::look(eye, at, up, FOV_OBJECT_DEGREES)?
+        })
+    }
+
+    /// Creates a camera from the matrix that maps a point of the picture to a point of the world.
+    ///
+    /// The point of the picture is `(x, y, depth)`: pixels from the upper left corner, and any unit
+    /// of depth. The matrix is affine, so its rays are parallel. The size of the picture does not
+    /// matter.
+    ///
+    /// # Errors
+    /// [`CameraError::Matrix`] if the matrix maps the depth to nothing, is not affine, or has numbers
+    /// that are not finite.
+    pub fn from_matrix(world_of_image: DMat4) -> Result<Self, CameraError> {
+        let is_affine = world_of_image.row(3) == DVec3::ZERO.extend(1.0);
+        let [right, down, depth, eye] =
+            [0, 1, 2, 3].map(|axis| world_of_image.col(axis).truncate());
+        let forward = depth.try_normalize().ok_or(CameraError::Matrix)?;
+        if !(is_affine && world_of_image.is_finite()) {
+            return Err(CameraError::Matrix);
+        }
+        Ok(Self {
+            eye: eye.as_vec3(),
+            forward: forward.as_vec3(),
+            right: right.normalize_or_zero().as_vec3(),
+            up: -down.normalize_or_zero().as_vec3(),
+            lens: Lens::Matrix {
+                right: right.as_vec3(),
+                down: down.as_vec3(),
+                depth: depth.as_vec3(),
+            },
+        })
+    }
+
+    /// Returns a camera with parallel rays that shows the plane through `point` in the same size as
+    /// this perspective camera does. Other cameras stay as they are.
+    #[must_use]
+    pub fn parallel_at(self, point: Vec3) -> Self {
+        let Lens::Perspective { tangent } = self.lens else {
+            return self;
+        };
+        let distance = (point - self.eye).dot(self.forward).abs();
+        let half_height = (distance * tangent).max(f32::MIN_POSITIVE);
+        Self {
+            lens: Lens::Orthographic { half_height },
+            ..self
+        }
     }
 
     /// Returns the ray through a point of a picture, in pixels from its upper left corner.
     ///
-    /// The direction extends to the plane at distance 1. It is not a unit vector.
+    /// With perspective, the direction extends to the plane at distance 1. It is a unit vector only
+    /// if the rays are parallel, and the image of a unit of depth for a matrix.
     #[inline]
     #[must_use]
     pub fn ray(&self, [x, y]: [f32; 2], (width, height): (u32, u32)) -> Ray {
-        let pixel = 2.0 * self.tangent / height as f32;
-        let right = (x - 0.5 * width as f32) * pixel;
-        let up = (0.5 * height as f32 - y) * pixel;
-        Ray::new(self.eye, self.forward + right * self.right + up * self.up)
+        let (right, up) = (x - 0.5 * width as f32, 0.5 * height as f32 - y);
+        match self.lens {
+            Lens::Perspective { tangent } => {
+                let pixel = 2.0 * tangent / height as f32;
+                let (right, up) = (right * pixel, up * pixel);
+                Ray::new(self.eye, self.forward + right * self.right + up * self.up)
+            }
+            Lens::Orthographic { half_height } => {
+                let pixel = 2.0 * half_height / height as f32;
+                let (right, up) = (right * pixel, up * pixel);
+                Ray::new(self.eye + right * self.right + up * self.up, self.forward)
+            }
+            Lens::Matrix { right, down, depth } => Ray::new(self.eye + x * right + y * down, depth),
+        }
     }
 
     /// Returns the position of the camera.
@@ -141,14 +235,18 @@ impl Camera {
         [self.forward, self.right, self.up]
     }
 
-    /// Returns the vertical field of view in degrees.
+    /// Returns the vertical field of view in degrees; 0 if the rays are parallel.
     #[must_use]
     pub fn fov_degrees(&self) -> f32 {
-        2.0 * self.tangent.atan().to_degrees()
+        match self.lens {
+            Lens::Perspective { tangent } => 2.0 * tangent.atan().to_degrees(),
+            Lens::Orthographic { .. } | Lens::Matrix { .. } => 0.0,
+        }
     }
 }
 
-/// The requested properties of a camera. Each field that is `None` is chosen to suit the mesh.
+/// The requested properties of a camera. Each field that is `None` is chosen to suit the mesh
+/// or the box.
 ///
 /// # Examples
 /// ```
@@ -161,7 +259,7 @@ impl Camera {
 pub struct View {
     /// The position of the camera.
     pub eye: Option<Vec3>,
-    /// The point to look at; by default the centre of the mesh.
+    /// The point to look at; by default the centre.
     pub look_at: Option<Vec3>,
     /// The direction that points up.
     pub up: Option<Vec3>,
@@ -170,6 +268,9 @@ pub struct View {
     pub up_default: Option<Vec3>,
     /// The vertical field of view in degrees.
     pub fov_degrees: Option<f32>,
+    /// True for parallel rays. The picture shows the plane through the point to look at, or the
+    /// centre, in the size that it has with perspective.
+    pub is_orthographic: bool,
 }
 
 /// The kind of scene that a camera was chosen for.
@@ -245,6 +346,41 @@ impl View {
                 }
             }
         };
-        Ok((camera, setting))
+        Ok((self.projected(camera, middle), setting))
+    }
+
+    /// Creates a camera for a box that is seen from outside, and a field of view of 45 degrees.
+    ///
+    /// By default, the eye is in the direction (0.6, 0.45, 0.66) from the centre, 1.9 times the
+    /// longest side away, and z is up.
+    ///
+    /// # Errors
+    /// As for [`Camera::look`].
+    pub fn camera_for_box(&self, bounds: Bounds) -> Result<Camera, CameraError> {
+        let middle = bounds.center();
+        let at = self.look_at.unwrap_or(middle);
+        let eye = self.eye.unwrap_or_else(|| {
+            let side = f64::from(bounds.extent().max_element());
+            (at.as_dvec3() + BOX_DISTANCE * side * BOX_DIRECTION.normalize()).as_vec3()
+        });
+        let up = self.up.or(self.up_default).unwrap_or(Vec3::Z);
+        let fov_degrees = self.fov_degrees.unwrap_or(FOV_BOX_DEGREES);
+        let camera = match Camera::look(eye, at, up, fov_degrees) {
+            // The default direction cannot be used if the view is along it.
+            Err(CameraError::NoUpright(_)) if self.up.is_none() => {
+                Camera::look(eye, at, Vec3::Y, fov_degrees)?
+            }
+            outcome => outcome?,
+        };
+        Ok(self.projected(camera, middle))
+    }
+
+    /// Makes the rays parallel if that is requested.
+    fn projected(&self, camera: Camera, middle: Vec3) -> Camera {
+        if self.is_orthographic {
+            camera.parallel_at(self.look_at.unwrap_or(middle))
+        } else {
+            camera
+        }
     }
 }

@@ -2,9 +2,10 @@
 #![forbid(unsafe_code)]
 
 // `mesh` reads files, through `file`, and `scene` generates triangles. `kdtree` builds and traverses trees;
-// `intersect` and `ray` are the geometry. `camera`, `render` and `picture` make images. `memory`
-// checks beforehand that there is enough memory.
+// `intersect`, `bounds` and `ray` are the geometry. `camera`, `render` and `picture` make images of
+// anything, `render_mesh` of meshes. `memory` checks beforehand that there is enough memory.
 
+pub mod bounds;
 pub mod camera;
 pub mod file;
 pub mod intersect;
@@ -14,4 +15,5 @@ pub mod mesh;
 pub mod picture;
 pub mod ray;
 pub mod render;
+pub mod render_mesh;
 pub mod scene;

@@ -30,7 +30,7 @@ pub use self::format::{FORMATS, Format};
 pub use self::ignored::Ignored;
 pub use self::load::{LoadOptions, Loaded};
 pub use self::report::MeshReport;
-pub use self::triangles::{Bounds, COORDINATE_MAX, Mesh};
+pub use self::triangles::{COORDINATE_MAX, Mesh};
 
 #[cfg(test)]
 mod tests;

@@ -1,141 +1,154 @@
-//! Renders pictures of meshes: rays through every pixel, two lights, and one task per tile.
+//! Renders pictures of anything: rays through every pixel, and one task per tile.
 //!
-//! Tiles are independent tasks, and the samples of a pixel depend only on its position. So the
-//! picture does not depend on the number of workers, to the last bit.
+//! An [`Integrator`] is a function from a ray to a colour. Everything else is common to all of them:
+//! the camera, the positions of the samples in a pixel, the tiles, the picture, and the sum of the
+//! counters. Tiles are independent tasks, and the samples of a pixel depend only on its position. So
+//! the picture does not depend on the number of workers or the size of the tiles, to the last bit.
 
+use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
 use glam::Vec3;
 
-use crate::camera::{Camera, CameraError, Setting, View};
-use crate::kdtree::KdTree;
-use crate::memory;
-use crate::mesh::Mesh;
-use crate::picture::{Picture, black};
+use crate::camera::Camera;
+use crate::picture::{Picture, PictureProblem, black};
+use crate::ray::Ray;
 
-mod light;
-mod normals;
-mod shade;
 #[cfg(test)]
 mod tests;
 mod tile;
 
-use light::Lights;
-use normals::CornerNormals;
-use shade::Shader;
-use tile::{Tile, tiles_of};
+pub use self::tile::{Tile, tiles_of};
 
 /// The maximum width and height of a picture.
 pub const SIZE_MAX: u32 = 1 << 16;
 /// The maximum number of samples per pixel.
 pub const SAMPLES_MAX: u32 = 1 << 16;
 
-/// The options of a rendering.
+/// The number of pixels along an edge of a tile: enough work for a task, and enough tasks for many
+/// workers.
+const TILE_EDGE: u32 = 16;
+
+/// The colours of the backdrop, in the middle of the picture and in its corners.
+const BACKDROP_MIDDLE: Vec3 = Vec3::new(0.56, 0.58, 0.61);
+const BACKDROP_CORNER: Vec3 = Vec3::new(0.17, 0.18, 0.20);
+
+/// A function from a ray to a colour.
+pub trait Integrator: Sync {
+    /// Counters, which [`render`] adds up.
+    type Counts: Default + Send + AddAssign;
+
+    /// Returns the light that arrives along a ray: red, green and blue, linear.
+    fn colour(&self, sample: &Sample, counts: &mut Self::Counts) -> Vec3;
+}
+
+/// A ray through a point of a picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// The ray.
+    pub ray: Ray,
+    /// The point, in pixels from the upper left corner.
+    pub position: [f32; 2],
+    /// The size of the picture in pixels.
+    pub size: (u32, u32),
+}
+
+impl Sample {
+    /// Returns the colour of the backdrop: bright in the middle, darker towards the corners.
+    #[must_use]
+    pub fn backdrop(&self) -> Vec3 {
+        let (width, height) = (self.size.0 as f32, self.size.1 as f32);
+        let [x, y] = self.position;
+        let from_middle = [x / width - 0.5, (y / height - 0.5) * 0.9 - 0.04];
+        let radius = 2.0 * (from_middle[0] * from_middle[0] + from_middle[1] * from_middle[1]);
+        mix(BACKDROP_MIDDLE, BACKDROP_CORNER, radius.min(1.0))
+    }
+}
+
+/// The options of a picture that do not depend on its content.
 ///
 /// # Examples
 /// ```
-/// use raddle_graphics::render::RenderOptions;
+/// use raddle_graphics::render::FrameOptions;
 ///
-/// let options = RenderOptions { size: (320, 200), ..RenderOptions::default() };
-/// assert_eq!(options.samples, 4);
+/// let options = FrameOptions { size: (320, 200), ..FrameOptions::default() };
+/// assert_eq!(options.samples, 1);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RenderOptions {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FrameOptions {
     /// Width and height in pixels, each from 1 to [`SIZE_MAX`].
     pub size: (u32, u32),
     /// The number of rays per pixel, from 1 to [`SAMPLES_MAX`].
     pub samples: u32,
-    /// The requested properties of the camera. The others are chosen to suit the mesh.
-    pub view: View,
+    /// The number of pixels along an edge of a tile, at least 1.
+    pub tile_edge: u32,
 }
 
-impl Default for RenderOptions {
+impl Default for FrameOptions {
     fn default() -> Self {
         Self {
             size: (1024, 1024),
-            samples: 4,
-            view: View::default(),
+            samples: 1,
+            tile_edge: TILE_EDGE,
         }
     }
 }
 
+impl FrameOptions {
+    /// Checks that the options are in range.
+    ///
+    /// # Errors
+    /// Returns a [`FrameError`] for the first one that is not.
+    pub fn check(&self) -> Result<(), FrameError> {
+        let (width, height) = self.size;
+        if !(1..=SIZE_MAX).contains(&width) || !(1..=SIZE_MAX).contains(&height) {
+            return Err(FrameError::Size(width, height));
+        }
+        if !(1..=SAMPLES_MAX).contains(&self.samples) {
+            return Err(FrameError::Samples(self.samples));
+        }
+        if self.tile_edge == 0 {
+            return Err(FrameError::NoTile);
+        }
+        Ok(())
+    }
+}
+
 /// The reasons why a picture cannot be rendered.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum RenderError {
-    /// The camera cannot be set up.
-    #[error(transparent)]
-    Camera(#[from] CameraError),
+pub enum FrameError {
     /// The picture has no pixels, or is too large.
     #[error("a picture of {0} × {1} pixels; expected 1 to {SIZE_MAX} each way")]
     Size(u32, u32),
     /// The number of samples is zero or too large.
     #[error("{0} samples per pixel; expected 1 to {SAMPLES_MAX}")]
     Samples(u32),
-    /// There is not enough memory for the picture, or for the normals of a mesh without normals.
-    #[error(
-        "no memory for {bytes} bytes of pixels and normals; expected a smaller picture or mesh"
-    )]
+    /// The tiles have no pixels.
+    #[error("tiles of 0 pixels; expected at least 1 along an edge")]
+    NoTile,
+    /// There is not enough memory for the picture.
+    #[error("no memory for {bytes} bytes of pixels; expected a smaller picture")]
     OutOfMemory {
         /// The number of bytes that were requested from the system.
         bytes: u64,
     },
-    /// The tree was built over another mesh.
-    #[error(
-        "a tree over triangle {triangle} of a mesh with {count}; expected the tree of the mesh"
-    )]
-    OtherMesh {
-        /// A triangle of the tree.
-        triangle: usize,
-        /// The number of triangles of the mesh.
-        count: usize,
-    },
 }
 
-/// A picture and a report on rendering it.
+/// A picture, and the work that it took.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Rendering {
+pub struct Frame<Counts> {
     /// The picture.
     pub picture: Picture,
-    /// The report.
-    pub report: RenderReport,
-}
-
-/// A report on a rendering.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct RenderReport {
-    /// The camera of the picture.
-    pub camera: Camera,
-    /// The kind of scene that the mesh was classified as.
-    pub setting: Setting,
+    /// The sum of the counters of all rays.
+    pub counts: Counts,
     /// The number of rays from the camera.
-    pub rays_primary: u64,
-    /// The number of rays from the camera that hit the mesh.
-    pub rays_hit: u64,
-    /// The number of rays towards the light.
-    pub rays_shadow: u64,
+    pub rays: u64,
     /// The number of tiles, each of which is a task.
     pub tile_count: usize,
-    /// The time spent on choosing camera and light and on computing the normals.
-    pub time_prepare: Duration,
     /// The time spent on following the rays.
-    pub time_trace: Duration,
-}
-
-impl RenderReport {
-    /// Returns the number of rays of all kinds.
-    #[must_use]
-    pub fn rays(&self) -> u64 {
-        self.rays_primary + self.rays_shadow
-    }
-
-    /// Returns the number of rays of all kinds per second of tracing, including shading.
-    #[must_use]
-    pub fn rays_per_second(&self) -> f64 {
-        self.rays() as f64 / self.time_trace.as_secs_f64().max(1e-9)
-    }
+    pub time: Duration,
 }
 
 /// A finished tile, as reported to the progress callback.
@@ -148,132 +161,107 @@ pub struct TileDone {
     pub tile_count: usize,
 }
 
-/// Counts of rays, added up over the tiles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct RayCounts {
-    primary: u64,
-    hit: u64,
-    shadow: u64,
-}
-
-/// Renders a mesh with all workers of the runtime.
+/// Renders a picture with all workers of the runtime.
 ///
-/// `tree` must be the tree of `mesh`. `on_tile` is called for every finished tile, in any order and
-/// on any worker. The picture depends only on mesh, tree and options.
+/// `on_tile` is called for every finished tile, in any order and on any worker. The picture depends
+/// only on integrator, camera, size and number of samples.
 ///
 /// # Errors
-/// Returns a [`RenderError`] if the size, the number of samples or the camera is out of range, or
-/// if there is not enough memory for the picture.
+/// Returns a [`FrameError`] if an option is out of range, or if there is not enough memory for the
+/// picture.
 ///
 /// # Examples
 /// ```
 /// use glam::Vec3;
-/// use raddle_graphics::kdtree::{KdTree, Parameters};
-/// use raddle_graphics::mesh::Mesh;
-/// use raddle_graphics::render::{RenderOptions, render};
+/// use raddle_graphics::camera::Camera;
+/// use raddle_graphics::render::{FrameOptions, Integrator, Sample, render};
 ///
-/// let mesh = Mesh {
-///     positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
-///     normals: Vec::new(),
-///     triangles: vec![[0, 1, 2]],
-/// };
-/// let tree = KdTree::build(&mesh, &Parameters::default())?;
-/// let options = RenderOptions { size: (64, 48), ..RenderOptions::default() };
-/// let rendering = render(&mesh, &tree, &options, |_| ())?;
-/// assert_eq!(rendering.report.rays_primary, 64 * 48 * 4);
+/// /// The sky is blue above and white at the horizon.
+/// struct Sky;
+///
+/// impl Integrator for Sky {
+///     type Counts = u64;
+///
+///     fn colour(&self, sample: &Sample, rays_up: &mut u64) -> Vec3 {
+///         let up = sample.ray.direction.normalize().y.max(0.0);
+///         *rays_up += u64::from(up > 0.0);
+///         Vec3::ONE.lerp(Vec3::new(0.2, 0.4, 0.9), up)
+///     }
+/// }
+///
+/// let camera = Camera::look(Vec3::ZERO, Vec3::NEG_Z, Vec3::Y, 40.0)?;
+/// let options = FrameOptions { size: (64, 48), ..FrameOptions::default() };
+/// let frame = render(&Sky, &camera, &options, |_| ())?;
+/// assert_eq!((frame.rays, frame.counts), (64 * 48, 64 * 24));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn render(
-    mesh: &Mesh,
-    tree: &KdTree,
-    options: &RenderOptions,
+pub fn render<I: Integrator>(
+    integrator: &I,
+    camera: &Camera,
+    options: &FrameOptions,
     on_tile: impl Fn(TileDone) + Sync,
-) -> Result<Rendering, RenderError> {
-    check(mesh, tree, options)?;
+) -> Result<Frame<I::Counts>, FrameError> {
+    options.check()?;
+    let (width, height) = options.size;
     let start = Instant::now();
     // Allocate all memory before following the rays, so that a lack of memory is detected before
     // the work.
-    let (mut picture, mut pixels) = memory_for(mesh, options.size)?;
-    let (camera, setting) = options.view.camera(mesh, tree, options.size)?;
-    let normals = CornerNormals::of(mesh, tree.bounds());
-    let shader = Shader {
-        mesh,
-        tree,
-        normals: &normals,
-        lights: Lights::choose(tree, &camera, setting, options.view.up()),
-        camera: &camera,
-        size: options.size,
-    };
-    let time_prepare = start.elapsed();
-
-    let start = Instant::now();
-    let mut tiles = tiles_of(options.size, &mut pixels);
+    let (mut picture, mut pixels) = memory_for(options.size)?;
+    let mut tiles = tiles_of(options.size, options.tile_edge, &mut pixels);
     let tile_count = tiles.len();
-    raddle::for_each_mut(&mut tiles, |index, tile: &mut Tile<'_>| {
-        tile.render(&shader, options.samples);
+    let mut counts: Vec<I::Counts> = Vec::new();
+    counts.resize_with(tile_count, I::Counts::default);
+    let mut tasks: Vec<_> = tiles.iter_mut().zip(&mut counts).collect();
+    raddle::for_each_mut(&mut tasks, |index, (tile, sum_of_tile)| {
+        // Neighbouring tiles have their counters in one cache line, so they are written once.
+        let mut counts = I::Counts::default();
+        tile.for_each(|x, y, pixel| {
+            let mut sum = Vec3::ZERO;
+            for sample in 0..options.samples {
+                let [dx, dy] = tile::sample_offset(x, y, sample, options.samples);
+                let position = [x as f32 + dx, y as f32 + dy];
+                let sample = Sample {
+                    ray: camera.ray(position, options.size),
+                    position,
+                    size: options.size,
+                };
+                sum += integrator.colour(&sample, &mut counts);
+            }
+            *pixel = (sum / options.samples as f32).to_array();
+        });
+        **sum_of_tile = counts;
         on_tile(TileDone {
             tile: index,
             tile_count,
         });
     });
-    let mut counts = RayCounts::default();
     for tile in &tiles {
-        tile.copy_to(&mut picture);
-        counts.primary += tile.counts.primary;
-        counts.hit += tile.counts.hit;
-        counts.shadow += tile.counts.shadow;
+        tile.copy_to(picture.pixels_mut(), width);
     }
-    let report = RenderReport {
-        camera,
-        setting,
-        rays_primary: counts.primary,
-        rays_hit: counts.hit,
-        rays_shadow: counts.shadow,
+    let mut sum = I::Counts::default();
+    for counts in counts {
+        sum += counts;
+    }
+    Ok(Frame {
+        picture,
+        counts: sum,
+        rays: u64::from(width) * u64::from(height) * u64::from(options.samples),
         tile_count,
-        time_prepare,
-        time_trace: start.elapsed(),
-    };
-    Ok(Rendering { picture, report })
-}
-
-/// Allocates a picture, and the same number of pixels again for the tiles. Also checks that there
-/// is memory for the normals.
-fn memory_for(
-    mesh: &Mesh,
-    (width, height): (u32, u32),
-) -> Result<(Picture, Vec<[f32; 3]>), RenderError> {
-    let len = u64::from(width) * u64::from(height);
-    // The picture and the tiles both take three floats per pixel.
-    let pixel_bytes = 2 * len * size_of::<[f32; 3]>() as u64;
-    let normal_bytes = CornerNormals::bytes_for(mesh);
-    let both = Picture::try_new(width, height).and_then(|picture| {
-        let pixels = black(len)?;
-        memory::ask(normal_bytes)?;
-        Ok((picture, pixels))
-    });
-    both.map_err(|_| RenderError::OutOfMemory {
-        bytes: pixel_bytes + normal_bytes,
+        time: start.elapsed(),
     })
 }
 
-fn check(mesh: &Mesh, tree: &KdTree, options: &RenderOptions) -> Result<(), RenderError> {
-    let (width, height) = options.size;
-    if !(1..=SIZE_MAX).contains(&width) || !(1..=SIZE_MAX).contains(&height) {
-        return Err(RenderError::Size(width, height));
-    }
-    if !(1..=SAMPLES_MAX).contains(&options.samples) {
-        return Err(RenderError::Samples(options.samples));
-    }
-    match tree.triangle_highest() {
-        Some(triangle) if triangle >= mesh.triangles.len() => Err(RenderError::OtherMesh {
-            triangle,
-            count: mesh.triangles.len(),
-        }),
-        _ => Ok(()),
-    }
+/// Allocates a picture, and the same number of pixels again for the tiles.
+fn memory_for((width, height): (u32, u32)) -> Result<(Picture, Vec<[f32; 3]>), FrameError> {
+    let len = u64::from(width) * u64::from(height);
+    let both = Picture::try_new(width, height)
+        .and_then(|picture| Ok::<_, PictureProblem>((picture, black(len)?)));
+    both.map_err(|_| FrameError::OutOfMemory {
+        bytes: 2 * len * size_of::<[f32; 3]>() as u64,
+    })
 }
 
 /// Mixes two colours.
-fn mix(from: Vec3, to: Vec3, share: f32) -> Vec3 {
+pub(crate) fn mix(from: Vec3, to: Vec3, share: f32) -> Vec3 {
     from + share * (to - from)
 }

@@ -1,8 +1,8 @@
 //! Boxes, and the pieces into which planes have cut triangles.
 
 use glam::Vec3;
+use raddle_graphics::bounds::Bounds;
 use raddle_graphics::intersect::Corners;
-use raddle_graphics::mesh::Bounds;
 
 /// An axis-aligned box.
 #[derive(Debug, Clone, Copy, PartialEq)]

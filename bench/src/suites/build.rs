@@ -12,7 +12,7 @@ use glam::Vec3;
 use raddle_graphics::kdtree::{BuildError, KdTree, Parameters};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::picture::Picture;
-use raddle_graphics::render::{self, RenderOptions};
+use raddle_graphics::render_mesh::{self as render, RenderOptions};
 
 use crate::error::BenchError;
 use crate::harness::{Case, Contender, Local, Unit, timed};

@@ -35,6 +35,7 @@ pub(super) fn run(options: &Options) -> Result<Report, CliError> {
             height: 960,
         },
         samples: 4,
+        orthographic: false,
         eye: None,
         look_at: None,
         up: None,

@@ -8,7 +8,7 @@ use glam::{DVec3, Vec3};
 use raddle_graphics::camera::{Setting, View};
 use raddle_graphics::kdtree::{KdTree, Parameters, TESTS_SLOW};
 use raddle_graphics::picture;
-use raddle_graphics::render::{self, RenderError, RenderOptions, RenderReport};
+use raddle_graphics::render_mesh::{self as render, RenderError, RenderOptions, RenderReport};
 use serde_json::json;
 
 use crate::arguments::values::{self, Size};
@@ -56,6 +56,9 @@ pub(crate) struct RenderArguments {
     /// Vertical field of view in degrees [default: 32, or 68 inside a building]
     #[arg(long, value_name = "DEGREES", value_parser = values::field_of_view)]
     pub(super) fov: Option<f32>,
+    /// Parallel rays: the size of a part does not depend on its distance
+    #[arg(long)]
+    pub(super) orthographic: bool,
 }
 
 /// Renders the input of the arguments and writes the picture.
@@ -74,6 +77,7 @@ pub(super) fn run(arguments: &RenderArguments, options: &Options) -> Result<Repo
         up: arguments.up,
         fov_degrees: arguments.fov,
         up_default: None,
+        is_orthographic: false,
     };
     // A scene has a view of its own, which only makes sense as a whole.
     let view = match arguments.input.scene {
@@ -82,6 +86,10 @@ pub(super) fn run(arguments: &RenderArguments, options: &Options) -> Result<Repo
             up_default: input.up,
             ..given
         },
+    };
+    let view = View {
+        is_orthographic: arguments.orthographic,
+        ..view
     };
     let render_options = RenderOptions {
         size: (arguments.size.width, arguments.size.height),
@@ -214,9 +222,12 @@ impl Made {
             .row(
                 "camera",
                 format!(
-                    "{seen_from}, at {}, field of view {:.0}°",
+                    "{seen_from}, at {}, {}",
                     coordinates(eye),
-                    camera.fov_degrees()
+                    match arguments.orthographic {
+                        true => "parallel rays".to_owned(),
+                        false => format!("field of view {:.0}°", camera.fov_degrees()),
+                    }
                 ),
             )
             .field(

@@ -173,6 +173,7 @@ fn the_wishes_of_a_view_are_honoured() {
         up: Some(Vec3::Z),
         fov_degrees: Some(12.0),
         up_default: Some(Vec3::X),
+        is_orthographic: false,
     };
     let (camera, _) = view.camera(&mesh, &tree, (10, 10)).unwrap();
     assert_eq!(camera.eye(), view.eye.unwrap());
@@ -220,4 +221,80 @@ fn a_mesh_without_triangles_has_a_camera() {
         .unwrap();
     assert_eq!(setting, Setting::Object);
     assert!(camera.eye().is_finite());
+}
+
+#[test]
+fn an_orthographic_camera_shows_the_plane_of_its_point_as_the_perspective_one_does() {
+    let view = View {
+        eye: Some(Vec3::new(1.0, 2.0, 9.0)),
+        look_at: Some(Vec3::new(1.0, 2.0, 0.0)),
+        up: Some(Vec3::Y),
+        ..View::default()
+    };
+    let bounds = Bounds {
+        min: Vec3::ZERO,
+        max: Vec3::ONE,
+    };
+    let perspective = view.camera_for_box(bounds).unwrap();
+    let parallel = View {
+        is_orthographic: true,
+        ..view
+    };
+    let orthographic = parallel.camera_for_box(bounds).unwrap();
+    assert_eq!(orthographic.fov_degrees(), 0.0);
+    for position in [[0.0, 0.0], [13.0, 37.0], [60.0, 40.0]] {
+        let [a, b] = [perspective, orthographic].map(|camera| camera.ray(position, (60, 40)));
+        assert!((a.at(9.0) - b.at(9.0)).length() < 1e-5, "{a:?} {b:?}");
+        assert_eq!(b.direction, Vec3::NEG_Z);
+    }
+    let same = Camera::orthographic(
+        Vec3::new(1.0, 2.0, 9.0),
+        Vec3::new(1.0, 2.0, 0.0),
+        Vec3::Y,
+        18.0 * (22.5_f32).to_radians().tan(),
+    );
+    let ray = same.unwrap().ray([13.0, 37.0], (60, 40));
+    assert!((ray.origin - orthographic.ray([13.0, 37.0], (60, 40)).origin).length() < 1e-5);
+}
+
+#[test]
+fn a_matrix_maps_pixels_to_rays() {
+    let matrix = DMat4::from_cols(
+        DVec3::new(0.5, 0.0, 0.0).extend(0.0),
+        DVec3::new(0.0, -0.25, 0.0).extend(0.0),
+        DVec3::new(0.0, 0.0, 2.0).extend(0.0),
+        DVec3::new(10.0, 20.0, 30.0).extend(1.0),
+    );
+    let camera = Camera::from_matrix(matrix).unwrap();
+    let ray = camera.ray([4.0, 8.0], (1, 1));
+    assert_eq!(ray.origin, Vec3::new(12.0, 18.0, 30.0));
+    assert_eq!(ray.direction, Vec3::new(0.0, 0.0, 2.0));
+    assert_eq!(camera.axes(), [Vec3::Z, Vec3::X, Vec3::Y]);
+    assert_eq!(camera.parallel_at(Vec3::ZERO), camera);
+    let flat = DMat4::from_scale(DVec3::new(1.0, 1.0, 0.0));
+    let projective = DMat4::perspective_rh(1.0, 1.0, 0.1, 10.0);
+    for bad in [flat, projective, DMat4::NAN] {
+        assert_eq!(Camera::from_matrix(bad), Err(CameraError::Matrix));
+    }
+}
+
+#[test]
+fn a_box_is_seen_along_z_even_if_z_is_up() {
+    let view = View {
+        eye: Some(Vec3::new(0.5, 0.5, 9.0)),
+        ..View::default()
+    };
+    let bounds = Bounds {
+        min: Vec3::ZERO,
+        max: Vec3::ONE,
+    };
+    let camera = view.camera_for_box(bounds).unwrap();
+    assert_eq!(camera.axes(), [Vec3::NEG_Z, Vec3::X, Vec3::Y]);
+    let eye = View::default().camera_for_box(bounds).unwrap().eye();
+    let distance = (eye - bounds.center()).length();
+    assert!((distance - 1.9).abs() < 1e-5, "{distance}");
+    assert_eq!(
+        Camera::orthographic(Vec3::ZERO, Vec3::X, Vec3::Y, 0.0),
+        Err(CameraError::Height(0.0))
+    );
 }

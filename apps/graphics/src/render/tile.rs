@@ -1,72 +1,101 @@
 //! Tiles: squares of a picture, each of which is a task.
 
-use glam::Vec3;
-
-use super::RayCounts;
-use super::shade::Shader;
-use crate::picture::Picture;
-
-/// The number of pixels along an edge of a tile: enough work for a task, and enough tasks for many
-/// workers.
-const EDGE: u32 = 16;
-
-/// A part of a picture and the task of rendering it.
+/// A part of a picture. `Pixel` is the type of its pixels.
 #[derive(Debug)]
-pub(super) struct Tile<'a> {
+pub struct Tile<'a, Pixel> {
     left: u32,
     top: u32,
     width: u32,
-    pixels: &'a mut [[f32; 3]],
     height: u32,
-    pub(super) counts: RayCounts,
+    pixels: &'a mut [Pixel],
 }
 
 /// Divides a picture into tiles, row by row, and assigns its pixels to them.
-pub(super) fn tiles_of((width, height): (u32, u32), mut pixels: &mut [[f32; 3]]) -> Vec<Tile<'_>> {
-    let mut tiles = Vec::new();
-    for top in (0..height).step_by(EDGE as usize) {
-        for left in (0..width).step_by(EDGE as usize) {
-            let (tile_width, tile_height) = (EDGE.min(width - left), EDGE.min(height - top));
+///
+/// The tiles have `edge` × `edge` pixels, except at the right and the lower border. `pixels` has as
+/// many elements as the picture. Each tile gets a contiguous part of them, so that tasks on
+/// different tiles share no cache lines inside of them; see [`Tile::copy_to`].
+///
+/// # Panics
+/// Panics if `edge` is 0, or if there are fewer pixels than the size says.
+///
+/// # Examples
+/// ```
+/// use raddle_graphics::render::tiles_of;
+///
+/// let mut pixels = vec![0_u8; 6 * 5];
+/// let mut tiles = tiles_of((6, 5), 4, &mut pixels);
+/// assert_eq!(tiles.len(), 4);
+/// for tile in &mut tiles {
+///     tile.for_each(|x, y, pixel| *pixel = (10 * y + x) as u8);
+/// }
+/// let mut picture = vec![0; 6 * 5];
+/// for tile in &tiles {
+///     tile.copy_to(&mut picture, 6);
+/// }
+/// assert_eq!(picture[6..12], [10, 11, 12, 13, 14, 15]);
+/// ```
+#[must_use]
+pub fn tiles_of<Pixel>(
+    (width, height): (u32, u32),
+    edge: u32,
+    mut pixels: &mut [Pixel],
+) -> Vec<Tile<'_, Pixel>> {
+    let mut tiles =
+        Vec::with_capacity((width.div_ceil(edge) as usize) * (height.div_ceil(edge) as usize));
+    for top in (0..height).step_by(edge as usize) {
+        for left in (0..width).step_by(edge as usize) {
+            let (tile_width, tile_height) = (edge.min(width - left), edge.min(height - top));
             let len = (tile_width * tile_height) as usize;
+            let (own, rest) = pixels.split_at_mut(len);
+            pixels = rest;
             tiles.push(Tile {
                 left,
                 top,
                 width: tile_width,
                 height: tile_height,
-                pixels: pixels.split_off_mut(..len).unwrap_or_default(),
-                counts: RayCounts::default(),
+                pixels: own,
             });
         }
     }
     tiles
 }
 
-impl Tile<'_> {
-    /// Renders all pixels of the tile.
-    pub(super) fn render(&mut self, shader: &Shader<'_>, samples: u32) {
-        let mut counts = RayCounts::default();
-        let mut pixels = self.pixels.iter_mut();
-        for y in self.top..self.top + self.height {
-            for x in self.left..self.left + self.width {
-                let mut sum = Vec3::ZERO;
-                for sample in 0..samples {
-                    let [dx, dy] = sample_offset(x, y, sample, samples);
-                    sum += shader.sample([x as f32 + dx, y as f32 + dy], &mut counts);
-                }
-                if let Some(pixel) = pixels.next() {
-                    *pixel = (sum / samples as f32).to_array();
-                }
-            }
-        }
-        self.counts = counts;
+impl<Pixel> Tile<'_, Pixel> {
+    /// Returns the column and the row of the upper left pixel.
+    #[must_use]
+    pub fn corner(&self) -> (u32, u32) {
+        (self.left, self.top)
     }
 
-    /// Copies the pixels to their place in the picture.
-    pub(super) fn copy_to(&self, picture: &mut Picture) {
-        let (left, stride) = (self.left as usize, picture.width() as usize);
+    /// Returns the width and height in pixels.
+    #[must_use]
+    pub fn size(&self) -> (u32, u32) {
+        (self.width, self.height)
+    }
+
+    /// Calls `set` with column, row and pixel for every pixel, row by row.
+    #[inline]
+    pub fn for_each(&mut self, mut set: impl FnMut(u32, u32, &mut Pixel)) {
+        let mut pixels = self.pixels.iter_mut();
+        for y in self.top..self.top + self.height {
+            for (x, pixel) in (self.left..self.left + self.width).zip(&mut pixels) {
+                set(x, y, pixel);
+            }
+        }
+    }
+}
+
+impl<Pixel: Copy> Tile<'_, Pixel> {
+    /// Copies the pixels to their place in a picture with rows of `stride` pixels.
+    ///
+    /// # Panics
+    /// Panics if the picture is too small for the tile.
+    pub fn copy_to(&self, picture: &mut [Pixel], stride: u32) {
+        let (left, stride) = (self.left as usize, stride as usize);
         let rows = self.pixels.chunks_exact(self.width as usize);
         for (row, pixels) in (self.top as usize..).zip(rows) {
-            picture.pixels_mut()[row * stride + left..][..pixels.len()].copy_from_slice(pixels);
+            picture[row * stride + left..][..pixels.len()].copy_from_slice(pixels);
         }
     }
 }
@@ -80,7 +109,7 @@ impl Tile<'_> {
 /// M. Roberts: The Unreasonable Effectiveness of Quasirandom Sequences, 2018 (R2). Shift: R.
 /// Cranley, T. Patterson: Randomization of Number Theoretic Methods for Multiple Integration. SIAM
 /// J. Numer. Anal. 13(6), 1976.
-fn sample_offset(x: u32, y: u32, sample: u32, samples: u32) -> [f32; 2] {
+pub(super) fn sample_offset(x: u32, y: u32, sample: u32, samples: u32) -> [f32; 2] {
     // Powers of the root of g^3 = g + 1 in 32-bit fixed point. The fraction is free, and large
     // indices lose no precision.
     const STEPS: [u32; 2] = [3_242_174_889, 2_447_445_414];

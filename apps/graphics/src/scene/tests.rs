@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use glam::Vec3;
 
 use super::*;
-use crate::mesh::Bounds;
+use crate::bounds::Bounds;
 
 #[test]
 fn counts_are_close_to_the_request_and_never_above() {

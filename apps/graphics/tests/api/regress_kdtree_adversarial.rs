@@ -15,7 +15,7 @@ use raddle_graphics::kdtree::messages::{MessageBuilder, MessageOptions};
 use raddle_graphics::kdtree::{KdTree, Parameters, Prepared};
 use raddle_graphics::mesh::Mesh;
 use raddle_graphics::ray::Ray;
-use raddle_graphics::render::{self, RenderOptions};
+use raddle_graphics::render_mesh::{self as render, RenderOptions};
 use raddle_graphics::scene::{Scene, generate};
 
 use crate::common::runtime;

@@ -2,7 +2,7 @@
 
 use raddle_graphics::camera::Setting;
 use raddle_graphics::kdtree::{KdTree, Parameters};
-use raddle_graphics::render::{RenderOptions, Rendering, render};
+use raddle_graphics::render_mesh::{RenderOptions, Rendering, render};
 use raddle_graphics::scene::{Scene, generate};
 
 use crate::common::runtime;

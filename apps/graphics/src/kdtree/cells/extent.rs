@@ -2,8 +2,8 @@
 
 use glam::Vec3;
 
+use crate::bounds::Bounds;
 use crate::intersect::Corners;
-use crate::mesh::Bounds;
 
 /// An axis-aligned box, stored as plain arrays so that a loop can index it by axis.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,9 +2,9 @@
 
 use super::large::Hierarchies;
 use super::node::{Node, NodeKind};
+use crate::bounds::Bounds;
 use crate::intersect::Corners;
 use crate::kdtree::cost::parameters::Parameters;
-use crate::mesh::Bounds;
 
 /// A kd-tree over the triangles of a mesh, with a copy of the triangles in the order in which rays
 /// visit them.

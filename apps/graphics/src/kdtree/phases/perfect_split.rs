@@ -2,9 +2,9 @@
 //! pieces of a triangle that a plane cuts.
 
 use super::clip;
+use crate::bounds::Bounds;
 use crate::intersect::Corners;
 use crate::kdtree::cells::extent::Extent;
-use crate::mesh::Bounds;
 
 /// Cuts a triangle by the plane at `position` along `axis` and returns the boxes of its pieces,
 /// below and above.
@@ -19,7 +19,7 @@ use crate::mesh::Bounds;
 /// ```
 /// use glam::Vec3;
 /// use raddle_graphics::kdtree::perfect_split;
-/// use raddle_graphics::mesh::Bounds;
+/// use raddle_graphics::bounds::Bounds;
 ///
 /// let triangle = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
 /// let extent = Bounds { min: Vec3::ZERO, max: Vec3::new(4.0, 4.0, 0.0) };

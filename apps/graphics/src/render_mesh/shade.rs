@@ -19,10 +19,9 @@
 
 use glam::Vec3;
 
-use super::RayCounts;
 use super::light::{Incoming, Lights};
 use super::normals::CornerNormals;
-use crate::camera::Camera;
+use super::{Integrator, RayCounts, Sample};
 use crate::kdtree::KdTree;
 use crate::mesh::Mesh;
 use crate::ray::{Hit, Ray};
@@ -35,9 +34,6 @@ const ALBEDO: Vec3 = Vec3::new(0.80, 0.76, 0.70);
 /// The brightness of the highlight, and an exponent that makes it small.
 const GLOSS: f32 = 0.05;
 const GLOSS_EXPONENT: i32 = 24;
-/// The colours of the backdrop, in the middle of the picture and in its corners.
-const BACKDROP_MIDDLE: Vec3 = Vec3::new(0.56, 0.58, 0.61);
-const BACKDROP_CORNER: Vec3 = Vec3::new(0.17, 0.18, 0.20);
 
 /// The data that shading needs.
 #[derive(Debug)]
@@ -46,8 +42,6 @@ pub(super) struct Shader<'a> {
     pub(super) tree: &'a KdTree,
     pub(super) normals: &'a CornerNormals<'a>,
     pub(super) lights: Lights,
-    pub(super) camera: &'a Camera,
-    pub(super) size: (u32, u32),
 }
 
 /// A point of a surface with the data for shading.
@@ -59,30 +53,22 @@ struct Surface {
     shadow_origin: Vec3,
 }
 
-impl Shader<'_> {
-    /// Returns the light that arrives through a point of the picture, in pixels from the upper left
-    /// corner.
+impl Integrator for Shader<'_> {
+    type Counts = RayCounts;
+
     #[inline]
-    pub(super) fn sample(&self, position: [f32; 2], counts: &mut RayCounts) -> Vec3 {
-        let ray = self.camera.ray(position, self.size);
-        counts.primary += 1;
-        match self.tree.nearest(&ray) {
-            None => self.backdrop(position),
+    fn colour(&self, sample: &Sample, counts: &mut RayCounts) -> Vec3 {
+        match self.tree.nearest(&sample.ray) {
+            None => sample.backdrop(),
             Some(hit) => {
                 counts.hit += 1;
-                self.shade(&ray, &hit, counts)
+                self.shade(&sample.ray, &hit, counts)
             }
         }
     }
+}
 
-    /// Returns the backdrop: bright in the middle, darker towards the corners.
-    fn backdrop(&self, [x, y]: [f32; 2]) -> Vec3 {
-        let (width, height) = (self.size.0 as f32, self.size.1 as f32);
-        let from_middle = [x / width - 0.5, (y / height - 0.5) * 0.9 - 0.04];
-        let radius = 2.0 * (from_middle[0] * from_middle[0] + from_middle[1] * from_middle[1]);
-        super::mix(BACKDROP_MIDDLE, BACKDROP_CORNER, radius.min(1.0))
-    }
-
+impl Shader<'_> {
     fn shade(&self, ray: &Ray, hit: &Hit, counts: &mut RayCounts) -> Vec3 {
         let surface = self.surface(ray, hit);
         let mut light = self.lights.ambient(surface.shading);

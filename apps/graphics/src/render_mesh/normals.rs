@@ -14,7 +14,8 @@
 
 use glam::Vec3;
 
-use crate::mesh::{Bounds, Mesh};
+use crate::bounds::Bounds;
+use crate::mesh::Mesh;
 
 #[cfg(test)]
 mod tests;

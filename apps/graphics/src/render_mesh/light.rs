@@ -5,6 +5,7 @@ use glam::Vec3;
 use crate::camera::{Camera, Setting};
 use crate::kdtree::KdTree;
 use crate::ray::Ray;
+use crate::render::mix;
 
 /// The light from above, on a surface that faces up.
 const SKY: Vec3 = Vec3::new(0.34, 0.37, 0.42);
@@ -82,7 +83,7 @@ impl Lights {
     /// Returns the light of the hemisphere on a surface.
     #[inline]
     pub(super) fn ambient(&self, normal: Vec3) -> Vec3 {
-        super::mix(GROUND, SKY, 0.5 + 0.5 * normal.dot(self.zenith)) * self.ambient_share
+        mix(GROUND, SKY, 0.5 + 0.5 * normal.dot(self.zenith)) * self.ambient_share
     }
 
     /// Returns the key light at a point.
