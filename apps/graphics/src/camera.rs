@@ -223,6 +223,48 @@ impl Camera {
         }
     }
 
+    /// Returns the smallest rectangle of a picture that contains a box in front of the camera: left,
+    /// top, right and bottom in pixels.
+    ///
+    /// `middle` and `half` are the centre and half the extent of the box to the right, upwards and
+    /// along the line of sight. Returns `None` if the box reaches behind the eye, or if the camera is
+    /// given by a matrix.
+    #[inline]
+    pub(crate) fn footprint(
+        &self,
+        [x, y, depth]: [f32; 3],
+        half: [f32; 3],
+        (width, height): (u32, u32),
+    ) -> Option<[f32; 4]> {
+        let (right, up) = ([x - half[0], x + half[0]], [y - half[1], y + half[1]]);
+        let (right, up) = match self.lens {
+            Lens::Perspective { tangent } => {
+                if depth - half[2] <= 0.0 {
+                    return None;
+                }
+                let pixels = height as f32 / (2.0 * tangent);
+                let scales = [pixels / (depth - half[2]), pixels / (depth + half[2])];
+                let scaled = |[low, high]: [f32; 2]| {
+                    let low = (low * scales[0]).min(low * scales[1]);
+                    [low, (high * scales[0]).max(high * scales[1])]
+                };
+                (scaled(right), scaled(up))
+            }
+            Lens::Orthographic { half_height } => {
+                let pixels = height as f32 / (2.0 * half_height);
+                (right.map(|it| it * pixels), up.map(|it| it * pixels))
+            }
+            Lens::Matrix { .. } => return None,
+        };
+        let (middle_x, middle_y) = (0.5 * width as f32, 0.5 * height as f32);
+        Some([
+            middle_x + right[0],
+            middle_y - up[1],
+            middle_x + right[1],
+            middle_y - up[0],
+        ])
+    }
+
     /// Returns the position of the camera.
     #[must_use]
     pub fn eye(&self) -> Vec3 {

@@ -3,13 +3,14 @@
 
 // `mesh` reads files, through `file`, and `scene` generates triangles. `kdtree` builds and traverses trees;
 // `intersect`, `bounds` and `ray` are the geometry. `camera`, `render` and `picture` make images of
-// anything, `render_mesh` of meshes. `memory` checks beforehand that there is enough memory.
+// anything, lit by `light`; `render_mesh` of meshes and `volume` of volumes. `memory` checks beforehand that there is enough memory.
 
 pub mod bounds;
 pub mod camera;
 pub mod file;
 pub mod intersect;
 pub mod kdtree;
+mod light;
 mod memory;
 pub mod mesh;
 pub mod picture;
@@ -17,3 +18,4 @@ pub mod ray;
 pub mod render;
 pub mod render_mesh;
 pub mod scene;
+pub mod volume;

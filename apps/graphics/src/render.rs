@@ -14,11 +14,14 @@ use crate::camera::Camera;
 use crate::picture::{Picture, PictureProblem, black};
 use crate::ray::Ray;
 
+mod beams;
 #[cfg(test)]
 mod tests;
 mod tile;
 
 pub use self::tile::{Tile, tiles_of};
+
+pub(crate) use self::beams::{Beams, Slabs};
 
 /// The maximum width and height of a picture.
 pub const SIZE_MAX: u32 = 1 << 16;

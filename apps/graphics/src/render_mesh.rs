@@ -18,7 +18,6 @@ mod shade;
 #[cfg(test)]
 mod tests;
 
-use light::Lights;
 use normals::CornerNormals;
 use shade::Shader;
 
@@ -190,7 +189,7 @@ pub fn render(
         mesh,
         tree,
         normals: &normals,
-        lights: Lights::choose(tree, &camera, setting, options.view.up()),
+        lights: light::choose(tree, &camera, setting, options.view.up()),
     };
     let time_prepare = start.elapsed();
 

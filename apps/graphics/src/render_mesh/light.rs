@@ -1,16 +1,15 @@
-//! Two lights: a hemisphere of sky and ground, and a key light that casts shadows.
+//! Chooses lights for a mesh.
 
 use glam::Vec3;
 
 use crate::camera::{Camera, Setting};
 use crate::kdtree::KdTree;
+use crate::light::{Key, Lights};
 use crate::ray::Ray;
-use crate::render::mix;
 
-/// The light from above, on a surface that faces up.
-const SKY: Vec3 = Vec3::new(0.34, 0.37, 0.42);
-/// The light from below, on a surface that faces down.
-const GROUND: Vec3 = Vec3::new(0.09, 0.085, 0.08);
+#[cfg(test)]
+mod tests;
+
 /// The share of sky and ground light in a room.
 const ROOM_SHARE: f32 = 0.8;
 /// The share of sky and ground light over a sheet, where only shade shows the shape.
@@ -19,93 +18,21 @@ const FLAT_SHARE: f32 = 0.8;
 const FLATNESS: f32 = 0.2;
 /// The minimum height range of the middle half of a sheet with hills, relative to its total height.
 const RELIEF: f32 = 0.1;
-/// The light of the sun, on a surface that faces it.
-const SUN: Vec3 = Vec3::new(0.86, 0.81, 0.73);
-/// The light of a lamp, on a close surface that faces it.
-const LAMP: Vec3 = Vec3::new(1.25, 1.14, 0.97);
-
-/// The light that casts shadows.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Key {
-    /// A distant light, with the unit vector towards it.
-    Sun(Vec3),
-    /// A lamp at a point, with the distance at which half of its light is left.
-    Lamp { at: Vec3, reach: f32 },
-}
-
-/// All lights of a scene.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Lights {
-    key: Key,
-    /// The unit vector towards the brightest part of the sky.
-    zenith: Vec3,
-    ambient_share: f32,
-}
-
-/// The key light as seen from a point of a surface, if it is not blocked.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Incoming {
-    /// The unit vector towards the light.
-    pub(super) towards: Vec3,
-    /// The distance of the light; infinite for the sun.
-    pub(super) distance: f32,
-    /// The light that arrives on a surface that faces the light source.
-    pub(super) light: Vec3,
-}
-
-impl Lights {
-    /// Chooses lights for the view of a camera.
-    pub(super) fn choose(tree: &KdTree, camera: &Camera, setting: Setting, upright: Vec3) -> Self {
-        let [forward, right, up] = camera.axes();
-        match setting {
-            Setting::Object if is_relief(tree, upright) => Self {
-                key: Key::Sun(raking(upright, right)),
-                zenith: up,
-                ambient_share: FLAT_SHARE,
-            },
-            // The light comes from over the right shoulder: the eye is to the left of the front,
-            // which is to be lit.
-            Setting::Object => Self {
-                key: Key::Sun((0.95 * up + 0.7 * right - 0.85 * forward).normalize()),
-                // The brightest part of the sky is inclined towards the side that the sun leaves
-                // dark, and towards the viewer, so that shadows have shape.
-                zenith: (up - 0.45 * right - 0.45 * forward).normalize(),
-                ambient_share: 1.0,
-            },
-            Setting::Room => Self {
-                key: lamp_ahead(tree, camera),
-                zenith: up,
-                ambient_share: ROOM_SHARE,
-            },
-        }
-    }
-
-    /// Returns the light of the hemisphere on a surface.
-    #[inline]
-    pub(super) fn ambient(&self, normal: Vec3) -> Vec3 {
-        mix(GROUND, SKY, 0.5 + 0.5 * normal.dot(self.zenith)) * self.ambient_share
-    }
-
-    /// Returns the key light at a point.
-    #[inline]
-    pub(super) fn key(&self, point: Vec3) -> Incoming {
-        match self.key {
-            Key::Sun(towards) => Incoming {
-                towards,
-                distance: f32::INFINITY,
-                light: SUN,
-            },
-            Key::Lamp { at, reach } => {
-                let offset = at - point;
-                let distance = offset.length();
-                let share = distance / reach;
-                Incoming {
-                    towards: offset / distance.max(f32::MIN_POSITIVE),
-                    distance,
-                    light: LAMP / (1.0 + share * share),
-                }
-            }
-        }
+/// Chooses lights for the view of a camera.
+pub(super) fn choose(tree: &KdTree, camera: &Camera, setting: Setting, upright: Vec3) -> Lights {
+    let [_, right, up] = camera.axes();
+    match setting {
+        Setting::Object if is_relief(tree, upright) => Lights {
+            key: Key::Sun(raking(upright, right)),
+            zenith: up,
+            ambient_share: FLAT_SHARE,
+        },
+        Setting::Object => Lights::of_object(camera),
+        Setting::Room => Lights {
+            key: lamp_ahead(tree, camera),
+            zenith: up,
+            ambient_share: ROOM_SHARE,
+        },
     }
 }
 
@@ -167,6 +94,3 @@ fn lamp_ahead(tree: &KdTree, camera: &Camera) -> Key {
         reach: (0.5 * depth).max(0.05 * size),
     }
 }
-
-#[cfg(test)]
-mod tests;

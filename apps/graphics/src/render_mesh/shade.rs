@@ -19,10 +19,10 @@
 
 use glam::Vec3;
 
-use super::light::{Incoming, Lights};
 use super::normals::CornerNormals;
 use super::{Integrator, RayCounts, Sample};
 use crate::kdtree::KdTree;
+use crate::light::{Incoming, Lights};
 use crate::mesh::Mesh;
 use crate::ray::{Hit, Ray};
 
@@ -31,9 +31,6 @@ mod tests;
 
 /// The shares of red, green and blue that the surface reflects.
 const ALBEDO: Vec3 = Vec3::new(0.80, 0.76, 0.70);
-/// The brightness of the highlight, and an exponent that makes it small.
-const GLOSS: f32 = 0.05;
-const GLOSS_EXPONENT: i32 = 24;
 
 /// The data that shading needs.
 #[derive(Debug)]
@@ -71,20 +68,9 @@ impl Integrator for Shader<'_> {
 impl Shader<'_> {
     fn shade(&self, ray: &Ray, hit: &Hit, counts: &mut RayCounts) -> Vec3 {
         let surface = self.surface(ray, hit);
-        let mut light = self.lights.ambient(surface.shading);
-        let mut gloss = Vec3::ZERO;
-        if let Some(Incoming {
-            towards,
-            light: key,
-            ..
-        }) = self.key(&surface, counts)
-        {
-            light += key * surface.shading.dot(towards);
-            let half = (towards - ray.direction.normalize_or_zero()).normalize_or_zero();
-            let highlight = surface.shading.dot(half).max(0.0).powi(GLOSS_EXPONENT);
-            gloss = key * (GLOSS * highlight);
-        }
-        ALBEDO * light + gloss
+        let key = self.key(&surface, counts);
+        let sight = ray.direction.normalize_or_zero();
+        self.lights.shade(ALBEDO, surface.shading, sight, key)
     }
 
     /// Returns the key light on a surface, or `None` if the surface faces away or the light is

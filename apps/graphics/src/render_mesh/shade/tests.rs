@@ -3,6 +3,7 @@
 use super::*;
 use crate::camera::{Setting, View};
 use crate::kdtree::Parameters;
+use crate::render_mesh::light::choose;
 
 /// Creates a sphere of few faces, with the normals of the true sphere or none.
 fn sphere(columns: u32, rows: u32, has_normals: bool) -> Mesh {
@@ -48,7 +49,7 @@ fn lit_and_dark(mesh: &Mesh, up: Vec3) -> (usize, usize) {
         mesh,
         tree: &tree,
         normals: &CornerNormals::of(mesh, tree.bounds()),
-        lights: Lights::choose(&tree, &camera, setting, up),
+        lights: choose(&tree, &camera, setting, up),
     };
     let (mut lit, mut dark) = (0, 0);
     for pixel in 0..size.0 * size.1 {
@@ -116,7 +117,7 @@ fn faces_that_are_flat_in_their_shading_have_their_own_terminator() {
         mesh: &cube,
         tree: &tree,
         normals: &CornerNormals::of(&cube, tree.bounds()),
-        lights: Lights::choose(&tree, &camera, setting, Vec3::Y),
+        lights: choose(&tree, &camera, setting, Vec3::Y),
     };
     for pixel in 0..size.0 * size.1 {
         let position = [(pixel % size.0) as f32 + 0.5, (pixel / size.0) as f32 + 0.5];

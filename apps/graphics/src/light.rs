@@ -1,0 +1,120 @@
+//! Light on surfaces: a hemisphere of sky and ground, and a key light that casts shadows.
+
+use glam::Vec3;
+
+use crate::camera::Camera;
+use crate::render::mix;
+
+/// The light from above, on a surface that faces up.
+const SKY: Vec3 = Vec3::new(0.34, 0.37, 0.42);
+/// The light from below, on a surface that faces down.
+const GROUND: Vec3 = Vec3::new(0.09, 0.085, 0.08);
+/// The light of the sun, on a surface that faces it.
+const SUN: Vec3 = Vec3::new(0.86, 0.81, 0.73);
+/// The light of a lamp, on a close surface that faces it.
+const LAMP: Vec3 = Vec3::new(1.25, 1.14, 0.97);
+
+/// The brightness of the highlight, and an exponent that makes it small.
+const GLOSS: f32 = 0.05;
+const GLOSS_EXPONENT: i32 = 24;
+
+/// The light that casts shadows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Key {
+    /// A distant light, with the unit vector towards it.
+    Sun(Vec3),
+    /// A lamp at a point, with the distance at which half of its light is left.
+    Lamp { at: Vec3, reach: f32 },
+}
+
+/// All lights of a scene.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lights {
+    pub(crate) key: Key,
+    /// The unit vector towards the brightest part of the sky.
+    pub(crate) zenith: Vec3,
+    /// The share of sky and ground light that arrives.
+    pub(crate) ambient_share: f32,
+}
+
+/// The key light as seen from a point of a surface, if it is not blocked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Incoming {
+    /// The unit vector towards the light.
+    pub(crate) towards: Vec3,
+    /// The distance of the light; infinite for the sun.
+    pub(crate) distance: f32,
+    /// The light that arrives on a surface that faces the light source.
+    pub(crate) light: Vec3,
+}
+
+impl Lights {
+    /// Returns the lights for an object: a sun over the right shoulder, since the eye is to the left
+    /// of the front, which is to be lit.
+    pub(crate) fn of_object(camera: &Camera) -> Self {
+        let [forward, right, up] = camera.axes();
+        Self {
+            key: Key::Sun((0.95 * up + 0.7 * right - 0.85 * forward).normalize()),
+            // The brightest part of the sky is inclined towards the side that the sun leaves dark,
+            // and towards the viewer, so that shadows have shape.
+            zenith: (up - 0.45 * right - 0.45 * forward).normalize(),
+            ambient_share: 1.0,
+        }
+    }
+
+    /// Returns the light of the hemisphere on a surface.
+    #[inline]
+    pub(crate) fn ambient(&self, normal: Vec3) -> Vec3 {
+        mix(GROUND, SKY, 0.5 + 0.5 * normal.dot(self.zenith)) * self.ambient_share
+    }
+
+    /// Returns the key light at a point.
+    #[inline]
+    pub(crate) fn key(&self, point: Vec3) -> Incoming {
+        match self.key {
+            Key::Sun(towards) => Incoming {
+                towards,
+                distance: f32::INFINITY,
+                light: SUN,
+            },
+            Key::Lamp { at, reach } => {
+                let offset = at - point;
+                let distance = offset.length();
+                let share = distance / reach;
+                Incoming {
+                    towards: offset / distance.max(f32::MIN_POSITIVE),
+                    distance,
+                    light: LAMP / (1.0 + share * share),
+                }
+            }
+        }
+    }
+
+    /// Returns the light that a surface reflects.
+    ///
+    /// `normal` points towards the viewer, `sight` is the unit vector along the ray, and `key` is the
+    /// key light if it reaches the surface.
+    #[inline]
+    pub(crate) fn shade(
+        &self,
+        albedo: Vec3,
+        normal: Vec3,
+        sight: Vec3,
+        key: Option<Incoming>,
+    ) -> Vec3 {
+        let mut light = self.ambient(normal);
+        let mut gloss = Vec3::ZERO;
+        if let Some(Incoming {
+            towards,
+            light: key,
+            ..
+        }) = key
+        {
+            light += key * normal.dot(towards);
+            let half = (towards - sight).normalize_or_zero();
+            let highlight = normal.dot(half).max(0.0).powi(GLOSS_EXPONENT);
+            gloss = key * (GLOSS * highlight);
+        }
+        albedo * light + gloss
+    }
+}

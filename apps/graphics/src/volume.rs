@@ -1,0 +1,25 @@
+//! Volumes: scalar values on a regular grid, their files, and pictures of them.
+//!
+//! A [`Volume`] has its voxels in one array, x fastest, and a linear map from voxels to the world.
+//! [`Macrocells`] has the smallest and the largest value of each block of it, so that rays skip what
+//! cannot be visible. [`isosurface`] shows surfaces of equal value, and [`direct`] shows all values
+//! by a transfer function.
+//!
+//! Every volume that a reader or a generator returns has these properties:
+//!
+//! 1. it has at least two voxels along each axis, and as many voxels as the product of its sizes;
+//! 2. every voxel is a finite number;
+//! 3. the map to the world is finite and can be inverted.
+
+mod cell;
+mod grid;
+mod macrocells;
+mod occupancy;
+mod traversal;
+mod voxels;
+
+pub mod isosurface;
+
+pub use self::grid::{Volume, VolumeError};
+pub use self::macrocells::Macrocells;
+pub use self::voxels::{Voxel, Voxels};

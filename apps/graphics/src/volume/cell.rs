@@ -1,0 +1,224 @@
+//! The exact intersection of a ray with a surface of equal value in one cell.
+//!
+//! The value in a cell is the trilinear interpolant of its eight voxels. Along a ray it is a cubic
+//! polynomial, since each of the three coordinates is linear. The cubic is divided at the roots of
+//! its derivative. Each part is monotone, so it has a root if and only if its ends are on different
+//! sides of the isovalue. The first such part is searched by bisection and inverse interpolation.
+//!
+//! # Sides
+//! A point is *inside* if its value is at least the isovalue, and *outside* otherwise. This rule
+//! decides equality everywhere: for voxels, for points on faces, and for roots. So a cell can contain
+//! the surface only if its smallest value is below the isovalue and its largest one is not.
+//!
+//! **Invariant:** two cells with a common face compute the same value, to the last bit, for a point
+//! on that face. So a ray that leaves one cell inside enters the next one inside, and no surface has
+//! a hole at the border of two cells.
+//!
+//! # Source
+//! G. Marmitt, A. Kleer, I. Wald, H. Friedrich, P. Slusallek: Fast and Accurate Ray-Voxel
+//! Intersection Techniques for Iso-Surface Ray Tracing. Vision, Modeling, and Visualization 2004
+//! (division at the roots of the derivative). Search: I. Oliveira, R. Takahashi: An Enhancement of
+//! the Bisection Method Average Performance Preserving Minmax Optimality. ACM Transactions on
+//! Mathematical Software 47(1), 2020.
+
+use super::voxels::Voxel;
+
+#[cfg(test)]
+mod tests;
+
+/// The part of a cell within which a root is found.
+const TOLERANCE: f64 = 1e-10;
+/// The maximum number of evaluations for a root. Bisection alone needs fewer.
+const EVALUATIONS_MAX: usize = 40;
+
+/// The values of the eight voxels of a cell: bit 0 of the index is x, bit 1 is y, bit 2 is z.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Cell(pub(crate) [f64; 8]);
+
+/// A cubic polynomial, from the coefficient of the cube to the constant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Cubic(pub(crate) [f64; 4]);
+
+impl Cell {
+    /// Returns the values of the cell at a voxel, and their range. `width` and `slice` are the
+    /// distances to the next row and the next slice in `voxels`.
+    #[inline(always)]
+    pub(crate) fn voxels<T: Voxel>(
+        voxels: &[T],
+        first: usize,
+        width: usize,
+        slice: usize,
+    ) -> [T; 8] {
+        let row = |at: usize| {
+            let row = &voxels[at..at + 2];
+            [row[0], row[1]]
+        };
+        let [a, b] = row(first);
+        let [c, d] = row(first + width);
+        let [e, f] = row(first + slice);
+        let [g, h] = row(first + slice + width);
+        [a, b, c, d, e, f, g, h]
+    }
+
+    /// Converts the voxels of a cell.
+    #[inline(always)]
+    pub(crate) fn of<T: Voxel>(voxels: [T; 8]) -> Self {
+        Self(voxels.map(Voxel::value))
+    }
+
+    /// Returns the interpolated value at a point, with coordinates from 0 to 1.
+    ///
+    /// A coordinate of exactly 0 or 1 gives exactly the interpolant of the face.
+    #[inline(always)]
+    pub(crate) fn value(&self, [x, y, z]: [f64; 3]) -> f64 {
+        let v = &self.0;
+        let along_x = [0, 2, 4, 6].map(|at: usize| mix(v[at], v[at + 1], x));
+        let along_y = [0, 2].map(|at: usize| mix(along_x[at], along_x[at + 1], y));
+        mix(along_y[0], along_y[1], z)
+    }
+
+    /// Returns the gradient of the interpolant at a point.
+    #[inline(always)]
+    pub(crate) fn gradient(&self, [x, y, z]: [f64; 3]) -> [f64; 3] {
+        let v = &self.0;
+        let along_x = [0, 2, 4, 6].map(|at: usize| mix(v[at], v[at + 1], x));
+        let slope_x = [0, 2, 4, 6].map(|at: usize| v[at + 1] - v[at]);
+        let slope_x = [0, 2].map(|at: usize| mix(slope_x[at], slope_x[at + 1], y));
+        let along_y = [0, 2].map(|at: usize| mix(along_x[at], along_x[at + 1], y));
+        let slope_y = [0, 2].map(|at: usize| along_x[at + 1] - along_x[at]);
+        [
+            mix(slope_x[0], slope_x[1], z),
+            mix(slope_y[0], slope_y[1], z),
+            along_y[1] - along_y[0],
+        ]
+    }
+
+    /// Returns the value on the way from one point to another as a polynomial of the share of the
+    /// way, minus `isovalue`.
+    #[inline(always)]
+    pub(crate) fn cubic(&self, from: [f64; 3], to: [f64; 3], isovalue: f64) -> Cubic {
+        let v = &self.0;
+        let [dx, dy, dz] = [0, 1, 2].map(|axis: usize| to[axis] - from[axis]);
+        let [x, y, z] = from;
+        // Along x each pair of voxels is linear: value and slope per share of the way.
+        let pairs = [0, 2, 4, 6].map(|at: usize| {
+            let slope = v[at + 1] - v[at];
+            [v[at] + x * slope, dx * slope]
+        });
+        // Two such lines, mixed by a linear weight, give a square.
+        let squares = [0, 2].map(|at: usize| {
+            let [a, b] = [pairs[at], pairs[at + 1]];
+            let [c, d] = [b[0] - a[0], b[1] - a[1]];
+            [a[0] + y * c, a[1] + y * d + dy * c, dy * d]
+        });
+        let [a, b] = squares;
+        let [c, d, e] = [0, 1, 2].map(|power: usize| b[power] - a[power]);
+        Cubic([
+            dz * e,
+            a[2] + z * e + dz * d,
+            a[1] + z * d + dz * c,
+            a[0] + z * c - isovalue,
+        ])
+    }
+}
+
+impl Cubic {
+    /// Returns the value at `s`.
+    #[inline(always)]
+    pub(crate) fn value(&self, s: f64) -> f64 {
+        let [a, b, c, d] = self.0;
+        ((a * s + b) * s + c) * s + d
+    }
+
+    /// Returns the places from 0 to 1 between which the polynomial is monotone, in order. Unused
+    /// places are 1.
+    #[inline(always)]
+    fn turns(&self) -> [f64; 2] {
+        let [a, b, c, _] = self.0;
+        // The derivative is 3 a s² + 2 b s + c.
+        let discriminant = b * b - 3.0 * a * c;
+        if discriminant <= 0.0 {
+            return [1.0; 2];
+        }
+        // Neither of the two quotients loses digits.
+        let q = -(b + discriminant.sqrt().copysign(b));
+        let inside = |s: f64| if s > 0.0 && s < 1.0 { s } else { 1.0 };
+        let (first, second) = (inside(q / (3.0 * a)), inside(c / q));
+        [first.min(second), first.max(second)]
+    }
+
+    /// Returns the first place from `start` to 1 where the polynomial changes its side, and the side
+    /// after it. `is_inside` and `is_inside_at_end` are the exact sides at `start` and 1.
+    #[inline(always)]
+    pub(crate) fn first_change(
+        &self,
+        start: f64,
+        is_inside: bool,
+        is_inside_at_end: bool,
+    ) -> Option<f64> {
+        if is_inside == is_inside_at_end && self.stays(is_inside) {
+            return None;
+        }
+        let mut from = start;
+        for to in self.turns() {
+            if to <= from || to >= 1.0 {
+                continue;
+            }
+            if (self.value(to) >= 0.0) != is_inside {
+                return Some(self.root(from, to, is_inside));
+            }
+            from = to;
+        }
+        (is_inside_at_end != is_inside).then(|| self.root(from, 1.0, is_inside))
+    }
+
+    /// Returns true if the polynomial certainly stays on one side from 0 to 1: all its Bernstein
+    /// coefficients are on that side.
+    #[inline(always)]
+    fn stays(&self, is_inside: bool) -> bool {
+        let [a, b, c, d] = self.0;
+        let (second, third) = (d + c * (1.0 / 3.0), d + (2.0 * c + b) * (1.0 / 3.0));
+        let last = a + b + c + d;
+        let on_side = |value: f64| (value >= 0.0) == is_inside;
+        on_side(d) && on_side(second) && on_side(third) && on_side(last)
+    }
+
+    /// Returns the root between two places on different sides. The polynomial is monotone there.
+    #[inline(always)]
+    fn root(&self, from: f64, to: f64, is_inside: bool) -> f64 {
+        let (mut low, mut high) = (from, to);
+        let (mut at_low, mut at_high) = (self.value(low), self.value(high));
+        // Rounding errors may put an end on the wrong side by a little. Then the root is that end.
+        if (at_low >= 0.0) != is_inside {
+            return low;
+        }
+        if (at_high >= 0.0) == is_inside {
+            return high;
+        }
+        for _ in 0..EVALUATIONS_MAX {
+            let width = high - low;
+            if width <= TOLERANCE {
+                break;
+            }
+            let chord = low + width * (at_low / (at_low - at_high));
+            let middle = low + 0.5 * width;
+            // Move the chord's root towards the middle, so that both ends of the interval move.
+            let shift = (0.2 * width * width).min((middle - chord).abs());
+            let place = chord + shift.copysign(middle - chord);
+            let place = place.clamp(low + 0.25 * TOLERANCE, high - 0.25 * TOLERANCE);
+            let value = self.value(place);
+            if (value >= 0.0) == is_inside {
+                (low, at_low) = (place, value);
+            } else {
+                (high, at_high) = (place, value);
+            }
+        }
+        low + (high - low) * (at_low / (at_low - at_high)).clamp(0.0, 1.0)
+    }
+}
+
+/// Interpolates between two values. Shares of 0 and 1 give exactly the values.
+#[inline(always)]
+fn mix(from: f64, to: f64, share: f64) -> f64 {
+    (1.0 - share) * from + share * to
+}

@@ -1,0 +1,213 @@
+//! A volume: its voxels and their place in the world.
+
+use glam::{DMat3, DVec3};
+use thiserror::Error;
+
+use super::voxels::{Voxel, Voxels, with_voxels};
+use crate::bounds::Bounds;
+
+/// The maximum number of voxels along an axis.
+pub const AXIS_MAX: usize = 1 << 24;
+
+/// Scalar values on a regular grid.
+///
+/// The world coordinates of voxel (x, y, z) are `origin + direction * (spacing * (x, y, z))`.
+///
+/// # Examples
+/// ```
+/// use raddle_graphics::volume::Volume;
+///
+/// let volume = Volume::new([4, 3, 2], (0..24_u8).collect::<Vec<_>>())?;
+/// assert_eq!(volume.value([1, 2, 1]), 21.0);
+/// # Ok::<(), raddle_graphics::volume::VolumeError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Volume {
+    size: [usize; 3],
+    voxels: Voxels,
+    spacing: DVec3,
+    origin: DVec3,
+    direction: DMat3,
+}
+
+/// The reasons why numbers are not a volume.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum VolumeError {
+    /// The volume is too thin or too large.
+    #[error("{} × {} × {} voxels; expected 2 to {AXIS_MAX} along each axis", .0[0], .0[1], .0[2])]
+    Size([u64; 3]),
+    /// The number of voxels is not the product of the sizes.
+    #[error("{found} voxels; expected {expected}, the product of the sizes")]
+    Count {
+        /// The number of voxels.
+        found: usize,
+        /// The product of the sizes.
+        expected: u128,
+    },
+    /// A voxel is not a number.
+    #[error("voxel ({}, {}, {}) is {found}; expected finite numbers", .position[0], .position[1], .position[2])]
+    NotFinite {
+        /// The position of the voxel.
+        position: [usize; 3],
+        /// The value.
+        found: f64,
+    },
+    /// The map to the world is not finite, or maps the volume to a plane.
+    #[error("spacing {spacing} with axes {direction}; expected three axes that are independent")]
+    Geometry {
+        /// The distances between voxels.
+        spacing: DVec3,
+        /// The axes, one after the other.
+        direction: DMat3,
+    },
+}
+
+impl Volume {
+    /// Creates a volume with a spacing of 1 and its first voxel at the origin.
+    ///
+    /// `voxels` has x fastest, then y, then z. Takes one pass over voxels that are floats.
+    ///
+    /// # Errors
+    /// Returns a [`VolumeError`] if an axis has fewer than 2 or more than [`AXIS_MAX`] voxels, if
+    /// their number is not the product of the sizes, or if a voxel is not finite.
+    pub fn new(size: [usize; 3], voxels: impl Into<Voxels>) -> Result<Self, VolumeError> {
+        let voxels = voxels.into();
+        let expected = Self::checked_count(size.map(|len| len as u64))?;
+        if voxels.len() as u128 != expected {
+            let found = voxels.len();
+            return Err(VolumeError::Count { found, expected });
+        }
+        let volume = Self {
+            size,
+            voxels,
+            spacing: DVec3::ONE,
+            origin: DVec3::ZERO,
+            direction: DMat3::IDENTITY,
+        };
+        if let Voxels::F32(list) = &volume.voxels
+            && let Some(index) = list.iter().position(|voxel| !voxel.is_finite())
+        {
+            let found = f64::from(list[index]);
+            let position = volume.position(index);
+            return Err(VolumeError::NotFinite { position, found });
+        }
+        Ok(volume)
+    }
+
+    /// Returns the number of voxels of a volume of some size.
+    ///
+    /// # Errors
+    /// [`VolumeError::Size`] if an axis is too short or too long.
+    pub(crate) fn checked_count(size: [u64; 3]) -> Result<u128, VolumeError> {
+        if size
+            .iter()
+            .any(|&len| !(2..=AXIS_MAX as u64).contains(&len))
+        {
+            return Err(VolumeError::Size(size));
+        }
+        Ok(size.iter().map(|&len| u128::from(len)).product())
+    }
+
+    /// Sets the place of the volume in the world: the distances between voxels, the place of the
+    /// first voxel, and the directions of the three axes as the columns of a matrix.
+    ///
+    /// # Errors
+    /// [`VolumeError::Geometry`] if a number is not finite, or if the axes are not independent.
+    pub fn with_geometry(
+        mut self,
+        spacing: DVec3,
+        origin: DVec3,
+        direction: DMat3,
+    ) -> Result<Self, VolumeError> {
+        let map = direction * DMat3::from_diagonal(spacing);
+        let is_sound = |value: f64| value != 0.0 && value.is_finite();
+        if !is_sound(map.determinant())
+            || !is_sound(map.inverse().determinant())
+            || !origin.is_finite()
+        {
+            return Err(VolumeError::Geometry { spacing, direction });
+        }
+        (self.spacing, self.origin, self.direction) = (spacing, origin, direction);
+        Ok(self)
+    }
+
+    /// Returns the number of voxels along x, y and z.
+    #[must_use]
+    pub fn size(&self) -> [usize; 3] {
+        self.size
+    }
+
+    /// Returns the voxels.
+    #[must_use]
+    pub fn voxels(&self) -> &Voxels {
+        &self.voxels
+    }
+
+    /// Returns the distances between voxels along x, y and z.
+    #[must_use]
+    pub fn spacing(&self) -> DVec3 {
+        self.spacing
+    }
+
+    /// Returns the place of the first voxel in the world.
+    #[must_use]
+    pub fn origin(&self) -> DVec3 {
+        self.origin
+    }
+
+    /// Returns the directions of the three axes in the world, as the columns of a matrix.
+    #[must_use]
+    pub fn direction(&self) -> DMat3 {
+        self.direction
+    }
+
+    /// Returns the value of a voxel.
+    ///
+    /// # Panics
+    /// Panics if the position is not in the volume.
+    #[must_use]
+    pub fn value(&self, [x, y, z]: [usize; 3]) -> f64 {
+        let [width, height, depth] = self.size;
+        assert!(
+            x < width && y < height && z < depth,
+            "({x}, {y}, {z}) of {:?}",
+            self.size
+        );
+        with_voxels!(&self.voxels, list => list[x + width * (y + height * z)].value())
+    }
+
+    /// Returns the matrix from differences of voxel coordinates to differences in the world.
+    #[must_use]
+    pub fn world_of_voxel(&self) -> DMat3 {
+        self.direction * DMat3::from_diagonal(self.spacing)
+    }
+
+    /// Returns the smallest box in the world around all voxels.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        let map = self.world_of_voxel();
+        let last = self.size.map(|len| (len - 1) as f64);
+        (0..8).fold(Bounds::EMPTY, |bounds, corner: usize| {
+            let end = |axis: usize| {
+                if corner >> axis & 1 == 1 {
+                    last[axis]
+                } else {
+                    0.0
+                }
+            };
+            let corner = self.origin + map * DVec3::new(end(0), end(1), end(2));
+            bounds.including(corner.as_vec3())
+        })
+    }
+
+    /// Returns the position of the voxel with an index.
+    pub(crate) fn position(&self, index: usize) -> [usize; 3] {
+        let [width, height, _] = self.size;
+        [
+            index % width,
+            index / width % height,
+            index / (width * height),
+        ]
+    }
+}

@@ -1,0 +1,285 @@
+//! Surfaces of equal value in a volume, intersected exactly.
+//!
+//! A ray visits the macrocells that contain an isovalue, and in them the cells; in a cell it finds
+//! the surface as the root of a cubic polynomial. Several surfaces may be seen through each other.
+//!
+//! # Cost
+//! Before the first ray, one pass over the ranges of the occupied macrocells (some tenths of a
+//! millisecond for 256³ voxels). So a new isovalue costs no more than a new picture.
+//!
+//! # Source
+//! S. Parker, P. Shirley, Y. Livnat, C. Hansen, P.-P. Sloan: Interactive Ray Tracing for Isosurface
+//! Rendering. IEEE Visualization 1998.
+
+use std::ops::AddAssign;
+use std::time::{Duration, Instant};
+
+use glam::{DVec3, Vec3};
+use thiserror::Error;
+
+use self::active::ActiveCells;
+use self::tracer::Tracer;
+use super::grid::Volume;
+use super::macrocells::Macrocells;
+use super::occupancy::Occupancy;
+use super::voxels::with_voxels;
+use crate::camera::{Camera, CameraError, View};
+use crate::light::Lights;
+use crate::picture::Picture;
+use crate::render::{self, Beams, FrameError, FrameOptions, TileDone};
+
+mod active;
+#[cfg(test)]
+mod tests;
+mod tracer;
+
+/// The maximum number of surfaces in a picture.
+pub const SURFACES_MAX: usize = 16;
+
+/// The maximum number of macrocells of the lowest level that are projected.
+const BEAM_BOXES_MAX: u64 = 1 << 17;
+
+/// The colours of surfaces for which none is given.
+const COLOURS: [Vec3; 6] = [
+    Vec3::new(0.80, 0.76, 0.70),
+    Vec3::new(0.80, 0.42, 0.32),
+    Vec3::new(0.36, 0.58, 0.78),
+    Vec3::new(0.50, 0.72, 0.42),
+    Vec3::new(0.82, 0.68, 0.34),
+    Vec3::new(0.62, 0.48, 0.74),
+];
+
+/// A surface of equal value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Surface {
+    /// The value on the surface.
+    pub isovalue: f64,
+    /// The shares of red, green and blue that the surface reflects, linear.
+    pub colour: Vec3,
+    /// The share of light that the surface stops, from 0 to 1.
+    pub opacity: f32,
+}
+
+/// The options of a picture of surfaces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IsosurfaceOptions {
+    /// The surfaces, at least one and at most [`SURFACES_MAX`].
+    pub surfaces: Vec<Surface>,
+    /// True if surfaces cast shadows.
+    pub has_shadows: bool,
+    /// The requested properties of the camera. The others suit the volume.
+    pub view: View,
+    /// Size, samples and tiles of the picture.
+    pub frame: FrameOptions,
+}
+
+/// The reasons why surfaces cannot be rendered.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[non_exhaustive]
+pub enum IsosurfaceError {
+    /// The camera cannot be set up.
+    #[error(transparent)]
+    Camera(#[from] CameraError),
+    /// The frame cannot be rendered.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    /// The number of surfaces is zero or too large.
+    #[error("{0} isovalues; expected 1 to {SURFACES_MAX}")]
+    Count(usize),
+    /// An isovalue is not a number.
+    #[error("isovalue {0}; expected a finite number")]
+    Isovalue(f64),
+    /// An opacity is out of range.
+    #[error("opacity {0}; expected more than 0 and at most 1")]
+    Opacity(f32),
+}
+
+/// A picture of surfaces, and a report on rendering it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct IsosurfaceRendering {
+    /// The picture.
+    pub picture: Picture,
+    /// The camera.
+    pub camera: Camera,
+    /// The work.
+    pub counts: IsosurfaceCounts,
+    /// The number of rays from the camera.
+    pub rays: u64,
+    /// The number of macrocells that contain an isovalue.
+    pub leaf_count: u64,
+    /// The number of tiles, each of which is a task.
+    pub tile_count: usize,
+    /// The time spent on selecting macrocells.
+    pub time_prepare: Duration,
+    /// The time spent on following the rays.
+    pub time_trace: Duration,
+}
+
+/// Counts of the work for a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct IsosurfaceCounts {
+    /// Rays that enter the volume.
+    pub rays_inside: u64,
+    /// Macrocells of all levels that rays visited, including empty ones.
+    pub macrocells: u64,
+    /// Cells that rays visited.
+    pub cells: u64,
+    /// Cubic polynomials: cells with a range that contains the isovalue.
+    pub cubics: u64,
+    /// Rays from the camera that hit a surface.
+    pub hits: u64,
+    /// Rays towards the light.
+    pub rays_shadow: u64,
+}
+
+impl AddAssign for IsosurfaceCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.rays_inside += other.rays_inside;
+        self.macrocells += other.macrocells;
+        self.cells += other.cells;
+        self.cubics += other.cubics;
+        self.hits += other.hits;
+        self.rays_shadow += other.rays_shadow;
+    }
+}
+
+impl Surface {
+    /// Returns an opaque surface in the colour for a place in a list of surfaces.
+    #[must_use]
+    pub fn new(isovalue: f64, place: usize) -> Self {
+        Self {
+            isovalue,
+            colour: COLOURS[place % COLOURS.len()],
+            opacity: 1.0,
+        }
+    }
+}
+
+impl IsosurfaceOptions {
+    /// Returns the options for an opaque surface without shadows, in the default view.
+    #[must_use]
+    pub fn new(isovalue: f64) -> Self {
+        Self {
+            surfaces: vec![Surface::new(isovalue, 0)],
+            has_shadows: false,
+            view: View::default(),
+            frame: FrameOptions::default(),
+        }
+    }
+
+    /// Checks that the options are in range.
+    ///
+    /// # Errors
+    /// Returns an [`IsosurfaceError`] for the first one that is not.
+    pub fn check(&self) -> Result<(), IsosurfaceError> {
+        let count = self.surfaces.len();
+        if !(1..=SURFACES_MAX).contains(&count) {
+            return Err(IsosurfaceError::Count(count));
+        }
+        for surface in &self.surfaces {
+            if !surface.isovalue.is_finite() {
+                return Err(IsosurfaceError::Isovalue(surface.isovalue));
+            }
+            if !(surface.opacity > 0.0 && surface.opacity <= 1.0) {
+                return Err(IsosurfaceError::Opacity(surface.opacity));
+            }
+        }
+        Ok(self.frame.check()?)
+    }
+}
+
+/// Renders surfaces of a volume with all workers of the runtime.
+///
+/// `macrocells` must be those of `volume`. `on_tile` is called for every finished tile, in any order
+/// and on any worker. The picture depends only on volume and options.
+///
+/// # Errors
+/// Returns an [`IsosurfaceError`] if an option is out of range, or if there is not enough memory for
+/// the picture.
+///
+/// # Examples
+/// ```
+/// use raddle_graphics::render::FrameOptions;
+/// use raddle_graphics::volume::isosurface::{IsosurfaceOptions, render};
+/// use raddle_graphics::volume::{Macrocells, Volume};
+///
+/// // The distance from the middle of a cube.
+/// let distance = |index: usize| {
+///     let offset = [index % 9, index / 9 % 9, index / 81].map(|at| at as f32 - 4.0);
+///     offset.iter().map(|it| it * it).sum::<f32>().sqrt()
+/// };
+/// let volume = Volume::new([9; 3], (0..729).map(distance).collect::<Vec<_>>())?;
+/// let macrocells = Macrocells::of(&volume);
+/// let options = IsosurfaceOptions {
+///     frame: FrameOptions { size: (64, 64), ..FrameOptions::default() },
+///     ..IsosurfaceOptions::new(3.0)
+/// };
+/// let rendering = render(&volume, &macrocells, &options, |_| ())?;
+/// assert!(rendering.counts.hits > 400);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn render(
+    volume: &Volume,
+    macrocells: &Macrocells,
+    options: &IsosurfaceOptions,
+    on_tile: impl Fn(TileDone) + Sync,
+) -> Result<IsosurfaceRendering, IsosurfaceError> {
+    options.check()?;
+    let camera = options.view.camera_for_box(volume.bounds())?;
+    let begun = Instant::now();
+    // Two levels are on different sides of an isovalue if it is above the first and not above the
+    // second.
+    let levels: Vec<f64> = options
+        .surfaces
+        .iter()
+        .map(|surface| macrocells.scale().level(surface.isovalue))
+        .collect();
+    let occupancy = Occupancy::of(macrocells, |[low, high]| {
+        let is_between = |&level: &f64| f64::from(low) < level && level <= f64::from(high);
+        levels.iter().any(is_between)
+    });
+    let beams = beams(volume, &occupancy, &camera, options.frame.size);
+    let isovalues: Vec<f64> = options.surfaces.iter().map(|it| it.isovalue).collect();
+    let time_prepare;
+    let lights = Lights::of_object(&camera);
+    let frame = with_voxels!(volume.voxels(), voxels => {
+        let cells = ActiveCells::of(volume.size(), voxels, &occupancy, &isovalues);
+        time_prepare = begun.elapsed();
+        let tracer = Tracer::new(volume, voxels, &occupancy, &cells, beams.as_ref(), options, lights);
+        render::render(&tracer, &camera, &options.frame, on_tile)?
+    });
+    Ok(IsosurfaceRendering {
+        picture: frame.picture,
+        camera,
+        counts: frame.counts,
+        rays: frame.rays,
+        leaf_count: occupancy.leaf_count(),
+        tile_count: frame.tile_count,
+        time_prepare,
+        time_trace: frame.time,
+    })
+}
+
+/// Projects the occupied macrocells, of a level with at most [`BEAM_BOXES_MAX`] of them.
+fn beams(
+    volume: &Volume,
+    occupancy: &Occupancy,
+    camera: &Camera,
+    size: (u32, u32),
+) -> Option<Beams> {
+    let level = usize::from(occupancy.leaf_count() > BEAM_BOXES_MAX);
+    let edge = f64::from(4_u32 << (2 * level));
+    let map = volume.world_of_voxel();
+    let axes = [map.x_axis, map.y_axis, map.z_axis].map(|axis| (0.5 * edge * axis).as_vec3());
+    Beams::of(camera, size, volume.bounds(), axes, |visit| {
+        let words = occupancy.level(level);
+        for index in 0..words.words().len() {
+            words.for_each_in(index, |cell, _| {
+                let middle = cell.map(|index| (index as f64 + 0.5) * edge);
+                visit((volume.origin() + map * DVec3::from_array(middle)).as_vec3());
+            });
+        }
+    })
+}

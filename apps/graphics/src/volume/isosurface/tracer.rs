@@ -1,0 +1,351 @@
+//! Follows a ray to the surfaces of a volume.
+
+use std::ops::ControlFlow;
+
+use glam::{DMat3, DVec3, Vec3};
+
+use super::active::ActiveCells;
+use super::{IsosurfaceCounts, IsosurfaceOptions, Surface};
+use crate::light::Lights;
+use crate::ray::Ray;
+use crate::render::{Beams, Integrator, Sample, Slabs};
+use crate::volume::cell::{Cell, Cubic};
+use crate::volume::grid::Volume;
+use crate::volume::occupancy::{self, Occupancy};
+use crate::volume::traversal::{Faces, GridRay, Span};
+use crate::volume::voxels::Voxel;
+
+/// The share of light behind surfaces below which a ray ends.
+const LIGHT_MIN: f32 = 1.0 / 512.0;
+/// The maximum number of times that a ray crosses a surface in a cell.
+const CROSSINGS_MAX: usize = 3;
+/// The distance of the origin of a shadow ray from its surface, in voxels.
+const SHADOW_OFFSET: f64 = 1.0 / 64.0;
+
+/// The data that all rays need.
+#[derive(Debug)]
+pub(super) struct Tracer<'a, T> {
+    voxels: &'a [T],
+    /// The number of cells along x, y and z.
+    cells: [usize; 3],
+    /// The distances to the next row and the next slice of voxels.
+    strides: [usize; 2],
+    /// The number of macrocells along x, y and z.
+    leaf_size: [usize; 3],
+    occupancy: &'a Occupancy,
+    active: &'a ActiveCells,
+    beams: Option<&'a Beams>,
+    surfaces: &'a [Surface],
+    has_shadows: bool,
+    lights: Lights,
+    origin: DVec3,
+    voxel_of_world: DMat3,
+    /// The map from gradients in voxels to gradients in the world.
+    world_gradient: DMat3,
+}
+
+/// A point of a surface.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Hit {
+    /// The distance along the ray.
+    t: f64,
+    /// The gradient, in voxel coordinates.
+    gradient: DVec3,
+    /// The index of the surface.
+    surface: usize,
+}
+
+impl<'a, T: Voxel> Tracer<'a, T> {
+    pub(super) fn new(
+        volume: &Volume,
+        voxels: &'a [T],
+        occupancy: &'a Occupancy,
+        active: &'a ActiveCells,
+        beams: Option<&'a Beams>,
+        options: &'a IsosurfaceOptions,
+        lights: Lights,
+    ) -> Self {
+        let [width, height, _] = volume.size();
+        let voxel_of_world = volume.world_of_voxel().inverse();
+        Self {
+            voxels,
+            cells: volume.size().map(|len| len - 1),
+            strides: [width, width * height],
+            leaf_size: volume.size().map(|len| (len - 1).div_ceil(4)),
+            occupancy,
+            active,
+            beams,
+            surfaces: &options.surfaces,
+            has_shadows: options.has_shadows,
+            lights,
+            origin: volume.origin(),
+            voxel_of_world,
+            world_gradient: voxel_of_world.transpose(),
+        }
+    }
+
+    /// Visits the surfaces along a ray, in their order, until `visit` ends the walk.
+    ///
+    /// `slabs` are those of the beam that the ray belongs to, if there is one.
+    #[inline(always)]
+    fn follow<B>(
+        &self,
+        ray: &Ray,
+        slabs: Option<(&Beams, Slabs)>,
+        counts: &mut IsosurfaceCounts,
+        mut visit: impl FnMut(Hit, &mut IsosurfaceCounts) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let origin = self.voxel_of_world * (ray.origin.as_dvec3() - self.origin);
+        let direction = self.voxel_of_world * ray.direction.as_dvec3();
+        let grid_ray = GridRay::new(origin, direction);
+        let (t_min, t_max) = (f64::from(ray.t_min), f64::from(ray.t_max));
+        let Some(span) = grid_ray.clip(self.cells, t_min, t_max) else {
+            return ControlFlow::Continue(());
+        };
+        counts.rays_inside += 1;
+        let mut steps = 0;
+        let leaves = self.occupancy.level(0);
+        let mut enter = |leaf: [usize; 3], word: usize, bit: u32, span: Span| {
+            let active = self.active.word(word, bit);
+            let first = leaf.map(|index| 4 * index);
+            let end = [0, 1, 2].map(|axis: usize| self.cells[axis].min(first[axis] + 4));
+            grid_ray.walk::<0, B>([first, end], span, |cell, span| {
+                counts.cells += 1;
+                if active >> occupancy::bit(cell) & 1 == 0 {
+                    return ControlFlow::Continue(());
+                }
+                self.cross(&grid_ray, cell, span, counts, &mut visit)
+            })
+        };
+        let outcome = match slabs {
+            None => grid_ray.leaves(self.occupancy, span, &mut steps, |leaf, span| {
+                enter(leaf, leaves.index_of(leaf), occupancy::bit(leaf), span)
+            }),
+            Some((beams, mut slabs)) => loop {
+                let Some([t_in, t_out]) = beams.next_run(&mut slabs) else {
+                    break ControlFlow::Continue(());
+                };
+                let Some(span) = span.within(f64::from(t_in), f64::from(t_out)) else {
+                    continue;
+                };
+                let all = [[0; 3], self.leaf_size];
+                let outcome = grid_ray.walk::<2, B>(all, span, |leaf, span| {
+                    steps += 1;
+                    let (word, bit) = (leaves.index_of(leaf), occupancy::bit(leaf));
+                    if leaves.words()[word] >> bit & 1 == 0 {
+                        return ControlFlow::Continue(());
+                    }
+                    enter(leaf, word, bit, span)
+                });
+                if outcome.is_break() {
+                    break outcome;
+                }
+            },
+        };
+        counts.macrocells += steps;
+        outcome
+    }
+
+    /// Visits the surfaces in a cell.
+    #[inline(always)]
+    fn cross<B>(
+        &self,
+        ray: &GridRay,
+        [x, y, z]: [usize; 3],
+        span: Span,
+        counts: &mut IsosurfaceCounts,
+        visit: &mut impl FnMut(Hit, &mut IsosurfaceCounts) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let [width, slice] = self.strides;
+        let voxels = Cell::voxels(self.voxels, x + width * y + slice * z, width, slice);
+        let low = voxels[1..]
+            .iter()
+            .fold(voxels[0], |low, &voxel| low.smaller(voxel));
+        let high = voxels[1..]
+            .iter()
+            .fold(voxels[0], |high, &voxel| high.larger(voxel));
+        let (low, high) = (low.value(), high.value());
+        let is_in_range = |surface: &Surface| low < surface.isovalue && surface.isovalue <= high;
+        if !self.surfaces.iter().any(is_in_range) {
+            return ControlFlow::Continue(());
+        }
+        counts.cubics += 1;
+        let cell = Cell::of(voxels);
+        let from = entry(ray, [x, y, z], span);
+        let to = exit(ray, [x, y, z], span);
+        let (value_in, value_out) = (cell.value(from), cell.value(to));
+        let mut changes = self
+            .surfaces
+            .iter()
+            .enumerate()
+            .filter_map(|(surface, it)| {
+                is_in_range(it).then(|| {
+                    let cubic = cell.cubic(from, to, it.isovalue);
+                    let sides = [value_in >= it.isovalue, value_out >= it.isovalue];
+                    Crossings::new(surface, cubic, sides)
+                })
+            });
+        let emit = |s: f64, surface: usize| {
+            let point = [0, 1, 2].map(|axis: usize| from[axis] + s * (to[axis] - from[axis]));
+            Hit {
+                t: span.t_in + s * (span.t_out - span.t_in),
+                gradient: cell.gradient(point).into(),
+                surface,
+            }
+        };
+        // One surface is by far the most frequent case.
+        let Some(mut first) = changes.next() else {
+            return ControlFlow::Continue(());
+        };
+        let rest: Vec<Crossings> = changes.collect();
+        if rest.is_empty() {
+            while let Some(s) = first.next {
+                visit(emit(s, first.surface), counts)?;
+                first.advance();
+            }
+            return ControlFlow::Continue(());
+        }
+        let mut all = rest;
+        all.insert(0, first);
+        while let Some(nearest) = all
+            .iter_mut()
+            .filter(|crossings| crossings.next.is_some())
+            .min_by(|a, b| a.next.unwrap_or(2.0).total_cmp(&b.next.unwrap_or(2.0)))
+        {
+            let Some(s) = nearest.next else { break };
+            visit(emit(s, nearest.surface), counts)?;
+            nearest.advance();
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Returns true if a surface is between a point and the light in a direction.
+    fn is_dark(&self, origin: Vec3, towards: Vec3, counts: &mut IsosurfaceCounts) -> bool {
+        counts.rays_shadow += 1;
+        let mut ignored = IsosurfaceCounts::default();
+        let ray = Ray::new(origin, towards);
+        self.follow(&ray, None, &mut ignored, |_, _| ControlFlow::Break(()))
+            .is_break()
+    }
+
+    /// Returns the light that a point of a surface reflects.
+    fn shade(&self, ray: &Ray, hit: &Hit, counts: &mut IsosurfaceCounts) -> Vec3 {
+        let sight = ray.direction.normalize_or_zero();
+        let gradient = (self.world_gradient * hit.gradient).as_vec3();
+        let normal = gradient.normalize_or(-sight);
+        let normal = if normal.dot(sight) > 0.0 {
+            -normal
+        } else {
+            normal
+        };
+        let point = ray.origin.as_dvec3() + hit.t * ray.direction.as_dvec3();
+        let incoming = self.lights.key(point.as_vec3());
+        let is_facing = normal.dot(incoming.towards) > 0.0;
+        let is_lit = is_facing
+            && !(self.has_shadows && {
+                // A voxel in the world, along the normal.
+                let voxel = (self.voxel_of_world * normal.as_dvec3()).length().recip();
+                let origin = point + SHADOW_OFFSET * voxel * normal.as_dvec3();
+                self.is_dark(origin.as_vec3(), incoming.towards, counts)
+            });
+        let albedo = self.surfaces[hit.surface].colour;
+        self.lights
+            .shade(albedo, normal, sight, is_lit.then_some(incoming))
+    }
+}
+
+impl<T: Voxel> Integrator for Tracer<'_, T> {
+    type Counts = IsosurfaceCounts;
+
+    #[inline]
+    fn colour(&self, sample: &Sample, counts: &mut IsosurfaceCounts) -> Vec3 {
+        let (mut colour, mut light) = (Vec3::ZERO, 1.0);
+        let mut is_hit = false;
+        let slabs = self
+            .beams
+            .map(|beams| (beams, beams.slabs(sample.position)));
+        if slabs.is_some_and(|(_, slabs)| slabs.is_empty()) {
+            return sample.backdrop();
+        }
+        let _ = self.follow(&sample.ray, slabs, counts, |hit, counts| {
+            is_hit = true;
+            let opacity = self.surfaces[hit.surface].opacity;
+            colour += light * opacity * self.shade(&sample.ray, &hit, counts);
+            light *= 1.0 - opacity;
+            match light < LIGHT_MIN {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        counts.hits += u64::from(is_hit);
+        if light < LIGHT_MIN {
+            return colour;
+        }
+        colour + light * sample.backdrop()
+    }
+}
+
+/// The places where a ray crosses a surface in a cell.
+#[derive(Debug, Clone, Copy)]
+struct Crossings {
+    surface: usize,
+    cubic: Cubic,
+    is_inside: bool,
+    is_inside_at_end: bool,
+    count: usize,
+    /// The next place, as a share of the way through the cell.
+    next: Option<f64>,
+}
+
+impl Crossings {
+    #[inline(always)]
+    fn new(surface: usize, cubic: Cubic, [is_inside, is_inside_at_end]: [bool; 2]) -> Self {
+        Self {
+            surface,
+            cubic,
+            is_inside,
+            is_inside_at_end,
+            count: 0,
+            next: cubic.first_change(0.0, is_inside, is_inside_at_end),
+        }
+    }
+
+    /// Proceeds to the next place.
+    #[inline]
+    fn advance(&mut self) {
+        let Some(place) = self.next else { return };
+        self.count += 1;
+        self.is_inside = !self.is_inside;
+        self.next = match self.count < CROSSINGS_MAX {
+            true => self
+                .cubic
+                .first_change(place, self.is_inside, self.is_inside_at_end),
+            false => None,
+        };
+    }
+}
+
+/// Returns the point at which a ray enters a cell, in coordinates from 0 to 1. It is exactly on the
+/// faces of entry.
+#[inline(always)]
+fn entry(ray: &GridRay, cell: [usize; 3], span: Span) -> [f64; 3] {
+    let upper = ray.direction.map(|direction| direction < 0.0);
+    on_faces(ray, cell, span.t_in, span.faces_in, upper)
+}
+
+/// Returns the point at which a ray leaves a cell, like [`entry`].
+#[inline(always)]
+fn exit(ray: &GridRay, cell: [usize; 3], span: Span) -> [f64; 3] {
+    let upper = ray.direction.map(|direction| direction > 0.0);
+    on_faces(ray, cell, span.t_out, span.faces_out, upper)
+}
+
+/// Returns the point at `t` in a cell, exactly on `faces`. They are at 1 for the axes in `upper`, and
+/// at 0 for others.
+#[inline(always)]
+fn on_faces(ray: &GridRay, cell: [usize; 3], t: f64, faces: Faces, upper: [bool; 3]) -> [f64; 3] {
+    [0, 1, 2].map(|axis: usize| match faces.0[axis] {
+        true => f64::from(u8::from(upper[axis])),
+        false => (ray.at(axis, t) - cell[axis] as f64).clamp(0.0, 1.0),
+    })
+}
