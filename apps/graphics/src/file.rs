@@ -21,5 +21,5 @@ pub use self::stream::Progress;
 
 pub(crate) use self::error::{Fault, one_line, quoted};
 pub(crate) use self::format::{FormatReader, Head, reader};
-pub(crate) use self::source::{BYTE_ORDER_MARK, LINE_BYTES_MAX, Source, line_too_long};
+pub(crate) use self::source::{BYTE_ORDER_MARK, LINE_BYTES_MAX, Rest, Source, line_too_long};
 pub(crate) use self::stream::{Stream, open};

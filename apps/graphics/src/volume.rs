@@ -12,14 +12,21 @@
 //! 3. the map to the world is finite and can be inverted.
 
 mod cell;
+mod data;
+mod format;
 mod grid;
+mod load;
 mod macrocells;
 mod occupancy;
+mod parsed;
+mod readers;
 mod traversal;
 mod voxels;
 
 pub mod isosurface;
 
-pub use self::grid::{Volume, VolumeError};
+pub use self::format::{FORMATS, VolumeFormat};
+pub use self::grid::{AXIS_MAX, Volume, VolumeError};
+pub use self::load::{LoadOptions, Loaded, VolumeReport};
 pub use self::macrocells::Macrocells;
 pub use self::voxels::{Voxel, Voxels};

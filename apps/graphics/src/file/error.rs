@@ -136,6 +136,9 @@ pub enum FileProblem {
 /// A [`FileError`] without the name of the file.
 #[derive(Debug)]
 pub(crate) struct Fault {
+    /// The file, if it is another one than the one that was opened first: a file of data beside a
+    /// header.
+    pub(crate) path: Option<PathBuf>,
     pub(crate) place: Place,
     pub(crate) problem: FileProblem,
 }
@@ -144,7 +147,7 @@ impl Fault {
     /// Adds the name of the file.
     pub(crate) fn at(self, path: impl Into<PathBuf>) -> FileError {
         FileError {
-            path: path.into(),
+            path: self.path.unwrap_or_else(|| path.into()),
             place: self.place,
             problem: self.problem,
         }
@@ -152,7 +155,17 @@ impl Fault {
 
     #[cold]
     pub(crate) fn new(place: Place, problem: FileProblem) -> Self {
-        Self { place, problem }
+        Self {
+            path: None,
+            place,
+            problem,
+        }
+    }
+
+    /// Sets the file, unless it is set already.
+    pub(crate) fn in_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.path.get_or_insert_with(|| path.into());
+        self
     }
 
     #[cold]

@@ -6,7 +6,7 @@
 //! grow with the bytes that have really been read, up to a limit.
 
 use std::cell::Cell;
-use std::io::{ErrorKind, Read};
+use std::io::{BufRead, ErrorKind, Read};
 use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -95,6 +95,11 @@ impl<'a> Source<'a> {
             memory_asked_at: u64::MAX,
             compressed_bytes: None,
         }
+    }
+
+    /// Wraps a decoder of a part of a file.
+    pub(crate) fn inside(decoder: impl Read + 'a) -> Self {
+        Self::new(Box::new(decoder), None, u64::MAX, Box::new(|| ()))
     }
 
     /// Limits the expanded data by the number of compressed bytes read so far, which the caller
@@ -462,6 +467,35 @@ pub(crate) fn line_too_long(place: Place, line: &[u8]) -> Fault {
         format!("a line that begins {}", quoted(line)),
         format!("lines of at most {LINE_BYTES_MAX} bytes"),
     )
+}
+
+/// The rest of a source, for decoders inside of a file.
+///
+/// An error of the source is passed on as its message.
+#[derive(Debug)]
+pub(crate) struct Rest<'s, 'a>(pub(crate) &'s mut Source<'a>);
+
+impl Read for Rest<'_, '_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let available = self.fill_buf()?;
+        let count = available.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&available[..count]);
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl BufRead for Rest<'_, '_> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        self.0
+            .ensure(1)
+            .map_err(|fault| std::io::Error::other(fault.problem.to_string()))?;
+        Ok(self.0.buffered())
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.0.consume(count);
+    }
 }
 
 impl std::fmt::Debug for Source<'_> {

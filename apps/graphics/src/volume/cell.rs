@@ -40,30 +40,36 @@ pub(crate) struct Cell(pub(crate) [f64; 8]);
 pub(crate) struct Cubic(pub(crate) [f64; 4]);
 
 impl Cell {
-    /// Returns the values of the cell at a voxel, and their range. `width` and `slice` are the
-    /// distances to the next row and the next slice in `voxels`.
+    /// Reads the cell whose first voxel has an index. `width` and `slice` are the distances to the next
+    /// row and the next slice in `voxels`.
     #[inline(always)]
-    pub(crate) fn voxels<T: Voxel>(
-        voxels: &[T],
-        first: usize,
-        width: usize,
-        slice: usize,
-    ) -> [T; 8] {
+    pub(crate) fn read<T: Voxel>(voxels: &[T], first: usize, [width, slice]: [usize; 2]) -> Self {
         let row = |at: usize| {
             let row = &voxels[at..at + 2];
-            [row[0], row[1]]
+            (row[0].value(), row[1].value())
         };
-        let [a, b] = row(first);
-        let [c, d] = row(first + width);
-        let [e, f] = row(first + slice);
-        let [g, h] = row(first + slice + width);
-        [a, b, c, d, e, f, g, h]
+        let (a, b) = row(first);
+        let (c, d) = row(first + width);
+        let (e, f) = row(first + slice);
+        let (g, h) = row(first + slice + width);
+        Self([a, b, c, d, e, f, g, h])
     }
 
-    /// Converts the voxels of a cell.
+    /// Returns the smallest and the largest value.
     #[inline(always)]
-    pub(crate) fn of<T: Voxel>(voxels: [T; 8]) -> Self {
-        Self(voxels.map(Voxel::value))
+    pub(crate) fn range(&self) -> [f64; 2] {
+        let [a, b, c, d, e, f, g, h] = self.0;
+        let smaller = |a: f64, b: f64| if a < b { a } else { b };
+        let larger = |a: f64, b: f64| if a > b { a } else { b };
+        let low = smaller(
+            smaller(smaller(a, b), smaller(c, d)),
+            smaller(smaller(e, f), smaller(g, h)),
+        );
+        let high = larger(
+            larger(larger(a, b), larger(c, d)),
+            larger(larger(e, f), larger(g, h)),
+        );
+        [low, high]
     }
 
     /// Returns the interpolated value at a point, with coordinates from 0 to 1.
@@ -71,25 +77,33 @@ impl Cell {
     /// A coordinate of exactly 0 or 1 gives exactly the interpolant of the face.
     #[inline(always)]
     pub(crate) fn value(&self, [x, y, z]: [f64; 3]) -> f64 {
-        let v = &self.0;
-        let along_x = [0, 2, 4, 6].map(|at: usize| mix(v[at], v[at + 1], x));
-        let along_y = [0, 2].map(|at: usize| mix(along_x[at], along_x[at + 1], y));
-        mix(along_y[0], along_y[1], z)
+        let [a, b, c, d] = self.along_x(x);
+        mix(mix(a, b, y), mix(c, d, y), z)
+    }
+
+    /// Returns the values on the four edges along x, at a coordinate.
+    #[inline(always)]
+    fn along_x(&self, x: f64) -> [f64; 4] {
+        let [a, b, c, d, e, f, g, h] = self.0;
+        [mix(a, b, x), mix(c, d, x), mix(e, f, x), mix(g, h, x)]
+    }
+
+    /// Returns the differences of the values at the ends of the four edges along x.
+    #[inline(always)]
+    fn slopes_x(&self) -> [f64; 4] {
+        let [a, b, c, d, e, f, g, h] = self.0;
+        [b - a, d - c, f - e, h - g]
     }
 
     /// Returns the gradient of the interpolant at a point.
     #[inline(always)]
     pub(crate) fn gradient(&self, [x, y, z]: [f64; 3]) -> [f64; 3] {
-        let v = &self.0;
-        let along_x = [0, 2, 4, 6].map(|at: usize| mix(v[at], v[at + 1], x));
-        let slope_x = [0, 2, 4, 6].map(|at: usize| v[at + 1] - v[at]);
-        let slope_x = [0, 2].map(|at: usize| mix(slope_x[at], slope_x[at + 1], y));
-        let along_y = [0, 2].map(|at: usize| mix(along_x[at], along_x[at + 1], y));
-        let slope_y = [0, 2].map(|at: usize| along_x[at + 1] - along_x[at]);
+        let [a, b, c, d] = self.along_x(x);
+        let [e, f, g, h] = self.slopes_x();
         [
-            mix(slope_x[0], slope_x[1], z),
-            mix(slope_y[0], slope_y[1], z),
-            along_y[1] - along_y[0],
+            mix(mix(e, f, y), mix(g, h, y), z),
+            mix(b - a, d - c, z),
+            mix(c, d, y) - mix(a, b, y),
         ]
     }
 
@@ -97,27 +111,30 @@ impl Cell {
     /// way, minus `isovalue`.
     #[inline(always)]
     pub(crate) fn cubic(&self, from: [f64; 3], to: [f64; 3], isovalue: f64) -> Cubic {
-        let v = &self.0;
-        let [dx, dy, dz] = [0, 1, 2].map(|axis: usize| to[axis] - from[axis]);
         let [x, y, z] = from;
-        // Along x each pair of voxels is linear: value and slope per share of the way.
-        let pairs = [0, 2, 4, 6].map(|at: usize| {
-            let slope = v[at + 1] - v[at];
-            [v[at] + x * slope, dx * slope]
-        });
-        // Two such lines, mixed by a linear weight, give a square.
-        let squares = [0, 2].map(|at: usize| {
-            let [a, b] = [pairs[at], pairs[at + 1]];
-            let [c, d] = [b[0] - a[0], b[1] - a[1]];
-            [a[0] + y * c, a[1] + y * d + dy * c, dy * d]
-        });
-        let [a, b] = squares;
-        let [c, d, e] = [0, 1, 2].map(|power: usize| b[power] - a[power]);
+        let (dx, dy, dz) = (to[0] - x, to[1] - y, to[2] - z);
+        let [a, _, c, _, e, _, g, _] = self.0;
+        let slopes = self.slopes_x();
+        // Along x, each pair of voxels gives a line: its value and its slope per share of the way.
+        let line = |value: f64, slope: f64| [value + x * slope, dx * slope];
+        let lines = [
+            line(a, slopes[0]),
+            line(c, slopes[1]),
+            line(e, slopes[2]),
+            line(g, slopes[3]),
+        ];
+        // Two such lines, mixed by a linear weight, give a square polynomial.
+        let square = |a: [f64; 2], b: [f64; 2]| {
+            let (value, slope) = (b[0] - a[0], b[1] - a[1]);
+            [a[0] + y * value, a[1] + y * slope + dy * value, dy * slope]
+        };
+        let (low, high) = (square(lines[0], lines[1]), square(lines[2], lines[3]));
+        let (e, d, c) = (high[2] - low[2], high[1] - low[1], high[0] - low[0]);
         Cubic([
             dz * e,
-            a[2] + z * e + dz * d,
-            a[1] + z * d + dz * c,
-            a[0] + z * c - isovalue,
+            low[2] + z * e + dz * d,
+            low[1] + z * d + dz * c,
+            low[0] + z * c - isovalue,
         ])
     }
 }

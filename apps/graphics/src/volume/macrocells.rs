@@ -137,11 +137,6 @@ impl Scale {
         (value - self.lowest) * self.levels_per_value
     }
 
-    /// Returns the value of a level.
-    pub(crate) fn value(self, level: f64) -> f64 {
-        level / self.levels_per_value + self.lowest
-    }
-
     fn level_below(self, value: f64) -> u16 {
         self.level(value).floor() as u16
     }

@@ -156,7 +156,8 @@ impl GridRay {
                 [0, 1, 2].map(|axis: usize| (plane[axis] - self.origin[axis]) * inverse[axis]);
             let nearest = smaller(smaller(next[0], next[1]), next[2]);
             // A ray through an edge or a corner passes several planes at once.
-            let passed = next.map(|distance| distance == nearest);
+            let passed = [next[0] == nearest, next[1] == nearest, next[2] == nearest];
+            let at = [cell[0] as usize, cell[1] as usize, cell[2] as usize];
             if nearest >= span.t_out {
                 let part = Span {
                     t_in,
@@ -164,7 +165,7 @@ impl GridRay {
                     faces_in,
                     faces_out: span.faces_out,
                 };
-                return visit(cell.map(|index| index as usize), part);
+                return visit(at, part);
             }
             let faces_out = Faces(passed);
             let part = Span {
@@ -173,7 +174,7 @@ impl GridRay {
                 faces_in,
                 faces_out,
             };
-            visit(cell.map(|index| index as usize), part)?;
+            visit(at, part)?;
             for axis in 0..3 {
                 cell[axis] += if passed[axis] { turn[axis] } else { 0 };
                 plane[axis] += if passed[axis] { step[axis] } else { 0.0 };
@@ -237,8 +238,9 @@ impl GridRay {
 /// Returns the block of the 4 × 4 × 4 macrocells in a macrocell of the next level.
 #[inline]
 pub(crate) fn children(cell: [usize; 3]) -> Block {
-    let first = cell.map(|index| 4 * index);
-    [first, first.map(|index| index + 4)]
+    let [x, y, z] = cell;
+    let first = [4 * x, 4 * y, 4 * z];
+    [first, [first[0] + 4, first[1] + 4, first[2] + 4]]
 }
 
 /// Returns the smaller of two numbers. This is a single instruction, unlike `f64::min`, because

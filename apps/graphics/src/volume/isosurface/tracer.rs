@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use glam::{DMat3, DVec3, Vec3};
 
 use super::active::ActiveCells;
-use super::{IsosurfaceCounts, IsosurfaceOptions, Surface};
+use super::{IsosurfaceCounts, IsosurfaceOptions, SURFACES_MAX, Surface};
 use crate::light::Lights;
 use crate::ray::Ray;
 use crate::render::{Beams, Integrator, Sample, Slabs};
@@ -107,8 +107,9 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         let leaves = self.occupancy.level(0);
         let mut enter = |leaf: [usize; 3], word: usize, bit: u32, span: Span| {
             let active = self.active.word(word, bit);
-            let first = leaf.map(|index| 4 * index);
-            let end = [0, 1, 2].map(|axis: usize| self.cells[axis].min(first[axis] + 4));
+            let first = [4 * leaf[0], 4 * leaf[1], 4 * leaf[2]];
+            let end = |axis: usize| self.cells[axis].min(first[axis] + 4);
+            let end = [end(0), end(1), end(2)];
             grid_ray.walk::<0, B>([first, end], span, |cell, span| {
                 counts.cells += 1;
                 if active >> occupancy::bit(cell) & 1 == 0 {
@@ -146,77 +147,68 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         outcome
     }
 
-    /// Visits the surfaces in a cell.
+    /// Visits the surfaces in a cell that contains at least one.
     #[inline(always)]
     fn cross<B>(
         &self,
         ray: &GridRay,
-        [x, y, z]: [usize; 3],
+        at: [usize; 3],
         span: Span,
         counts: &mut IsosurfaceCounts,
         visit: &mut impl FnMut(Hit, &mut IsosurfaceCounts) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let [width, slice] = self.strides;
-        let voxels = Cell::voxels(self.voxels, x + width * y + slice * z, width, slice);
-        let low = voxels[1..]
-            .iter()
-            .fold(voxels[0], |low, &voxel| low.smaller(voxel));
-        let high = voxels[1..]
-            .iter()
-            .fold(voxels[0], |high, &voxel| high.larger(voxel));
-        let (low, high) = (low.value(), high.value());
-        let is_in_range = |surface: &Surface| low < surface.isovalue && surface.isovalue <= high;
-        if !self.surfaces.iter().any(is_in_range) {
-            return ControlFlow::Continue(());
-        }
+        let cell = Cell::read(
+            self.voxels,
+            at[0] + width * at[1] + slice * at[2],
+            self.strides,
+        );
+        let way = Way {
+            from: entry(ray, at, span),
+            to: exit(ray, at, span),
+            span,
+        };
+        let values = [cell.value(way.from), cell.value(way.to)];
         counts.cubics += 1;
-        let cell = Cell::of(voxels);
-        let from = entry(ray, [x, y, z], span);
-        let to = exit(ray, [x, y, z], span);
-        let (value_in, value_out) = (cell.value(from), cell.value(to));
-        let mut changes = self
-            .surfaces
-            .iter()
-            .enumerate()
-            .filter_map(|(surface, it)| {
-                is_in_range(it).then(|| {
-                    let cubic = cell.cubic(from, to, it.isovalue);
-                    let sides = [value_in >= it.isovalue, value_out >= it.isovalue];
-                    Crossings::new(surface, cubic, sides)
-                })
-            });
-        let emit = |s: f64, surface: usize| {
-            let point = [0, 1, 2].map(|axis: usize| from[axis] + s * (to[axis] - from[axis]));
-            Hit {
-                t: span.t_in + s * (span.t_out - span.t_in),
-                gradient: cell.gradient(point).into(),
-                surface,
-            }
-        };
-        // One surface is by far the most frequent case.
-        let Some(mut first) = changes.next() else {
-            return ControlFlow::Continue(());
-        };
-        let rest: Vec<Crossings> = changes.collect();
-        if rest.is_empty() {
-            while let Some(s) = first.next {
-                visit(emit(s, first.surface), counts)?;
-                first.advance();
+        if let [surface] = self.surfaces {
+            let mut crossings = way.crossings(&cell, 0, surface, values);
+            while let Some(share) = crossings.next {
+                visit(way.hit(&cell, share, 0), counts)?;
+                crossings.advance();
             }
             return ControlFlow::Continue(());
         }
-        let mut all = rest;
-        all.insert(0, first);
-        while let Some(nearest) = all
-            .iter_mut()
-            .filter(|crossings| crossings.next.is_some())
-            .min_by(|a, b| a.next.unwrap_or(2.0).total_cmp(&b.next.unwrap_or(2.0)))
-        {
-            let Some(s) = nearest.next else { break };
-            visit(emit(s, nearest.surface), counts)?;
-            nearest.advance();
+        self.cross_several(&cell, &way, values, counts, visit)
+    }
+
+    /// Visits the surfaces in a cell, of several ones, in their order along the ray.
+    #[cold]
+    fn cross_several<B>(
+        &self,
+        cell: &Cell,
+        way: &Way,
+        values: [f64; 2],
+        counts: &mut IsosurfaceCounts,
+        visit: &mut impl FnMut(Hit, &mut IsosurfaceCounts) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let [low, high] = cell.range();
+        let mut all: [Option<Crossings>; SURFACES_MAX] = [None; SURFACES_MAX];
+        for ((index, surface), crossings) in self.surfaces.iter().enumerate().zip(&mut all) {
+            if low < surface.isovalue && surface.isovalue <= high {
+                *crossings = Some(way.crossings(cell, index, surface, values));
+            }
         }
-        ControlFlow::Continue(())
+        loop {
+            let with_next = all.iter_mut().flatten();
+            let nearest = with_next
+                .filter_map(|crossings| Some((crossings.next?, crossings)))
+                .min_by(|a, b| a.0.total_cmp(&b.0));
+            let Some((share, crossings)) = nearest else {
+                return ControlFlow::Continue(());
+            };
+            visit(way.hit(cell, share, crossings.surface), counts)?;
+            crossings.advance();
+        }
     }
 
     /// Returns true if a surface is between a point and the light in a direction.
@@ -285,6 +277,42 @@ impl<T: Voxel> Integrator for Tracer<'_, T> {
     }
 }
 
+/// The way of a ray through a cell.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    /// The points of entry and exit, in coordinates from 0 to 1.
+    from: [f64; 3],
+    to: [f64; 3],
+    span: Span,
+}
+
+impl Way {
+    /// Returns the crossings of a surface. `values` are those at both ends of the way.
+    #[inline(always)]
+    fn crossings(
+        &self,
+        cell: &Cell,
+        index: usize,
+        surface: &Surface,
+        values: [f64; 2],
+    ) -> Crossings {
+        let cubic = cell.cubic(self.from, self.to, surface.isovalue);
+        let sides = [values[0] >= surface.isovalue, values[1] >= surface.isovalue];
+        Crossings::new(index, cubic, sides)
+    }
+
+    /// Returns the hit at a share of the way.
+    #[inline(always)]
+    fn hit(&self, cell: &Cell, share: f64, surface: usize) -> Hit {
+        let at = |axis: usize| self.from[axis] + share * (self.to[axis] - self.from[axis]);
+        Hit {
+            t: self.span.t_in + share * (self.span.t_out - self.span.t_in),
+            gradient: cell.gradient([at(0), at(1), at(2)]).into(),
+            surface,
+        }
+    }
+}
+
 /// The places where a ray crosses a surface in a cell.
 #[derive(Debug, Clone, Copy)]
 struct Crossings {
@@ -329,14 +357,16 @@ impl Crossings {
 /// faces of entry.
 #[inline(always)]
 fn entry(ray: &GridRay, cell: [usize; 3], span: Span) -> [f64; 3] {
-    let upper = ray.direction.map(|direction| direction < 0.0);
+    let [x, y, z] = ray.direction;
+    let upper = [x < 0.0, y < 0.0, z < 0.0];
     on_faces(ray, cell, span.t_in, span.faces_in, upper)
 }
 
 /// Returns the point at which a ray leaves a cell, like [`entry`].
 #[inline(always)]
 fn exit(ray: &GridRay, cell: [usize; 3], span: Span) -> [f64; 3] {
-    let upper = ray.direction.map(|direction| direction > 0.0);
+    let [x, y, z] = ray.direction;
+    let upper = [x > 0.0, y > 0.0, z > 0.0];
     on_faces(ray, cell, span.t_out, span.faces_out, upper)
 }
 
@@ -344,8 +374,9 @@ fn exit(ray: &GridRay, cell: [usize; 3], span: Span) -> [f64; 3] {
 /// at 0 for others.
 #[inline(always)]
 fn on_faces(ray: &GridRay, cell: [usize; 3], t: f64, faces: Faces, upper: [bool; 3]) -> [f64; 3] {
-    [0, 1, 2].map(|axis: usize| match faces.0[axis] {
+    let coordinate = |axis: usize| match faces.0[axis] {
         true => f64::from(u8::from(upper[axis])),
         false => (ray.at(axis, t) - cell[axis] as f64).clamp(0.0, 1.0),
-    })
+    };
+    [coordinate(0), coordinate(1), coordinate(2)]
 }

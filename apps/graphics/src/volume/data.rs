@@ -1,0 +1,291 @@
+//! Reads the voxels of a file, whatever its format.
+//!
+//! Integers of up to 16 bits and `f32` keep their type. Others become `f32`, and so do voxels with a
+//! scale, unless the result is integers of 16 bits.
+//!
+//! **Invariant:** no memory is allocated for voxels that the file cannot contain.
+
+use super::grid::Volume;
+use super::parsed::{Scalar, volume_fault};
+use super::voxels::{Voxel, Voxels};
+use crate::file::{Fault, Place, Source, quoted};
+use crate::memory;
+
+#[cfg(test)]
+mod tests;
+
+/// The number of bytes that any compressed file may expand to, and the number of further bytes for
+/// each compressed byte. gzip expands by a factor of 1,032 at most.
+const EXPANDED_FREE: u64 = 256 << 20;
+const EXPANDED_PER_BYTE: u64 = 1032;
+
+/// Returns the function from bytes in some order to a number.
+macro_rules! order {
+    ($type:ident) => {
+        |bytes, is_big_endian| match is_big_endian {
+            true => $type::from_be_bytes(bytes),
+            false => $type::from_le_bytes(bytes),
+        }
+    };
+}
+
+/// Returns the function from bytes in some order to a number, rounded to an `f32`.
+macro_rules! as_float {
+    ($type:ident) => {
+        |bytes, is_big_endian| match is_big_endian {
+            true => $type::from_be_bytes(bytes) as f32,
+            false => $type::from_le_bytes(bytes) as f32,
+        }
+    };
+}
+
+/// The voxels that a header describes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Layout {
+    /// The number of voxels along x, y and z.
+    pub(crate) size: [u64; 3],
+    /// The type of the numbers.
+    pub(crate) scalar: Scalar,
+    /// True if the most significant byte comes first.
+    pub(crate) is_big_endian: bool,
+    /// Value = slope · number + intercept.
+    pub(crate) slope: f64,
+    pub(crate) intercept: f64,
+    /// The place of the size in the header.
+    pub(crate) place: Place,
+}
+
+impl Layout {
+    /// Returns a layout without a scale, with the least significant byte first.
+    pub(crate) fn new(size: [u64; 3], scalar: Scalar, place: Place) -> Self {
+        Self {
+            size,
+            scalar,
+            is_big_endian: false,
+            slope: 1.0,
+            intercept: 0.0,
+            place,
+        }
+    }
+
+    /// Returns the number of voxels, if there is an address for each of them.
+    pub(crate) fn count(&self) -> Result<u64, Fault> {
+        let count =
+            Volume::checked_count(self.size).map_err(|error| volume_fault(self.place, &error))?;
+        u64::try_from(count)
+            .ok()
+            .filter(|count| {
+                count
+                    .checked_mul(8)
+                    .is_some_and(|bytes| bytes < isize::MAX as u64)
+            })
+            .ok_or_else(|| {
+                let [x, y, z] = self.size;
+                Fault::too_large(
+                    self.place,
+                    format!("{x} × {y} × {z} voxels"),
+                    "voxels that fit into the memory",
+                )
+            })
+    }
+
+    /// Returns the number of bytes of all voxels.
+    pub(crate) fn bytes(&self) -> Result<u64, Fault> {
+        Ok(self.count()? * self.scalar.bytes())
+    }
+
+    /// Reads the voxels as binary data.
+    ///
+    /// `file_bytes` is the length of the file that `source` expands, if it is known.
+    pub(crate) fn read(
+        &self,
+        source: &mut Source<'_>,
+        file_bytes: Option<u64>,
+    ) -> Result<Voxels, Fault> {
+        self.check_room(source, file_bytes)?;
+        let voxels = match self.scalar {
+            Scalar::U8 => self.numbers(source, |[byte]: [u8; 1], _| byte)?.into(),
+            Scalar::I8 => self
+                .numbers(source, |[byte]: [u8; 1], _| byte as i8)?
+                .into(),
+            Scalar::U16 => self.numbers(source, order!(u16))?.into(),
+            Scalar::I16 => self.numbers(source, order!(i16))?.into(),
+            Scalar::F32 => self.numbers(source, order!(f32))?.into(),
+            Scalar::U32 => self.numbers(source, as_float!(u32))?.into(),
+            Scalar::I32 => self.numbers(source, as_float!(i32))?.into(),
+            Scalar::U64 => self.numbers(source, as_float!(u64))?.into(),
+            Scalar::I64 => self.numbers(source, as_float!(i64))?.into(),
+            Scalar::F64 => self.numbers(source, as_float!(f64))?.into(),
+        };
+        self.scaled(voxels)
+    }
+
+    /// Reads the voxels as numbers in text, up to the end or a tag of XML.
+    pub(crate) fn read_text(&self, source: &mut Source<'_>) -> Result<Voxels, Fault> {
+        // A number and the space behind it take two bytes.
+        let count = self.count()?;
+        if let Some(remaining) = source.remaining()
+            && remaining < 2 * count - 1
+        {
+            return Err(self.too_short(source, remaining, 2 * count - 1));
+        }
+        let voxels = match self.scalar {
+            Scalar::U8 => self.words::<u8>(source, count)?.into(),
+            Scalar::I8 => self.words::<i8>(source, count)?.into(),
+            Scalar::U16 => self.words::<u16>(source, count)?.into(),
+            Scalar::I16 => self.words::<i16>(source, count)?.into(),
+            Scalar::U32 | Scalar::I32 | Scalar::U64 | Scalar::I64 | Scalar::F32 | Scalar::F64 => {
+                self.words::<f32>(source, count)?.into()
+            }
+        };
+        self.scaled(voxels)
+    }
+
+    /// Checks that the file can contain the voxels.
+    fn check_room(&self, source: &mut Source<'_>, file_bytes: Option<u64>) -> Result<(), Fault> {
+        let bytes = self.bytes()?;
+        if let Some(remaining) = source.remaining() {
+            if remaining < bytes {
+                return Err(self.too_short(source, remaining, bytes));
+            }
+        } else if let Some(file_bytes) = file_bytes
+            && bytes > EXPANDED_FREE.saturating_add(EXPANDED_PER_BYTE.saturating_mul(file_bytes))
+        {
+            let [x, y, z] = self.size;
+            let found = format!("{x} × {y} × {z} voxels in {file_bytes} compressed bytes");
+            let expected = format!(
+                "at most {EXPANDED_FREE} bytes and {EXPANDED_PER_BYTE} for each compressed byte"
+            );
+            return Err(Fault::too_large(self.place, found, expected));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_short(&self, source: &Source<'_>, remaining: u64, bytes: u64) -> Fault {
+        let [x, y, z] = self.size;
+        Fault::syntax(
+            source.byte(),
+            format!("{remaining} bytes of voxels"),
+            format!("{bytes} bytes for {x} × {y} × {z} voxels"),
+        )
+    }
+
+    /// Reads binary numbers of `BYTES` bytes.
+    fn numbers<T: Voxel, const BYTES: usize>(
+        &self,
+        source: &mut Source<'_>,
+        convert: impl Fn([u8; BYTES], bool) -> T,
+    ) -> Result<Vec<T>, Fault> {
+        let count = self.count()?;
+        let expected = format!("{count} voxels of {BYTES} bytes");
+        let mut voxels = Vec::new();
+        memory::reserve(&mut voxels, count)
+            .map_err(|none| Fault::no_memory(source.byte(), none))?;
+        let mut left = count as usize;
+        while left > 0 {
+            source.peek(BYTES, &expected)?;
+            let records = source.buffered().chunks_exact(BYTES);
+            let taken = records.len().min(left);
+            let first = voxels.len();
+            voxels.extend(records.take(taken).map(|record| {
+                let mut bytes = [0; BYTES];
+                bytes.copy_from_slice(record);
+                convert(bytes, self.is_big_endian)
+            }));
+            self.check_finite(&voxels, first, source.byte())?;
+            source.consume(taken * BYTES);
+            left -= taken;
+        }
+        Ok(voxels)
+    }
+
+    /// Reads numbers in text.
+    fn words<T: Voxel + std::str::FromStr>(
+        &self,
+        source: &mut Source<'_>,
+        count: u64,
+    ) -> Result<Vec<T>, Fault> {
+        let mut voxels = Vec::new();
+        source.reserve(&mut voxels, count, 2)?;
+        let expected = format!("{count} numbers");
+        while (voxels.len() as u64) < count {
+            let here = source.line();
+            let Some((place, word)) = source.next_token()? else {
+                return Err(Fault::truncated(here, expected));
+            };
+            let text = std::str::from_utf8(word).ok();
+            let number = text.and_then(|text| text.parse().ok()).ok_or_else(|| {
+                Fault::syntax(place, quoted(word), format!("a number of type {}", T::NAME))
+            })?;
+            voxels.push(number);
+            self.check_finite(&voxels, voxels.len() - 1, place)?;
+        }
+        Ok(voxels)
+    }
+
+    /// Checks the voxels from an index on.
+    fn check_finite<T: Voxel>(
+        &self,
+        voxels: &[T],
+        first: usize,
+        place: Place,
+    ) -> Result<(), Fault> {
+        let is_bad = |voxel: &T| !voxel.value().is_finite();
+        let Some(index) = voxels[first..].iter().position(is_bad) else {
+            return Ok(());
+        };
+        let (index, [width, height, _]) = (first + index, self.size.map(|len| len as usize));
+        let (x, y, z) = (
+            index % width,
+            index / width % height,
+            index / (width * height),
+        );
+        let found = format!("voxel ({x}, {y}, {z}) is {}", voxels[index].value());
+        Err(Fault::syntax(place, found, "finite numbers"))
+    }
+
+    /// Applies slope and intercept.
+    fn scaled(&self, voxels: Voxels) -> Result<Voxels, Fault> {
+        if self.slope == 1.0 && self.intercept == 0.0 {
+            return Ok(voxels);
+        }
+        let range = range_of(&voxels);
+        let ends = range.map(|value| value * self.slope + self.intercept);
+        let is_short = |value: &f64| (-32768.0..=32767.0).contains(value);
+        let is_integral = self.slope.fract() == 0.0 && self.intercept.fract() == 0.0;
+        let is_integer = !matches!(voxels, Voxels::F32(_));
+        if is_integer && is_integral && ends.iter().all(is_short) {
+            return self.mapped(&voxels, |value| value as i16);
+        }
+        let voxels = self.mapped(&voxels, |value| value as f32)?;
+        if let Voxels::F32(list) = &voxels {
+            self.check_finite(list, 0, self.place)?;
+        }
+        Ok(voxels)
+    }
+
+    fn mapped<T: Voxel>(&self, voxels: &Voxels, convert: fn(f64) -> T) -> Result<Voxels, Fault>
+    where
+        Voxels: From<Vec<T>>,
+    {
+        let mut list: Vec<T> = Vec::new();
+        memory::reserve(&mut list, voxels.len() as u64)
+            .map_err(|none| Fault::no_memory(self.place, none))?;
+        let scale = |value: f64| convert(value * self.slope + self.intercept);
+        super::voxels::with_voxels!(voxels, from => {
+            list.extend(from.iter().map(|voxel| scale(voxel.value())));
+        });
+        Ok(list.into())
+    }
+}
+
+/// Returns the smallest and the largest value.
+fn range_of(voxels: &Voxels) -> [f64; 2] {
+    super::voxels::with_voxels!(voxels, list => {
+        let ends = list.iter().fold([list[0]; 2], |[low, high], &voxel| {
+            [low.smaller(voxel), high.larger(voxel)]
+        });
+        ends.map(Voxel::value)
+    })
+}

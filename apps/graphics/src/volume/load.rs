@@ -1,0 +1,178 @@
+//! Loads a volume from a path or from any stream of bytes.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use glam::DVec3;
+
+use super::format::{EXPECTED, VolumeFormat};
+use super::grid::Volume;
+use super::parsed::{Parsed, volume_fault};
+use super::readers::{self, Context, READERS};
+use crate::file::{self, Compression, Fault, FileError, Place, Progress, Stream};
+
+/// Limits, and facts that a file does not contain.
+///
+/// # Examples
+/// ```
+/// use raddle_graphics::volume::LoadOptions;
+///
+/// let options = LoadOptions::default();
+/// assert!(options.raw_size.is_none());
+/// ```
+#[derive(Debug, Clone)]
+pub struct LoadOptions {
+    /// The number of voxels of a raw file, if its name does not say it.
+    pub raw_size: Option<[u64; 3]>,
+    /// The type of the voxels of a raw file, such as `u8`, `i16` or `f32be`, if its name does not say
+    /// it.
+    pub raw_type: Option<String>,
+    /// The distances between voxels, in place of those in the file.
+    pub spacing: Option<DVec3>,
+    /// The maximum number of bytes that a compressed file may expand to. The default is 64 GiB.
+    pub expanded_bytes_max: u64,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        Self {
+            raw_size: None,
+            raw_type: None,
+            spacing: None,
+            expanded_bytes_max: 64 << 30,
+        }
+    }
+}
+
+/// A volume and a report on the file that it was loaded from.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The volume.
+    pub volume: Volume,
+    /// The content of the file and the cost of loading it.
+    pub report: VolumeReport,
+}
+
+/// The content of a file and the cost of loading it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct VolumeReport {
+    /// The format of the content.
+    pub format: VolumeFormat,
+    /// The compression of the file.
+    pub compression: Compression,
+    /// The number of bytes read from the file, and from the files beside it.
+    pub file_bytes: u64,
+    /// The number of bytes after the end of the volume, which were ignored.
+    pub trailing_bytes: u64,
+    /// The number of files.
+    pub file_count: usize,
+    /// The time from opening the file to the finished volume.
+    pub time: Duration,
+}
+
+impl Volume {
+    /// Loads a volume from a file in one of the [formats](crate::volume::FORMATS), or from a folder
+    /// with the images of a DICOM series.
+    ///
+    /// The format and the compression are detected from the content; the name is used only for raw
+    /// files and if the content is not conclusive. The voxels take as much memory as their type needs,
+    /// and nothing else takes more than a few hundred kilobytes.
+    ///
+    /// # Errors
+    /// Returns a [`FileError`] if the file cannot be read, is truncated or violates its format, if it
+    /// does not contain a volume of numbers, or if a voxel is not finite.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        Self::load_with(path, &LoadOptions::default(), |_| ()).map(|loaded| loaded.volume)
+    }
+
+    /// Loads a volume as [`load`](Self::load) does, with options, and reports the progress.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load). It is also an error if the file exceeds the limits of `options`.
+    pub fn load_with(
+        path: impl AsRef<Path>,
+        options: &LoadOptions,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Loaded, FileError> {
+        let path = path.as_ref();
+        let outcome = if path.is_dir() {
+            readers::read_series(path, options, &mut progress)
+        } else {
+            file::open(path, EXPECTED).and_then(|(file, length)| {
+                let files = Context::new(path, options);
+                read_stream(file, length, files, &mut progress)
+            })
+        };
+        outcome.map_err(|fault| fault.at(path))
+    }
+
+    /// Reads a volume from any stream. Errors refer to it by `name`, which is also a hint at the
+    /// format. Files beside it are not read.
+    ///
+    /// `length` is the number of bytes that `input` delivers, if that is certain.
+    ///
+    /// # Errors
+    /// As for [`load_with`](Self::load_with).
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_graphics::volume::{LoadOptions, Volume};
+    ///
+    /// let name = "block_2x3x4_u8.raw";
+    /// let loaded = Volume::read(&[7; 24][..], Some(24), name, &LoadOptions::default(), |_| ())?;
+    /// assert_eq!(loaded.volume.size(), [2, 3, 4]);
+    /// # Ok::<(), raddle_graphics::file::FileError>(())
+    /// ```
+    pub fn read(
+        input: impl Read,
+        length: Option<u64>,
+        name: impl AsRef<Path>,
+        options: &LoadOptions,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Loaded, FileError> {
+        let name = name.as_ref();
+        let files = Context::alone(name, options);
+        read_stream(input, length, files, &mut progress).map_err(|fault| fault.at(name))
+    }
+}
+
+fn read_stream(
+    input: impl Read,
+    length: Option<u64>,
+    mut files: Context<'_>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Loaded, Fault> {
+    let begun = Instant::now();
+    let limit = files.options.expanded_bytes_max;
+    let mut stream = Stream::new(input, length, limit, progress)?;
+    files.file_bytes = length;
+    let reader = file::reader(&READERS, &mut stream.source, files.name, EXPECTED)?;
+    let Parsed { mut volume, format } = (reader.read)(&mut stream.source, &mut files)?;
+    // Read to the end, so that the decompressor verifies its checksum.
+    let trailing_bytes = stream.source.drain()?;
+    if let Some(spacing) = files.options.spacing {
+        let (origin, direction) = (volume.origin(), volume.direction());
+        volume = volume
+            .with_geometry(spacing, origin, direction)
+            .map_err(|error| volume_fault(Place::Whole, &error))?;
+    }
+    Ok(Loaded {
+        volume,
+        report: VolumeReport {
+            format,
+            compression: stream.compression,
+            file_bytes: stream.bytes_read() + files.bytes_beside,
+            trailing_bytes,
+            file_count: 1 + files.count_beside,
+            time: begun.elapsed(),
+        },
+    })
+}
+
+/// Returns the path of a file beside another one.
+pub(super) fn beside(path: &Path, name: &str) -> PathBuf {
+    path.parent().unwrap_or(Path::new("")).join(name)
+}

@@ -1,0 +1,117 @@
+//! The readers of all formats.
+//!
+//! To add a format, write a reader in a new submodule, add it to [`READERS`], and add the format to
+//! [`super::format`]. A reader finds the [`Layout`](super::data::Layout) of the voxels, which then
+//! reads them.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::load::{LoadOptions, beside};
+use super::parsed::Parsed;
+use crate::file::{self, Fault, FileProblem, FormatReader, Place, Source, Stream};
+
+mod den;
+mod dicom;
+mod metaimage;
+mod nifti;
+mod nrrd;
+mod raw;
+mod text;
+mod vti;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use self::dicom::read_series;
+
+/// All readers. The first one that recognises a file reads the file.
+pub(super) const READERS: [VolumeReader; 7] = [
+    nrrd::READER,
+    nifti::READER,
+    dicom::READER,
+    vti::READER,
+    metaimage::READER,
+    den::READER,
+    raw::READER,
+];
+
+/// The reader of a volume format. It gets access to the files beside the file.
+pub(super) type VolumeReader =
+    FormatReader<fn(&mut Source<'_>, &mut Context<'_>) -> Result<Parsed, Fault>>;
+
+/// The data that a reader needs besides the bytes of its file.
+#[derive(Debug)]
+pub(super) struct Context<'a> {
+    /// The name of the file.
+    pub(super) name: &'a Path,
+    /// The options of the caller.
+    pub(super) options: &'a LoadOptions,
+    /// The number of bytes of the file, before decompression, if it is known.
+    pub(super) file_bytes: Option<u64>,
+    /// The number of bytes read from other files, and the number of these files.
+    pub(super) bytes_beside: u64,
+    pub(super) count_beside: usize,
+    may_open: bool,
+}
+
+impl<'a> Context<'a> {
+    /// Returns the context of a file.
+    pub(super) fn new(name: &'a Path, options: &'a LoadOptions) -> Self {
+        Self {
+            name,
+            options,
+            file_bytes: None,
+            bytes_beside: 0,
+            count_beside: 0,
+            may_open: true,
+        }
+    }
+
+    /// Returns the context of a stream, which has no files beside it.
+    pub(super) fn alone(name: &'a Path, options: &'a LoadOptions) -> Self {
+        Self {
+            may_open: false,
+            ..Self::new(name, options)
+        }
+    }
+
+    /// Reads a file beside this one. Errors name that file.
+    pub(super) fn read_beside<T>(
+        &mut self,
+        place: Place,
+        name: &str,
+        read: impl FnOnce(&mut Source<'_>, Option<u64>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        if !self.may_open {
+            let found = format!("data in another file, {}", file::quoted(name.as_bytes()));
+            return Err(Fault::syntax(place, found, "data in this file"));
+        }
+        let path = beside(self.name, name);
+        let opened = open_data(&path, place)?;
+        let (file, length) = opened;
+        let outcome = Stream::new(file, length, self.options.expanded_bytes_max, |_| ()).and_then(
+            |mut stream| {
+                let value = read(&mut stream.source, length)?;
+                stream.source.drain()?;
+                Ok((value, stream.bytes_read()))
+            },
+        );
+        let (value, bytes) = outcome.map_err(|fault| fault.in_file(path))?;
+        self.bytes_beside += bytes;
+        self.count_beside += 1;
+        Ok(value)
+    }
+}
+
+/// Opens a file of data that a header names. If it does not exist, the place of its name is at fault.
+fn open_data(path: &PathBuf, place: Place) -> Result<(File, Option<u64>), Fault> {
+    file::open(path, "a file of voxels").map_err(|fault| match fault.problem {
+        FileProblem::Open(error) => Fault::syntax(
+            place,
+            format!("the file of voxels, {}: {error}", path.display()),
+            "a file that can be read",
+        ),
+        _ => fault.in_file(path),
+    })
+}

@@ -1,0 +1,185 @@
+//! Reads MetaImage files, with the data behind the header (`.mha`) or in a file of their own (`.mhd`).
+//!
+//! The header consists of lines `Key = value`. The last one is `ElementDataFile`. Data may be binary,
+//! text, or binary and compressed by zlib.
+//!
+//! # Source
+//! MetaIO documentation, itk.org/Wiki/ITK/MetaIO/Documentation (reference of tags).
+
+use std::collections::HashMap;
+
+use flate2::bufread::ZlibDecoder;
+use glam::{DMat3, DVec3};
+
+use super::text::Field;
+use super::{Context, VolumeReader};
+use crate::file::{Fault, Place, Rest, Source, quoted};
+use crate::volume::data::Layout;
+use crate::volume::format::VolumeFormat;
+use crate::volume::parsed::{Geometry, Parsed, Scalar};
+use crate::volume::voxels::Voxels;
+
+#[cfg(test)]
+mod tests;
+
+/// The reader of MetaImage files.
+pub(super) const READER: VolumeReader = VolumeReader {
+    extensions: &["mhd", "mha"],
+    is_text: None,
+    recognizes: |head| {
+        let key = head.first_line().split(|&byte| byte == b'=').next();
+        let key = key.unwrap_or_default().trim_ascii();
+        matches!(key, b"ObjectType" | b"NDims") && head.first_line().contains(&b'=')
+    },
+    read,
+};
+
+/// The fields of a header, by their names in lower case.
+type Fields = HashMap<String, Field>;
+
+fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Fault> {
+    let (fields, data_file) = header(source)?;
+    let layout = layout(&fields, data_file.place)?;
+    let geometry = geometry(&fields)?;
+    let is_compressed = flag(&fields, "compresseddata")?.unwrap_or(false);
+    let is_binary = flag(&fields, "binarydata")?.unwrap_or(true);
+    let header_bytes = match fields.get("headersize") {
+        Some(field) => field.parse("a number of bytes, or -1")?,
+        None => 0,
+    };
+    let read = |source: &mut Source<'_>, file_bytes| {
+        skip_header(source, header_bytes, &layout)?;
+        read_data(source, &layout, is_binary, is_compressed, file_bytes)
+    };
+    let voxels = match data_file.text.as_str() {
+        "LOCAL" | "Local" | "local" => read(source, files.file_bytes)?,
+        name if name.starts_with("LIST") || name.contains('%') => {
+            return Err(data_file.wrong("\"LOCAL\" or the name of one file of data"));
+        }
+        name => files.read_beside(data_file.place, name, read)?,
+    };
+    Parsed::new(
+        VolumeFormat::MetaImage,
+        layout.size,
+        voxels,
+        geometry,
+        layout.place,
+    )
+}
+
+/// Reads the header. The last field is returned separately.
+fn header(source: &mut Source<'_>) -> Result<(Fields, Field), Fault> {
+    let mut fields = Fields::new();
+    loop {
+        let here = source.line();
+        let Some((place, line)) = source.next_line()? else {
+            return Err(Fault::truncated(here, "a line \"ElementDataFile = …\""));
+        };
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let Some(equals) = line.iter().position(|&byte| byte == b'=') else {
+            return Err(Fault::syntax(place, quoted(line), "\"Key = value\""));
+        };
+        let name = String::from_utf8_lossy(line[..equals].trim_ascii()).to_lowercase();
+        let field = Field::new(place, &line[equals + 1..]);
+        if name == "elementdatafile" {
+            return Ok((fields, field));
+        }
+        fields.insert(name, field);
+    }
+}
+
+/// Returns the first of several fields that the header has.
+fn first_of<'f>(fields: &'f Fields, names: &[&str]) -> Option<&'f Field> {
+    names.iter().find_map(|name| fields.get(*name))
+}
+
+fn required<'f>(fields: &'f Fields, name: &str, end: Place) -> Result<&'f Field, Fault> {
+    fields
+        .get(&name.to_lowercase())
+        .ok_or_else(|| Fault::syntax(end, "the last field", format!("a field {name} before it")))
+}
+
+fn flag(fields: &Fields, name: &str) -> Result<Option<bool>, Fault> {
+    fields
+        .get(name)
+        .map(|field| match field.lower().as_str() {
+            "true" | "t" | "1" => Ok(true),
+            "false" | "f" | "0" => Ok(false),
+            _ => Err(field.wrong("\"True\" or \"False\"")),
+        })
+        .transpose()
+}
+
+fn layout(fields: &Fields, end: Place) -> Result<Layout, Fault> {
+    let dimension = required(fields, "NDims", end)?;
+    if dimension.text != "3" {
+        return Err(dimension.wrong("3 dimensions"));
+    }
+    if let Some(channels) = fields.get("elementnumberofchannels")
+        && channels.text != "1"
+    {
+        return Err(channels.wrong("1 channel: one number for each voxel"));
+    }
+    let sizes = required(fields, "DimSize", end)?;
+    let scalar = required(fields, "ElementType", end)?;
+    let kind = Scalar::named(&scalar.text)
+        .ok_or_else(|| scalar.wrong("a type of integers or floats, such as MET_SHORT"))?;
+    let mut layout = Layout::new(sizes.list("three sizes")?, kind, sizes.place);
+    for name in ["elementbyteordermsb", "binarydatabyteordermsb"] {
+        layout.is_big_endian |= flag(fields, name)?.unwrap_or(false);
+    }
+    Ok(layout)
+}
+
+fn geometry(fields: &Fields) -> Result<Geometry, Fault> {
+    let mut geometry = Geometry::default();
+    if let Some(spacing) = first_of(fields, &["elementspacing", "elementsize"]) {
+        geometry.spacing = spacing.vector("three distances")?;
+    }
+    if let Some(origin) = first_of(fields, &["offset", "position", "origin"]) {
+        geometry.origin = origin.vector("three coordinates")?;
+    }
+    if let Some(matrix) = first_of(fields, &["transformmatrix", "orientation", "rotation"]) {
+        let list: [f64; 9] = matrix.list("nine numbers")?;
+        let axis = |at: usize| DVec3::new(list[at], list[at + 1], list[at + 2]);
+        geometry.direction = DMat3::from_cols(axis(0), axis(3), axis(6));
+    }
+    Ok(geometry)
+}
+
+/// Skips the header of a file of data. With a size of -1, the voxels are at its end.
+fn skip_header(source: &mut Source<'_>, bytes: i64, layout: &Layout) -> Result<(), Fault> {
+    let bytes = match (u64::try_from(bytes), source.remaining()) {
+        (Ok(bytes), _) => bytes,
+        (Err(_), Some(remaining)) => remaining.saturating_sub(layout.bytes()?),
+        (Err(_), None) => {
+            let found = "a header of unknown size in compressed data";
+            return Err(Fault::syntax(
+                source.byte(),
+                found,
+                "the size of the header",
+            ));
+        }
+    };
+    source.skip(bytes, "the header of the data")
+}
+
+fn read_data(
+    source: &mut Source<'_>,
+    layout: &Layout,
+    is_binary: bool,
+    is_compressed: bool,
+    file_bytes: Option<u64>,
+) -> Result<Voxels, Fault> {
+    if !is_binary {
+        return layout.read_text(source);
+    }
+    if !is_compressed {
+        return layout.read(source, file_bytes);
+    }
+    let rest = source.remaining().or(file_bytes);
+    let mut inner = Source::inside(ZlibDecoder::new(Rest(source)));
+    layout.read(&mut inner, rest)
+}

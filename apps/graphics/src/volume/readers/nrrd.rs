@@ -1,0 +1,297 @@
+//! Reads nearly raw raster data (NRRD), with the data behind the header or in a file of their own.
+//!
+//! The header consists of lines `field: value` and ends with an empty line. Data may be binary, text,
+//! or binary and compressed by gzip.
+//!
+//! # Source
+//! G. Kindlmann: Definition of NRRD File Format, teem.sourceforge.net/nrrd/format.html.
+
+use std::collections::HashMap;
+
+use flate2::bufread::MultiGzDecoder;
+use glam::{DMat3, DVec3};
+
+use super::text::Field;
+use super::{Context, VolumeReader};
+use crate::file::{Fault, Place, Rest, Source, quoted};
+use crate::volume::data::Layout;
+use crate::volume::format::VolumeFormat;
+use crate::volume::parsed::{Geometry, Parsed, Scalar};
+use crate::volume::voxels::Voxels;
+
+#[cfg(test)]
+mod tests;
+
+/// The reader of NRRD files.
+pub(super) const READER: VolumeReader = VolumeReader {
+    extensions: &["nrrd", "nhdr"],
+    is_text: None,
+    recognizes: |head| head.bytes.starts_with(b"NRRD000"),
+    read,
+};
+
+/// The fields of a header, by their names in lower case without spaces.
+type Fields = HashMap<String, Field>;
+
+/// The way in which the data are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    Raw,
+    Text,
+    Gzip,
+}
+
+fn read(source: &mut Source<'_>, files: &mut Context<'_>) -> Result<Parsed, Fault> {
+    let (fields, end) = header(source)?;
+    let layout = layout(&fields, end)?;
+    let encoding = encoding(&fields, end)?;
+    let geometry = geometry(&fields)?;
+    let skip = Skip::of(&fields)?;
+    let read = |source: &mut Source<'_>, file_bytes| {
+        read_data(source, &layout, encoding, skip, file_bytes)
+    };
+    let voxels = match fields.get("datafile") {
+        None => read(source, files.file_bytes)?,
+        Some(file) => {
+            if file.text.starts_with("LIST") || file.text.contains('%') {
+                return Err(file.wrong("the name of one file of data"));
+            }
+            files.read_beside(file.place, &file.text, read)?
+        }
+    };
+    Parsed::new(
+        VolumeFormat::Nrrd,
+        layout.size,
+        voxels,
+        geometry,
+        layout.place,
+    )
+}
+
+/// Reads the header and the empty line behind it. Also returns the place of that line.
+fn header(source: &mut Source<'_>) -> Result<(Fields, Place), Fault> {
+    let mut fields = Fields::new();
+    source.next_line()?;
+    loop {
+        let here = source.line();
+        let Some((place, line)) = source.next_line()? else {
+            // A header of a file of its own may end without an empty line.
+            return match fields.contains_key("datafile") {
+                true => Ok((fields, here)),
+                false => Err(Fault::truncated(here, "an empty line and data")),
+            };
+        };
+        if line.is_empty() {
+            return Ok((fields, place));
+        }
+        if line.starts_with(b"#") {
+            continue;
+        }
+        let colon = line.windows(2).position(|two| two[0] == b':');
+        let Some(colon) = colon.or_else(|| line.ends_with(b":").then(|| line.len() - 1)) else {
+            return Err(Fault::syntax(place, quoted(line), "\"field: value\""));
+        };
+        // A line `key:=value` is a remark of the user.
+        if line.get(colon + 1) == Some(&b'=') {
+            continue;
+        }
+        let name = String::from_utf8_lossy(&line[..colon]).to_lowercase();
+        let name: String = name.chars().filter(|char| !char.is_whitespace()).collect();
+        let field = Field::new(place, &line[colon + 1..]);
+        if fields.insert(name.clone(), field).is_some() {
+            let found = format!("a second field {}", quoted(name.as_bytes()));
+            return Err(Fault::syntax(place, found, "one field of each name"));
+        }
+    }
+}
+
+fn required<'f>(fields: &'f Fields, name: &str, end: Place) -> Result<&'f Field, Fault> {
+    fields.get(name).ok_or_else(|| {
+        Fault::syntax(
+            end,
+            "the end of the header",
+            format!("a field \"{name}\" before it"),
+        )
+    })
+}
+
+fn layout(fields: &Fields, end: Place) -> Result<Layout, Fault> {
+    let dimension = required(fields, "dimension", end)?;
+    if dimension.text != "3" {
+        return Err(dimension.wrong("3 dimensions: one number for each voxel of one volume"));
+    }
+    let sizes = required(fields, "sizes", end)?;
+    let size = sizes.list("three sizes")?;
+    let scalar = required(fields, "type", end)?;
+    let scalar = Scalar::named(&scalar.text)
+        .or_else(|| long_name(&scalar.lower()))
+        .ok_or_else(|| scalar.wrong("a type of integers or floats"))?;
+    let mut layout = Layout::new(size, scalar, sizes.place);
+    if scalar.bytes() > 1 && encoding(fields, end)? != Encoding::Text {
+        let order = required(fields, "endian", end)?;
+        layout.is_big_endian = match order.lower().as_str() {
+            "little" => false,
+            "big" => true,
+            _ => return Err(order.wrong("\"little\" or \"big\"")),
+        };
+    }
+    Ok(layout)
+}
+
+/// Returns the type with a name that only NRRD uses.
+fn long_name(name: &str) -> Option<Scalar> {
+    match name {
+        "signed short int" => Some(Scalar::I16),
+        "longlong"
+        | "long long"
+        | "long long int"
+        | "signed long long"
+        | "signed long long int" => Some(Scalar::I64),
+        "ulonglong" | "unsigned long long" | "unsigned long long int" => Some(Scalar::U64),
+        _ => None,
+    }
+}
+
+fn encoding(fields: &Fields, end: Place) -> Result<Encoding, Fault> {
+    let encoding = required(fields, "encoding", end)?;
+    match encoding.lower().as_str() {
+        "raw" => Ok(Encoding::Raw),
+        "txt" | "text" | "ascii" => Ok(Encoding::Text),
+        "gz" | "gzip" => Ok(Encoding::Gzip),
+        _ => Err(encoding.wrong("\"raw\", \"gzip\" or \"ascii\"")),
+    }
+}
+
+/// Returns the place in the world. Axes without a spacing have a spacing of 1.
+fn geometry(fields: &Fields) -> Result<Geometry, Fault> {
+    let mut geometry = Geometry::default();
+    if let Some(origin) = fields.get("spaceorigin") {
+        geometry.origin = vectors(origin)?.into_iter().next().unwrap_or_default();
+    }
+    if let Some(directions) = fields.get("spacedirections") {
+        let list = vectors(directions)?;
+        let [x, y, z] = list[..] else {
+            return Err(directions.wrong("three vectors"));
+        };
+        return Ok(Geometry::of_steps(
+            DMat3::from_cols(x, y, z),
+            geometry.origin,
+        ));
+    }
+    if let Some(spacings) = fields.get("spacings") {
+        let spacing = spacings.vector("three distances")?;
+        geometry.spacing = spacing.map_nan_to_one();
+    }
+    Ok(geometry)
+}
+
+/// Replaces distances that are not known.
+trait NanToOne {
+    fn map_nan_to_one(self) -> Self;
+}
+
+impl NanToOne for DVec3 {
+    fn map_nan_to_one(self) -> Self {
+        let known = |value: f64| if value.is_nan() { 1.0 } else { value };
+        Self::new(known(self.x), known(self.y), known(self.z))
+    }
+}
+
+/// Parses vectors such as `(1,0,0) (0,1,0) (0,0,2.5)`.
+fn vectors(field: &Field) -> Result<Vec<DVec3>, Fault> {
+    let wrong = || field.wrong("vectors such as (1,0,0)");
+    let text: String = field
+        .text
+        .chars()
+        .filter(|char| !char.is_whitespace())
+        .collect();
+    let inner = text
+        .strip_prefix('(')
+        .and_then(|text| text.strip_suffix(')'));
+    inner
+        .ok_or_else(wrong)?
+        .split(")(")
+        .map(|vector| {
+            let numbers: Option<Vec<f64>> = vector.split(',').map(|it| it.parse().ok()).collect();
+            match numbers.as_deref() {
+                Some(&[x, y, z]) => Ok(DVec3::new(x, y, z)),
+                _ => Err(wrong()),
+            }
+        })
+        .collect()
+}
+
+/// The part of the data to skip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Skip {
+    lines: u64,
+    /// The number of bytes after these lines; -1 for all but the voxels.
+    bytes: i64,
+}
+
+impl Skip {
+    fn of(fields: &Fields) -> Result<Self, Fault> {
+        let expected = "a number of lines or bytes";
+        let lines = fields
+            .get("lineskip")
+            .map(|field| field.parse(expected))
+            .transpose()?;
+        let bytes = fields
+            .get("byteskip")
+            .map(|field| field.parse(expected))
+            .transpose()?;
+        Ok(Self {
+            lines: lines.unwrap_or(0),
+            bytes: bytes.unwrap_or(0),
+        })
+    }
+
+    fn apply(self, source: &mut Source<'_>, layout: &Layout) -> Result<(), Fault> {
+        for _ in 0..self.lines {
+            let here = source.line();
+            if source.next_line()?.is_none() {
+                return Err(Fault::truncated(
+                    here,
+                    format!("{} lines to skip", self.lines),
+                ));
+            }
+        }
+        let bytes = match (u64::try_from(self.bytes), source.remaining()) {
+            (Ok(bytes), _) => bytes,
+            (Err(_), Some(remaining)) => remaining.saturating_sub(layout.bytes()?),
+            (Err(_), None) => {
+                let found = "a byte skip of -1 in compressed data";
+                return Err(Fault::syntax(source.byte(), found, "a number of bytes"));
+            }
+        };
+        source.skip(bytes, "bytes to skip")
+    }
+}
+
+fn read_data(
+    source: &mut Source<'_>,
+    layout: &Layout,
+    encoding: Encoding,
+    skip: Skip,
+    file_bytes: Option<u64>,
+) -> Result<Voxels, Fault> {
+    match encoding {
+        Encoding::Raw => {
+            skip.apply(source, layout)?;
+            layout.read(source, file_bytes)
+        }
+        Encoding::Text => {
+            skip.apply(source, layout)?;
+            layout.read_text(source)
+        }
+        Encoding::Gzip => {
+            // Lines are skipped before decompression, bytes after it.
+            let lines = Skip { bytes: 0, ..skip };
+            lines.apply(source, layout)?;
+            let rest = source.remaining().or(file_bytes);
+            let mut inner = Source::inside(MultiGzDecoder::new(Rest(source)));
+            Skip { lines: 0, ..skip }.apply(&mut inner, layout)?;
+            layout.read(&mut inner, rest)
+        }
+    }
+}
