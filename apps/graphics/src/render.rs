@@ -164,6 +164,13 @@ pub struct TileDone {
     pub tile_count: usize,
 }
 
+impl TileDone {
+    /// Creates the report of a finished tile.
+    pub(crate) fn new(tile: usize, tile_count: usize) -> Self {
+        Self { tile, tile_count }
+    }
+}
+
 /// Renders a picture with all workers of the runtime.
 ///
 /// `on_tile` is called for every finished tile, in any order and on any worker. The picture depends
@@ -233,10 +240,7 @@ pub fn render<I: Integrator>(
             *pixel = (sum / options.samples as f32).to_array();
         });
         **sum_of_tile = counts;
-        on_tile(TileDone {
-            tile: index,
-            tile_count,
-        });
+        on_tile(TileDone::new(index, tile_count));
     });
     for tile in &tiles {
         tile.copy_to(picture.pixels_mut(), width);

@@ -2,8 +2,8 @@
 //!
 //! A [`Volume`] has its voxels in one array, x fastest, and a linear map from voxels to the world.
 //! [`Macrocells`] has the smallest and the largest value of each block of it, so that rays skip what
-//! cannot be visible. [`isosurface`] shows surfaces of equal value, and [`direct`] shows all values
-//! by a transfer function.
+//! cannot be visible. [`isosurface`] shows surfaces of equal value, [`volrend`] is the renderer of
+//! SPLASH-2.
 //!
 //! Every volume that a reader or a generator returns has these properties:
 //!
@@ -24,6 +24,7 @@ mod traversal;
 mod voxels;
 
 pub mod isosurface;
+pub mod volrend;
 
 pub use self::format::{FORMATS, VolumeFormat};
 pub use self::grid::{AXIS_MAX, Volume, VolumeError};

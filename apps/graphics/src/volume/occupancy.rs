@@ -42,6 +42,20 @@ impl Occupancy {
         }
     }
 
+    /// Selects macrocells of the lowest level by their positions. `size` is their number along x, y
+    /// and z.
+    pub(crate) fn of_leaves(
+        size: [usize; 3],
+        is_occupied: impl Fn([usize; 3]) -> bool + Sync,
+    ) -> Self {
+        let leaves = Words::of_positions(size, is_occupied);
+        let middle = Words::of_positions(leaves.size, |[x, y, z]| leaves.word([x, y, z]) != 0);
+        let top = Words::of_positions(middle.size, |[x, y, z]| middle.word([x, y, z]) != 0);
+        Self {
+            levels: [leaves, middle, top],
+        }
+    }
+
     /// Returns the words of a level.
     #[inline]
     pub(crate) fn level(&self, level: usize) -> &Words {
@@ -77,6 +91,31 @@ impl Words {
                 if above.is_none_or(|above| above.get([x, y, z])) {
                     *word = word_of(blocks, [x, y, z], &is_occupied);
                 }
+            }
+        });
+        Self { size, words }
+    }
+
+    /// Selects macrocells of a level by their positions.
+    fn of_positions(len: [usize; 3], is_occupied: impl Fn([usize; 3]) -> bool + Sync) -> Self {
+        let size = len.map(|len| len.div_ceil(EDGE));
+        let mut words = vec![0; size.iter().product()];
+        raddle::for_each_mut(&mut words, |index, word| {
+            let [width, height, _] = size;
+            let at = [
+                index % width,
+                index / width % height,
+                index / (width * height),
+            ];
+            for position in 0..EDGE * EDGE * EDGE {
+                let inner = [
+                    position % EDGE,
+                    position / EDGE % EDGE,
+                    position / (EDGE * EDGE),
+                ];
+                let cell = [0, 1, 2].map(|axis: usize| at[axis] * EDGE + inner[axis]);
+                let is_inside = (0..3).all(|axis| cell[axis] < len[axis]);
+                *word |= u64::from(is_inside && is_occupied(cell)) << bit(cell);
             }
         });
         Self { size, words }

@@ -407,7 +407,7 @@ fn sort(slices: &mut [(PathBuf, Image)]) -> Result<DMat3, Fault> {
     let gaps: Vec<f64> = heights.windows(2).map(|two| two[1] - two[0]).collect();
     let mut by_size = gaps.clone();
     by_size.sort_by(f64::total_cmp);
-    let usual = by_size[by_size.len() / 2];
+    let usual = by_size[(by_size.len() - 1) / 2];
     for (gap, two) in gaps.iter().zip(slices.windows(2)) {
         if (gap - usual).abs() <= GAP_TOLERANCE * usual && usual > 0.0 {
             continue;

@@ -1,0 +1,197 @@
+//! The volume renderer of SPLASH-2 (volrend), rule by rule.
+//!
+//! Study 004 measures its task pools with this program. It renders a density map of a head: only bone
+//! is opaque, light comes from one direction, and rays are parallel. Each tile of 4 × 4 pixels is a
+//! task. In the adaptive mode, a task traces the corners of its tile and refines where they differ;
+//! a second pass interpolates the other pixels.
+//!
+//! The pictures are those of the original up to rounding, since rays here have double precision. They
+//! do not depend on the workers, to the last bit.
+//!
+//! # Memory
+//! The tables take 4 bytes for each voxel, besides the voxels; those of the original take 3.
+//!
+//! # Source
+//! J. Nieh, M. Levoy: Volume Rendering on Scalable Shared-Memory MIMD Architectures. Boston Workshop on
+//! Volume Visualization 1992. S. Woo, M. Ohara, E. Torrie, J. P. Singh, A. Gupta: The SPLASH-2
+//! Programs. ISCA 1995. Frame numbers: Splash-3, volrend. R. Hoffmann, M. Korch, T. Rauber: Performance
+//! Evaluation of Task Pools Based on Hardware Synchronization. Supercomputing 2004, section 4.
+
+use std::ops::AddAssign;
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use self::adaptive::Samples;
+use self::rays::Tracer;
+use self::tables::Tables;
+use self::view::Camera;
+use super::grid::Volume;
+use super::voxels::Voxels;
+use crate::render::{TileDone, tiles_of};
+
+mod adaptive;
+mod rays;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use self::view::FrameView;
+
+/// The number of pixels along an edge of a tile.
+pub const TILE_EDGE: u32 = 4;
+
+/// A density map that is prepared for rendering.
+#[derive(Debug)]
+pub struct Volrend {
+    tables: Tables,
+}
+
+/// The way in which pixels are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sampling {
+    /// A ray for every pixel.
+    #[default]
+    Full,
+    /// Rays for the corners of boxes that shrink where the picture changes. Other pixels are
+    /// interpolated.
+    Adaptive,
+}
+
+/// The reason why a volume is not a density map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum VolrendError {
+    /// The voxels are not bytes.
+    #[error("voxels of type {0}; expected u8, the densities of SPLASH")]
+    Type(&'static str),
+    /// The volume is too thin for gradients.
+    #[error("{} × {} × {} voxels; expected at least 4 along each axis", .0[0], .0[1], .0[2])]
+    Size([usize; 3]),
+    /// The picture would be too large.
+    #[error("a picture of {0} × {0} pixels; expected at most 65536 each way")]
+    Picture(u64),
+}
+
+/// A picture in grey.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VolrendPicture {
+    /// The width and the height in pixels.
+    pub edge: u32,
+    /// The pixels, from the upper left corner, row by row.
+    pub pixels: Vec<u8>,
+    /// The work.
+    pub counts: VolrendCounts,
+    /// The number of tiles, each of which is a task.
+    pub tile_count: usize,
+    /// The time for the picture, without the preparation of the density map.
+    pub time: Duration,
+}
+
+/// Counts of the work for a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct VolrendCounts {
+    /// Pixels with a ray.
+    pub rays: u64,
+    /// Rays that meet the box of the volume, without those in tiles in which nothing is visible.
+    pub rays_inside: u64,
+    /// Samples with at least one opaque voxel around.
+    pub samples: u64,
+}
+
+impl AddAssign for VolrendCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.rays += other.rays;
+        self.rays_inside += other.rays_inside;
+        self.samples += other.samples;
+    }
+}
+
+impl Volrend {
+    /// Computes normals, opacities and empty regions of a density map with all workers.
+    ///
+    /// # Errors
+    /// Returns a [`VolrendError`] if the voxels are not bytes, or if the volume is too thin or too
+    /// large.
+    pub fn new(volume: &Volume) -> Result<Self, VolrendError> {
+        let size = volume.size();
+        let Voxels::U8(densities) = volume.voxels() else {
+            return Err(VolrendError::Type(volume.voxels().type_name()));
+        };
+        if size.iter().any(|&len| len < 4) {
+            return Err(VolrendError::Size(size));
+        }
+        let tables = Tables::new(size, densities);
+        let edge = view::edge(tables.size);
+        if edge > u64::from(crate::render::SIZE_MAX) {
+            return Err(VolrendError::Picture(edge));
+        }
+        Ok(Self { tables })
+    }
+
+    /// Renders a frame with all workers of the runtime. `on_tile` is called for every finished tile.
+    #[must_use]
+    pub fn render(
+        &self,
+        view: FrameView,
+        sampling: Sampling,
+        on_tile: impl Fn(TileDone) + Sync,
+    ) -> VolrendPicture {
+        let begun = Instant::now();
+        let camera = Camera::new(self.tables.size, view);
+        let tracer = Tracer::new(&self.tables, &camera);
+        let edge = camera.edge;
+        let pixel_count = (edge * edge) as usize;
+        let mut parts = vec![0; pixel_count];
+        let mut tiles = tiles_of((edge, edge), TILE_EDGE, &mut parts);
+        let tile_count = tiles.len();
+        let mut counts = vec![VolrendCounts::default(); tile_count];
+        let done = |tile| on_tile(TileDone::new(tile, tile_count));
+        let samples = match sampling {
+            Sampling::Full => Samples::default(),
+            Sampling::Adaptive => Samples::new(edge),
+        };
+        let mut tasks: Vec<_> = tiles.iter_mut().zip(&mut counts).collect();
+        raddle::for_each_mut(&mut tasks, |index, (tile, counts)| {
+            let mut own = VolrendCounts::default();
+            match sampling {
+                Sampling::Full => {
+                    let is_empty = tracer.is_empty(tile.corner());
+                    own.rays += u64::from(tile.size().0) * u64::from(tile.size().1);
+                    if !is_empty {
+                        tile.for_each(|x, y, pixel| *pixel = tracer.pixel(x, y, &mut own));
+                    }
+                }
+                Sampling::Adaptive => samples.refine(tile.corner(), TILE_EDGE, &tracer, &mut own),
+            }
+            **counts = own;
+            done(index);
+        });
+        let mut pixels = vec![0; pixel_count];
+        if sampling == Sampling::Adaptive {
+            raddle::for_each_mut(&mut tasks, |_, (tile, _)| {
+                samples.interpolate(tile.corner(), TILE_EDGE);
+            });
+            samples.copy_to(&mut pixels);
+        } else {
+            for tile in &tiles {
+                tile.copy_to(&mut pixels, edge);
+            }
+        }
+        let mut sum = VolrendCounts::default();
+        for counts in counts {
+            sum += counts;
+        }
+        VolrendPicture {
+            edge,
+            pixels,
+            counts: sum,
+            tile_count,
+            time: begun.elapsed(),
+        }
+    }
+}
