@@ -393,17 +393,16 @@ impl View {
 
     /// Creates a camera for a box that is seen from outside, and a field of view of 45 degrees.
     ///
-    /// By default, the eye is in the direction (0.6, 0.45, 0.66) from the centre, 1.9 times the
-    /// longest side away, and z is up.
+    /// By default, the eye is in the direction (0.6, 0.45, 0.66) from the point to look at, 1.9 times
+    /// `side` away, and z is up.
     ///
     /// # Errors
     /// As for [`Camera::look`].
-    pub fn camera_for_box(&self, bounds: Bounds) -> Result<Camera, CameraError> {
+    pub fn camera_for_box(&self, bounds: Bounds, side: f32) -> Result<Camera, CameraError> {
         let middle = bounds.center();
         let at = self.look_at.unwrap_or(middle);
         let eye = self.eye.unwrap_or_else(|| {
-            let side = f64::from(bounds.extent().max_element());
-            (at.as_dvec3() + BOX_DISTANCE * side * BOX_DIRECTION.normalize()).as_vec3()
+            (at.as_dvec3() + BOX_DISTANCE * f64::from(side) * BOX_DIRECTION.normalize()).as_vec3()
         });
         let up = self.up.or(self.up_default).unwrap_or(Vec3::Z);
         let fov_degrees = self.fov_degrees.unwrap_or(FOV_BOX_DEGREES);

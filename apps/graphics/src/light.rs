@@ -102,19 +102,27 @@ impl Lights {
         sight: Vec3,
         key: Option<Incoming>,
     ) -> Vec3 {
-        let mut light = self.ambient(normal);
-        let mut gloss = Vec3::ZERO;
-        if let Some(Incoming {
-            towards,
-            light: key,
-            ..
-        }) = key
-        {
-            light += key * normal.dot(towards);
-            let half = (towards - sight).normalize_or_zero();
-            let highlight = normal.dot(half).max(0.0).powi(GLOSS_EXPONENT);
-            gloss = key * (GLOSS * highlight);
+        let ambient = albedo * self.ambient(normal);
+        match key {
+            Some(incoming) => ambient + incoming.reflected(albedo, normal, incoming.half(sight)),
+            None => ambient,
         }
-        albedo * light + gloss
+    }
+}
+
+impl Incoming {
+    /// Returns the unit vector between the directions to the light and to the viewer. `sight` is the
+    /// unit vector along the ray.
+    #[inline]
+    pub(crate) fn half(&self, sight: Vec3) -> Vec3 {
+        (self.towards - sight).normalize_or_zero()
+    }
+
+    /// Returns the part of this light that a surface reflects, with its highlight. The surface must
+    /// face the light.
+    #[inline]
+    pub(crate) fn reflected(&self, albedo: Vec3, normal: Vec3, half: Vec3) -> Vec3 {
+        let highlight = normal.dot(half).max(0.0).powi(GLOSS_EXPONENT);
+        albedo * (self.light * normal.dot(self.towards)) + self.light * (GLOSS * highlight)
     }
 }

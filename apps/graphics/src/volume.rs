@@ -2,7 +2,8 @@
 //!
 //! A [`Volume`] has its voxels in one array, x fastest, and a linear map from voxels to the world.
 //! [`Macrocells`] has the smallest and the largest value of each block of it, so that rays skip what
-//! cannot be visible. [`isosurface`] shows surfaces of equal value, [`volrend`] is the renderer of
+//! cannot be visible. [`isosurface`] shows surfaces of equal value, [`direct`] shows all values
+//! by a [`TransferFunction`], and [`volrend`] is the renderer of
 //! SPLASH-2.
 //!
 //! Every volume that a reader or a generator returns has these properties:
@@ -15,19 +16,25 @@ mod cell;
 mod data;
 mod format;
 mod grid;
+mod histogram;
 mod load;
 mod macrocells;
 mod occupancy;
 mod parsed;
+mod project;
 mod readers;
+mod transfer;
 mod traversal;
 mod voxels;
 
+pub mod direct;
 pub mod isosurface;
 pub mod volrend;
 
 pub use self::format::{FORMATS, VolumeFormat};
 pub use self::grid::{AXIS_MAX, Volume, VolumeError};
+pub use self::histogram::Histogram;
 pub use self::load::{LoadOptions, Loaded, VolumeReport};
 pub use self::macrocells::Macrocells;
+pub use self::transfer::{ControlPoint, PRESETS, Preset, TransferFunction};
 pub use self::voxels::{Voxel, Voxels};

@@ -235,12 +235,12 @@ fn an_orthographic_camera_shows_the_plane_of_its_point_as_the_perspective_one_do
         min: Vec3::ZERO,
         max: Vec3::ONE,
     };
-    let perspective = view.camera_for_box(bounds).unwrap();
+    let perspective = view.camera_for_box(bounds, 1.0).unwrap();
     let parallel = View {
         is_orthographic: true,
         ..view
     };
-    let orthographic = parallel.camera_for_box(bounds).unwrap();
+    let orthographic = parallel.camera_for_box(bounds, 1.0).unwrap();
     assert_eq!(orthographic.fov_degrees(), 0.0);
     for position in [[0.0, 0.0], [13.0, 37.0], [60.0, 40.0]] {
         let [a, b] = [perspective, orthographic].map(|camera| camera.ray(position, (60, 40)));
@@ -288,9 +288,9 @@ fn a_box_is_seen_along_z_even_if_z_is_up() {
         min: Vec3::ZERO,
         max: Vec3::ONE,
     };
-    let camera = view.camera_for_box(bounds).unwrap();
+    let camera = view.camera_for_box(bounds, 1.0).unwrap();
     assert_eq!(camera.axes(), [Vec3::NEG_Z, Vec3::X, Vec3::Y]);
-    let eye = View::default().camera_for_box(bounds).unwrap().eye();
+    let eye = View::default().camera_for_box(bounds, 1.0).unwrap().eye();
     let distance = (eye - bounds.center()).length();
     assert!((distance - 1.9).abs() < 1e-5, "{distance}");
     assert_eq!(

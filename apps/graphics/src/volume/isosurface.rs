@@ -14,7 +14,7 @@
 use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
-use glam::{DVec3, Vec3};
+use glam::Vec3;
 use thiserror::Error;
 
 use self::active::ActiveCells;
@@ -22,11 +22,12 @@ use self::tracer::Tracer;
 use super::grid::Volume;
 use super::macrocells::Macrocells;
 use super::occupancy::Occupancy;
+use super::project::beams;
 use super::voxels::with_voxels;
 use crate::camera::{Camera, CameraError, View};
 use crate::light::Lights;
 use crate::picture::Picture;
-use crate::render::{self, Beams, FrameError, FrameOptions, TileDone};
+use crate::render::{self, FrameError, FrameOptions, TileDone};
 
 mod active;
 #[cfg(test)]
@@ -35,9 +36,6 @@ mod tracer;
 
 /// The maximum number of surfaces in a picture.
 pub const SURFACES_MAX: usize = 16;
-
-/// The maximum number of macrocells of the lowest level that are projected.
-const BEAM_BOXES_MAX: u64 = 1 << 17;
 
 /// The colours of surfaces for which none is given.
 const COLOURS: [Vec3; 6] = [
@@ -227,19 +225,9 @@ pub fn render(
     on_tile: impl Fn(TileDone) + Sync,
 ) -> Result<IsosurfaceRendering, IsosurfaceError> {
     options.check()?;
-    let camera = options.view.camera_for_box(volume.bounds())?;
+    let camera = volume.camera(&options.view)?;
     let begun = Instant::now();
-    // Two levels are on different sides of an isovalue if it is above the first and not above the
-    // second.
-    let levels: Vec<f64> = options
-        .surfaces
-        .iter()
-        .map(|surface| macrocells.scale().level(surface.isovalue))
-        .collect();
-    let occupancy = Occupancy::of(macrocells, |[low, high]| {
-        let is_between = |&level: &f64| f64::from(low) < level && level <= f64::from(high);
-        levels.iter().any(is_between)
-    });
+    let occupancy = occupancy_of(macrocells, options);
     let beams = beams(volume, &occupancy, &camera, options.frame.size);
     let isovalues: Vec<f64> = options.surfaces.iter().map(|it| it.isovalue).collect();
     let time_prepare;
@@ -262,24 +250,13 @@ pub fn render(
     })
 }
 
-/// Projects the occupied macrocells, of a level with at most [`BEAM_BOXES_MAX`] of them.
-fn beams(
-    volume: &Volume,
-    occupancy: &Occupancy,
-    camera: &Camera,
-    size: (u32, u32),
-) -> Option<Beams> {
-    let level = usize::from(occupancy.leaf_count() > BEAM_BOXES_MAX);
-    let edge = f64::from(4_u32 << (2 * level));
-    let map = volume.world_of_voxel();
-    let axes = [map.x_axis, map.y_axis, map.z_axis].map(|axis| (0.5 * edge * axis).as_vec3());
-    Beams::of(camera, size, volume.bounds(), axes, |visit| {
-        let words = occupancy.level(level);
-        for index in 0..words.words().len() {
-            words.for_each_in(index, |cell, _| {
-                let middle = cell.map(|index| (index as f64 + 0.5) * edge);
-                visit((volume.origin() + map * DVec3::from_array(middle)).as_vec3());
-            });
-        }
+/// Selects the macrocells that contain an isovalue: it is above the lowest level, and not above the
+/// highest one.
+fn occupancy_of(macrocells: &Macrocells, options: &IsosurfaceOptions) -> Occupancy {
+    let level = |surface: &Surface| macrocells.scale().level(surface.isovalue);
+    let levels: Vec<f64> = options.surfaces.iter().map(level).collect();
+    Occupancy::of(macrocells, |[low, high]| {
+        let is_between = |&level: &f64| f64::from(low) < level && level <= f64::from(high);
+        levels.iter().any(is_between)
     })
 }

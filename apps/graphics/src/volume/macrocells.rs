@@ -137,6 +137,11 @@ impl Scale {
         (value - self.lowest) * self.levels_per_value
     }
 
+    /// Returns the value of a level.
+    pub(crate) fn value(self, level: u16) -> f64 {
+        f64::from(level) / self.levels_per_value + self.lowest
+    }
+
     fn level_below(self, value: f64) -> u16 {
         self.level(value).floor() as u16
     }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 
 use super::active::ActiveCells;
 use super::{IsosurfaceCounts, IsosurfaceOptions, SURFACES_MAX, Surface};
@@ -12,6 +12,7 @@ use crate::render::{Beams, Integrator, Sample, Slabs};
 use crate::volume::cell::{Cell, Cubic};
 use crate::volume::grid::Volume;
 use crate::volume::occupancy::{self, Occupancy};
+use crate::volume::project::VoxelMap;
 use crate::volume::traversal::{Faces, GridRay, Span};
 use crate::volume::voxels::Voxel;
 
@@ -38,10 +39,7 @@ pub(super) struct Tracer<'a, T> {
     surfaces: &'a [Surface],
     has_shadows: bool,
     lights: Lights,
-    origin: DVec3,
-    voxel_of_world: DMat3,
-    /// The map from gradients in voxels to gradients in the world.
-    world_gradient: DMat3,
+    map: VoxelMap,
 }
 
 /// A point of a surface.
@@ -66,7 +64,6 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         lights: Lights,
     ) -> Self {
         let [width, height, _] = volume.size();
-        let voxel_of_world = volume.world_of_voxel().inverse();
         Self {
             voxels,
             cells: volume.size().map(|len| len - 1),
@@ -78,9 +75,7 @@ impl<'a, T: Voxel> Tracer<'a, T> {
             surfaces: &options.surfaces,
             has_shadows: options.has_shadows,
             lights,
-            origin: volume.origin(),
-            voxel_of_world,
-            world_gradient: voxel_of_world.transpose(),
+            map: volume.voxel_map(),
         }
     }
 
@@ -95,9 +90,7 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         counts: &mut IsosurfaceCounts,
         mut visit: impl FnMut(Hit, &mut IsosurfaceCounts) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let origin = self.voxel_of_world * (ray.origin.as_dvec3() - self.origin);
-        let direction = self.voxel_of_world * ray.direction.as_dvec3();
-        let grid_ray = GridRay::new(origin, direction);
+        let grid_ray = self.map.ray(ray);
         let (t_min, t_max) = (f64::from(ray.t_min), f64::from(ray.t_max));
         let Some(span) = grid_ray.clip(self.cells, t_min, t_max) else {
             return ControlFlow::Continue(());
@@ -211,6 +204,15 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         }
     }
 
+    /// Returns the distance to the first surface along a ray through a point of the picture.
+    #[cfg(test)]
+    pub(super) fn first_hit(&self, ray: &Ray, position: [f32; 2]) -> Option<f64> {
+        let slabs = self.beams.map(|beams| (beams, beams.slabs(position)));
+        let mut counts = IsosurfaceCounts::default();
+        let outcome = self.follow(ray, slabs, &mut counts, |hit, _| ControlFlow::Break(hit.t));
+        outcome.break_value()
+    }
+
     /// Returns true if a surface is between a point and the light in a direction.
     fn is_dark(&self, origin: Vec3, towards: Vec3, counts: &mut IsosurfaceCounts) -> bool {
         counts.rays_shadow += 1;
@@ -223,7 +225,7 @@ impl<'a, T: Voxel> Tracer<'a, T> {
     /// Returns the light that a point of a surface reflects.
     fn shade(&self, ray: &Ray, hit: &Hit, counts: &mut IsosurfaceCounts) -> Vec3 {
         let sight = ray.direction.normalize_or_zero();
-        let gradient = (self.world_gradient * hit.gradient).as_vec3();
+        let gradient = self.map.world_gradient(hit.gradient.as_vec3());
         let normal = gradient.normalize_or(-sight);
         let normal = if normal.dot(sight) > 0.0 {
             -normal
@@ -236,7 +238,9 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         let is_lit = is_facing
             && !(self.has_shadows && {
                 // A voxel in the world, along the normal.
-                let voxel = (self.voxel_of_world * normal.as_dvec3()).length().recip();
+                let voxel = (self.map.voxel_of_world * normal.as_dvec3())
+                    .length()
+                    .recip();
                 let origin = point + SHADOW_OFFSET * voxel * normal.as_dvec3();
                 self.is_dark(origin.as_vec3(), incoming.towards, counts)
             });

@@ -1,0 +1,200 @@
+//! Direct rendering: every value has a colour and an opacity.
+//!
+//! A ray takes samples at equal distances in the macrocells that are not transparent, and ends when
+//! little light is left behind them. The distances are counted from where the ray enters the volume,
+//! so the picture does not depend on the macrocells.
+//!
+//! # Source
+//! M. Levoy: Display of Surfaces from Volume Data. IEEE Computer Graphics and Applications 8(3), 1988.
+//! M. Levoy: Efficient Ray Tracing of Volume Data. ACM Transactions on Graphics 9(3), 1990 (empty
+//! regions, early ray termination).
+
+use std::ops::AddAssign;
+use std::time::{Duration, Instant};
+
+use glam::Vec3;
+use thiserror::Error;
+
+use self::tracer::Tracer;
+use super::grid::Volume;
+use super::macrocells::Macrocells;
+use super::occupancy::Occupancy;
+use super::project::beams;
+use super::transfer::TransferFunction;
+use super::voxels::with_voxels;
+use crate::camera::{Camera, CameraError, View};
+use crate::light::Lights;
+use crate::picture::Picture;
+use crate::render::{self, FrameError, FrameOptions, TileDone};
+
+mod tracer;
+
+#[cfg(test)]
+mod tests;
+
+/// The smallest and the largest distance between samples, in voxels.
+const STEP_MIN: f64 = 1e-3;
+const STEP_MAX: f64 = 1e3;
+
+/// The way in which samples along a ray become a colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Blend {
+    /// Samples hide those behind them, by their opacities.
+    #[default]
+    Composite,
+    /// The largest value along the ray decides (maximum intensity projection).
+    Maximum,
+}
+
+/// The options of a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DirectOptions {
+    /// The colour and the opacity of each value.
+    pub transfer: TransferFunction,
+    /// The way in which samples become a colour.
+    pub blend: Blend,
+    /// The distance between samples, in units of the smallest distance between voxels.
+    pub step: f64,
+    /// True if gradients are lit as surfaces are.
+    pub is_shaded: bool,
+    /// The colour behind the volume, linear; by default a backdrop.
+    pub background: Option<Vec3>,
+    /// The requested properties of the camera. The others suit the volume.
+    pub view: View,
+    /// Size, samples and tiles of the picture.
+    pub frame: FrameOptions,
+}
+
+/// The reasons why a volume cannot be rendered.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[non_exhaustive]
+pub enum DirectError {
+    /// The camera cannot be set up.
+    #[error(transparent)]
+    Camera(#[from] CameraError),
+    /// The frame cannot be rendered.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    /// The distance between samples is out of range.
+    #[error("a step of {0}; expected {STEP_MIN} to {STEP_MAX} voxels")]
+    Step(f64),
+}
+
+/// A picture, and a report on rendering it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct DirectRendering {
+    /// The picture.
+    pub picture: Picture,
+    /// The camera.
+    pub camera: Camera,
+    /// The work.
+    pub counts: DirectCounts,
+    /// The number of rays from the camera.
+    pub rays: u64,
+    /// The number of macrocells that are not transparent.
+    pub leaf_count: u64,
+    /// The number of tiles, each of which is a task.
+    pub tile_count: usize,
+    /// The time spent on selecting macrocells.
+    pub time_prepare: Duration,
+    /// The time spent on following the rays.
+    pub time_trace: Duration,
+}
+
+/// Counts of the work for a picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct DirectCounts {
+    /// Rays that enter the volume.
+    pub rays_inside: u64,
+    /// Macrocells of all levels that rays visited, including empty ones.
+    pub macrocells: u64,
+    /// Interpolated values.
+    pub samples: u64,
+    /// Samples that are not transparent.
+    pub samples_visible: u64,
+    /// Rays with a visible sample.
+    pub hits: u64,
+}
+
+impl AddAssign for DirectCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.rays_inside += other.rays_inside;
+        self.macrocells += other.macrocells;
+        self.samples += other.samples;
+        self.samples_visible += other.samples_visible;
+        self.hits += other.hits;
+    }
+}
+
+impl DirectOptions {
+    /// Returns the options for a transfer function: composite and shaded, with a step of 0.5.
+    #[must_use]
+    pub fn new(transfer: TransferFunction) -> Self {
+        Self {
+            transfer,
+            blend: Blend::Composite,
+            step: 0.5,
+            is_shaded: true,
+            background: None,
+            view: View::default(),
+            frame: FrameOptions::default(),
+        }
+    }
+}
+
+/// Renders a volume with all workers of the runtime.
+///
+/// `macrocells` must be those of `volume`. `on_tile` is called for every finished tile, in any order
+/// and on any worker. The picture depends only on volume and options.
+///
+/// # Errors
+/// Returns a [`DirectError`] if an option is out of range, or if there is not enough memory for the
+/// picture.
+pub fn render(
+    volume: &Volume,
+    macrocells: &Macrocells,
+    options: &DirectOptions,
+    on_tile: impl Fn(TileDone) + Sync,
+) -> Result<DirectRendering, DirectError> {
+    if !(STEP_MIN..=STEP_MAX).contains(&options.step) {
+        return Err(DirectError::Step(options.step));
+    }
+    options.frame.check()?;
+    let camera = volume.camera(&options.view)?;
+    let begun = Instant::now();
+    let table = options.transfer.table(macrocells.range(), options.step);
+    let scale = macrocells.scale();
+    let occupancy = Occupancy::of(macrocells, |[low, high]| {
+        let (low, high) = (scale.value(low), scale.value(high));
+        options.blend == Blend::Maximum || table.is_visible(low, high)
+    });
+    let beams = beams(volume, &occupancy, &camera, options.frame.size);
+    let time_prepare = begun.elapsed();
+    let frame = with_voxels!(volume.voxels(), voxels => {
+        let tracer = Tracer {
+            voxels,
+            size: volume.size(),
+            map: volume.voxel_map(),
+            occupancy: &occupancy,
+            beams: beams.as_ref(),
+            table: &table,
+            options,
+            step: options.step * volume.spacing().abs().min_element(),
+            lights: Lights::of_object(&camera),
+        };
+        render::render(&tracer, &camera, &options.frame, on_tile)?
+    });
+    Ok(DirectRendering {
+        picture: frame.picture,
+        camera,
+        counts: frame.counts,
+        rays: frame.rays,
+        leaf_count: occupancy.leaf_count(),
+        tile_count: frame.tile_count,
+        time_prepare,
+        time_trace: frame.time,
+    })
+}

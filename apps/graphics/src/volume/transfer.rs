@@ -1,0 +1,334 @@
+//! Transfer functions: the colour and the opacity of each value.
+//!
+//! # File format
+//! One control point per line: a value, then red, green and blue, then opacity, each from 0 to 1.
+//! Colours are in sRGB, as programs show them. Opacity is that of a layer one unit thick. Between two
+//! points, everything is linear; outside of them, it is constant. `#` begins a comment.
+//!
+//! ```text
+//! # value  red green blue  opacity
+//!   0      0   0     0     0
+//!   800    0.8 0.4   0.3   0
+//!   1200   1   0.95  0.8   0.6
+//! ```
+
+use std::path::Path;
+
+use glam::Vec4;
+
+use super::histogram::Histogram;
+use crate::file::{self, Fault, FileError, Place, Source, Stream, quoted};
+
+#[cfg(test)]
+mod tests;
+
+/// The number of entries of a table.
+pub(crate) const TABLE_LEN: usize = 1 << 12;
+/// The content that errors ask for.
+const EXPECTED: &str = "a value, red, green, blue and opacity";
+/// The maximum number of control points.
+const POINTS_MAX: usize = 1 << 16;
+/// The maximum number of bytes of a file.
+const BYTES_MAX: u64 = 1 << 24;
+
+/// A control point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ControlPoint {
+    /// The value.
+    pub value: f64,
+    /// Red, green and blue in sRGB, from 0 to 1.
+    pub colour: [f32; 3],
+    /// The share of light that a layer of one unit stops, from 0 to 1.
+    pub opacity: f32,
+}
+
+/// The colour and the opacity of each value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TransferFunction {
+    points: Vec<ControlPoint>,
+}
+
+/// A transfer function that is relative to the range of a volume.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Preset {
+    /// The name.
+    pub name: &'static str,
+    /// A description in a few words.
+    pub about: &'static str,
+    points: &'static [([f32; 4], f32)],
+}
+
+/// The presets. Values are shares of the range from the threshold to the largest value, or of the
+/// range below it if they are negative.
+pub const PRESETS: [Preset; 6] = [
+    Preset {
+        name: "bone",
+        about: "only the densest parts, opaque and ivory",
+        points: &[
+            ([0.9, 0.8, 0.6, 0.0], 0.25),
+            ([0.95, 0.88, 0.75, 0.5], 0.5),
+            ([1.0, 0.98, 0.93, 0.9], 1.0),
+        ],
+    },
+    Preset {
+        name: "skin",
+        about: "the outer surface, opaque, in one colour",
+        points: &[
+            ([0.8, 0.5, 0.4, 0.0], -0.1),
+            ([0.85, 0.6, 0.5, 0.7], 0.05),
+            ([0.95, 0.85, 0.8, 0.9], 1.0),
+        ],
+    },
+    Preset {
+        name: "vessels",
+        about: "a red glow on bright structures",
+        points: &[
+            ([0.6, 0.05, 0.02, 0.0], 0.0),
+            ([0.8, 0.15, 0.1, 0.3], 0.3),
+            ([1.0, 0.8, 0.6, 0.9], 1.0),
+        ],
+    },
+    Preset {
+        name: "fire",
+        about: "from transparent dark red to opaque yellow",
+        points: &[
+            ([0.2, 0.0, 0.0, 0.0], -0.5),
+            ([0.7, 0.1, 0.0, 0.05], 0.0),
+            ([1.0, 0.5, 0.0, 0.2], 0.4),
+            ([1.0, 1.0, 0.6, 0.6], 1.0),
+        ],
+    },
+    Preset {
+        name: "grey",
+        about: "grey and opacity that grow with the value",
+        points: &[([0.0, 0.0, 0.0, 0.0], -1.0), ([1.0, 1.0, 1.0, 0.4], 1.0)],
+    },
+    Preset {
+        name: "x-ray",
+        about: "white and nearly transparent, without depth",
+        points: &[([1.0, 1.0, 1.0, 0.0], -1.0), ([1.0, 1.0, 1.0, 0.03], 1.0)],
+    },
+];
+
+/// The points of the transfer function for which none is given.
+const DEFAULT_POINTS: [([f32; 4], f32); 4] = [
+    ([0.75, 0.45, 0.35, 0.0], -0.08),
+    ([0.80, 0.55, 0.42, 0.12], 0.08),
+    ([0.95, 0.80, 0.62, 0.35], 0.4),
+    ([1.00, 0.97, 0.90, 0.8], 1.0),
+];
+
+impl TransferFunction {
+    /// Creates a transfer function from control points, which are sorted by value.
+    ///
+    /// Returns `None` if there are none, or if a number is not finite or out of range.
+    #[must_use]
+    pub fn new(mut points: Vec<ControlPoint>) -> Option<Self> {
+        let is_share = |share: &f32| (0.0..=1.0).contains(share);
+        let is_sound = |point: &ControlPoint| {
+            point.value.is_finite() && point.colour.iter().all(is_share) && is_share(&point.opacity)
+        };
+        if points.is_empty() || !points.iter().all(is_sound) {
+            return None;
+        }
+        points.sort_by(|a, b| a.value.total_cmp(&b.value));
+        Some(Self { points })
+    }
+
+    /// Returns a transfer function for a histogram: values below the threshold between background and
+    /// object are transparent, and others become brighter and more opaque with their value.
+    #[must_use]
+    pub fn of_histogram(histogram: &Histogram) -> Self {
+        Self::relative(&DEFAULT_POINTS, histogram)
+    }
+
+    /// Returns a preset for a histogram.
+    #[must_use]
+    pub fn preset(preset: &Preset, histogram: &Histogram) -> Self {
+        Self::relative(preset.points, histogram)
+    }
+
+    fn relative(points: &[([f32; 4], f32)], histogram: &Histogram) -> Self {
+        let [low, high] = histogram.range;
+        let threshold = histogram.threshold();
+        let points = points.iter().map(|&([red, green, blue, opacity], at)| {
+            let range = if at < 0.0 {
+                threshold - low
+            } else {
+                high - threshold
+            };
+            ControlPoint {
+                value: threshold + f64::from(at) * range,
+                colour: [red, green, blue],
+                opacity,
+            }
+        });
+        Self {
+            points: points.collect(),
+        }
+    }
+
+    /// Loads a transfer function from a file.
+    ///
+    /// # Errors
+    /// Returns a [`FileError`] with the line at fault.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        let path = path.as_ref();
+        let outcome = file::open(path, EXPECTED).and_then(|(file, length)| {
+            let mut stream = Stream::new(file, length, BYTES_MAX, |_| ())?;
+            Self::read(&mut stream.source)
+        });
+        outcome.map_err(|fault| fault.at(path))
+    }
+
+    fn read(source: &mut Source<'_>) -> Result<Self, Fault> {
+        let mut points = Vec::new();
+        while let Some((place, line)) = source.next_line()? {
+            let text = line.split(|&byte| byte == b'#').next().unwrap_or_default();
+            let words: Vec<&[u8]> = text
+                .split(|byte| byte.is_ascii_whitespace() || *byte == b',')
+                .filter(|word| !word.is_empty())
+                .collect();
+            if words.is_empty() {
+                continue;
+            }
+            let number = |word: &&[u8]| std::str::from_utf8(word).ok()?.parse::<f64>().ok();
+            let numbers: Option<Vec<f64>> = words.iter().map(number).collect();
+            let wrong = |expected: &str| Fault::syntax(place, quoted(line), expected);
+            let numbers = numbers.ok_or_else(|| wrong(EXPECTED))?;
+            let [value, red, green, blue, opacity] = numbers[..] else {
+                return Err(wrong(EXPECTED));
+            };
+            let point = ControlPoint {
+                value,
+                colour: [red as f32, green as f32, blue as f32],
+                opacity: opacity as f32,
+            };
+            if Self::new(vec![point]).is_none() {
+                return Err(wrong("a finite value, and colours and opacity from 0 to 1"));
+            }
+            if points.len() == POINTS_MAX {
+                let expected = format!("at most {POINTS_MAX} lines");
+                return Err(Fault::too_large(place, "one more control point", expected));
+            }
+            points.push(point);
+        }
+        Self::new(points)
+            .ok_or_else(|| Fault::truncated(Place::Whole, format!("lines with {EXPECTED}")))
+    }
+
+    /// Returns the control points, by increasing values.
+    #[must_use]
+    pub fn points(&self) -> &[ControlPoint] {
+        &self.points
+    }
+
+    /// Returns the colour, in linear light, and the opacity of a value.
+    #[must_use]
+    pub fn at(&self, value: f64) -> Vec4 {
+        let of = |point: &ControlPoint| {
+            let [red, green, blue] = point.colour.map(linear);
+            Vec4::new(red, green, blue, point.opacity)
+        };
+        let above = self.points.partition_point(|point| point.value <= value);
+        match (
+            above.checked_sub(1).map(|below| &self.points[below]),
+            self.points.get(above),
+        ) {
+            (Some(below), Some(above)) => {
+                let share = (value - below.value) / (above.value - below.value);
+                of(below).lerp(of(above), share as f32)
+            }
+            (Some(point), None) | (None, Some(point)) => of(point),
+            (None, None) => Vec4::ZERO,
+        }
+    }
+
+    /// Returns a table over a range of values, for layers of some thickness in units.
+    ///
+    /// # Source
+    /// Correction of opacity: M. Levoy: Display of Surfaces from Volume Data. IEEE Computer Graphics
+    /// and Applications 8(3), 1988; 1 − (1 − α)^Δ for a thickness Δ.
+    pub(crate) fn table(&self, range: [f64; 2], thickness: f64) -> Table {
+        let scale = TableScale::of(range);
+        let entries = (0..TABLE_LEN).map(|entry| {
+            let mut colour = self.at(scale.value(entry));
+            colour.w = 1.0 - (1.0 - colour.w).powf(thickness as f32);
+            colour
+        });
+        let entries: Vec<Vec4> = entries.collect();
+        let mut visible_before = vec![0];
+        for entry in &entries {
+            let before = visible_before[visible_before.len() - 1];
+            visible_before.push(before + u32::from(entry.w > 0.0));
+        }
+        Table {
+            scale,
+            entries,
+            visible_before,
+        }
+    }
+}
+
+/// The colours and opacities of values in a range.
+#[derive(Debug)]
+pub(crate) struct Table {
+    scale: TableScale,
+    entries: Vec<Vec4>,
+    /// For each entry, the number of entries before it that are not transparent.
+    visible_before: Vec<u32>,
+}
+
+/// The map from values to entries of a table.
+#[derive(Debug, Clone, Copy)]
+struct TableScale {
+    low: f32,
+    entries_per_value: f32,
+}
+
+impl TableScale {
+    fn of([low, high]: [f64; 2]) -> Self {
+        let width = (high - low).max(f64::MIN_POSITIVE);
+        Self {
+            low: low as f32,
+            entries_per_value: ((TABLE_LEN - 1) as f64 / width).min(f64::from(f32::MAX)) as f32,
+        }
+    }
+
+    fn value(self, entry: usize) -> f64 {
+        f64::from(self.low) + entry as f64 / f64::from(self.entries_per_value)
+    }
+
+    #[inline(always)]
+    fn entry(self, value: f32) -> usize {
+        // The conversion clamps at 0.
+        ((value - self.low) * self.entries_per_value + 0.5) as usize
+    }
+}
+
+impl Table {
+    /// Returns the colour and the opacity of a value.
+    #[inline(always)]
+    pub(crate) fn get(&self, value: f32) -> Vec4 {
+        self.entries[self.scale.entry(value).min(TABLE_LEN - 1)]
+    }
+
+    /// Returns true if a value between two values is not transparent.
+    pub(crate) fn is_visible(&self, low: f64, high: f64) -> bool {
+        let first = self
+            .scale
+            .entry(low as f32)
+            .saturating_sub(1)
+            .min(TABLE_LEN - 1);
+        let last = (self.scale.entry(high as f32) + 1).min(TABLE_LEN - 1);
+        self.visible_before[last + 1] > self.visible_before[first]
+    }
+}
+
+/// Converts a channel from sRGB to linear light.
+fn linear(channel: f32) -> f32 {
+    match channel <= 0.040_45 {
+        true => channel / 12.92,
+        false => ((channel + 0.055) / 1.055).powf(2.4),
+    }
+}
