@@ -8,6 +8,7 @@ pub(crate) mod nodes;
 mod options;
 mod program;
 pub(crate) mod values;
+mod volume;
 
 pub(crate) use self::input::InputArguments;
 pub(crate) use self::model::{MachineArguments, ScenarioArguments};
@@ -16,3 +17,4 @@ pub(crate) use self::options::{
     WorkOptions, WorkerOptions,
 };
 pub(crate) use self::program::{ProgramArguments, sides};
+pub(crate) use self::volume::{ViewArguments, VolumeArguments};

@@ -21,6 +21,7 @@ mod binding;
 mod call;
 mod completions;
 mod demo;
+mod isosurface;
 mod kdtree;
 mod kneighbor;
 mod launch;
@@ -37,6 +38,7 @@ mod render;
 mod simulate;
 mod sort;
 mod topology;
+mod volume;
 
 use clap::Subcommand;
 
@@ -44,6 +46,7 @@ pub(crate) use self::call::parse;
 
 use self::call::Call;
 use self::completions::CompletionsArguments;
+use self::isosurface::IsosurfaceArguments;
 use self::kdtree::KdtreeArguments;
 use self::kneighbor::KneighborArguments;
 use self::launch::LaunchArguments;
@@ -57,6 +60,7 @@ use self::render::RenderArguments;
 use self::simulate::SimulateArguments;
 use self::sort::SortArguments;
 use self::topology::TopologyArguments;
+use self::volume::VolumeCommandArguments;
 use crate::arguments::{
     MailboxOptions, Options, Running, TaskAndMailboxOptions, TaskOptions, WorkOptions,
 };
@@ -69,6 +73,12 @@ pub(crate) enum Command {
     /// Render a mesh or a generated scene
     #[command(after_help = render::EXAMPLES)]
     Render(Running<RenderArguments, TaskOptions>),
+    /// Render a volume directly, by a transfer function
+    #[command(after_help = volume::EXAMPLES)]
+    Volume(Running<VolumeCommandArguments, TaskOptions>),
+    /// Render surfaces of equal value in a volume
+    #[command(after_help = isosurface::EXAMPLES)]
+    Isosurface(Running<IsosurfaceArguments, TaskOptions>),
     /// Build a kd-tree and report time, nodes, leaves, depth, cost and memory
     #[command(after_help = kdtree::EXAMPLES)]
     Kdtree(Running<KdtreeArguments, TaskAndMailboxOptions>),
@@ -144,6 +154,8 @@ impl<'call> Entry<'call> {
         };
         match command {
             Command::Render(it) => Self::with_workers("render", it, render::run),
+            Command::Volume(it) => Self::with_workers("volume", it, volume::run),
+            Command::Isosurface(it) => Self::with_workers("isosurface", it, isosurface::run),
             Command::Kdtree(it) => Self::with_workers("kdtree", it, kdtree::run),
             Command::Sort(it) => Self::with_workers("sort", it, sort::run),
             Command::Lk23(it) => Self::with_workers("lk23", it, lk23::run),
@@ -261,6 +273,8 @@ mod tests {
     fn every_entry_has_the_name_of_its_command() {
         let calls = [
             "render --scene knot -o a.png",
+            "volume a.nrrd -o a.png",
+            "isosurface a.nrrd --iso 1 -o a.png",
             "kdtree a.ply",
             "sort 9",
             "lk23",

@@ -11,6 +11,7 @@ use raddle_graphics::kdtree;
 use raddle_graphics::picture::PictureError;
 use raddle_graphics::render_mesh::RenderError;
 use raddle_graphics::scene::OutOfMemory;
+use raddle_graphics::volume::volrend::VolrendError;
 use raddle_messages::nodes::NodesError;
 use raddle_messages::waits::WaitsError;
 use raddle_model::ModelError;
@@ -48,7 +49,7 @@ pub(crate) enum CliError {
         /// The path.
         path: PathBuf,
     },
-    /// A mesh cannot be loaded.
+    /// A mesh, a volume or another input file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
     /// A scene cannot be generated.
@@ -74,6 +75,14 @@ pub(crate) enum CliError {
         input: String,
         /// The reason.
         source: RenderError,
+    },
+    /// A volume is not a density map.
+    #[error("{input}: {source}")]
+    Volrend {
+        /// The file.
+        input: String,
+        /// The reason.
+        source: VolrendError,
     },
     /// A picture cannot be written.
     #[error(transparent)]

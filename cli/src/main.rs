@@ -27,6 +27,7 @@ mod slow_tree;
 mod system_counts;
 mod times;
 mod units;
+mod volume_input;
 mod workers;
 
 use std::io::{self, Write};

@@ -1,8 +1,8 @@
 //! Cameras: perspective, orthographic, and given by a matrix; and the choice of a position.
 //!
 //! A [`View`] contains the user's wishes, each of which is optional. The rest is chosen so that the
-//! mesh or the box makes a good picture. An object is seen in a three-quarter view from slightly above, and
-//! fills the frame. A room is seen from inside, along the longest unobstructed line.
+//! mesh or the box makes a good picture. An object is seen in a three-quarter view from slightly
+//! above, and fills the frame. A room is seen from inside, along the longest unobstructed line.
 
 use glam::{DMat4, DVec3, Vec3};
 use thiserror::Error;
@@ -26,7 +26,8 @@ const FOV_OBJECT_DEGREES: f32 = 32.0;
 const FOV_ROOM_DEGREES: f32 = 68.0;
 /// The field of view for a box, in degrees.
 const FOV_BOX_DEGREES: f32 = 45.0;
-/// The direction from the centre of a box to the eye, and the distance in units of the longest side.
+/// The direction from the centre of a box to the eye, and the distance in units of the longest
+/// side.
 const BOX_DIRECTION: DVec3 = DVec3::new(0.6, 0.45, 0.66);
 const BOX_DISTANCE: f64 = 1.9;
 
@@ -162,8 +163,8 @@ impl Camera {
     /// matter.
     ///
     /// # Errors
-    /// [`CameraError::Matrix`] if the matrix maps the depth to nothing, is not affine, or has numbers
-    /// that are not finite.
+    /// [`CameraError::Matrix`] if the matrix maps the depth to nothing, is not affine, or has
+    /// numbers that are not finite.
     pub fn from_matrix(world_of_image: DMat4) -> Result<Self, CameraError> {
         let is_affine = world_of_image.row(3) == DVec3::ZERO.extend(1.0);
         let [right, down, depth, eye] =
@@ -223,12 +224,12 @@ impl Camera {
         }
     }
 
-    /// Returns the smallest rectangle of a picture that contains a box in front of the camera: left,
-    /// top, right and bottom in pixels.
+    /// Returns the smallest rectangle of a picture that contains a box in front of the camera:
+    /// left, top, right and bottom in pixels.
     ///
     /// `middle` and `half` are the centre and half the extent of the box to the right, upwards and
-    /// along the line of sight. Returns `None` if the box reaches behind the eye, or if the camera is
-    /// given by a matrix.
+    /// along the line of sight. Returns `None` if the box reaches behind the eye, or if the camera
+    /// is given by a matrix.
     #[inline]
     pub(crate) fn footprint(
         &self,
@@ -393,8 +394,8 @@ impl View {
 
     /// Creates a camera for a box that is seen from outside, and a field of view of 45 degrees.
     ///
-    /// By default, the eye is in the direction (0.6, 0.45, 0.66) from the point to look at, 1.9 times
-    /// `side` away, and z is up.
+    /// By default, the eye is in the direction (0.6, 0.45, 0.66) from the point to look at, 1.9
+    /// times `side` away, and z is up.
     ///
     /// # Errors
     /// As for [`Camera::look`].

@@ -1,8 +1,9 @@
 //! Reads files of any kind: their bytes, compression, format and errors.
 //!
 //! [`mesh`](crate::mesh) and [`volume`](crate::volume) read their formats through this module.
-//! [`stream`] opens a file and undoes its compression, [`source`] buffers the bytes and tracks their
-//! places, [`format`] selects a reader by the beginning of the file, and [`error`] has the errors.
+//! `stream` opens a file and undoes its compression, `source` buffers the bytes and tracks
+//! their places, `format` selects a reader by the beginning of the file, and `error` has the
+//! errors.
 //!
 //! # Invariants
 //! 1. No content of a file makes a reader panic, or allocate more memory than the size of the file

@@ -1,9 +1,10 @@
 //! Meshes, kd-trees and ray tracing on Raddle.
 #![forbid(unsafe_code)]
 
-// `mesh` reads files, through `file`, and `scene` generates triangles. `kdtree` builds and traverses trees;
-// `intersect`, `bounds` and `ray` are the geometry. `camera`, `render` and `picture` make images of
-// anything, lit by `light`; `render_mesh` of meshes and `volume` of volumes. `memory` checks beforehand that there is enough memory.
+// `mesh` reads files, through `file`, and `scene` generates triangles. `kdtree` builds and
+// traverses trees; `intersect`, `bounds` and `ray` are the geometry. `camera`, `render` and
+// `picture` make images of anything, lit by `light`; `render_mesh` of meshes and `volume` of
+// volumes. `memory` checks beforehand that there is enough memory.
 
 pub mod bounds;
 pub mod camera;

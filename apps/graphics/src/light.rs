@@ -49,8 +49,8 @@ pub(crate) struct Incoming {
 }
 
 impl Lights {
-    /// Returns the lights for an object: a sun over the right shoulder, since the eye is to the left
-    /// of the front, which is to be lit.
+    /// Returns the lights for an object: a sun over the right shoulder, since the eye is to the
+    /// left of the front, which is to be lit.
     pub(crate) fn of_object(camera: &Camera) -> Self {
         let [forward, right, up] = camera.axes();
         Self {
@@ -92,8 +92,8 @@ impl Lights {
 
     /// Returns the light that a surface reflects.
     ///
-    /// `normal` points towards the viewer, `sight` is the unit vector along the ray, and `key` is the
-    /// key light if it reaches the surface.
+    /// `normal` points towards the viewer, `sight` is the unit vector along the ray, and `key` is
+    /// the key light if it reaches the surface.
     #[inline]
     pub(crate) fn shade(
         &self,
@@ -111,8 +111,8 @@ impl Lights {
 }
 
 impl Incoming {
-    /// Returns the unit vector between the directions to the light and to the viewer. `sight` is the
-    /// unit vector along the ray.
+    /// Returns the unit vector between the directions to the light and to the viewer. `sight` is
+    /// the unit vector along the ray.
     #[inline]
     pub(crate) fn half(&self, sight: Vec3) -> Vec3 {
         (self.towards - sight).normalize_or_zero()

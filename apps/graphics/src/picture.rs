@@ -16,8 +16,11 @@ use thiserror::Error;
 
 use crate::memory::{self, NoMemory, reserve};
 
+mod grey;
 #[cfg(test)]
 mod tests;
+
+pub use self::grey::GreyPicture;
 
 /// A picture: rows from top to bottom, each from left to right, with red, green and blue in linear
 /// light.
@@ -66,10 +69,12 @@ pub struct PictureError {
 #[non_exhaustive]
 pub enum PictureProblem {
     /// The extension of the name does not denote a format.
-    #[error("{found}; expected a name that ends in .png, .ppm or .exr")]
+    #[error("{found}; expected a name that ends in {expected}")]
     Extension {
         /// A description of the extension.
         found: String,
+        /// The extensions of the formats.
+        expected: &'static str,
     },
     /// The path refers to a directory.
     #[error("a directory; expected the name of a file")]
@@ -132,19 +137,14 @@ impl PictureFormat {
     /// ```
     pub fn of(path: impl AsRef<Path>) -> Result<Self, PictureError> {
         let path = path.as_ref();
-        let extension = path
-            .extension()
-            .map(|extension| extension.to_string_lossy());
-        match extension.as_deref().map(str::to_ascii_lowercase).as_deref() {
-            Some("png") => Ok(Self::Png),
-            Some("ppm") => Ok(Self::Ppm),
-            Some("exr") => Ok(Self::Exr),
-            other => {
-                let found = match other {
-                    Some(extension) => format!("extension .{}", extension.escape_debug()),
-                    None => "no extension".to_owned(),
-                };
-                Err(PictureProblem::Extension { found }.at(path))
+        let (extension, found) = extension(path);
+        match extension.as_str() {
+            "png" => Ok(Self::Png),
+            "ppm" => Ok(Self::Ppm),
+            "exr" => Ok(Self::Exr),
+            _ => {
+                let expected = ".png, .ppm or .exr";
+                Err(PictureProblem::Extension { found, expected }.at(path))
             }
         }
     }
@@ -249,11 +249,7 @@ impl Picture {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PictureError> {
         let path = path.as_ref();
         let format = PictureFormat::of(path)?;
-        let mut file = WholeFile::create(path).map_err(|error| cannot_open(error, path))?;
-        let bytes = self.encode(format).map_err(|problem| problem.at(path))?;
-        file.write_all(&bytes)
-            .and_then(|()| file.finish())
-            .map_err(|error| PictureProblem::Write(error, bytes.len()).at(path))
+        save(path, || self.encode(format))
     }
 
     /// Encodes the picture as a file. The same picture always gives the same bytes.
@@ -373,6 +369,28 @@ pub fn srgb(linear: f32) -> f32 {
 fn dither(x: usize, y: usize) -> f32 {
     let phase = 0.067_110_56 * x as f32 + 0.005_837_15 * y as f32;
     0.25 + 0.5 * (52.982_918 * phase.fract()).fract()
+}
+
+/// Writes the bytes that `encode` returns to a file, atomically.
+fn save(
+    path: &Path,
+    encode: impl FnOnce() -> Result<Vec<u8>, PictureProblem>,
+) -> Result<(), PictureError> {
+    let mut file = WholeFile::create(path).map_err(|error| cannot_open(error, path))?;
+    let bytes = encode().map_err(|problem| problem.at(path))?;
+    file.write_all(&bytes)
+        .and_then(|()| file.finish())
+        .map_err(|error| PictureProblem::Write(error, bytes.len()).at(path))
+}
+
+/// Returns the extension of a path in lower case, and a description of it for errors.
+fn extension(path: &Path) -> (String, String) {
+    let extension = path.extension().map(|it| it.to_string_lossy());
+    let found = match &extension {
+        Some(extension) => format!("extension .{}", extension.escape_debug()),
+        None => "no extension".to_owned(),
+    };
+    (extension.unwrap_or_default().to_ascii_lowercase(), found)
 }
 
 /// Returns the reason why no file can be created at `path`.

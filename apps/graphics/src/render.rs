@@ -1,9 +1,10 @@
 //! Renders pictures of anything: rays through every pixel, and one task per tile.
 //!
-//! An [`Integrator`] is a function from a ray to a colour. Everything else is common to all of them:
-//! the camera, the positions of the samples in a pixel, the tiles, the picture, and the sum of the
-//! counters. Tiles are independent tasks, and the samples of a pixel depend only on its position. So
-//! the picture does not depend on the number of workers or the size of the tiles, to the last bit.
+//! An [`Integrator`] is a function from a ray to a colour. Everything else is common to all of
+//! them: the camera, the positions of the samples in a pixel, the tiles, the picture, and the sum
+//! of the counters. Tiles are independent tasks, and the samples of a pixel depend only on its
+//! position. So the picture does not depend on the number of workers or the size of the tiles, to
+//! the last bit.
 
 use std::ops::AddAssign;
 use std::time::{Duration, Instant};

@@ -1,10 +1,9 @@
 //! Volumes: scalar values on a regular grid, their files, and pictures of them.
 //!
 //! A [`Volume`] has its voxels in one array, x fastest, and a linear map from voxels to the world.
-//! [`Macrocells`] has the smallest and the largest value of each block of it, so that rays skip what
-//! cannot be visible. [`isosurface`] shows surfaces of equal value, [`direct`] shows all values
-//! by a [`TransferFunction`], and [`volrend`] is the renderer of
-//! SPLASH-2.
+//! [`Macrocells`] has the smallest and the largest value of each block of it, so that rays skip
+//! what cannot be visible. [`isosurface`] shows surfaces of equal value, [`direct`] shows all
+//! values by a [`TransferFunction`], and [`volrend`] is the renderer of SPLASH-2.
 //!
 //! Every volume that a reader or a generator returns has these properties:
 //!

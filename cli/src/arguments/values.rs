@@ -52,6 +52,14 @@ impl fmt::Display for Size {
     }
 }
 
+/// Parses the number of voxels along each axis: `256x256x113`.
+pub(crate) fn volume_size(text: &str) -> Result<[u64; 3], String> {
+    let sizes: Option<Vec<u64>> = text.split('x').map(|size| size.parse().ok()).collect();
+    sizes
+        .and_then(|sizes| sizes.try_into().ok())
+        .ok_or_else(|| "expected XxYxZ, such as 256x256x113".to_owned())
+}
+
 /// A generated scene and its approximate number of triangles: `knot:100000`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SceneChoice {

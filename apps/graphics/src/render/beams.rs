@@ -1,12 +1,13 @@
 //! The depths at which anything is visible through each part of a picture.
 //!
 //! A beam is a square of pixels, divided by depth into 64 slabs. A bit for each slab says whether a
-//! box is visible in it. A ray needs to follow the scene only in the slabs of its beam with a box. The
-//! boxes are projected once for each picture, which is much less work than finding them by every
-//! ray.
+//! box is visible in it. A ray needs to follow the scene only in the slabs of its beam with a box.
+//! The boxes are projected once for each picture, which is much less work than finding them by
+//! every ray.
 //!
-//! **Invariant:** a box that is visible in a beam is in slabs of that beam from end to end. So a ray
-//! never begins or ends inside a box, and beams change the time for a picture, but never the picture.
+//! **Invariant:** a box that is visible in a beam is in slabs of that beam from end to end. So a
+//! ray never begins or ends inside a box, and beams change the time for a picture, but never the
+//! picture.
 
 use glam::Vec3;
 

@@ -7,12 +7,12 @@
 //!
 //! # Sides
 //! A point is *inside* if its value is at least the isovalue, and *outside* otherwise. This rule
-//! decides equality everywhere: for voxels, for points on faces, and for roots. So a cell can contain
-//! the surface only if its smallest value is below the isovalue and its largest one is not.
+//! decides equality everywhere: for voxels, for points on faces, and for roots. So a cell can
+//! contain the surface only if its smallest value is below the isovalue and its largest one is not.
 //!
 //! **Invariant:** two cells with a common face compute the same value, to the last bit, for a point
-//! on that face. So a ray that leaves one cell inside enters the next one inside, and no surface has
-//! a hole at the border of two cells.
+//! on that face. So a ray that leaves one cell inside enters the next one inside, and no surface
+//! has a hole at the border of two cells.
 //!
 //! # Source
 //! G. Marmitt, A. Kleer, I. Wald, H. Friedrich, P. Slusallek: Fast and Accurate Ray-Voxel
@@ -40,8 +40,8 @@ pub(crate) struct Cell(pub(crate) [f64; 8]);
 pub(crate) struct Cubic(pub(crate) [f64; 4]);
 
 impl Cell {
-    /// Reads the cell whose first voxel has an index. `width` and `slice` are the distances to the next
-    /// row and the next slice in `voxels`.
+    /// Reads the cell with a first voxel at an index. `width` and `slice` are the distances to the
+    /// next row and the next slice in `voxels`.
     #[inline(always)]
     pub(crate) fn read<T: Voxel>(voxels: &[T], first: usize, [width, slice]: [usize; 2]) -> Self {
         let row = |at: usize| {
@@ -164,8 +164,8 @@ impl Cubic {
         [first.min(second), first.max(second)]
     }
 
-    /// Returns the first place from `start` to 1 where the polynomial changes its side, and the side
-    /// after it. `is_inside` and `is_inside_at_end` are the exact sides at `start` and 1.
+    /// Returns the first place from `start` to 1 where the polynomial changes its side, and the
+    /// side after it. `is_inside` and `is_inside_at_end` are the exact sides at `start` and 1.
     #[inline(always)]
     pub(crate) fn first_change(
         &self,

@@ -1,7 +1,7 @@
 //! Reads the voxels of a file, whatever its format.
 //!
-//! Integers of up to 16 bits and `f32` keep their type. Others become `f32`, and so do voxels with a
-//! scale, unless the result is integers of 16 bits.
+//! Integers of up to 16 bits and `f32` keep their type. Others become `f32`, and so do voxels with
+//! a scale, unless the result is integers of 16 bits.
 //!
 //! **Invariant:** no memory is allocated for voxels that the file cannot contain.
 

@@ -1,13 +1,13 @@
 //! Direct rendering: every value has a colour and an opacity.
 //!
 //! A ray takes samples at equal distances in the macrocells that are not transparent, and ends when
-//! little light is left behind them. The distances are counted from where the ray enters the volume,
-//! so the picture does not depend on the macrocells.
+//! little light is left behind them. The distances are counted from where the ray enters the
+//! volume, so the picture does not depend on the macrocells.
 //!
 //! # Source
-//! M. Levoy: Display of Surfaces from Volume Data. IEEE Computer Graphics and Applications 8(3), 1988.
-//! M. Levoy: Efficient Ray Tracing of Volume Data. ACM Transactions on Graphics 9(3), 1990 (empty
-//! regions, early ray termination).
+//! M. Levoy: Display of Surfaces from Volume Data. IEEE Computer Graphics and Applications 8(3),
+//! 1988. M. Levoy: Efficient Ray Tracing of Volume Data. ACM Transactions on Graphics 9(3), 1990
+//! (empty regions, early ray termination).
 
 use std::ops::AddAssign;
 use std::time::{Duration, Instant};
@@ -147,8 +147,8 @@ impl DirectOptions {
 
 /// Renders a volume with all workers of the runtime.
 ///
-/// `macrocells` must be those of `volume`. `on_tile` is called for every finished tile, in any order
-/// and on any worker. The picture depends only on volume and options.
+/// `macrocells` must be those of `volume`. `on_tile` is called for every finished tile, in any
+/// order and on any worker. The picture depends only on volume and options.
 ///
 /// # Errors
 /// Returns a [`DirectError`] if an option is out of range, or if there is not enough memory for the

@@ -3,11 +3,11 @@
 use std::fmt;
 
 /// The supported formats, for error messages and help texts.
-pub const FORMATS: &str = "NRRD, MetaImage, NIfTI, DICOM, VTK image, SPLASH .den or raw, plain or as .gz \
-    or .zst";
+pub const FORMATS: &str = "NRRD, MetaImage, NIfTI, DICOM, VTK image, SPLASH .den or raw, plain \
+    or as .gz or .zst";
 /// The content that errors ask for.
-pub(super) const EXPECTED: &str = "a volume in NRRD, MetaImage, NIfTI, DICOM, VTK image, SPLASH .den or \
-    raw, plain or as .gz or .zst";
+pub(super) const EXPECTED: &str = "a volume in NRRD, MetaImage, NIfTI, DICOM, VTK image, \
+    SPLASH .den or raw, plain or as .gz or .zst";
 
 /// The format of a volume file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

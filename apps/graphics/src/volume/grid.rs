@@ -46,7 +46,10 @@ pub enum VolumeError {
         expected: u128,
     },
     /// A voxel is not a number.
-    #[error("voxel ({}, {}, {}) is {found}; expected finite numbers", .position[0], .position[1], .position[2])]
+    #[error(
+        "voxel ({}, {}, {}) is {found}; expected finite numbers",
+        position[0], position[1], position[2]
+    )]
     NotFinite {
         /// The position of the voxel.
         position: [usize; 3],

@@ -35,8 +35,8 @@ impl Histogram {
     /// there is only one value.
     ///
     /// # Source
-    /// N. Otsu: A Threshold Selection Method from Gray-Level Histograms. IEEE Transactions on Systems,
-    /// Man, and Cybernetics 9(1), 1979.
+    /// N. Otsu: A Threshold Selection Method from Gray-Level Histograms. IEEE Transactions on
+    /// Systems, Man, and Cybernetics 9(1), 1979.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         let total: f64 = self.counts.iter().map(|&count| count as f64).sum();

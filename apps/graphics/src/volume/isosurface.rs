@@ -190,12 +190,12 @@ impl IsosurfaceOptions {
 
 /// Renders surfaces of a volume with all workers of the runtime.
 ///
-/// `macrocells` must be those of `volume`. `on_tile` is called for every finished tile, in any order
-/// and on any worker. The picture depends only on volume and options.
+/// `macrocells` must be those of `volume`. `on_tile` is called for every finished tile, in any
+/// order and on any worker. The picture depends only on volume and options.
 ///
 /// # Errors
-/// Returns an [`IsosurfaceError`] if an option is out of range, or if there is not enough memory for
-/// the picture.
+/// Returns an [`IsosurfaceError`] if an option is out of range, or if there is not enough memory
+/// for the picture.
 ///
 /// # Examples
 /// ```
@@ -235,7 +235,8 @@ pub fn render(
     let frame = with_voxels!(volume.voxels(), voxels => {
         let cells = ActiveCells::of(volume.size(), voxels, &occupancy, &isovalues);
         time_prepare = begun.elapsed();
-        let tracer = Tracer::new(volume, voxels, &occupancy, &cells, beams.as_ref(), options, lights);
+        let beams = beams.as_ref();
+        let tracer = Tracer::new(volume, voxels, &occupancy, &cells, beams, options, lights);
         render::render(&tracer, &camera, &options.frame, on_tile)?
     });
     Ok(IsosurfaceRendering {

@@ -25,8 +25,8 @@ use crate::file::{self, Compression, Fault, FileError, Place, Progress, Stream};
 pub struct LoadOptions {
     /// The number of voxels of a raw file, if its name does not say it.
     pub raw_size: Option<[u64; 3]>,
-    /// The type of the voxels of a raw file, such as `u8`, `i16` or `f32be`, if its name does not say
-    /// it.
+    /// The type of the voxels of a raw file, such as `u8`, `i16` or `f32be`, if its name does not
+    /// say it.
     pub raw_type: Option<String>,
     /// The distances between voxels, in place of those in the file.
     pub spacing: Option<DVec3>,
@@ -78,12 +78,12 @@ impl Volume {
     /// with the images of a DICOM series.
     ///
     /// The format and the compression are detected from the content; the name is used only for raw
-    /// files and if the content is not conclusive. The voxels take as much memory as their type needs,
-    /// and nothing else takes more than a few hundred kilobytes.
+    /// files and if the content is not conclusive. The voxels take as much memory as their type
+    /// needs, and nothing else takes more than a few hundred kilobytes.
     ///
     /// # Errors
-    /// Returns a [`FileError`] if the file cannot be read, is truncated or violates its format, if it
-    /// does not contain a volume of numbers, or if a voxel is not finite.
+    /// Returns a [`FileError`] if the file cannot be read, is truncated or violates its format, if
+    /// it does not contain a volume of numbers, or if a voxel is not finite.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, FileError> {
         Self::load_with(path, &LoadOptions::default(), |_| ()).map(|loaded| loaded.volume)
     }
@@ -91,7 +91,8 @@ impl Volume {
     /// Loads a volume as [`load`](Self::load) does, with options, and reports the progress.
     ///
     /// # Errors
-    /// As for [`load`](Self::load). It is also an error if the file exceeds the limits of `options`.
+    /// As for [`load`](Self::load). It is also an error if the file exceeds the limits of
+    /// `options`.
     pub fn load_with(
         path: impl AsRef<Path>,
         options: &LoadOptions,

@@ -1,10 +1,10 @@
 //! The macrocells that a ray has to enter, as bits.
 //!
 //! A predicate on ranges of values decides for each macrocell: it contains an isovalue, or a value
-//! that is not transparent. The 4 × 4 × 4 macrocells in one macrocell of the next level are the bits
-//! of one word, so a volume of 256³ voxels takes 32 KiB, which fits into the first-level cache.
-//! The bits are computed for each picture. This takes some tenths of a millisecond, since only the
-//! ranges in occupied macrocells of the next level are examined.
+//! that is not transparent. The 4 × 4 × 4 macrocells in one macrocell of the next level are the
+//! bits of one word, so a volume of 256³ voxels takes 32 KiB, which fits into the first-level
+//! cache. The bits are computed for each picture. This takes some tenths of a millisecond, since
+//! only the ranges in occupied macrocells of the next level are examined.
 
 use super::macrocells::{Blocks, FANOUT_LOG, LEVELS, Macrocells, Range};
 

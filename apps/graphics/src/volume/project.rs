@@ -46,8 +46,8 @@ impl Volume {
         }
     }
 
-    /// Creates a camera for the volume, see [`View::camera_for_box`]. The longest side is that of all
-    /// voxels, each of which has the size of the spacing.
+    /// Creates a camera for the volume, see [`View::camera_for_box`]. The longest side is that of
+    /// all voxels, each of which has the size of the spacing.
     ///
     /// # Errors
     /// As for [`Camera::look`].

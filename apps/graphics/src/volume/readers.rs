@@ -104,7 +104,8 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Opens a file of data that a header names. If it does not exist, the place of its name is at fault.
+/// Opens a file of data that a header names. If it does not exist, the place of its name is at
+/// fault.
 fn open_data(path: &PathBuf, place: Place) -> Result<(File, Option<u64>), Fault> {
     file::open(path, "a file of voxels").map_err(|fault| match fault.problem {
         FileProblem::Open(error) => Fault::syntax(

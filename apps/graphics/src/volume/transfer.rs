@@ -2,8 +2,8 @@
 //!
 //! # File format
 //! One control point per line: a value, then red, green and blue, then opacity, each from 0 to 1.
-//! Colours are in sRGB, as programs show them. Opacity is that of a layer one unit thick. Between two
-//! points, everything is linear; outside of them, it is constant. `#` begins a comment.
+//! Colours are in sRGB, as programs show them. Opacity is that of a layer one unit thick. Between
+//! two points, everything is linear; outside of them, it is constant. `#` begins a comment.
 //!
 //! ```text
 //! # value  red green blue  opacity
@@ -135,8 +135,8 @@ impl TransferFunction {
         Some(Self { points })
     }
 
-    /// Returns a transfer function for a histogram: values below the threshold between background and
-    /// object are transparent, and others become brighter and more opaque with their value.
+    /// Returns a transfer function for a histogram: values below the threshold between background
+    /// and object are transparent, and others become brighter and more opaque with their value.
     #[must_use]
     pub fn of_histogram(histogram: &Histogram) -> Self {
         Self::relative(&DEFAULT_POINTS, histogram)
@@ -247,8 +247,8 @@ impl TransferFunction {
     /// Returns a table over a range of values, for layers of some thickness in units.
     ///
     /// # Source
-    /// Correction of opacity: M. Levoy: Display of Surfaces from Volume Data. IEEE Computer Graphics
-    /// and Applications 8(3), 1988; 1 − (1 − α)^Δ for a thickness Δ.
+    /// Correction of opacity: M. Levoy: Display of Surfaces from Volume Data. IEEE Computer
+    /// Graphics and Applications 8(3), 1988; 1 − (1 − α)^Δ for a thickness Δ.
     pub(crate) fn table(&self, range: [f64; 2], thickness: f64) -> Table {
         let scale = TableScale::of(range);
         let entries = (0..TABLE_LEN).map(|entry| {

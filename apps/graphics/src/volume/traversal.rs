@@ -9,8 +9,8 @@
 //! the ray has visited before. The [`Span`] of a cell says through which faces the ray enters and
 //! leaves it, so that the points there can be exactly on these faces.
 //!
-//! **Invariant:** the spans of the visited cells depend on the ray and the grid only. A picture is the
-//! same, to the last bit, for any macrocells and any division of a volume.
+//! **Invariant:** the spans of the visited cells depend on the ray and the grid only. A picture is
+//! the same, to the last bit, for any macrocells and any division of a volume.
 //!
 //! # Source
 //! J. Amanatides, A. Woo: A Fast Voxel Traversal Algorithm for Ray Tracing. Eurographics 1987.

@@ -1,21 +1,22 @@
 //! The volume renderer of SPLASH-2 (volrend), rule by rule.
 //!
-//! Study 004 measures its task pools with this program. It renders a density map of a head: only bone
-//! is opaque, light comes from one direction, and rays are parallel. Each tile of 4 × 4 pixels is a
-//! task. In the adaptive mode, a task traces the corners of its tile and refines where they differ;
-//! a second pass interpolates the other pixels.
+//! Study 004 measures its task pools with this program. It renders a density map of a head: only
+//! bone is opaque, light comes from one direction, and rays are parallel. Each tile of 4 × 4 pixels
+//! is a task. In the adaptive mode, a task traces the corners of its tile and refines where they
+//! differ; a second pass interpolates the other pixels.
 //!
-//! The pictures are those of the original up to rounding, since rays here have double precision. They
-//! do not depend on the workers, to the last bit.
+//! The pictures are those of the original up to rounding, since rays here have double precision.
+//! They do not depend on the workers, to the last bit.
 //!
 //! # Memory
 //! The tables take 4 bytes for each voxel, besides the voxels; those of the original take 3.
 //!
 //! # Source
-//! J. Nieh, M. Levoy: Volume Rendering on Scalable Shared-Memory MIMD Architectures. Boston Workshop on
-//! Volume Visualization 1992. S. Woo, M. Ohara, E. Torrie, J. P. Singh, A. Gupta: The SPLASH-2
-//! Programs. ISCA 1995. Frame numbers: Splash-3, volrend. R. Hoffmann, M. Korch, T. Rauber: Performance
-//! Evaluation of Task Pools Based on Hardware Synchronization. Supercomputing 2004, section 4.
+//! J. Nieh, M. Levoy: Volume Rendering on Scalable Shared-Memory MIMD Architectures. Boston
+//! Workshop on Volume Visualization 1992. S. Woo, M. Ohara, E. Torrie, J. P. Singh, A. Gupta: The
+//! SPLASH-2 Programs. ISCA 1995. Frame numbers: Splash-3, volrend. R. Hoffmann, M. Korch, T.
+//! Rauber: Performance Evaluation of Task Pools Based on Hardware Synchronization. Supercomputing
+//! 2004, section 4.
 
 use std::ops::AddAssign;
 use std::time::{Duration, Instant};
@@ -133,7 +134,8 @@ impl Volrend {
         Ok(Self { tables })
     }
 
-    /// Renders a frame with all workers of the runtime. `on_tile` is called for every finished tile.
+    /// Renders a frame with all workers of the runtime. `on_tile` is called for every finished
+    /// tile.
     #[must_use]
     pub fn render(
         &self,

@@ -1,1 +1,167 @@
-//! Tests.
+//! Tests of direct rendering against closed forms.
+
+use super::*;
+use crate::volume::{ControlPoint, Histogram};
+
+fn transfer(points: &[(f64, [f32; 3], f32)]) -> TransferFunction {
+    let points = points.iter().map(|&(value, colour, opacity)| ControlPoint {
+        value,
+        colour,
+        opacity,
+    });
+    TransferFunction::new(points.collect()).expect("sound points")
+}
+
+fn options(transfer: TransferFunction, edge: u32) -> DirectOptions {
+    DirectOptions {
+        frame: FrameOptions {
+            size: (edge, edge),
+            ..FrameOptions::default()
+        },
+        background: Some(Vec3::ZERO),
+        ..DirectOptions::new(transfer)
+    }
+}
+
+fn rendered(volume: &Volume, options: &DirectOptions) -> DirectRendering {
+    render(volume, &Macrocells::of(volume), options, |_| ()).expect("options in range")
+}
+
+/// Looks along the z axis with parallel rays.
+fn along_z(options: &mut DirectOptions, size: [usize; 3]) {
+    let middle = Vec3::from_array(size.map(|len| 0.5 * (len - 1) as f32));
+    options.view.eye = Some(middle + 100.0 * Vec3::Z);
+    options.view.look_at = Some(middle);
+    options.view.up = Some(Vec3::Y);
+    options.view.fov_degrees = Some(2.0);
+    options.view.is_orthographic = true;
+}
+
+#[test]
+fn a_fog_of_one_value_follows_the_law_of_absorption() {
+    let size = [9, 9, 21];
+    let volume = Volume::new(size, vec![7_u8; 9 * 9 * 21]).expect("a sound volume");
+    for opacity in [0.01, 0.05, 0.15] {
+        for step in [0.1, 0.5, 1.0] {
+            let mut options = options(transfer(&[(7.0, [1.0; 3], opacity)]), 5);
+            options.is_shaded = false;
+            options.step = step;
+            along_z(&mut options, size);
+            let rendering = rendered(&volume, &options);
+            let found = rendering.picture.row(2)[2][0];
+            // Samples at both ends: one more than there are steps.
+            let layers = 20.0 + step as f32;
+            let expected = 1.0 - (1.0 - opacity).powf(layers);
+            assert!(
+                (found - expected).abs() < 0.01,
+                "{found} {expected} {opacity} {step}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_maximum_is_that_of_the_values_along_the_ray() {
+    let size = [8, 8, 30];
+    let mut voxels = vec![10_u8; 8 * 8 * 30];
+    for z in [5, 6, 7] {
+        voxels[z * 64..(z + 1) * 64].fill(100);
+    }
+    let volume = Volume::new(size, voxels).expect("a sound volume");
+    let mut options = options(transfer(&[(0.0, [0.0; 3], 1.0), (100.0, [1.0; 3], 1.0)]), 6);
+    options.blend = Blend::Maximum;
+    along_z(&mut options, size);
+    let picture = rendered(&volume, &options).picture;
+    assert!(picture.row(3)[3][0] > 0.99, "{:?}", picture.row(3));
+}
+
+#[test]
+fn macrocells_tiles_and_workers_do_not_change_the_picture() {
+    let size = [41, 30, 35];
+    let voxel = |index: usize| {
+        let at = [index % 41, index / 41 % 30, index / (41 * 30)].map(|at| at as f32);
+        (128.0 + 60.0 * (0.3 * at[0]).sin() + 60.0 * (0.25 * at[1] + 0.2 * at[2]).cos()) as u8
+    };
+    let voxels: Vec<u8> = (0..41 * 30 * 35).map(voxel).collect();
+    let volume = Volume::new(size, voxels).expect("a sound volume");
+    let macrocells = Macrocells::of(&volume);
+    let histogram = Histogram::of(&volume, macrocells.range(), 64);
+    let options = options(TransferFunction::of_histogram(&histogram), 60);
+    let with = |tile_edge: u32, worker_count: usize| {
+        let mut options = options.clone();
+        options.frame.tile_edge = tile_edge;
+        let runtime = raddle::Runtime::builder()
+            .workers(worker_count)
+            .build()
+            .expect("a runtime starts");
+        runtime.install(|| rendered(&volume, &options))
+    };
+    let first = with(16, 1);
+    assert!(first.counts.samples_visible > 1000);
+    for (tile_edge, worker_count) in [(16, 2), (7, 5)] {
+        let other = with(tile_edge, worker_count);
+        assert_eq!(other.picture, first.picture);
+        assert_eq!(other.counts, first.counts);
+    }
+    // A point of the smallest opacity makes every macrocell visible, and nothing else.
+    let mut points = options.transfer.points().to_vec();
+    points
+        .iter_mut()
+        .for_each(|point| point.opacity = point.opacity.max(1e-7));
+    let mut all = options.clone();
+    all.transfer = TransferFunction::new(points).expect("sound points");
+    let every = rendered(&volume, &all);
+    assert!(every.leaf_count > first.leaf_count);
+    for (a, b) in every.picture.pixels().iter().zip(first.picture.pixels()) {
+        assert!((a[0] - b[0]).abs() < 1e-3, "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn gradients_at_the_border_and_inside_agree_for_linear_values() {
+    let size = [6, 7, 8];
+    let value = |index: usize| {
+        let at = [index % 6, index / 6 % 7, index / 42].map(|at| at as f32);
+        2.0 * at[0] + 3.0 * at[1] - at[2]
+    };
+    let voxels: Vec<f32> = (0..6 * 7 * 8).map(value).collect();
+    let volume = Volume::new(size, voxels).expect("a sound volume");
+    let options = options(transfer(&[(0.0, [1.0; 3], 1.0)]), 4);
+    let macrocells = Macrocells::of(&volume);
+    let occupancy = Occupancy::of(&macrocells, |_| true);
+    let table = options.transfer.table(macrocells.range(), 1.0);
+    let camera = volume.camera(&options.view).expect("a sound view");
+    with_voxels!(volume.voxels(), voxels => {
+        let tracer = Tracer {
+            voxels,
+            size,
+            map: volume.voxel_map(),
+            occupancy: &occupancy,
+            beams: None,
+            table: &table,
+            options: &options,
+            step: 1.0,
+            lights: Lights::of_object(&camera),
+        };
+        // Differences over two voxels inside, and over one at the border.
+        assert_eq!(tracer.gradient([2.25, 3.5, 4.75]), Vec3::new(4.0, 6.0, -2.0));
+        assert_eq!(tracer.gradient([0.0, 0.0, 0.0]), Vec3::new(2.0, 3.0, -1.0));
+        assert_eq!(tracer.gradient([5.0, 6.0, 7.0]), Vec3::new(2.0, 3.0, -1.0));
+        assert_eq!(tracer.gradient([0.5, 3.0, 4.0]), Vec3::new(3.0, 6.0, -2.0));
+    });
+}
+
+#[test]
+fn options_out_of_range_are_rejected() {
+    let volume = Volume::new([2; 3], vec![0_u8; 8]).expect("a sound volume");
+    let mut options = options(transfer(&[(0.0, [1.0; 3], 1.0)]), 4);
+    for step in [0.0, -1.0, f64::NAN, 1e9] {
+        options.step = step;
+        let error = render(&volume, &Macrocells::of(&volume), &options, |_| ());
+        let message = error.expect_err("an error").to_string();
+        assert_eq!(
+            message,
+            format!("a step of {step}; expected 0.001 to 1000 voxels")
+        );
+    }
+}

@@ -15,7 +15,8 @@ use crate::volume::voxels::Voxel;
 
 /// The share of light behind samples below which a ray ends.
 const LIGHT_MIN: f32 = 1.0 / 128.0;
-/// The length of a gradient, in the range of the table per voxel, below which light has no direction.
+/// The length of a gradient, in the range of the table per voxel, below which light has no
+/// direction.
 const GRADIENT_MIN: f32 = 1e-12;
 
 /// The data that all rays need.
@@ -148,7 +149,7 @@ impl<T: Voxel> Tracer<'_, T> {
     /// Interpolates the differences of neighbouring voxels at a point: the trilinear interpolant of
     /// central differences, from 32 voxels.
     #[inline(always)]
-    fn gradient(&self, point: [f32; 3]) -> Vec3 {
+    pub(super) fn gradient(&self, point: [f32; 3]) -> Vec3 {
         let (cell, shares) = self.cell(point);
         let is_inner = |axis: usize| cell[axis] > 0 && cell[axis] + 2 < self.size[axis];
         if !(is_inner(0) && is_inner(1) && is_inner(2)) {

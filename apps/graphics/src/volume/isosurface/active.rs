@@ -1,8 +1,8 @@
 //! The cells that contain a surface, as bits.
 //!
 //! The cells of a macrocell are the 64 bits of a word. The words are computed for the occupied
-//! macrocells before the first ray: this takes about 0.2 µs for each of them. Rays then skip the other
-//! cells without reading their voxels.
+//! macrocells before the first ray: this takes about 0.2 µs for each of them. Rays then skip the
+//! other cells without reading their voxels.
 
 use crate::volume::occupancy::Occupancy;
 use crate::volume::voxels::Voxel;
@@ -63,7 +63,8 @@ impl ActiveCells {
     }
 }
 
-/// Returns the cells of a macrocell with a voxel that is at least the threshold, and one that is not.
+/// Returns the cells of a macrocell with a voxel that is at least the threshold, and one that is
+/// not.
 fn active<T: Voxel>(size: [usize; 3], voxels: &[T], leaf: [usize; 3], threshold: T) -> u64 {
     let first = leaf.map(|index| EDGE * index);
     let [width, height, _] = size;

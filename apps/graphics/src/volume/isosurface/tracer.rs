@@ -374,8 +374,8 @@ fn exit(ray: &GridRay, cell: [usize; 3], span: Span) -> [f64; 3] {
     on_faces(ray, cell, span.t_out, span.faces_out, upper)
 }
 
-/// Returns the point at `t` in a cell, exactly on `faces`. They are at 1 for the axes in `upper`, and
-/// at 0 for others.
+/// Returns the point at `t` in a cell, exactly on `faces`. They are at 1 for the axes in `upper`,
+/// and at 0 for others.
 #[inline(always)]
 fn on_faces(ray: &GridRay, cell: [usize; 3], t: f64, faces: Faces, upper: [bool; 3]) -> [f64; 3] {
     let coordinate = |axis: usize| match faces.0[axis] {

@@ -1,9 +1,9 @@
 //! Reads the density maps of the SPLASH-2 volume renderer (`.den`).
 //!
-//! A header of 62 bytes, least significant byte first, and one byte for each voxel. The header has the
-//! version (1), three times the smallest index, the largest index and the number of voxels along x, y
-//! and z (of the original, of the extracted part, and of this map), the number of warps, and the
-//! number of voxels.
+//! A header of 62 bytes, least significant byte first, and one byte for each voxel. The header has
+//! the version (1), three times the smallest index, the largest index and the number of voxels
+//! along x, y and z (of the original, of the extracted part, and of this map), the number of warps,
+//! and the number of voxels.
 //!
 //! # Source
 //! SPLASH-2, apps/volrend, map.C. J. P. Singh, W.-D. Weber, A. Gupta: SPLASH. Computer Architecture
@@ -14,9 +14,6 @@ use crate::file::{Fault, Head, Place, Source};
 use crate::volume::data::Layout;
 use crate::volume::format::VolumeFormat;
 use crate::volume::parsed::{Geometry, Parsed, Scalar};
-
-#[cfg(test)]
-mod tests;
 
 const HEADER_BYTES: usize = 62;
 /// The place of the number of voxels along x, y and z of this map.
@@ -32,7 +29,8 @@ pub(super) const READER: VolumeReader = VolumeReader {
     read,
 };
 
-/// Returns true if the header has version 1 and a number of voxels that is the product of its sizes.
+/// Returns true if the header has version 1 and a number of voxels that is the product of its
+/// sizes.
 fn recognizes(head: &Head<'_>) -> bool {
     let Some(header) = head.bytes.first_chunk::<HEADER_BYTES>() else {
         return false;

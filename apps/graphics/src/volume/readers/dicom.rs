@@ -1,7 +1,8 @@
 //! Reads a series of DICOM images, each in a file of its own, or one file with several frames.
 //!
-//! The images are sorted by their positions. A series with a gap, with two images at one position, or
-//! with images of different sizes is an error. Images must not be compressed by JPEG or the like.
+//! The images are sorted by their positions. A series with a gap, with two images at one position,
+//! or with images of different sizes is an error. Images must not be compressed by JPEG or the
+//! like.
 //!
 //! # Source
 //! DICOM PS3.3 2024, C.7.6.2 (image plane), C.7.6.3 (image pixel), C.11.1 (modality LUT).

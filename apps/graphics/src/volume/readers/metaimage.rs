@@ -1,7 +1,8 @@
-//! Reads MetaImage files, with the data behind the header (`.mha`) or in a file of their own (`.mhd`).
+//! Reads MetaImage files, with the data behind the header (`.mha`) or in a file of their own
+//! (`.mhd`).
 //!
-//! The header consists of lines `Key = value`. The last one is `ElementDataFile`. Data may be binary,
-//! text, or binary and compressed by zlib.
+//! The header consists of lines `Key = value`. The last one is `ElementDataFile`. Data may be
+//! binary, text, or binary and compressed by zlib.
 //!
 //! # Source
 //! MetaIO documentation, itk.org/Wiki/ITK/MetaIO/Documentation (reference of tags).
@@ -18,9 +19,6 @@ use crate::volume::data::Layout;
 use crate::volume::format::VolumeFormat;
 use crate::volume::parsed::{Geometry, Parsed, Scalar};
 use crate::volume::voxels::Voxels;
-
-#[cfg(test)]
-mod tests;
 
 /// The reader of MetaImage files.
 pub(super) const READER: VolumeReader = VolumeReader {

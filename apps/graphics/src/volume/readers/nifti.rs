@@ -1,10 +1,11 @@
-//! Reads NIfTI-1 files, with the data behind the header (`.nii`) or in a file of their own (`.hdr` and
-//! `.img`).
+//! Reads NIfTI-1 files, with the data behind the header (`.nii`) or in a file of their own (`.hdr`
+//! and `.img`).
 //!
 //! Of a series of volumes (four dimensions or more), only one with a single volume is accepted.
 //!
 //! # Source
-//! R. Cox et al.: A (sort of) new image data format standard: NIfTI-1. NeuroImage 22, 2004; nifti1.h.
+//! R. Cox et al.: A (sort of) new image data format standard: NIfTI-1. NeuroImage 22, 2004;
+//! nifti1.h.
 
 use ::nifti::{Endianness, NiftiHeader};
 use glam::{DMat3, DQuat, DVec3};
@@ -14,9 +15,6 @@ use crate::file::{Fault, Head, Place, Rest, Source};
 use crate::volume::data::Layout;
 use crate::volume::format::VolumeFormat;
 use crate::volume::parsed::{Geometry, Parsed, Scalar};
-
-#[cfg(test)]
-mod tests;
 
 const HEADER_BYTES: u64 = 348;
 /// The size of a NIfTI-2 header, which is its first number.

@@ -1,7 +1,7 @@
 //! Reads nearly raw raster data (NRRD), with the data behind the header or in a file of their own.
 //!
-//! The header consists of lines `field: value` and ends with an empty line. Data may be binary, text,
-//! or binary and compressed by gzip.
+//! The header consists of lines `field: value` and ends with an empty line. Data may be binary,
+//! text, or binary and compressed by gzip.
 //!
 //! # Source
 //! G. Kindlmann: Definition of NRRD File Format, teem.sourceforge.net/nrrd/format.html.
@@ -18,9 +18,6 @@ use crate::volume::data::Layout;
 use crate::volume::format::VolumeFormat;
 use crate::volume::parsed::{Geometry, Parsed, Scalar};
 use crate::volume::voxels::Voxels;
-
-#[cfg(test)]
-mod tests;
 
 /// The reader of NRRD files.
 pub(super) const READER: VolumeReader = VolumeReader {

@@ -1,17 +1,15 @@
 //! Reads voxels without a header.
 //!
 //! Size and type come from the options or from the name: `engine_256x256x128_u8.raw`,
-//! `head-x256x256x113_i16le.raw`. A type may end in `le` or `be`; without that, the least significant
-//! byte comes first. If the type is missing, voxels of one byte are `u8` and those of four `f32`.
+//! `head-x256x256x113_i16le.raw`. A type may end in `le` or `be`; without that, the least
+//! significant byte comes first. If the type is missing, voxels of one byte are `u8` and those of
+//! four `f32`.
 
 use super::{Context, VolumeReader};
 use crate::file::{Fault, Place, Source};
 use crate::volume::data::Layout;
 use crate::volume::format::VolumeFormat;
 use crate::volume::parsed::{Geometry, Parsed, Scalar};
-
-#[cfg(test)]
-mod tests;
 
 /// The reader of raw files.
 pub(super) const READER: VolumeReader = VolumeReader {

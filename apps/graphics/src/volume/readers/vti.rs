@@ -1,7 +1,7 @@
 //! Reads VTK image data (`.vti`): XML with voxels as text, as base64, or as binary data at the end.
 //!
-//! The array is the one that the attribute `Scalars` names, or else the first one of the points. It may
-//! be compressed by zlib.
+//! The array is the one that the attribute `Scalars` names, or else the first one of the points. It
+//! may be compressed by zlib.
 //!
 //! # Source
 //! VTK file formats, docs.vtk.org/en/latest/vtk_file_formats/vtkxml_file_format.html.
@@ -21,9 +21,6 @@ use crate::volume::data::Layout;
 use crate::volume::format::VolumeFormat;
 use crate::volume::parsed::{Geometry, Parsed, Scalar};
 use crate::volume::voxels::Voxels;
-
-#[cfg(test)]
-mod tests;
 
 /// The maximum number of compressed blocks of an array.
 const BLOCKS_MAX: u64 = 1 << 24;
@@ -298,8 +295,8 @@ impl Header {
             }
             return layout.read(&mut Source::inside(data), file_bytes);
         }
-        // The number of blocks, the bytes of a block and of the last one, and the compressed bytes of
-        // each block.
+        // The number of blocks, the bytes of a block and of the last one, and the compressed bytes
+        // of each block.
         let size_bytes = if self.has_long_sizes { 8 } else { 4 };
         let [count, block, last] = self.sizes(&mut data.part(3 * size_bytes)).map_err(read)?;
         let whole = if last > 0 {

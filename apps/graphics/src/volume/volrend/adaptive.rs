@@ -64,13 +64,22 @@ impl Samples {
         if known != EMPTY {
             return known;
         }
-        counts.rays += 1;
+        let mut own = VolrendCounts {
+            rays: 1,
+            ..VolrendCounts::default()
+        };
         let grey = match tracer.is_empty((x, y)) {
             true => 0,
-            false => u32::from(tracer.pixel(x, y, counts)),
+            false => u32::from(tracer.pixel(x, y, &mut own)),
         };
-        // ORDERING: Relaxed, as above. Another task may store the same value.
-        pixel.store(grey, Relaxed);
+        // Only the first of two tasks counts the ray, so that counts do not depend on the workers.
+        // ORDERING: Relaxed, as above. Another task may have stored the same value.
+        if pixel
+            .compare_exchange(EMPTY, grey, Relaxed, Relaxed)
+            .is_ok()
+        {
+            *counts += own;
+        }
         grey
     }
 

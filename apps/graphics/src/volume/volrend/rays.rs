@@ -87,8 +87,9 @@ impl<'a> Tracer<'a> {
                 let cell = [place[0] as usize, place[1] as usize, place[2] as usize];
                 next += 1;
                 // A rounding error may lead to the next block.
-                let other =
-                    (cell[0] / 4 ^ block[0]) | (cell[1] / 4 ^ block[1]) | (cell[2] / 4 ^ block[2]);
+                let other = ((cell[0] / 4) ^ block[0])
+                    | ((cell[1] / 4) ^ block[1])
+                    | ((cell[2] / 4) ^ block[2]);
                 if other != 0 || cells >> bit(cell) & 1 == 0 {
                     continue;
                 }
@@ -143,8 +144,8 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Finds the range of depths at which blocks are visible in each square of 4 × 4 pixels. Also returns
-/// the number of squares in a row.
+/// Finds the range of depths at which blocks are visible in each square of 4 × 4 pixels. Also
+/// returns the number of squares in a row.
 fn beams(tables: &Tables, camera: &Camera) -> (Vec<[f32; 2]>, usize) {
     let width = camera.edge.div_ceil(4) as usize;
     let mut beams = vec![[f32::INFINITY, f32::NEG_INFINITY]; width * width];

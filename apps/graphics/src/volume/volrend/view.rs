@@ -37,9 +37,9 @@ pub struct FrameView {
 impl FrameView {
     /// Returns the view of a frame as Splash-3 numbers it: `axis * steps + step`.
     ///
-    /// There are `steps` frames about each of x, y and z, 3 degrees apart. The frames about z are all
-    /// equal, since the original does not use that angle. Larger numbers are taken modulo the number
-    /// of frames.
+    /// There are `steps` frames about each of x, y and z, 3 degrees apart. The frames about z are
+    /// all equal, since the original does not use that angle. Larger numbers are taken modulo the
+    /// number of frames.
     ///
     /// # Examples
     /// ```
@@ -87,7 +87,8 @@ impl Camera {
         let diagonal = diagonal(size);
         let half = DVec3::splat(0.5 * diagonal.length());
         let (tilt, x, y) = (TILT, -view.angle_x, -view.angle_y);
-        // The original multiplies row vectors from the left, so the first rotation is the innermost.
+        // The original multiplies row vectors from the left, so the first rotation is the
+        // innermost.
         let turn = about_x(x) * about_y(y) * about_x(tilt);
         let place = |point: DVec3| turn * (point - half) + 0.5 * diagonal;
         let shades = shades(

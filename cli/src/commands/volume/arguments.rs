@@ -1,0 +1,140 @@
+//! The arguments of `raddle volume`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum, ValueHint};
+use glam::Vec3;
+use raddle_graphics::volume::{PRESETS, Preset};
+
+use crate::arguments::{ViewArguments, VolumeArguments};
+use crate::error::CliError;
+
+/// The maximum number of frames.
+const FRAMES_MAX: u32 = 100_000;
+
+pub(in crate::commands) const EXAMPLES: &str = "\
+Examples:
+  raddle volume head.nrrd -o head.png
+  raddle volume ct/ -o ct.png --preset bone --step 0.25
+  raddle volume engine_256x256x128_u8.raw -o turn.png --frames 36
+  raddle volume head.den --study --adaptive -o frame.pgm
+  raddle volume head.den --study --steps 4 --frame 7 -o x.pgm
+  raddle volume head.den --study --frames y -o y.pgm
+
+Pictures: .png, .ppm, .exr; with --study .pgm and .png.";
+
+/// `raddle volume`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct VolumeCommandArguments {
+    #[command(flatten)]
+    pub(super) input: VolumeArguments,
+    /// File for the picture; its extension selects the format
+    #[arg(short, long, value_name = "PICTURE", value_hint = ValueHint::FilePath)]
+    pub(super) output: PathBuf,
+    /// File with the colour and opacity of values: lines of value, red, green, blue, opacity
+    /// [default: derived from the histogram]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) transfer: Option<PathBuf>,
+    /// Colours and opacities relative to the histogram
+    #[arg(long, value_name = "NAME", help = preset_help(), conflicts_with = "transfer")]
+    pub(super) preset: Option<PresetChoice>,
+    /// Show the largest value along each ray (maximum intensity projection)
+    #[arg(long)]
+    pub(super) mip: bool,
+    /// Distance between samples, in voxels
+    #[arg(long, value_name = "VOXELS", default_value_t = 0.5)]
+    pub(super) step: f64,
+    /// Leave out the light
+    #[arg(long)]
+    pub(super) no_shading: bool,
+    /// Colour behind the volume [default: a backdrop]
+    #[arg(long, value_name = "COLOUR")]
+    pub(super) background: Option<Background>,
+    /// Number of pictures of a whole turn; with --study, the axis of the frames: x, y or z
+    #[arg(long, value_name = "N|AXIS")]
+    pub(super) frames: Option<String>,
+    /// Render exactly as the volume renderer of SPLASH-2 does
+    #[arg(long)]
+    #[arg(conflicts_with_all = ["transfer", "preset", "mip", "no_shading", "background"])]
+    pub(super) study: bool,
+    /// Trace rays only where the picture changes
+    #[arg(long, requires = "study")]
+    pub(super) adaptive: bool,
+    /// Number of frames about each axis
+    #[arg(long, value_name = "S", default_value_t = 4, requires = "study")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=FRAMES_MAX as i64))]
+    pub(super) steps: u32,
+    /// Number of the frame: axis · steps + step
+    #[arg(long, value_name = "F", default_value_t = 0, requires = "study")]
+    #[arg(conflicts_with = "frames")]
+    pub(super) frame: u32,
+    #[command(flatten)]
+    pub(super) view: ViewArguments,
+}
+
+impl VolumeCommandArguments {
+    /// Returns the number of pictures of a turn.
+    pub(super) fn frame_count(&self) -> Result<u32, CliError> {
+        let Some(text) = &self.frames else {
+            return Ok(1);
+        };
+        let count = text
+            .parse()
+            .ok()
+            .filter(|count| (1..=FRAMES_MAX).contains(count));
+        count.ok_or_else(|| CliError::WrongCall {
+            options: format!("--frames {text}"),
+            reason: format!("expected a number of pictures from 1 to {FRAMES_MAX}"),
+        })
+    }
+}
+
+/// A preset.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PresetChoice(pub(super) &'static Preset);
+
+impl FromStr for PresetChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = PRESETS.iter().find(|preset| preset.name == text);
+        found.map(Self).ok_or_else(|| {
+            let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+            format!("expected one of {}", names.join(", "))
+        })
+    }
+}
+
+fn preset_help() -> String {
+    let presets = PRESETS
+        .iter()
+        .map(|preset| format!("{} ({})", preset.name, preset.about));
+    let presets: Vec<String> = presets.collect();
+    format!(
+        "Colours and opacities relative to the histogram: {}",
+        presets.join(", ")
+    )
+}
+
+/// The colour behind a volume.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Background {
+    /// Black.
+    Black,
+    /// White.
+    White,
+    /// Grey of medium brightness.
+    Grey,
+}
+
+impl Background {
+    /// Returns the colour in linear light.
+    pub(super) fn colour(self) -> Vec3 {
+        Vec3::splat(match self {
+            Self::Black => 0.0,
+            Self::White => 1.0,
+            Self::Grey => 0.2,
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! `raddle volume --study`: the volume renderer of SPLASH-2.
+
+use std::ops::Range;
+
+use raddle_graphics::picture::GreyPicture;
+use raddle_graphics::volume::volrend::{
+    FrameView, Sampling, Volrend, VolrendCounts, VolrendPicture,
+};
+
+use super::arguments::VolumeCommandArguments;
+use super::numbered;
+use crate::arguments::Options;
+use crate::error::CliError;
+use crate::progress::Phase;
+use crate::report::{Count, RanOn, Report};
+use crate::volume_input::VolumeInput;
+use crate::{units, workers};
+
+/// Renders the frames and writes the pictures.
+pub(super) fn run(
+    arguments: &VolumeCommandArguments,
+    options: &Options,
+) -> Result<Report, CliError> {
+    let frames = frames(arguments)?;
+    let paths = numbered(&arguments.output, frames.clone());
+    for path in &paths {
+        GreyPicture::check_path(path)?;
+    }
+    let sampling = match arguments.adaptive {
+        true => Sampling::Adaptive,
+        false => Sampling::Full,
+    };
+    let runtime = workers::start(options)?;
+    let report = runtime.install(|| {
+        let input = VolumeInput::get(&arguments.input, options.quiet)?;
+        let phase = Phase::begin("preparing", options.quiet);
+        let map = Volrend::new(&input.volume).map_err(|source| CliError::Volrend {
+            input: input.name.clone(),
+            source,
+        })?;
+        let prepare_time = phase.elapsed();
+        drop(phase);
+        let phase = Phase::begin("rendering", options.quiet);
+        let mut pictures = Vec::new();
+        for (frame, path) in frames.clone().zip(&paths) {
+            let view = FrameView::of_frame(arguments.steps, frame);
+            let picture = map.render(view, sampling, |done| {
+                phase.one_more_of(done.tile_count * paths.len());
+            });
+            GreyPicture::new(picture.edge, picture.pixels.clone()).save(path)?;
+            pictures.push(picture);
+        }
+        drop(phase);
+        let mut report = report(&input, sampling, &pictures);
+        let names: Vec<String> = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        report
+            .field("prepare_s", prepare_time.as_secs_f64())
+            .field("steps", arguments.steps)
+            .field("frames", frames.clone().collect::<Vec<_>>())
+            .row("pictures", names.join(", "))
+            .field("pictures", names);
+        Ok::<_, CliError>(report)
+    })?;
+    Ok(report.on(RanOn::Workers(runtime)))
+}
+
+/// Returns the numbers of the frames to render.
+fn frames(arguments: &VolumeCommandArguments) -> Result<Range<u32>, CliError> {
+    let steps = arguments.steps;
+    let axis = match arguments.frames.as_deref() {
+        None => {
+            let (frame, count) = (arguments.frame, 3 * steps);
+            return match frame < count {
+                true => Ok(frame..frame + 1),
+                false => Err(CliError::WrongCall {
+                    options: format!("--steps {steps} --frame {frame}"),
+                    reason: format!("expected a frame from 0 to {}", count - 1),
+                }),
+            };
+        }
+        Some("x") => 0,
+        Some("y") => 1,
+        Some("z") => 2,
+        Some(other) => {
+            return Err(CliError::WrongCall {
+                options: format!("--study --frames {other}"),
+                reason: "expected x, y or z".to_owned(),
+            });
+        }
+    };
+    Ok(axis * steps..(axis + 1) * steps)
+}
+
+fn report(input: &VolumeInput, sampling: Sampling, pictures: &[VolrendPicture]) -> Report {
+    let mut counts = VolrendCounts::default();
+    let (mut time, mut tasks, mut edge) = (std::time::Duration::ZERO, 0, 0);
+    for picture in pictures {
+        counts += picture.counts;
+        time += picture.time;
+        tasks += picture.tile_count;
+        edge = picture.edge;
+    }
+    let mut report = Report::new();
+    report
+        .section("input", &input.facts)
+        .quantity("rendered in", "render_s", &time)
+        .field(
+            "frame_s",
+            pictures
+                .iter()
+                .map(|it| it.time.as_secs_f64())
+                .collect::<Vec<_>>(),
+        )
+        .field("sampling", sampling)
+        .quantity("rays", "rays", &Count(counts.rays as usize))
+        .row(
+            "work",
+            format!("{} samples", units::grouped(counts.samples)),
+        )
+        .field("counts", counts)
+        .quantity("tasks", "tasks", &Count(tasks))
+        .field("edge", edge)
+        .memory_peak();
+    report
+}

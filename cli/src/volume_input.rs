@@ -1,0 +1,104 @@
+//! The input of the commands that need a volume.
+
+use raddle_graphics::volume::{LoadOptions, Loaded, Macrocells, Volume};
+use serde_json::json;
+
+use crate::arguments::VolumeArguments;
+use crate::error::CliError;
+use crate::progress::Phase;
+use crate::report::{Facts, Plain};
+use crate::{output, units};
+
+/// A volume, its ranges, and facts about its origin.
+#[derive(Debug)]
+pub(crate) struct VolumeInput {
+    /// The voxels.
+    pub(crate) volume: Volume,
+    /// The ranges of its blocks.
+    pub(crate) macrocells: Macrocells,
+    /// The file, for messages.
+    pub(crate) name: String,
+    /// The section `input` of a report.
+    pub(crate) facts: Facts,
+}
+
+impl VolumeInput {
+    /// Loads the file that the arguments name, and computes the ranges with the workers of the
+    /// calling thread's runtime.
+    ///
+    /// # Errors
+    /// [`CliError::File`] names the file and the place in it.
+    pub(crate) fn get(arguments: &VolumeArguments, quiet: bool) -> Result<Self, CliError> {
+        let options = LoadOptions {
+            raw_size: arguments.raw_size,
+            raw_type: arguments.raw_type.clone(),
+            spacing: arguments.spacing,
+            ..LoadOptions::default()
+        };
+        let phase = Phase::begin("loading", quiet);
+        let loaded = Volume::load_with(&arguments.file, &options, |progress| {
+            if let Some(total) = progress.bytes_total {
+                phase.at(progress.bytes_read, total);
+            }
+        })?;
+        drop(phase);
+        let macrocells = Macrocells::of(&loaded.volume);
+        let name = arguments.file.display().to_string();
+        if loaded.report.trailing_bytes > 0 && !quiet {
+            let count = loaded.report.trailing_bytes;
+            output::warn(&format!("{name}: {count} bytes after the end ignored"));
+        }
+        let facts = facts_of(&name, &loaded, &macrocells);
+        Ok(Self {
+            volume: loaded.volume,
+            macrocells,
+            name,
+            facts,
+        })
+    }
+}
+
+/// Describes a volume that was loaded from a file.
+fn facts_of(name: &str, loaded: &Loaded, macrocells: &Macrocells) -> Facts {
+    let (volume, report) = (&loaded.volume, &loaded.report);
+    let [x, y, z] = volume.size();
+    let spacing = volume.spacing();
+    let [low, high] = macrocells.range();
+    let mut facts = Facts::new();
+    facts
+        .quantity("file", "file", &Plain(name.to_owned()))
+        .row(
+            "format",
+            format!(
+                "{}, compression {}, {}",
+                report.format,
+                report.compression,
+                units::bytes(report.file_bytes)
+            ),
+        )
+        .field("format", report.format.to_string())
+        .field("compression", report.compression.to_string())
+        .field("file_bytes", report.file_bytes)
+        .field("files", report.file_count)
+        .field("trailing_bytes", report.trailing_bytes)
+        .row(
+            "voxels",
+            format!("{x} × {y} × {z} of type {}", volume.voxels().type_name()),
+        )
+        .field("size", [x, y, z])
+        .field("type", volume.voxels().type_name())
+        .field("voxel_bytes", volume.voxels().bytes())
+        .field("spacing", spacing.to_array())
+        .field("origin", volume.origin().to_array())
+        .field("direction", volume.direction().to_cols_array_2d())
+        .row("range", format!("{low} to {high}"))
+        .field("range", json!([low, high]));
+    if spacing != glam::DVec3::ONE {
+        facts.row(
+            "spacing",
+            format!("{}, {}, {}", spacing.x, spacing.y, spacing.z),
+        );
+    }
+    facts.quantity("loaded in", "load_s", &report.time);
+    facts
+}
