@@ -18,3 +18,4 @@ mod regress_json;
 mod regress_nodes;
 mod regress_options;
 mod results;
+mod volumes;

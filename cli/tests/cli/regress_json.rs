@@ -8,9 +8,12 @@ use crate::common::{Folder, check_object, json, run_well};
 use serde_json::Value;
 
 /// A short call of every command that prints JSON, in each of its forms.
-const CALLS: [&str; 31] = [
+const CALLS: [&str; 34] = [
     "--show-binding --workers 2 --json",
     "render --scene knot:500 --size 8x8 --samples 1 -o PICTURE --json --stats --show-binding",
+    "volume VOLUME --size 8x8 -o PICTURE --json --stats --show-binding",
+    "volume VOLUME --study --adaptive --frames y -o GREY --json",
+    "isosurface VOLUME --iso 100,200 --size 8x8 -o PICTURE --json --stats --show-binding",
     "kdtree --scene knot:500 --json --stats --show-binding",
     "kdtree --scene knot:500 --builder messages --check --json --stats",
     "kdtree --scene knot:500 --builder sequential --repeat 2 --json",
@@ -47,10 +50,16 @@ fn each_object_is_one_line_with_a_schema_and_keys_of_plain_words() {
     let folder = Folder::new("all-json");
     let traffic = folder.file("traffic.csv", "a,b\n0,9\n9,0\n");
     let picture = folder.path("picture.ppm");
+    let voxels: Vec<u8> = (0..6 * 7 * 8)
+        .map(|index| (index * 37 % 256) as u8)
+        .collect();
+    let volume = folder.file("noise_6x7x8_u8.raw", voxels);
     for call in CALLS {
         let words = call.split(' ').map(|word| match word {
             "TRAFFIC" => traffic.display().to_string(),
             "PICTURE" => picture.display().to_string(),
+            "GREY" => folder.path("picture.pgm").display().to_string(),
+            "VOLUME" => volume.display().to_string(),
             // A `|` is a space within a description.
             _ => word.replace('|', " "),
         });

@@ -144,9 +144,9 @@ fn in_cell(volume: &Volume, ray: &GridRay, at: [usize; 3], isovalue: f64) -> f64
         ])
     }));
     let (mut t_in, mut t_out) = (0.0, f64::INFINITY);
-    for axis in 0..3 {
-        let ends = [0.0, 1.0]
-            .map(|side| (at[axis] as f64 + side - ray.origin[axis]) / ray.direction[axis]);
+    for (axis, &cell) in at.iter().enumerate() {
+        let ends =
+            [0.0, 1.0].map(|side| (cell as f64 + side - ray.origin[axis]) / ray.direction[axis]);
         t_in = f64::max(t_in, ends[0].min(ends[1]));
         t_out = f64::min(t_out, ends[0].max(ends[1]));
     }

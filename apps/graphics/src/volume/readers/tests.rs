@@ -1,7 +1,7 @@
 //! Every format gives the same volume, and errors that name their place.
 //!
-//! The files are made here, byte by byte. They were compared once with those that VTK, ITK and pydicom
-//! write for the same voxels.
+//! The files are made here, byte by byte. They were compared once with those that VTK, ITK and
+//! pydicom write for the same voxels.
 
 use std::io::Write;
 
@@ -59,7 +59,7 @@ fn error(name: &str, bytes: &[u8]) -> String {
     error
 }
 
-/// A NRRD file with some fields besides type and size.
+/// Returns a NRRD file with some fields besides type and size.
 fn nrrd(fields: &str, data: &[u8]) -> Vec<u8> {
     let header = format!(
         "NRRD0004\n# a comment\ntype: short\ndimension: 3\nsizes: 5 4 3\nkey:=value\n{fields}\n\n"
@@ -67,7 +67,7 @@ fn nrrd(fields: &str, data: &[u8]) -> Vec<u8> {
     [header.as_bytes(), data].concat()
 }
 
-/// A MetaImage file with some fields besides the size.
+/// Returns a MetaImage file with some fields besides the size.
 fn metaimage(fields: &str, data: &[u8]) -> Vec<u8> {
     let header = format!(
         "ObjectType = Image\nNDims = 3\nDimSize = 5 4 3\nElementType = MET_SHORT\n\
@@ -76,7 +76,7 @@ fn metaimage(fields: &str, data: &[u8]) -> Vec<u8> {
     [header.as_bytes(), data].concat()
 }
 
-/// A NIfTI file. `order` converts numbers to bytes.
+/// Returns a NIfTI file in a byte order.
 fn nifti(is_big_endian: bool, data: &[u8]) -> Vec<u8> {
     let mut header = vec![0; 352];
     let mut put = |at: usize, little: &[u8]| {
@@ -104,7 +104,7 @@ fn nifti(is_big_endian: bool, data: &[u8]) -> Vec<u8> {
     [&header, data].concat()
 }
 
-/// A VTK file with an array, and data behind it.
+/// Returns a VTK file with an array, and data behind it.
 fn vti(attributes: &str, array: &str, inner: &[u8], behind: &[u8]) -> Vec<u8> {
     let start = format!(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" byte_order=\"LittleEndian\" \
@@ -150,8 +150,8 @@ fn den(size: [i16; 3], voxels: &[u8]) -> Vec<u8> {
     [&header, voxels].concat()
 }
 
-#[test]
-fn every_format_gives_the_same_volume() {
+/// Returns files of all formats with the same volume.
+fn every_format() -> Vec<(&'static str, Vec<u8>)> {
     let space = "spacings: 1 2 3\nspace origin: (10,20,30)\nendian: little\nencoding: raw";
     let directions = "space directions: (1,0,0) (0,2,0) (0,0,3)\nspace origin: (10, 20, 30)";
     let gzipped = format!("{directions}\nendian: big\nencoding: gzip");
@@ -163,7 +163,7 @@ fn every_format_gives_the_same_volume() {
         let tag = format!("<AppendedData encoding=\"{encoding}\">\n  _");
         [tag.as_bytes(), data, b"</AppendedData>"].concat()
     };
-    let files = [
+    vec![
         ("a.nrrd", nrrd(space, &little())),
         ("b.nrrd", nrrd(&gzipped, &gzip(&big()))),
         ("c.nrrd", nrrd(&ascii, text().as_bytes())),
@@ -238,9 +238,13 @@ fn every_format_gives_the_same_volume() {
                 &behind("raw", &[sizes, data].concat()),
             ),
         ),
-    ];
+    ]
+}
+
+#[test]
+fn every_format_gives_the_same_volume() {
     let expected = Voxels::from(voxels());
-    for (name, bytes) in files {
+    for (name, bytes) in every_format() {
         let loaded = read(name, &bytes).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(loaded.volume.size(), SIZE, "{name}");
         assert!(*loaded.volume.voxels() == expected, "{name}");
@@ -316,7 +320,7 @@ fn density_maps_are_recognised_by_their_header() {
 }
 
 #[test]
-fn headers_with_errors_name_the_line() {
+fn headers_of_nrrd_with_errors_name_the_line() {
     let space = "endian: little\nencoding: raw";
     let file = |from: &str, to: &str| {
         let file = nrrd(space, &little());
@@ -398,6 +402,10 @@ fn headers_with_errors_name_the_line() {
         let message = error("it.nrrd", &file(from, to));
         assert!(message.contains(expected), "{message}\n{expected}");
     }
+}
+
+#[test]
+fn headers_of_metaimage_with_errors_name_the_line() {
     for (fields, expected) in [
         (
             "ElementNumberOfChannels = 3\n",

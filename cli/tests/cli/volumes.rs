@@ -1,0 +1,210 @@
+//! `raddle volume` and `raddle isosurface`, with files that are made here.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use crate::common::{Folder, json, run, run_badly, run_well};
+
+/// The number of voxels along each axis of [`ball`].
+const EDGE: usize = 24;
+
+/// Returns a ball: 255 in its middle, and 20 less for each voxel of distance.
+fn ball() -> Vec<u8> {
+    let voxel = |index: usize| {
+        let at = [index % EDGE, index / EDGE % EDGE, index / (EDGE * EDGE)];
+        let square: f64 = at.iter().map(|&at| (at as f64 - 11.5).powi(2)).sum();
+        (255.0 - 20.0 * square.sqrt()).clamp(0.0, 255.0) as u8
+    };
+    (0..EDGE * EDGE * EDGE).map(voxel).collect()
+}
+
+fn call<'a>(command: &'a str, file: &'a Path, rest: &'a str) -> Vec<&'a OsStr> {
+    let rest = rest
+        .split(' ')
+        .filter(|word| !word.is_empty())
+        .map(OsStr::new);
+    [OsStr::new(command), file.as_os_str()]
+        .into_iter()
+        .chain(rest)
+        .collect()
+}
+
+#[test]
+fn the_counts_of_a_ball_are_those_of_its_surface() {
+    let folder = Folder::new("ball");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let picture = folder.path("ball.png").display().to_string();
+    let text = run_well(call(
+        "isosurface",
+        &file,
+        &format!("--iso 155 --size 64x64 --json -o {picture}"),
+    ));
+    let value = json(&text);
+    assert_eq!(value["rays"], 64 * 64);
+    // The ball has a radius of 5 voxels. A pixel is 0.59 voxels wide at its distance of 45.6.
+    let hits = value["hits"].as_u64().expect("a number");
+    assert!((180..280).contains(&hits), "{hits}");
+    assert_eq!(value["counts"]["hits"], hits);
+    assert!(value["counts"]["cubics"].as_u64() >= Some(hits));
+    assert_eq!(value["input"]["size"], serde_json::json!([24, 24, 24]));
+    assert!(Path::new(&picture).exists());
+    // The same ball seen with parallel rays, through another opening.
+    let text = run_well(call(
+        "isosurface",
+        &file,
+        &format!("--iso 155 --size 64x64 --orthographic --shadows --json -o {picture}"),
+    ));
+    assert!(json(&text)["counts"]["rays_shadow"].as_u64() > Some(0));
+}
+
+#[test]
+fn frames_are_files_with_their_numbers() {
+    let folder = Folder::new("frames");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let turn = folder.path("turn.ppm").display().to_string();
+    run_well(call(
+        "volume",
+        &file,
+        &format!("--frames 3 --size 16x16 -o {turn}"),
+    ));
+    let grey = folder.path("y.pgm").display().to_string();
+    run_well(call(
+        "volume",
+        &file,
+        &format!("--study --steps 2 --frames y -o {grey}"),
+    ));
+    let one = folder.path("one.pgm").display().to_string();
+    run_well(call(
+        "volume",
+        &file,
+        &format!("--study --steps 2 --frame 3 -o {one}"),
+    ));
+    assert_eq!(
+        folder.names(),
+        [
+            "ball_24x24x24_u8.raw",
+            "one.pgm",
+            "turn-000.ppm",
+            "turn-001.ppm",
+            "turn-002.ppm",
+            "y-002.pgm",
+            "y-003.pgm"
+        ]
+    );
+    let read = |name: &str| std::fs::read(folder.path(name)).expect("a picture");
+    assert_eq!(read("one.pgm"), read("y-003.pgm"));
+    // 21 steps along each of the three axes.
+    assert!(read("one.pgm").starts_with(b"P5\n37 37\n255\n"));
+}
+
+#[test]
+fn a_transfer_function_from_a_file_colours_the_picture() {
+    let folder = Folder::new("transfer");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let points = folder.file("red.txt", "100 1 0 0 0\n150 1 0 0 1\n");
+    let picture = folder.path("red.ppm");
+    let shown = (points.display(), picture.display());
+    run_well(call(
+        "volume",
+        &file,
+        &format!(
+            "--transfer {} --background black --size 33x33 -o {}",
+            shown.0, shown.1
+        ),
+    ));
+    let bytes = std::fs::read(&picture).expect("a picture");
+    let pixels = &bytes[bytes.len() - 33 * 33 * 3..];
+    let middle = &pixels[(16 * 33 + 16) * 3..][..3];
+    assert!(middle[0] > 60 && middle[1] < middle[0] / 2, "{middle:?}");
+    assert_eq!(pixels[..3], [0, 0, 0]);
+    let bad = folder.file("bad.txt", "100 1 0 0\n");
+    let error = run_badly(call(
+        "volume",
+        &file,
+        &format!("--transfer {} -o {}", bad.display(), shown.1),
+    ));
+    assert!(
+        error.contains("bad.txt: line 1: \"100 1 0 0\"; expected a value"),
+        "{error}"
+    );
+}
+
+#[test]
+fn calls_that_cannot_be_carried_out_are_one_line() {
+    let folder = Folder::new("volume-errors");
+    let file = folder.file("ball_24x24x24_u8.raw", ball());
+    let shorts = folder.file("ball_24x24x12_i16.raw", ball());
+    let picture = folder.path("a.png").display().to_string();
+    for (command, file, rest, expected) in [
+        (
+            "isosurface",
+            &file,
+            "--iso nan",
+            "--iso NaN: isovalue NaN; expected a finite number",
+        ),
+        (
+            "isosurface",
+            &file,
+            "--iso 1 --opacity 1,1",
+            "--opacity with 2 values: expected at most 1",
+        ),
+        (
+            "isosurface",
+            &file,
+            "--iso 1 --eye 1,1,1 --look-at 1,1,1",
+            "expected two different points",
+        ),
+        (
+            "volume",
+            &file,
+            "--step 0",
+            "--step 0: a step of 0; expected 0.001 to 1000 voxels",
+        ),
+        (
+            "volume",
+            &file,
+            "--frames y",
+            "--frames y: expected a number of pictures",
+        ),
+        (
+            "volume",
+            &file,
+            "--study --frames 4",
+            "--study --frames 4: expected x, y or z",
+        ),
+        (
+            "volume",
+            &file,
+            "--study --frame 12",
+            "--steps 4 --frame 12: expected a frame from 0 to 11",
+        ),
+        (
+            "volume",
+            &shorts,
+            "--study",
+            "voxels of type i16; expected u8",
+        ),
+    ] {
+        let outcome = run(call(command, file, &format!("{rest} -o {picture}")));
+        let error = outcome.errors.lines().next().unwrap_or_default();
+        assert!(error.contains(expected), "{error}\n{expected}");
+        // A wrong call is 2, a file with other content is 1.
+        assert_eq!(
+            outcome.code,
+            Some(if file == &shorts { 1 } else { 2 }),
+            "{error}"
+        );
+    }
+    let outcome = run(call(
+        "isosurface",
+        &folder.path("none.nrrd"),
+        &format!("--iso 1 -o {picture}"),
+    ));
+    assert_eq!(outcome.code, Some(1));
+    assert!(
+        outcome.errors.contains("none.nrrd: No such file"),
+        "{}",
+        outcome.errors
+    );
+    assert!(!Path::new(&picture).exists());
+}
