@@ -132,7 +132,7 @@ impl Measurement<'_> {
 /// Loads a mesh from the folder of real data.
 ///
 /// # Errors
-/// [`BenchError::NoData`] if the file does not exist, [`BenchError::Mesh`] if it cannot be read.
+/// [`BenchError::NoData`] if the file does not exist, [`BenchError::File`] if it cannot be read.
 fn load(file: &str) -> Result<Mesh, BenchError> {
     let path = data_folder().join("mesh").join(file);
     check_data(&path)?;

@@ -12,6 +12,8 @@
 
 #[path = "../tests/mesh_support/mod.rs"]
 mod mesh_support;
+#[path = "../tests/volume_support/mod.rs"]
+mod volume_support;
 
 use std::io::Write;
 use std::path::Path;
@@ -232,7 +234,50 @@ fn main() -> std::io::Result<()> {
             std::fs::write(folder.join(format!("seed-{number:02}")), bytes)?;
         }
     }
+    for (target, seed) in volume_seeds() {
+        let folder = corpus.join(target);
+        std::fs::create_dir_all(&folder)?;
+        std::fs::write(folder.join(format!("seed-{written:03}")), seed)?;
+        written += 1;
+    }
     println!("{written} seeds in {}", corpus.display());
-    assert!(written > 103, "some seeds are missing");
+    assert!(written > 150, "some seeds are missing");
     Ok(())
+}
+
+/// Returns the seeds of the readers of volumes, with their targets.
+fn volume_seeds() -> Vec<(&'static str, Vec<u8>)> {
+    let mut seeds: Vec<(&str, Vec<u8>)> = Vec::new();
+    let mut files = volume_support::every_format();
+    files.push(("a.den", volume_support::den([4, 3, 2], &[7; 24])));
+    let frames = volume_support::Slice {
+        frames: 2,
+        ..volume_support::SLICE
+    };
+    files.push(("a.dcm", frames.bytes()));
+    for (name, bytes) in files {
+        let target = match name.rsplit('.').next() {
+            Some("nrrd") => "volume_nrrd",
+            Some("mha") => "volume_metaimage",
+            Some("nii") => "volume_nifti",
+            Some("vti") => "volume_vti",
+            Some("den") => "volume_den",
+            Some("dcm") => "volume_dicom",
+            _ => "volume_file",
+        };
+        if target != "volume_file" {
+            seeds.push(("volume_file", bytes.clone()));
+        }
+        seeds.push((target, bytes));
+    }
+    seeds.push(("volume_raw", vec![0, 1, 2, 3, 4, 5, 6, 7, 8]));
+    seeds.push((
+        "volume_raw",
+        [vec![2], [1.5_f32; 8].map(f32::to_le_bytes).concat()].concat(),
+    ));
+    seeds.push((
+        "volume_transfer",
+        b"# red\n1 1 0 0 0.5\n2.5e3, 0, 0, 1, 1\n".to_vec(),
+    ));
+    seeds
 }

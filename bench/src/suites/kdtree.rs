@@ -125,7 +125,7 @@ const DEPTHS: [u32; 2] = [8, 15];
 /// before anything is measured.
 ///
 /// # Errors
-/// [`BenchError::NoData`] or [`BenchError::Mesh`].
+/// [`BenchError::NoData`] or [`BenchError::File`].
 pub(crate) fn check(measurement: &Measurement<'_>) -> Result<(), BenchError> {
     if wants_bounds(measurement) {
         bounds::check(measurement)?;

@@ -20,9 +20,6 @@ mod raw;
 mod text;
 mod vti;
 
-#[cfg(test)]
-mod tests;
-
 pub(super) use self::dicom::read_series;
 
 /// All readers. The first one that recognises a file reads the file.

@@ -181,6 +181,27 @@ impl TransferFunction {
         outcome.map_err(|fault| fault.at(path))
     }
 
+    /// Reads a transfer function from the bytes of a file. Errors refer to it by `name`.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    ///
+    /// # Examples
+    /// ```
+    /// use raddle_graphics::volume::TransferFunction;
+    ///
+    /// let text = b"100 0 0 0 0\n200 1 1 1 0.5\n";
+    /// let transfer = TransferFunction::read_bytes(text, "ramp")?;
+    /// assert_eq!(transfer.at(150.0).w, 0.25);
+    /// # Ok::<(), raddle_graphics::file::FileError>(())
+    /// ```
+    pub fn read_bytes(bytes: &[u8], name: impl AsRef<Path>) -> Result<Self, FileError> {
+        let length = Some(bytes.len() as u64);
+        Stream::new(bytes, length, BYTES_MAX, |_| ())
+            .and_then(|mut stream| Self::read(&mut stream.source))
+            .map_err(|fault| fault.at(name.as_ref()))
+    }
+
     fn read(source: &mut Source<'_>) -> Result<Self, Fault> {
         let mut points = Vec::new();
         while let Some((place, line)) = source.next_line()? {

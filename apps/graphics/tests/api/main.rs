@@ -6,6 +6,8 @@ mod common;
 mod kdtree_support;
 #[path = "../mesh_support/mod.rs"]
 mod mesh_support;
+#[path = "../volume_support/mod.rs"]
+mod volume_support;
 
 mod kdtree_build;
 mod kdtree_messages;
@@ -19,3 +21,5 @@ mod regress_mesh_fuzz;
 mod regress_mesh_gltf;
 mod regress_mesh_readers;
 mod render_pictures;
+mod volume_dicom;
+mod volume_formats;

@@ -95,7 +95,7 @@ impl Source {
     /// Reads the mesh and prepares it.
     ///
     /// # Errors
-    /// [`BenchError::Mesh`] if it cannot be read, [`BenchError::NoData`] if it belongs to the real
+    /// [`BenchError::File`] if it cannot be read, [`BenchError::NoData`] if it belongs to the real
     /// data and does not exist.
     pub(super) fn load(&self) -> Result<Input, BenchError> {
         if !self.is_named {

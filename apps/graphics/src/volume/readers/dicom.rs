@@ -24,9 +24,6 @@ use crate::volume::load::{LoadOptions, Loaded, VolumeReport};
 use crate::volume::parsed::{Geometry, Parsed, Scalar};
 use crate::volume::voxels::{Voxel, Voxels, with_voxels};
 
-#[cfg(test)]
-mod tests;
-
 /// The place of the magic bytes in a file.
 const MAGIC_AT: usize = 128;
 /// The permitted difference between two gaps, as a share of the gap.

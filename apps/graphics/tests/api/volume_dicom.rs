@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use glam::DVec3;
 
-use crate::volume::{LoadOptions, Volume, VolumeFormat};
+use raddle_graphics::volume::{LoadOptions, Volume, VolumeFormat};
+
+use crate::volume_support::{SLICE, Slice};
 
 /// A folder for the images of a series, which is removed at the end.
 struct Folder(PathBuf);
@@ -34,86 +36,6 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// An image of 3 × 2 pixels of 16 bits.
-#[derive(Clone)]
-struct Slice {
-    z: f64,
-    series: &'static str,
-    slope: &'static str,
-    syntax: &'static str,
-    frames: usize,
-    columns: u16,
-}
-
-const SLICE: Slice = Slice {
-    z: 0.0,
-    series: "1.2.3",
-    slope: "1",
-    syntax: "1.2.840.10008.1.2.1",
-    frames: 1,
-    columns: 3,
-};
-
-/// Appends an element with a type of a short length.
-fn element(bytes: &mut Vec<u8>, group: u16, number: u16, kind: &[u8; 2], value: &[u8]) {
-    let mut value = value.to_vec();
-    if value.len() % 2 == 1 {
-        value.push(if kind == b"UI" { 0 } else { b' ' });
-    }
-    bytes.extend(group.to_le_bytes());
-    bytes.extend(number.to_le_bytes());
-    bytes.extend(kind);
-    bytes.extend((value.len() as u16).to_le_bytes());
-    bytes.extend(value);
-}
-
-impl Slice {
-    fn bytes(&self) -> Vec<u8> {
-        let mut meta = Vec::new();
-        element(&mut meta, 2, 2, b"UI", b"1.2.840.10008.5.1.4.1.1.2");
-        element(&mut meta, 2, 3, b"UI", b"1.2.3.4");
-        element(&mut meta, 2, 0x10, b"UI", self.syntax.as_bytes());
-        let mut bytes = vec![0; 128];
-        bytes.extend(b"DICM");
-        element(&mut bytes, 2, 0, b"UL", &(meta.len() as u32).to_le_bytes());
-        bytes.extend(meta);
-        element(&mut bytes, 0x18, 0x88, b"DS", b"2.5");
-        element(&mut bytes, 0x20, 0xE, b"UI", self.series.as_bytes());
-        element(
-            &mut bytes,
-            0x20,
-            0x32,
-            b"DS",
-            format!("10\\20\\{}", self.z).as_bytes(),
-        );
-        element(&mut bytes, 0x20, 0x37, b"DS", b"1\\0\\0\\0\\1\\0");
-        element(&mut bytes, 0x28, 2, b"US", &1_u16.to_le_bytes());
-        element(
-            &mut bytes,
-            0x28,
-            8,
-            b"IS",
-            self.frames.to_string().as_bytes(),
-        );
-        element(&mut bytes, 0x28, 0x10, b"US", &2_u16.to_le_bytes());
-        element(&mut bytes, 0x28, 0x11, b"US", &self.columns.to_le_bytes());
-        element(&mut bytes, 0x28, 0x30, b"DS", b"0.5\\0.25");
-        element(&mut bytes, 0x28, 0x100, b"US", &16_u16.to_le_bytes());
-        element(&mut bytes, 0x28, 0x103, b"US", &0_u16.to_le_bytes());
-        element(&mut bytes, 0x28, 0x1052, b"DS", b"-1024");
-        element(&mut bytes, 0x28, 0x1053, b"DS", self.slope.as_bytes());
-        let count = self.frames * 2 * usize::from(self.columns);
-        let first = (10.0 * self.z) as u16;
-        let pixels = (0..count as u16).flat_map(|index| (first + index).to_le_bytes());
-        bytes.extend(0x7FE0_u16.to_le_bytes());
-        bytes.extend(0x10_u16.to_le_bytes());
-        bytes.extend(b"OW\0\0");
-        bytes.extend((2 * count as u32).to_le_bytes());
-        bytes.extend(pixels);
-        bytes
     }
 }
 

@@ -1,0 +1,301 @@
+//! Files of volumes in every format, made byte by byte. Also used by the seeds of the fuzz targets.
+//!
+//! They were compared once with the files that VTK and pydicom write for the same voxels.
+
+use std::io::Write;
+
+pub(crate) fn voxels() -> Vec<i16> {
+    (0..60).map(|index: i16| index * 37 % 200 - 50).collect()
+}
+
+/// Returns the voxels as bytes, least significant byte first.
+pub(crate) fn little() -> Vec<u8> {
+    voxels().into_iter().flat_map(i16::to_le_bytes).collect()
+}
+
+pub(crate) fn big() -> Vec<u8> {
+    voxels().into_iter().flat_map(i16::to_be_bytes).collect()
+}
+
+pub(crate) fn text() -> String {
+    let words: Vec<String> = voxels().iter().map(i16::to_string).collect();
+    words.join(" ")
+}
+
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder
+        .write_all(bytes)
+        .expect("writing to memory succeeds");
+    encoder.finish().expect("writing to memory succeeds")
+}
+
+pub(crate) fn zlib(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder
+        .write_all(bytes)
+        .expect("writing to memory succeeds");
+    encoder.finish().expect("writing to memory succeeds")
+}
+
+/// Returns a NRRD file with some fields besides type and size.
+pub(crate) fn nrrd(fields: &str, data: &[u8]) -> Vec<u8> {
+    let header = format!(
+        "NRRD0004\n# a comment\ntype: short\ndimension: 3\nsizes: 5 4 3\nkey:=value\n{fields}\n\n"
+    );
+    [header.as_bytes(), data].concat()
+}
+
+/// Returns a MetaImage file with some fields besides the size.
+pub(crate) fn metaimage(fields: &str, data: &[u8]) -> Vec<u8> {
+    let header = format!(
+        "ObjectType = Image\nNDims = 3\nDimSize = 5 4 3\nElementType = MET_SHORT\n\
+         ElementSpacing = 1 2 3\nOffset = 10 20 30\n{fields}ElementDataFile = LOCAL\n"
+    );
+    [header.as_bytes(), data].concat()
+}
+
+/// Returns a NIfTI file in a byte order.
+pub(crate) fn nifti(is_big_endian: bool, data: &[u8]) -> Vec<u8> {
+    let mut header = vec![0; 352];
+    let mut put = |at: usize, little: &[u8]| {
+        let bytes = &mut header[at..at + little.len()];
+        bytes.copy_from_slice(little);
+        if is_big_endian {
+            bytes.reverse();
+        }
+    };
+    put(0, &348_i32.to_le_bytes());
+    for (index, len) in [3_i16, 5, 4, 3, 1, 1, 1, 1].into_iter().enumerate() {
+        put(40 + 2 * index, &len.to_le_bytes());
+    }
+    put(70, &4_i16.to_le_bytes());
+    put(72, &16_i16.to_le_bytes());
+    for (index, distance) in [1.0_f32, 1.0, 2.0, 3.0].into_iter().enumerate() {
+        put(76 + 4 * index, &distance.to_le_bytes());
+    }
+    put(108, &352_f32.to_le_bytes());
+    put(252, &1_i16.to_le_bytes());
+    for (index, place) in [10.0_f32, 20.0, 30.0].into_iter().enumerate() {
+        put(268 + 4 * index, &place.to_le_bytes());
+    }
+    header[344..348].copy_from_slice(b"n+1\0");
+    [&header, data].concat()
+}
+
+/// Returns a VTK file with an array, and data behind it.
+pub(crate) fn vti(attributes: &str, array: &str, inner: &[u8], behind: &[u8]) -> Vec<u8> {
+    let start = format!(
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" byte_order=\"LittleEndian\" \
+         {attributes}>\n<ImageData WholeExtent=\"0 4 0 3 0 2\" Origin=\"10 20 30\" \
+         Spacing=\"1 2 3\">\n<Piece Extent=\"0 4 0 3 0 2\">\n<PointData Scalars=\"s\">\n\
+         <DataArray type=\"Float32\" Name=\"other\" format=\"appended\" offset=\"9\"/>\n\
+         <DataArray type=\"Int16\" Name=\"s\" {array}>\n"
+    );
+    let end = b"\n</DataArray></PointData><CellData/></Piece></ImageData>";
+    [start.as_bytes(), inner, end, behind, b"</VTKFile>\n"].concat()
+}
+
+/// Returns data with their size before them, as VTK writes them.
+pub(crate) fn sized(data: &[u8]) -> Vec<u8> {
+    [&(data.len() as u32).to_le_bytes(), data].concat()
+}
+
+/// Returns the sizes and the data of compressed blocks, with sizes of 64 bits.
+pub(crate) fn blocks() -> (Vec<u8>, Vec<u8>) {
+    let blocks: Vec<Vec<u8>> = little().chunks(64).map(zlib).collect();
+    let mut sizes = vec![blocks.len() as u64, 64, 120 - 64];
+    sizes.extend(blocks.iter().map(|block| block.len() as u64));
+    (
+        sizes.into_iter().flat_map(u64::to_le_bytes).collect(),
+        blocks.concat(),
+    )
+}
+
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    use ::base64::Engine as _;
+    ::base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+/// Returns a density map of SPLASH.
+pub(crate) fn den(size: [i16; 3], voxels: &[u8]) -> Vec<u8> {
+    let mut header = vec![0; 62];
+    header[0] = 1;
+    for (axis, len) in size.into_iter().enumerate() {
+        header[50 + 2 * axis..52 + 2 * axis].copy_from_slice(&len.to_le_bytes());
+    }
+    let count = size.iter().map(|&len| i32::from(len)).product::<i32>();
+    header[58..62].copy_from_slice(&count.to_le_bytes());
+    [&header, voxels].concat()
+}
+
+/// Returns files of all formats with the same volume.
+pub(crate) fn every_format() -> Vec<(&'static str, Vec<u8>)> {
+    let space = "spacings: 1 2 3\nspace origin: (10,20,30)\nendian: little\nencoding: raw";
+    let directions = "space directions: (1,0,0) (0,2,0) (0,0,3)\nspace origin: (10, 20, 30)";
+    let gzipped = format!("{directions}\nendian: big\nencoding: gzip");
+    let ascii = format!("{directions}\nencoding: ascii");
+    let (sizes, data) = blocks();
+    let zipped = "compressor=\"vtkZLibDataCompressor\" header_type=\"UInt64\"";
+    let appended = "format=\"appended\" offset=\"0\"";
+    let behind = |encoding: &str, data: &[u8]| {
+        let tag = format!("<AppendedData encoding=\"{encoding}\">\n  _");
+        [tag.as_bytes(), data, b"</AppendedData>"].concat()
+    };
+    vec![
+        ("a.nrrd", nrrd(space, &little())),
+        ("b.nrrd", nrrd(&gzipped, &gzip(&big()))),
+        ("c.nrrd", nrrd(&ascii, text().as_bytes())),
+        (
+            "d.nrrd",
+            nrrd(
+                &format!("{space}\nbyte skip: -1"),
+                &[&[9; 7], &little()[..]].concat(),
+            ),
+        ),
+        (
+            "e.nrrd",
+            nrrd(
+                &format!("{space}\nline skip: 1\nbyte skip: 2"),
+                &[b"line\n12", &little()[..]].concat(),
+            ),
+        ),
+        ("f.mha", metaimage("", &little())),
+        (
+            "g.mha",
+            metaimage("BinaryDataByteOrderMSB = True\n", &big()),
+        ),
+        (
+            "h.mha",
+            metaimage("CompressedData = True\n", &zlib(&little())),
+        ),
+        (
+            "i.mha",
+            metaimage("BinaryData = False\n", text().as_bytes()),
+        ),
+        ("j.nii", nifti(false, &little())),
+        ("k.nii", nifti(true, &big())),
+        ("l.nii.gz", gzip(&nifti(false, &little()))),
+        ("m.vti", vti("", "format=\"ascii\"", text().as_bytes(), b"")),
+        (
+            "n.vti",
+            vti(
+                "",
+                "format=\"binary\"",
+                base64(&sized(&little())).as_bytes(),
+                b"",
+            ),
+        ),
+        (
+            "o.vti",
+            vti(
+                zipped,
+                "format=\"binary\"",
+                (base64(&sizes) + &base64(&data)).as_bytes(),
+                b"",
+            ),
+        ),
+        (
+            "p.vti",
+            vti("", appended, b"", &behind("raw", &sized(&little()))),
+        ),
+        (
+            "q.vti",
+            vti(
+                "",
+                appended,
+                b"",
+                &behind("base64", base64(&sized(&little())).as_bytes()),
+            ),
+        ),
+        (
+            "r.vti",
+            vti(
+                zipped,
+                appended,
+                b"",
+                &behind("raw", &[sizes, data].concat()),
+            ),
+        ),
+    ]
+}
+
+/// An image of 3 × 2 pixels of 16 bits.
+#[derive(Clone)]
+pub(crate) struct Slice {
+    pub(crate) z: f64,
+    pub(crate) series: &'static str,
+    pub(crate) slope: &'static str,
+    pub(crate) syntax: &'static str,
+    pub(crate) frames: usize,
+    pub(crate) columns: u16,
+}
+
+pub(crate) const SLICE: Slice = Slice {
+    z: 0.0,
+    series: "1.2.3",
+    slope: "1",
+    syntax: "1.2.840.10008.1.2.1",
+    frames: 1,
+    columns: 3,
+};
+
+/// Appends an element with a type of a short length.
+fn element(bytes: &mut Vec<u8>, group: u16, number: u16, kind: &[u8; 2], value: &[u8]) {
+    let mut value = value.to_vec();
+    if value.len() % 2 == 1 {
+        value.push(if kind == b"UI" { 0 } else { b' ' });
+    }
+    bytes.extend(group.to_le_bytes());
+    bytes.extend(number.to_le_bytes());
+    bytes.extend(kind);
+    bytes.extend((value.len() as u16).to_le_bytes());
+    bytes.extend(value);
+}
+
+impl Slice {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut meta = Vec::new();
+        element(&mut meta, 2, 2, b"UI", b"1.2.840.10008.5.1.4.1.1.2");
+        element(&mut meta, 2, 3, b"UI", b"1.2.3.4");
+        element(&mut meta, 2, 0x10, b"UI", self.syntax.as_bytes());
+        let mut bytes = vec![0; 128];
+        bytes.extend(b"DICM");
+        element(&mut bytes, 2, 0, b"UL", &(meta.len() as u32).to_le_bytes());
+        bytes.extend(meta);
+        element(&mut bytes, 0x18, 0x88, b"DS", b"2.5");
+        element(&mut bytes, 0x20, 0xE, b"UI", self.series.as_bytes());
+        element(
+            &mut bytes,
+            0x20,
+            0x32,
+            b"DS",
+            format!("10\\20\\{}", self.z).as_bytes(),
+        );
+        element(&mut bytes, 0x20, 0x37, b"DS", b"1\\0\\0\\0\\1\\0");
+        element(&mut bytes, 0x28, 2, b"US", &1_u16.to_le_bytes());
+        element(
+            &mut bytes,
+            0x28,
+            8,
+            b"IS",
+            self.frames.to_string().as_bytes(),
+        );
+        element(&mut bytes, 0x28, 0x10, b"US", &2_u16.to_le_bytes());
+        element(&mut bytes, 0x28, 0x11, b"US", &self.columns.to_le_bytes());
+        element(&mut bytes, 0x28, 0x30, b"DS", b"0.5\\0.25");
+        element(&mut bytes, 0x28, 0x100, b"US", &16_u16.to_le_bytes());
+        element(&mut bytes, 0x28, 0x103, b"US", &0_u16.to_le_bytes());
+        element(&mut bytes, 0x28, 0x1052, b"DS", b"-1024");
+        element(&mut bytes, 0x28, 0x1053, b"DS", self.slope.as_bytes());
+        let count = self.frames * 2 * usize::from(self.columns);
+        let first = (10.0 * self.z) as u16;
+        let pixels = (0..count as u16).flat_map(|index| (first + index).to_le_bytes());
+        bytes.extend(0x7FE0_u16.to_le_bytes());
+        bytes.extend(0x10_u16.to_le_bytes());
+        bytes.extend(b"OW\0\0");
+        bytes.extend((2 * count as u32).to_le_bytes());
+        bytes.extend(pixels);
+        bytes
+    }
+}

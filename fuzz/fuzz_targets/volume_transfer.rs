@@ -1,0 +1,6 @@
+//! Transfer functions.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| raddle_fuzz::read_transfer(bytes));
