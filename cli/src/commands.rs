@@ -21,6 +21,7 @@ mod binding;
 mod call;
 mod completions;
 mod demo;
+mod info;
 mod isosurface;
 mod kdtree;
 mod kneighbor;
@@ -46,6 +47,7 @@ pub(crate) use self::call::parse;
 
 use self::call::Call;
 use self::completions::CompletionsArguments;
+use self::info::InfoArguments;
 use self::isosurface::IsosurfaceArguments;
 use self::kdtree::KdtreeArguments;
 use self::kneighbor::KneighborArguments;
@@ -79,6 +81,9 @@ pub(crate) enum Command {
     /// Render surfaces of equal value in a volume
     #[command(after_help = isosurface::EXAMPLES)]
     Isosurface(Running<IsosurfaceArguments, TaskOptions>),
+    /// Describe a mesh, a volume or a matrix: format, size, range and histogram
+    #[command(after_help = info::EXAMPLES)]
+    Info(Running<InfoArguments, TaskOptions>),
     /// Build a kd-tree and report time, nodes, leaves, depth, cost and memory
     #[command(after_help = kdtree::EXAMPLES)]
     Kdtree(Running<KdtreeArguments, TaskAndMailboxOptions>),
@@ -156,6 +161,7 @@ impl<'call> Entry<'call> {
             Command::Render(it) => Self::with_workers("render", it, render::run),
             Command::Volume(it) => Self::with_workers("volume", it, volume::run),
             Command::Isosurface(it) => Self::with_workers("isosurface", it, isosurface::run),
+            Command::Info(it) => Self::with_workers("info", it, info::run),
             Command::Kdtree(it) => Self::with_workers("kdtree", it, kdtree::run),
             Command::Sort(it) => Self::with_workers("sort", it, sort::run),
             Command::Lk23(it) => Self::with_workers("lk23", it, lk23::run),
@@ -275,6 +281,7 @@ mod tests {
             "render --scene knot -o a.png",
             "volume a.nrrd -o a.png",
             "isosurface a.nrrd --iso 1 -o a.png",
+            "info a.ply",
             "kdtree a.ply",
             "sort 9",
             "lk23",

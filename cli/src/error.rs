@@ -93,6 +93,17 @@ pub(crate) enum CliError {
     /// A communication matrix cannot be read.
     #[error(transparent)]
     Matrix(#[from] MatrixError),
+    /// A file has no content that the program knows.
+    #[error(
+        "{}: neither a mesh nor a volume, and not a matrix: {source}; expected one of them",
+        path.display()
+    )]
+    UnknownContent {
+        /// The file.
+        path: PathBuf,
+        /// The reason why it is not a matrix.
+        source: MatrixError,
+    },
     /// The parties of a matrix cannot be placed.
     #[error("{input}: {source}")]
     Place {

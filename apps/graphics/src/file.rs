@@ -21,6 +21,6 @@ pub use self::error::{FileError, FileProblem, Place};
 pub use self::stream::Progress;
 
 pub(crate) use self::error::{Fault, one_line, quoted};
-pub(crate) use self::format::{FormatReader, Head, reader};
+pub(crate) use self::format::{FormatReader, Head, Match, match_of, reader};
 pub(crate) use self::source::{BYTE_ORDER_MARK, LINE_BYTES_MAX, Rest, Source, line_too_long};
 pub(crate) use self::stream::{Stream, open};

@@ -8,6 +8,7 @@
 
 pub mod bounds;
 pub mod camera;
+pub mod content;
 pub mod file;
 pub mod intersect;
 pub mod kdtree;

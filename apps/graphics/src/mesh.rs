@@ -26,6 +26,10 @@ mod report;
 mod triangles;
 mod weld;
 
+use std::path::Path;
+
+use crate::file::{self, Fault, Match, Source};
+
 pub use self::format::{FORMATS, Format};
 pub use self::ignored::Ignored;
 pub use self::load::{LoadOptions, Loaded};
@@ -34,3 +38,8 @@ pub use self::triangles::{COORDINATE_MAX, Mesh};
 
 #[cfg(test)]
 mod tests;
+
+/// Returns the reason for which a file would be read as a mesh; `None` if it would not be.
+pub(crate) fn match_of(source: &mut Source<'_>, name: &Path) -> Result<Option<Match>, Fault> {
+    file::match_of(&readers::READERS, source, name)
+}

@@ -30,6 +30,10 @@ pub mod direct;
 pub mod isosurface;
 pub mod volrend;
 
+use std::path::Path;
+
+use crate::file::{self, Fault, Match, Source};
+
 pub use self::format::{FORMATS, VolumeFormat};
 pub use self::grid::{AXIS_MAX, Volume, VolumeError};
 pub use self::histogram::Histogram;
@@ -37,3 +41,8 @@ pub use self::load::{LoadOptions, Loaded, VolumeReport};
 pub use self::macrocells::Macrocells;
 pub use self::transfer::{ControlPoint, PRESETS, Preset, TransferFunction};
 pub use self::voxels::{Voxel, Voxels};
+
+/// Returns the reason for which a file would be read as a volume; `None` if it would not be.
+pub(crate) fn match_of(source: &mut Source<'_>, name: &Path) -> Result<Option<Match>, Fault> {
+    file::match_of(&readers::READERS, source, name)
+}

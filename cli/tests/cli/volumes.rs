@@ -208,3 +208,50 @@ fn calls_that_cannot_be_carried_out_are_one_line() {
     );
     assert!(!Path::new(&picture).exists());
 }
+
+#[test]
+fn info_describes_meshes_volumes_and_matrices() {
+    let folder = Folder::new("info");
+    let volume = folder.file("ball_24x24x24_u8.raw", ball());
+    let text = run_well(call("info", &volume, "--json --bins 8"));
+    let value = json(&text);
+    assert_eq!(value["content"], "volume");
+    assert_eq!(value["input"]["size"], serde_json::json!([24, 24, 24]));
+    let counts = value["histogram"]["counts"].as_array().expect("counts");
+    let sum: u64 = counts.iter().filter_map(serde_json::Value::as_u64).sum();
+    assert_eq!((counts.len(), sum), (8, 24 * 24 * 24));
+    let text = run_well(call("info", &volume, ""));
+    assert!(
+        text.contains("24 × 24 × 24 of type u8") && text.contains('█'),
+        "{text}"
+    );
+
+    let mesh = folder.file(
+        "a.obj",
+        "v 0 0 0\nv 2 0 0\nv 0 1 0\nv 0 0 4\nf 1 2 3\nf 1 2 4\n",
+    );
+    let value = json(&run_well(call("info", &mesh, "--json")));
+    assert_eq!(value["content"], "mesh");
+    assert_eq!(
+        value["box"],
+        serde_json::json!([[0.0, 0.0, 0.0], [2.0, 1.0, 4.0]])
+    );
+    assert_eq!(value["areas"]["range"], serde_json::json!([1.0, 4.0]));
+
+    let matrix = folder.file("a.csv", "0,3,1\n2,0,5\n1,1,0\n");
+    let value = json(&run_well(call("info", &matrix, "--json")));
+    assert_eq!(value["content"], "matrix");
+    assert_eq!(
+        (&value["parties"], &value["entries"]),
+        (&3.into(), &6.into())
+    );
+    assert_eq!(value["sum"], 13.0);
+
+    let note = folder.file("note.txt", "Dear reader,\n");
+    let error = run_badly(call("info", &note, ""));
+    assert!(
+        error.contains("note.txt: neither a mesh nor a volume"),
+        "{error}"
+    );
+    assert!(run_badly(call("info", &folder.path("none"), "")).contains("No such file"));
+}

@@ -103,14 +103,8 @@ pub(crate) fn reader<'r, Read>(
         return Err(Fault::new(Place::Whole, FileProblem::Empty { expected }));
     }
     let head = Head::new(bytes, length);
-    let extension = extension(name);
-    let by_content = readers.iter().find(|reader| (reader.recognizes)(&head));
-    let by_name = || {
-        readers
-            .iter()
-            .find(|reader| reader.accepts(&extension, &head))
-    };
-    by_content.or_else(by_name).ok_or_else(|| {
+    let found = find(readers, &head, name);
+    found.map(|(reader, _)| reader).ok_or_else(|| {
         let found = match (head.is_text, bytes.trim_ascii_start().first()) {
             (true, Some(b'{')) => "JSON".to_owned(),
             _ => format!("a file that begins with {}", quoted(head.first_line())),
@@ -120,8 +114,49 @@ pub(crate) fn reader<'r, Read>(
     })
 }
 
+/// The reason for which a reader was selected, the weaker one first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Match {
+    /// The extension of the name.
+    Name,
+    /// The content.
+    Content,
+}
+
+/// Returns the reason for which one of `readers` would be selected; `None` if none would be.
+pub(crate) fn match_of<Read>(
+    readers: &[FormatReader<Read>],
+    source: &mut Source<'_>,
+    name: &Path,
+) -> Result<Option<Match>, Fault> {
+    source.ensure(HEAD_BYTES)?;
+    let length = source.remaining();
+    let bytes = source.buffered();
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    let head = Head::new(&bytes[..bytes.len().min(HEAD_BYTES)], length);
+    Ok(find(readers, &head, name).map(|(_, reason)| reason))
+}
+
+/// Finds the reader for the beginning of a file, and the reason.
+fn find<'r, Read>(
+    readers: &'r [FormatReader<Read>],
+    head: &Head<'_>,
+    name: &Path,
+) -> Option<(&'r FormatReader<Read>, Match)> {
+    let extension = extension(name);
+    let by_content = readers.iter().find(|reader| (reader.recognizes)(head));
+    let by_name = || {
+        readers
+            .iter()
+            .find(|reader| reader.accepts(&extension, head))
+    };
+    by_content
+        .map(|reader| (reader, Match::Content))
+        .or_else(|| Some((by_name()?, Match::Name)))
+}
+
 /// Returns the extension in lower case. A final `.gz` or `.zst` is ignored.
-pub(crate) fn extension(name: &Path) -> String {
+fn extension(name: &Path) -> String {
     let lower = |path: &Path| {
         path.extension()
             .map(|extension| extension.to_string_lossy().to_ascii_lowercase())
