@@ -19,8 +19,8 @@ pub enum Content {
 const HEAD_BYTES_MAX: u64 = 1 << 24;
 
 impl Content {
-    /// Examines the beginning of a file, or its name if the beginning is not conclusive. `None` means
-    /// that it is something else. A folder is a volume, a series of DICOM images.
+    /// Examines the beginning of a file, or its name if the beginning is not conclusive. `None`
+    /// means that it is something else. A folder is a volume, a series of DICOM images.
     ///
     /// # Errors
     /// Returns a [`FileError`] if the file cannot be read.

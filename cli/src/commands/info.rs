@@ -163,8 +163,8 @@ fn histogram(report: &mut Report, label: &str, key: &str, values: &[f64], bins: 
         .text(bars(label, [low, high], &counts(ROWS)));
 }
 
-/// Draws a histogram. The lengths of the bars are logarithms, since most histograms have a peak that
-/// would hide everything else.
+/// Draws a histogram. The lengths of the bars are logarithms, since most histograms have a peak
+/// that would hide everything else.
 fn bars(label: &str, [low, high]: [f64; 2], counts: &[u64]) -> String {
     let length = |count: u64| (count as f64).ln_1p();
     let longest = counts.iter().copied().map(length).fold(1.0, f64::max);
