@@ -18,6 +18,8 @@ mod tests;
 /// each compressed byte. gzip expands by a factor of 1,032 at most.
 const EXPANDED_FREE: u64 = 256 << 20;
 const EXPANDED_PER_BYTE: u64 = 1032;
+/// The number of voxels for which memory is reserved if the length of the input is unknown.
+const UNBOUNDED_LEN: u64 = 1 << 20;
 
 /// Returns the function from bytes in some order to a number.
 macro_rules! order {
@@ -103,19 +105,24 @@ impl Layout {
         file_bytes: Option<u64>,
     ) -> Result<Voxels, Fault> {
         self.check_room(source, file_bytes)?;
+        // Without a length, nothing bounds the size that the header claims.
+        let is_bounded = source.remaining().or(file_bytes).is_some();
+        let reserved = if is_bounded { u64::MAX } else { UNBOUNDED_LEN };
         let voxels = match self.scalar {
-            Scalar::U8 => self.numbers(source, |[byte]: [u8; 1], _| byte)?.into(),
+            Scalar::U8 => self
+                .numbers(source, reserved, |[byte]: [u8; 1], _| byte)?
+                .into(),
             Scalar::I8 => self
                 .numbers(source, |[byte]: [u8; 1], _| byte as i8)?
                 .into(),
-            Scalar::U16 => self.numbers(source, order!(u16))?.into(),
-            Scalar::I16 => self.numbers(source, order!(i16))?.into(),
-            Scalar::F32 => self.numbers(source, order!(f32))?.into(),
-            Scalar::U32 => self.numbers(source, as_float!(u32))?.into(),
-            Scalar::I32 => self.numbers(source, as_float!(i32))?.into(),
-            Scalar::U64 => self.numbers(source, as_float!(u64))?.into(),
-            Scalar::I64 => self.numbers(source, as_float!(i64))?.into(),
-            Scalar::F64 => self.numbers(source, as_float!(f64))?.into(),
+            Scalar::U16 => self.numbers(source, reserved, order!(u16))?.into(),
+            Scalar::I16 => self.numbers(source, reserved, order!(i16))?.into(),
+            Scalar::F32 => self.numbers(source, reserved, order!(f32))?.into(),
+            Scalar::U32 => self.numbers(source, reserved, as_float!(u32))?.into(),
+            Scalar::I32 => self.numbers(source, reserved, as_float!(i32))?.into(),
+            Scalar::U64 => self.numbers(source, reserved, as_float!(u64))?.into(),
+            Scalar::I64 => self.numbers(source, reserved, as_float!(i64))?.into(),
+            Scalar::F64 => self.numbers(source, reserved, as_float!(f64))?.into(),
         };
         self.scaled(voxels)
     }
@@ -171,10 +178,11 @@ impl Layout {
         )
     }
 
-    /// Reads binary numbers of `BYTES` bytes.
+    /// Reads binary numbers of `BYTES` bytes. Reserves memory for at most `reserved` of them.
     fn numbers<T: Voxel, const BYTES: usize>(
         &self,
         source: &mut Source<'_>,
+        reserved: u64,
         convert: impl Fn([u8; BYTES], bool) -> T,
     ) -> Result<Vec<T>, Fault> {
         let count = self.count()?;

@@ -137,3 +137,11 @@ fn a_file_that_ends_early_is_refused() {
         Err("it: line 1: the end of the file; expected 8 numbers".to_owned())
     );
 }
+
+#[test]
+fn a_pipe_reserves_no_memory_for_what_a_header_only_claims() {
+    let mut source = Source::new(Box::new(&[1, 2, 3][..]), None, u64::MAX, Box::new(|| ()));
+    let claims = Layout::new([1 << 15; 3], Scalar::F64, Place::Byte(0));
+    let fault = claims.read(&mut source, None).expect_err("too short");
+    assert!(fault.at("it").to_string().contains("the end of the file"));
+}
