@@ -113,7 +113,7 @@ impl Layout {
                 .numbers(source, reserved, |[byte]: [u8; 1], _| byte)?
                 .into(),
             Scalar::I8 => self
-                .numbers(source, |[byte]: [u8; 1], _| byte as i8)?
+                .numbers(source, reserved, |[byte]: [u8; 1], _| byte as i8)?
                 .into(),
             Scalar::U16 => self.numbers(source, reserved, order!(u16))?.into(),
             Scalar::I16 => self.numbers(source, reserved, order!(i16))?.into(),
