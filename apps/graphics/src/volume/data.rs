@@ -188,7 +188,7 @@ impl Layout {
         let count = self.count()?;
         let expected = format!("{count} voxels of {BYTES} bytes");
         let mut voxels = Vec::new();
-        memory::reserve(&mut voxels, count)
+        memory::reserve(&mut voxels, count.min(reserved))
             .map_err(|none| Fault::no_memory(source.byte(), none))?;
         let mut left = count as usize;
         while left > 0 {
