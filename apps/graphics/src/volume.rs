@@ -1,9 +1,9 @@
 //! Volumes: scalar values on a regular grid, their files, and pictures of them.
 //!
 //! A [`Volume`] has its voxels in one array, x fastest, and a linear map from voxels to the world.
-//! [`Macrocells`] has the smallest and the largest value of each block of it, so that rays skip
-//! what cannot be visible. [`isosurface`] shows surfaces of equal value, [`direct`] shows all
-//! values by a [`TransferFunction`], and [`volrend`] is the renderer of SPLASH-2.
+//! [`Macrocells`] has the smallest and the largest value of each block of it, so that rays skip the
+//! blocks in which nothing is visible. [`isosurface`] shows surfaces of equal value, [`direct`]
+//! shows all values by a [`TransferFunction`], and [`volrend`] is the renderer of SPLASH-2.
 //!
 //! Every volume that a reader or a generator returns has these properties:
 //!
@@ -22,6 +22,7 @@ mod occupancy;
 mod parsed;
 mod project;
 mod readers;
+mod rendering;
 mod transfer;
 mod traversal;
 mod voxels;
@@ -39,6 +40,7 @@ pub use self::grid::{AXIS_MAX, Volume, VolumeError};
 pub use self::histogram::Histogram;
 pub use self::load::{LoadOptions, Loaded, VolumeReport};
 pub use self::macrocells::Macrocells;
+pub use self::rendering::Rendering;
 pub use self::transfer::{ControlPoint, PRESETS, Preset, TransferFunction};
 pub use self::voxels::{Voxel, Voxels};
 

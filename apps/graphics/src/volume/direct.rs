@@ -10,7 +10,7 @@
 //! (empty regions, early ray termination).
 
 use std::ops::AddAssign;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use glam::Vec3;
 use thiserror::Error;
@@ -20,11 +20,11 @@ use super::grid::Volume;
 use super::macrocells::Macrocells;
 use super::occupancy::Occupancy;
 use super::project::beams;
+use super::rendering::Rendering;
 use super::transfer::TransferFunction;
 use super::voxels::with_voxels;
-use crate::camera::{Camera, CameraError, View};
+use crate::camera::{CameraError, View};
 use crate::light::Lights;
-use crate::picture::Picture;
 use crate::render::{self, FrameError, FrameOptions, TileDone};
 
 mod tracer;
@@ -82,26 +82,7 @@ pub enum DirectError {
 }
 
 /// A picture, and a report on rendering it.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct DirectRendering {
-    /// The picture.
-    pub picture: Picture,
-    /// The camera.
-    pub camera: Camera,
-    /// The work.
-    pub counts: DirectCounts,
-    /// The number of rays from the camera.
-    pub rays: u64,
-    /// The number of macrocells that are not transparent.
-    pub leaf_count: u64,
-    /// The number of tiles, each of which is a task.
-    pub tile_count: usize,
-    /// The time spent on selecting macrocells.
-    pub time_prepare: Duration,
-    /// The time spent on following the rays.
-    pub time_trace: Duration,
-}
+pub type DirectRendering = Rendering<DirectCounts>;
 
 /// Counts of the work for a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -187,7 +168,7 @@ pub fn render(
         };
         render::render(&tracer, &camera, &options.frame, on_tile)?
     });
-    Ok(DirectRendering {
+    Ok(Rendering {
         picture: frame.picture,
         camera,
         counts: frame.counts,

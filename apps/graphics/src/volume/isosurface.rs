@@ -12,7 +12,7 @@
 //! Rendering. IEEE Visualization 1998.
 
 use std::ops::AddAssign;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use glam::Vec3;
 use thiserror::Error;
@@ -23,10 +23,10 @@ use super::grid::Volume;
 use super::macrocells::Macrocells;
 use super::occupancy::Occupancy;
 use super::project::beams;
+use super::rendering::Rendering;
 use super::voxels::with_voxels;
-use crate::camera::{Camera, CameraError, View};
+use crate::camera::{CameraError, View};
 use crate::light::Lights;
-use crate::picture::Picture;
 use crate::render::{self, FrameError, FrameOptions, TileDone};
 
 mod active;
@@ -92,27 +92,8 @@ pub enum IsosurfaceError {
     Opacity(f32),
 }
 
-/// A picture of surfaces, and a report on rendering it.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct IsosurfaceRendering {
-    /// The picture.
-    pub picture: Picture,
-    /// The camera.
-    pub camera: Camera,
-    /// The work.
-    pub counts: IsosurfaceCounts,
-    /// The number of rays from the camera.
-    pub rays: u64,
-    /// The number of macrocells that contain an isovalue.
-    pub leaf_count: u64,
-    /// The number of tiles, each of which is a task.
-    pub tile_count: usize,
-    /// The time spent on selecting macrocells.
-    pub time_prepare: Duration,
-    /// The time spent on following the rays.
-    pub time_trace: Duration,
-}
+/// A picture, and a report on rendering it.
+pub type IsosurfaceRendering = Rendering<IsosurfaceCounts>;
 
 /// Counts of the work for a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -239,7 +220,7 @@ pub fn render(
         let tracer = Tracer::new(volume, voxels, &occupancy, &cells, beams, options, lights);
         render::render(&tracer, &camera, &options.frame, on_tile)?
     });
-    Ok(IsosurfaceRendering {
+    Ok(Rendering {
         picture: frame.picture,
         camera,
         counts: frame.counts,

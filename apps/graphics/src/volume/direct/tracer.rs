@@ -7,8 +7,9 @@ use glam::{Vec3, Vec4Swizzles};
 use super::{Blend, DirectCounts, DirectOptions};
 use crate::light::{Incoming, Lights};
 use crate::render::{Beams, Integrator, Sample};
-use crate::volume::occupancy::{self, Occupancy};
+use crate::volume::occupancy::Occupancy;
 use crate::volume::project::VoxelMap;
+use crate::volume::rendering::visible_leaves;
 use crate::volume::transfer::Table;
 use crate::volume::traversal::Span;
 use crate::volume::voxels::Voxel;
@@ -88,31 +89,9 @@ impl<T: Voxel> Tracer<'_, T> {
             ControlFlow::Continue(())
         };
         let mut steps = 0;
-        let leaves = self.occupancy.level(0);
-        match slabs {
-            None => {
-                let _ = ray.leaves(self.occupancy, span, &mut steps, |_, span| take(span));
-            }
-            Some((beams, mut slabs)) => {
-                let all = [[0; 3], cells.map(|len| len.div_ceil(4))];
-                while let Some([t_in, t_out]) = beams.next_run(&mut slabs) {
-                    let Some(span) = span.within(f64::from(t_in), f64::from(t_out)) else {
-                        continue;
-                    };
-                    let outcome = ray.walk::<2, ()>(all, span, |leaf, span| {
-                        steps += 1;
-                        let (word, bit) = (leaves.index_of(leaf), occupancy::bit(leaf));
-                        match leaves.words()[word] >> bit & 1 == 0 {
-                            true => ControlFlow::Continue(()),
-                            false => take(span),
-                        }
-                    });
-                    if outcome.is_break() {
-                        break;
-                    }
-                }
-            }
-        }
+        let all = cells.map(|len| len.div_ceil(4));
+        let take = |_, span| take(span);
+        let _ = visible_leaves(&ray, self.occupancy, all, span, slabs, &mut steps, take);
         counts.macrocells += steps;
     }
 

@@ -13,6 +13,7 @@ use crate::volume::cell::{Cell, Cubic};
 use crate::volume::grid::Volume;
 use crate::volume::occupancy::{self, Occupancy};
 use crate::volume::project::VoxelMap;
+use crate::volume::rendering::visible_leaves;
 use crate::volume::traversal::{Faces, GridRay, Span};
 use crate::volume::voxels::Voxel;
 
@@ -98,8 +99,10 @@ impl<'a, T: Voxel> Tracer<'a, T> {
         counts.rays_inside += 1;
         let mut steps = 0;
         let leaves = self.occupancy.level(0);
-        let mut enter = |leaf: [usize; 3], word: usize, bit: u32, span: Span| {
-            let active = self.active.word(word, bit);
+        let enter = |leaf: [usize; 3], span: Span| {
+            let active = self
+                .active
+                .word(leaves.index_of(leaf), occupancy::bit(leaf));
             let first = [4 * leaf[0], 4 * leaf[1], 4 * leaf[2]];
             let end = |axis: usize| self.cells[axis].min(first[axis] + 4);
             let end = [end(0), end(1), end(2)];
@@ -111,31 +114,8 @@ impl<'a, T: Voxel> Tracer<'a, T> {
                 self.cross(&grid_ray, cell, span, counts, &mut visit)
             })
         };
-        let outcome = match slabs {
-            None => grid_ray.leaves(self.occupancy, span, &mut steps, |leaf, span| {
-                enter(leaf, leaves.index_of(leaf), occupancy::bit(leaf), span)
-            }),
-            Some((beams, mut slabs)) => loop {
-                let Some([t_in, t_out]) = beams.next_run(&mut slabs) else {
-                    break ControlFlow::Continue(());
-                };
-                let Some(span) = span.within(f64::from(t_in), f64::from(t_out)) else {
-                    continue;
-                };
-                let all = [[0; 3], self.leaf_size];
-                let outcome = grid_ray.walk::<2, B>(all, span, |leaf, span| {
-                    steps += 1;
-                    let (word, bit) = (leaves.index_of(leaf), occupancy::bit(leaf));
-                    if leaves.words()[word] >> bit & 1 == 0 {
-                        return ControlFlow::Continue(());
-                    }
-                    enter(leaf, word, bit, span)
-                });
-                if outcome.is_break() {
-                    break outcome;
-                }
-            },
-        };
+        let (all, steps_of) = (self.leaf_size, &mut steps);
+        let outcome = visible_leaves(&grid_ray, self.occupancy, all, span, slabs, steps_of, enter);
         counts.macrocells += steps;
         outcome
     }
