@@ -1,9 +1,12 @@
 //! Light on surfaces: a hemisphere of sky and ground, and a key light that casts shadows.
+//!
+//! The formulas are the same for one sample, with `f32`, and for four of them, with [`Vec4`].
 
-use glam::Vec3;
+use std::ops::{Add, Mul};
+
+use glam::{Vec3, Vec4};
 
 use crate::camera::Camera;
-use crate::render::mix;
 
 /// The light from above, on a surface that faces up.
 const SKY: Vec3 = Vec3::new(0.34, 0.37, 0.42);
@@ -14,9 +17,8 @@ const SUN: Vec3 = Vec3::new(0.86, 0.81, 0.73);
 /// The light of a lamp, on a close surface that faces it.
 const LAMP: Vec3 = Vec3::new(1.25, 1.14, 0.97);
 
-/// The brightness of the highlight, and an exponent that makes it small.
+/// The brightness of the highlight.
 const GLOSS: f32 = 0.05;
-const GLOSS_EXPONENT: i32 = 24;
 
 /// The light that casts shadows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,10 +64,15 @@ impl Lights {
         }
     }
 
-    /// Returns the light of the hemisphere on a surface.
-    #[inline]
-    pub(crate) fn ambient(&self, normal: Vec3) -> Vec3 {
-        mix(GROUND, SKY, 0.5 + 0.5 * normal.dot(self.zenith)) * self.ambient_share
+    /// Returns the light of the hemisphere on a surface: red, green and blue.
+    #[inline(always)]
+    pub(crate) fn ambient<L: Lanes>(&self, normal: [L; 3]) -> [L; 3] {
+        let share = L::splat(0.5) + L::splat(0.5) * dot(normal, self.zenith);
+        let difference = SKY - GROUND;
+        [0, 1, 2].map(|channel: usize| {
+            let light = L::splat(GROUND[channel]) + share * L::splat(difference[channel]);
+            light * L::splat(self.ambient_share)
+        })
     }
 
     /// Returns the key light at a point.
@@ -102,11 +109,13 @@ impl Lights {
         sight: Vec3,
         key: Option<Incoming>,
     ) -> Vec3 {
-        let ambient = albedo * self.ambient(normal);
-        match key {
-            Some(incoming) => ambient + incoming.reflected(albedo, normal, incoming.half(sight)),
-            None => ambient,
-        }
+        let normal = normal.to_array();
+        let ambient = albedo * Vec3::from_array(self.ambient(normal));
+        let Some(incoming) = key else {
+            return ambient;
+        };
+        let half = incoming.half(sight);
+        ambient + Vec3::from_array(incoming.reflected(albedo.to_array(), normal, half))
     }
 }
 
@@ -118,11 +127,59 @@ impl Incoming {
         (self.towards - sight).normalize_or_zero()
     }
 
-    /// Returns the part of this light that a surface reflects, with its highlight. The surface must
-    /// face the light.
-    #[inline]
-    pub(crate) fn reflected(&self, albedo: Vec3, normal: Vec3, half: Vec3) -> Vec3 {
-        let highlight = normal.dot(half).max(0.0).powi(GLOSS_EXPONENT);
-        albedo * (self.light * normal.dot(self.towards)) + self.light * (GLOSS * highlight)
+    /// Returns the part of this light that a surface reflects, with its highlight: red, green and
+    /// blue. The surface must face the light.
+    #[inline(always)]
+    pub(crate) fn reflected<L: Lanes>(&self, albedo: [L; 3], normal: [L; 3], half: Vec3) -> [L; 3] {
+        let cosine = dot(normal, half).positive();
+        // The 24th power makes the highlight small.
+        let power = cosine * cosine * cosine;
+        let power = power * power;
+        let power = power * power;
+        let highlight = L::splat(GLOSS) * (power * power);
+        let facing = dot(normal, self.towards);
+        [0, 1, 2].map(|channel: usize| {
+            let light = L::splat(self.light[channel]);
+            albedo[channel] * (light * facing) + light * highlight
+        })
     }
+}
+
+/// A number for each of several samples.
+pub(crate) trait Lanes: Copy + Add<Output = Self> + Mul<Output = Self> {
+    /// Returns the same number for all samples.
+    fn splat(number: f32) -> Self;
+
+    /// Replaces negative numbers by zero.
+    fn positive(self) -> Self;
+}
+
+impl Lanes for f32 {
+    #[inline(always)]
+    fn splat(number: f32) -> Self {
+        number
+    }
+
+    #[inline(always)]
+    fn positive(self) -> Self {
+        self.max(0.0)
+    }
+}
+
+impl Lanes for Vec4 {
+    #[inline(always)]
+    fn splat(number: f32) -> Self {
+        Self::splat(number)
+    }
+
+    #[inline(always)]
+    fn positive(self) -> Self {
+        self.max(Self::ZERO)
+    }
+}
+
+/// Returns the scalar product of vectors and one vector.
+#[inline(always)]
+pub(crate) fn dot<L: Lanes>([x, y, z]: [L; 3], other: Vec3) -> L {
+    x * L::splat(other.x) + y * L::splat(other.y) + z * L::splat(other.z)
 }

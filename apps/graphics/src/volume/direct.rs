@@ -13,8 +13,10 @@ use std::ops::AddAssign;
 use std::time::Instant;
 
 use glam::Vec3;
+use raddle::Private;
 use thiserror::Error;
 
+use self::bricks::Bricks;
 use self::tracer::Tracer;
 use super::grid::Volume;
 use super::macrocells::Macrocells;
@@ -27,6 +29,7 @@ use crate::camera::{CameraError, View};
 use crate::light::Lights;
 use crate::render::{self, FrameError, FrameOptions, TileDone};
 
+mod bricks;
 mod tracer;
 
 #[cfg(test)]
@@ -35,6 +38,8 @@ mod tests;
 /// The smallest and the largest distance between samples, in voxels.
 const STEP_MIN: f64 = 1e-3;
 const STEP_MAX: f64 = 1e3;
+/// The maximum number of samples along the diagonal of a volume.
+const SAMPLES_MAX: f64 = (1 << 24) as f64;
 
 /// The way in which samples along a ray become a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
@@ -79,6 +84,12 @@ pub enum DirectError {
     /// The distance between samples is out of range.
     #[error("a step of {0}; expected {STEP_MIN} to {STEP_MAX} voxels")]
     Step(f64),
+    /// Rays have too many samples: some voxels are much longer than wide.
+    #[error("{samples:.0} samples along a ray; expected at most {SAMPLES_MAX}, or a larger step")]
+    Samples {
+        /// The number of samples along the diagonal of the volume.
+        samples: f64,
+    },
 }
 
 /// A picture, and a report on rendering it.
@@ -144,6 +155,11 @@ pub fn render(
         return Err(DirectError::Step(options.step));
     }
     options.frame.check()?;
+    let step = options.step * volume.spacing().abs().min_element();
+    let samples = f64::from(volume.bounds().extent().length()) / step;
+    if samples > SAMPLES_MAX {
+        return Err(DirectError::Samples { samples });
+    }
     let camera = volume.camera(&options.view)?;
     let begun = Instant::now();
     let table = options.transfer.table(macrocells.range(), options.step);
@@ -153,17 +169,20 @@ pub fn render(
         options.blend == Blend::Maximum || table.is_visible(low, high)
     });
     let beams = beams(volume, &occupancy, &camera, options.frame.size);
+    let size = volume.size();
+    let has_gradients = options.blend == Blend::Composite && options.is_shaded;
     let time_prepare = begun.elapsed();
     let frame = with_voxels!(volume.voxels(), voxels => {
         let tracer = Tracer {
             voxels,
-            size: volume.size(),
+            bricks: Private::new(move || Bricks::new(size, has_gradients)),
+            size,
             map: volume.voxel_map(),
             occupancy: &occupancy,
             beams: beams.as_ref(),
             table: &table,
             options,
-            step: options.step * volume.spacing().abs().min_element(),
+            step,
             lights: Lights::of_object(&camera),
         };
         render::render(&tracer, &camera, &options.frame, on_tile)?

@@ -17,7 +17,8 @@ const BEAM_BOXES_MAX: u64 = 1 << 17;
 pub(crate) struct VoxelMap {
     origin: DVec3,
     pub(crate) voxel_of_world: DMat3,
-    world_gradient: Mat3,
+    /// The map from gradients in voxel coordinates to those in the world.
+    pub(crate) gradient_map: Mat3,
 }
 
 impl VoxelMap {
@@ -31,7 +32,7 @@ impl VoxelMap {
     /// Returns a gradient in the world.
     #[inline(always)]
     pub(crate) fn world_gradient(&self, gradient: Vec3) -> Vec3 {
-        self.world_gradient * gradient
+        self.gradient_map * gradient
     }
 }
 
@@ -42,7 +43,7 @@ impl Volume {
         VoxelMap {
             origin: self.origin(),
             voxel_of_world,
-            world_gradient: voxel_of_world.transpose().as_mat3(),
+            gradient_map: voxel_of_world.transpose().as_mat3(),
         }
     }
 

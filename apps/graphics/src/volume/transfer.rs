@@ -272,20 +272,22 @@ impl TransferFunction {
     /// Graphics and Applications 8(3), 1988; 1 − (1 − α)^Δ for a thickness Δ.
     pub(crate) fn table(&self, range: [f64; 2], thickness: f64) -> Table {
         let scale = TableScale::of(range);
-        let entries = (0..TABLE_LEN).map(|entry| {
-            let mut colour = self.at(scale.value(entry));
-            colour.w = 1.0 - (1.0 - colour.w).powf(thickness as f32);
-            colour
-        });
-        let entries: Vec<Vec4> = entries.collect();
+        let mut entries = Box::new([Vec4::ZERO; TABLE_LEN]);
+        for (index, entry) in entries.iter_mut().enumerate() {
+            *entry = self.at(scale.value(index));
+            entry.w = 1.0 - (1.0 - entry.w).powf(thickness as f32);
+        }
         let mut visible_before = vec![0];
-        for entry in &entries {
+        let mut visible = [0; TABLE_LEN / 32];
+        for (index, entry) in entries.iter().enumerate() {
+            visible[index / 32] |= u32::from(entry.w > 0.0) << (index % 32);
             let before = visible_before[visible_before.len() - 1];
             visible_before.push(before + u32::from(entry.w > 0.0));
         }
         Table {
             scale,
             entries,
+            visible,
             visible_before,
         }
     }
@@ -295,7 +297,9 @@ impl TransferFunction {
 #[derive(Debug)]
 pub(crate) struct Table {
     scale: TableScale,
-    entries: Vec<Vec4>,
+    entries: Box<[Vec4; TABLE_LEN]>,
+    /// A bit for each entry that is not transparent: few enough for the first-level cache.
+    visible: [u32; TABLE_LEN / 32],
     /// For each entry, the number of entries before it that are not transparent.
     visible_before: Vec<u32>,
 }
@@ -320,27 +324,41 @@ impl TableScale {
         f64::from(self.low) + entry as f64 / f64::from(self.entries_per_value)
     }
 
+    /// Returns the entry of a value: the first or the last one for values out of range.
     #[inline(always)]
     fn entry(self, value: f32) -> usize {
-        // The conversion clamps at 0.
-        ((value - self.low) * self.entries_per_value + 0.5) as usize
+        const LAST: f32 = (TABLE_LEN - 1) as f32;
+        let place = (value - self.low) * self.entries_per_value;
+        let place = if place > 0.0 { place } else { 0.0 };
+        let place = if place < LAST { place } else { LAST };
+        // The sum with 2²³ is rounded to an integer, which is in its lowest bits.
+        (place + 8_388_608.0).to_bits() as usize % TABLE_LEN
     }
 }
 
 impl Table {
-    /// Returns the colour and the opacity of a value.
+    /// Returns the place of a value in the table.
     #[inline(always)]
-    pub(crate) fn get(&self, value: f32) -> Vec4 {
-        self.entries[self.scale.entry(value).min(TABLE_LEN - 1)]
+    pub(crate) fn place(&self, value: f32) -> u32 {
+        self.scale.entry(value) as u32
+    }
+
+    /// Returns 1 if the entry at a place is not transparent, and 0 if it is.
+    #[inline(always)]
+    pub(crate) fn visible(&self, place: u32) -> u32 {
+        let place = place as usize % TABLE_LEN;
+        self.visible[place / 32] >> (place % 32) & 1
+    }
+
+    /// Returns the colour and the opacity at a place.
+    #[inline(always)]
+    pub(crate) fn entry(&self, place: u32) -> Vec4 {
+        self.entries[place as usize % TABLE_LEN]
     }
 
     /// Returns true if a value between two values is not transparent.
     pub(crate) fn is_visible(&self, low: f64, high: f64) -> bool {
-        let first = self
-            .scale
-            .entry(low as f32)
-            .saturating_sub(1)
-            .min(TABLE_LEN - 1);
+        let first = self.scale.entry(low as f32).saturating_sub(1);
         let last = (self.scale.entry(high as f32) + 1).min(TABLE_LEN - 1);
         self.visible_before[last + 1] > self.visible_before[first]
     }

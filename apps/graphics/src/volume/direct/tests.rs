@@ -1,5 +1,7 @@
 //! Tests of direct rendering against closed forms.
 
+use glam::{DMat3, DVec3};
+
 use super::*;
 use crate::volume::{ControlPoint, Histogram};
 
@@ -118,40 +120,6 @@ fn macrocells_tiles_and_workers_do_not_change_the_picture() {
 }
 
 #[test]
-fn gradients_at_the_border_and_inside_agree_for_linear_values() {
-    let size = [6, 7, 8];
-    let value = |index: usize| {
-        let at = [index % 6, index / 6 % 7, index / 42].map(|at| at as f32);
-        2.0 * at[0] + 3.0 * at[1] - at[2]
-    };
-    let voxels: Vec<f32> = (0..6 * 7 * 8).map(value).collect();
-    let volume = Volume::new(size, voxels).expect("a sound volume");
-    let options = options(transfer(&[(0.0, [1.0; 3], 1.0)]), 4);
-    let macrocells = Macrocells::of(&volume);
-    let occupancy = Occupancy::of(&macrocells, |_| true);
-    let table = options.transfer.table(macrocells.range(), 1.0);
-    let camera = volume.camera(&options.view).expect("a sound view");
-    with_voxels!(volume.voxels(), voxels => {
-        let tracer = Tracer {
-            voxels,
-            size,
-            map: volume.voxel_map(),
-            occupancy: &occupancy,
-            beams: None,
-            table: &table,
-            options: &options,
-            step: 1.0,
-            lights: Lights::of_object(&camera),
-        };
-        // Differences over two voxels inside, and over one at the border.
-        assert_eq!(tracer.gradient([2.25, 3.5, 4.75]), Vec3::new(4.0, 6.0, -2.0));
-        assert_eq!(tracer.gradient([0.0, 0.0, 0.0]), Vec3::new(2.0, 3.0, -1.0));
-        assert_eq!(tracer.gradient([5.0, 6.0, 7.0]), Vec3::new(2.0, 3.0, -1.0));
-        assert_eq!(tracer.gradient([0.5, 3.0, 4.0]), Vec3::new(3.0, 6.0, -2.0));
-    });
-}
-
-#[test]
 fn options_out_of_range_are_rejected() {
     let volume = Volume::new([2; 3], vec![0_u8; 8]).expect("a sound volume");
     let mut options = options(transfer(&[(0.0, [1.0; 3], 1.0)]), 4);
@@ -164,4 +132,19 @@ fn options_out_of_range_are_rejected() {
             format!("a step of {step}; expected 0.001 to 1000 voxels")
         );
     }
+}
+
+#[test]
+fn long_and_thin_voxels_need_a_larger_step() {
+    let volume = Volume::new([3, 3, 3], vec![9_u8; 27]).expect("a sound volume");
+    let volume = volume
+        .with_geometry(DVec3::new(1e-9, 1.0, 1.0), DVec3::ZERO, DMat3::IDENTITY)
+        .expect("a sound spacing");
+    let options = options(transfer(&[(0.0, [1.0; 3], 1.0)]), 4);
+    let error = render(&volume, &Macrocells::of(&volume), &options, |_| ()).expect_err("an error");
+    assert!(
+        error
+            .to_string()
+            .ends_with("expected at most 16777216, or a larger step")
+    );
 }

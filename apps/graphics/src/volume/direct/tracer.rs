@@ -2,11 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use glam::{Vec3, Vec4Swizzles};
+use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
+use raddle::Private;
 
+use super::bricks::Bricks;
 use super::{Blend, DirectCounts, DirectOptions};
-use crate::light::{Incoming, Lights};
-use crate::render::{Beams, Integrator, Sample};
+use crate::light::{Incoming, Lights, dot};
+use crate::render::{Beams, Integrator, Sample, Slabs};
 use crate::volume::occupancy::Occupancy;
 use crate::volume::project::VoxelMap;
 use crate::volume::rendering::visible_leaves;
@@ -20,10 +22,16 @@ const LIGHT_MIN: f32 = 1.0 / 128.0;
 /// direction.
 const GRADIENT_MIN: f32 = 1e-12;
 
+/// The number of samples that are lit together.
+const FOUR: usize = 4;
+/// The number of samples that are taken before their colours are blended.
+const LANES: usize = 4 * FOUR;
+
 /// The data that all rays need.
-#[derive(Debug)]
 pub(super) struct Tracer<'a, T> {
     pub(super) voxels: &'a [T],
+    /// The bricks of each worker.
+    pub(super) bricks: Private<Bricks>,
     /// The number of voxels along x, y and z.
     pub(super) size: [usize; 3],
     pub(super) map: VoxelMap,
@@ -36,6 +44,18 @@ pub(super) struct Tracer<'a, T> {
     pub(super) lights: Lights,
 }
 
+/// Samples that are not transparent.
+#[derive(Debug, Default)]
+struct Visible {
+    len: usize,
+    /// Values and gradients.
+    samples: [Vec4; LANES],
+    /// The places of the values in the table.
+    places: [u32; LANES],
+    /// Colours and opacities.
+    entries: [Vec4; LANES],
+}
+
 /// The light along a ray, of which all samples have the same.
 struct RayLight {
     sight: Vec3,
@@ -44,20 +64,17 @@ struct RayLight {
 }
 
 impl<T: Voxel> Tracer<'_, T> {
-    /// Calls `visit` for the samples along a ray in occupied macrocells, in their order.
+    /// Calls `visit` for the samples along a ray in occupied macrocells, in their order: with the
+    /// values and gradients of up to [`LANES`] of them, and their number.
     #[inline(always)]
     fn follow(
         &self,
         sample: &Sample,
+        slabs: Option<(&Beams, Slabs)>,
+        bricks: &mut Bricks,
         counts: &mut DirectCounts,
-        mut visit: impl FnMut([f32; 3]) -> ControlFlow<()>,
+        mut visit: impl FnMut(&[Vec4; LANES], usize) -> ControlFlow<()>,
     ) {
-        let slabs = self
-            .beams
-            .map(|beams| (beams, beams.slabs(sample.position)));
-        if slabs.is_some_and(|(_, slabs)| slabs.is_empty()) {
-            return;
-        }
         let ray = self.map.ray(&sample.ray);
         let cells = self.size.map(|len| len - 1);
         let (t_min, t_max) = (f64::from(sample.ray.t_min), f64::from(sample.ray.t_max));
@@ -69,197 +86,152 @@ impl<T: Voxel> Tracer<'_, T> {
         let step = self.step / f64::from(sample.ray.direction.length());
         let per_step = 1.0 / step;
         let start = span.t_in;
-        let from = [ray.at(0, start), ray.at(1, start), ray.at(2, start)].map(|it| it as f32);
-        let along = ray.direction.map(|it| (it * step) as f32);
+        let point = |t: f64| [0, 1, 2].map(|axis: usize| ray.at(axis, t) as f32);
+        let from = Vec3::from_array(point(start)).extend(0.0);
+        let along = Vec3::from_array(ray.direction.map(|it| (it * step) as f32)).extend(0.0);
+        let (mut samples, mut len) = ([Vec4::ZERO; LANES], 0);
         let mut next = 0_u32;
-        let mut take = |span: Span| {
+        let take = |leaf: [usize; 3], span: Span| {
             let end = ((span.t_out - start) * per_step) as u32;
-            let first = ((span.t_in - start) * per_step).max(0.0);
+            let first = (span.t_in - start) * per_step;
             // The conversion rounds down.
-            next = next.max(first as u32 + u32::from(first.fract() > 0.0));
+            let below = first as u32;
+            next = next.max(below + u32::from(f64::from(below) < first));
+            if next > end {
+                return ControlFlow::Continue(());
+            }
+            let brick = bricks.get(self.voxels, leaf);
+            let from = from - brick.first;
+            counts.samples += u64::from(end + 1 - next);
             while next <= end {
-                let share = next as f32;
-                next += 1;
-                visit([
-                    from[0] + share * along[0],
-                    from[1] + share * along[1],
-                    from[2] + share * along[2],
-                ])?;
+                let room = LANES - len % LANES;
+                let count = room.min((end + 1 - next) as usize);
+                for (lane, sample) in samples[len % LANES..][..count].iter_mut().enumerate() {
+                    let number = (next + lane as u32) as f32;
+                    *sample = brick.at(from + along * number);
+                }
+                next += count as u32;
+                len += count;
+                if len == LANES {
+                    len = 0;
+                    visit(&samples, LANES)?;
+                }
             }
             ControlFlow::Continue(())
         };
         let mut steps = 0;
         let all = cells.map(|len| len.div_ceil(4));
-        let take = |_, span| take(span);
-        let _ = visible_leaves(&ray, self.occupancy, all, span, slabs, &mut steps, take);
+        let outcome = visible_leaves(&ray, self.occupancy, all, span, slabs, &mut steps, take);
+        if outcome.is_continue() && len > 0 {
+            let _ = visit(&samples, len);
+        }
         counts.macrocells += steps;
     }
 
-    /// Returns the cell of a point, and the place in it.
     #[inline(always)]
-    fn cell(&self, point: [f32; 3]) -> ([usize; 3], [f32; 3]) {
-        let cell = |axis: usize| (point[axis] as usize).min(self.size[axis] - 2);
-        let cell = [cell(0), cell(1), cell(2)];
-        let share = |axis: usize| point[axis] - cell[axis] as f32;
-        (cell, [share(0), share(1), share(2)])
-    }
-
-    /// Interpolates between two voxels that follow each other along x.
-    #[inline(always)]
-    fn pair(&self, at: usize, share: f32) -> f32 {
-        let row = &self.voxels[at..at + 2];
-        let (low, high): (f32, f32) = (row[0].into(), row[1].into());
-        low + share * (high - low)
-    }
-
-    /// Interpolates the value at a point.
-    #[inline(always)]
-    fn value(&self, point: [f32; 3]) -> f32 {
-        let ([x, y, z], [u, v, w]) = self.cell(point);
-        let [width, height, _] = self.size;
-        let slice = width * height;
-        let at = (z * height + y) * width + x;
-        let low = mix(self.pair(at, u), self.pair(at + width, u), v);
-        let at = at + slice;
-        let high = mix(self.pair(at, u), self.pair(at + width, u), v);
-        mix(low, high, w)
-    }
-
-    /// Interpolates the differences of neighbouring voxels at a point: the trilinear interpolant of
-    /// central differences, from 32 voxels.
-    #[inline(always)]
-    pub(super) fn gradient(&self, point: [f32; 3]) -> Vec3 {
-        let (cell, shares) = self.cell(point);
-        let is_inner = |axis: usize| cell[axis] > 0 && cell[axis] + 2 < self.size[axis];
-        if !(is_inner(0) && is_inner(1) && is_inner(2)) {
-            return self.gradient_at_border(cell, shares);
-        }
-        let [u, v, w] = shares;
-        let [width, height, _] = self.size;
-        let slice = width * height;
-        let at = (cell[2] * height + cell[1]) * width + cell[0];
-        // The value and the slope along x of the four rows through the cell, and the values of the
-        // eight rows around them: y and z are from -1 to 2.
-        let inner = |at: usize| {
-            let row = &self.voxels[at - 1..at + 3];
-            let [a, b, c, d]: [f32; 4] =
-                [row[0].into(), row[1].into(), row[2].into(), row[3].into()];
-            (mix(b, c, u), mix(c - a, d - b, u))
-        };
-        let outer = |at: usize| self.pair(at, u);
-        let (y0_z0, slope_y0_z0) = inner(at);
-        let (y1_z0, slope_y1_z0) = inner(at + width);
-        let (y0_z1, slope_y0_z1) = inner(at + slice);
-        let (y1_z1, slope_y1_z1) = inner(at + slice + width);
-        let x = mix(
-            mix(slope_y0_z0, slope_y1_z0, v),
-            mix(slope_y0_z1, slope_y1_z1, v),
-            w,
-        );
-        let along = |before: f32, first: f32, second: f32, behind: f32, share: f32| {
-            mix(second - before, behind - first, share)
-        };
-        let y_z0 = along(outer(at - width), y0_z0, y1_z0, outer(at + 2 * width), v);
-        let up = at + slice;
-        let y_z1 = along(outer(up - width), y0_z1, y1_z1, outer(up + 2 * width), v);
-        let z_y0 = along(outer(at - slice), y0_z0, y0_z1, outer(at + 2 * slice), w);
-        let up = at + width;
-        let z_y1 = along(outer(up - slice), y1_z0, y1_z1, outer(up + 2 * slice), w);
-        Vec3::new(x, mix(y_z0, y_z1, w), mix(z_y0, z_y1, v))
-    }
-
-    /// Computes the gradient in a cell at the border of the volume, where the outermost voxel takes
-    /// the place of the missing one.
-    #[cold]
-    fn gradient_at_border(&self, cell: [usize; 3], [u, v, w]: [f32; 3]) -> Vec3 {
-        let [width, height, _] = self.size;
-        let value = |offset: [isize; 3]| -> f32 {
-            let place = |axis: usize| {
-                let place = cell[axis].saturating_add_signed(offset[axis]);
-                place.min(self.size[axis] - 1)
-            };
-            self.voxels[(place(2) * height + place(1)) * width + place(0)].into()
-        };
-        let difference = |corner: [isize; 3], axis: usize| {
-            let [mut before, mut behind] = [corner; 2];
-            before[axis] -= 1;
-            behind[axis] += 1;
-            value(behind) - value(before)
-        };
-        let along = |axis: usize| {
-            let row = |y, z| mix(difference([0, y, z], axis), difference([1, y, z], axis), u);
-            mix(
-                mix(row(0, 0), row(1, 0), v),
-                mix(row(0, 1), row(1, 1), v),
-                w,
-            )
-        };
-        Vec3::new(along(0), along(1), along(2))
-    }
-
-    /// Returns the colour of a sample as a surface across the gradient.
-    #[inline(always)]
-    fn shade(&self, colour: Vec3, gradient: Vec3, light: &RayLight) -> Vec3 {
-        let gradient = self.map.world_gradient(gradient);
-        let square = gradient.length_squared();
-        if square < GRADIENT_MIN {
-            return colour * self.lights.ambient(-light.sight);
-        }
-        let towards_viewer = -gradient.dot(light.sight);
-        let normal = gradient * square.sqrt().recip().copysign(towards_viewer);
-        let ambient = colour * self.lights.ambient(normal);
-        match normal.dot(light.key.towards) > 0.0 {
-            true => ambient + light.key.reflected(colour, normal, light.half),
-            false => ambient,
-        }
-    }
-
-    fn composite(&self, sample: &Sample, counts: &mut DirectCounts) -> (Vec3, f32) {
+    fn composite(
+        &self,
+        sample: &Sample,
+        slabs: Option<(&Beams, Slabs)>,
+        bricks: &mut Bricks,
+        counts: &mut DirectCounts,
+    ) -> (Vec3, f32) {
         let sight = sample.ray.direction.normalize_or_zero();
         // The light of an object comes from a distant sun, so it is the same everywhere.
         let key = self.lights.key(Vec3::ZERO);
         let half = key.half(sight);
         let ray_light = RayLight { sight, key, half };
         let (mut colour, mut light) = (Vec3::ZERO, 1.0);
-        let (mut samples, mut visible) = (0, 0);
-        self.follow(sample, counts, |point| {
-            samples += 1;
-            let entry = self.table.get(self.value(point));
-            if entry.w == 0.0 {
-                return ControlFlow::Continue(());
+        let mut count = 0;
+        let mut visible = Visible::default();
+        self.follow(sample, slabs, bricks, counts, |samples, len| {
+            self.select(&mut visible, &samples[..len]);
+            count += visible.len as u64;
+            if self.options.is_shaded {
+                let entries = visible.entries.as_chunks_mut().0.iter_mut();
+                let fours = entries.zip(visible.samples.as_chunks().0);
+                for (entries, samples) in fours.take(visible.len.div_ceil(FOUR)) {
+                    self.shade(entries, samples, &ray_light);
+                }
             }
-            visible += 1;
-            let own = match self.options.is_shaded {
-                true => self.shade(entry.xyz(), self.gradient(point), &ray_light),
-                false => entry.xyz(),
-            };
-            colour += light * entry.w * own;
-            light *= 1.0 - entry.w;
-            match light < LIGHT_MIN {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            for entry in &visible.entries[..visible.len] {
+                colour += light * entry.w * entry.xyz();
+                light *= 1.0 - entry.w;
+                if light < LIGHT_MIN {
+                    return ControlFlow::Break(());
+                }
             }
+            ControlFlow::Continue(())
         });
-        counts.samples += samples;
-        counts.samples_visible += visible;
-        counts.hits += u64::from(visible > 0);
+        counts.samples_visible += count;
+        counts.hits += u64::from(count > 0);
         (colour, light)
     }
 
-    fn maximum(&self, sample: &Sample, counts: &mut DirectCounts) -> (Vec3, f32) {
+    /// Selects the samples that are not transparent.
+    #[inline(always)]
+    fn select(&self, visible: &mut Visible, samples: &[Vec4]) {
+        visible.len = 0;
+        for sample in samples {
+            let place = self.table.place(sample.x);
+            visible.samples[visible.len % LANES] = *sample;
+            visible.places[visible.len % LANES] = place;
+            visible.len += self.table.visible(place) as usize;
+        }
+        let places = &visible.places[..visible.len];
+        for (entry, &place) in visible.entries.iter_mut().zip(places) {
+            *entry = self.table.entry(place);
+        }
+    }
+
+    /// Replaces the colours of four samples by those of surfaces across the gradients.
+    #[inline(always)]
+    fn shade(&self, entries: &mut [Vec4; FOUR], samples: &[Vec4; FOUR], light: &RayLight) {
+        let [_, x, y, z] = transposed(*samples);
+        let map = self.map.gradient_map;
+        let [x, y, z] = [0, 1, 2].map(|row| dot([x, y, z], map.row(row)));
+        let square = x * x + y * y + z * z;
+        // Without a direction, a sample faces the viewer, and the key light is left out.
+        let has_direction = square.cmpge(Vec4::splat(GRADIENT_MIN));
+        let length = Vec4::from_array(square.to_array().map(f32::sqrt));
+        let scale = length.recip().copysign(-dot([x, y, z], light.sight));
+        let normal = |gradient: Vec4, sight: f32| {
+            Vec4::select(has_direction, gradient * scale, Vec4::splat(-sight))
+        };
+        let sight = light.sight;
+        let normal = [normal(x, sight.x), normal(y, sight.y), normal(z, sight.z)];
+        let [red, green, blue, opacity] = transposed(*entries);
+        let albedo = [red, green, blue];
+        let ambient = self.lights.ambient(normal);
+        let is_lit = has_direction & dot(normal, light.key.towards).cmpgt(Vec4::ZERO);
+        let reflected = light.key.reflected(albedo, normal, light.half);
+        let [red, green, blue] = [0, 1, 2].map(|channel: usize| {
+            let reflected = Vec4::select(is_lit, reflected[channel], Vec4::ZERO);
+            albedo[channel] * ambient[channel] + reflected
+        });
+        *entries = transposed([red, green, blue, opacity]);
+    }
+
+    #[inline(always)]
+    fn maximum(
+        &self,
+        sample: &Sample,
+        slabs: Option<(&Beams, Slabs)>,
+        bricks: &mut Bricks,
+        counts: &mut DirectCounts,
+    ) -> (Vec3, f32) {
         let mut highest = f32::NEG_INFINITY;
-        let mut samples = 0;
-        self.follow(sample, counts, |point| {
-            samples += 1;
-            highest = highest.max(self.value(point));
+        self.follow(sample, slabs, bricks, counts, |samples, len| {
+            for sample in &samples[..len] {
+                highest = highest.max(sample.x);
+            }
             ControlFlow::Continue(())
         });
-        counts.samples += samples;
-        counts.hits += u64::from(samples > 0);
-        if samples == 0 {
+        if highest == f32::NEG_INFINITY {
             return (Vec3::ZERO, 1.0);
         }
-        let entry = self.table.get(highest);
+        counts.hits += 1;
+        let entry = self.table.entry(self.table.place(highest));
         (entry.w * entry.xyz(), 1.0 - entry.w)
     }
 }
@@ -268,20 +240,27 @@ impl<T: Voxel> Integrator for Tracer<'_, T> {
     type Counts = DirectCounts;
 
     fn colour(&self, sample: &Sample, counts: &mut DirectCounts) -> Vec3 {
-        let (colour, light) = match self.options.blend {
-            Blend::Composite => self.composite(sample, counts),
-            Blend::Maximum => self.maximum(sample, counts),
-        };
-        if light < LIGHT_MIN {
-            return colour;
+        let slabs = self
+            .beams
+            .map(|beams| (beams, beams.slabs(sample.position)));
+        let background = || self.options.background.unwrap_or_else(|| sample.backdrop());
+        if slabs.is_some_and(|(_, slabs)| slabs.is_empty()) {
+            return background();
         }
-        let background = self.options.background.unwrap_or_else(|| sample.backdrop());
-        colour + light * background
+        let (colour, light) = self.bricks.with(|bricks| match self.options.blend {
+            Blend::Composite => self.composite(sample, slabs, bricks, counts),
+            Blend::Maximum => self.maximum(sample, slabs, bricks, counts),
+        });
+        match light < LIGHT_MIN {
+            true => colour,
+            false => colour + light * background(),
+        }
     }
 }
 
-/// Interpolates between two values.
+/// Exchanges the rows and columns of 4 × 4 numbers.
 #[inline(always)]
-fn mix(low: f32, high: f32, share: f32) -> f32 {
-    low + share * (high - low)
+fn transposed([a, b, c, d]: [Vec4; 4]) -> [Vec4; 4] {
+    let matrix = Mat4::from_cols(a, b, c, d).transpose();
+    [matrix.x_axis, matrix.y_axis, matrix.z_axis, matrix.w_axis]
 }

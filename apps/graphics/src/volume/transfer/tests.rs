@@ -41,17 +41,22 @@ fn errors_name_the_line() {
 fn a_table_finds_every_visible_value() {
     let transfer = read("100 0 0 0 0\n110 1 0 0 0.5\n120 0 0 0 0\n").expect("a file");
     let table = transfer.table([0.0, 255.0], 1.0);
+    let entry = |table: &Table| table.entry(table.place(110.0));
+    assert_eq!(
+        [50.0, 105.0, f32::NAN].map(|value| table.visible(table.place(value))),
+        [0, 1, 0]
+    );
     assert!(!table.is_visible(0.0, 99.0) && !table.is_visible(121.0, 255.0));
     assert!(table.is_visible(0.0, 101.0) && table.is_visible(119.0, 200.0));
     assert!(table.is_visible(105.0, 105.0) && table.is_visible(-5.0, 900.0));
-    assert!((table.get(110.0).w - 0.5).abs() < 0.01);
+    assert!((entry(&table).w - 0.5).abs() < 0.01);
     // Two layers of half the thickness stop as much as one.
-    let half = transfer.table([0.0, 255.0], 0.5).get(110.0).w;
+    let half = entry(&transfer.table([0.0, 255.0], 0.5)).w;
     let both = 1.0 - (1.0 - half) * (1.0 - half);
-    assert!((both - table.get(110.0).w).abs() < 1e-6);
+    assert!((both - entry(&table).w).abs() < 1e-6);
     let one_value = transfer.table([110.0, 110.0], 1.0);
     assert!(one_value.is_visible(110.0, 110.0));
-    assert!((one_value.get(110.0).w - 0.5).abs() < 1e-6);
+    assert!((entry(&one_value).w - 0.5).abs() < 1e-6);
 }
 
 #[test]
