@@ -12,7 +12,6 @@
 
 #[path = "../tests/mesh_support/mod.rs"]
 mod mesh_support;
-#[expect(dead_code, reason = "the reader of DICOM has no fuzz target yet")]
 #[path = "../tests/volume_support/mod.rs"]
 mod volume_support;
 
@@ -251,6 +250,11 @@ fn volume_seeds() -> Vec<(&'static str, Vec<u8>)> {
     let mut seeds: Vec<(&str, Vec<u8>)> = Vec::new();
     let mut files = volume_support::every_format();
     files.push(("a.den", volume_support::den([4, 3, 2], &[7; 24])));
+    let frames = volume_support::Slice {
+        frames: 2,
+        ..volume_support::SLICE
+    };
+    files.push(("a.dcm", frames.bytes()));
     for (name, bytes) in files {
         let target = match name.rsplit('.').next() {
             Some("nrrd") => "volume_nrrd",
@@ -258,6 +262,7 @@ fn volume_seeds() -> Vec<(&'static str, Vec<u8>)> {
             Some("nii") => "volume_nifti",
             Some("vti") => "volume_vti",
             Some("den") => "volume_den",
+            Some("dcm") => "volume_dicom",
             _ => "volume_file",
         };
         if target != "volume_file" {

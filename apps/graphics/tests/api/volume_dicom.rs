@@ -158,8 +158,83 @@ fn series_that_are_no_volume_are_refused() {
     let bytes = at(2.5).bytes();
     folder.write("b", &bytes[..bytes.len() - 3]);
     let error = folder.error();
+    assert!(error.contains("b: byte "), "{error}");
     assert!(
-        error.contains("a DICOM file that cannot be parsed"),
+        error.contains("the end of the file; expected 12 bytes of pixels"),
         "{error}"
     );
+}
+
+/// Loads three frames after a change of their file.
+fn frames_with(name: &str, change: impl FnOnce(&mut Vec<u8>)) -> Result<Volume, String> {
+    let mut bytes = Slice { frames: 3, ..SLICE }.bytes();
+    change(&mut bytes);
+    let options = LoadOptions::default();
+    let loaded = Volume::read(&bytes[..], None, name, &options, |_| ());
+    loaded
+        .map(|loaded| loaded.volume)
+        .map_err(|error| error.to_string())
+}
+
+/// Returns the place of the first element of the image.
+fn image_start(bytes: &[u8]) -> usize {
+    let len = bytes[140..144].try_into().expect("four bytes");
+    144 + u32::from_le_bytes(len) as usize
+}
+
+#[test]
+fn a_claimed_length_reserves_no_memory() {
+    // Private data of 4 GB, of which the file has nothing; and pixels of 4 GB.
+    let error = frames_with("a.dcm", |bytes| {
+        let start = image_start(bytes);
+        bytes.truncate(start);
+        bytes.extend(b"\x09\0\x01\x10OB\0\0\xFE\xFF\xFF\xFFabcd");
+    });
+    let error = error.expect_err("an error");
+    assert!(error.contains("an image without"), "{error}");
+    let error = frames_with("b.dcm", |bytes| {
+        let place = bytes.len() - 36 - 4;
+        bytes[place..place + 4].copy_from_slice(&[0xFE, 0xFF, 0xFF, 0xFF]);
+    });
+    let error = error.expect_err("an error");
+    assert!(
+        error.contains("4294967294 bytes of pixels; expected 36 bytes"),
+        "{error}"
+    );
+    // A header of 4 GB.
+    let error = frames_with("c.dcm", |bytes| bytes[140..144].fill(0xFF));
+    assert!(error.is_err());
+}
+
+#[test]
+fn the_image_in_a_sequence_is_not_the_image() {
+    let plain = frames_with("a.dcm", |_| ()).expect("three frames");
+    let nested = frames_with("b.dcm", |bytes| {
+        let start = image_start(bytes);
+        // A sequence of undefined length with an item, which has a number of rows and pixels.
+        let icon: &[u8] = b"\x08\0\x40\x11SQ\0\0\xFF\xFF\xFF\xFF\xFE\xFF\0\xE0\xFF\xFF\xFF\xFF\
+            \x28\0\x10\0US\x02\0\x63\0\xE0\x7F\x10\0OW\0\0\x02\0\0\0\x01\x02\
+            \xFE\xFF\x0D\xE0\0\0\0\0\xFE\xFF\xDD\xE0\0\0\0\0";
+        bytes.splice(start..start, icon.iter().copied());
+    });
+    assert_eq!(nested, Ok(plain));
+}
+
+#[test]
+fn deflated_images_are_expanded() {
+    let plain = frames_with("a.dcm", |_| ()).expect("three frames");
+    let syntax = "1.2.840.10008.1.2.1.99";
+    let mut bytes = Slice {
+        frames: 3,
+        syntax,
+        ..SLICE
+    }
+    .bytes();
+    let image = bytes.split_off(image_start(&bytes));
+    let mut encoder = flate2::write::DeflateEncoder::new(bytes, flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, &image).expect("memory takes it");
+    let bytes = encoder.finish().expect("memory takes it");
+    let options = LoadOptions::default();
+    let loaded = Volume::read(&bytes[..], None, "a.dcm", &options, |_| ()).expect("three frames");
+    assert_eq!(loaded.volume, plain);
 }

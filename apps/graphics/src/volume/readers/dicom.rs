@@ -12,38 +12,25 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use dicom_object::file::ReadPreamble;
-use dicom_object::{DefaultDicomObject, OpenFileOptions, Tag};
-use glam::{DMat3, DVec3};
+use glam::DMat3;
+
+use self::attributes::{Attributes, with_attributes};
+use self::image::{Image, ROWS};
 
 use super::{Context, VolumeReader};
-use crate::file::{self, Compression, Fault, FileProblem, Place, Progress, Rest, Source, Stream};
-use crate::volume::data::Layout;
+use crate::file::{self, Compression, Fault, FileProblem, Place, Progress, Source, Stream};
 use crate::volume::format::{EXPECTED, VolumeFormat};
 use crate::volume::load::{LoadOptions, Loaded, VolumeReport};
-use crate::volume::parsed::{Geometry, Parsed, Scalar};
+use crate::volume::parsed::{Geometry, Parsed};
 use crate::volume::voxels::{Voxel, Voxels, with_voxels};
+
+mod attributes;
+mod image;
 
 /// The place of the magic bytes in a file.
 const MAGIC_AT: usize = 128;
 /// The permitted difference between two gaps, as a share of the gap.
 const GAP_TOLERANCE: f64 = 0.02;
-
-const SERIES: Tag = Tag(0x0020, 0x000E);
-const POSITION: Tag = Tag(0x0020, 0x0032);
-const ORIENTATION: Tag = Tag(0x0020, 0x0037);
-const SAMPLES: Tag = Tag(0x0028, 0x0002);
-const FRAMES: Tag = Tag(0x0028, 0x0008);
-const ROWS: Tag = Tag(0x0028, 0x0010);
-const COLUMNS: Tag = Tag(0x0028, 0x0011);
-const PIXEL_SPACING: Tag = Tag(0x0028, 0x0030);
-const BITS: Tag = Tag(0x0028, 0x0100);
-const IS_SIGNED: Tag = Tag(0x0028, 0x0103);
-const INTERCEPT: Tag = Tag(0x0028, 0x1052);
-const SLOPE: Tag = Tag(0x0028, 0x1053);
-const THICKNESS: Tag = Tag(0x0018, 0x0050);
-const GAP: Tag = Tag(0x0018, 0x0088);
-const PIXELS: Tag = Tag(0x7FE0, 0x0010);
 
 /// The reader of one file with several frames.
 pub(super) const READER: VolumeReader = VolumeReader {
@@ -53,196 +40,50 @@ pub(super) const READER: VolumeReader = VolumeReader {
     read,
 };
 
-/// The description of an image, or of all frames of a file.
-#[derive(Debug, Clone, PartialEq)]
-struct Image {
-    size: [u64; 2],
-    frames: u64,
-    scalar: Scalar,
-    is_big_endian: bool,
-    slope: f64,
-    intercept: f64,
-    /// The steps to the next column and to the next row.
-    steps: [DVec3; 2],
-    position: Option<DVec3>,
-    gap: f64,
-    series: String,
-}
-
-impl Image {
-    /// Examines the attributes of an image.
-    fn of(object: &DefaultDicomObject) -> Result<Self, Fault> {
-        let number = |tag: Tag| {
-            let element = object.element_opt(tag).ok().flatten()?;
-            element.to_float64().ok().filter(|value| value.is_finite())
-        };
-        let numbers = |tag: Tag| {
-            let element = object.element_opt(tag).ok().flatten()?;
-            element.to_multi_float64().ok()
-        };
-        let whole = |tag: Tag, what: &str| {
-            number(tag)
-                .filter(|value| (1.0..=1e6).contains(value) && value.fract() == 0.0)
-                .map(|value| value as u64)
-                .ok_or_else(|| {
-                    wrong(
-                        format!("an image without {what}"),
-                        format!("{what} ({tag})"),
-                    )
-                })
-        };
-        let samples = number(SAMPLES).unwrap_or(1.0);
-        if samples != 1.0 {
-            return Err(wrong(
-                format!("{samples} samples per pixel"),
-                "1: an image in grey",
-            ));
-        }
-        let bits = whole(BITS, "the number of bits")?;
-        let is_signed = number(IS_SIGNED) == Some(1.0);
-        let scalar = match (bits, is_signed) {
-            (8, false) => Scalar::U8,
-            (8, true) => Scalar::I8,
-            (16, false) => Scalar::U16,
-            (16, true) => Scalar::I16,
-            (32, false) => Scalar::U32,
-            (32, true) => Scalar::I32,
-            _ => return Err(wrong(format!("{bits} bits per pixel"), "8, 16 or 32")),
-        };
-        let syntax = object.meta().transfer_syntax().trim_end_matches('\0');
-        let is_big_endian = match syntax {
-            "1.2.840.10008.1.2" | "1.2.840.10008.1.2.1" | "1.2.840.10008.1.2.1.99" => false,
-            "1.2.840.10008.1.2.2" => true,
-            other => {
-                let found = format!("images compressed by transfer syntax {other}");
-                return Err(wrong(
-                    found,
-                    "images without compression (dcmdjpeg or gdcmconv --raw)",
-                ));
-            }
-        };
-        let vector = |list: &[f64]| DVec3::new(list[0], list[1], list[2]);
-        let orientation = numbers(ORIENTATION).filter(|list| list.len() == 6);
-        let [along_row, along_column] = match orientation {
-            Some(list) => [vector(&list[..3]), vector(&list[3..])],
-            None => [DVec3::X, DVec3::Y],
-        };
-        let spacing = numbers(PIXEL_SPACING).filter(|list| list.len() == 2);
-        let spacing = spacing.unwrap_or_else(|| vec![1.0, 1.0]);
-        let position = numbers(POSITION).filter(|list| list.len() == 3);
-        let series = object.element_opt(SERIES).ok().flatten();
-        let series = series.and_then(|element| element.to_str().ok().map(|text| text.to_string()));
-        Ok(Self {
-            size: [
-                whole(COLUMNS, "the number of columns")?,
-                whole(ROWS, "the number of rows")?,
-            ],
-            frames: number(FRAMES).map_or(1, |count| count as u64),
-            scalar,
-            is_big_endian,
-            slope: number(SLOPE).unwrap_or(1.0),
-            intercept: number(INTERCEPT).unwrap_or(0.0),
-            // The spacing between rows comes first.
-            steps: [along_row * spacing[1], along_column * spacing[0]],
-            position: position.map(|list| vector(&list)),
-            gap: number(GAP)
-                .or_else(|| number(THICKNESS))
-                .unwrap_or(1.0)
-                .abs(),
-            series: series.unwrap_or_default().trim_end_matches('\0').to_owned(),
-        })
-    }
-
-    /// Returns the direction from one image to the next.
-    fn normal(&self) -> DVec3 {
-        self.steps[0].cross(self.steps[1]).normalize_or(DVec3::Z)
-    }
-
-    /// Returns the layout of `depth` images.
-    fn layout(&self, depth: u64) -> Layout {
-        let [width, height] = self.size;
-        Layout {
-            is_big_endian: self.is_big_endian,
-            slope: self.slope,
-            intercept: self.intercept,
-            ..Layout::new([width, height, depth], self.scalar, Place::Whole)
-        }
-    }
-
-    /// Returns true if two images can be slices of one volume.
-    fn fits(&self, other: &Self) -> bool {
-        let is_close = |a: DVec3, b: DVec3| (a - b).length() <= 1e-3 * (a.length() + b.length());
-        self.size == other.size
-            && self.scalar == other.scalar
-            && self.is_big_endian == other.is_big_endian
-            && self.frames == 1
-            && other.frames == 1
-            && is_close(self.steps[0], other.steps[0])
-            && is_close(self.steps[1], other.steps[1])
-    }
-}
-
 #[cold]
 fn wrong(found: impl Into<String>, expected: impl Into<String>) -> Fault {
     Fault::syntax(Place::Whole, found, expected)
 }
 
-/// Parses a DICOM file, up to the pixels or with them.
-fn parse(source: &mut Source<'_>, with_pixels: bool) -> Result<DefaultDicomObject, Fault> {
-    let options = OpenFileOptions::new().read_preamble(ReadPreamble::Always);
-    let options = if with_pixels {
-        options
-    } else {
-        options.read_until(PIXELS)
-    };
-    options.from_reader(Rest(source)).map_err(|error| {
-        // The message of the parser is a chain, of which the last part has the reason.
-        let mut reason: &dyn std::error::Error = &error;
-        while let Some(source) = reason.source() {
-            reason = source;
-        }
-        wrong(
-            format!("a DICOM file that cannot be parsed: {reason}"),
-            "a sound file",
-        )
-    })
-}
-
-/// Returns the bytes of the pixels.
-fn pixels(object: &DefaultDicomObject) -> Result<Vec<u8>, Fault> {
-    let element = object.element_opt(PIXELS).ok().flatten();
-    let element = element.ok_or_else(|| wrong("a file without pixels", "an image"))?;
-    let bytes = element
-        .to_bytes()
-        .map_err(|error| wrong(error.to_string(), "pixels"))?;
-    Ok(bytes.into_owned())
-}
-
 /// Reads a file with several frames.
 fn read(source: &mut Source<'_>, _: &mut Context<'_>) -> Result<Parsed, Fault> {
-    let object = parse(source, true)?;
-    let image = Image::of(&object)?;
-    if image.frames < 2 {
+    let read = |source: &mut Source<'_>, attributes: &Attributes| {
+        let image = Image::of(attributes)?;
+        if image.frames < 2 {
+            return Err(wrong(
+                "a single image",
+                "several frames, or the folder of a series",
+            ));
+        }
+        let layout = image.layout(image.frames);
+        check_pixels(attributes, layout.bytes()?)?;
+        let voxels = layout.read(source, None)?;
+        let steps = DMat3::from_cols(image.steps[0], image.steps[1], image.gap * image.normal());
+        let geometry = Geometry::of_steps(steps, image.position.unwrap_or_default());
+        Parsed::new(
+            VolumeFormat::Dicom,
+            layout.size,
+            voxels,
+            geometry,
+            Place::Whole,
+        )
+    };
+    with_attributes(source, read)
+}
+
+/// Checks that a file says that it has as many bytes of pixels as it needs.
+fn check_pixels(attributes: &Attributes, expected: u64) -> Result<(), Fault> {
+    let found = attributes
+        .pixel_bytes
+        .ok_or_else(|| wrong("a file without pixels", "an image"))?;
+    // An odd number of bytes is padded.
+    if u64::from(found) != expected.next_multiple_of(2) && u64::from(found) != expected {
         return Err(wrong(
-            "a single image",
-            "several frames, or the folder of a series",
+            format!("{found} bytes of pixels"),
+            format!("{expected} bytes"),
         ));
     }
-    let bytes = pixels(&object)?;
-    drop(object);
-    let layout = image.layout(image.frames);
-    let length = Some(bytes.len() as u64);
-    let mut inner = Source::new(Box::new(&bytes[..]), length, u64::MAX, Box::new(|| ()));
-    let voxels = layout.read(&mut inner, None)?;
-    let steps = DMat3::from_cols(image.steps[0], image.steps[1], image.gap * image.normal());
-    let geometry = Geometry::of_steps(steps, image.position.unwrap_or_default());
-    Parsed::new(
-        VolumeFormat::Dicom,
-        layout.size,
-        voxels,
-        geometry,
-        Place::Whole,
-    )
+    Ok(())
 }
 
 /// Reads the images in a folder as a volume. Files that are not DICOM images are ignored.
@@ -338,12 +179,11 @@ fn slices(folder: &Path, options: &LoadOptions) -> Result<Vec<(PathBuf, Image)>,
             if !is_image {
                 return Ok(None);
             }
-            let object = parse(source, false)?;
-            // A folder may contain an index (DICOMDIR) or reports, which have no pixels.
-            let has_size = object
-                .element_opt(ROWS)
-                .is_ok_and(|element| element.is_some());
-            has_size.then(|| Image::of(&object)).transpose()
+            with_attributes(source, |_, attributes| {
+                // A folder may contain an index (DICOMDIR) or reports, which have no pixels.
+                let has_size = attributes.number(ROWS).is_some();
+                has_size.then(|| Image::of(attributes)).transpose()
+            })
         })?;
         if let Some(image) = image {
             series
@@ -482,16 +322,17 @@ impl<'s> Slices<'s> {
     fn open(&mut self, path: &Path) -> Result<(), Fault> {
         let slice_bytes = self.slice_bytes;
         let (pixels, facts) = with_file(path, self.options, |source, facts| {
-            let mut pixels = pixels(&parse(source, true)?)?;
-            // An odd number of bytes is padded.
-            if pixels.len() as u64 == slice_bytes + 1 {
-                pixels.pop();
-            }
-            if pixels.len() as u64 != slice_bytes {
-                let found = format!("{} bytes of pixels", pixels.len());
-                return Err(wrong(found, format!("{slice_bytes} bytes")));
-            }
-            Ok((pixels, *facts))
+            let read = |source: &mut Source<'_>, attributes: &Attributes| {
+                check_pixels(attributes, slice_bytes)?;
+                let mut pixels = Vec::new();
+                source.read_into(&mut pixels, slice_bytes)?;
+                if pixels.len() as u64 != slice_bytes {
+                    let expected = format!("{slice_bytes} bytes of pixels");
+                    return Err(Fault::truncated(source.byte(), expected));
+                }
+                Ok(pixels)
+            };
+            Ok((with_attributes(source, read)?, *facts))
         })?;
         (self.pixels, self.used) = (pixels, 0);
         self.file_bytes += facts.0;
